@@ -1,0 +1,48 @@
+# A thin door for people; CMakePresets.json and CMakeLists.txt do the work.
+#
+#   make           build/billboard, optimised
+#   make demo      installs what is missing, builds, runs examples/schools
+#   make check     installs what is missing, builds, runs every test
+#   make bench     what is measured, and against what
+#   make install   to PREFIX (/usr/local)
+#   make format    one style for every C file
+#   make clean
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+JOBS ?= $(shell nproc)
+
+# The inner make gets its own -j.
+BUILD = MAKEFLAGS= cmake --build build --parallel $(JOBS) --target
+
+build: build/Makefile
+	@$(BUILD) billboard
+
+build/Makefile:
+	@cmake --preset release
+
+deps:
+	@scripts/install-deps
+
+demo: deps
+	@$(MAKE) --no-print-directory build
+	@examples/schools/run.sh
+
+check: deps
+	@$(MAKE) --no-print-directory build/Makefile
+	@$(BUILD) all
+	@ctest --test-dir build --output-on-failure --parallel $(JOBS)
+
+bench: build
+	@$(BUILD) bench
+
+install: build
+	@DESTDIR=$(DESTDIR) cmake --install build --prefix $(PREFIX)
+
+format:
+	@scripts/check-format --fix
+
+clean:
+	@cmake -E rm -rf build
+
+.PHONY: build deps demo check bench install format clean

@@ -1,0 +1,36 @@
+/* file.h - files and run directories that exist whole or not at all.
+ *
+ * A file is written to a temporary sibling, made durable and renamed into place. A run
+ * directory is built as RUN.tmp-xxxxxxxx beside RUN, filled by whatever means, and
+ * renamed to RUN when it is complete; a failure or an interrupt removes it. */
+#ifndef BB_BASE_FILE_H
+#define BB_BASE_FILE_H
+
+#include "base/status.h"
+
+#include <stddef.h>
+
+/* "folder/name" as a new string, to be freed with free(). */
+BB_MUST_CHECK bb_status bb_file_join(char **out, const char *folder, const char *name);
+
+/* Writes size bytes to `path`, durably, whole or not at all; replaces a file there. Its
+ * permissions are the user's umask's. BB_EIO leaves `path` as it was, unless only
+ * making its folder durable failed. */
+BB_MUST_CHECK bb_status bb_file_write(const char *path, const void *bytes, size_t size);
+
+/* Makes what is in a directory (its names, not the files' contents) durable. */
+BB_MUST_CHECK bb_status bb_file_sync_directory(const char *path);
+
+/* Creates an empty temporary sibling of `path`; *temporary is its name, to be freed
+ * with free(). BB_EUSAGE if something is at `path` already. */
+BB_MUST_CHECK bb_status bb_directory_begin(char **temporary, const char *path);
+
+/* Makes everything below the temporary directory durable and renames it to `path`. On
+ * failure the temporary directory stays, for the caller to discard. */
+BB_MUST_CHECK bb_status bb_directory_commit(const char *temporary, const char *path);
+
+/* Removes a temporary directory and everything below it, following no links. Refuses
+ * any name that bb_directory_begin could not have made. */
+BB_MUST_CHECK bb_status bb_directory_discard(const char *temporary);
+
+#endif

@@ -1,0 +1,54 @@
+#include "base/json.h"
+
+#include "base/file.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { INDENT = 2, LARGEST_INDENT = 31 };
+
+json_t *bb_json_real(double value) {
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+char *bb_json_text(const json_t *json, size_t indent) {
+    if (indent > LARGEST_INDENT) indent = LARGEST_INDENT;
+    return json_dumps(json, JSON_INDENT(indent) | JSON_ENCODE_ANY |
+                                (size_t)JSON_REAL_PRECISION(17));
+}
+
+bb_status bb_json_write_file(const char *path, const json_t *json) {
+    char *const text = json ? bb_json_text(json, INDENT) : NULL;
+    if (!text) return bb_fail(BB_ENOMEM, "%s: no memory for its JSON text", path);
+    const size_t length = strlen(text);
+    text[length] = '\n'; /* in place of the final zero, which is not written */
+    const bb_status status = bb_file_write(path, text, length + 1);
+    free(text);
+    return status;
+}
+
+bb_status bb_json_read_file(json_t **out, const char *path) {
+    json_error_t error;
+    FILE *const file = fopen(path, "r");
+    if (!file)
+        return bb_fail(BB_EIO, "%s: cannot be opened: %s", path, strerror(errno));
+    json_t *const json =
+        json_loadf(file, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
+    const int unreadable = ferror(file);
+    fclose(file);
+    if (unreadable) {
+        json_decref(json);
+        return bb_fail(BB_EIO, "%s: cannot be read", path);
+    }
+    /* jansson says nothing, not even a code, when memory fails half-way */
+    if (!json && error.line < 0)
+        return bb_fail(BB_ENOMEM, "%s: no memory for its contents", path);
+    if (!json)
+        return bb_fail(BB_EDATA, "%s: line %d, column %d: not JSON: %s", path,
+                       error.line, error.column, error.text);
+    *out = json;
+    return BB_OK;
+}

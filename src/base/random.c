@@ -1,0 +1,99 @@
+#include "base/random.h"
+
+#include <openssl/evp.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+enum { KEY_BYTES = 32, IV_BYTES = 16 };
+
+static bb_status start(bb_random *random, const unsigned char *key,
+                       const unsigned char *iv) {
+    if (EVP_EncryptInit_ex(random->cipher, EVP_chacha20(), NULL, key, iv) != 1)
+        return bb_fail(BB_ENUMERIC, "OpenSSL refused to start ChaCha20");
+    random->used = BB_RANDOM_BUFFER;
+    return BB_OK;
+}
+
+static bb_status open_cipher(bb_random *random) {
+    random->cipher = EVP_CIPHER_CTX_new();
+    if (!random->cipher) return bb_fail(BB_ENOMEM, "no memory for a random stream");
+    return BB_OK;
+}
+
+bb_status bb_random_open_secure(bb_random *random) {
+    unsigned char key[KEY_BYTES], iv[IV_BYTES] = {0};
+    if (getrandom(key, sizeof key, 0) != (ssize_t)sizeof key)
+        return bb_fail(BB_EIO, "the operating system gave no random seed");
+    bb_status status = open_cipher(random);
+    if (!status) status = start(random, key, iv);
+    explicit_bzero(key, sizeof key);
+    random->secure = 1;
+    if (status) bb_random_close(random);
+    return status;
+}
+
+bb_status bb_random_open_stream(bb_random *random, uint64_t seed, bb_purpose purpose,
+                                uint64_t a, uint64_t b) {
+    bb_status status = open_cipher(random);
+    if (!status) status = bb_random_restart(random, seed, purpose, a, b);
+    if (status) bb_random_close(random);
+    return status;
+}
+
+bb_status bb_random_restart(bb_random *random, uint64_t seed, bb_purpose purpose,
+                            uint64_t a, uint64_t b) {
+    const uint64_t words[4] = {seed, (uint64_t)purpose, a, b};
+    unsigned char key[KEY_BYTES], iv[IV_BYTES] = {0};
+    memcpy(key, words, sizeof key);
+    random->secure = 0;
+    return start(random, key, iv);
+}
+
+void bb_random_close(bb_random *random) {
+    EVP_CIPHER_CTX_free(random->cipher);
+    explicit_bzero(random, sizeof *random);
+}
+
+void bb_random_refill(bb_random *random) {
+    static const unsigned char zeros[sizeof random->buffer];
+    int length = 0;
+    if (EVP_EncryptUpdate(random->cipher, (unsigned char *)random->buffer, &length,
+                          zeros, (int)sizeof zeros) != 1 ||
+        length != (int)sizeof zeros)
+        abort();
+    random->used = 0;
+}
+
+double bb_random_uniform(bb_random *random) {
+    return (double)(bb_random_bits(random) >> 11) * 0x1p-53;
+}
+
+uint64_t bb_random_below(bb_random *random, uint64_t n) {
+    const uint64_t limit = UINT64_MAX - (UINT64_MAX % n + 1) % n;
+    uint64_t bits;
+    do bits = bb_random_bits(random);
+    while (bits > limit);
+    return bits % n;
+}
+
+double bb_random_normal(bb_random *random) {
+    /* Marsaglia's polar method; the second value is dropped to keep no state */
+    double u, v, s;
+    do {
+        u = 2.0 * bb_random_uniform(random) - 1.0;
+        v = 2.0 * bb_random_uniform(random) - 1.0;
+        s = u * u + v * v;
+    } while (s >= 1.0 || s == 0.0);
+    return u * sqrt(-2.0 * log(s) / s);
+}
+
+void bb_random_shuffle(bb_random *random, size_t *index, size_t n) {
+    for (size_t i = n; i > 1; i--) {
+        const size_t j = (size_t)bb_random_below(random, i), kept = index[i - 1];
+        index[i - 1] = index[j];
+        index[j] = kept;
+    }
+}

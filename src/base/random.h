@@ -1,0 +1,66 @@
+/* random.h - random bits, always passed in, never global.
+ *
+ * Two kinds with different names: a keyed stream is reproducible and for data, splits,
+ * simulation, and the noise of runs that are marked as not private; the secure
+ * generator is seeded by the operating system and is the only source of privacy noise.
+ * Both are ChaCha20 (RFC 8439, OpenSSL's), so a bit costs the same in either. */
+#ifndef BB_BASE_RANDOM_H
+#define BB_BASE_RANDOM_H
+
+#include "base/status.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* What a keyed stream is for: streams of different purposes are independent. */
+typedef enum bb_purpose {
+    BB_FOR_NOISE = 1, /* the door's noise in a seeded, non-private run */
+    BB_FOR_LOCAL,     /* one task's own noise (instance level) in such a run */
+    BB_FOR_SPLIT,     /* training and test rows */
+    BB_FOR_FOLDS,     /* cross-validation */
+    BB_FOR_SYNTHETIC, /* synthetic worlds */
+    BB_FOR_TEST       /* test-suites */
+} bb_purpose;
+
+enum { BB_RANDOM_BUFFER = 512 };
+
+typedef struct bb_random {
+    void *cipher; /* EVP_CIPHER_CTX */
+    size_t used;
+    int secure;
+    uint64_t buffer[BB_RANDOM_BUFFER];
+} bb_random;
+
+/* Opens a generator from the operating system's entropy (getrandom). */
+BB_MUST_CHECK bb_status bb_random_open_secure(bb_random *random);
+/* Opens the reproducible stream of (seed, purpose, a, b). */
+BB_MUST_CHECK bb_status bb_random_open_stream(bb_random *random, uint64_t seed,
+                                              bb_purpose purpose, uint64_t a,
+                                              uint64_t b);
+/* Restarts an open stream at (seed, purpose, a, b) without allocating. */
+BB_MUST_CHECK bb_status bb_random_restart(bb_random *random, uint64_t seed,
+                                          bb_purpose purpose, uint64_t a, uint64_t b);
+void bb_random_close(bb_random *random);
+
+/* Refills the buffer with fresh bits; called when `used` reaches BB_RANDOM_BUFFER.
+ * ChaCha20 on an open context cannot fail for these sizes; if the library ever says so
+ * the process aborts, since going on would publish without noise. */
+void bb_random_refill(bb_random *random);
+
+/* 64 independent uniform bits. */
+static inline uint64_t bb_random_bits(bb_random *random) {
+    if (random->used == BB_RANDOM_BUFFER) bb_random_refill(random);
+    return random->buffer[random->used++];
+}
+
+/* Uniform on the multiples of 2^-53 in [0, 1). */
+double bb_random_uniform(bb_random *random);
+/* Uniform on 0 .. n-1, exactly; n >= 1. */
+uint64_t bb_random_below(bb_random *random, uint64_t n);
+/* Standard normal in floating point: for simulation only, never for privacy noise
+ * (Mironov 2012); the door's noise is privacy/noise.h. */
+double bb_random_normal(bb_random *random);
+/* Fisher-Yates shuffle of n indices. */
+void bb_random_shuffle(bb_random *random, size_t *index, size_t n);
+
+#endif

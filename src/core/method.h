@@ -1,0 +1,199 @@
+/* method.h - what a learning method is.
+ *
+ * Every method is the same conversation (run.c). In each round every task TRAINS on its
+ * own data, looking at the billboard, and SHOWS a contribution; the door (board.c)
+ * clips, sums, adds noise and publishes; the method DIGESTS the noisy sum into the next
+ * billboard. At the end every task FINISHES: from its own data and the billboard it
+ * makes the model it keeps.
+ *
+ * train, show and finish are given one task and the public view, and have no way to
+ * reach another task; digest sees no task at all. That is the premise of the billboard
+ * lemma (docs/privacy.md), written as function signatures. */
+#ifndef BB_CORE_METHOD_H
+#define BB_CORE_METHOD_H
+
+#include "base/options.h"
+#include "base/random.h"
+#include "learners/local.h"
+#include "privacy/accountant.h"
+
+enum { BB_MOST_BLOCKS = 4, BB_MOST_CANDIDATES = 256 };
+
+/* How a block is summed; the form fixes the sensitivity (docs/privacy.md):
+ * form       a task shows               the sum over tasks is       unit U  add-remove
+ * replace-one vector     v, ||v||_2 <= C            sum v (length)                C 1 2
+ * slot       v, ||v||_2 <= C            v of each task (m x length)   C         1 2
+ * square     v, ||v||_2 <= C            sum v o v (length)            C^2       1 sqrt
+ * 2 psd        A (length x length), p.s.d., ||A||_F <= C    sum A       C         1
+ * sqrt 2 outer      v, ||v||_2 <= C            sum v v' (length x length)    C^2 1 sqrt
+ * 2 selection  scores in [0, 1], one for each of `length` candidates: only the winner
+ * is published, by the exponential mechanism; pure epsilon, no clip. */
+typedef enum bb_form {
+    BB_FORM_VECTOR,
+    BB_FORM_SLOT,
+    BB_FORM_SQUARE,
+    BB_FORM_PSD,
+    BB_FORM_OUTER,
+    BB_FORM_SELECTION
+} bb_form;
+
+typedef struct bb_block {
+    const char *name;
+    bb_form form;
+    size_t length;
+    double clip;  /* C > 0; INFINITY only where nothing is clipped (mechanism none) */
+    double share; /* of the round's mu^2; the shares of a round add up to at most 1 */
+} bb_block;
+
+typedef struct bb_layout {
+    size_t blocks;
+    bb_block block[BB_MOST_BLOCKS];
+} bb_layout;
+
+/* Everything about a run that anybody may know before it starts. */
+typedef struct bb_public {
+    size_t tasks, features;
+    bb_loss loss;
+    bool intercept; /* models have an own intercept, see local.h */
+    bool scale_sum;
+    bb_adjacency adjacency;
+    double epsilon, delta; /* INFINITY, 0 without noise */
+    double mu;             /* the Gaussian budget of the whole (epsilon, delta): set by
+                              bb_run_train */
+    uint32_t rounds;       /* asked for; 0: the method's default */
+    const char *schedule;  /* asked for; NULL: the method's default */
+} bb_public;
+
+/* What everybody may read: a function of the releases so far and of nothing else. */
+typedef struct bb_billboard {
+    double *at; /* the method's own layout, zero before the first release */
+    size_t length;
+    uint32_t releases;
+    bool
+        done; /* set by digest: no further round (a non-private method has converged) */
+} bb_billboard;
+
+typedef struct bb_plan bb_plan;
+
+typedef struct bb_view {
+    const void *options;
+    const bb_public *pub;
+    const bb_billboard *board;
+    const bb_plan *plan;
+} bb_view;
+
+/* One task: all that train, show and finish ever see of private data. */
+typedef struct bb_task {
+    size_t id;             /* its number, 0 .. tasks-1: public */
+    const bb_local *local; /* its rows behind its loss */
+    double *state;         /* kept between rounds, zero at first */
+    double *model;         /* features; written by finish */
+    double *intercept;     /* 1; written by finish */
+    double *work;          /* per thread: method's work, then bb_local_work doubles */
+    bb_random *random;     /* its own generator, for instance-level noise */
+    double objective, gap; /* finish may say what it reached; the operator's alone */
+} bb_task;
+
+/* The door's answer: one entry a block of the layout. */
+typedef struct bb_release {
+    uint32_t round; /* 1, 2, ... */
+    const bb_layout *layout;
+    const double
+        *value[BB_MOST_BLOCKS];    /* noisy sum: m x length for slot, length x length
+                                      (symmetric, full) for psd and outer, else length */
+    double noise[BB_MOST_BLOCKS];  /* noise standard deviation, the diagonal's for
+                                      symmetric matrices (off-diagonal: / sqrt 2) */
+    size_t winner[BB_MOST_BLOCKS]; /* of a selection */
+    bool psd_noise; /* the noise of matrices is positive semi-definite (Wishart) */
+} bb_release;
+
+/* The plan of a run: how many rounds, and how the budget is spread. Public; made before
+ * any data is looked at, and reserved in the ledger as a whole. */
+typedef struct bb_step {
+    double weight;    /* relative mu_t (or epsilon_t of the published mechanism) */
+    double selection; /* fraction of epsilon for the round's private selection */
+} bb_step;
+
+struct bb_plan {
+    uint32_t rounds;
+    bb_step *step;       /* rounds */
+    double *mu;          /* rounds: the price, filled by bb_plan_price */
+    double *pure;        /* rounds: pure epsilon_t of selections or published steps */
+    size_t show_length;  /* most doubles a task shows in a round, see bb_plan_room */
+    size_t sum_length;   /* most numbers a round's sums take */
+    size_t outer_length; /* largest `outer` block */
+    double instance_epsilon, instance_delta; /* a second guarantee, unit: one row */
+    double *instance;     /* rounds: its pure epsilon_t, filled by bb_plan_instance; or NULL */
+    bool instance_broken; /* its published calibration, which is not private */
+};
+
+typedef enum bb_method_kind {
+    BB_METHOD_ALONE,  /* shows nothing */
+    BB_METHOD_OPEN,   /* exchanges everything in the clear: non-private by definition */
+    BB_METHOD_PRIVATE /* behind the door's noise */
+} bb_method_kind;
+
+enum {
+    BB_SUPPORTS_SQUARED = 1 << BB_LOSS_SQUARED,
+    BB_SUPPORTS_LOGISTIC = 1 << BB_LOSS_LOGISTIC
+};
+
+/* What a run reached, for the operator; NAN where it has no meaning. */
+typedef struct bb_outcome {
+    double objective, gap;
+    bool converged;
+} bb_outcome;
+
+typedef struct bb_method {
+    const char *name, *summary;
+    bb_method_kind kind;
+    unsigned losses;
+    bool own_noise; /* train draws from task->random */
+    bool
+        shared_intercept; /* the intercept is a constant feature of the model (the
+                             caller appends it to the rows), not an own one beside it */
+    bb_options options;
+    size_t options_size;
+
+    /* Rounds and their weights (bb_plan_rounds, bb_plan_room); checks of the options
+     * that need the shape. Not called for ALONE methods. */
+    bb_status (*plan)(const void *options, const bb_public *pub, bb_plan *plan);
+    /* Sizes in doubles, from public things only; a missing one is 0. */
+    size_t (*board_length)(const void *options, const bb_public *pub);
+    size_t (*state_length)(const void *options, const bb_public *pub);
+    size_t (*work_length)(const void *options, const bb_public *pub); /* of one task */
+    size_t (*digest_length)(const void *options, const bb_public *pub); /* of digest */
+    /* Further work of one task, which may depend on its rows: memory only, never shown.
+     */
+    size_t (*local_length)(const void *options, const bb_local *local);
+
+    /* The blocks of the coming round: public in, public out. */
+    void (*layout)(const bb_view *view, bb_layout *layout);
+    void (*train)(const bb_view *view, bb_task *task);
+    /* block[b]: where block b's contribution goes, zeroed. */
+    void (*show)(const bb_view *view, const bb_task *task, double *const *block);
+    bb_status (*digest)(const bb_view *view, const bb_release *release,
+                        bb_billboard *board, double *work);
+    bb_status (*finish)(const bb_view *view, bb_task *task);
+    void (*outcome)(const bb_view *view, bb_outcome *outcome); /* optional */
+} bb_method;
+
+/* Doubles that one task shows, and numbers in the sum, for a block. */
+size_t bb_block_show_length(const bb_block *block);
+size_t bb_block_sum_length(const bb_block *block, size_t tasks);
+
+/* For method->plan: `rounds` steps of weight 1. */
+BB_MUST_CHECK bb_status bb_plan_rounds(bb_plan *plan, uint32_t rounds);
+/* For method->plan: rounds and weights from pub (rounds, schedule) or the defaults
+ * given, after `lead` extra rounds of weight 0. */
+BB_MUST_CHECK bb_status bb_plan_schedule(bb_plan *plan, const bb_public *pub,
+                                         uint32_t lead, uint32_t rounds,
+                                         const char *schedule);
+/* For method->plan, after its rounds: a guarantee of (epsilon, delta) for one row of a
+ * task, spread over the rounds by their weights (composition bound of Kairouz, Oh,
+ * Viswanath); every weight must be positive. */
+BB_MUST_CHECK bb_status bb_plan_instance(bb_plan *plan, double epsilon, double delta);
+/* For method->plan: makes room for a layout that some round will have. */
+void bb_plan_room(bb_plan *plan, const bb_public *pub, const bb_layout *layout);
+
+#endif

@@ -1,0 +1,166 @@
+#include "core/plan.h"
+
+#include "base/memory.h"
+#include "privacy/schedule.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+size_t bb_block_show_length(const bb_block *block) {
+    return block->form == BB_FORM_PSD ? block->length * block->length : block->length;
+}
+
+size_t bb_block_sum_length(const bb_block *block, size_t tasks) {
+    switch (block->form) {
+    case BB_FORM_SLOT:
+        return tasks * block->length;
+    case BB_FORM_PSD:
+    case BB_FORM_OUTER:
+        return block->length * block->length;
+    default:
+        return block->length;
+    }
+}
+
+bb_status bb_plan_rounds(bb_plan *plan, uint32_t rounds) {
+    bb_status status = bb_allocate(&plan->step, rounds, sizeof *plan->step, "the plan");
+    if (!status) status = bb_allocate(&plan->mu, rounds, sizeof *plan->mu, "the plan");
+    if (!status)
+        status = bb_allocate(&plan->pure, rounds, sizeof *plan->pure, "the plan");
+    if (status) return status;
+    plan->rounds = rounds;
+    for (uint32_t t = 0; t < rounds; t++) plan->step[t].weight = 1.0;
+    return BB_OK;
+}
+
+bb_status bb_plan_schedule(bb_plan *plan, const bb_public *pub, uint32_t lead,
+                           uint32_t rounds, const char *schedule) {
+    const uint32_t count = pub->rounds ? pub->rounds : rounds;
+    double *weight = NULL;
+    bb_status status = bb_allocate(&weight, count, sizeof *weight, "the schedule");
+    if (!status)
+        status = bb_schedule(pub->schedule ? pub->schedule : schedule, count, weight);
+    if (!status) status = bb_plan_rounds(plan, lead + count);
+    for (uint32_t t = 0; !status && t < lead + count; t++)
+        plan->step[t].weight = t < lead ? 0.0 : weight[t - lead];
+    free(weight);
+    return status;
+}
+
+bb_status bb_plan_instance(bb_plan *plan, double epsilon, double delta) {
+    double *weight = NULL;
+    bb_status status =
+        bb_allocate(&weight, plan->rounds, sizeof *weight, "the instance budget");
+    if (!status)
+        status = bb_allocate(&plan->instance, plan->rounds, sizeof *plan->instance,
+                             "the instance budget");
+    if (status) goto done;
+    for (uint32_t t = 0; t < plan->rounds; t++) weight[t] = plan->step[t].weight;
+    status = bb_kov_allocate(plan->rounds, weight, epsilon, delta, plan->instance);
+    if (status) goto done;
+    plan->instance_epsilon = epsilon;
+    plan->instance_delta = delta;
+done:
+    free(weight);
+    return status;
+}
+
+void bb_plan_room(bb_plan *plan, const bb_public *pub, const bb_layout *layout) {
+    size_t show = 0, sum = 0;
+    for (size_t b = 0; b < layout->blocks; b++) {
+        const bb_block *block = &layout->block[b];
+        show += bb_block_show_length(block);
+        sum += bb_block_sum_length(block, pub->tasks);
+        if (block->form == BB_FORM_OUTER && block->length > plan->outer_length)
+            plan->outer_length = block->length;
+    }
+    if (show > plan->show_length) plan->show_length = show;
+    if (sum > plan->sum_length) plan->sum_length = sum;
+}
+
+static void price_nothing(bb_plan *plan) {
+    for (uint32_t t = 0; t < plan->rounds; t++) {
+        plan->mu[t] = INFINITY;
+        plan->pure[t] = INFINITY;
+    }
+}
+
+/* Pure selections by simple composition; the Gaussian rest exactly (docs/privacy.md).
+ */
+static bb_status price_gaussian(bb_plan *plan, const bb_public *pub) {
+    double pure = 0.0, squares = 0.0;
+    for (uint32_t t = 0; t < plan->rounds; t++) {
+        plan->pure[t] = plan->step[t].selection * pub->epsilon;
+        pure += plan->pure[t];
+        squares += plan->step[t].weight * plan->step[t].weight;
+    }
+    if (squares == 0.0) return BB_OK;
+    const double mu =
+        pure == 0.0 ? pub->mu : bb_gdp_mu(pub->epsilon - pure, pub->delta);
+    if (!(mu > 0.0))
+        return bb_fail(BB_EUSAGE,
+                       "epsilon %g at delta %g leaves nothing for the Gaussian "
+                       "releases",
+                       pub->epsilon, pub->delta);
+    /* a hair below, so that rounding in the squares cannot overspend */
+    const double unit = mu * (1.0 - 1e-12) / sqrt(squares);
+    for (uint32_t t = 0; t < plan->rounds; t++)
+        plan->mu[t] = plan->step[t].weight * unit;
+    return BB_OK;
+}
+
+static bb_status price_published(bb_plan *plan, const bb_public *pub) {
+    double *weight = NULL, *epsilon = NULL, rest = pub->epsilon;
+    uint32_t steps = 0;
+    bb_status status = bb_allocate(&weight, plan->rounds, sizeof *weight, "the plan");
+    if (!status)
+        status = bb_allocate(&epsilon, plan->rounds, sizeof *epsilon, "the plan");
+    if (status) goto done;
+    for (uint32_t t = 0; t < plan->rounds; t++) {
+        rest -= plan->step[t].selection * pub->epsilon;
+        if (plan->step[t].weight > 0.0) weight[steps++] = plan->step[t].weight;
+    }
+    if (steps) status = bb_kov_allocate(steps, weight, rest, pub->delta, epsilon);
+    if (status) goto done;
+    for (uint32_t t = 0, k = 0; t < plan->rounds; t++)
+        plan->pure[t] = plan->step[t].weight > 0.0
+                            ? epsilon[k++]
+                            : plan->step[t].selection * pub->epsilon;
+done:
+    free(weight);
+    free(epsilon);
+    return status;
+}
+
+static bb_status check_selections(const bb_plan *plan) {
+    double sum = 0.0;
+    for (uint32_t t = 0; t < plan->rounds; t++) sum += plan->step[t].selection;
+    if (sum >= 0.0 && sum <= 1.0) return BB_OK;
+    return bb_fail(BB_EUSAGE,
+                   "selections ask for %g times the whole epsilon; they can have it once",
+                   sum);
+}
+
+bb_status bb_plan_make(bb_plan *plan, const bb_method *method, const void *options,
+                       const bb_public *pub, bb_pricing pricing) {
+    bb_plan made = {0};
+    bb_status status = BB_OK;
+    if (method->kind != BB_METHOD_ALONE) status = method->plan(options, pub, &made);
+    if (!status) status = check_selections(&made);
+    if (!status && pricing == BB_PRICE_NOTHING) price_nothing(&made);
+    if (!status && pricing == BB_PRICE_GAUSSIAN) status = price_gaussian(&made, pub);
+    if (!status && pricing == BB_PRICE_PUBLISHED) status = price_published(&made, pub);
+    if (status)
+        bb_plan_free(&made);
+    else
+        *plan = made;
+    return status;
+}
+
+void bb_plan_free(bb_plan *plan) {
+    free(plan->step);
+    free(plan->mu);
+    free(plan->pure);
+    free(plan->instance);
+    *plan = (bb_plan){0};
+}

@@ -1,0 +1,22 @@
+/* plan.h - what a run will spend, before it starts. */
+#ifndef BB_CORE_PLAN_H
+#define BB_CORE_PLAN_H
+
+#include "core/method.h"
+
+/* How the budget is counted: which formula turns weights into noise. */
+typedef enum bb_pricing {
+    BB_PRICE_NOTHING,  /* no noise: every mu_t is INFINITY */
+    BB_PRICE_GAUSSIAN, /* selections epsilon_sel; mu_t^2 = weight_t^2 / sum * mu^2(rest,
+                          delta) */
+    BB_PRICE_PUBLISHED /* epsilon_t by Kairouz, Oh, Viswanath, as the papers claim */
+} bb_pricing;
+
+/* Asks the method for its plan and prices it: sum of pure epsilons + Gaussian epsilon =
+ * pub->epsilon at pub->delta. Frees nothing on failure but leaves *plan zeroed. */
+BB_MUST_CHECK bb_status bb_plan_make(bb_plan *plan, const bb_method *method,
+                                     const void *options, const bb_public *pub,
+                                     bb_pricing pricing);
+void bb_plan_free(bb_plan *plan);
+
+#endif

@@ -1,0 +1,169 @@
+#include "data/builder.h"
+
+#include "base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bb_status bb_builder_row(bb_builder *b, double **x) {
+    const size_t used = b->rows * b->features;
+    bb_status status =
+        bb_grow(&b->x, &b->x_room, used + b->features, sizeof *b->x, "rows");
+    if (!status) *x = b->x + used;
+    return status;
+}
+
+bb_status bb_builder_entry(bb_builder *b, uint32_t column, double value) {
+    bb_status status = bb_grow(&b->sparse_column, &b->column_room, b->entries + 1,
+                               sizeof *b->sparse_column, "rows");
+    if (!status)
+        status = bb_grow(&b->sparse_value, &b->value_room, b->entries + 1,
+                         sizeof *b->sparse_value, "rows");
+    if (status) return status;
+    b->sparse_column[b->entries] = column;
+    b->sparse_value[b->entries++] = value;
+    if (column >= b->features) b->features = (size_t)column + 1;
+    return BB_OK;
+}
+
+bb_status bb_builder_task(bb_builder *b, const char *name, size_t length,
+                          size_t *task) {
+    return bb_names_add(&b->tasks, name, length, task);
+}
+
+bb_status bb_builder_commit(bb_builder *b, size_t task, double y, size_t line) {
+    const size_t need = b->rows + 1;
+    bb_status status = bb_grow(&b->task, &b->task_room, need, sizeof *b->task, "rows");
+    if (!status)
+        status = bb_grow(&b->line, &b->line_room, need, sizeof *b->line, "rows");
+    if (!status) status = bb_grow(&b->y, &b->y_room, need, sizeof *b->y, "rows");
+    if (!status && !b->x)
+        status =
+            bb_grow(&b->sparse_end, &b->end_room, need, sizeof *b->sparse_end, "rows");
+    if (status) return status;
+    b->task[b->rows] = (uint32_t)task;
+    b->line[b->rows] = line < UINT32_MAX ? (uint32_t)line : UINT32_MAX;
+    b->y[b->rows] = y;
+    if (!b->x) b->sparse_end[b->rows] = b->entries;
+    b->rows++;
+    return BB_OK;
+}
+
+/* first[i] from the rows' tasks, and each row's place in the grouped order. */
+static bool order_rows(const bb_builder *b, size_t *first, size_t *place) {
+    bool grouped = true;
+    for (size_t r = 0; r < b->rows; r++) first[b->task[r] + 1]++;
+    for (size_t i = 0; i < b->tasks.count; i++) first[i + 1] += first[i];
+    for (size_t r = 0; r < b->rows; r++) {
+        place[r] = first[b->task[r]]++;
+        grouped = grouped && place[r] == r;
+    }
+    /* first[i] now is where task i ends */
+    memmove(first + 1, first, b->tasks.count * sizeof *first);
+    first[0] = 0;
+    return grouped;
+}
+
+static void swap_bytes(void *a, void *b, size_t size) {
+    unsigned char *const p = a, *const q = b;
+    for (size_t i = 0; i < size; i++) {
+        const unsigned char byte = p[i];
+        p[i] = q[i];
+        q[i] = byte;
+    }
+}
+
+static void swap_rows(bb_builder *b, size_t r, size_t s) {
+    const size_t d = b->features;
+    swap_bytes(b->y + r, b->y + s, sizeof *b->y);
+    swap_bytes(b->line + r, b->line + s, sizeof *b->line);
+    if (b->x)
+        for (size_t k = 0; k < d; k++) {
+            const double value = b->x[r * d + k];
+            b->x[r * d + k] = b->x[s * d + k];
+            b->x[s * d + k] = value;
+        }
+}
+
+/* Moves every row to its place by swaps along the permutation's cycles; `place` becomes
+ * the identity. No second copy of the rows is needed. */
+static void permute_rows(bb_builder *b, size_t *place) {
+    for (size_t r = 0; r < b->rows; r++)
+        while (place[r] != r) {
+            const size_t to = place[r];
+            swap_rows(b, r, to);
+            place[r] = place[to];
+            place[to] = to;
+        }
+}
+
+/* The entries in grouped order; `place` is still the permutation. */
+static bb_status group_entries(bb_builder *b, const size_t *place, bb_dataset *out) {
+    bb_status status =
+        bb_allocate(&out->sparse_first, b->rows + 1, sizeof *out->sparse_first, "rows");
+    if (!status)
+        status = bb_allocate(&out->sparse_column, b->entries,
+                             sizeof *out->sparse_column, "rows");
+    if (!status)
+        status = bb_allocate(&out->sparse_value, b->entries, sizeof *out->sparse_value,
+                             "rows");
+    if (status) return status;
+    size_t *const first = out->sparse_first;
+    for (size_t r = 0; r < b->rows; r++)
+        first[place[r] + 1] = b->sparse_end[r] - (r ? b->sparse_end[r - 1] : 0);
+    for (size_t r = 0; r < b->rows; r++) first[r + 1] += first[r];
+    for (size_t r = 0; r < b->rows; r++) {
+        const size_t from = r ? b->sparse_end[r - 1] : 0, n = b->sparse_end[r] - from;
+        if (n == 0) continue;
+        memcpy(out->sparse_column + first[place[r]], b->sparse_column + from,
+               n * sizeof *b->sparse_column);
+        memcpy(out->sparse_value + first[place[r]], b->sparse_value + from,
+               n * sizeof *b->sparse_value);
+    }
+    return BB_OK;
+}
+
+/* Gives the room behind the last row back, where that is possible. */
+static void *shrink(void *block, size_t count, size_t size) {
+    void *const smaller = count ? realloc(block, count * size) : NULL;
+    return smaller ? smaller : block;
+}
+
+bb_status bb_builder_finish(bb_builder *b, bb_dataset *out) {
+    bb_dataset data = {
+        .tasks = b->tasks.count, .rows = b->rows, .features = b->features};
+    size_t *place = NULL;
+    bb_status status = bb_names_list(&data.task_name, &b->tasks);
+    if (!status)
+        status = bb_allocate(&data.first, data.tasks + 1, sizeof *data.first, "tasks");
+    if (!status) status = bb_allocate(&place, b->rows, sizeof *place, "rows");
+    if (status) goto done;
+    const bool grouped = order_rows(b, data.first, place);
+    if (!b->x) status = group_entries(b, place, &data);
+    if (status) goto done;
+    if (!grouped) permute_rows(b, place);
+    data.y = shrink(b->y, b->rows, sizeof *b->y);
+    data.line = shrink(b->line, b->rows, sizeof *b->line);
+    if (b->x) data.x = shrink(b->x, b->rows * b->features, sizeof *b->x);
+    b->y = b->x = NULL;
+    b->line = NULL;
+    *out = data;
+    data = (bb_dataset){0};
+done:
+    free(place);
+    bb_dataset_free(&data);
+    bb_builder_free(b);
+    return status;
+}
+
+void bb_builder_free(bb_builder *b) {
+    bb_names_free(&b->tasks);
+    free(b->task);
+    free(b->line);
+    free(b->y);
+    free(b->x);
+    free(b->sparse_end);
+    free(b->sparse_column);
+    free(b->sparse_value);
+    *b = (bb_builder){0};
+}

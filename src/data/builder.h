@@ -1,0 +1,40 @@
+/* builder.h - collects rows in the order of a file and groups them by task. */
+#ifndef BB_DATA_BUILDER_H
+#define BB_DATA_BUILDER_H
+
+#include "data/dataset.h"
+#include "data/names.h"
+
+#include <stdbool.h>
+
+typedef struct bb_builder {
+    size_t features; /* dense: fixed; sparse: as many as were met */
+    size_t rows, entries;
+    bb_names tasks;
+    uint32_t *task, *line;
+    double *y, *x;
+    size_t *sparse_end; /* where each row's entries end */
+    uint32_t *sparse_column;
+    double *sparse_value;
+    size_t task_room, line_room, y_room, x_room, end_room, column_room, value_room;
+} bb_builder;
+
+/* Dense: makes room for the next row's `features` numbers at *x. */
+BB_MUST_CHECK bb_status bb_builder_row(bb_builder *builder, double **x);
+/* Sparse: adds an entry to the next row. */
+BB_MUST_CHECK bb_status bb_builder_entry(bb_builder *builder, uint32_t column,
+                                         double value);
+/* The number of a task, new or known; a task may stay without rows. */
+BB_MUST_CHECK bb_status bb_builder_task(bb_builder *builder, const char *name,
+                                        size_t length, size_t *task);
+/* Ends the row. */
+BB_MUST_CHECK bb_status bb_builder_commit(bb_builder *builder, size_t task, double y,
+                                          size_t line);
+/* Moves everything into *out, which gets rows, tasks, first, y, x or sparse arrays,
+ * line, and the number of features, but no other names. The builder is then empty, also
+ * on failure. */
+BB_MUST_CHECK bb_status bb_builder_finish(bb_builder *builder, bb_dataset *out);
+/* Takes a zeroed builder, too. */
+void bb_builder_free(bb_builder *builder);
+
+#endif

@@ -1,0 +1,121 @@
+#include "data/columns.h"
+
+#include "base/memory.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* "a", "b", "c", ... for a message that says what there is. */
+static void list_names(const bb_names *header, char *text, size_t size) {
+    size_t used = 0;
+    *text = '\0';
+    for (size_t i = 0; i < header->count; i++) {
+        char shown[BB_SHOWN_BYTES];
+        const char *const name = bb_names_at(header, i);
+        bb_shown(shown, name, strlen(name));
+        if (used + strlen(shown) + 7 > size) {
+            snprintf(text + used, size - used, ", ...");
+            return;
+        }
+        used +=
+            (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "", shown);
+    }
+}
+
+static bb_status no_column(const char *path, const bb_names *header, const char *name,
+                           const char *option) {
+    char shown[BB_SHOWN_BYTES], all[400];
+    list_names(header, all, sizeof all);
+    return bb_fail(BB_EDATA, "%s: no column %s for %s; the columns are %s", path,
+                   bb_shown(shown, name, strlen(name)), option, all);
+}
+
+/* The column that an option, or else its default, names. */
+static bb_status find(const char *path, const bb_names *header, const char *name,
+                      const char *fallback, const char *option, size_t *column) {
+    if (!name) name = fallback;
+    *column = bb_names_find(header, name, strlen(name));
+    return *column == SIZE_MAX ? no_column(path, header, name, option) : BB_OK;
+}
+
+/* Gives the columns of a comma-separated list a role. */
+static bb_status assign(bb_columns *c, const char *path, const bb_names *header,
+                        const char *list, const char *option, bb_role role) {
+    bb_names names = {0};
+    bb_status status = bb_names_parse(&names, list, option);
+    for (size_t i = 0; !status && i < names.count; i++) {
+        const char *const name = bb_names_at(&names, i);
+        char shown[BB_SHOWN_BYTES];
+        size_t column;
+        status = find(path, header, name, NULL, option, &column);
+        if (status) break;
+        if (c->role[column] == BB_ROLE_TASK || c->role[column] == BB_ROLE_TARGET)
+            status = bb_fail(BB_EUSAGE, "%s: column %s is the %s already", option,
+                             bb_shown(shown, name, strlen(name)),
+                             c->role[column] == BB_ROLE_TASK ? "task" : "target");
+        c->role[column] = (unsigned char)role;
+    }
+    bb_names_free(&names);
+    return status;
+}
+
+static bb_status find_task_and_target(bb_columns *c, const char *path,
+                                      const bb_names *header,
+                                      const bb_read_options *options) {
+    const bool named = options->target != NULL;
+    bb_status status = find(path, header, options->task, "task", "--task", &c->task);
+    if (status) return status;
+    status = find(path, header, options->target, "y", "--target", &c->target);
+    if (status && !options->target_optional) return status;
+    if (c->task == c->target)
+        return bb_fail(BB_EUSAGE, "column \"%s\" cannot be both task and target",
+                       named ? options->target : "y");
+    c->role[c->task] = BB_ROLE_TASK;
+    if (c->target != SIZE_MAX) c->role[c->target] = BB_ROLE_TARGET;
+    return BB_OK;
+}
+
+static bb_status collect_features(bb_columns *c, const char *path,
+                                  const bb_names *header) {
+    bb_names names = {0};
+    bb_status status = BB_OK;
+    for (size_t k = 0; !status && k < c->count; k++) {
+        if (c->role[k] != BB_ROLE_FEATURE) continue;
+        const char *const name = bb_names_at(header, k);
+        size_t index;
+        status = bb_names_add(&names, name, strlen(name), &index);
+    }
+    if (!status && names.count == 0)
+        status = bb_fail(BB_EDATA, "%s: no column is left to be a feature", path);
+    if (!status) status = bb_names_list(&c->feature_name, &names);
+    c->features = names.count;
+    bb_names_free(&names);
+    return status;
+}
+
+bb_status bb_columns_open(bb_columns *columns, const char *path, const bb_names *header,
+                          const bb_read_options *options) {
+    bb_columns c = {.count = header->count};
+    bb_status status = bb_allocate(&c.role, c.count, 1, "columns");
+    if (status) return status;
+    if (options->features) memset(c.role, BB_ROLE_IGNORED, c.count);
+    status = find_task_and_target(&c, path, header, options);
+    if (!status && options->features)
+        status =
+            assign(&c, path, header, options->features, "--features", BB_ROLE_FEATURE);
+    if (!status && options->ignore)
+        status = assign(&c, path, header, options->ignore, "--ignore", BB_ROLE_IGNORED);
+    if (!status) status = collect_features(&c, path, header);
+    if (status)
+        bb_columns_close(&c);
+    else
+        *columns = c;
+    return status;
+}
+
+void bb_columns_close(bb_columns *columns) {
+    free(columns->role);
+    free(columns->feature_name);
+    *columns = (bb_columns){0};
+}

@@ -1,0 +1,31 @@
+/* columns.h - which column of a table is the task, the target, a feature, or nothing.
+ */
+#ifndef BB_DATA_COLUMNS_H
+#define BB_DATA_COLUMNS_H
+
+#include "data/names.h"
+#include "data/read.h"
+
+typedef enum bb_role {
+    BB_ROLE_FEATURE,
+    BB_ROLE_IGNORED,
+    BB_ROLE_TASK,
+    BB_ROLE_TARGET
+} bb_role;
+
+typedef struct bb_columns {
+    size_t count, features;
+    size_t task, target; /* columns; target is SIZE_MAX if there is none */
+    unsigned char *role; /* count, of bb_role */
+    char **feature_name; /* features; one block */
+} bb_columns;
+
+/* Gives every column of `header` its role. `path` is for messages; BB_EDATA if a column
+ * that the options or their defaults name is not there, or no feature is left. */
+BB_MUST_CHECK bb_status bb_columns_open(bb_columns *columns, const char *path,
+                                        const bb_names *header,
+                                        const bb_read_options *options);
+/* Takes zeroed columns, too. */
+void bb_columns_close(bb_columns *columns);
+
+#endif

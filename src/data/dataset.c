@@ -1,0 +1,266 @@
+#include "data/dataset.h"
+
+#include "base/memory.h"
+#include "data/names.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void bb_dataset_free(bb_dataset *data) {
+    if (!data) return;
+    free(data->task_name);
+    free(data->feature_name);
+    free(data->target_name);
+    free(data->first);
+    free(data->y);
+    free(data->x);
+    free(data->sparse_first);
+    free(data->sparse_column);
+    free(data->sparse_value);
+    free(data->source);
+    free(data->line);
+    *data = (bb_dataset){0};
+}
+
+/* Room for the rows: dense, or sparse with `entries` entries. */
+static bb_status open_rows(bb_dataset *data, bool sparse, size_t entries) {
+    if (!sparse) {
+        if (data->features && data->rows > SIZE_MAX / data->features)
+            return bb_fail(BB_ENOMEM, "no memory for %zu rows", data->rows);
+        return bb_allocate(&data->x, data->rows * data->features, sizeof *data->x,
+                           "rows");
+    }
+    bb_status status = bb_allocate(&data->sparse_first, data->rows + 1,
+                                   sizeof *data->sparse_first, "rows");
+    if (!status)
+        status = bb_allocate(&data->sparse_column, entries, sizeof *data->sparse_column,
+                             "rows");
+    if (!status)
+        status = bb_allocate(&data->sparse_value, entries, sizeof *data->sparse_value,
+                             "rows");
+    return status;
+}
+
+bb_status bb_dataset_open(bb_dataset *out, const bb_dataset *like, bb_shape shape) {
+    bb_dataset copy = {.tasks = shape.tasks,
+                       .rows = shape.rows,
+                       .features = shape.features,
+                       .target_column = like->target_column};
+    bb_status status = bb_names_copy(&copy.task_name, shape.tasks, shape.task_name);
+    if (!status)
+        status = bb_names_copy(&copy.feature_name, shape.features, shape.feature_name);
+    if (!status)
+        status = bb_duplicate(&copy.source, like->source, strlen(like->source));
+    if (!status && like->target_name)
+        status = bb_duplicate(&copy.target_name, like->target_name,
+                              strlen(like->target_name));
+    if (!status)
+        status = bb_allocate(&copy.first, shape.tasks + 1, sizeof *copy.first, "tasks");
+    if (!status) status = bb_allocate(&copy.y, shape.rows, sizeof *copy.y, "rows");
+    if (!status)
+        status = bb_allocate(&copy.line, shape.rows, sizeof *copy.line, "rows");
+    if (!status) status = open_rows(&copy, like->sparse_first != NULL, shape.entries);
+    if (status)
+        bb_dataset_free(&copy);
+    else
+        *out = copy;
+    return status;
+}
+
+/* Row `from` becomes the copy's row `to`; feature k of the copy is feature old[k], or k
+ * if old is NULL. */
+static void copy_row(const bb_dataset *data, size_t from, bb_dataset *copy, size_t to,
+                     const size_t *old) {
+    copy->y[to] = data->y[from];
+    copy->line[to] = data->line[from];
+    if (data->x) {
+        const double *const x = data->x + from * data->features;
+        double *const z = copy->x + to * copy->features;
+        for (size_t k = 0; k < copy->features; k++) z[k] = x[old ? old[k] : k];
+        return;
+    }
+    const size_t begin = data->sparse_first[from],
+                 n = data->sparse_first[from + 1] - begin, at = copy->sparse_first[to];
+    copy->sparse_first[to + 1] = at + n;
+    if (n == 0) return;
+    memcpy(copy->sparse_column + at, data->sparse_column + begin,
+           n * sizeof *data->sparse_column);
+    memcpy(copy->sparse_value + at, data->sparse_value + begin,
+           n * sizeof *data->sparse_value);
+}
+
+bb_status bb_dataset_select(const bb_dataset *data, const unsigned char *keep,
+                            bb_dataset *out) {
+    size_t rows = 0, entries = 0;
+    for (size_t r = 0; r < data->rows; r++) {
+        if (!keep[r]) continue;
+        rows++;
+        if (!data->x) entries += data->sparse_first[r + 1] - data->sparse_first[r];
+    }
+    bb_dataset copy;
+    const bb_shape shape = {data->tasks,    data->task_name,
+                            data->features, data->feature_name,
+                            rows,           entries};
+    const bb_status status = bb_dataset_open(&copy, data, shape);
+    if (status) return status;
+    size_t to = 0;
+    for (size_t i = 0; i < data->tasks; i++) {
+        for (size_t r = data->first[i]; r < data->first[i + 1]; r++)
+            if (keep[r]) copy_row(data, r, &copy, to++, NULL);
+        copy.first[i + 1] = to;
+    }
+    *out = copy;
+    return BB_OK;
+}
+
+void bb_dataset_where(const bb_dataset *data, size_t row, char text[BB_WHERE_BYTES]) {
+    if (data->target_column) {
+        snprintf(text, BB_WHERE_BYTES, "%s:%u", data->source, data->line[row]);
+        return;
+    }
+    size_t i = 0;
+    while (data->first[i + 1] <= row) i++;
+    char shown[BB_SHOWN_BYTES];
+    snprintf(text, BB_WHERE_BYTES, "%s: task %s, row %u", data->source,
+             bb_shown(shown, data->task_name[i], strlen(data->task_name[i])),
+             data->line[row]);
+}
+
+/* Does the first row that is no label appear earlier in the source than the second? */
+static bool is_earlier(const bb_dataset *data, size_t row, size_t best) {
+    return best == SIZE_MAX || data->line[row] < data->line[best];
+}
+
+bb_status bb_dataset_label_check(const bb_dataset *data) {
+    size_t zero = SIZE_MAX, minus = SIZE_MAX, other = SIZE_MAX;
+    for (size_t r = 0; r < data->rows; r++) {
+        const double y = data->y[r];
+        size_t *const seen = y == 0.0 ? &zero : y == -1.0 ? &minus : &other;
+        if (y != 1.0 && is_earlier(data, r, *seen)) *seen = r;
+    }
+    if (other == SIZE_MAX && (zero == SIZE_MAX || minus == SIZE_MAX)) return BB_OK;
+    size_t bad = other;
+    const char *expected = "0 or 1 (or -1 or 1)";
+    if (bad == SIZE_MAX) {
+        const bool zero_first = is_earlier(data, zero, minus);
+        bad = zero_first ? minus : zero;
+        expected = zero_first ? "0 or 1 as before" : "-1 or 1 as before";
+    }
+    char where[BB_WHERE_BYTES], column[32] = "", name[BB_SHOWN_BYTES];
+    bb_dataset_where(data, bad, where);
+    if (data->target_column)
+        snprintf(column, sizeof column, ":%u", data->target_column);
+    const char *const target = data->target_name ? data->target_name : "";
+    return bb_fail(
+        BB_EDATA, "%s%s (column %s): the logistic loss expected %s, found %.17g", where,
+        column, bb_shown(name, target, strlen(target)), expected, data->y[bad]);
+}
+
+void bb_dataset_labels(const bb_dataset *data, double *label) {
+    for (size_t r = 0; r < data->rows; r++) label[r] = data->y[r] > 0.0 ? 1.0 : -1.0;
+}
+
+/* For each wanted task its number in `data`, or SIZE_MAX; every task of `data` that has
+ * rows must be wanted. */
+static bb_status match_tasks(const bb_dataset *data, const bb_names *wanted,
+                             size_t *old) {
+    for (size_t i = 0; i < wanted->count; i++) old[i] = SIZE_MAX;
+    for (size_t i = 0; i < data->tasks; i++) {
+        const char *const name = data->task_name[i];
+        const size_t to = bb_names_find(wanted, name, strlen(name));
+        if (to != SIZE_MAX) {
+            old[to] = i;
+        } else if (data->first[i] < data->first[i + 1]) {
+            char where[BB_WHERE_BYTES], shown[BB_SHOWN_BYTES];
+            bb_dataset_where(data, data->first[i], where);
+            return bb_fail(BB_EDATA, "%s: task %s has no model", where,
+                           bb_shown(shown, name, strlen(name)));
+        }
+    }
+    return BB_OK;
+}
+
+/* For each wanted feature its number in `data`; both must have the same features. */
+static bb_status match_features(const bb_dataset *data, const bb_names *wanted,
+                                size_t *old) {
+    char shown[BB_SHOWN_BYTES];
+    for (size_t k = 0; k < wanted->count; k++) old[k] = SIZE_MAX;
+    for (size_t k = 0; k < data->features; k++) {
+        const char *const name = data->feature_name[k];
+        const size_t to = bb_names_find(wanted, name, strlen(name));
+        if (to == SIZE_MAX)
+            return bb_fail(BB_EDATA,
+                           "%s: column %s is no feature of the model (leave it out "
+                           "with --ignore)",
+                           data->source, bb_shown(shown, name, strlen(name)));
+        old[to] = k;
+    }
+    for (size_t k = 0; k < wanted->count; k++)
+        if (old[k] == SIZE_MAX) {
+            const char *const name = bb_names_at(wanted, k);
+            return bb_fail(BB_EDATA, "%s: no column %s, which the model needs",
+                           data->source, bb_shown(shown, name, strlen(name)));
+        }
+    return BB_OK;
+}
+
+static bb_status names_of(bb_names *names, size_t count, char *const *name) {
+    for (size_t i = 0; i < count; i++) {
+        size_t index;
+        bb_status status = bb_names_add(names, name[i], strlen(name[i]), &index);
+        if (status) return status;
+    }
+    return BB_OK;
+}
+
+/* Sparse features are numbered, and the last ones may be missing: their count may
+ * differ, but the numbering is the same. */
+static bb_status match_sparse(const bb_dataset *data, size_t features) {
+    for (size_t r = 0; r < data->rows; r++) {
+        const size_t end = data->sparse_first[r + 1];
+        if (end == data->sparse_first[r] || data->sparse_column[end - 1] < features)
+            continue;
+        char where[BB_WHERE_BYTES];
+        bb_dataset_where(data, r, where);
+        return bb_fail(BB_EDATA, "%s: feature %u, but the model has %zu", where,
+                       data->sparse_column[end - 1] + 1, features);
+    }
+    return BB_OK;
+}
+
+bb_status bb_dataset_match(const bb_dataset *data, size_t tasks, char *const *task_name,
+                           size_t features, char *const *feature_name,
+                           bb_dataset *out) {
+    bb_names wanted_tasks = {0}, wanted_features = {0};
+    const bb_shape shape = {tasks,      task_name,
+                            features,   feature_name,
+                            data->rows, data->x ? 0 : data->sparse_first[data->rows]};
+    bb_dataset copy;
+    size_t *task = NULL, *feature = NULL;
+    bb_status status = names_of(&wanted_tasks, tasks, task_name);
+    if (!status) status = names_of(&wanted_features, features, feature_name);
+    if (!status) status = bb_allocate(&task, tasks, sizeof *task, "tasks");
+    if (!status) status = bb_allocate(&feature, features, sizeof *feature, "features");
+    if (!status) status = match_tasks(data, &wanted_tasks, task);
+    if (!status)
+        status = data->x ? match_features(data, &wanted_features, feature)
+                         : match_sparse(data, features);
+    if (!status) status = bb_dataset_open(&copy, data, shape);
+    if (status) goto done;
+    size_t to = 0;
+    for (size_t i = 0; i < tasks; i++) {
+        if (task[i] != SIZE_MAX)
+            for (size_t r = data->first[task[i]]; r < data->first[task[i] + 1]; r++)
+                copy_row(data, r, &copy, to++, feature);
+        copy.first[i + 1] = to;
+    }
+    *out = copy;
+done:
+    bb_names_free(&wanted_tasks);
+    bb_names_free(&wanted_features);
+    free(task);
+    free(feature);
+    return status;
+}

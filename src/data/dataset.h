@@ -1,0 +1,75 @@
+/* dataset.h - the rows of many tasks, in memory.
+ *
+ * Rows are grouped by task, tasks in order of first appearance, rows of a task in file
+ * order. Features are dense (row-major) or sparse (compressed rows), never both. A
+ * data set does not change after it was read; preprocessing and splitting make new
+ * ones.
+ *
+ * Every member that is a pointer is one block of malloc, names included: the strings of
+ * task_name and feature_name lie behind their array of pointers (bb_names_copy). */
+#ifndef BB_DATA_DATASET_H
+#define BB_DATA_DATASET_H
+
+#include "base/status.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct bb_dataset {
+    size_t tasks, rows, features;
+    char **task_name;    /* tasks */
+    char **feature_name; /* features */
+    char *target_name;   /* NULL: the source has no targets, y is all NAN */
+    size_t
+        *first; /* tasks + 1: task i has rows first[i] .. first[i+1]-1, perhaps none */
+    double *y;  /* rows */
+    double *x;  /* rows x features, row-major; NULL when sparse */
+    size_t *sparse_first;    /* rows + 1; NULL when dense */
+    uint32_t *sparse_column; /* ascending inside a row */
+    double *sparse_value;
+    char *source;           /* the file's name, for messages */
+    uint32_t *line;         /* rows: line (or row number) in the source, for messages */
+    uint32_t target_column; /* 1-based column of the target in the source, 0 if the
+                               source has rows instead of lines */
+} bb_dataset;
+
+/* Frees everything; takes half-built and zeroed data sets. */
+void bb_dataset_free(bb_dataset *data);
+
+/* What a new data set is to hold; `entries` counts for sparse ones only. */
+typedef struct bb_shape {
+    size_t tasks;
+    char *const *task_name;
+    size_t features;
+    char *const *feature_name;
+    size_t rows, entries;
+} bb_shape;
+
+/* A data set of zeros with the given names and room; its source and target, and whether
+ * it is sparse, are those of `like`. */
+BB_MUST_CHECK bb_status bb_dataset_open(bb_dataset *out, const bb_dataset *like,
+                                        bb_shape shape);
+
+/* A dense or sparse copy of the given rows. `keep` has data->rows flags; tasks stay,
+ * with fewer rows, perhaps none. */
+BB_MUST_CHECK bb_status bb_dataset_select(const bb_dataset *data,
+                                          const unsigned char *keep, bb_dataset *out);
+
+/* A copy with the given tasks and features in the given order, as a model needs it:
+ * tasks without rows in `data` have none. BB_EDATA, with the place, if a row belongs to
+ * no task of the list, or a feature is missing or too many. */
+BB_MUST_CHECK bb_status bb_dataset_match(const bb_dataset *data, size_t tasks,
+                                         char *const *task_name, size_t features,
+                                         char *const *feature_name, bb_dataset *out);
+
+/* Are all targets labels of the logistic loss, {0, 1} or {-1, 1}? BB_EDATA names the
+ * first place (in the order of the source's lines) where one is not. */
+BB_MUST_CHECK bb_status bb_dataset_label_check(const bb_dataset *data);
+/* Writes rows labels -1 or +1: the targets of a checked data set, 0 becoming -1. */
+void bb_dataset_labels(const bb_dataset *data, double *label);
+
+enum { BB_WHERE_BYTES = 512 };
+/* Where a row comes from: `data.csv:17`, or `school.mat: task "3", row 5`. */
+void bb_dataset_where(const bb_dataset *data, size_t row, char text[BB_WHERE_BYTES]);
+
+#endif

@@ -1,0 +1,130 @@
+#include "data/info.h"
+
+#include "base/memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+const char *bb_target_text(bb_target_kind kind) {
+    static const char *const text[] = {[BB_TARGET_NONE] = "none",
+                                       [BB_TARGET_BINARY] = "binary (0, 1)",
+                                       [BB_TARGET_SIGN] = "binary (-1, 1)",
+                                       [BB_TARGET_INTEGER] = "integer",
+                                       [BB_TARGET_REAL] = "real"};
+    return text[kind];
+}
+
+static int compare(const void *a, const void *b) {
+    const size_t p = *(const size_t *)a, q = *(const size_t *)b;
+    return (p > q) - (p < q);
+}
+
+static bb_status count_rows(bb_info *info, const bb_dataset *data) {
+    const size_t m = data->tasks;
+    size_t *rows = NULL;
+    bb_status status = bb_allocate(&rows, m, sizeof *rows, "tasks");
+    if (status || m == 0) goto done;
+    for (size_t i = 0; i < m; i++) rows[i] = data->first[i + 1] - data->first[i];
+    qsort(rows, m, sizeof *rows, compare);
+    info->least_rows = rows[0];
+    info->most_rows = rows[m - 1];
+    info->median_rows = (double)rows[(m - 1) / 2] / 2 + (double)rows[m / 2] / 2;
+done:
+    free(rows);
+    return status;
+}
+
+/* Does a task have one target value, and no other? */
+static bool has_one_class(const bb_dataset *data, size_t task) {
+    double seen = NAN;
+    for (size_t r = data->first[task]; r < data->first[task + 1]; r++) {
+        if (isnan(data->y[r])) continue;
+        if (!isnan(seen) && data->y[r] != seen) return false;
+        seen = data->y[r];
+    }
+    return !isnan(seen);
+}
+
+static void look_at_targets(bb_info *info, const bb_dataset *data) {
+    size_t zeros = 0, minus = 0, ones = 0, whole = 0, count = 0;
+    info->least_target = info->most_target = NAN;
+    for (size_t r = 0; r < data->rows; r++) {
+        const double y = data->y[r];
+        if (isnan(y)) continue;
+        count++;
+        zeros += y == 0;
+        minus += y == -1;
+        ones += y == 1;
+        whole += y == floor(y);
+        info->least_target = fmin(info->least_target, y);
+        info->most_target = fmax(info->most_target, y);
+    }
+    info->missing_targets = data->target_name ? data->rows - count : 0;
+    for (size_t i = 0; i < data->tasks; i++) info->one_class += has_one_class(data, i);
+    info->target = count == 0              ? BB_TARGET_NONE
+                   : zeros + ones == count ? BB_TARGET_BINARY
+                   : minus + ones == count ? BB_TARGET_SIGN
+                   : whole == count        ? BB_TARGET_INTEGER
+                                           : BB_TARGET_REAL;
+}
+
+/* What is known of a column so far. */
+typedef struct column {
+    double value;
+    size_t count;
+    bool varies;
+} column;
+
+static void see(bb_info *info, column *c, double value) {
+    if (isnan(value)) {
+        info->missing_features++;
+        return;
+    }
+    if (c->count++ == 0) c->value = value;
+    if (value != c->value) c->varies = true;
+}
+
+static bb_status look_at_columns(bb_info *info, const bb_dataset *data) {
+    const size_t d = data->features;
+    column *columns = NULL;
+    bb_status status = bb_allocate(&columns, d, sizeof *columns, "columns");
+    if (!status)
+        status = bb_allocate(&info->constant, d, sizeof *info->constant, "columns");
+    if (status) goto done;
+    if (data->x)
+        for (size_t r = 0; r < data->rows; r++)
+            for (size_t k = 0; k < d; k++) see(info, &columns[k], data->x[r * d + k]);
+    else
+        for (size_t e = 0; e < info->entries; e++)
+            see(info, &columns[data->sparse_column[e]], data->sparse_value[e]);
+    for (size_t k = 0; k < d; k++) {
+        const bool with_zeros =
+            !data->x && columns[k].count < data->rows && columns[k].value != 0;
+        if (!columns[k].varies && !with_zeros) info->constant[info->constants++] = k;
+    }
+done:
+    free(columns);
+    return status;
+}
+
+bb_status bb_info_open(bb_info *info, const bb_dataset *data) {
+    bb_info made = {.tasks = data->tasks,
+                    .rows = data->rows,
+                    .features = data->features,
+                    .sparse = !data->x};
+    if (made.sparse) made.entries = data->sparse_first[data->rows];
+    bb_status status = count_rows(&made, data);
+    if (!status) status = look_at_columns(&made, data);
+    if (status) {
+        bb_info_close(&made);
+        return status;
+    }
+    look_at_targets(&made, data);
+    *info = made;
+    return BB_OK;
+}
+
+void bb_info_close(bb_info *info) {
+    free(info->constant);
+    *info = (bb_info){0};
+}

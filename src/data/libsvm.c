@@ -1,0 +1,159 @@
+/* libsvm.c - "target qid:TASK index:value ...", one row a line, '#' begins a comment;
+ * indices from 1 and ascending, zeros left out. */
+#include "base/memory.h"
+#include "data/builder.h"
+#include "data/readers.h"
+#include "data/scan.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST_FEATURES = 1 << 24 };
+
+typedef struct libsvm {
+    bb_text *text;
+    const bb_read_options *options;
+    bb_builder builder;
+    size_t field; /* of the line, from 1 */
+} libsvm;
+
+static bb_status bad(const libsvm *s, const char *expected, const char *found,
+                     size_t length) {
+    char shown[BB_SHOWN_BYTES];
+    if (length && memchr(found, '\0', length))
+        return bb_fail(BB_EDATA, "%s:%zu:%zu: a zero byte: this is no text",
+                       s->text->path, s->text->line, s->field);
+    return bb_fail(BB_EDATA, "%s:%zu:%zu: expected %s, found %s", s->text->path,
+                   s->text->line, s->field, expected,
+                   length ? bb_shown(shown, found, length) : "the end of the line");
+}
+
+static bool ends_token(char c) {
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '#';
+}
+
+/* The next field of the line, or length 0 at its end, `at` then on the line's end. */
+static bb_status take_field(libsvm *s, const char **field, size_t *length) {
+    bb_text *const t = s->text;
+    size_t n = 0;
+    bool comment = false;
+    for (;;) {
+        while (n == 0 && t->at < t->end && *t->at != '\n' && *t->at != '\r' &&
+               (comment || *t->at == ' ' || *t->at == '\t' || *t->at == '#')) {
+            comment = comment || *t->at == '#';
+            t->at++;
+        }
+        while (t->at + n < t->end && !ends_token(t->at[n])) n++;
+        if (t->at + n < t->end || t->ended) break;
+        bb_status status = bb_text_more(t);
+        if (status) return status;
+    }
+    *field = t->at;
+    *length = n;
+    t->at += n;
+    s->field += n > 0;
+    return BB_OK;
+}
+
+/* A number that fills the whole of a field's part. */
+static bb_status take_value(libsvm *s, const char *text, size_t length, double *value) {
+    const char *at = text;
+    if (length && bb_scan_number(&at, value) && at == text + length) return BB_OK;
+    const bb_cell kind = bb_scan_cell(text, length, value);
+    if (kind == BB_CELL_NUMBER) return BB_OK;
+    if (kind == BB_CELL_MISSING && s->options->keep_missing) return BB_OK;
+    return bad(s, kind == BB_CELL_INFINITE ? "a finite number" : "a number", text,
+               length);
+}
+
+/* The target and the task of a line. */
+static bb_status take_head(libsvm *s, const char *field, size_t length, double *y,
+                           size_t *task) {
+    bb_status status = take_value(s, field, length, y);
+    if (!status) status = take_field(s, &field, &length);
+    if (status) return status;
+    if (length < 5 || memcmp(field, "qid:", 4) != 0)
+        return bad(s, "the task as qid:NAME", field, length);
+    if (!bb_is_utf8(field, length) || memchr(field, '\0', length))
+        return bad(s, "the task's name in UTF-8", field, length);
+    return bb_builder_task(&s->builder, field + 4, length - 4, task);
+}
+
+/* index:value, the index above `last`. */
+static bb_status take_entry(libsvm *s, const char *field, size_t length, size_t *last) {
+    size_t index = 0, digits = 0;
+    while (digits < length && digits < 9 && field[digits] >= '0' &&
+           field[digits] <= '9')
+        index = 10 * index + (size_t)(field[digits++] - '0');
+    if (digits == 0 || digits == length || field[digits] != ':')
+        return bad(s, "index:value", field, length);
+    if (index == 0) return bad(s, "an index from 1", field, length);
+    if (index > MOST_FEATURES)
+        return bad(s, "an index of at most 16777216", field, length);
+    if (index <= *last) {
+        char expected[64];
+        snprintf(expected, sizeof expected, "an index above %zu", *last);
+        return bad(s, expected, field, length);
+    }
+    double value;
+    bb_status status = take_value(s, field + digits + 1, length - digits - 1, &value);
+    *last = index;
+    return status ? status
+                  : bb_builder_entry(&s->builder, (uint32_t)(index - 1), value);
+}
+
+/* One line, perhaps empty, without its end. */
+static bb_status read_line(libsvm *s) {
+    const char *field;
+    size_t length, task = 0, last = 0;
+    double y = NAN;
+    s->field = 0;
+    bb_status status = take_field(s, &field, &length);
+    if (status || length == 0) return status;
+    status = take_head(s, field, length, &y, &task);
+    while (!status) {
+        status = take_field(s, &field, &length);
+        if (status || length == 0) break;
+        status = take_entry(s, field, length, &last);
+    }
+    return status ? status : bb_builder_commit(&s->builder, task, y, s->text->line);
+}
+
+static bb_status read_lines(libsvm *s) {
+    bb_text *const t = s->text;
+    while (t->at < t->end || !t->ended) {
+        bb_status status = read_line(s);
+        if (status) return status;
+        /* `at` is on the line's end or on the file's */
+        t->line += t->at < t->end && *t->at == '\n';
+        t->at += t->at < t->end;
+    }
+    if (s->builder.rows == 0)
+        return bb_fail(BB_EDATA, "%s: the file has no rows", t->path);
+    if (s->builder.features == 0)
+        return bb_fail(BB_EDATA, "%s: no row has a feature", t->path);
+    return BB_OK;
+}
+
+bb_status bb_read_libsvm(bb_text *text, const bb_read_options *options,
+                         bb_dataset *out) {
+    libsvm s = {.text = text, .options = options};
+    bb_dataset data = {0};
+    if (options->features || options->ignore || options->task || options->target)
+        return bb_fail(BB_EUSAGE,
+                       "%s: LIBSVM files have no column names; --task, --target, "
+                       "--features and --ignore do not apply",
+                       text->path);
+    bb_status status = read_lines(&s);
+    if (!status) status = bb_builder_finish(&s.builder, &data);
+    if (!status) status = bb_names_count(&data.feature_name, data.features, "x");
+    if (!status) status = bb_duplicate(&data.target_name, "y", 1);
+    if (!status) status = bb_duplicate(&data.source, text->path, strlen(text->path));
+    data.target_column = 1;
+    bb_builder_free(&s.builder);
+    if (status)
+        bb_dataset_free(&data);
+    else
+        *out = data;
+    return status;
+}

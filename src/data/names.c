@@ -1,0 +1,200 @@
+#include "data/names.h"
+
+#include "base/memory.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Fowler-Noll-Vo 1a, 64 bits. */
+static uint64_t hash(const char *text, size_t length) {
+    uint64_t h = 0xcbf29ce484222325U;
+    for (size_t i = 0; i < length; i++)
+        h = (h ^ (unsigned char)text[i]) * 0x100000001b3U;
+    return h ^ h >> 32;
+}
+
+const char *bb_names_at(const bb_names *names, size_t index) {
+    assert(index < names->count);
+    return names->text + names->start[index];
+}
+
+static size_t length_at(const bb_names *names, size_t index) {
+    const size_t end = index + 1 < names->count ? names->start[index + 1] : names->used;
+    return end - names->start[index] - 1;
+}
+
+/* The slot of a name: where it is, or the free one where it would be. */
+static size_t slot_of(const bb_names *names, const char *text, size_t length) {
+    size_t at = (size_t)hash(text, length) & (names->slots - 1);
+    for (; names->slot[at]; at = (at + 1) & (names->slots - 1)) {
+        const size_t index = names->slot[at] - 1;
+        if (length_at(names, index) == length &&
+            memcmp(bb_names_at(names, index), text, length) == 0)
+            break;
+    }
+    return at;
+}
+
+size_t bb_names_find(const bb_names *names, const char *text, size_t length) {
+    if (names->slots == 0) return SIZE_MAX;
+    const uint32_t found = names->slot[slot_of(names, text, length)];
+    return found ? found - 1 : SIZE_MAX;
+}
+
+static bb_status enlarge_table(bb_names *names) {
+    bb_names larger = *names;
+    larger.slots = names->slots ? 2 * names->slots : 64;
+    bb_status status =
+        bb_allocate(&larger.slot, larger.slots, sizeof *larger.slot, "names");
+    if (status) return status;
+    for (size_t i = 0; i < names->count; i++)
+        larger.slot[slot_of(&larger, bb_names_at(names, i), length_at(names, i))] =
+            (uint32_t)(i + 1);
+    free(names->slot);
+    *names = larger;
+    return BB_OK;
+}
+
+bb_status bb_names_add(bb_names *names, const char *text, size_t length,
+                       size_t *index) {
+    bb_status status = BB_OK;
+    if (names->slots <= 2 * names->count) status = enlarge_table(names);
+    if (status) return status;
+    const size_t at = slot_of(names, text, length);
+    if (names->slot[at]) {
+        *index = names->slot[at] - 1;
+        return BB_OK;
+    }
+    if (names->count >= UINT32_MAX - 1)
+        return bb_fail(BB_EDATA, "more than %zu different names", names->count);
+    status = bb_grow(&names->start, &names->start_capacity, names->count + 1,
+                     sizeof *names->start, "names");
+    if (!status)
+        status = bb_grow(&names->text, &names->text_capacity, names->used + length + 1,
+                         1, "names");
+    if (status) return status;
+    memcpy(names->text + names->used, text, length);
+    names->text[names->used + length] = '\0';
+    names->start[names->count] = names->used;
+    names->used += length + 1;
+    *index = names->count++;
+    names->slot[at] = (uint32_t)names->count;
+    return BB_OK;
+}
+
+void bb_names_free(bb_names *names) {
+    free(names->text);
+    free(names->start);
+    free(names->slot);
+    *names = (bb_names){0};
+}
+
+/* A block with room for `bytes` of strings behind `count` pointers. */
+static bb_status open_block(char ***out, size_t count, size_t bytes) {
+    return bb_allocate(out, count * sizeof(char *) + bytes, 1, "names");
+}
+
+bb_status bb_names_copy(char ***out, size_t count, char *const *name) {
+    size_t bytes = 0;
+    for (size_t i = 0; i < count; i++) bytes += strlen(name[i]) + 1;
+    char **block;
+    bb_status status = open_block(&block, count, bytes);
+    if (status) return status;
+    char *at = (char *)(block + count);
+    for (size_t i = 0; i < count; i++) {
+        const size_t length = strlen(name[i]) + 1;
+        block[i] = memcpy(at, name[i], length);
+        at += length;
+    }
+    *out = block;
+    return BB_OK;
+}
+
+bb_status bb_names_list(char ***out, const bb_names *names) {
+    char **block;
+    bb_status status = open_block(&block, names->count, names->used);
+    if (status) return status;
+    char *const text = (char *)(block + names->count);
+    if (names->used) memcpy(text, names->text, names->used);
+    for (size_t i = 0; i < names->count; i++) block[i] = text + names->start[i];
+    *out = block;
+    return BB_OK;
+}
+
+bb_status bb_names_count(char ***out, size_t count, const char *prefix) {
+    const size_t most = strlen(prefix) + 21; /* the digits of 2^64 and a zero */
+    char **block;
+    bb_status status = open_block(&block, count, count * most);
+    if (status) return status;
+    char *at = (char *)(block + count);
+    for (size_t i = 0; i < count; i++) {
+        block[i] = at;
+        at += snprintf(at, most, "%s%zu", prefix, i + 1) + 1;
+    }
+    *out = block;
+    return BB_OK;
+}
+
+bb_status bb_names_parse(bb_names *names, const char *list, const char *option) {
+    for (const char *at = list; at;) {
+        const size_t length = strcspn(at, ",");
+        const size_t before = names->count;
+        size_t index;
+        if (length == 0)
+            return bb_fail(BB_EUSAGE, "%s: an empty name in \"%s\"", option, list);
+        bb_status status = bb_names_add(names, at, length, &index);
+        if (status) return status;
+        if (names->count == before)
+            return bb_fail(BB_EUSAGE, "%s: \"%.*s\" is named twice", option,
+                           (int)length, at);
+        at = at[length] ? at + length + 1 : NULL;
+    }
+    return BB_OK;
+}
+
+/* Bytes of the UTF-8 character at text, 0 if it is none (Unicode 15, table 3-7). */
+static size_t utf8_length(const unsigned char *text, size_t left) {
+    const unsigned char c = text[0];
+    if (c < 0x80) return 1;
+    const size_t n = c >= 0xc2 && c <= 0xdf   ? 2U
+                     : c >= 0xe0 && c <= 0xef ? 3U
+                     : c >= 0xf0 && c <= 0xf4 ? 4U
+                                              : 0U;
+    if (n == 0 || n > left) return 0;
+    const unsigned char least = c == 0xe0 ? 0xa0 : c == 0xf0 ? 0x90 : 0x80;
+    const unsigned char most = c == 0xed ? 0x9f : c == 0xf4 ? 0x8f : 0xbf;
+    if (text[1] < least || text[1] > most) return 0;
+    for (size_t i = 2; i < n; i++)
+        if (text[i] < 0x80 || text[i] > 0xbf) return 0;
+    return n;
+}
+
+bool bb_is_utf8(const char *text, size_t length) {
+    for (size_t at = 0; at < length;) {
+        const size_t n = utf8_length((const unsigned char *)text + at, length - at);
+        if (n == 0) return false;
+        at += n;
+    }
+    return true;
+}
+
+const char *bb_shown(char buffer[BB_SHOWN_BYTES], const char *text, size_t length) {
+    size_t used = 0, at = 0;
+    buffer[used++] = '"';
+    while (at < length && used < BB_SHOWN_BYTES - 10) {
+        size_t n = utf8_length((const unsigned char *)text + at, length - at);
+        const unsigned char c = (unsigned char)text[at];
+        if (n == 0 || c < 0x20 || c == 0x7f) {
+            buffer[used++] = '?';
+            n = 1;
+        } else {
+            memcpy(buffer + used, text + at, n);
+            used += n;
+        }
+        at += n;
+    }
+    memcpy(buffer + used, at < length ? "...\"" : "\"", at < length ? 5 : 2);
+    return buffer;
+}

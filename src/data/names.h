@@ -1,0 +1,51 @@
+/* names.h - a list of different names, found by name in constant time. */
+#ifndef BB_DATA_NAMES_H
+#define BB_DATA_NAMES_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct bb_names {
+    size_t count;
+    char *text; /* all names, each with a zero behind it */
+    size_t used, text_capacity;
+    size_t *start; /* where each name begins in text */
+    size_t start_capacity;
+    uint32_t *slot; /* hash table: index + 1, 0 when free */
+    size_t slots;   /* power of two, at most half of them used */
+} bb_names;
+
+/* The index of a name, or SIZE_MAX. */
+size_t bb_names_find(const bb_names *names, const char *text, size_t length);
+/* Adds a name unless it is there; *index is its place either way. At most 2^32 - 2. */
+BB_MUST_CHECK bb_status bb_names_add(bb_names *names, const char *text, size_t length,
+                                     size_t *index);
+/* Valid until the next bb_names_add. */
+const char *bb_names_at(const bb_names *names, size_t index);
+/* Takes a zeroed list, too. */
+void bb_names_free(bb_names *names);
+
+/* A copy as one block: `count` pointers and the strings behind them; free with free().
+ */
+BB_MUST_CHECK bb_status bb_names_copy(char ***out, size_t count, char *const *name);
+BB_MUST_CHECK bb_status bb_names_list(char ***out, const bb_names *names);
+/* The names prefix1, prefix2, ... in such a block. */
+BB_MUST_CHECK bb_status bb_names_count(char ***out, size_t count, const char *prefix);
+
+/* Splits "a,b,c" into names. BB_EUSAGE for an empty or doubled one; `option` is what
+ * the list is called in the message. NULL gives an empty list. */
+BB_MUST_CHECK bb_status bb_names_parse(bb_names *names, const char *list,
+                                       const char *option);
+
+/* Is this whole text UTF-8 (as JSON output needs it)? */
+bool bb_is_utf8(const char *text, size_t length);
+
+/* A cell's text for a message: quoted, cut after some characters, control characters
+ * and what is not UTF-8 shown as '?'. */
+enum { BB_SHOWN_BYTES = 64 };
+const char *bb_shown(char buffer[BB_SHOWN_BYTES], const char *text, size_t length);
+
+#endif

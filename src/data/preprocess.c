@@ -1,0 +1,247 @@
+#include "data/preprocess.h"
+
+#include "base/memory.h"
+#include "data/names.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void bb_preprocess_free(bb_preprocess *p) {
+    free(p->name);
+    free(p->range);
+    free(p->mean);
+    free(p->inverse_deviation);
+    *p = (bb_preprocess){0};
+}
+
+static bb_status name_columns(bb_preprocess *p, char *const *feature_name) {
+    bb_names names = {0};
+    bb_status status = BB_OK;
+    for (size_t k = 0; !status && k < p->width; k++) {
+        const char *const name = k < p->features ? feature_name[k] : BB_CONSTANT_NAME;
+        size_t index;
+        status = bb_names_add(&names, name, strlen(name), &index);
+    }
+    if (!status && names.count < p->width)
+        status = bb_fail(BB_EDATA, "a column has the constant's name, \"%s\"",
+                         BB_CONSTANT_NAME);
+    if (!status) status = bb_names_list(&p->name, &names);
+    bb_names_free(&names);
+    return status;
+}
+
+/* The range of every column, in the order of the columns. */
+static bb_status find_ranges(bb_preprocess *p, const bb_ranges *ranges,
+                             char *const *feature_name) {
+    bb_names names = {0};
+    bb_status status = bb_allocate(&p->range, p->features, sizeof *p->range, "ranges");
+    for (size_t k = 0; !status && k < ranges->count; k++) {
+        size_t index;
+        status = bb_names_add(&names, ranges->name[k], strlen(ranges->name[k]), &index);
+    }
+    for (size_t k = 0; !status && k < p->features; k++) {
+        const char *const name = feature_name[k];
+        const size_t at = bb_names_find(&names, name, strlen(name));
+        char shown[BB_SHOWN_BYTES];
+        if (at == SIZE_MAX)
+            status = bb_fail(BB_EDATA, "no range is given for column %s",
+                             bb_shown(shown, name, strlen(name)));
+        else
+            p->range[k] = ranges->column[at];
+    }
+    bb_names_free(&names);
+    return status;
+}
+
+bb_status bb_preprocess_open_public(bb_preprocess *p,
+                                    const bb_preprocess_options *options,
+                                    size_t features, char *const *feature_name) {
+    bb_preprocess made = {.features = features,
+                          .width = features + options->constant,
+                          .constant = options->constant};
+    if (options->standardize == BB_STANDARDIZE_UNIT_ROWS)
+        made.rows = BB_ROWS_UNIT;
+    else if (options->standardize == BB_STANDARDIZE_NONE && options->scale)
+        made.rows = BB_ROWS_BALL;
+    bb_status status = name_columns(&made, feature_name);
+    if (!status && options->scale) {
+        made.has_target = options->scale_target && options->scale->has_target;
+        made.target = options->scale->target;
+        status = find_ranges(&made, options->scale, feature_name);
+    }
+    if (status)
+        bb_preprocess_free(&made);
+    else
+        *p = made;
+    return status;
+}
+
+/* clamp(x) mapped from the range to [-1, 1]. */
+static double to_unit(double x, bb_range range) {
+    if (range.low >= range.high) return 0;
+    const double clamped = fmin(fmax(x, range.low), range.high);
+    const double middle = range.low / 2 + range.high / 2;
+    return (clamped - middle) / (range.high / 2 - range.low / 2);
+}
+
+/* Step 1 and 2 on one dense row. */
+static void scale_row(const bb_preprocess *p, const double *x, double *z) {
+    for (size_t k = 0; k < p->features; k++)
+        z[k] = p->range ? to_unit(x[k], p->range[k]) : x[k];
+    if (p->constant) z[p->features] = 1;
+}
+
+/* Mean and 1 / standard deviation of the columns in rows begin .. end-1; two passes. */
+static void measure(const bb_preprocess *p, const bb_dataset *data, size_t begin,
+                    size_t end, double *row, double *mean, double *inverse) {
+    const size_t d = p->features, n = end - begin;
+    for (size_t r = begin; r < end; r++) {
+        scale_row(p, data->x + r * d, row);
+        for (size_t k = 0; k < d; k++) mean[k] += row[k] / (double)n;
+    }
+    for (size_t r = begin; r < end; r++) {
+        scale_row(p, data->x + r * d, row);
+        for (size_t k = 0; k < d; k++)
+            inverse[k] += (row[k] - mean[k]) * (row[k] - mean[k]);
+    }
+    for (size_t k = 0; k < d; k++) {
+        /* equal numbers have no deviation, though their rounded mean may differ */
+        bool constant = true;
+        for (size_t r = begin + 1; constant && r < end; r++)
+            constant = data->x[r * d + k] == data->x[begin * d + k];
+        inverse[k] =
+            constant || inverse[k] <= 0 ? 0 : 1 / sqrt(inverse[k] / ((double)n - 1));
+    }
+}
+
+static bb_status open_scores(bb_preprocess *p, const bb_dataset *train) {
+    const size_t d = p->features;
+    double *row = NULL;
+    bb_status status = bb_allocate(&row, p->width, sizeof *row, "a row");
+    p->tasks = train->tasks;
+    if (!status)
+        status = bb_allocate(&p->mean, p->tasks * d, sizeof *p->mean, "z-scores");
+    if (!status)
+        status = bb_allocate(&p->inverse_deviation, p->tasks * d,
+                             sizeof *p->inverse_deviation, "z-scores");
+    for (size_t i = 0; !status && i < p->tasks; i++)
+        measure(p, train, train->first[i], train->first[i + 1], row, p->mean + i * d,
+                p->inverse_deviation + i * d);
+    free(row);
+    return status;
+}
+
+bb_status bb_preprocess_open(bb_preprocess *p, const bb_preprocess_options *options,
+                             const bb_dataset *train) {
+    const bool scores = options->standardize == BB_STANDARDIZE_TASK;
+    if (!train->x && (scores || options->scale))
+        return bb_fail(BB_EUSAGE,
+                       "%s would fill the zeros of sparse data; use --standardize "
+                       "unit-rows",
+                       scores ? "--standardize task" : "--scale");
+    bb_preprocess made = {0};
+    bb_status status =
+        bb_preprocess_open_public(&made, options, train->features, train->feature_name);
+    if (!status && scores) status = open_scores(&made, train);
+    if (status)
+        bb_preprocess_free(&made);
+    else
+        *p = made;
+    return status;
+}
+
+/* The 2-norm without overflow: `most` is the largest magnitude, the norm most * root.
+ */
+static double root_of(const double *z, size_t n, double *most) {
+    double squares = 0;
+    *most = 0;
+    for (size_t k = 0; k < n; k++) *most = fmax(*most, fabs(z[k]));
+    for (size_t k = 0; k<n && * most> 0; k++) squares += z[k] / *most * (z[k] / *most);
+    return sqrt(squares);
+}
+
+/* What step 3 does to one row by itself. */
+static void divide_row(const bb_preprocess *p, double *z, size_t n) {
+    double most = 1, root = 1;
+    if (p->rows == BB_ROWS_BALL)
+        root = sqrt((double)p->width);
+    else if (p->rows == BB_ROWS_UNIT)
+        root = root_of(z, n, &most);
+    if (most > 0)
+        for (size_t k = 0; k < n; k++) z[k] = z[k] / most / root;
+}
+
+static void apply_dense(const bb_preprocess *p, const bb_dataset *data,
+                        bb_dataset *out) {
+    const size_t d = p->features;
+    for (size_t i = 0; i < data->tasks; i++)
+        for (size_t r = data->first[i]; r < data->first[i + 1]; r++) {
+            double *const z = out->x + r * p->width;
+            scale_row(p, data->x + r * d, z);
+            for (size_t k = 0; p->mean && k < d; k++)
+                z[k] = (z[k] - p->mean[i * d + k]) * p->inverse_deviation[i * d + k];
+            divide_row(p, z, p->width);
+        }
+}
+
+static void apply_sparse(const bb_preprocess *p, const bb_dataset *data,
+                         bb_dataset *out) {
+    size_t to = 0;
+    for (size_t r = 0; r < data->rows; r++) {
+        const size_t begin = to;
+        for (size_t e = data->sparse_first[r]; e < data->sparse_first[r + 1];
+             e++, to++) {
+            out->sparse_column[to] = data->sparse_column[e];
+            out->sparse_value[to] = data->sparse_value[e];
+        }
+        if (p->constant) {
+            out->sparse_column[to] = (uint32_t)p->features;
+            out->sparse_value[to++] = 1;
+        }
+        divide_row(p, out->sparse_value + begin, to - begin);
+        out->sparse_first[r + 1] = to;
+    }
+}
+
+bb_status bb_preprocess_apply(const bb_preprocess *p, const bb_dataset *data,
+                              bool target, bb_dataset *out) {
+    assert(data->features == p->features);
+    assert(!p->mean || data->tasks == p->tasks);
+    assert(data->x || (!p->range && !p->mean));
+    const bb_shape shape = {
+        data->tasks,
+        data->task_name,
+        p->width,
+        p->name,
+        data->rows,
+        data->x ? 0 : data->sparse_first[data->rows] + (p->constant ? data->rows : 0)};
+    bb_dataset copy;
+    const bb_status status = bb_dataset_open(&copy, data, shape);
+    if (status) return status;
+    memcpy(copy.first, data->first, (data->tasks + 1) * sizeof *data->first);
+    for (size_t r = 0; r < data->rows; r++) {
+        copy.line[r] = data->line[r];
+        copy.y[r] =
+            target && p->has_target ? to_unit(data->y[r], p->target) : data->y[r];
+    }
+    if (data->x)
+        apply_dense(p, data, &copy);
+    else
+        apply_sparse(p, data, &copy);
+    *out = copy;
+    return BB_OK;
+}
+
+void bb_preprocess_fold(const bb_preprocess *p, size_t i, double *w, double *b) {
+    const size_t d = p->features;
+    for (size_t k = 0; p->mean && k < d; k++) {
+        w[k] *= p->inverse_deviation[i * d + k];
+        *b -= w[k] * p->mean[i * d + k];
+    }
+    if (!p->has_target) return;
+    const double half = p->target.high / 2 - p->target.low / 2;
+    for (size_t k = 0; k < p->width; k++) w[k] *= half;
+    *b = *b * half + p->target.low / 2 + p->target.high / 2;
+}

@@ -1,0 +1,90 @@
+/* preprocess.h - what is done to rows before learning, none of which needs sharing.
+ *
+ * In this order:
+ *   1. scale: with public ranges [l, h] of the columns, x <- 2 (clamp(x, l, h) - l)/(h
+ * - l)
+ *      - 1, in [-1, 1] (0 where l = h); the target likewise where that is asked for;
+ *   2. constant: one more column "(intercept)" of ones at the end;
+ *   3. rows, one of:
+ *      none: with ranges, every row is divided by sqrt(width), so that it lies in the
+ * unit ball; without, nothing; unit-rows: every row is divided by its own 2-norm (a
+ * zero row stays); task: every column is standardised by the mean and standard
+ * deviation (n - 1) of the task's own training rows; a column that is constant in them
+ * becomes 0. The constant column of step 2 stays as it is. 1, 2 and the other two of 3
+ * are public and happen again at prediction; the z-scores of a task are private, and
+ * are folded into its own model, as the target's range is. */
+#ifndef BB_DATA_PREPROCESS_H
+#define BB_DATA_PREPROCESS_H
+
+#include "data/ranges.h"
+
+#define BB_CONSTANT_NAME "(intercept)"
+
+typedef enum bb_standardize {
+    BB_STANDARDIZE_NONE,
+    BB_STANDARDIZE_UNIT_ROWS,
+    BB_STANDARDIZE_TASK
+} bb_standardize;
+
+typedef enum bb_rows_kind {
+    BB_ROWS_PLAIN,
+    BB_ROWS_BALL, /* divided by sqrt(width) */
+    BB_ROWS_UNIT  /* divided by their own norm */
+} bb_rows_kind;
+
+typedef struct bb_preprocess_options {
+    bb_standardize standardize;
+    bool constant;
+    const bb_ranges *scale; /* NULL: no ranges */
+    bool scale_target; /* squared loss: map the target, too, if its range is given */
+} bb_preprocess_options;
+
+typedef struct bb_preprocess {
+    size_t features, width; /* columns before and after */
+    char **name;            /* width; one block */
+    bb_range *range;        /* features, or NULL */
+    bool has_target;        /* the target is mapped */
+    bb_range target;
+    bool constant;
+    bb_rows_kind rows;
+    size_t tasks; /* z-scores: tasks x features, or NULL */
+    double *mean, *inverse_deviation;
+} bb_preprocess;
+
+/* Decides everything, the z-scores by the rows of `train`. BB_EDATA: a column has no
+ * range; BB_EUSAGE: sparse data with ranges or z-scores, which would fill its zeros. */
+BB_MUST_CHECK bb_status bb_preprocess_open(bb_preprocess *p,
+                                           const bb_preprocess_options *options,
+                                           const bb_dataset *train);
+
+/* The public steps only, for rows with the given features. */
+BB_MUST_CHECK bb_status bb_preprocess_open_public(bb_preprocess *p,
+                                                  const bb_preprocess_options *options,
+                                                  size_t features,
+                                                  char *const *feature_name);
+
+/* The rows of `data` (same features, and with z-scores the same tasks as in training)
+ * as learning sees them. `target` chooses whether targets are mapped (training rows) or
+ * stay in their own unit (test rows, whose predictions come from folded models). */
+BB_MUST_CHECK bb_status bb_preprocess_apply(const bb_preprocess *p,
+                                            const bb_dataset *data, bool target,
+                                            bb_dataset *out);
+
+/* Turns the model (w: width, b) that task i learned into one for rows after the public
+ * steps, predicting targets in their own unit: undoes z-scores and the target's map. */
+void bb_preprocess_fold(const bb_preprocess *p, size_t i, double *w, double *b);
+
+/* The public steps as a new JSON object, NULL when out of memory:
+ *     {"scale": RANGES or null, "constant": BOOL, "rows": "plain", "unit-ball" or
+ * "unit-norm"} and back, for rows with the given features. What was parsed has no
+ * z-scores and maps no target, as folded models need it. BB_EDATA if `json` is no such
+ * object; `where` is for messages. */
+json_t *bb_preprocess_json(const bb_preprocess *p);
+BB_MUST_CHECK bb_status bb_preprocess_parse(bb_preprocess *p, const json_t *json,
+                                            const char *where, size_t features,
+                                            char *const *feature_name);
+
+/* Takes a zeroed one, too. */
+void bb_preprocess_free(bb_preprocess *p);
+
+#endif

@@ -1,0 +1,63 @@
+#include "data/preprocess.h"
+
+#include <string.h>
+
+static const char *const rows_text[] = {[BB_ROWS_PLAIN] = "plain",
+                                        [BB_ROWS_BALL] = "unit-ball",
+                                        [BB_ROWS_UNIT] = "unit-norm"};
+
+json_t *bb_preprocess_json(const bb_preprocess *p) {
+    const bb_ranges ranges = {.count = p->features,
+                              .name = p->name,
+                              .column = p->range,
+                              .has_target = p->has_target,
+                              .target = p->target};
+    json_t *const json = json_object();
+    if (json &&
+        !json_object_set_new(json, "scale",
+                             p->range ? bb_ranges_json(&ranges) : json_null()) &&
+        !json_object_set_new(json, "constant", json_boolean(p->constant)) &&
+        !json_object_set_new(json, "rows", json_string(rows_text[p->rows])))
+        return json;
+    json_decref(json);
+    return NULL;
+}
+
+static bb_status parse_rows(bb_rows_kind *rows, const json_t *json, const char *where) {
+    const char *const text = json_string_value(json);
+    for (int i = BB_ROWS_PLAIN; text && i <= BB_ROWS_UNIT; i++)
+        if (strcmp(text, rows_text[i]) == 0) {
+            *rows = (bb_rows_kind)i;
+            return BB_OK;
+        }
+    return bb_fail(BB_EDATA,
+                   "%s: \"rows\": expected \"plain\", \"unit-ball\" or \"unit-norm\"",
+                   where);
+}
+
+bb_status bb_preprocess_parse(bb_preprocess *p, const json_t *json, const char *where,
+                              size_t features, char *const *feature_name) {
+    const json_t *const scale = json_object_get(json, "scale"), *const constant =
+                                                                    json_object_get(
+                                                                        json,
+                                                                        "constant");
+    bb_ranges ranges = {0};
+    bb_preprocess made = {0};
+    bb_rows_kind rows = BB_ROWS_PLAIN;
+    bb_status status = parse_rows(&rows, json_object_get(json, "rows"), where);
+    if (!status && !json_is_boolean(constant))
+        status = bb_fail(BB_EDATA, "%s: \"constant\": expected true or false", where);
+    if (!status && !scale)
+        status = bb_fail(BB_EDATA, "%s: \"scale\": expected ranges or null", where);
+    const bool scaled = !status && !json_is_null(scale);
+    if (scaled) status = bb_ranges_parse(&ranges, scale, where);
+    const bb_preprocess_options options = {.constant = json_is_true(constant),
+                                           .scale = scaled ? &ranges : NULL};
+    if (!status)
+        status = bb_preprocess_open_public(&made, &options, features, feature_name);
+    bb_ranges_free(&ranges);
+    if (status) return status;
+    made.rows = rows;
+    *p = made;
+    return BB_OK;
+}

@@ -1,0 +1,175 @@
+#include "data/ranges.h"
+
+#include "base/memory.h"
+#include "data/names.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void bb_ranges_free(bb_ranges *ranges) {
+    free(ranges->name);
+    free(ranges->column);
+    *ranges = (bb_ranges){0};
+}
+
+static bb_status parse_range(bb_range *range, const json_t *json, const char *where,
+                             const char *name) {
+    char shown[BB_SHOWN_BYTES];
+    const double c = json_number_value(json);
+    if (json_is_number(json) && c > 0) {
+        *range = (bb_range){-c, c};
+        return BB_OK;
+    }
+    const json_t *const low = json_array_get(json, 0), *const high =
+                                                           json_array_get(json, 1);
+    *range = (bb_range){json_number_value(low), json_number_value(high)};
+    if (json_array_size(json) == 2 && json_is_number(low) && json_is_number(high) &&
+        range->low <= range->high)
+        return BB_OK;
+    return bb_fail(BB_EDATA,
+                   "%s: %s: expected a range [low, high] with low <= high, or one "
+                   "number > 0",
+                   where, bb_shown(shown, name, strlen(name)));
+}
+
+static bb_status parse_columns(bb_ranges *ranges, const json_t *columns,
+                               const char *where) {
+    const size_t count = json_object_size(columns);
+    bb_names names = {0};
+    const char *name;
+    const json_t *value;
+    bb_status status =
+        bb_allocate(&ranges->column, count, sizeof *ranges->column, "ranges");
+    void *const object =
+        (void *)(uintptr_t)columns; /* jansson's iterator wants it so */
+    json_object_foreach((json_t *)object, name, value) {
+        size_t index;
+        if (!status) status = bb_names_add(&names, name, strlen(name), &index);
+        if (!status) status = parse_range(&ranges->column[index], value, where, name);
+    }
+    if (!status) status = bb_names_list(&ranges->name, &names);
+    ranges->count = names.count;
+    bb_names_free(&names);
+    return status;
+}
+
+static bb_status check_members(const json_t *json, const char *where) {
+    char shown[BB_SHOWN_BYTES];
+    const char *name;
+    const json_t *value;
+    if (!json_is_object(json))
+        return bb_fail(BB_EDATA, "%s: expected a JSON object with \"columns\"", where);
+    void *const object = (void *)(uintptr_t)json;
+    json_object_foreach((json_t *)object, name, value) {
+        if (strcmp(name, "target") != 0 && strcmp(name, "columns") != 0 &&
+            strcmp(name, "note") != 0)
+            return bb_fail(BB_EDATA,
+                           "%s: unknown member %s; expected \"target\", \"columns\", "
+                           "\"note\"",
+                           where, bb_shown(shown, name, strlen(name)));
+    }
+    if (!json_is_object(json_object_get(json, "columns")))
+        return bb_fail(BB_EDATA, "%s: expected \"columns\": {name: [low, high], ...}",
+                       where);
+    return BB_OK;
+}
+
+bb_status bb_ranges_parse(bb_ranges *ranges, const json_t *json, const char *where) {
+    bb_ranges r = {0};
+    bb_status status = check_members(json, where);
+    if (status) return status;
+    const json_t *const target = json_object_get(json, "target");
+    r.has_target = target && !json_is_null(target);
+    if (r.has_target) status = parse_range(&r.target, target, where, "target");
+    if (!status) status = parse_columns(&r, json_object_get(json, "columns"), where);
+    if (status)
+        bb_ranges_free(&r);
+    else
+        *ranges = r;
+    return status;
+}
+
+bb_status bb_ranges_read(bb_ranges *ranges, const char *path) {
+    json_t *json = NULL;
+    bb_status status = bb_json_read_file(&json, path);
+    if (!status) status = bb_ranges_parse(ranges, json, path);
+    json_decref(json);
+    return status;
+}
+
+static json_t *range_json(bb_range range) {
+    json_t *const pair = json_array();
+    if (pair && !json_array_append_new(pair, bb_json_real(range.low)) &&
+        !json_array_append_new(pair, bb_json_real(range.high)))
+        return pair;
+    json_decref(pair);
+    return NULL;
+}
+
+json_t *bb_ranges_json(const bb_ranges *ranges) {
+    json_t *const json = json_object();
+    int failed = !json;
+    if (!failed && ranges->has_target)
+        failed = json_object_set_new(json, "target", range_json(ranges->target));
+    if (!failed) failed = json_object_set_new(json, "columns", json_object());
+    json_t *const columns = failed ? NULL : json_object_get(json, "columns");
+    for (size_t k = 0; !failed && k < ranges->count; k++)
+        failed = json_object_set_new(columns, ranges->name[k],
+                                     range_json(ranges->column[k]));
+    if (!failed) return json;
+    json_decref(json);
+    return NULL;
+}
+
+static void widen(bb_range *range, double value) {
+    if (value < range->low) range->low = value;
+    if (value > range->high) range->high = value;
+}
+
+static void widen_columns(bb_ranges *r, const bb_dataset *data) {
+    const size_t d = data->features;
+    if (data->x) {
+        for (size_t e = 0; e < data->rows * d; e++)
+            widen(&r->column[e % d], data->x[e]);
+        return;
+    }
+    const size_t entries = data->sparse_first[data->rows];
+    for (size_t e = 0; e < entries; e++)
+        widen(&r->column[data->sparse_column[e]], data->sparse_value[e]);
+}
+
+bb_status bb_ranges_from_data(bb_ranges *ranges, const bb_dataset *data) {
+    const bb_range none = {INFINITY, -INFINITY}, zero = {0, 0};
+    bb_ranges r = {.count = data->features, .target = none};
+    bb_status status = bb_names_copy(&r.name, data->features, data->feature_name);
+    if (!status) status = bb_allocate(&r.column, r.count, sizeof *r.column, "ranges");
+    if (status) {
+        bb_ranges_free(&r);
+        return status;
+    }
+    /* a column without a number, and what a sparse row leaves out, is zero */
+    for (size_t k = 0; k < r.count; k++) r.column[k] = data->x ? none : zero;
+    widen_columns(&r, data);
+    for (size_t k = 0; k < r.count; k++)
+        if (r.column[k].low > r.column[k].high) r.column[k] = zero;
+    for (size_t j = 0; j < data->rows; j++) widen(&r.target, data->y[j]);
+    r.has_target = r.target.low <= r.target.high;
+    *ranges = r;
+    return BB_OK;
+}
+
+bb_status bb_ranges_write(const bb_ranges *ranges, const char *path) {
+    static const char note[] =
+        "These ranges were taken from the data, so they are not public: for "
+        "simulations "
+        "only. For a private run write down ranges that are known without the data.";
+    json_t *json = bb_ranges_json(ranges);
+    if (json && json_object_set_new(json, "note", json_string(note))) {
+        json_decref(json);
+        json = NULL;
+    }
+    const bb_status status = bb_json_write_file(path, json);
+    json_decref(json);
+    return status;
+}

@@ -1,0 +1,42 @@
+/* ranges.h - public ranges of the target and the columns, in a JSON file:
+ *     {"target": [0, 10], "columns": {"age": [0, 120], "dose": 5}, "note": "..."}
+ * A single number c > 0 is the range [-c, c]. Other members are an error, but "note".
+ */
+#ifndef BB_DATA_RANGES_H
+#define BB_DATA_RANGES_H
+
+#include "base/json.h"
+#include "data/dataset.h"
+
+#include <stdbool.h>
+
+typedef struct bb_range {
+    double low, high; /* finite, low <= high */
+} bb_range;
+
+typedef struct bb_ranges {
+    size_t count;
+    char **name; /* count; one block */
+    bb_range *column;
+    bool has_target;
+    bb_range target;
+} bb_ranges;
+
+/* Reads a file. BB_EDATA says which member is wrong. */
+BB_MUST_CHECK bb_status bb_ranges_read(bb_ranges *ranges, const char *path);
+/* The same from a JSON value; `where` is for messages. */
+BB_MUST_CHECK bb_status bb_ranges_parse(bb_ranges *ranges, const json_t *json,
+                                        const char *where);
+/* A new JSON object without a note, or NULL when out of memory. */
+json_t *bb_ranges_json(const bb_ranges *ranges);
+
+/* The least and largest value of every column and the target. Such ranges are not
+ * public: they tell something about the rows, so a file of them is for simulations
+ * only, and bb_ranges_write says so in its note. Missing values are passed over. */
+BB_MUST_CHECK bb_status bb_ranges_from_data(bb_ranges *ranges, const bb_dataset *data);
+BB_MUST_CHECK bb_status bb_ranges_write(const bb_ranges *ranges, const char *path);
+
+/* Takes zeroed ranges, too. */
+void bb_ranges_free(bb_ranges *ranges);
+
+#endif

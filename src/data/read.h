@@ -1,0 +1,44 @@
+/* read.h - data sets from files: CSV, LIBSVM, MATLAB, NumPy.
+ *
+ * A bad file gives BB_EDATA and one message that says where (file, line, column), what
+ * was expected and what was found. A file that cannot be opened or read gives BB_EIO.
+ */
+#ifndef BB_DATA_READ_H
+#define BB_DATA_READ_H
+
+#include "data/dataset.h"
+
+#include <stdbool.h>
+
+typedef enum bb_format {
+    BB_FORMAT_AUTO, /* by the name's extension, else by the first bytes */
+    BB_FORMAT_CSV,
+    BB_FORMAT_LIBSVM,
+    BB_FORMAT_MAT,
+    BB_FORMAT_NPY
+} bb_format;
+
+/* Which columns are what. Every text may be NULL.
+ *
+ *  format   task             target           features         ignore
+ *  CSV      column "task"    column "y"       all other ones   columns to leave out
+ *  LIBSVM   always qid:      always first     all              -
+ *  MAT      always cells     cells "Y"        cells "X"        -
+ *  NPY      0-based column   0-based column   all other ones   columns to leave out
+ *  NPZ      array "task"     array "y"        array "X"        -
+ *
+ * `features` and `ignore` are comma-separated lists of names where they mean columns.
+ * Giving one where the table has a `-` or "always" is BB_EUSAGE. */
+typedef struct bb_read_options {
+    bb_format format;
+    const char *task, *target, *features, *ignore;
+    bool keep_missing;    /* missing numbers become NAN instead of an error */
+    bool target_optional; /* CSV: a file without targets is read, target_name is NULL */
+} bb_read_options;
+
+/* Reads a file into *out, which is written only on success. `options` may be NULL.
+ * CSV and LIBSVM may be compressed by gzip, whatever their name. */
+BB_MUST_CHECK bb_status bb_read(const char *path, const bb_read_options *options,
+                                bb_dataset *out);
+
+#endif

@@ -1,0 +1,20 @@
+/* readers.h - the readers behind bb_read, one file each. The options are never NULL. */
+#ifndef BB_DATA_READERS_H
+#define BB_DATA_READERS_H
+
+#include "data/read.h"
+#include "data/text.h"
+
+/* The text is open, at its beginning; the caller closes it. */
+BB_MUST_CHECK bb_status bb_read_csv(bb_text *text, const bb_read_options *options,
+                                    bb_dataset *out);
+BB_MUST_CHECK bb_status bb_read_libsvm(bb_text *text, const bb_read_options *options,
+                                       bb_dataset *out);
+/* MATLAB v5 and v7.3 (HDF5). */
+BB_MUST_CHECK bb_status bb_read_mat(const char *path, const bb_read_options *options,
+                                    bb_dataset *out);
+/* .npy and .npz, told apart by their first bytes. */
+BB_MUST_CHECK bb_status bb_read_npy(const char *path, const bb_read_options *options,
+                                    bb_dataset *out);
+
+#endif

@@ -1,0 +1,45 @@
+#include "data/scan.h"
+
+#include "base/number.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <strings.h>
+
+const long double bb_scan_power[BB_SCAN_POWERS] = {
+    1e0L,  1e1L,  1e2L,  1e3L,  1e4L,  1e5L,  1e6L,  1e7L,  1e8L,  1e9L,
+    1e10L, 1e11L, 1e12L, 1e13L, 1e14L, 1e15L, 1e16L, 1e17L, 1e18L, 1e19L,
+    1e20L, 1e21L, 1e22L, 1e23L, 1e24L, 1e25L, 1e26L, 1e27L};
+
+enum { LONGEST_NUMBER = 1023 };
+
+static bool is_one_of(const char *const *word, size_t words, const char *text) {
+    for (size_t i = 0; i < words; i++)
+        if (strcasecmp(text, word[i]) == 0) return true;
+    return false;
+}
+
+bb_cell bb_scan_cell(const char *text, size_t length, double *out) {
+    static const char *const missing[] = {"",     "na",   "n/a", "nan", "-nan",
+                                          "null", "none", "?",   "."};
+    static const char *const infinite[] = {"inf",      "+inf",      "-inf",
+                                           "infinity", "+infinity", "-infinity"};
+    char word[LONGEST_NUMBER + 1];
+    *out = NAN;
+    while (length && (*text == ' ' || *text == '\t')) text++, length--;
+    while (length && (text[length - 1] == ' ' || text[length - 1] == '\t')) length--;
+    if (length > LONGEST_NUMBER || (length && memchr(text, '\0', length)))
+        return BB_CELL_TEXT;
+    memcpy(word, text, length);
+    word[length] = '\0';
+    if (bb_number_real(word, out)) return BB_CELL_NUMBER;
+    if (is_one_of(missing, sizeof missing / sizeof *missing, word))
+        return BB_CELL_MISSING;
+    if (is_one_of(infinite, sizeof infinite / sizeof *infinite, word))
+        return BB_CELL_INFINITE;
+    /* digits that bb_number_real does not take are too many: 1e999 */
+    const bool decimal = strspn(word, "+-0123456789.eE") == length;
+    char *end;
+    return decimal && isinf(strtod(word, &end)) && *end == '\0' ? BB_CELL_INFINITE
+                                                                : BB_CELL_TEXT;
+}

@@ -1,0 +1,89 @@
+/* scan.h - decimal numbers out of a text buffer, fast and correctly rounded. */
+#ifndef BB_DATA_SCAN_H
+#define BB_DATA_SCAN_H
+
+#include <float.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+/* Powers of ten that a long double of 64 bits holds exactly. */
+enum { BB_SCAN_POWERS = 28 };
+extern const long double bb_scan_power[BB_SCAN_POWERS];
+
+/* mantissa * 10^exponent when it can be rounded correctly in one step; false otherwise.
+ *
+ * Clinger 1990: below 2^53 and 10^22 both factors are exact, and one rounding follows.
+ * Where a long double has 64 bits, it is so below 2^64 and 10^27, too, with a second
+ * rounding to 53 bits; the two agree unless the first ended exactly in the middle
+ * between two doubles. */
+static inline bool bb_scan_scale(uint64_t mantissa, int exponent, double *out) {
+    const int size = exponent < 0 ? -exponent : exponent;
+    if (mantissa <= (uint64_t)1 << DBL_MANT_DIG && size <= 22) {
+        const double power = (double)bb_scan_power[size];
+        *out = exponent < 0 ? (double)mantissa / power : (double)mantissa * power;
+        return true;
+    }
+    if (LDBL_MANT_DIG != 64 || size >= BB_SCAN_POWERS) return false;
+    const long double power = bb_scan_power[size];
+    const long double value =
+        exponent < 0 ? (long double)mantissa / power : (long double)mantissa * power;
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    if ((bits & 0x7ff) == 0x400) return false;
+    *out = (double)value;
+    return true;
+}
+
+/* Reads [+-]digits[.digits][e[+-]digits] at *at, moves *at behind it and returns true
+ * if that could be done fast; otherwise nothing is said about what is there. Stops at a
+ * 0. */
+static inline bool bb_scan_number(const char **at, double *out) {
+    const char *p = *at;
+    const bool negative = *p == '-';
+    if (negative || *p == '+') p++;
+    uint64_t mantissa = 0;
+    const char *const start = p;
+    for (unsigned digit; (digit = (unsigned)*p - '0') < 10; p++)
+        mantissa = 10 * mantissa + digit;
+    long digits = p - start, exponent = 0;
+    if (*p == '.') {
+        const char *const point = ++p;
+        for (unsigned digit; (digit = (unsigned)*p - '0') < 10; p++)
+            mantissa = 10 * mantissa + digit;
+        exponent = point - p;
+        digits -= exponent;
+    }
+    if (digits < 1 || digits > 19) return false; /* 10^19 < 2^64 */
+    if (*p == 'e' || *p == 'E') {
+        p++;
+        const bool down = *p == '-';
+        if (down || *p == '+') p++;
+        unsigned power = (unsigned)*p - '0';
+        if (power > 9) return false;
+        p++;
+        for (unsigned digit; power < 1000 && (digit = (unsigned)*p - '0') < 10; p++)
+            power = 10 * power + digit;
+        exponent += down ? -(long)power : (long)power;
+    }
+    if (exponent < -BB_SCAN_POWERS || exponent > BB_SCAN_POWERS) return false;
+    double value;
+    if (!bb_scan_scale(mantissa, (int)exponent, &value)) return false;
+    *out = negative ? -value : value;
+    *at = p;
+    return true;
+}
+
+/* What a cell of a table says. */
+typedef enum bb_cell {
+    BB_CELL_NUMBER,
+    BB_CELL_MISSING,  /* empty, NA, NaN, ... */
+    BB_CELL_INFINITE, /* inf, or too large for a double */
+    BB_CELL_TEXT
+} bb_cell;
+
+/* Any number or other text, between spaces; *out is NAN unless it is a number. */
+bb_cell bb_scan_cell(const char *text, size_t length, double *out);
+
+#endif

@@ -1,0 +1,106 @@
+#include "data/text.h"
+
+#include "base/memory.h"
+
+#include <zlib.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { CHUNK = 1 << 18 };
+
+static bb_status open_stream(bb_text *text, const char *path) {
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return bb_fail(BB_EIO, "%s: %s", path, strerror(errno));
+    struct stat about;
+    if (fstat(file, &about) == 0 && S_ISDIR(about.st_mode)) {
+        close(file);
+        return bb_fail(BB_EIO, "%s: %s", path, strerror(EISDIR));
+    }
+    gzFile stream = gzdopen(file, "rb");
+    if (!stream) {
+        close(file);
+        return bb_fail(BB_ENOMEM, "no memory to read %s", path);
+    }
+    gzbuffer(stream, CHUNK / 2);
+    text->stream = stream;
+    return BB_OK;
+}
+
+bb_status bb_text_open(bb_text *text, const char *path) {
+    *text = (bb_text){.path = path, .line = 1, .capacity = CHUNK};
+    bb_status status = open_stream(text, path);
+    if (!status) status = bb_allocate(&text->buffer, CHUNK + 1, 1, "reading a file");
+    if (!status) {
+        text->at = text->end = text->buffer;
+        *text->end = '\0';
+        status = bb_text_more(text);
+    }
+    if (status) bb_text_close(text);
+    return status;
+}
+
+/* Keeps the unread bytes at the front of a buffer that has room for more. */
+static bb_status make_room(bb_text *text) {
+    const size_t kept = (size_t)(text->end - text->at);
+    if (kept > BB_TEXT_TOKEN)
+        return bb_fail(BB_EDATA,
+                       "%s:%zu: more than %d bytes without an end of the cell",
+                       text->path, text->line, BB_TEXT_TOKEN);
+    if (kept > text->capacity / 2) {
+        const size_t capacity = 2 * text->capacity;
+        char *larger;
+        bb_status status = bb_allocate(&larger, capacity + 1, 1, "reading a file");
+        if (status) return status;
+        memcpy(larger, text->at, kept);
+        free(text->buffer);
+        text->buffer = larger;
+        text->capacity = capacity;
+    } else {
+        memmove(text->buffer, text->at, kept);
+    }
+    text->at = text->buffer;
+    text->end = text->buffer + kept;
+    *text->end = '\0';
+    return BB_OK;
+}
+
+static bb_status gz_failure(const bb_text *text) {
+    int code = Z_OK;
+    const char *const words = gzerror(text->stream, &code);
+    if (code == Z_ERRNO) return bb_fail(BB_EIO, "%s: %s", text->path, strerror(errno));
+    if (code == Z_MEM_ERROR)
+        return bb_fail(BB_ENOMEM, "no memory to unpack %s", text->path);
+    if (code == Z_BUF_ERROR)
+        return bb_fail(BB_EDATA, "%s:%zu: the gzip file is cut off", text->path,
+                       text->line);
+    /* zlib puts the file's name, which it does not know, in front */
+    const char *const colon = strstr(words, ": ");
+    return bb_fail(BB_EDATA, "%s:%zu: the gzip file is damaged (%s)", text->path,
+                   text->line, colon ? colon + 2 : words);
+}
+
+bb_status bb_text_more(bb_text *text) {
+    if (text->ended) return BB_OK;
+    bb_status status = make_room(text);
+    if (status) return status;
+    const size_t room = text->capacity - (size_t)(text->end - text->buffer);
+    const int got = gzread(text->stream, text->end, (unsigned)room);
+    int code = Z_OK;
+    if (got <= 0) gzerror(text->stream, &code);
+    if (got < 0 || code != Z_OK) return gz_failure(text);
+    text->ended = got == 0;
+    text->end += got;
+    *text->end = '\0';
+    return BB_OK;
+}
+
+void bb_text_close(bb_text *text) {
+    if (text->stream) gzclose_r(text->stream);
+    free(text->buffer);
+    *text = (bb_text){0};
+}

@@ -1,0 +1,33 @@
+/* text.h - a text file, perhaps compressed by gzip, read piece by piece. */
+#ifndef BB_DATA_TEXT_H
+#define BB_DATA_TEXT_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { BB_TEXT_TOKEN = 1 << 20 }; /* bytes of the longest cell or token */
+
+/* Unread bytes are at .. end-1, and *end is 0. The reader moves `at` on and counts
+ * `line`. */
+typedef struct bb_text {
+    const char *path;
+    void *stream; /* gzFile */
+    char *buffer;
+    size_t capacity;
+    char *at, *end;
+    bool ended; /* nothing follows `end` */
+    size_t line;
+} bb_text;
+
+/* Opens a file (`path` is borrowed) and reads its first piece. */
+BB_MUST_CHECK bb_status bb_text_open(bb_text *text, const char *path);
+/* Reads on: the unread bytes stay (but move), new ones follow, or `ended` becomes true.
+ * BB_EDATA if the gzip stream is cut off or damaged, or BB_TEXT_TOKEN bytes are unread.
+ */
+BB_MUST_CHECK bb_status bb_text_more(bb_text *text);
+/* Takes a zeroed or closed text, too. */
+void bb_text_close(bb_text *text);
+
+#endif

@@ -1,0 +1,139 @@
+#include "eval/choice.h"
+
+#include "base/number.h"
+
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+static bb_status choose_mechanism(const bb_train_request *r, bb_choice *c) {
+    const bool can_be_private = r->method->kind == BB_METHOD_PRIVATE;
+    const char *name = r->options.mechanism;
+    if (!name) name = can_be_private ? "gaussian" : "none";
+    c->mechanism = bb_mechanism_find(name);
+    if (!c->mechanism)
+        return bb_fail(BB_EUSAGE,
+                       "unknown mechanism \"%s\"; known are gaussian, none, "
+                       "wishart-published",
+                       name);
+    c->noisy = c->mechanism->pricing != BB_PRICE_NOTHING;
+    if (c->noisy && !can_be_private)
+        return bb_fail(BB_EUSAGE,
+                       "method %s %s: mechanism %s does not apply to it", r->method->name,
+                       r->method->kind == BB_METHOD_ALONE
+                           ? "shares nothing"
+                           : "exchanges everything in the clear",
+                       name);
+    if (c->mechanism->pricing == BB_PRICE_PUBLISHED && !r->options.allow_broken_privacy)
+        return bb_fail(BB_EUSAGE,
+                       "mechanism %s is not private as its paper claims "
+                       "(docs/privacy.md); --allow-broken-privacy runs it all the same, "
+                       "and the statement says what is true",
+                       name);
+    return BB_OK;
+}
+
+static bb_status check_epsilon(const bb_train_request *r, const bb_choice *c) {
+    const bool given = !isnan(r->options.epsilon);
+    if (c->noisy && !given)
+        return bb_fail(BB_EUSAGE,
+                       "method %s is private and needs --epsilon (or --mechanism none, "
+                       "to see what it does without privacy)",
+                       r->method->name);
+    if (!c->noisy && (given || r->options.delta))
+        return bb_fail(BB_EUSAGE,
+                       "%s %s adds no noise, so --%s has no meaning: leave it out",
+                       r->options.mechanism ? "mechanism" : "method",
+                       r->options.mechanism ? r->options.mechanism : r->method->name,
+                       given ? "epsilon" : "delta");
+    return BB_OK;
+}
+
+static bb_status check_loss(const bb_train_request *r, bb_choice *c) {
+    static const char *const name[] = {"squared", "logistic"};
+    c->loss = r->options.loss == 0 ? BB_LOSS_SQUARED : BB_LOSS_LOGISTIC;
+    if (r->method->losses & (1U << c->loss)) return BB_OK;
+    return bb_fail(BB_EUSAGE, "method %s does not support the %s loss", r->method->name,
+                   name[c->loss]);
+}
+
+static bb_status check_seed(const bb_train_options *o, bb_choice *c) {
+    c->seeded = o->seed != NULL;
+    if (c->seeded && !bb_number_count(o->seed, &c->seed))
+        return bb_fail(BB_EUSAGE, "--seed expects a whole number, got \"%s\"", o->seed);
+    return BB_OK;
+}
+
+static bb_status check_compare(const char *list, bb_choice *c) {
+    while (list && *list) {
+        const size_t length = strcspn(list, ",");
+        if (length == 3 && memcmp(list, "stl", 3) == 0)
+            c->compare_stl = true;
+        else if (length == 10 && memcmp(list, "no-privacy", 10) == 0)
+            c->compare_no_privacy = true;
+        else
+            return bb_fail(BB_EUSAGE, "--compare knows stl and no-privacy, got \"%.*s\"",
+                           (int)length, list);
+        list += length + (list[length] == ',');
+    }
+    return BB_OK;
+}
+
+static bb_status check_ledger(const bb_train_options *o, const bb_choice *c) {
+    const bool budget = !isnan(o->budget_epsilon) || !isnan(o->budget_delta);
+    if (!o->ledger) {
+        if (budget || o->population)
+            return bb_fail(BB_EUSAGE, "a budget or population needs a ledger: --ledger");
+        return BB_OK;
+    }
+    if (c->mechanism->pricing != BB_PRICE_GAUSSIAN)
+        return bb_fail(BB_EUSAGE, "a run with mechanism %s has no price in a ledger",
+                       c->mechanism->name);
+    if (c->seeded)
+        return bb_fail(BB_EUSAGE,
+                       "a run with --seed is not private and has no price in a ledger");
+    return BB_OK;
+}
+
+bb_status bb_choose(const bb_train_request *request, bb_choice *choice) {
+    const bb_train_options *o = &request->options;
+    bb_choice c = {.adjacency = o->adjacency == 0 ? BB_REPLACE_ONE : BB_ADD_REMOVE};
+    bb_status status = choose_mechanism(request, &c);
+    if (!status) status = check_loss(request, &c);
+    if (!status) status = check_epsilon(request, &c);
+    if (!status) status = check_seed(o, &c);
+    if (!status) status = check_compare(o->compare, &c);
+    if (!status) status = check_ledger(o, &c);
+    if (!status && o->test && o->train_fraction < 1.0)
+        status = bb_fail(BB_EUSAGE,
+                         "--test names the test rows: --train-fraction has no meaning");
+    if (!status && !o->output)
+        status = bb_fail(BB_EUSAGE, "where to? give --output RUN");
+    if (!status) *choice = c;
+    return status;
+}
+
+bb_status bb_choice_ledger(const bb_train_options *o, size_t tasks,
+                           bb_adjacency adjacency, bb_ledger **ledger) {
+    bb_ledger_terms terms = {o->population, tasks, adjacency, o->budget_epsilon,
+                             o->budget_delta};
+    bb_ledger_terms there = {0};
+    bb_ledger *old = NULL;
+    bb_status status = BB_OK;
+    if (!o->ledger) return BB_OK;
+    if (access(o->ledger, F_OK) == 0) {
+        status = bb_ledger_read(&old, o->ledger, &there);
+        if (status) return status;
+        if (isnan(terms.epsilon)) terms.epsilon = there.epsilon;
+        if (isnan(terms.delta)) terms.delta = there.delta;
+        if (!terms.population) terms.population = there.population;
+    } else if (isnan(terms.epsilon) || isnan(terms.delta)) {
+        return bb_fail(BB_EUSAGE,
+                       "%s: there is no ledger yet; --budget-epsilon and --budget-delta "
+                       "create one",
+                       o->ledger);
+    }
+    status = bb_ledger_open(ledger, o->ledger, &terms);
+    if (old) bb_ledger_close(old);
+    return status;
+}

@@ -1,0 +1,397 @@
+#include "eval/experiment.h"
+
+#include "base/json.h"
+#include "base/memory.h"
+#include "engines/threads.h"
+#include "eval/choice.h"
+#include "eval/crossval.h"
+#include "eval/population.h"
+#include "eval/rundir.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+typedef struct experiment {
+    bb_train_request *request;
+    const bb_watch *watch;
+    bb_choice choice;
+    bb_population population;
+    bb_engine engine;
+    bb_local *local;
+    bb_ledger *ledger;
+    bb_rundir dir;
+    bb_run run;
+    bb_result result;
+    bb_models models;   /* finished */
+    double *prediction; /* of the test rows */
+    bb_report report;
+} experiment;
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void say(const experiment *e, const char *what) {
+    if (e->watch->say) e->watch->say(e->watch->self, what);
+}
+
+static bb_status not_stopped(const experiment *e) {
+    if (e->watch->stop && *e->watch->stop)
+        return bb_fail(BB_EINTERRUPTED, "interrupted; nothing was written");
+    return BB_OK;
+}
+
+/* -- setting up
+ * ------------------------------------------------------------------------ */
+
+static bb_status set_public(experiment *e) {
+    const bb_train_options *o = &e->request->options;
+    bb_public *pub = &e->run.pub;
+    *pub = (bb_public){.tasks = e->population.prepared.tasks,
+                       .features = e->population.prepared.features,
+                       .loss = e->choice.loss,
+                       .intercept = e->population.own_intercept,
+                       .scale_sum = o->loss_scale == 1,
+                       .adjacency = e->choice.adjacency,
+                       .epsilon = INFINITY,
+                       .mu = INFINITY,
+                       .rounds = (uint32_t)o->rounds,
+                       .schedule = o->schedule};
+    if (!e->choice.noisy) return BB_OK;
+    pub->epsilon = o->epsilon;
+    const bb_status status = bb_delta_choose(o->delta, pub->tasks, &pub->delta);
+    if (!status) pub->mu = bb_gdp_mu(pub->epsilon, pub->delta);
+    return status;
+}
+
+static bb_status set_run(experiment *e) {
+    const bb_problem problem = {e->run.pub.loss, e->run.pub.intercept,
+                                e->run.pub.scale_sum};
+    e->run.method = e->request->method;
+    e->run.options = e->request->method_options;
+    e->run.mechanism = e->choice.mechanism;
+    e->run.engine = &e->engine;
+    e->run.seeded = e->choice.seeded;
+    e->run.seed = e->choice.seed;
+    bb_status status =
+        bb_locals_open(&e->local, &e->population.prepared, problem, &e->engine);
+    e->run.local = e->local;
+    if (!status)
+        status = bb_choice_ledger(&e->request->options, e->run.pub.tasks,
+                                  e->run.pub.adjacency, &e->ledger);
+    e->run.ledger = e->ledger;
+    return status;
+}
+
+/* -- what the run promises
+ * ------------------------------------------------------------- */
+
+static size_t noised_rounds(const bb_plan *plan, double *pure) {
+    size_t steps = 0;
+    for (uint32_t t = 0; t < plan->rounds; t++)
+        if (plan->step[t].weight > 0.0) pure[steps++] = plan->pure[t];
+    return steps;
+}
+
+/* Of noise as published, the least delta that is true. */
+static bb_status true_delta(const bb_plan *plan, double *delta) {
+    double *pure = NULL;
+    const bb_status status =
+        bb_allocate(&pure, plan->rounds, sizeof *pure, "the privacy statement");
+    if (status) return status;
+    *delta = bb_wishart_true_delta(noised_rounds(plan, pure), pure);
+    free(pure);
+    return BB_OK;
+}
+
+static bb_status make_statement(experiment *e) {
+    const bb_plan *plan = &e->result.plan;
+    const bool published = e->choice.mechanism->pricing == BB_PRICE_PUBLISHED;
+    bb_statement *s = &e->report.statement;
+    bb_guarantee g = {.unit = "task",
+                      .epsilon = e->run.pub.epsilon,
+                      .delta = e->run.pub.delta,
+                      .adjacency = e->run.pub.adjacency,
+                      .sampling = "all",
+                      .mechanism = e->choice.mechanism->name,
+                      .accountant = published ? "composition-bound" : "gaussian-dp",
+                      .rounds = e->result.rounds,
+                      .noise_multiplier = e->result.noise_multiplier,
+                      .valid = !published,
+                      .true_delta_at_least = NAN};
+    *s = (bb_statement){.method = e->run.method->name,
+                        .tasks = e->run.pub.tasks,
+                        .ledger = e->request->options.ledger,
+                        .seeded = e->choice.seeded};
+    if (!e->choice.noisy) return BB_OK;
+    const bb_status status =
+        published ? true_delta(plan, &g.true_delta_at_least) : BB_OK;
+    s->guarantee[s->count++] = g;
+    if (plan->instance_epsilon > 0.0) {
+        g.unit = "instance";
+        g.epsilon = plan->instance_epsilon;
+        g.delta = plan->instance_delta;
+        g.mechanism = "local noise";
+        g.accountant = "composition-bound";
+        g.noise_multiplier = NAN;
+        g.valid = !plan->instance_broken;
+        g.true_delta_at_least = NAN;
+        s->guarantee[s->count++] = g;
+    }
+    return status;
+}
+
+/* Warnings need no result: they are said before the budget is spent. */
+static bb_status warn(const experiment *e) {
+    bb_statement s = {.method = e->run.method->name, .tasks = e->run.pub.tasks};
+    if (!e->choice.noisy || !e->watch->warn) return BB_OK;
+    s.guarantee[s.count++] = (bb_guarantee){.unit = "task", .delta = e->run.pub.delta};
+    json_t *list = bb_statement_warnings(&s);
+    if (!list) return bb_fail(BB_ENOMEM, "no memory for warnings");
+    for (size_t k = 0; k < json_array_size(list); k++)
+        e->watch->warn(e->watch->self, json_string_value(json_array_get(list, k)));
+    json_decref(list);
+    if (e->choice.seeded)
+        e->watch->warn(e->watch->self,
+                       "--seed makes the noise reproducible: this run is not private");
+    return BB_OK;
+}
+
+/* -- evaluating
+ * ------------------------------------------------------------------------ */
+
+/* Metrics of finished models; the predictions stay with the caller. */
+static bb_status measure(const experiment *e, const bb_dataset *rows,
+                         const bb_models *models, double **prediction, bb_metrics *out) {
+    bb_status status = bb_allocate(prediction, rows->rows, sizeof **prediction,
+                                   "the predictions");
+    if (status) return status;
+    bb_predict_rows(rows, models->features, models->weight, models->intercept,
+                    *prediction);
+    return bb_metrics_all(&(bb_scored){e->choice.loss, rows->tasks, rows->first,
+                                      rows->y, *prediction},
+                          out);
+}
+
+static bb_status evaluate(experiment *e) {
+    const bb_dataset *test = &e->population.test;
+    double *fitted = NULL, *figure = NULL;
+    bb_status status =
+        bb_population_models(&e->population, e->result.model, e->result.intercept,
+                             &e->models);
+    if (!status) status = bb_models_hash(&e->models, e->report.models_sha256);
+    if (!status)
+        status = measure(e, &e->population.train, &e->models, &fitted, &e->report.train);
+    if (!status)
+        status = measure(e, test, &e->models, &e->prediction, &e->report.test);
+    if (!status)
+        status = bb_allocate(&figure, test->tasks, sizeof *figure, "the tasks' figures");
+    if (!status)
+        status = bb_metrics_tasks(&(bb_scored){e->choice.loss, test->tasks, test->first,
+                                               test->y, e->prediction},
+                                  figure);
+    if (!status) status = bb_metrics_summary(test->tasks, figure, &e->report.per_task);
+    free(fitted);
+    free(figure);
+    return status;
+}
+
+/* Fills a rival's figures from its models for prepared rows. */
+static bb_status measure_rival(const experiment *e, const double *weight,
+                               const double *intercept, bb_rival *rival) {
+    const bb_dataset *test = &e->population.test;
+    double *prediction = NULL;
+    bb_models models = {0};
+    bb_status status = bb_population_models(&e->population, weight, intercept, &models);
+    if (!status) status = measure(e, test, &models, &prediction, &rival->test);
+    if (!status)
+        status = bb_metrics_gain(&(bb_scored){e->choice.loss, test->tasks, test->first,
+                                              test->y, e->prediction},
+                                 prediction, &rival->gain);
+    rival->there = !status;
+    free(prediction);
+    bb_models_free(&models);
+    return status;
+}
+
+static bb_status compare_stl(experiment *e) {
+    const bb_dataset *data = &e->population.prepared;
+    const bb_problem problem = {e->choice.loss, e->run.pub.intercept, false};
+    bb_rival *stl = &e->report.stl;
+    bb_local *local = NULL;
+    double *weight = NULL, *intercept = NULL;
+    bb_status status = bb_crossval_ridge(
+        data, problem, &e->engine, e->request->options.split_seed, &stl->lambda, NULL);
+    if (!status)
+        status = bb_allocate(&weight, data->tasks * data->features, sizeof *weight,
+                             "the models");
+    if (!status)
+        status = bb_allocate(&intercept, data->tasks, sizeof *intercept, "the models");
+    if (!status) status = bb_locals_open(&local, data, problem, &e->engine);
+    if (!status)
+        status = bb_locals_ridge(local, data->tasks, stl->lambda, &e->engine, weight,
+                                 intercept);
+    if (!status) status = measure_rival(e, weight, intercept, stl);
+    bb_locals_close(local, data->tasks);
+    free(weight);
+    free(intercept);
+    return status;
+}
+
+static bb_status compare_no_privacy(experiment *e) {
+    bb_run run = e->run;
+    bb_result result = {0};
+    run.mechanism = &bb_mechanism_none;
+    run.ledger = NULL;
+    run.pub.epsilon = run.pub.mu = INFINITY;
+    run.pub.delta = 0.0;
+    run.observer.published = NULL;
+    bb_status status = bb_run_train(&run, &result);
+    if (status) return status;
+    status = measure_rival(e, result.model, result.intercept, &e->report.no_privacy);
+    bb_result_free(&result);
+    return status;
+}
+
+/* -- writing
+ * --------------------------------------------------------------------------- */
+
+static json_t *public_options(const experiment *e) {
+    return json_pack("{s:s,s:s,s:I,s:I,s:o}", "program", "billboard", "version",
+                     BB_VERSION, "tasks", (json_int_t)e->run.pub.tasks, "features",
+                     (json_int_t)e->run.pub.features, "options",
+                     bb_train_json(e->request, true));
+}
+
+static bb_status write_public(experiment *e) {
+    char *statement = NULL;
+    bb_status status = bb_rundir_json(&e->dir, "public/options.json", public_options(e));
+    if (!status)
+        status = bb_rundir_json(&e->dir, "public/privacy.json",
+                                bb_statement_json(&e->report.statement));
+    if (!status) status = bb_statement_text(&e->report.statement, &statement);
+    if (!status) status = bb_rundir_text(&e->dir, "public/statement.txt", statement);
+    free(statement);
+    return status;
+}
+
+static bb_status write_operator(experiment *e) {
+    char *models = NULL;
+    json_t *run = bb_report_json(&e->report);
+    if (run)
+        json_object_set_new(run, "options", bb_train_json(e->request, false));
+    bb_status status = bb_rundir_json(&e->dir, "operator/run.json", run);
+    if (!status)
+        status = bb_rundir_json(&e->dir, "operator/preprocessing.json",
+                                bb_preprocess_json(&e->population.open));
+    if (!status) status = bb_rundir_name(&e->dir, "operator/models.csv", &models);
+    if (!status) status = bb_models_write(&e->models, models);
+    free(models);
+    return status;
+}
+
+/* -- the run
+ * --------------------------------------------------------------------------- */
+
+static bb_status prepare(experiment *e, const char *path) {
+    const bb_train_options *o = &e->request->options;
+    const double start = now();
+    bb_status status = bb_choose(e->request, &e->choice);
+    if (!status && !o->mechanism)
+        status = bb_duplicate(&e->request->options.mechanism, e->choice.mechanism->name,
+                              strlen(e->choice.mechanism->name));
+    if (!status) status = bb_rundir_check(o->output, o->force);
+    if (status) return status;
+    say(e, "reading");
+    status = bb_population_open(&e->population, o, e->choice.loss,
+                                e->request->method->shared_intercept, path);
+    e->report.seconds_read = now() - start;
+    if (!status) status = not_stopped(e);
+    if (!status) status = set_public(e);
+    if (!status) status = warn(e);
+    return status;
+}
+
+/* Only what passed through the door is a billboard; an open method's exchange is not. */
+static bb_status published(void *self, const bb_release *release, size_t tasks) {
+    experiment *e = self;
+    if (e->run.method->kind != BB_METHOD_PRIVATE) return BB_OK;
+    return bb_rundir_release(&e->dir, release, tasks);
+}
+
+static void progress(void *self, uint32_t round, uint32_t rounds) {
+    const experiment *e = self;
+    if (e->watch->progress) e->watch->progress(e->watch->self, round, rounds);
+}
+
+static bb_status train(experiment *e) {
+    const double start = now();
+    say(e, "preparing");
+    bb_status status = set_run(e);
+    if (!status)
+        status = bb_rundir_begin(&e->dir, e->request->options.output,
+                                 e->request->options.force);
+    if (!status) status = not_stopped(e);
+    e->run.observer = (bb_observer){e, published, progress, e->watch->stop};
+    if (!status) status = bb_run_train(&e->run, &e->result);
+    e->report.seconds_solve = now() - start;
+    return status;
+}
+
+static bb_status judge(experiment *e) {
+    say(e, "evaluating");
+    bb_status status = make_statement(e);
+    if (!status) status = evaluate(e);
+    if (!status && e->choice.compare_stl) status = compare_stl(e);
+    if (!status && e->choice.compare_no_privacy) status = compare_no_privacy(e);
+    return status ? status : not_stopped(e);
+}
+
+static void fill_report(experiment *e) {
+    bb_report *r = &e->report;
+    r->request = e->request;
+    r->loss = e->choice.loss;
+    r->tasks = e->population.train.tasks;
+    r->features = e->population.steps.features;
+    r->rows = e->population.train.rows + e->population.test.rows;
+    r->threads = e->engine.workers;
+    r->mechanism = e->choice.mechanism->name;
+    r->outcome = e->result.outcome;
+    r->rounds = e->result.rounds;
+    memcpy(r->billboard_sha256, e->result.billboard_sha256, BB_HASH_TEXT);
+}
+
+static void close_all(experiment *e) {
+    bb_rundir_close(&e->dir);
+    if (e->ledger) bb_ledger_close(e->ledger);
+    bb_locals_close(e->local, e->population.prepared.tasks);
+    bb_result_free(&e->result);
+    bb_models_free(&e->models);
+    bb_population_close(&e->population);
+    free(e->prediction);
+}
+
+bb_status bb_experiment_run(bb_train_request *request, const char *path,
+                            const bb_watch *watch, bb_report *report) {
+    const double start = now();
+    experiment e = {.request = request,
+                    .watch = watch,
+                    .engine = bb_engine_threads((size_t)request->options.threads)};
+    bb_status status = prepare(&e, path);
+    if (!status) status = train(&e);
+    if (!status) status = judge(&e);
+    if (!status) {
+        fill_report(&e);
+        e.report.seconds_total = now() - start;
+        status = write_public(&e);
+    }
+    if (!status) status = write_operator(&e);
+    if (!status) status = bb_rundir_commit(&e.dir);
+    if (!status) *report = e.report;
+    close_all(&e);
+    return status;
+}

@@ -1,0 +1,217 @@
+#include "eval/metrics.h"
+
+#include "base/memory.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+static const double no_difference = 1e-9; /* relative: rounding between two ways */
+
+/* A sum whose rounding error is that of one addition (Neumaier 1974). */
+typedef struct careful {
+    double sum, lost;
+} careful;
+
+static void add(careful *c, double x) {
+    const double t = c->sum + x;
+    c->lost += fabs(c->sum) >= fabs(x) ? (c->sum - t) + x : (x - t) + c->sum;
+    c->sum = t;
+}
+
+static double total(const careful *c) {
+    return c->sum + c->lost;
+}
+
+/* n times the variance, by two passes. */
+static double spread(size_t n, const double *y) {
+    careful sum = {0}, squares = {0};
+    for (size_t j = 0; j < n; j++) add(&sum, y[j]);
+    const double mean = total(&sum) / (double)n;
+    for (size_t j = 0; j < n; j++) add(&squares, (y[j] - mean) * (y[j] - mean));
+    return total(&squares);
+}
+
+static double sse(size_t n, const double *y, const double *prediction) {
+    careful sum = {0};
+    for (size_t j = 0; j < n; j++)
+        add(&sum, (y[j] - prediction[j]) * (y[j] - prediction[j]));
+    return total(&sum);
+}
+
+/* A ratio that has no meaning where nothing varies. */
+static double over_spread(double squares, size_t n, const double *y) {
+    const double spread_of_y = n ? spread(n, y) : 0.0;
+    return spread_of_y > 0.0 ? squares / spread_of_y : NAN;
+}
+
+/* -- AUC -------------------------------------------------------------------------------
+ */
+
+typedef struct ranked {
+    double prediction;
+    bool positive;
+} ranked;
+
+static int by_prediction(const void *a, const void *b) {
+    const double x = ((const ranked *)a)->prediction,
+                 y = ((const ranked *)b)->prediction;
+    return (x > y) - (x < y);
+}
+
+/* One task's AUC; `row` has room for n. */
+static double auc_of(size_t n, const double *y, const double *prediction, ranked *row) {
+    double positives = 0.0, rank_sum = 0.0;
+    for (size_t j = 0; j < n; j++) {
+        row[j] = (ranked){prediction[j], y[j] > 0.0};
+        positives += row[j].positive ? 1.0 : 0.0;
+    }
+    const double negatives = (double)n - positives;
+    if (positives == 0.0 || negatives == 0.0) return NAN;
+    qsort(row, n, sizeof *row, by_prediction);
+    for (size_t j = 0, end; j < n; j = end) {
+        double tied = 0.0;
+        for (end = j; end < n && row[end].prediction == row[j].prediction; end++)
+            tied += row[end].positive ? 1.0 : 0.0;
+        rank_sum += tied * 0.5 * (double)(j + 1 + end); /* ranks j+1 .. end */
+    }
+    return (rank_sum - 0.5 * positives * (positives + 1.0)) / (positives * negatives);
+}
+
+static size_t most_rows(const bb_scored *s) {
+    size_t most = 0;
+    for (size_t i = 0; i < s->tasks; i++)
+        if (s->first[i + 1] - s->first[i] > most) most = s->first[i + 1] - s->first[i];
+    return most;
+}
+
+static bb_status open_rows(const bb_scored *s, ranked **row) {
+    return bb_allocate(row, s->loss == BB_LOSS_LOGISTIC ? most_rows(s) : 0,
+                       sizeof **row, "the ranks of predictions");
+}
+
+/* -- one task
+ * -------------------------------------------------------------------------- */
+
+/* SSE (less is better) or AUC (more is better) of task i; NAN without one. */
+static double score(const bb_scored *s, const double *prediction, size_t i,
+                    ranked *row) {
+    const size_t from = s->first[i], n = s->first[i + 1] - from;
+    if (n == 0) return NAN;
+    if (s->loss == BB_LOSS_LOGISTIC)
+        return auc_of(n, s->y + from, prediction + from, row);
+    return sse(n, s->y + from, prediction + from);
+}
+
+bb_status bb_metrics_tasks(const bb_scored *s, double *figure) {
+    ranked *row = NULL;
+    const bb_status status = open_rows(s, &row);
+    if (status) return status;
+    for (size_t i = 0; i < s->tasks; i++) {
+        const size_t from = s->first[i], n = s->first[i + 1] - from;
+        figure[i] = score(s, s->prediction, i, row);
+        if (s->loss == BB_LOSS_SQUARED)
+            figure[i] = over_spread(figure[i], n, s->y + from);
+    }
+    free(row);
+    return BB_OK;
+}
+
+/* -- everything
+ * ------------------------------------------------------------------------ */
+
+static void squared_metrics(const bb_scored *s, bb_metrics *m) {
+    const double squares = sse(m->rows, s->y, s->prediction);
+    m->rmse = sqrt(squares / (double)m->rows);
+    m->nmse = over_spread(squares, m->rows, s->y);
+    m->r2 = 1.0 - m->nmse;
+}
+
+static void logistic_metrics(const bb_scored *s, ranked *row, bb_metrics *m) {
+    careful areas = {0};
+    size_t right = 0;
+    for (size_t j = 0; j < m->rows; j++)
+        right += (s->prediction[j] > 0.0) == (s->y[j] > 0.0);
+    m->accuracy = (double)right / (double)m->rows;
+    for (size_t i = 0; i < s->tasks; i++) {
+        const double area = score(s, s->prediction, i, row);
+        if (s->first[i + 1] == s->first[i]) continue;
+        if (isnan(area))
+            m->one_class++;
+        else
+            add(&areas, area);
+    }
+    if (m->tasks > m->one_class)
+        m->auc = total(&areas) / (double)(m->tasks - m->one_class);
+}
+
+bb_status bb_metrics_all(const bb_scored *s, bb_metrics *out) {
+    bb_metrics m = {.rows = s->first[s->tasks],
+                    .nmse = NAN,
+                    .rmse = NAN,
+                    .r2 = NAN,
+                    .accuracy = NAN,
+                    .auc = NAN};
+    ranked *row = NULL;
+    const bb_status status = open_rows(s, &row);
+    if (status) return status;
+    for (size_t i = 0; i < s->tasks; i++)
+        if (s->first[i + 1] > s->first[i])
+            m.tasks++;
+        else
+            m.without_rows++;
+    if (m.rows && s->loss == BB_LOSS_SQUARED) squared_metrics(s, &m);
+    if (m.rows && s->loss == BB_LOSS_LOGISTIC) logistic_metrics(s, row, &m);
+    free(row);
+    *out = m;
+    return BB_OK;
+}
+
+/* -- over tasks
+ * ------------------------------------------------------------------------ */
+
+static int by_size(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+bb_status bb_metrics_summary(size_t tasks, const double *figure, bb_summary *out) {
+    bb_summary made = {0, NAN, NAN, NAN};
+    double *kept = NULL;
+    const bb_status status =
+        bb_allocate(&kept, tasks, sizeof *kept, "the tasks' figures");
+    if (status) return status;
+    for (size_t i = 0; i < tasks; i++)
+        if (!isnan(figure[i])) kept[made.tasks++] = figure[i];
+    if (made.tasks) {
+        qsort(kept, made.tasks, sizeof *kept, by_size);
+        made.least = kept[0];
+        made.most = kept[made.tasks - 1];
+        made.median = 0.5 * (kept[(made.tasks - 1) / 2] + kept[made.tasks / 2]);
+    }
+    free(kept);
+    *out = made;
+    return BB_OK;
+}
+
+bb_status bb_metrics_gain(const bb_scored *s, const double *baseline, bb_gain *out) {
+    const double direction = s->loss == BB_LOSS_LOGISTIC ? 1.0 : -1.0;
+    size_t tasks = 0, not_worse = 0, better = 0;
+    ranked *row = NULL;
+    const bb_status status = open_rows(s, &row);
+    if (status) return status;
+    for (size_t i = 0; i < s->tasks; i++) {
+        const double ours = score(s, s->prediction, i, row);
+        const double theirs = score(s, baseline, i, row);
+        if (isnan(ours) || isnan(theirs)) continue;
+        const double gain = direction * (ours - theirs);
+        const double least = no_difference * fabs(theirs);
+        tasks++;
+        not_worse += gain >= -least;
+        better += gain > least;
+    }
+    free(row);
+    *out = (bb_gain){tasks, tasks ? (double)not_worse / (double)tasks : NAN,
+                     tasks ? (double)better / (double)tasks : NAN};
+    return BB_OK;
+}

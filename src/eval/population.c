@@ -1,0 +1,148 @@
+#include "eval/population.h"
+
+#include "base/memory.h"
+#include "data/split.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+bb_read_options bb_population_format(const bb_train_options *o) {
+    return (bb_read_options){.format = (bb_format)o->format,
+                             .task = o->task,
+                             .target = o->target,
+                             .features = o->features,
+                             .ignore = o->ignore};
+}
+
+static bb_status read_rows(const bb_train_options *o, bb_loss loss, const char *path,
+                           bb_dataset *out) {
+    const bb_read_options format = bb_population_format(o);
+    bb_dataset data = {0};
+    bb_status status = bb_read(path, &format, &data);
+    if (status) return status;
+    if (loss == BB_LOSS_LOGISTIC) {
+        status = bb_dataset_label_check(&data);
+        if (!status) bb_dataset_labels(&data, data.y);
+    }
+    if (status)
+        bb_dataset_free(&data);
+    else
+        *out = data;
+    return status;
+}
+
+/* Test rows from a file of their own, with the tasks and features of the training rows. */
+static bb_status read_test(const bb_train_options *o, bb_loss loss,
+                           const bb_dataset *train, bb_dataset *test) {
+    bb_dataset data = {0};
+    bb_status status = read_rows(o, loss, o->test, &data);
+    if (!status)
+        status = bb_dataset_match(&data, train->tasks, train->task_name,
+                                  train->features, train->feature_name, test);
+    bb_dataset_free(&data);
+    return status;
+}
+
+static bb_status read_parts(const bb_train_options *o, bb_loss loss, const char *path,
+                            bb_dataset *train, bb_dataset *test) {
+    bb_dataset all = {0};
+    bb_status status = read_rows(o, loss, path, o->test ? train : &all);
+    if (!status && o->test) return read_test(o, loss, train, test);
+    if (!status)
+        status = bb_split(&all, o->train_fraction, o->split_seed, train, test, NULL);
+    bb_dataset_free(&all);
+    return status;
+}
+
+static bb_status open_steps(bb_population *p, const bb_train_options *o, bb_loss loss,
+                            bool constant, const bb_dataset *train) {
+    static const bb_standardize how[] = {BB_STANDARDIZE_NONE, BB_STANDARDIZE_UNIT_ROWS,
+                                         BB_STANDARDIZE_TASK};
+    bb_preprocess_options options = {.standardize = how[o->standardize],
+                                     .constant = constant,
+                                     .scale_target = loss == BB_LOSS_SQUARED};
+    bb_ranges ranges = {0};
+    bb_status status = o->scale ? bb_ranges_read(&ranges, o->scale) : BB_OK;
+    if (o->scale) options.scale = &ranges;
+    if (!status) status = bb_preprocess_open(&p->steps, &options, train);
+    bb_ranges_free(&ranges);
+    if (status) return status;
+    json_t *open = bb_preprocess_json(&p->steps);
+    status = open ? bb_preprocess_parse(&p->open, open, "preprocessing",
+                                        train->features, train->feature_name)
+                  : bb_fail(BB_ENOMEM, "no memory for the preprocessing");
+    json_decref(open);
+    return status;
+}
+
+static bb_status prepare(bb_population *p, const bb_dataset *train,
+                         const bb_dataset *test) {
+    bb_status status = bb_preprocess_apply(&p->open, train, false, &p->train);
+    if (!status) status = bb_preprocess_apply(&p->open, test, false, &p->test);
+    p->prepared_is_train = !p->steps.mean && !p->steps.has_target;
+    if (!status && p->prepared_is_train)
+        p->prepared = p->train;
+    else if (!status)
+        status = bb_preprocess_apply(&p->steps, train, true, &p->prepared);
+    return status;
+}
+
+bb_status bb_population_open(bb_population *population, const bb_train_options *o,
+                             bb_loss loss, bool shared_intercept, const char *path) {
+    bb_population p = {.own_intercept = !o->no_intercept && !shared_intercept};
+    bb_dataset train = {0}, test = {0};
+    bb_status status = read_parts(o, loss, path, &train, &test);
+    if (!status)
+        status = open_steps(&p, o, loss, !o->no_intercept && shared_intercept, &train);
+    if (!status) status = prepare(&p, &train, &test);
+    bb_dataset_free(&train);
+    bb_dataset_free(&test);
+    if (status)
+        bb_population_close(&p);
+    else
+        *population = p;
+    return status;
+}
+
+void bb_population_close(bb_population *p) {
+    if (!p->prepared_is_train) bb_dataset_free(&p->prepared);
+    bb_dataset_free(&p->train);
+    bb_dataset_free(&p->test);
+    bb_preprocess_free(&p->steps);
+    bb_preprocess_free(&p->open);
+    *p = (bb_population){0};
+}
+
+/* -- models
+ * ---------------------------------------------------------------------------- */
+
+/* What the constant column is in every row, or 0 where it differs from row to row. */
+static double constant_of(const bb_preprocess *open) {
+    if (!open->constant || open->rows == BB_ROWS_UNIT) return 0.0;
+    return open->rows == BB_ROWS_BALL ? 1.0 / sqrt((double)open->width) : 1.0;
+}
+
+bb_status bb_population_models(const bb_population *p, const double *weight,
+                               const double *intercept, bb_models *out) {
+    const size_t width = p->prepared.features;
+    const double constant = constant_of(&p->open);
+    bb_models m = {0};
+    double *w = NULL;
+    bb_status status = bb_models_open(&m, &p->prepared);
+    if (!status) status = bb_allocate(&w, width, sizeof *w, "a model");
+    if (constant != 0.0 && !status) m.features = width - 1;
+    for (size_t i = 0; i < m.tasks && !status; i++) {
+        memcpy(w, weight + i * width, width * sizeof *w);
+        m.intercept[i] = intercept[i];
+        bb_preprocess_fold(&p->steps, i, w, &m.intercept[i]);
+        memcpy(m.weight + i * m.features, w, m.features * sizeof *w);
+        if (constant != 0.0) m.intercept[i] += constant * w[width - 1];
+    }
+    free(w);
+    if (status)
+        bb_models_free(&m);
+    else
+        *out = m;
+    return status;
+}

@@ -1,0 +1,44 @@
+/* population.h - the rows of a run: training and test rows of the same tasks, as methods
+ * see them and as finished models see them.
+ *
+ * Finished models are for rows after the public steps of preprocessing (column ranges,
+ * unit rows) and predict targets in their own unit; whatever is affine and belongs to
+ * one task (its means and deviations, a constant column) is folded into its model. */
+#ifndef BB_EVAL_POPULATION_H
+#define BB_EVAL_POPULATION_H
+
+#include "core/method.h"
+#include "data/preprocess.h"
+#include "data/read.h"
+#include "eval/models.h"
+#include "eval/options.h"
+
+typedef struct bb_population {
+    bb_preprocess steps;    /* all of them */
+    bb_preprocess open;     /* the public ones */
+    bb_dataset train, test; /* after the public steps; targets in their own unit, labels
+                               -1 and +1 with the logistic loss */
+    bb_dataset prepared;    /* training rows as methods see them */
+    bool prepared_is_train; /* the two are one */
+    bool own_intercept;     /* models have one beside their weights */
+} bb_population;
+
+/* How the request says that data are to be read. Borrows its texts. */
+bb_read_options bb_population_format(const bb_train_options *options);
+
+/* Reads the data at `path` and the test file, if one is named; splits and prepares.
+ * shared_intercept: the method wants a constant column (core/method.h). */
+BB_MUST_CHECK bb_status bb_population_open(bb_population *population,
+                                           const bb_train_options *options,
+                                           bb_loss loss, bool shared_intercept,
+                                           const char *path);
+/* Takes a zeroed one, too. */
+void bb_population_close(bb_population *population);
+
+/* Finished models from what methods learned: weight tasks x prepared.features, intercept
+ * tasks. */
+BB_MUST_CHECK bb_status bb_population_models(const bb_population *population,
+                                             const double *weight,
+                                             const double *intercept, bb_models *out);
+
+#endif

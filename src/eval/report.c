@@ -1,0 +1,190 @@
+#include "eval/report.h"
+
+#include "base/json.h"
+#include "linalg/linalg.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const char *loss_name(bb_loss loss) {
+    return loss == BB_LOSS_SQUARED ? "squared" : "logistic";
+}
+
+/* -- JSON
+ * ------------------------------------------------------------------------------ */
+
+json_t *bb_metrics_json(const bb_metrics *m) {
+    return json_pack("{s:I,s:I,s:I,s:I,s:o,s:o,s:o,s:o,s:o}", "rows",
+                     (json_int_t)m->rows, "tasks", (json_int_t)m->tasks,
+                     "tasks_without_rows", (json_int_t)m->without_rows,
+                     "tasks_of_one_class", (json_int_t)m->one_class, "nmse",
+                     bb_json_real(m->nmse), "rmse", bb_json_real(m->rmse), "r2",
+                     bb_json_real(m->r2), "auc", bb_json_real(m->auc), "accuracy",
+                     bb_json_real(m->accuracy));
+}
+
+json_t *bb_summary_json(const bb_summary *s, bb_loss loss) {
+    return json_pack("{s:s,s:I,s:o,s:o,s:o}", "metric",
+                     loss == BB_LOSS_SQUARED ? "nmse" : "auc", "tasks",
+                     (json_int_t)s->tasks, "min", bb_json_real(s->least), "median",
+                     bb_json_real(s->median), "max", bb_json_real(s->most));
+}
+
+static json_t *text_or_null(const char *text) {
+    return text ? json_string(text) : json_null();
+}
+
+/* The statement's object, with its first guarantee's figures on top. */
+static json_t *privacy_json(const bb_report *r) {
+    json_t *object = bb_statement_json(&r->statement);
+    const bool any = r->statement.count > 0;
+    const bb_guarantee *g = &r->statement.guarantee[0];
+    const bool valid = any && g->valid;
+    json_t *top = json_pack(
+        "{s:o,s:o,s:o,s:s,s:s,s:o}", "epsilon", bb_json_real(valid ? g->epsilon : NAN),
+        "delta", bb_json_real(valid ? g->delta : NAN), "adjacency",
+        text_or_null(any ? bb_adjacency_name(g->adjacency) : NULL), "sampling", "all",
+        "mechanism", r->mechanism, "noise_multiplier",
+        bb_json_real(any ? g->noise_multiplier : NAN));
+    if (!object || json_object_update(object, top)) {
+        json_decref(object);
+        object = NULL;
+    }
+    json_decref(top);
+    return object;
+}
+
+static json_t *stl_json(const bb_rival *stl) {
+    if (!stl->there) return json_null();
+    return json_pack("{s:f,s:s,s:o}", "lambda", stl->lambda, "note",
+                     "for evaluation only: its penalty was chosen by pooled "
+                     "cross-validation, which looks at all tasks' training rows",
+                     "test", bb_metrics_json(&stl->test));
+}
+
+static json_t *no_privacy_json(const bb_rival *rival) {
+    if (!rival->there) return json_null();
+    return json_pack("{s:s,s:o,s:o}", "note",
+                     "for evaluation only: the same method without noise or clipping",
+                     "test", bb_metrics_json(&rival->test), "share_not_worse",
+                     bb_json_real(rival->gain.not_worse));
+}
+
+static json_t *compare_json(const bb_report *r) {
+    const double nothing = NAN;
+    return json_pack(
+        "{s:o,s:o,s:o,s:o}", "stl", stl_json(&r->stl), "no-privacy",
+        no_privacy_json(&r->no_privacy), "share_not_worse",
+        bb_json_real(r->stl.there ? r->stl.gain.not_worse : nothing), "share_better",
+        bb_json_real(r->stl.there ? r->stl.gain.better : nothing));
+}
+
+json_t *bb_report_json(const bb_report *r) {
+    const json_int_t rounds = (json_int_t)r->rounds;
+    return json_pack(
+        "{s:s,s:s,s:s,s:s,s:I,s:I,s:I,s:o,s:o,s:b,s:I,s:I,s:o,s:o,s:o,s:o,s:o,s:s,s:s,"
+        "s:{s:f,s:f,s:f},s:{s:s,s:I}}",
+        "program", "billboard", "version", BB_VERSION, "method",
+        r->request->method->name, "loss", loss_name(r->loss), "tasks",
+        (json_int_t)r->tasks, "features", (json_int_t)r->features, "rows",
+        (json_int_t)r->rows, "objective", bb_json_real(r->outcome.objective), "gap",
+        bb_json_real(r->outcome.gap), "converged", r->outcome.converged, "iterations",
+        rounds, "rounds", rounds, "privacy", privacy_json(r), "train",
+        bb_metrics_json(&r->train), "test", bb_metrics_json(&r->test), "per_task",
+        bb_summary_json(&r->per_task, r->loss), "compare", compare_json(r),
+        "billboard_sha256", r->billboard_sha256, "models_sha256", r->models_sha256,
+        "seconds", "read", r->seconds_read, "solve", r->seconds_solve, "total",
+        r->seconds_total, "machine", "openblas_core", bb_linalg_core(), "threads",
+        (json_int_t)r->threads);
+}
+
+/* -- for people
+ * ------------------------------------------------------------------------ */
+
+void bb_metrics_heading(FILE *stream, bb_loss loss) {
+    fprintf(stream, "%-34s %10s %10s %8s\n", "",
+            loss == BB_LOSS_SQUARED ? "nMSE" : "AUC",
+            loss == BB_LOSS_SQUARED ? "RMSE" : "accuracy", "rows");
+}
+
+static void print_number(FILE *stream, double value) {
+    if (isnan(value))
+        fprintf(stream, " %10s", "-");
+    else
+        fprintf(stream, " %10.4f", value);
+}
+
+void bb_metrics_line(FILE *stream, bb_loss loss, const char *name, const bb_metrics *m) {
+    fprintf(stream, "%-34s", name);
+    print_number(stream, loss == BB_LOSS_SQUARED ? m->nmse : m->auc);
+    print_number(stream, loss == BB_LOSS_SQUARED ? m->rmse : m->accuracy);
+    fprintf(stream, " %8zu\n", m->rows);
+}
+
+static void print_table(const bb_report *r, FILE *stream) {
+    const char *name = r->request->method->name;
+    char line[64];
+    bb_metrics_heading(stream, r->loss);
+    bb_metrics_line(stream, r->loss, "training rows", &r->train);
+    if (!r->test.rows) return;
+    if (r->stl.there) {
+        snprintf(line, sizeof line, "test rows: every task alone (%.3g)", r->stl.lambda);
+        bb_metrics_line(stream, r->loss, line, &r->stl.test);
+    }
+    if (r->statement.count)
+        snprintf(line, sizeof line, "test rows: %s, epsilon %g", name,
+                 r->statement.guarantee[0].epsilon);
+    else
+        snprintf(line, sizeof line, "test rows: %s", name);
+    bb_metrics_line(stream, r->loss, line, &r->test);
+    if (r->no_privacy.there) {
+        snprintf(line, sizeof line, "test rows: %s, no privacy", name);
+        bb_metrics_line(stream, r->loss, line, &r->no_privacy.test);
+    }
+}
+
+static void print_tasks(const bb_report *r, FILE *stream) {
+    if (r->per_task.tasks)
+        fprintf(stream, "one task's %s: least %.4g, median %.4g, most %.4g (%zu tasks)\n",
+                r->loss == BB_LOSS_SQUARED ? "nMSE" : "AUC", r->per_task.least,
+                r->per_task.median, r->per_task.most, r->per_task.tasks);
+    if (r->test.rows && r->test.without_rows)
+        fprintf(stream, "%zu tasks have no test rows and are in no test figure\n",
+                r->test.without_rows);
+    if (r->test.one_class)
+        fprintf(stream, "%zu tasks have test rows of one class only and no AUC\n",
+                r->test.one_class);
+    if (r->stl.there && r->stl.gain.tasks)
+        fprintf(stream,
+                "compared with every task alone: %.1f %% of %zu tasks gain, %.1f %% are "
+                "not worse\n",
+                100.0 * r->stl.gain.better, r->stl.gain.tasks,
+                100.0 * r->stl.gain.not_worse);
+    if (r->stl.there)
+        fputs("every task alone is for evaluation only: its penalty (in brackets) was "
+              "chosen by\ncross-validation over all tasks' training rows\n",
+              stream);
+}
+
+bb_status bb_report_text(const bb_report *r, FILE *stream) {
+    char *statement = NULL;
+    const bb_status status = bb_statement_text(&r->statement, &statement);
+    if (status) return status;
+    fprintf(stream, "%s, %s loss: %zu tasks, %zu features, %zu rows\n",
+            r->request->method->name, loss_name(r->loss), r->tasks, r->features,
+            r->rows);
+    fprintf(stream, "%u round%s in %.2f s (%.2f s with reading and evaluation)\n",
+            r->rounds, r->rounds == 1 ? "" : "s", r->seconds_solve, r->seconds_total);
+    if (isfinite(r->outcome.objective))
+        fprintf(stream, "objective %.10g", r->outcome.objective);
+    if (isfinite(r->outcome.objective) && isfinite(r->outcome.gap))
+        fprintf(stream, ", certified gap %.3g%s", r->outcome.gap,
+                r->outcome.converged ? "" : " (stopped before its tolerance)");
+    if (isfinite(r->outcome.objective)) putc('\n', stream);
+    putc('\n', stream);
+    print_table(r, stream);
+    print_tasks(r, stream);
+    fprintf(stream, "\n%s", statement);
+    free(statement);
+    return BB_OK;
+}

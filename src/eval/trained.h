@@ -1,0 +1,39 @@
+/* trained.h - the models of a run directory, for new rows. */
+#ifndef BB_EVAL_TRAINED_H
+#define BB_EVAL_TRAINED_H
+
+#include "eval/models.h"
+#include "eval/options.h"
+#include "data/preprocess.h"
+
+#include <stdbool.h>
+
+typedef struct bb_trained {
+    bb_train_options options; /* of the run: how data are read, and the loss */
+    bb_loss loss;
+    bb_models models;
+    bb_preprocess steps; /* the public ones */
+} bb_trained;
+
+/* Reads RUN/operator. BB_EDATA if RUN is no run directory, or one that was changed. */
+BB_MUST_CHECK bb_status bb_trained_open(bb_trained *trained, const char *run);
+/* Takes a zeroed one, too. */
+void bb_trained_close(bb_trained *trained);
+
+/* New rows as the models see them, their tasks in the models' order; labels are -1 and
+ * +1. BB_EDATA, with the place, for a task that has no model or other columns than in
+ * training. With target_optional a file without targets is read. */
+BB_MUST_CHECK bb_status bb_trained_rows(const bb_trained *trained, const char *path,
+                                        bool target_optional, bb_dataset *rows);
+
+/* prediction (rows->rows) <- x.w + b. */
+void bb_trained_predict(const bb_trained *trained, const bb_dataset *rows,
+                        double *prediction);
+
+/* Writes task,prediction (with the logistic loss task,probability: of the larger label)
+ * as CSV, in the order of the rows in their source. Whole or not at all. */
+BB_MUST_CHECK bb_status bb_trained_write(const bb_trained *trained,
+                                         const bb_dataset *rows,
+                                         const double *prediction, const char *path);
+
+#endif

@@ -1,0 +1,123 @@
+/* local.h - one task's own problem: its rows and its loss, and the exact and iterative
+ * solvers that need nothing else.
+ *
+ * Loss of a linear model (w, b) on rows (x_j, y_j), j = 1..n, times a weight s which is
+ * 1/n (loss scale `mean`) or 1 (`sum`):
+ *   squared   s * sum_j 1/2 (x_j.w + b - y_j)^2
+ *   logistic  s * sum_j log(1 + exp(-y_j (x_j.w + b))),  y_j in {-1, +1}
+ * The intercept b is never penalised and never shared. With the squared loss it is
+ * profiled out: rows and targets are centred by the task's own means, and b follows
+ * from w. With the logistic loss it is a variable beside w. Without intercept b = 0.
+ *
+ * A bb_local borrows the data set's rows; a task without rows has value 0 and gradient
+ * 0. */
+#ifndef BB_LEARNERS_LOCAL_H
+#define BB_LEARNERS_LOCAL_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum bb_loss { BB_LOSS_SQUARED, BB_LOSS_LOGISTIC } bb_loss;
+
+typedef struct bb_local {
+    bb_loss loss;
+    bool intercept;
+    double weight; /* s above */
+    size_t n, d;
+    const double *x;            /* n x d row-major, or NULL when sparse */
+    const size_t *sparse_first; /* n + 1, absolute positions in the two arrays below */
+    const uint32_t *sparse_column;
+    const double *sparse_value;
+    const double *y; /* n */
+    /* squared loss only, of the centred rows if there is an intercept: */
+    double *gram;   /* d x d: s * X'X, or NULL where the rows are cheaper */
+    double *xy;     /* d: s * X'y */
+    double yy;      /* s * y'y */
+    double *x_mean; /* d; NULL without intercept */
+    double y_mean;
+    double lipschitz; /* largest eigenvalue of the Hessian in w, or an upper bound at
+                         most 1e-6 relative above it (logistic: s/4 * that of X'X, with
+                         the column of ones if there is an intercept) */
+} bb_local;
+
+/* The rows of one task, borrowed. Either x or the three sparse arrays. */
+typedef struct bb_rows {
+    size_t n, d;
+    const double *x;
+    const size_t *sparse_first;
+    const uint32_t *sparse_column;
+    const double *sparse_value;
+    const double *y;
+} bb_rows;
+
+/* Prepares a task's problem; scale_sum chooses s = 1 instead of 1/n. Keeps the Gram
+ * matrix where d^2 is at most twice the entries of the rows. BB_ENUMERIC if sums of
+ * squares of the rows are not finite; BB_ENOMEM. Nothing below allocates. */
+BB_MUST_CHECK bb_status bb_local_open(bb_local *local, bb_rows rows, bb_loss loss,
+                                      bool intercept, bool scale_sum);
+void bb_local_close(bb_local *local);
+
+/* Doubles of work space that every function below needs, where it does not say else. */
+size_t bb_local_work(const bb_local *local);
+
+/* +1 or -1 if all labels are that, else 0 (also without rows). */
+double bb_local_one_class(const bb_local *local);
+
+/* The loss at (w, b); with the squared loss b is ignored (it is profiled out). */
+double bb_local_value(const bb_local *local, const double *w, double b, double *work);
+/* g (d) <- gradient in w, *gb <- derivative in b (0 with the squared loss and without
+ * intercept); returns the loss. One pass over the rows, or one product with the Gram
+ * matrix. */
+double bb_local_gradient(const bb_local *local, const double *w, double b, double *g,
+                         double *gb, double *work);
+/* The best intercept for w: closed form (squared), a few Newton steps (logistic; 30
+ * times the label for one-class tasks, which have no best one), 0 without intercept. */
+double bb_local_intercept(const bb_local *local, const double *w, double *work);
+/* Predictions' derivative u_j = s l'(x_j.w + b) for the n rows; X'u is the gradient.
+ * With the squared loss b is ignored, here too, and with an intercept the u_j sum to
+ * zero. */
+void bb_local_residual(const bb_local *local, const double *w, double b, double *u);
+/* Convex conjugate of the loss, as a function of the n predictions, at t*u; INFINITY
+ * outside its domain. Fenchel: value(w) + conjugate(u) >= sum_j u_j (x_j.w + b). */
+double bb_local_conjugate(const bb_local *local, const double *u, double t);
+
+/* Minimises loss + lambda/2 ||w - centre||^2 (centre NULL: 0), to machine precision:
+ * one Cholesky factorisation of min(n, d) (squared) or damped Newton (logistic). w: d,
+ * start ignored. lambda > 0. A logistic task of one class with an intercept gets w =
+ * centre and the intercept of bb_local_intercept. BB_ENUMERIC, and nothing written, on
+ * overflow. */
+BB_MUST_CHECK bb_status bb_local_ridge(const bb_local *local, double lambda,
+                                       const double *centre, double *w, double *b,
+                                       double *work);
+/* Minimises loss + lambda ||w||_1 until the duality gap is at most tolerance times the
+ * objective; *gap gets the certified absolute gap. Starts from (w, b); lambda > 0,
+ * tolerance > 0. Coordinate descent on the Gram matrix (squared loss, where it is
+ * kept), else accelerated proximal gradient; stops after 200,000 rounds with whatever
+ * gap it has, so the caller compares. BB_ENUMERIC, and nothing written, if the model
+ * does not stay finite. */
+BB_MUST_CHECK bb_status bb_local_lasso(const bb_local *local, double lambda,
+                                       double tolerance, double *w, double *b,
+                                       double *gap, double *work);
+
+/* The loss's second derivatives at (w, b), b profiled out (Schur complement): H (d x
+ * d), and for the logistic loss with an intercept mean (d) and *bend with dg/db = *bend
+ * * mean and d2/db2 = *bend; else these are 0. work: bb_local_hessian_work doubles. */
+size_t bb_local_hessian_work(const bb_local *local);
+void bb_local_hessian(const bb_local *local, const double *w, double b, double *H,
+                      double *mean, double *bend, double *work);
+/* The trace of that matrix at w = 0, b = 0. work: d + n doubles. */
+double bb_local_spread(const bb_local *local, double *work);
+
+/* Leave-one-out errors of ridge (squared loss, centre 0) on a grid of `count`
+ * penalties, all > 0: error[l] = mean over the rows of (r_j / max(1 - h_j, 1e-10))^2,
+ * at least 1e-300, where r and h are residuals and leverages of the model of all rows
+ * with lambda[l]. One eigendecomposition of order min(n, d) serves the whole grid.
+ * Without rows every error is 1e-300. work: bb_local_loo_work(local, count) doubles. */
+size_t bb_local_loo_work(const bb_local *local, size_t count);
+BB_MUST_CHECK bb_status bb_local_loo(const bb_local *local, size_t count,
+                                     const double *lambda, double *error, double *work);
+
+#endif

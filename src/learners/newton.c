@@ -1,0 +1,270 @@
+#include "learners/rows.h"
+#include "learners/solvers.h"
+#include "linalg/linalg.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The iteration sees predictions only: p = p(position) + b, moved along dp (which
+ * includes db), and the penalty lambda/2 ||w - centre||^2, a parabola along the step.
+ * The position is v = w - centre ("by features") or a, v = X'a ("by rows"). */
+typedef struct newton {
+    const bb_local *local;
+    bb_rows rows;
+    double lambda;
+    const double *centre;
+    bool by_rows;
+    size_t size;      /* of position and step */
+    double *position; /* size */
+    double *step;     /* size + 1 */
+    double *offset;   /* n: X centre */
+    double *p, *u, *a, *dp, *trial;
+    double *kernel; /* by rows: X X' */
+    double *system; /* the matrix to factorise */
+    double *room;
+    double b, db;
+    double loss, square; /* at the position: loss and ||v||^2 */
+    double cross, step_square, decrement;
+} newton;
+
+static bool uses_rows(const bb_local *local) {
+    return local->loss == BB_LOSS_SQUARED || local->d > local->n;
+}
+
+static size_t room_size(const bb_local *local) {
+    const bb_rows rows = bb_rows_of(local);
+    if (uses_rows(local)) return 3 * local->n + local->d;
+    const size_t block = bb_rows_block(&rows);
+    return block > local->d ? block : local->d;
+}
+
+static size_t matrix_size(const bb_local *local) {
+    const size_t n = local->n, width = local->d + 1;
+    return uses_rows(local) ? 2 * n * n : width * width;
+}
+
+size_t bb_newton_work(const bb_local *local) {
+    const size_t size = uses_rows(local) ? local->n : local->d;
+    return 2 * size + 1 + 6 * local->n + matrix_size(local) + room_size(local);
+}
+
+static void lay_out(newton *s, const bb_local *local, double *work) {
+    const size_t n = local->n;
+    s->local = local;
+    s->rows = bb_rows_of(local);
+    s->by_rows = uses_rows(local);
+    s->size = s->by_rows ? n : local->d;
+    s->position = work;
+    s->step = s->position + s->size;
+    s->offset = s->step + s->size + 1;
+    s->p = s->offset + n;
+    s->u = s->p + n;
+    s->a = s->u + n;
+    s->dp = s->a + n;
+    s->trial = s->dp + n;
+    s->kernel = s->trial + n;
+    s->system = s->by_rows ? s->kernel + n * n : s->kernel;
+    s->room = s->kernel + matrix_size(local);
+}
+
+/* The loss of the predictions p; u and a (both or neither) get its two derivatives. */
+static double loss_of(const bb_local *local, const double *p, double *u, double *a) {
+    const size_t n = local->n;
+    const double s = local->weight;
+    double value = 0;
+    if (u != p) memcpy(u, p, n * sizeof *u);
+    if (local->loss == BB_LOSS_LOGISTIC) {
+        value = a ? bb_logistic_curved(n, local->y, u, a) : bb_logistic(n, local->y, u);
+    } else {
+        for (size_t j = 0; j < n; j++) {
+            u[j] -= local->y[j];
+            if (a) a[j] = 1;
+        }
+        value = 0.5 * bb_dot(n, u, u);
+    }
+    bb_scale(n, s, u);
+    if (a) bb_scale(n, s, a);
+    return s * value;
+}
+
+/* out (n) <- the predictions' change for a change of the position. */
+static void predict(const newton *s, const double *position, double *out) {
+    if (s->by_rows)
+        bb_multiply_transposed(s->size, s->size, 1, s->kernel, position, 0, out);
+    else
+        bb_rows_multiply(&s->rows, position, out);
+}
+
+/* v'v' for the two positions, given the predictions of the second. */
+static double product(const newton *s, const double *first, const double *second,
+                      const double *predicted) {
+    return bb_dot(s->size, first, s->by_rows ? predicted : second);
+}
+
+/* At the position: predictions, loss, derivatives, ||v||^2. */
+static void look(newton *s) {
+    const size_t n = s->local->n;
+    predict(s, s->position, s->p);
+    s->square = product(s, s->position, s->position, s->p);
+    for (size_t j = 0; j < n; j++) s->p[j] += s->offset[j] + s->b;
+    s->loss = loss_of(s->local, s->p, s->u, s->a);
+}
+
+/* The Newton step solves (X'AX + lambda I, with a border for b) step = -gradient. */
+static bb_status direction_by_features(newton *s) {
+    const size_t d = s->local->d, width = d + (s->local->intercept ? 1 : 0);
+    double *g = s->step, *gradient = s->room;
+    bb_status status = BB_ENUMERIC;
+    double help = 0;
+    for (int round = 0; round < 8 && status; round++) {
+        bb_rows_covariance(&s->rows, 1, NULL, s->a, s->local->intercept, s->system,
+                           s->room);
+        for (size_t k = 0; k < width; k++) {
+            if (k < d) s->system[k * width + k] += s->lambda;
+            s->system[k * width + k] *= 1 + help;
+        }
+        status = bb_cholesky(width, s->system);
+        help = help > 0 ? 100 * help : 1e-14;
+    }
+    if (status) return status;
+    bb_rows_combine(&s->rows, s->u, gradient);
+    bb_axpy(d, s->lambda, s->position, gradient);
+    for (size_t k = 0; k < d; k++) g[k] = -gradient[k];
+    const double slope = s->local->intercept ? bb_sum(s->local->n, s->u) : 0;
+    if (s->local->intercept) g[d] = -slope;
+    bb_cholesky_solve(width, s->system, g);
+    s->db = s->local->intercept ? g[d] : 0;
+    s->decrement = -(bb_dot(d, gradient, s->step) + slope * s->db);
+    return BB_OK;
+}
+
+/* x <- (A K + lambda I)^-1 x, through B = I + A^1/2 K A^1/2 / lambda, whose factor is
+ * in s->system (Rasmussen and Williams 2006, algorithm 3.1). */
+static void solve_by_rows(const newton *s, double *x, double *t) {
+    const size_t n = s->size;
+    bb_multiply_transposed(n, n, 1, s->kernel, x, 0, t);
+    for (size_t j = 0; j < n; j++) t[j] *= sqrt(s->a[j]);
+    bb_cholesky_solve(n, s->system, t);
+    for (size_t j = 0; j < n; j++)
+        x[j] = (x[j] - sqrt(s->a[j]) * t[j] / s->lambda) / s->lambda;
+}
+
+/* In the coefficients: (A K + lambda I) step + a db = -(u + lambda position), and with
+ * an intercept the coefficients after the step sum to zero. */
+static bb_status direction_by_rows(newton *s) {
+    const size_t n = s->size;
+    double *B = s->system, *r = s->room, *z = r + n, *t = z + n;
+    for (size_t i = 0; i < n; i++) {
+        const double root = sqrt(s->a[i]) / s->lambda;
+        for (size_t j = 0; j < n; j++)
+            B[i * n + j] = root * s->kernel[i * n + j] * sqrt(s->a[j]);
+        B[i * n + i] += 1;
+    }
+    const bb_status status = bb_cholesky(n, B);
+    if (status) return status;
+    for (size_t j = 0; j < n; j++) r[j] = s->u[j] + s->lambda * s->position[j];
+    for (size_t j = 0; j < n; j++) s->step[j] = -r[j];
+    solve_by_rows(s, s->step, t);
+    s->db = 0;
+    if (s->local->intercept) {
+        memcpy(z, s->a, n * sizeof *z);
+        solve_by_rows(s, z, t);
+        s->db = (bb_sum(n, s->position) + bb_sum(n, s->step)) / bb_sum(n, z);
+        bb_axpy(n, -s->db, z, s->step);
+    }
+    predict(s, s->step, t);
+    s->decrement = -(bb_dot(n, r, t) + bb_sum(n, s->u) * s->db);
+    return BB_OK;
+}
+
+static double objective(const newton *s, double t) {
+    const size_t n = s->local->n;
+    for (size_t j = 0; j < n; j++) s->trial[j] = s->p[j] + t * s->dp[j];
+    const double square = s->square + t * (2 * s->cross + t * s->step_square);
+    return loss_of(s->local, s->trial, s->trial, NULL) + 0.5 * s->lambda * square;
+}
+
+/* The length of the step: by halving until the objective falls enough (Armijo). 0: the
+ * parabola is no picture of the objective here. */
+static double step_length(const newton *s, double value) {
+    for (double t = 1; t > 0.01; t *= 0.5)
+        if (objective(s, t) <= value - 1e-4 * t * s->decrement) return t;
+    return 0;
+}
+
+static bb_status direction(newton *s) {
+    const bb_status status =
+        s->by_rows ? direction_by_rows(s) : direction_by_features(s);
+    if (status) return status;
+    predict(s, s->step, s->dp);
+    s->cross = product(s, s->position, s->step, s->dp);
+    s->step_square = product(s, s->step, s->step, s->dp);
+    for (size_t j = 0; j < s->local->n; j++) s->dp[j] += s->db;
+    return BB_OK;
+}
+
+/* Where most predictions are far from deciding, their curvature says nothing about the
+ * way to the minimum. With its upper bound, a quarter, the full step always descends
+ * (Bohning 1992). */
+static bb_status careful_direction(newton *s) {
+    for (size_t j = 0; j < s->local->n; j++) s->a[j] = 0.25 * s->local->weight;
+    return direction(s);
+}
+
+/* One step; *done if the decrement (twice the expected descent) is at the rounding
+ * floor: negligible, or small and no longer falling. Close to the minimum, where the
+ * objective's rounding hides the descent, steps are full. */
+static bb_status advance(newton *s, double *before, bool *done) {
+    const double value = s->loss + 0.5 * s->lambda * s->square;
+    if (!isfinite(value)) return bb_fail(BB_ENUMERIC, "the objective is not finite");
+    bb_status status = direction(s);
+    if (!status && !isfinite(s->decrement))
+        status = bb_fail(BB_ENUMERIC, "a Newton step is not finite");
+    if (status) return status;
+    const bool near =
+        s->local->loss == BB_LOSS_SQUARED || s->decrement <= 1e-10 * value;
+    *done = s->decrement <= 1e-30 * value || (near && s->decrement > 0.25 * *before);
+    if (*done) return BB_OK;
+    *before = near ? s->decrement : INFINITY;
+    double t = near ? 1 : step_length(s, value);
+    if (t == 0) {
+        status = careful_direction(s);
+        t = 1;
+    }
+    bb_axpy(s->size, t, s->step, s->position);
+    s->b += t * s->db;
+    return status;
+}
+
+static bb_status iterate(newton *s) {
+    double before = INFINITY;
+    bool done = false;
+    for (int round = 0; round < 1000; round++) {
+        look(s);
+        const bb_status status = advance(s, &before, &done);
+        if (status || done) return status;
+    }
+    return bb_fail(BB_ENUMERIC, "Newton's method does not converge in 1000 steps");
+}
+
+bb_status bb_newton_ridge(const bb_local *local, double lambda, const double *centre,
+                          double *w, double *b, double *work) {
+    newton s = {.lambda = lambda, .centre = centre};
+    lay_out(&s, local, work);
+    memset(s.position, 0, s.size * sizeof *s.position);
+    memset(s.offset, 0, local->n * sizeof *s.offset);
+    if (centre) bb_rows_multiply(&s.rows, centre, s.offset);
+    if (local->loss == BB_LOSS_LOGISTIC && local->intercept)
+        s.b = bb_logistic_intercept(local, s.offset, s.u);
+    if (s.by_rows) bb_rows_kernel(&s.rows, s.kernel, s.room);
+    const bb_status status = iterate(&s);
+    if (status) return bb_fail_context(status, "penalty %g", lambda);
+    double *v = s.position;
+    if (s.by_rows) {
+        v = s.room;
+        bb_rows_combine(&s.rows, s.position, v);
+    }
+    for (size_t k = 0; k < local->d; k++) w[k] = v[k] + (centre ? centre[k] : 0);
+    *b = s.b;
+    return BB_OK;
+}

@@ -1,0 +1,96 @@
+#include "learners/rows.h"
+#include "learners/solvers.h"
+#include "linalg/linalg.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+/* The squared loss is solved in w if that is the smaller system. */
+static bool by_features(const bb_local *local) {
+    return local->loss == BB_LOSS_SQUARED && (local->gram || local->d <= local->n);
+}
+
+size_t bb_ridge_work(const bb_local *local) {
+    const bb_rows rows = bb_rows_of(local);
+    if (!by_features(local)) return bb_newton_work(local);
+    const size_t block = local->gram ? 0 : bb_rows_block(&rows);
+    return local->d * local->d + 2 * local->d + (block > local->n ? block : local->n);
+}
+
+/* A <- s X'X + shift I */
+static void normal_matrix(const bb_local *local, double shift, double *A,
+                          double *block) {
+    const bb_rows rows = bb_rows_of(local);
+    const size_t d = local->d;
+    if (local->gram)
+        memcpy(A, local->gram, d * d * sizeof *A);
+    else
+        bb_rows_covariance(&rows, local->weight, local->x_mean, NULL, false, A, block);
+    for (size_t k = 0; k < d; k++) A[k * d + k] += shift;
+}
+
+/* A <- Cholesky factor of s X'X + lambda I. A penalty below the rounding of X'X is
+ * helped by as little as makes the matrix numerically definite. */
+static bb_status factorise(const bb_local *local, double lambda, double *A,
+                           double *block) {
+    bb_status status = BB_ENUMERIC;
+    double help = 0;
+    for (int round = 0; round < 12 && status; round++) {
+        normal_matrix(local, lambda + help, A, block);
+        status = bb_cholesky(local->d, A);
+        help = help > 0 ? 10 * help : 1e-16 * local->lipschitz;
+    }
+    return status;
+}
+
+/* One factorisation, one solve, and one step of iterative refinement. */
+static bb_status ridge_by_features(const bb_local *local, double lambda,
+                                   const double *centre, double *w, double *work) {
+    const size_t d = local->d;
+    double *A = work, *g = A + d * d, *v = g + d, *room = v + d, gb;
+    const bb_status status = factorise(local, lambda, A, room);
+    if (status) return bb_fail_context(status, "ridge with penalty %g", lambda);
+    if (centre)
+        memcpy(v, centre, d * sizeof *v);
+    else
+        memset(v, 0, d * sizeof *v);
+    for (int round = 0; round < 2; round++) {
+        (void)bb_local_gradient(local, v, 0, g, &gb, room);
+        for (size_t k = 0; k < d; k++)
+            g[k] += lambda * (v[k] - (centre ? centre[k] : 0));
+        bb_cholesky_solve(d, A, g);
+        bb_axpy(d, -1, g, v);
+    }
+    for (size_t k = 0; k < d; k++)
+        if (!isfinite(v[k]))
+            return bb_fail(BB_ENUMERIC,
+                           "ridge with penalty %g: the model is not finite", lambda);
+    memcpy(w, v, d * sizeof *w);
+    return BB_OK;
+}
+
+bb_status bb_local_ridge(const bb_local *local, double lambda, const double *centre,
+                         double *w, double *b, double *work) {
+    assert(lambda > 0);
+    const bool hopeless = local->loss == BB_LOSS_LOGISTIC && local->intercept &&
+                          bb_local_one_class(local) != 0;
+    bb_status status = BB_OK;
+    double intercept = 0;
+    if (local->n == 0 || hopeless) {
+        if (centre)
+            memmove(w, centre, local->d * sizeof *w);
+        else
+            memset(w, 0, local->d * sizeof *w);
+        *b = bb_local_intercept(local, w, work);
+        return BB_OK;
+    }
+    if (by_features(local))
+        status = ridge_by_features(local, lambda, centre, w, work);
+    else
+        status = bb_newton_ridge(local, lambda, centre, w, &intercept, work);
+    if (status) return status;
+    if (local->loss == BB_LOSS_SQUARED) intercept = bb_local_intercept(local, w, work);
+    *b = intercept;
+    return BB_OK;
+}

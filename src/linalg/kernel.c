@@ -1,0 +1,48 @@
+#include "linalg/kernel.h"
+
+#include "linalg/linalg.h"
+
+#include <math.h>
+
+double bb_dot(size_t n, const double *x, const double *y) {
+    return bb_kernel_pick()->dot(n, x, y);
+}
+
+double bb_norm(size_t n, const double *x) {
+    const double square = bb_dot(n, x, x);
+    if (square > 1e-280 && square < 1e280) return sqrt(square);
+    double largest = 0, sum = 0;
+    for (size_t k = 0; k < n; k++) {
+        if (isnan(x[k])) return x[k];
+        largest = fmax(largest, fabs(x[k]));
+    }
+    if (largest == 0 || isinf(largest)) return largest;
+    for (size_t k = 0; k < n; k++) sum += (x[k] / largest) * (x[k] / largest);
+    return largest * sqrt(sum);
+}
+
+void bb_axpy(size_t n, double a, const double *x, double *y) {
+    bb_kernel_pick()->axpy(n, a, x, y);
+}
+
+void bb_scale(size_t n, double a, double *x) {
+    for (size_t k = 0; k < n; k++) x[k] *= a;
+}
+
+void bb_multiply(size_t rows, size_t columns, double a, const double *A,
+                 const double *x, double b, double *y) {
+    bb_kernel_pick()->multiply(rows, columns, a, A, x, b, y);
+}
+
+void bb_multiply_transposed(size_t rows, size_t columns, double a, const double *A,
+                            const double *x, double b, double *y) {
+    bb_kernel_pick()->multiply_transposed(rows, columns, a, A, x, b, y);
+}
+
+double bb_logistic(size_t n, const double *y, double *p) {
+    return bb_kernel_pick()->logistic(n, y, p);
+}
+
+double bb_logistic_curved(size_t n, const double *y, double *p, double *curvature) {
+    return bb_kernel_pick()->logistic_curved(n, y, p, curvature);
+}

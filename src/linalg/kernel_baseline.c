@@ -1,0 +1,2 @@
+#define BB_KERNEL bb_kernel_baseline
+#include "linalg/kernel_body.h"

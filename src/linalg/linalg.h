@@ -1,0 +1,68 @@
+/* linalg.h - the dense linear algebra Billboard needs: BLAS and LAPACK with sizes
+ * checked, workspaces given by the caller, and one thread inside (parallelism is over
+ * tasks).
+ *
+ * Matrices are row-major and contiguous. Symmetric matrices are stored in full. */
+#ifndef BB_LINALG_LINALG_H
+#define BB_LINALG_LINALG_H
+
+#include "base/status.h"
+
+#include <stddef.h>
+
+/* Must be called once before any other function and before threads start: makes
+ * OpenBLAS use the right kernels for this processor (as packaged it mistakes recent
+ * Intel servers for a Prescott and runs five times slower) and one thread.
+ * OPENBLAS_CORETYPE, where the user has set it, is respected. BB_EUSAGE if the OpenBLAS
+ * found is the sequential one, which gives wrong numbers in a program with threads. */
+bb_status bb_linalg_start(void);
+/* The kernels in use, as OpenBLAS names them: "SkylakeX". */
+const char *bb_linalg_core(void);
+
+/* Vectors and matrix times vector: our own loops, the same bits on every x86-64. In the
+ * two products y is not read when b = 0. */
+double bb_dot(size_t n, const double *x, const double *y);
+double bb_norm(size_t n, const double *x);                    /* ||x||_2 */
+void bb_axpy(size_t n, double a, const double *x, double *y); /* y += a x */
+void bb_scale(size_t n, double a, double *x);                 /* x *= a */
+/* y <- a A x + b y, A rows x columns. */
+void bb_multiply(size_t rows, size_t columns, double a, const double *A,
+                 const double *x, double b, double *y);
+/* y <- a A' x + b y, A rows x columns, x of length rows. */
+void bb_multiply_transposed(size_t rows, size_t columns, double a, const double *A,
+                            const double *x, double b, double *y);
+/* The logistic loss of n rows: returns sum_j log(1 + exp(-y_j p_j)) and replaces p_j by
+ * the derivative -y_j / (1 + exp(y_j p_j)); within a few ulp, and without overflow.
+ * `curved` also writes the n second derivatives. y_j in {-1, +1}. */
+double bb_logistic(size_t n, const double *y, double *p);
+double bb_logistic_curved(size_t n, const double *y, double *p, double *curvature);
+
+/* C <- a A' A + b C, A rows x n, C n x n, both triangles written. */
+void bb_gram(size_t rows, size_t n, double a, const double *A, double b, double *C);
+/* C <- a A A', A rows x n, C rows x rows, both triangles written. */
+void bb_gram_rows(size_t rows, size_t n, double a, const double *A, double *C);
+
+/* Eigenvalues, ascending, and eigenvectors of a symmetric matrix (LAPACK dsyevd).
+ * a: n x n, destroyed: on return ROW k of `a` is the eigenvector of value[k].
+ * work: bb_eigen_work(n) bytes, aligned to 8. Same input, same bytes. BB_ENUMERIC if it
+ * does not converge or an entry is not finite. */
+size_t bb_eigen_work(size_t n);
+BB_MUST_CHECK bb_status bb_eigen(size_t n, double *a, double *value, void *work);
+/* The same without eigenvectors: a is destroyed. work: 2 n + 2 doubles. */
+BB_MUST_CHECK bb_status bb_eigenvalues(size_t n, double *a, double *value, void *work);
+
+/* Cholesky: A (n x n, symmetric positive definite, finite) becomes its factor, which
+ * bb_cholesky_solve uses: b becomes the solution of A x = b. BB_ENUMERIC if A is not
+ * positive definite or not finite. */
+BB_MUST_CHECK bb_status bb_cholesky(size_t n, double *A);
+void bb_cholesky_solve(size_t n, const double *factor, double *b);
+/* A becomes its inverse, both triangles; requirements and errors of bb_cholesky. */
+BB_MUST_CHECK bb_status bb_invert_spd(size_t n, double *A);
+/* Both at once: solves A x = b, A and b are destroyed, b becomes x. */
+BB_MUST_CHECK bb_status bb_solve_spd(size_t n, double *A, double *b);
+
+/* out <- sum_k f_k u_k u_k', u_k the rows of `vector` (n x n). work: n*n doubles. */
+void bb_spectral(size_t n, const double *vector, const double *f, double *out,
+                 double *work);
+
+#endif

@@ -1,0 +1,308 @@
+#include "methods/mp_family.h"
+
+#include "linalg/linalg.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Public candidates for the clip: 10^-3 .. 10^3, four a decade. */
+enum { CLIP_CANDIDATES = 25, CLIPS_A_DECADE = 4 };
+static const double least_clip_exponent = -3.0;
+
+enum { DEFAULT_ROUNDS = 20 };
+static const char default_schedule[] = "uniform";
+static const double default_shift = 1.1;
+
+static double clip_exponent(size_t k) {
+    return least_clip_exponent + (double)k / CLIPS_A_DECADE;
+}
+
+/* -- the task's memory
+ * ----------------------------------------------------------------- */
+
+size_t bb_mp_state_length(size_t d, bool sparse_part) {
+    return (sparse_part ? 4 : 2) * d + 2;
+}
+
+bb_mp_state bb_mp_read(const bb_task *task) {
+    const size_t d = task->local->d;
+    double *at = task->state;
+    return (bb_mp_state){.w = at,
+                         .previous = at + d,
+                         .intercept = at + 2 * d,
+                         .q = at + 2 * d + 2,
+                         .q_previous = at + 3 * d + 2};
+}
+
+/* -- the billboard: K, then M
+ * ---------------------------------------------------------- */
+
+static double *matrix(const bb_billboard *board) {
+    return board->at + 1;
+}
+
+size_t bb_mp_board_length(bb_mp_form form, size_t d) {
+    return 1 + (form == BB_MP_LOW_RANK ? d * d : d);
+}
+
+static bool noiseless(const bb_public *pub) {
+    return !isfinite(pub->epsilon);
+}
+
+bool bb_mp_selects(const bb_mp_options *o, const bb_public *pub) {
+    return isnan(o->clip) && !noiseless(pub);
+}
+
+static bool selecting(const bb_view *view) {
+    return view->board->releases == 0 && bb_mp_selects(view->options, view->pub);
+}
+
+double bb_mp_clip(const bb_view *view) {
+    const bb_mp_options *o = view->options;
+    if (noiseless(view->pub)) return INFINITY;
+    return isnan(o->clip) ? view->board->at[0] : o->clip;
+}
+
+uint32_t bb_mp_iterations(const bb_view *view) {
+    const uint32_t releases = view->board->releases;
+    return releases && bb_mp_selects(view->options, view->pub) ? releases - 1
+                                                               : releases;
+}
+
+/* -- public numbers
+ * -------------------------------------------------------------------- */
+
+/* The curvature of a mean loss over rows inside the unit ball is at most this. */
+static double curvature(const bb_public *pub) {
+    if (pub->loss == BB_LOSS_SQUARED) return 1.0;
+    return pub->intercept ? 0.5 : 0.25;
+}
+
+double bb_mp_step(const bb_mp_options *o, const bb_public *pub, double parts) {
+    if (!isnan(o->step)) return o->step;
+    return pub->scale_sum ? NAN : 1.0 / (parts * (curvature(pub) + o->ridge));
+}
+
+static double convexity(const bb_mp_options *o) {
+    return isnan(o->convexity) ? o->ridge : o->convexity;
+}
+
+double bb_mp_beta(const bb_mp_options *o, double step, uint32_t t) {
+    if (o->momentum == BB_MP_NESTEROV) return ((double)t - 1.0) / ((double)t + 2.0);
+    if (o->momentum == BB_MP_PLAIN) return 0.0;
+    const double root = sqrt(convexity(o) * step); /* sqrt(mu / L), L = 1 / eta */
+    return (1.0 - root) / (1.0 + root);
+}
+
+static bb_status check(const char *name, const bb_mp_options *o, const bb_public *pub,
+                       bb_mp_form form, double parts) {
+    const double step = bb_mp_step(o, pub, parts);
+    if (form == BB_MP_LOW_RANK && pub->features > BB_MP_MOST_FEATURES)
+        return bb_fail(BB_EUSAGE,
+                       "%s shares a matrix of features x features: at most %d "
+                       "features, found %zu; mp-groupsparse shares a vector",
+                       name, BB_MP_MOST_FEATURES, pub->features);
+    if (isnan(step))
+        return bb_fail(BB_EUSAGE,
+                       "%s: with loss scale sum the loss has no public curvature: "
+                       "give option step",
+                       name);
+    if (o->momentum != BB_MP_STRONG) return BB_OK;
+    if (convexity(o) > 0.0 && convexity(o) * step <= 1.0) return BB_OK;
+    return bb_fail(BB_EUSAGE,
+                   "%s: momentum strong needs 0 < strong-convexity * step <= 1, got "
+                   "%g * %g; give ridge or strong-convexity",
+                   name, convexity(o), step);
+}
+
+bb_status bb_mp_plan(const char *name, const bb_mp_options *o, const bb_public *pub,
+                     bb_mp_form form, double parts, bb_plan *plan) {
+    const bool selects = bb_mp_selects(o, pub);
+    const bb_layout clip = {1,
+                            {{"clip", BB_FORM_SELECTION, CLIP_CANDIDATES, 1.0, 1.0}}};
+    const bb_layout models = {
+        1,
+        {{"models", form == BB_MP_LOW_RANK ? BB_FORM_OUTER : BB_FORM_SQUARE,
+          pub->features, 1.0, 1.0}}};
+    bb_status status = check(name, o, pub, form, parts);
+    if (!status)
+        status = bb_plan_schedule(plan, pub, selects, DEFAULT_ROUNDS, default_schedule);
+    if (status) return status;
+    if (selects) {
+        plan->step[0].selection = o->clip_share;
+        bb_plan_room(plan, pub, &clip);
+    }
+    bb_plan_room(plan, pub, &models);
+    return BB_OK;
+}
+
+void bb_mp_layout(const bb_view *view, bb_mp_form form, bb_layout *layout) {
+    *layout = (bb_layout){.blocks = 1};
+    if (selecting(view))
+        layout->block[0] =
+            (bb_block){"clip", BB_FORM_SELECTION, CLIP_CANDIDATES, 1.0, 1.0};
+    else
+        layout->block[0] = (bb_block){
+            "models", form == BB_MP_LOW_RANK ? BB_FORM_OUTER : BB_FORM_SQUARE,
+            view->pub->features, bb_mp_clip(view), 1.0};
+}
+
+/* -- the public matrix
+ * ----------------------------------------------------------------- */
+
+size_t bb_mp_digest_length(bb_mp_form form, size_t d) {
+    if (form == BB_MP_GROUP_SPARSE) return 0;
+    return 2 * d * d + d + (bb_eigen_work(d) + sizeof(double) - 1) / sizeof(double);
+}
+
+/* What the proximal operator leaves of a direction whose singular value is the root of
+ * `square` (Liang et al. 2020, algorithm 2, step 7). */
+static double kept(double square, double threshold) {
+    if (threshold == 0.0) return 1.0;
+    return square > 0.0 ? fmax(0.0, 1.0 - threshold / sqrt(square)) : 0.0;
+}
+
+/* c times the usual size of the noise: its spectral norm, about s sqrt(2 d), or its
+ * largest entry, about s sqrt(2 ln 2d). */
+static double shift(const bb_mp_options *o, bb_mp_form form, const bb_release *release,
+                    size_t d) {
+    const double size =
+        form == BB_MP_LOW_RANK ? 2.0 * (double)d : 2.0 * log(2.0 * (double)d);
+    const double c =
+        isnan(o->shift) ? (release->psd_noise ? 0.0 : default_shift) : o->shift;
+    return c * release->noise[0] * sqrt(size);
+}
+
+bb_status bb_mp_digest(const bb_view *view, bb_mp_form form, double parts,
+                       const bb_release *release, bb_billboard *board, double *work) {
+    const bb_mp_options *o = view->options;
+    const size_t d = view->pub->features;
+    const double threshold = bb_mp_step(o, view->pub, parts) * o->lambda;
+    if (selecting(view)) {
+        board->at[0] = pow(10.0, clip_exponent(release->winner[0]));
+        return BB_OK;
+    }
+    const double lift = shift(o, form, release, d);
+    if (form == BB_MP_GROUP_SPARSE) {
+        for (size_t k = 0; k < d; k++)
+            matrix(board)[k] = kept(release->value[0][k] + lift, threshold);
+        return BB_OK;
+    }
+    double *vector = work, *value = vector + d * d, *scratch = value + d;
+    memcpy(vector, release->value[0], d * d * sizeof *vector);
+    bb_status status = bb_eigen(d, vector, value, scratch + d * d);
+    if (status) return status;
+    for (size_t k = 0; k < d; k++) value[k] = kept(value[k] + lift, threshold);
+    bb_spectral(d, vector, value, matrix(board), scratch);
+    return BB_OK;
+}
+
+/* -- one task
+ * -------------------------------------------------------------------------- */
+
+void bb_mp_begin(const bb_view *view, const bb_task *task, double *w, double *b,
+                 double *work) {
+    const bb_mp_options *o = view->options;
+    const size_t d = task->local->d;
+    if (o->start == BB_MP_START_RIDGE && task->local->n > 0 &&
+        !bb_local_ridge(task->local, o->start_lambda, NULL, w, b, work))
+        return;
+    memset(w, 0, d * sizeof *w);
+    *b = bb_local_intercept(task->local, w, work);
+}
+
+static void show_scores(const double *w, size_t d, double *score) {
+    const double norm = bb_norm(d, w);
+    for (size_t k = 0; k < CLIP_CANDIDATES; k++)
+        score[k] =
+            norm > 0.0 ? 1.0 - fmin(1.0, fabs(log10(norm) - clip_exponent(k))) : 0.0;
+}
+
+static void clip_to(size_t d, double *w, double clip) {
+    const double norm = bb_norm(d, w);
+    if (norm > clip) bb_scale(d, clip / norm, w);
+}
+
+void bb_mp_show(const bb_view *view, const bb_task *task, const double *w,
+                double *shown) {
+    const bb_mp_options *o = view->options;
+    const size_t d = task->local->d;
+    if (!selecting(view)) {
+        memcpy(shown, w, d * sizeof *w);
+        clip_to(d, shown, bb_mp_clip(view));
+        return;
+    }
+    /* a start from zero has no norm: score the ridge model that it leads to */
+    double *own = task->work, b;
+    if (o->start == BB_MP_START_ZERO && task->local->n > 0 &&
+        !bb_local_ridge(task->local, o->start_lambda, NULL, own, &b, own + d))
+        w = own;
+    show_scores(w, d, shown);
+}
+
+void bb_mp_shrink(const bb_view *view, bb_mp_form form, double *w, double *out) {
+    const size_t d = view->pub->features;
+    const double *M = matrix(view->board);
+    clip_to(d, w, bb_mp_clip(view));
+    if (form == BB_MP_LOW_RANK)
+        bb_multiply(d, d, 1.0, M, w, 0.0, out);
+    else
+        for (size_t k = 0; k < d; k++) out[k] = M[k] * w[k];
+}
+
+void bb_mp_extrapolate(size_t d, double beta, const double *hat, double *previous,
+                       double *z) {
+    for (size_t k = 0; k < d; k++) {
+        z[k] = hat[k] + beta * (hat[k] - previous[k]);
+        previous[k] = hat[k];
+    }
+}
+
+void bb_mp_descend(const bb_view *view, const bb_task *task, const bb_mp_state *state,
+                   double beta, double parts, const double *z, double *g,
+                   double *work) {
+    const bb_mp_options *o = view->options;
+    const size_t d = task->local->d;
+    const double curve = parts * (task->local->lipschitz + o->ridge);
+    const double eta = bb_mp_step(o, view->pub, parts);
+    const double step = curve * eta > 1.0 ? 1.0 / curve : eta;
+    const double *b = state->intercept;
+    const double moved = b[0] + beta * (b[0] - b[1]);
+    double gb;
+    bb_local_gradient(task->local, z, moved, g, &gb, work);
+    if (o->ridge > 0.0) bb_axpy(d, o->ridge, z, g);
+    bb_scale(d, step, g);
+    state->intercept[1] = b[0];
+    state->intercept[0] = moved - step * gb;
+}
+
+/* -- algorithms 2 and 3
+ * ---------------------------------------------------------------- */
+
+size_t bb_mp_work_length(size_t d) {
+    return 3 * d;
+}
+
+void bb_mp_train(const bb_view *view, bb_task *task, bb_mp_form form) {
+    const bb_mp_state own = bb_mp_read(task);
+    const uint32_t t = bb_mp_iterations(view);
+    const size_t d = task->local->d;
+    double *hat = task->work, *z = hat + d, *g = z + d, *work = g + d;
+    if (view->board->releases == 0) {
+        bb_mp_begin(view, task, own.w, own.intercept, work);
+        own.intercept[1] = own.intercept[0];
+    }
+    if (t == 0) return;
+    bb_mp_shrink(view, form, own.w, hat);
+    if (t == 1) memcpy(own.previous, own.w, d * sizeof *hat);
+    const double beta =
+        bb_mp_beta(view->options, bb_mp_step(view->options, view->pub, 1), t);
+    bb_mp_extrapolate(d, beta, hat, own.previous, z);
+    bb_mp_descend(view, task, &own, beta, 1, z, g, work);
+    for (size_t k = 0; k < d; k++) own.w[k] = z[k] - g[k];
+}
+
+void bb_mp_finish(const bb_view *view, bb_task *task, bb_mp_form form) {
+    bb_mp_shrink(view, form, bb_mp_read(task).w, task->model);
+    *task->intercept = bb_local_intercept(task->local, task->model, task->work);
+}

@@ -1,0 +1,147 @@
+/* mp_family.h - what the published methods of Liang et al. (2020) have in common:
+ * models are shown through their second moments, the noisy sum becomes a public matrix
+ * M that shrinks models (algorithms 2 and 3, steps 3 to 9), and every task takes an
+ * accelerated gradient step from its shrunk model (steps 10 and 11).
+ *
+ * Rounds: with an automatic clip, first a private selection of it; then iterations
+ * t = 1 .. T. Show in iteration t sees w^(t-1); train before it makes it. */
+#ifndef BB_METHODS_MP_FAMILY_H
+#define BB_METHODS_MP_FAMILY_H
+
+#include "core/method.h"
+
+enum { BB_MP_MOST_FEATURES = 4000 };
+
+typedef enum bb_mp_form { BB_MP_LOW_RANK, BB_MP_GROUP_SPARSE } bb_mp_form;
+typedef enum bb_mp_momentum {
+    BB_MP_NESTEROV,
+    BB_MP_STRONG,
+    BB_MP_PLAIN
+} bb_mp_momentum;
+typedef enum bb_mp_start { BB_MP_START_RIDGE, BB_MP_START_ZERO } bb_mp_start;
+
+/* The options that all of them have, first in each method's own struct. */
+typedef struct bb_mp_options {
+    double lambda;    /* of the shared penalty */
+    double step;      /* eta; NaN: from a public bound of the loss's curvature */
+    double ridge;     /* mu / 2 ||w||^2 added to every task's loss */
+    double convexity; /* for momentum strong; NaN: `ridge` */
+    double shift;     /* c; NaN: automatic */
+    double clip;      /* K; NaN: by private selection */
+    double clip_share;
+    double start_lambda;
+    int momentum, start;
+} bb_mp_options;
+
+#define BB_MP_REAL(text, field, value, low, high, unit, words)                         \
+    {                                                                                  \
+        .name = text, .kind = BB_OPTION_REAL,                                          \
+        .offset = offsetof(bb_mp_options, field), .fallback = value, .least = low,     \
+        .most = high, .argument = unit, .help = words                                  \
+    }
+#define BB_MP_AUTO(text, field, low, high, unit, words)                                \
+    {                                                                                  \
+        .name = text, .kind = BB_OPTION_AUTO,                                          \
+        .offset = offsetof(bb_mp_options, field), .fallback = "auto", .least = low,    \
+        .most = high, .argument = unit, .help = words                                  \
+    }
+#define BB_MP_CHOICE(text, field, value, words, meaning)                               \
+    {                                                                                  \
+        .name = text, .kind = BB_OPTION_CHOICE,                                        \
+        .offset = offsetof(bb_mp_options, field), .fallback = value, .choices = words, \
+        .argument = "WORD", .help = meaning                                            \
+    }
+
+/* Rows of the options table: the proximal gradient method. */
+#define BB_MP_PROXIMAL_ROWS                                                            \
+    BB_MP_REAL("lambda", lambda, "1", 0.0, 1e12, "LAMBDA",                             \
+               "weight of the shared penalty (trace norm or group-sparse)"),           \
+        BB_MP_AUTO("step", step, 1e-12, 1e12, "ETA",                                   \
+                   "public step size; auto: for rows inside the unit ball"),           \
+        BB_MP_REAL("ridge", ridge, "0", 0.0, 1e12, "MU",                               \
+                   "weight of an own penalty MU/2 ||w||^2 of every task"),             \
+        BB_MP_CHOICE(                                                                  \
+            "momentum", momentum, "nesterov", "nesterov|strong|none",                  \
+            "acceleration: (t-1)/(t+2), constant for strongly convex losses, "         \
+            "or none"),                                                                \
+        BB_MP_AUTO("strong-convexity", convexity, 1e-15, 1e12, "MU",                   \
+                   "of the losses, for momentum strong; auto: the ridge"),             \
+        BB_MP_AUTO("shift", shift, 0.0, 1e6, "C",                                      \
+                   "lifts the noisy sum by C times the size of its noise; auto: 1.1 "  \
+                   "for Gaussian noise, 0 for Wishart noise")
+
+/* The clip and the start of methods whose models stay free of noise at home. */
+#define BB_MP_START_ROWS                                                               \
+    BB_MP_AUTO("clip", clip, 1e-12, 1e12, "K",                                         \
+               "models are clipped to this norm; auto: a typical norm, selected "      \
+               "privately"),                                                           \
+        BB_MP_REAL("clip-share", clip_share, "0.1", 0.001, 0.9, "FRACTION",            \
+                   "of epsilon, for the automatic clip"),                              \
+        BB_MP_CHOICE("start", start, "ridge", "ridge|zero",                            \
+                     "first models: each task's own ridge model, or zero"),            \
+        BB_MP_REAL("start-lambda", start_lambda, "0.01", 1e-12, 1e12, "LAMBDA",        \
+                   "penalty of that ridge model")
+
+/* What a task keeps between rounds; q and q_previous of mp-lrsp only. */
+typedef struct bb_mp_state {
+    double *w; /* d: w^(t) after the gradient step (mp-lrsp: its low-rank part) */
+    double *previous;  /* d: the shrunk model of the iteration before */
+    double *intercept; /* 2: logistic loss, now and before */
+    double *q, *q_previous;
+} bb_mp_state;
+
+size_t bb_mp_state_length(size_t d, bool sparse_part);
+bb_mp_state bb_mp_read(const bb_task *task);
+
+/* -- public
+ * ---------------------------------------------------------------------------- */
+
+/* Whether the first round selects the clip. */
+bool bb_mp_selects(const bb_mp_options *o, const bb_public *pub);
+/* The clip K that holds now; INFINITY without noise, where nothing is clipped. */
+double bb_mp_clip(const bb_view *view);
+/* Iterations whose matrix M is on the billboard. */
+uint32_t bb_mp_iterations(const bb_view *view);
+/* eta for a model of `parts` summands; NaN where no public bound exists. */
+double bb_mp_step(const bb_mp_options *o, const bb_public *pub, double parts);
+/* beta_t of iteration t = 1, 2, ... */
+double bb_mp_beta(const bb_mp_options *o, double step, uint32_t t);
+
+/* bb_method's hooks, for a form. */
+BB_MUST_CHECK bb_status bb_mp_plan(const char *name, const bb_mp_options *o,
+                                   const bb_public *pub, bb_mp_form form, double parts,
+                                   bb_plan *plan);
+size_t bb_mp_board_length(bb_mp_form form, size_t d);
+size_t bb_mp_digest_length(bb_mp_form form, size_t d);
+void bb_mp_layout(const bb_view *view, bb_mp_form form, bb_layout *layout);
+/* M from the noisy sum: eigenvalues (or entries) Lambda + shift become
+ * max(0, 1 - eta lambda / sqrt(Lambda)), 0 where Lambda <= 0. */
+BB_MUST_CHECK bb_status bb_mp_digest(const bb_view *view, bb_mp_form form, double parts,
+                                     const bb_release *release, bb_billboard *board,
+                                     double *work);
+
+/* -- one task
+ * -------------------------------------------------------------------------- */
+
+/* w <- the first model; b its intercept. */
+void bb_mp_begin(const bb_view *view, const bb_task *task, double *w, double *b,
+                 double *work);
+/* The scores of the clip's selection, or the clipped model w. */
+void bb_mp_show(const bb_view *view, const bb_task *task, const double *w,
+                double *shown);
+/* w <- w clipped to K, out <- M w. */
+void bb_mp_shrink(const bb_view *view, bb_mp_form form, double *w, double *out);
+/* z <- hat + beta (hat - previous), previous <- hat. */
+void bb_mp_extrapolate(size_t d, double beta, const double *hat, double *previous,
+                       double *z);
+/* g <- step * gradient at z of the task's loss and ridge; moves state.intercept. The
+ * step is the public eta, or the task's own 1/L_i where that is smaller. */
+void bb_mp_descend(const bb_view *view, const bb_task *task, const bb_mp_state *state,
+                   double beta, double parts, const double *z, double *g, double *work);
+
+/* Algorithms 2 and 3: bb_method's hooks, for a form. Work: bb_mp_work_length(d). */
+size_t bb_mp_work_length(size_t d);
+void bb_mp_train(const bb_view *view, bb_task *task, bb_mp_form form);
+void bb_mp_finish(const bb_view *view, bb_task *task, bb_mp_form form);
+
+#endif

@@ -1,0 +1,231 @@
+/* mtl.c - the public side of mtl-trace and mtl-l21. */
+#include "methods/mtl.h"
+
+#include "linalg/linalg.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { ROUNDS = 10000 };
+/* rho starts at this fraction of the mean curvature of the tasks' losses ... */
+static const double first_rho = 0.3;
+/* ... and is balanced after this many steps, and after every threefold number, if the
+ * two residuals differ by more than `balanced`, by their ratio to this power. */
+static const double first_balance = 10.0, balanced = 2.0, balance_power = 0.7,
+                    most_change = 10.0;
+/* A check is due when what infeasible gradients cost the bound is, at worst, this
+ * multiple of the tolerance; when it fails, convergence by a fifth a step is assumed.
+ */
+static const double check_when = 10.0, usual_rate = 0.8, fewest_steps = 2.0,
+                    most_steps = 10.0;
+
+static bb_mtl_board *board_of(const bb_view *view) {
+    return (bb_mtl_board *)view->board->at;
+}
+
+/* -- sizes
+ * ----------------------------------------------------------------------------- */
+
+static bb_layout layout_of(bb_mtl_penalty penalty, bool step, size_t d) {
+    const bb_form form = penalty == BB_MTL_TRACE ? BB_FORM_OUTER : BB_FORM_SQUARE;
+    const bb_block vectors = {step ? "models" : "gradients", form, d, INFINITY, 0.5};
+    const bb_block numbers = {step ? "residuals" : "certificate", BB_FORM_VECTOR,
+                              step ? BB_MTL_STEPPED : BB_MTL_CHECKED, INFINITY, 0.5};
+    return (bb_layout){2, {vectors, numbers}};
+}
+
+bb_status bb_mtl_plan(const char *name, bb_mtl_penalty penalty, const bb_public *pub,
+                      bb_plan *plan) {
+    if (pub->schedule)
+        return bb_fail(BB_EUSAGE, "%s spends no budget: it takes no schedule", name);
+    if (penalty == BB_MTL_TRACE && pub->features > BB_MTL_MOST_FEATURES)
+        return bb_fail(BB_EUSAGE,
+                       "%s shares a matrix of features x features: at most %d "
+                       "features, found %zu; mtl-l21 shares a vector",
+                       name, BB_MTL_MOST_FEATURES, pub->features);
+    const bb_layout check = layout_of(penalty, false, pub->features);
+    bb_plan_room(plan, pub, &check);
+    return bb_plan_rounds(plan, pub->rounds ? pub->rounds : ROUNDS);
+}
+
+static size_t matrix_length(bb_mtl_penalty penalty, size_t d) {
+    return penalty == BB_MTL_TRACE ? d * d : d;
+}
+
+size_t bb_mtl_board_length(bb_mtl_penalty penalty, size_t d) {
+    return sizeof(bb_mtl_board) / sizeof(double) + matrix_length(penalty, d);
+}
+
+size_t bb_mtl_digest_length(bb_mtl_penalty penalty, size_t d) {
+    if (penalty == BB_MTL_L21) return 0;
+    const size_t eigen = bb_eigen_work(d) / sizeof(double) + 1;
+    return d * d + 2 * d + (eigen > d * d ? eigen : d * d);
+}
+
+void bb_mtl_layout(const bb_view *view, bb_mtl_penalty penalty, bb_layout *layout) {
+    *layout = layout_of(penalty, board_of(view)->step == 1.0, view->pub->features);
+}
+
+/* -- the penalty
+ * ----------------------------------------------------------------------- */
+
+/* What the prox does to one singular value or row norm `size`: returns its factor, adds
+ * to Omega(Z), ||Z||^2 and ||V - Z||^2. */
+static double shrink(double size, double theta, bb_mtl_board *board, double *z,
+                     double *u) {
+    const double kept = fmax(0.0, size - theta), cut = size - kept;
+    board->omega += kept;
+    *z += kept * kept;
+    *u += cut * cut;
+    return kept > 0.0 ? kept / size : 0.0;
+}
+
+static double root(double square) {
+    return sqrt(fmax(0.0, square));
+}
+
+/* The prox's matrix from the sum of v v' or v o v; `work` as in bb_mtl_digest_length.
+ */
+static bb_status make_matrix(bb_mtl_penalty penalty, size_t d, const double *sum,
+                             double theta, bb_mtl_board *board, double *work) {
+    double z = 0.0, u = 0.0;
+    board->omega = 0.0;
+    if (penalty == BB_MTL_L21) {
+        for (size_t k = 0; k < d; k++)
+            board->matrix[k] = shrink(root(sum[k]), theta, board, &z, &u);
+    } else {
+        double *vector = work, *value = vector + d * d, *f = value + d, *rest = f + d;
+        memcpy(vector, sum, d * d * sizeof *vector);
+        const bb_status status = bb_eigen(d, vector, value, rest);
+        if (status) return status;
+        for (size_t k = 0; k < d; k++)
+            f[k] = shrink(root(value[k]), theta, board, &z, &u);
+        bb_spectral(d, vector, f, board->matrix, rest);
+    }
+    board->ratio_before = board->ratio;
+    board->ratio = sqrt(z / fmax(u, 1e-300));
+    return BB_OK;
+}
+
+/* ||G|| from the sum of g g' or g o g. */
+static bb_status dual_norm(bb_mtl_penalty penalty, size_t d, const double *sum,
+                           double *norm, double *work) {
+    double largest = 0.0;
+    if (penalty == BB_MTL_L21) {
+        for (size_t k = 0; k < d; k++) largest = fmax(largest, sum[k]);
+    } else {
+        double *copy = work, *value = copy + d * d, *rest = value + 2 * d;
+        memcpy(copy, sum, d * d * sizeof *copy);
+        const bb_status status = bb_eigenvalues(d, copy, value, rest);
+        if (status) return status;
+        largest = d ? value[d - 1] : 0.0;
+    }
+    *norm = root(largest);
+    return BB_OK;
+}
+
+/* -- a step
+ * ---------------------------------------------------------------------------- */
+
+static bool balance_is_due(double steps) {
+    double due = first_balance;
+    while (due < steps) due *= 3.0;
+    return due == steps;
+}
+
+/* Residual balancing (Boyd et al. 2011, section 3.4.1), relative to the sizes of Z and
+ * of rho U, by the residuals of the step before. */
+static void balance(bb_mtl_board *board, double apart, double moved) {
+    const double ratio = apart / (moved / board->rho_before) / board->ratio_before;
+    if (!(ratio > balanced || ratio < 1.0 / balanced)) return;
+    const double change = pow(ratio, balance_power);
+    board->rho *= fmin(most_change, fmax(1.0 / most_change, change));
+}
+
+static bb_status digest_step(const bb_view *view, bb_mtl_penalty penalty,
+                             const bb_release *release, double *work) {
+    const bb_mtl_options *o = view->options;
+    bb_mtl_board *board = board_of(view);
+    const double apart = root(release->value[1][BB_MTL_APART]);
+    const double moved = root(release->value[1][BB_MTL_MOVED]);
+    bb_status status = make_matrix(penalty, view->pub->features, release->value[0],
+                                   o->lambda / board->rho, board, work);
+    if (status) return status;
+    const double rho = board->rho;
+    board->steps += 1.0;
+    board->pending = 1.0;
+    if (balance_is_due(board->steps) && moved > 0.0) balance(board, apart, moved);
+    board->renew = board->steps == 5.0 || balance_is_due(board->steps) ? 1.0 : 0.0;
+    board->rho_before = rho;
+    /* gradients exceed the ball of radius lambda by at most this fraction of it, which
+     * costs the bound that fraction of the penalty */
+    const double excess = moved / (BB_MTL_RELAXATION * o->lambda);
+    if (board->steps > 1.0 && board->steps >= board->check_from &&
+        excess * o->lambda * board->omega <=
+            check_when * o->tolerance * board->objective)
+        board->step = 0.0;
+    board->guess = fmin(1.0 / (1.0 + 4.0 * excess), BB_MTL_ALMOST);
+    return BB_OK;
+}
+
+/* -- a check
+ * --------------------------------------------------------------------------- */
+
+/* sum_i L_i*(t u_i) is convex in t: at most the chord's value. */
+static double conjugate_at(const bb_mtl_board *board, const double *sum, double t) {
+    const double at_guess = sum[BB_MTL_GUESSED], at_end = sum[BB_MTL_CONJUGATE];
+    if (t < board->guess) return at_guess * (t / board->guess);
+    const double part = (t - board->guess) / (BB_MTL_ALMOST - board->guess);
+    return BB_MTL_ALMOST > board->guess ? at_guess + part * (at_end - at_guess)
+                                        : at_end;
+}
+
+static bb_status digest_check(const bb_view *view, bb_mtl_penalty penalty,
+                              const bb_release *release, bb_billboard *billboard,
+                              double *work) {
+    const bb_mtl_options *o = view->options;
+    bb_mtl_board *board = board_of(view);
+    const double *sum = release->value[1];
+    double norm = 0.0;
+    bb_status status =
+        dual_norm(penalty, view->pub->features, release->value[0], &norm, work);
+    if (status) return status;
+    const double t =
+        norm > o->lambda ? fmin(BB_MTL_ALMOST, o->lambda / norm) : BB_MTL_ALMOST;
+    const double dual = -conjugate_at(board, sum, t) - t * sum[BB_MTL_SLACK];
+    const bool failed = sum[BB_MTL_FAILED] > 0.0;
+    if (release->round == 1) {
+        board->dual = 0.0; /* no loss is negative */
+        board->diagonal = penalty == BB_MTL_L21 ? 1.0 : 0.0;
+        board->rho = first_rho * sum[BB_MTL_SPREAD] /
+                     ((double)view->pub->tasks * (double)view->pub->features);
+        if (!(board->rho > 0.0)) board->rho = 1.0;
+    }
+    if (!failed) board->dual = fmax(board->dual, dual);
+    board->objective = failed ? INFINITY : sum[BB_MTL_LOSS] + o->lambda * board->omega;
+    board->gap = fmax(0.0, board->objective - board->dual);
+    board->pending = 0.0;
+    board->step = 1.0;
+    billboard->done = board->gap <= o->tolerance * board->objective && !failed;
+    const double ahead =
+        log(board->gap / (o->tolerance * board->objective)) / -log(usual_rate);
+    board->check_from =
+        board->steps +
+        (failed ? most_steps : fmin(most_steps, fmax(fewest_steps, ceil(ahead))));
+    return BB_OK;
+}
+
+bb_status bb_mtl_digest(const bb_view *view, bb_mtl_penalty penalty,
+                        const bb_release *release, bb_billboard *board, double *work) {
+    const uint32_t rounds = view->pub->rounds ? view->pub->rounds : ROUNDS;
+    const bb_status status = board_of(view)->step == 1.0
+                                 ? digest_step(view, penalty, release, work)
+                                 : digest_check(view, penalty, release, board, work);
+    if (!status && release->round + 1 == rounds) board_of(view)->step = 0.0;
+    return status;
+}
+
+void bb_mtl_outcome(const bb_view *view, bb_outcome *outcome) {
+    const bb_mtl_board *board = board_of(view);
+    *outcome = (bb_outcome){board->objective, board->gap, view->board->done};
+}

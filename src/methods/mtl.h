@@ -1,0 +1,98 @@
+/* mtl.h - what mtl-trace and mtl-l21 have in common: the exact optimum of
+ *   F(W, b) = sum_i L_i(w_i, b_i) + lambda Omega(W),
+ * Omega the trace norm of W or the sum over features of the norms of its rows, with a
+ * certificate. Everything is exchanged in the clear. docs/methods/mtl-trace.md
+ *
+ * Alternating direction method of multipliers (Boyd et al. 2011, sections 3.4.3
+ * and 7.2): w_i = argmin L_i(w) + rho/2 ||w - (z_i - u_i)||^2    each task, exactly v_i
+ * = a w_i + (1 - a) z_i + u_i, shown as sum v_i v_i' or sum v_i o v_i M   = the
+ * billboard's matrix with prox_{Omega lambda/rho}(V) = M V z_i = M v_i, u_i = v_i - z_i
+ *
+ * There are two kinds of rounds. A step is the above. A check certifies F(Z): the tasks
+ * show their gradients g_i at w_i, and with t = min(1, lambda / ||G||), ||.|| the dual
+ * norm of Omega, the residuals t u_i of w_i are a feasible point of the dual problem:
+ *   F >= - sum_i L_i*(t u_i)          (Fenchel)
+ * The first round is a check at W = 0; the last one that a run may have, too. */
+#ifndef BB_METHODS_MTL_H
+#define BB_METHODS_MTL_H
+
+#include "core/method.h"
+
+enum { BB_MTL_MOST_FEATURES = 4000 };
+
+typedef enum bb_mtl_penalty { BB_MTL_TRACE, BB_MTL_L21 } bb_mtl_penalty;
+
+typedef struct bb_mtl_options {
+    double lambda, tolerance;
+} bb_mtl_options;
+
+#define BB_MTL_ROWS(penalty)                                                           \
+    {.name = "lambda",                                                                 \
+     .kind = BB_OPTION_REAL,                                                           \
+     .offset = offsetof(bb_mtl_options, lambda),                                       \
+     .fallback = "0.1",                                                                \
+     .least = 1e-12,                                                                   \
+     .most = 1e12,                                                                     \
+     .argument = "LAMBDA",                                                             \
+     .help = "weight of the " penalty},                                                \
+    {                                                                                  \
+        .name = "tolerance", .kind = BB_OPTION_REAL,                                   \
+        .offset = offsetof(bb_mtl_options, tolerance), .fallback = "1e-6",             \
+        .least = 1e-13, .most = 1.0, .argument = "FRACTION",                           \
+        .help = "stop at a certified duality gap of this fraction of the objective"    \
+    }
+
+/* The billboard: these numbers, then M (d x d) or its diagonal (d). */
+typedef struct bb_mtl_board {
+    double step;       /* 1: the coming round is a step; 0: a check */
+    double pending;    /* 1: the last round was a step: M is still to be applied */
+    double renew;      /* 1: the coming step is with new Hessians, where they change */
+    double diagonal;   /* 1: M is diagonal */
+    double steps;      /* so far */
+    double check_from; /* no check before so many steps */
+    double rho, rho_before;     /* of the coming step, and of the one that made M */
+    double omega;               /* Omega(Z), Z = M V */
+    double ratio, ratio_before; /* ||Z|| / ||U||, and of the step before */
+    double guess;               /* of t, for the coming check */
+    double objective, dual,
+        gap; /* F at the last check, best bound so far, difference */
+    double matrix[];
+} bb_mtl_board;
+
+/* What a task shows in a check beside its gradient, and in a step beside v. */
+enum {
+    BB_MTL_LOSS,      /* L_i(z_i) at the best intercept */
+    BB_MTL_CONJUGATE, /* L_i*(t u_i) at t = BB_MTL_ALMOST */
+    BB_MTL_GUESSED,   /* L_i*(t u_i) at t = guess */
+    BB_MTL_SLACK,     /* what the intercept can take from the bound */
+    BB_MTL_SPREAD,    /* trace of L_i's Hessian at 0 */
+    BB_MTL_FAILED,    /* 1: a number above is not finite; all are then 0 */
+    BB_MTL_CHECKED    /* how many */
+};
+enum { BB_MTL_APART, BB_MTL_MOVED, BB_MTL_STEPPED };
+/* ||w_i - z_i||^2, and ||rho (z_i - z_i before)||^2 */
+
+/* Conjugates are taken a rounding error inside their domain. */
+#define BB_MTL_ALMOST (1.0 - 1e-14)
+/* Over-relaxation a. */
+#define BB_MTL_RELAXATION 1.7
+
+/* bb_method's hooks, for a penalty. */
+BB_MUST_CHECK bb_status bb_mtl_plan(const char *name, bb_mtl_penalty penalty,
+                                    const bb_public *pub, bb_plan *plan);
+size_t bb_mtl_board_length(bb_mtl_penalty penalty, size_t d);
+size_t bb_mtl_digest_length(bb_mtl_penalty penalty, size_t d);
+void bb_mtl_layout(const bb_view *view, bb_mtl_penalty penalty, bb_layout *layout);
+BB_MUST_CHECK bb_status bb_mtl_digest(const bb_view *view, bb_mtl_penalty penalty,
+                                      const bb_release *release, bb_billboard *board,
+                                      double *work);
+/* The same for both. */
+size_t bb_mtl_state_length(const void *options, const bb_public *pub);
+size_t bb_mtl_work_length(const void *options, const bb_public *pub);
+size_t bb_mtl_local_length(const void *options, const bb_local *local);
+void bb_mtl_train(const bb_view *view, bb_task *task);
+void bb_mtl_show(const bb_view *view, const bb_task *task, double *const *block);
+bb_status bb_mtl_finish(const bb_view *view, bb_task *task);
+void bb_mtl_outcome(const bb_view *view, bb_outcome *outcome);
+
+#endif

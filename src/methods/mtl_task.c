@@ -1,0 +1,226 @@
+/* mtl_task.c - the tasks' side of mtl-trace and mtl-l21. */
+#include "linalg/linalg.h"
+#include "methods/mtl.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Intercepts are kept in this range (learners/local.h). */
+static const double largest_intercept = 30.0;
+/* Inverses that all tasks together may keep, in doubles (512 MB). */
+static const size_t most_kept = (size_t)1 << 26;
+
+/* What a task keeps between rounds. */
+typedef struct own {
+    double *checked;          /* BB_MTL_CHECKED */
+    double *stepped;          /* BB_MTL_STEPPED */
+    double *b, *value, *gb;   /* intercept at w; loss and its derivative there */
+    double *bend;             /* with mean: see bb_local_hessian */
+    double *rho;              /* that `inverse` is for; 0: to be made */
+    double *w, *z, *g, *mean; /* d */
+    double *u;                /* d; v after a step */
+    double *inverse;          /* d x d, of the Hessian + rho I */
+} own;
+
+enum { NUMBERS = BB_MTL_CHECKED + BB_MTL_STEPPED + 5 };
+
+static own read_state(const bb_task *task) {
+    const size_t d = task->local->d;
+    own s = {.checked = task->state};
+    s.stepped = s.checked + BB_MTL_CHECKED;
+    s.b = s.stepped + BB_MTL_STEPPED;
+    s.value = s.b + 1;
+    s.gb = s.value + 1;
+    s.bend = s.gb + 1;
+    s.rho = s.bend + 1;
+    s.w = s.rho + 1;
+    s.z = s.w + d;
+    s.g = s.z + d;
+    s.mean = s.g + d;
+    s.u = s.mean + d;
+    s.inverse = s.u + d;
+    return s;
+}
+
+static const bb_mtl_board *read_board(const bb_view *view) {
+    return (const bb_mtl_board *)view->board->at;
+}
+
+/* Where all inverses together would take too much memory, tasks solve their problem
+ * anew in each round. */
+static bool keeps_inverse(const bb_public *pub) {
+    const double d = (double)pub->features;
+    return d * d * (double)pub->tasks <= (double)most_kept;
+}
+
+size_t bb_mtl_state_length(const void *options, const bb_public *pub) {
+    const size_t d = pub->features;
+    (void)options;
+    return NUMBERS + 5 * d + (keeps_inverse(pub) ? d * d : 0);
+}
+
+size_t bb_mtl_work_length(const void *options, const bb_public *pub) {
+    (void)options;
+    return 4 * pub->features;
+}
+
+size_t bb_mtl_local_length(const void *options, const bb_local *local) {
+    (void)options;
+    return bb_local_hessian_work(local) + local->n + local->d;
+}
+
+static double squares(size_t d, const double *a, const double *b) {
+    double sum = 0.0;
+    for (size_t k = 0; k < d; k++) sum += (a[k] - b[k]) * (a[k] - b[k]);
+    return sum;
+}
+
+static void set_b_and_gradient(const bb_task *task, const own *s, double *work) {
+    *s->b = bb_local_intercept(task->local, s->w, work);
+    *s->value = bb_local_gradient(task->local, s->w, *s->b, s->g, s->gb, work);
+}
+
+/* -- the exact local step
+ * -------------------------------------------------------------- */
+
+static bb_status renew_inverse(const bb_task *task, const own *s, double rho,
+                               double *work) {
+    const size_t d = task->local->d;
+    bb_local_hessian(task->local, s->w, *s->b, s->inverse, s->mean, s->bend, work);
+    if (*s->bend > 0.0 && bb_local_one_class(task->local) != 0.0) *s->bend = 0.0;
+    for (size_t k = 0; k < d; k++) s->inverse[k * d + k] += rho;
+    const bb_status status = bb_invert_spd(d, s->inverse);
+    *s->rho = status ? 0.0 : rho;
+    return status;
+}
+
+/* Squared loss: (H + rho I) w = s X'y + rho v. */
+static void solve(const bb_task *task, const own *s, double rho, const double *v,
+                  double *rhs) {
+    const size_t d = task->local->d;
+    memcpy(rhs, task->local->xy, d * sizeof *rhs);
+    bb_axpy(d, rho, v, rhs);
+    bb_multiply_transposed(d, d, 1.0, s->inverse, rhs, 0.0, s->w);
+}
+
+/* Logistic loss: one Newton step toward the minimum of L + rho/2 ||w - v||^2, with the
+ * Hessian of an earlier round, shortened until it descends. */
+static void newton(const bb_task *task, const own *s, double rho, const double *v,
+                   double *vectors, double *work) {
+    const size_t d = task->local->d;
+    double *r = vectors, *dw = r + d, *w = dw + d, b = *s->b, db = 0.0;
+    const double start = *s->value + 0.5 * rho * squares(d, s->w, v);
+    for (size_t k = 0; k < d; k++) r[k] = s->g[k] + rho * (s->w[k] - v[k]);
+    memcpy(w, r, d * sizeof *w);
+    bb_axpy(d, -*s->gb, s->mean, w);
+    bb_multiply_transposed(d, d, -1.0, s->inverse, w, 0.0, dw);
+    if (*s->bend > 0.0) db = -*s->gb / *s->bend - bb_dot(d, s->mean, dw);
+    const double slope = bb_dot(d, r, dw) + *s->gb * db;
+    memcpy(w, s->w, d * sizeof *w);
+    for (double length = 1.0; length > 1e-9; length *= 0.5) {
+        memcpy(s->w, w, d * sizeof *w);
+        bb_axpy(d, length, dw, s->w);
+        *s->b = b + length * db;
+        *s->value = bb_local_gradient(task->local, s->w, *s->b, s->g, s->gb, work);
+        const double now = *s->value + 0.5 * rho * squares(d, s->w, v);
+        if (now <= start + 1e-4 * length * slope + 1e-14 * (1.0 + fabs(start))) return;
+        *s->rho = 0.0; /* the Hessian is out of date */
+    }
+    memcpy(s->w, w, d * sizeof *w);
+    set_b_and_gradient(task, s, work);
+}
+
+/* w <- argmin L + rho/2 ||w - v||^2. A solve that fails leaves w as it was: then the
+ * next check does not certify. */
+static void step(const bb_view *view, const bb_task *task, const own *s) {
+    const size_t d = task->local->d;
+    const double rho = read_board(view)->rho;
+    double *v = task->work, *vectors = v + d, *work = vectors + 3 * d;
+    for (size_t k = 0; k < d; k++) v[k] = s->z[k] - s->u[k];
+    bb_status status = BB_OK;
+    if (!keeps_inverse(view->pub))
+        status = bb_local_ridge(task->local, rho, v, s->w, s->b, work);
+    else if (*s->rho != rho ||
+             (read_board(view)->renew == 1.0 && task->local->loss == BB_LOSS_LOGISTIC))
+        status = renew_inverse(task, s, rho, work);
+    if (!status && keeps_inverse(view->pub)) {
+        if (task->local->loss == BB_LOSS_SQUARED)
+            solve(task, s, rho, v, vectors);
+        else
+            newton(task, s, rho, v, vectors, work);
+    }
+    for (size_t k = 0; k < d; k++)
+        s->u[k] += BB_MTL_RELAXATION * s->w[k] + (1.0 - BB_MTL_RELAXATION) * s->z[k];
+}
+
+/* -- rounds
+ * ---------------------------------------------------------------------------- */
+
+/* z <- M v, u <- v - z, in units of the rho that holds now. */
+static void settle(const bb_view *view, const bb_task *task, const own *s) {
+    const bb_mtl_board *board = read_board(view);
+    const size_t d = task->local->d;
+    double *z = task->work;
+    if (board->diagonal == 1.0)
+        for (size_t k = 0; k < d; k++) z[k] = board->matrix[k] * s->u[k];
+    else
+        bb_multiply_transposed(d, d, 1.0, board->matrix, s->u, 0.0, z);
+    s->stepped[BB_MTL_APART] = squares(d, s->w, z);
+    s->stepped[BB_MTL_MOVED] =
+        board->rho_before * board->rho_before * squares(d, s->z, z);
+    for (size_t k = 0; k < d; k++)
+        s->u[k] = (s->u[k] - z[k]) * (board->rho_before / board->rho);
+    memcpy(s->z, z, d * sizeof *z);
+}
+
+/* The certificate's parts. For any intercept b* in its range, the loss's and the
+ * conjugate's sum is at least u.(x w + b*), so a sum of u that is not zero takes at
+ * most |sum u| |b*| from the bound. */
+static void check(const bb_view *view, const bb_task *task, const own *s) {
+    const bb_local *local = task->local;
+    double *out = s->checked, *u = task->work, *work = u + local->n;
+    set_b_and_gradient(task, s, work);
+    bb_local_residual(local, s->w, *s->b, u);
+    out[BB_MTL_CONJUGATE] = bb_local_conjugate(local, u, BB_MTL_ALMOST);
+    out[BB_MTL_GUESSED] = bb_local_conjugate(local, u, read_board(view)->guess);
+    out[BB_MTL_SLACK] = fabs(*s->gb) * (largest_intercept + fabs(*s->b));
+    const double b = bb_local_intercept(local, s->z, work);
+    out[BB_MTL_LOSS] = bb_local_value(local, s->z, b, work);
+    if (view->board->releases == 0) out[BB_MTL_SPREAD] = bb_local_spread(local, work);
+    double sum = 0.0;
+    for (size_t k = 0; k < BB_MTL_FAILED; k++) sum += out[k];
+    for (size_t k = 0; k < local->d; k++) sum += s->g[k] * s->g[k];
+    const bool fine = isfinite(sum);
+    for (size_t k = 0; k < BB_MTL_FAILED && !fine; k++) out[k] = 0.0;
+    out[BB_MTL_FAILED] = fine ? 0.0 : 1.0;
+}
+
+void bb_mtl_train(const bb_view *view, bb_task *task) {
+    const own s = read_state(task);
+    const bb_mtl_board *board = read_board(view);
+    if (board->pending == 1.0) settle(view, task, &s);
+    if (board->step == 1.0)
+        step(view, task, &s);
+    else
+        check(view, task, &s);
+}
+
+void bb_mtl_show(const bb_view *view, const bb_task *task, double *const *block) {
+    const own s = read_state(task);
+    const size_t d = task->local->d;
+    const bool stepped = read_board(view)->step == 1.0;
+    memcpy(block[0], stepped ? s.u : s.g, d * sizeof(double));
+    if (stepped)
+        memcpy(block[1], s.stepped, BB_MTL_STEPPED * sizeof(double));
+    else
+        memcpy(block[1], s.checked, BB_MTL_CHECKED * sizeof(double));
+}
+
+/* The last round was a check: z is what it certified. */
+bb_status bb_mtl_finish(const bb_view *view, bb_task *task) {
+    const own s = read_state(task);
+    (void)view;
+    memcpy(task->model, s.z, task->local->d * sizeof *task->model);
+    *task->intercept = bb_local_intercept(task->local, s.z, task->work);
+    return BB_OK;
+}

@@ -1,0 +1,25 @@
+#include "methods/registry.h"
+
+#include <string.h>
+
+static const bb_method *const methods[] = {
+    &bb_method_stl,            /* alone */
+    &bb_method_mtl_trace,      /* in the clear */
+    &bb_method_mtl_l21,        /* in the clear */
+    &bb_method_mp_lowrank,     /* published */
+    &bb_method_mp_groupsparse, /* published */
+    &bb_method_mp_lrsp,        /* published */
+    &bb_method_mp_instance,    /* published, two guarantees */
+    &bb_method_mp_prior,       /* our own */
+};
+enum { METHODS = sizeof methods / sizeof *methods };
+
+const bb_method *bb_method_at(size_t i) {
+    return i < METHODS ? methods[i] : NULL;
+}
+
+const bb_method *bb_method_find(const char *name) {
+    for (size_t i = 0; i < METHODS; i++)
+        if (strcmp(methods[i]->name, name) == 0) return methods[i];
+    return NULL;
+}

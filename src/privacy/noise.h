@@ -1,0 +1,48 @@
+/* noise.h - privacy noise, exact on the integer grid, and private selection.
+ *
+ * A rounded Gaussian round(N(0, std^2)) added to an integer is post-processing of the
+ * Gaussian mechanism, so it has exactly the Gaussian guarantee. */
+#ifndef BB_PRIVACY_NOISE_H
+#define BB_PRIVACY_NOISE_H
+
+#include "base/random.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The standard deviations, in grid steps, that the sampler accepts: from 2^20, below
+ * 2^57. */
+#define BB_NOISE_LEAST_STD 0x1p20
+#define BB_NOISE_MOST_STD  0x1p57
+
+/* Adds an independent rounded Gaussian of standard deviation std (grid steps,
+ * BB_NOISE_LEAST_STD <= std < BB_NOISE_MOST_STD) to each of the n integers. Sums that
+ * would leave int64 saturate (40 standard deviations of room are checked by the
+ * caller). Any other std aborts the process, as a broken precondition of the selections
+ * below does: going on would publish without the noise.
+ *
+ * Exactness: given uniform bits, a sample's distribution is within 2^-100 (total
+ * variation) of round(std * g), g ~ N(0, 1), std the given double. The rounding itself
+ * is exact: bits of g are drawn until it is decided. What 2^-100 covers, with room to
+ * spare, are acceptances decided by a fixed-point exponential (error < 2^-108) and the
+ * part of g beyond 18 (2^-238). n samples cost n * 2^-100 * (1 + e^epsilon) in delta:
+ * 2^-68 for a billion at epsilon = 1.
+ * Deterministic for a given stream. Time and the number of bits drawn vary with the
+ * sample: a caller whose adversary measures nanoseconds needs another sampler. */
+void bb_noise_gaussian(bb_random *random, double std, size_t n, int64_t *value);
+
+/* Private selection from integer scores (multiples of 2^-20, summed over tasks whose
+ * single scores are in [0, 1]): index i with probability proportional to exp(epsilon *
+ * score_i / 2) (exponential mechanism, McSherry and Talwar 2007), sampled exactly:
+ * rational arithmetic only, on epsilon rounded down to a multiple of 2^-32 (Canonne,
+ * Kamath, Steinke 2020, algorithm 1). Pure epsilon-DP under replace-one and add-remove.
+ * n >= 1, epsilon >= 0 (above 2^20 it counts as 2^20). Expected time of order n. */
+size_t bb_select_exponential(bb_random *random, double epsilon, size_t n,
+                             const int64_t *score);
+/* Permute-and-flip (McKenna and Sheldon 2020): never worse than the exponential
+ * mechanism. 1 <= n <= BB_SELECT_MOST. */
+enum { BB_SELECT_MOST = 4096 };
+size_t bb_select_permute_and_flip(bb_random *random, double epsilon, size_t n,
+                                  const int64_t *score);
+
+#endif

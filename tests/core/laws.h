@@ -1,0 +1,80 @@
+/* laws.h - every method on small populations of every kind it supports. */
+#ifndef BB_TESTS_LAWS_H
+#define BB_TESTS_LAWS_H
+
+#include "methods/registry.h"
+#include "population.h"
+
+typedef struct law_case {
+    const bb_method *method;
+    const bb_mechanism *mechanism;
+    bb_loss loss;
+} law_case;
+
+enum { LAW_TASKS = 45, LAW_FEATURES = 5 };
+
+/* Rows of one task come from `seed` or, for task `other`, from another seed. */
+static inline population law_population(const law_case *c, size_t tasks, size_t other) {
+    population p =
+        population_empty(tasks, 9, LAW_FEATURES, c->loss, !c->method->shared_intercept);
+    for (size_t i = 0; i < tasks; i++) population_fill(&p, i, i == other ? 999 : 61);
+    population_open_locals(&p);
+    return p;
+}
+
+static inline bb_run law_run(const law_case *c, const population *p,
+                             const bb_engine *engine) {
+    bb_run run = run_open(p, c->method, c->mechanism, engine);
+    run.pub.epsilon = run.pub.epsilon < INFINITY ? 2.0 : INFINITY;
+    return run;
+}
+
+/* Whether the method runs with the mechanism at all. Noise of the papers is for sums of
+ * products only, and what is exchanged in the clear is never private. */
+static inline bool law_makes_sense(const law_case *c) {
+    if (!(c->method->losses & (1U << c->loss))) return false;
+    if (c->method->kind == BB_METHOD_OPEN)
+        return c->mechanism->pricing == BB_PRICE_NOTHING;
+    return c->mechanism->pricing != BB_PRICE_PUBLISHED ||
+           strcmp(c->method->name, "mp-prior") != 0;
+}
+
+/* Calls law(c) for every method, mechanism and loss that make sense together. */
+static inline void law_for_all(void (*law)(const law_case *c)) {
+    const bb_mechanism *const mechanisms[] = {
+        &bb_mechanism_none, &bb_mechanism_gaussian, &bb_mechanism_wishart_published};
+    size_t cases = 0;
+    for (size_t i = 0; bb_method_at(i); i++)
+        for (size_t k = 0; k < 3; k++)
+            for (int loss = BB_LOSS_SQUARED; loss <= BB_LOSS_LOGISTIC; loss++) {
+                const law_case c = {bb_method_at(i), mechanisms[k], (bb_loss)loss};
+                if (!law_makes_sense(&c)) continue;
+                law(&c);
+                cases++;
+            }
+    assert_true(cases >= 30);
+}
+
+#define law_check(c, condition)                                                        \
+    do {                                                                               \
+        if (!(condition))                                                              \
+            fail_msg(                                                                  \
+                "%s, %s, %s loss: not %s", (c)->method->name, (c)->mechanism->name,    \
+                (c)->loss == BB_LOSS_SQUARED ? "squared" : "logistic", #condition);    \
+    } while (0)
+
+static inline void law_train(const law_case *c, const bb_run *run, bb_result *result) {
+    const bb_status status = bb_run_train(run, result);
+    if (status)
+        fail_msg("%s, %s: %s: %s", c->method->name, c->mechanism->name,
+                 bb_status_text(status), bb_last_error());
+}
+
+static inline bool law_same_models(const bb_result *a, const bb_result *b,
+                                   size_t task_a, size_t task_b) {
+    return memcmp(a->model + task_a * LAW_FEATURES, b->model + task_b * LAW_FEATURES,
+                  LAW_FEATURES * sizeof(double)) == 0 &&
+           a->intercept[task_a] == b->intercept[task_b];
+}
+
+#endif

@@ -1,0 +1,279 @@
+/* Laws that hold for every method with every mechanism that makes sense. */
+#include "laws.h"
+
+#include <string.h>
+
+/* -- any number of threads, the same bytes
+ * -------------------------------------------------- */
+
+static void law_threads(const law_case *c) {
+    population p = law_population(c, LAW_TASKS, SIZE_MAX);
+    bb_result first = {0};
+    for (size_t threads = 1; threads <= 4; threads++) {
+        const bb_engine engine = bb_engine_threads(threads);
+        bb_run run = law_run(c, &p, &engine);
+        bb_result result;
+        law_train(c, &run, &result);
+        if (threads == 1) {
+            first = result;
+        } else {
+            law_check(c, strcmp(first.billboard_sha256, result.billboard_sha256) == 0);
+            law_check(c, first.rounds == result.rounds);
+            for (size_t i = 0; i < p.tasks; i++)
+                law_check(c, law_same_models(&first, &result, i, i));
+            bb_result_free(&result);
+        }
+        run_close(&run);
+    }
+    bb_result_free(&first);
+    population_close(&p);
+}
+
+static void test_threads(void **state) {
+    (void)state;
+    law_for_all(law_threads);
+}
+
+/* -- another seed, another billboard; the same seed, the same
+ * ------------------------------- */
+
+static void law_seed(const law_case *c) {
+    population p = law_population(c, LAW_TASKS, SIZE_MAX);
+    const bb_engine engine = bb_engine_threads(2);
+    bb_run run = law_run(c, &p, &engine);
+    bb_result a, b;
+    law_train(c, &run, &a);
+    run.seed++;
+    law_train(c, &run, &b);
+    const bool noisy = c->method->kind == BB_METHOD_PRIVATE &&
+                       (c->mechanism != &bb_mechanism_none || c->method->own_noise);
+    law_check(c, (strcmp(a.billboard_sha256, b.billboard_sha256) != 0) == noisy);
+    bb_result_free(&a);
+    bb_result_free(&b);
+    run_close(&run);
+    population_close(&p);
+}
+
+static void test_seeds(void **state) {
+    (void)state;
+    law_for_all(law_seed);
+}
+
+/* -- permuted tasks, permuted models
+ * ---------------------------------------------------------- */
+
+/* Sums of integers do not depend on the order; sums of doubles do, in the last bits. */
+static void law_permutation(const law_case *c) {
+    if (c->method->own_noise) return; /* its noise follows the task's number */
+    population p = law_population(c, LAW_TASKS, SIZE_MAX);
+    population q = p;
+    const bb_engine engine = bb_engine_threads(2);
+    bb_result a, b;
+    q.local = calloc(p.tasks, sizeof *q.local);
+    assert_non_null(q.local);
+    for (size_t i = 0; i < p.tasks; i++) q.local[(i * 7 + 3) % p.tasks] = p.local[i];
+    bb_run run = law_run(c, &p, &engine);
+    law_train(c, &run, &a);
+    run.local = q.local;
+    law_train(c, &run, &b);
+    for (size_t i = 0; i < p.tasks; i++) {
+        const size_t j = (i * 7 + 3) % p.tasks;
+        if (c->mechanism->grid || c->method->kind == BB_METHOD_ALONE)
+            law_check(c, law_same_models(&a, &b, i, j));
+        for (size_t k = 0; k < LAW_FEATURES; k++) {
+            const double x = a.model[i * LAW_FEATURES + k];
+            law_check(c, fabs(x - b.model[j * LAW_FEATURES + k]) <=
+                             1e-5 * (1.0 + fabs(x)));
+        }
+    }
+    if (c->mechanism->grid)
+        law_check(c, strcmp(a.billboard_sha256, b.billboard_sha256) == 0);
+    bb_result_free(&a);
+    bb_result_free(&b);
+    run_close(&run);
+    free(q.local);
+    population_close(&p);
+}
+
+static void test_permutation(void **state) {
+    (void)state;
+    law_for_all(law_permutation);
+}
+
+/* -- replay: nobody else moves
+ * ------------------------------------------------------------------ */
+
+/* The billboard of the first run is fed to a run on a neighbouring population, with the
+ * same random streams. Then only the changed task may move. The tape is wound by a copy
+ * of the method whose digest keeps, or replaces, what the door released. */
+typedef struct tape {
+    double *value;
+    size_t used, room, read;
+    bool playing;
+} tape;
+
+static tape recording;
+static size_t replay_cases, replay_moved;
+static const bb_method *replayed;
+
+static double *tape_next(size_t n) {
+    if (!recording.playing && recording.used + n > recording.room) {
+        recording.room = 2 * (recording.used + n);
+        recording.value =
+            realloc(recording.value, recording.room * sizeof *recording.value);
+        assert_non_null(recording.value);
+    }
+    size_t *at = recording.playing ? &recording.read : &recording.used;
+    double *next = recording.value + *at;
+    *at += n;
+    return next;
+}
+
+static bb_status digest_from_tape(const bb_view *view, const bb_release *release,
+                                  bb_billboard *board, double *work) {
+    bb_release public = *release;
+    for (size_t b = 0; b < release->layout->blocks; b++) {
+        const bb_block *block = &release->layout->block[b];
+        const size_t n = bb_block_sum_length(block, view->pub->tasks);
+        double *kept = tape_next(n + 1);
+        if (recording.playing) {
+            public.value[b] = kept;
+            public.winner[b] = (size_t)kept[n];
+        } else {
+            memcpy(kept, release->value[b], n * sizeof *kept);
+            kept[n] = (double)release->winner[b];
+        }
+    }
+    return replayed->digest(view, &public, board, work);
+}
+
+static void law_replay(const law_case *c) {
+    const size_t changed = 17;
+    population p = law_population(c, LAW_TASKS, SIZE_MAX);
+    population q = law_population(c, LAW_TASKS, changed);
+    const bb_engine engine = bb_engine_threads(1);
+    bb_method method = *c->method;
+    bb_result a, b;
+    replayed = c->method;
+    if (method.digest) method.digest = digest_from_tape;
+    recording = (tape){0};
+    bb_run run = law_run(c, &p, &engine);
+    run.method = &method;
+    law_train(c, &run, &a);
+    recording.playing = true;
+    run.local = q.local;
+    law_train(c, &run, &b);
+    law_check(c, recording.read == recording.used);
+    for (size_t i = 0; i < p.tasks; i++)
+        if (i != changed) law_check(c, law_same_models(&a, &b, i, i));
+    /* a strong shared penalty may make all models zero */
+    replay_cases++;
+    replay_moved += !law_same_models(&a, &b, changed, changed);
+    free(recording.value);
+    bb_result_free(&a);
+    bb_result_free(&b);
+    run_close(&run);
+    population_close(&p);
+    population_close(&q);
+}
+
+static void test_replay(void **state) {
+    (void)state;
+    law_for_all(law_replay);
+    assert_true(10 * replay_moved >= 8 * replay_cases);
+}
+
+/* -- one task; tasks that share nothing
+ * ------------------------------------------------------- */
+
+static void law_one_task(const law_case *c) {
+    population p = law_population(c, 1, SIZE_MAX);
+    const bb_engine engine = bb_engine_threads(2);
+    bb_run run = law_run(c, &p, &engine);
+    bb_result result;
+    law_train(c, &run, &result);
+    for (size_t k = 0; k < LAW_FEATURES; k++) law_check(c, isfinite(result.model[k]));
+    bb_result_free(&result);
+    run_close(&run);
+    population_close(&p);
+}
+
+static void test_one_task(void **state) {
+    (void)state;
+    law_for_all(law_one_task);
+}
+
+/* With a shared penalty of weight 0, many rounds without noise are the ridge model
+ * alone, for one task as for many. */
+static void check_alone(const bb_method *method, bb_loss loss, size_t tasks) {
+    const law_case c = {method, &bb_mechanism_none, loss};
+    population p = law_population(&c, tasks, SIZE_MAX);
+    const bb_engine engine = bb_engine_threads(2);
+    bb_run run = law_run(&c, &p, &engine);
+    bb_run stl = run_open(&p, &bb_method_stl, &bb_mechanism_none, &engine);
+    bb_result a, b;
+    run.pub.rounds = 3000;
+    run_set(&run, "lambda", "0");
+    run_set(&run, "ridge", "0.05");
+    run_set(&run, "start", "zero");
+    run_set(&stl, "lambda", "0.05");
+    law_train(&c, &run, &a);
+    assert_ok(bb_run_train(&stl, &b));
+    for (size_t k = 0; k < tasks * LAW_FEATURES; k++)
+        assert_close(a.model[k], b.model[k], 1e-7);
+    for (size_t i = 0; i < tasks; i++)
+        assert_close(a.intercept[i], b.intercept[i], 1e-6);
+    bb_result_free(&a);
+    bb_result_free(&b);
+    run_close(&run);
+    run_close(&stl);
+    population_close(&p);
+}
+
+static void test_sharing_nothing(void **state) {
+    (void)state;
+    const bb_method *const methods[] = {&bb_method_mp_lowrank,
+                                        &bb_method_mp_groupsparse};
+    for (size_t m = 0; m < 2; m++)
+        for (int loss = BB_LOSS_SQUARED; loss <= BB_LOSS_LOGISTIC; loss++) {
+            check_alone(methods[m], (bb_loss)loss, 1);
+            check_alone(methods[m], (bb_loss)loss, 11);
+        }
+}
+
+/* Hardly any noise and a clip that nobody reaches are no noise and no clip. */
+static void test_little_noise(void **state) {
+    (void)state;
+    const char *const names[] = {"mp-lowrank", "mp-groupsparse", "mp-lrsp"};
+    for (size_t m = 0; m < 3; m++) {
+        const law_case c = {bb_method_find(names[m]), &bb_mechanism_none,
+                            BB_LOSS_SQUARED};
+        population p = law_population(&c, LAW_TASKS, SIZE_MAX);
+        const bb_engine engine = bb_engine_threads(2);
+        bb_run run = law_run(&c, &p, &engine);
+        bb_result a, b;
+        law_train(&c, &run, &a);
+        run.mechanism = &bb_mechanism_gaussian;
+        run.pub.epsilon = 1e9;
+        run.pub.delta = 1e-5;
+        run_set(&run, "clip", "10");
+        law_train(&c, &run, &b);
+        for (size_t k = 0; k < p.tasks * p.features; k++)
+            assert_close(a.model[k], b.model[k], 0.02 * (1.0 + fabs(a.model[k])));
+        bb_result_free(&a);
+        bb_result_free(&b);
+        run_close(&run);
+        population_close(&p);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_threads),      cmocka_unit_test(test_seeds),
+        cmocka_unit_test(test_permutation),  cmocka_unit_test(test_replay),
+        cmocka_unit_test(test_one_task),     cmocka_unit_test(test_sharing_nothing),
+        cmocka_unit_test(test_little_noise),
+    };
+    if (bb_linalg_start()) return 1;
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,240 @@
+#include "test.h"
+
+#include "base/random.h"
+#include "eval/metrics.h"
+
+/* -- brute-force twins ---------------------------------------------------------------
+ */
+
+static double twin_auc(size_t n, const double *y, const double *p) {
+    double pairs = 0.0, right = 0.0;
+    for (size_t a = 0; a < n; a++)
+        for (size_t b = 0; b < n; b++) {
+            if (!(y[a] > 0.0 && y[b] < 0.0)) continue;
+            pairs += 1.0;
+            right += p[a] > p[b] ? 1.0 : p[a] == p[b] ? 0.5 : 0.0;
+        }
+    return pairs > 0.0 ? right / pairs : NAN;
+}
+
+static double twin_nmse(size_t n, const double *y, const double *p) {
+    long double mean = 0.0L, spread = 0.0L, squares = 0.0L;
+    for (size_t j = 0; j < n; j++) mean += y[j];
+    mean /= (long double)n;
+    for (size_t j = 0; j < n; j++) {
+        spread += ((long double)y[j] - mean) * ((long double)y[j] - mean);
+        squares += ((long double)y[j] - p[j]) * ((long double)y[j] - p[j]);
+    }
+    return (double)(squares / spread);
+}
+
+enum { TASKS = 40, ROWS = 600 };
+
+/* Tasks of 0 to 29 rows; predictions with many ties. */
+typedef struct world {
+    size_t first[TASKS + 1];
+    double y[ROWS * 2], p[ROWS * 2], q[ROWS * 2];
+} world;
+
+static bb_scored make(world *w, bb_loss loss, uint64_t seed) {
+    bb_random random;
+    assert_ok(bb_random_open_stream(&random, seed, BB_FOR_TEST, 0, 0));
+    size_t n = 0;
+    for (size_t i = 0; i < TASKS; i++) {
+        w->first[i] = n;
+        for (size_t k = bb_random_below(&random, 30); k > 0; k--, n++) {
+            const double x = bb_random_normal(&random);
+            w->y[n] = loss == BB_LOSS_SQUARED ? 1e6 + x : x + 0.3 > 0.0 ? 1.0 : -1.0;
+            w->p[n] = round(4.0 * (x + bb_random_normal(&random))) / 4.0;
+            w->q[n] = round(4.0 * (x + bb_random_normal(&random))) / 4.0;
+            if (loss == BB_LOSS_SQUARED) {
+                w->p[n] += 1e6;
+                w->q[n] += 1e6;
+            }
+        }
+    }
+    w->first[TASKS] = n;
+    bb_random_close(&random);
+    return (bb_scored){loss, TASKS, w->first, w->y, w->p};
+}
+
+static void squared_equals_its_twin(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        world w;
+        const bb_scored s = make(&w, BB_LOSS_SQUARED, seed);
+        const size_t n = w.first[TASKS];
+        double squares = 0.0, figure[TASKS];
+        size_t empty = 0;
+        bb_metrics m;
+        assert_ok(bb_metrics_all(&s, &m));
+        assert_relative(m.nmse, twin_nmse(n, w.y, w.p), 1e-13);
+        for (size_t j = 0; j < n; j++) squares += pow(w.y[j] - w.p[j], 2.0);
+        assert_relative(m.rmse, sqrt(squares / (double)n), 1e-12);
+        assert_close(m.r2, 1.0 - m.nmse, 0.0);
+        assert_true(isnan(m.auc) && isnan(m.accuracy));
+        assert_ok(bb_metrics_tasks(&s, figure));
+        for (size_t i = 0; i < TASKS; i++) {
+            const size_t from = w.first[i], count = w.first[i + 1] - from;
+            empty += count == 0;
+            if (count < 2)
+                assert_true(isnan(figure[i]));
+            else
+                assert_relative(figure[i], twin_nmse(count, w.y + from, w.p + from),
+                                1e-12);
+        }
+        assert_int_equal(m.without_rows, empty);
+        assert_int_equal(m.tasks, TASKS - empty);
+        assert_int_equal(m.rows, n);
+    }
+}
+
+static void logistic_equals_its_twin(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        world w;
+        const bb_scored s = make(&w, BB_LOSS_LOGISTIC, seed);
+        double sum = 0.0, count = 0.0, right = 0.0, figure[TASKS];
+        size_t one_class = 0;
+        bb_metrics m;
+        assert_ok(bb_metrics_all(&s, &m));
+        assert_ok(bb_metrics_tasks(&s, figure));
+        for (size_t i = 0; i < TASKS; i++) {
+            const size_t from = w.first[i], rows = w.first[i + 1] - from;
+            const double area = twin_auc(rows, w.y + from, w.p + from);
+            one_class += rows > 0 && isnan(area);
+            if (isnan(area)) {
+                assert_true(isnan(figure[i]));
+                continue;
+            }
+            assert_close(figure[i], area, 1e-14);
+            sum += area;
+            count += 1.0;
+        }
+        for (size_t j = 0; j < m.rows; j++)
+            right += (w.p[j] > 0.0) == (w.y[j] > 0.0) ? 1.0 : 0.0;
+        assert_close(m.auc, sum / count, 1e-14);
+        assert_close(m.accuracy, right / (double)m.rows, 1e-15);
+        assert_int_equal(m.one_class, one_class);
+        assert_true(isnan(m.nmse) && isnan(m.rmse) && isnan(m.r2));
+    }
+}
+
+static void by_hand(void **state) {
+    (void)state;
+    const size_t first[] = {0, 4};
+    const double y[] = {1, 2, 3, 4}, p[] = {1, 2, 3, 2};
+    bb_metrics m;
+    assert_ok(bb_metrics_all(&(bb_scored){BB_LOSS_SQUARED, 1, first, y, p}, &m));
+    assert_close(m.nmse, 4.0 / 5.0, 1e-15);
+    assert_close(m.rmse, 1.0, 1e-15);
+    const double label[] = {-1, 1, -1, 1}, s[] = {0.1, 0.4, 0.35, 0.8};
+    assert_ok(bb_metrics_all(&(bb_scored){BB_LOSS_LOGISTIC, 1, first, label, s}, &m));
+    assert_close(m.auc, 1.0, 0.0);
+    assert_close(m.accuracy, 0.5, 0.0);
+    const double tied[] = {0.5, 0.5, 0.5, 0.5};
+    assert_ok(
+        bb_metrics_all(&(bb_scored){BB_LOSS_LOGISTIC, 1, first, label, tied}, &m));
+    assert_close(m.auc, 0.5, 0.0);
+}
+
+/* A variance of 1 around 1e8: the textbook formula E[y^2] - E[y]^2 has no right digit. */
+static void keeps_its_digits(void **state) {
+    (void)state;
+    enum { N = 10000 };
+    static double y[N], p[N];
+    const size_t first[] = {0, N};
+    bb_metrics m;
+    for (size_t j = 0; j < N; j++) {
+        y[j] = 1e8 + (j % 2 ? 1.0 : -1.0);
+        p[j] = 1e8;
+    }
+    assert_ok(bb_metrics_all(&(bb_scored){BB_LOSS_SQUARED, 1, first, y, p}, &m));
+    assert_close(m.nmse, 1.0, 1e-12);
+}
+
+static void without_meaning_is_nan(void **state) {
+    (void)state;
+    const size_t none[] = {0, 0, 0}, one[] = {0, 1, 1};
+    const double y[] = {1.0}, p[] = {0.5};
+    double figure[2];
+    bb_metrics m;
+    bb_summary s;
+    assert_ok(bb_metrics_all(&(bb_scored){BB_LOSS_SQUARED, 2, none, NULL, NULL}, &m));
+    assert_true(isnan(m.nmse) && isnan(m.rmse) && m.rows == 0 && m.without_rows == 2);
+    assert_ok(bb_metrics_all(&(bb_scored){BB_LOSS_LOGISTIC, 2, none, NULL, NULL}, &m));
+    assert_true(isnan(m.auc) && isnan(m.accuracy) && m.one_class == 0);
+    assert_ok(bb_metrics_all(&(bb_scored){BB_LOSS_SQUARED, 2, one, y, p}, &m));
+    assert_true(isnan(m.nmse) && m.tasks == 1);
+    assert_close(m.rmse, 0.5, 0.0);
+    assert_ok(bb_metrics_all(&(bb_scored){BB_LOSS_LOGISTIC, 2, one, y, p}, &m));
+    assert_true(isnan(m.auc) && m.one_class == 1);
+    assert_close(m.accuracy, 1.0, 0.0);
+    assert_ok(bb_metrics_tasks(&(bb_scored){BB_LOSS_SQUARED, 2, one, y, p}, figure));
+    assert_ok(bb_metrics_summary(2, figure, &s));
+    assert_true(s.tasks == 0 && isnan(s.least) && isnan(s.median) && isnan(s.most));
+}
+
+static void summaries(void **state) {
+    (void)state;
+    const double odd[] = {3, NAN, 1, 2}, even[] = {4, 1, 3, 2};
+    bb_summary s;
+    assert_ok(bb_metrics_summary(4, odd, &s));
+    assert_int_equal(s.tasks, 3);
+    assert_close(s.least, 1, 0);
+    assert_close(s.median, 2, 0);
+    assert_close(s.most, 3, 0);
+    assert_ok(bb_metrics_summary(4, even, &s));
+    assert_close(s.median, 2.5, 0);
+}
+
+static void gain_equals_its_twin(void **state) {
+    (void)state;
+    world w;
+    for (uint64_t seed = 1; seed <= 10; seed++) {
+        const bb_scored s = make(&w, BB_LOSS_SQUARED, seed);
+        double tasks = 0, not_worse = 0, better = 0;
+        bb_gain gain;
+        for (size_t i = 0; i < TASKS; i++) {
+            long double ours = 0, theirs = 0;
+            for (size_t j = w.first[i]; j < w.first[i + 1]; j++) {
+                ours += powl((long double)w.y[j] - w.p[j], 2);
+                theirs += powl((long double)w.y[j] - w.q[j], 2);
+            }
+            if (w.first[i + 1] == w.first[i]) continue;
+            tasks += 1;
+            not_worse += ours <= theirs;
+            better += ours < theirs;
+        }
+        assert_ok(bb_metrics_gain(&s, w.q, &gain));
+        assert_int_equal(gain.tasks, (int)tasks);
+        assert_close(gain.not_worse, not_worse / tasks, 1e-15);
+        assert_close(gain.better, better / tasks, 1e-15);
+        assert_ok(bb_metrics_gain(&s, w.p, &gain));
+        assert_close(gain.not_worse, 1.0, 0.0);
+        assert_close(gain.better, 0.0, 0.0);
+    }
+    const size_t first[] = {0, 2, 4}; /* the second task has one class: not compared */
+    const double y[] = {-1, 1, 1, 1}, good[] = {0, 1, 0, 0}, bad[] = {1, 0, 0, 0};
+    bb_gain gain;
+    assert_ok(bb_metrics_gain(&(bb_scored){BB_LOSS_LOGISTIC, 2, first, y, good}, bad,
+                              &gain));
+    assert_int_equal(gain.tasks, 1);
+    assert_close(gain.better, 1.0, 0.0);
+    assert_ok(bb_metrics_gain(&(bb_scored){BB_LOSS_LOGISTIC, 2, first, y, bad}, good,
+                              &gain));
+    assert_close(gain.not_worse, 0.0, 0.0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(squared_equals_its_twin),
+        cmocka_unit_test(logistic_equals_its_twin),
+        cmocka_unit_test(by_hand),
+        cmocka_unit_test(keeps_its_digits),
+        cmocka_unit_test(without_meaning_is_nan),
+        cmocka_unit_test(summaries),
+        cmocka_unit_test(gain_equals_its_twin),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

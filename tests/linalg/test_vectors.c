@@ -1,0 +1,184 @@
+/* Vectors, matrix times vector and the logistic loss against their plain twins, and the
+ * variants for different instruction sets against each other. */
+#include "linalg/kernel.h"
+#include "linalg/linalg.h"
+#include "linalg/naive.h"
+#include "test.h"
+
+#include <float.h>
+#include <string.h>
+
+static void test_dot(void **state) {
+    (void)state;
+    for (size_t n = 0; n < 140; n++) {
+        double *x = naive_vector(n, n + 1), *y = naive_vector(n, n + 1000);
+        assert_close(bb_dot(n, x, y), naive_dot(n, x, y), 1e-15 * (double)(n + 1));
+        assert_close(bb_norm(n, x), sqrt(naive_dot(n, x, x)), 1e-15 * (double)(n + 1));
+        free(x);
+        free(y);
+    }
+}
+
+static void test_norm_does_not_overflow(void **state) {
+    (void)state;
+    const double large[3] = {3e200, 0, -4e200}, small[2] = {3e-200, 4e-200};
+    const double infinite[2] = {1, -INFINITY}, bad[2] = {NAN, 1}, zero[2] = {0, 0};
+    assert_relative(bb_norm(3, large), 5e200, 1e-15);
+    assert_relative(bb_norm(2, small), 5e-200, 1e-15);
+    assert_true(isinf(bb_norm(2, infinite)));
+    assert_true(isnan(bb_norm(2, bad)));
+    assert_close(bb_norm(2, zero), 0, 0);
+}
+
+static void test_axpy_and_scale(void **state) {
+    (void)state;
+    for (size_t n = 0; n < 70; n++) {
+        double *x = naive_vector(n, 5), *y = naive_vector(n, 6),
+               *z = naive_vector(n, 6);
+        bb_axpy(n, 0.75, x, y);
+        for (size_t k = 0; k < n; k++) assert_close(y[k], z[k] + 0.75 * x[k], 1e-15);
+        bb_scale(n, -2, y);
+        for (size_t k = 0; k < n; k++)
+            assert_close(y[k], -2 * (z[k] + 0.75 * x[k]), 1e-15);
+        free(x);
+        free(y);
+        free(z);
+    }
+}
+
+static void check_products(size_t rows, size_t columns, double a, double b) {
+    double *A = naive_vector(rows * columns, rows * 1000 + columns);
+    double *T = naive_transpose(rows, columns, A);
+    double *x = naive_vector(rows + columns, 3), *y = naive_vector(rows + columns, 4);
+    double *Ax = naive_vector(rows + columns, 0),
+           *keep = naive_vector(rows + columns, 4);
+    const double tolerance = 2e-15 * (double)(rows + columns + 1);
+    if (b == 0) /* must not be read */
+        for (size_t k = 0; k < rows + columns; k++) y[k] = NAN;
+    naive_product(rows, columns, 1, A, x, Ax);
+    bb_multiply(rows, columns, a, A, x, b, y);
+    for (size_t k = 0; k < rows; k++)
+        assert_close(y[k], a * Ax[k] + b * keep[k], tolerance);
+    if (b == 0)
+        for (size_t k = 0; k < rows + columns; k++) y[k] = NAN;
+    else
+        memcpy(y, keep, (rows + columns) * sizeof *y);
+    naive_product(columns, rows, 1, T, x, Ax);
+    bb_multiply_transposed(rows, columns, a, A, x, b, y);
+    for (size_t k = 0; k < columns; k++)
+        assert_close(y[k], a * Ax[k] + b * keep[k], tolerance);
+    if (b != 0) /* nothing is written behind the end */
+        assert_memory_equal(y + columns, keep + columns, rows * sizeof *y);
+    free(A);
+    free(T);
+    free(x);
+    free(y);
+    free(Ax);
+    free(keep);
+}
+
+static void test_products(void **state) {
+    (void)state;
+    for (size_t rows = 0; rows < 14; rows++)
+        for (size_t columns = 0; columns < 75; columns++) {
+            check_products(rows, columns, 1, 0);
+            check_products(rows, columns, -0.5, 1.5);
+        }
+    for (size_t columns = 254; columns < 270; columns++) {
+        check_products(31, columns, 2, 0);
+        check_products(30, columns, 2, -1);
+    }
+    check_products(203, 27, 1, 0);
+    check_products(7, 1001, 1, 1);
+}
+
+static void check_logistic(double y, double p) {
+    double derivative = p, same = p, curvature = 0;
+    const double value = bb_logistic(1, &y, &derivative);
+    const double again = bb_logistic_curved(1, &y, &same, &curvature);
+    const long double z = (long double)y * p;
+    const long double expected = z > 0 ? log1pl(expl(-z)) : -z + log1pl(expl(z));
+    const long double q = 1 / (1 + expl(z));
+    assert_relative(value, (double)expected, 6e-16);
+    assert_relative(derivative, (double)(-y * q), 6e-16);
+    assert_relative(curvature, (double)(q / (1 + expl(-z))), 2e-15);
+    assert_true(again == value && same == derivative);
+}
+
+static void test_logistic(void **state) {
+    (void)state;
+    uint64_t seed = 17;
+    for (int k = 0; k < 200000; k++) {
+        const double p = (k % 2 ? 5 : 700) * naive_random(&seed);
+        check_logistic(k % 3 ? 1 : -1, p);
+    }
+    check_logistic(1, 0);
+    check_logistic(1, DBL_MIN);
+    check_logistic(-1, 1e-17);
+}
+
+static void test_logistic_extremes(void **state) {
+    (void)state;
+    double y[4] = {1, 1, -1, 1}, p[4] = {1e300, -1e300, -DBL_MAX, 800}, c[4];
+    const double value = bb_logistic_curved(4, y, p, c);
+    assert_relative(value, 1e300, 1e-15);
+    assert_close(p[0], 0, 1e-300);
+    assert_close(p[1], -1, 0);
+    assert_close(p[2], 0, 1e-300);
+    for (int k = 0; k < 4; k++) assert_true(c[k] >= 0 && c[k] < 1e-300);
+    double bad[1] = {NAN};
+    assert_true(isnan(bb_logistic(1, y, bad)));
+    assert_true(isnan(bad[0]));
+}
+
+static void compare(const bb_kernel *one, const bb_kernel *other, size_t n, size_t d) {
+    double *A = naive_vector(n * d, 8), *x = naive_vector(n + d, 9);
+    double *y = naive_vector(2 * (n + d), 10), *z = naive_vector(2 * (n + d), 10);
+    double *label = naive_vector(n, 11);
+    for (size_t j = 0; j < n; j++) label[j] = label[j] > 0 ? 1 : -1;
+    assert_true(one->dot(d, A, x) == other->dot(d, A, x));
+    one->multiply(n, d, 0.7, A, x, 0.3, y);
+    other->multiply(n, d, 0.7, A, x, 0.3, z);
+    assert_memory_equal(y, z, 2 * (n + d) * sizeof *y);
+    one->multiply_transposed(n, d, 0.7, A, x, 0.3, y);
+    other->multiply_transposed(n, d, 0.7, A, x, 0.3, z);
+    assert_memory_equal(y, z, 2 * (n + d) * sizeof *y);
+    assert_true(one->logistic_curved(n, label, y, y + n + d) ==
+                other->logistic_curved(n, label, z, z + n + d));
+    assert_true(one->logistic(n, label, y) == other->logistic(n, label, z));
+    one->axpy(d, 0.1, x, y);
+    other->axpy(d, 0.1, x, z);
+    assert_memory_equal(y, z, 2 * (n + d) * sizeof *y);
+    free(A);
+    free(x);
+    free(y);
+    free(z);
+    free(label);
+}
+
+/* The same models on every x86-64 processor, as far as these loops are concerned. */
+static void test_variants_give_the_same_bits(void **state) {
+    (void)state;
+    const bb_kernel *variant[2] = {bb_kernel_pick(), bb_kernel_pick()};
+#ifdef __x86_64__
+    if (__builtin_cpu_supports("avx2")) variant[1] = &bb_kernel_avx2;
+#endif
+    for (int v = 0; v < 2; v++)
+        for (size_t n = 1; n < 70; n += 3)
+            for (size_t d = 1; d < 80; d++)
+                compare(variant[v], &bb_kernel_baseline, n, d);
+    compare(variant[0], &bb_kernel_baseline, 33, 300);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_dot),
+        cmocka_unit_test(test_norm_does_not_overflow),
+        cmocka_unit_test(test_axpy_and_scale),
+        cmocka_unit_test(test_products),
+        cmocka_unit_test(test_logistic),
+        cmocka_unit_test(test_logistic_extremes),
+        cmocka_unit_test(test_variants_give_the_same_bits),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

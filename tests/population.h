@@ -1,0 +1,122 @@
+/* population.h - small populations of tasks for tests, and runs over them. */
+#ifndef BB_TESTS_POPULATION_H
+#define BB_TESTS_POPULATION_H
+
+#include "base/random.h"
+#include "core/run.h"
+#include "engines/threads.h"
+#include "linalg/linalg.h"
+#include "test.h"
+
+typedef struct population {
+    size_t tasks, features;
+    size_t *first; /* tasks + 1: row numbers */
+    double *x, *y; /* rows */
+    bb_local *local;
+    bb_loss loss;
+    bool intercept, scale_sum;
+} population;
+
+static inline void population_open_locals(population *p) {
+    for (size_t i = 0; i < p->tasks; i++) {
+        const bb_rows rows = {.n = p->first[i + 1] - p->first[i],
+                              .d = p->features,
+                              .x = p->x + p->first[i] * p->features,
+                              .y = p->y + p->first[i]};
+        assert_ok(
+            bb_local_open(&p->local[i], rows, p->loss, p->intercept, p->scale_sum));
+    }
+}
+
+static inline void population_close(population *p) {
+    for (size_t i = 0; i < p->tasks; i++) bb_local_close(&p->local[i]);
+    free(p->local);
+    free(p->first);
+    free(p->x);
+    free(p->y);
+    *p = (population){0};
+}
+
+/* Room for tasks of `rows` rows each (task i: rows + i % 3). */
+static inline population population_empty(size_t tasks, size_t rows, size_t features,
+                                          bb_loss loss, bool intercept) {
+    population p = {
+        .tasks = tasks, .features = features, .loss = loss, .intercept = intercept};
+    p.first = calloc(tasks + 1, sizeof *p.first);
+    assert_non_null(p.first);
+    for (size_t i = 0; i < tasks; i++) p.first[i + 1] = p.first[i] + rows + i % 3;
+    p.x = calloc(p.first[tasks] * features + 1, sizeof *p.x);
+    p.y = calloc(p.first[tasks] + 1, sizeof *p.y);
+    p.local = calloc(tasks, sizeof *p.local);
+    assert_true(p.x && p.y && p.local);
+    return p;
+}
+
+/* Fills task i: unit rows, a model near one of two shared directions, noisy targets.
+ * Depends on (seed, i) only. */
+static inline void population_fill(population *p, size_t i, uint64_t seed) {
+    const size_t d = p->features;
+    bb_random random;
+    double w[64];
+    assert_true(d <= 64);
+    assert_ok(bb_random_open_stream(&random, seed, BB_FOR_TEST, i, 0));
+    for (size_t k = 0; k < d; k++)
+        w[k] = 0.2 * bb_random_normal(&random) + (k % 2 == i % 2 ? 2.0 : 0.0);
+    for (size_t j = p->first[i]; j < p->first[i + 1]; j++) {
+        double *x = p->x + j * d, value = 0.0;
+        for (size_t k = 0; k < d; k++) x[k] = bb_random_normal(&random);
+        bb_scale(d, 1.0 / bb_norm(d, x), x);
+        for (size_t k = 0; k < d; k++) value += x[k] * w[k];
+        value += 0.1 * bb_random_normal(&random) + 0.3;
+        p->y[j] = p->loss == BB_LOSS_LOGISTIC ? (value > 0.0 ? 1.0 : -1.0) : value;
+    }
+    bb_random_close(&random);
+}
+
+static inline population population_make(size_t tasks, size_t rows, size_t features,
+                                         bb_loss loss, bool intercept, uint64_t seed) {
+    population p = population_empty(tasks, rows, features, loss, intercept);
+    for (size_t i = 0; i < tasks; i++) population_fill(&p, i, seed);
+    population_open_locals(&p);
+    return p;
+}
+
+/* A run of `method` on p with the options' defaults: epsilon 1 (none: INFINITY), delta
+ * 1e-5, replace-one, seed 7. The caller changes what it likes; free(run.options as
+ * text) with run_close. */
+static inline bb_run run_open(const population *p, const bb_method *method,
+                              const bb_mechanism *mechanism, const bb_engine *engine) {
+    void *options = calloc(1, method->options_size + 1);
+    const bool noise = mechanism->pricing != BB_PRICE_NOTHING;
+    assert_non_null(options);
+    assert_ok(bb_options_default(method->options, options));
+    return (bb_run){.method = method,
+                    .options = options,
+                    .pub = {.tasks = p->tasks,
+                            .features = p->features,
+                            .loss = p->loss,
+                            .intercept = p->intercept,
+                            .scale_sum = p->scale_sum,
+                            .adjacency = BB_REPLACE_ONE,
+                            .epsilon = noise ? 1.0 : INFINITY,
+                            .delta = noise ? 1e-5 : 0.0},
+                    .mechanism = mechanism,
+                    .engine = engine,
+                    .seeded = true,
+                    .seed = 7,
+                    .local = p->local};
+}
+
+static inline void run_set(bb_run *run, const char *name, const char *text) {
+    assert_ok(bb_options_set(run->method->options, (void *)(uintptr_t)run->options,
+                             "test", name, text));
+}
+
+static inline void run_close(bb_run *run) {
+    void *options = (void *)(uintptr_t)run->options;
+    bb_options_free(run->method->options, options);
+    free(options);
+    *run = (bb_run){0};
+}
+
+#endif

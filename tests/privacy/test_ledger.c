@@ -1,0 +1,287 @@
+/* The rules of the ledger, and files that are none. */
+#include "privacy/ledger.h"
+#include "scratch.h"
+#include "test.h"
+
+#include <sqlite3.h>
+
+#include <string.h>
+
+static const bb_ledger_terms terms = {.population = "schools",
+                                      .tasks = 139,
+                                      .adjacency = BB_REPLACE_ONE,
+                                      .epsilon = 1.0,
+                                      .delta = 1e-5};
+
+static int begin(void **state) {
+    scratch *s = calloc(1, sizeof *s);
+    *state = s;
+    return s && scratch_open(s) ? 0 : -1;
+}
+
+static int end(void **state) {
+    scratch_close(*state);
+    free(*state);
+    return 0;
+}
+
+static const char *file_of(void **state) {
+    return ((scratch *)*state)->file;
+}
+
+/* Runs SQL on the file behind the ledger's back. */
+static void tamper(const char *file, const char *sql) {
+    sqlite3 *db = NULL;
+    char *message = NULL;
+    assert_int_equal(sqlite3_open(file, &db), SQLITE_OK);
+    if (sqlite3_exec(db, sql, NULL, NULL, &message) != SQLITE_OK)
+        fail_msg("%s", message ? message : "?");
+    sqlite3_close(db);
+}
+
+static void spends_and_refuses(void **state) {
+    bb_ledger *ledger = NULL;
+    long long id = 0;
+    double epsilon = 0.0, delta = 0.0;
+    assert_ok(bb_ledger_open(&ledger, file_of(state), &terms));
+    assert_ok(bb_ledger_spent(ledger, &epsilon, &delta));
+    assert_true(epsilon == 0.0 && delta == 0.0);
+    assert_ok(
+        bb_ledger_reserve(ledger, 0.75, 4e-6, "mp-prior, gaussian, 1 round", &id));
+    assert_int_equal(id, 1);
+    assert_fails(bb_ledger_reserve(ledger, 0.5, 1e-6, "too much", &id), BB_EBUDGET,
+                 "only (0.25, 6e-06) is left");
+    assert_fails(bb_ledger_reserve(ledger, 0.1, 7e-6, "too much", &id), BB_EBUDGET,
+                 "delta = 7e-06");
+    assert_int_equal(id, 1);
+    assert_ok(bb_ledger_reserve(ledger, 0.25, 6e-6, "the rest", &id));
+    assert_int_equal(id, 2);
+    assert_fails(bb_ledger_reserve(ledger, 1e-9, 0.0, "x", &id), BB_EBUDGET,
+                 "only (0, 0)");
+    assert_ok(bb_ledger_spent(ledger, &epsilon, &delta));
+    assert_true(epsilon == 1.0);
+    assert_relative(delta, 1e-5, 1e-15);
+    bb_ledger_close(ledger);
+}
+
+static void survives_closing(void **state) {
+    bb_ledger *ledger = NULL;
+    bb_ledger_entry *entry = NULL;
+    bb_ledger_terms found;
+    size_t count = 0;
+    long long id;
+    for (int k = 0; k < 3; k++) {
+        assert_ok(bb_ledger_open(&ledger, file_of(state), &terms));
+        assert_ok(bb_ledger_reserve(ledger, 0.125, 1e-6, k ? "again" : "first", &id));
+        assert_int_equal(id, k + 1);
+        bb_ledger_close(ledger);
+    }
+    assert_ok(bb_ledger_read(&ledger, file_of(state), &found));
+    assert_string_equal(found.population, "schools");
+    assert_int_equal(found.tasks, 139);
+    assert_int_equal(found.adjacency, BB_REPLACE_ONE);
+    assert_true(found.epsilon == 1.0 && found.delta == 1e-5);
+    assert_ok(bb_ledger_entries(ledger, &entry, &count));
+    assert_int_equal(count, 3);
+    assert_int_equal(entry[2].id, 3);
+    assert_string_equal(entry[0].description, "first");
+    assert_string_equal(entry[2].description, "again");
+    assert_true(entry[1].epsilon == 0.125 && entry[1].delta == 1e-6);
+    assert_int_equal(strlen(entry[0].time), strlen("2000-01-01T00:00:00Z"));
+    assert_int_equal(entry[0].time[19], 'Z');
+    bb_ledger_entries_free(entry, count);
+    bb_ledger_close(ledger);
+}
+
+/* The double 0.1 is above 1/10, and ten of them above 1: they fit all the same, and so
+ * do three thirds; but the tolerance is one for all runs together. */
+static void tolerance(void **state) {
+    bb_ledger *ledger = NULL;
+    long long id;
+    double epsilon, delta;
+    assert_ok(bb_ledger_open(&ledger, file_of(state), &terms));
+    for (int k = 0; k < 10; k++)
+        assert_ok(bb_ledger_reserve(ledger, 0.1, 1e-6, "run", &id));
+    assert_fails(bb_ledger_reserve(ledger, 1e-12, 0.0, "run", &id), BB_EBUDGET, "left");
+    /* crumbs below the tolerance add up, too */
+    int crumbs = 0;
+    while (crumbs < 100 && bb_ledger_reserve(ledger, 1e-13, 0.0, "crumb", &id) == BB_OK)
+        crumbs++;
+    assert_in_range(crumbs, 1, 9);
+    assert_ok(bb_ledger_spent(ledger, &epsilon, &delta));
+    assert_true(epsilon <= 1.0 + 0x1p-40 && delta <= 1e-5 * (1.0 + 0x1p-40));
+    bb_ledger_close(ledger);
+}
+
+static void pure_budget(void **state) {
+    bb_ledger *ledger = NULL;
+    bb_ledger_terms pure = terms;
+    long long id;
+    pure.delta = 0.0;
+    assert_ok(bb_ledger_open(&ledger, file_of(state), &pure));
+    assert_fails(bb_ledger_reserve(ledger, 0.1, 1e-30, "x", &id), BB_EBUDGET, "left");
+    assert_ok(bb_ledger_reserve(ledger, 1.0, 0.0, "x", &id));
+    bb_ledger_close(ledger);
+}
+
+static void nonsense(void **state) {
+    bb_ledger *ledger = NULL;
+    long long id = 77;
+    const double bad[][2] = {{0.0, 0.0}, {-0.1, 1e-6}, {0.1, -1e-9},     {NAN, 0.0},
+                             {0.1, NAN}, {0.1, 1.0},   {INFINITY, 1e-9}, {1e300, 0.0}};
+    assert_ok(bb_ledger_open(&ledger, file_of(state), &terms));
+    for (size_t k = 0; k < sizeof bad / sizeof *bad; k++)
+        assert_fails(bb_ledger_reserve(ledger, bad[k][0], bad[k][1], "x", &id),
+                     BB_EUSAGE, "cannot reserve");
+    assert_int_equal(id, 77);
+    bb_ledger_close(ledger);
+
+    bb_ledger_terms wrong = terms;
+    wrong.epsilon = 0.0;
+    assert_fails(bb_ledger_open(&ledger, file_of(state), &wrong), BB_EUSAGE, "epsilon");
+    wrong = terms;
+    wrong.delta = 1.0;
+    assert_fails(bb_ledger_open(&ledger, file_of(state), &wrong), BB_EUSAGE, "delta");
+    wrong = terms;
+    wrong.tasks = 0;
+    assert_fails(bb_ledger_open(&ledger, file_of(state), &wrong), BB_EUSAGE, "task");
+    assert_fails(bb_ledger_open(&ledger, ":memory:", &terms), BB_EUSAGE, "name");
+    assert_fails(bb_ledger_open(&ledger, "", &terms), BB_EUSAGE, "name");
+}
+
+static void other_terms(void **state) {
+    bb_ledger *ledger = NULL;
+    assert_ok(bb_ledger_open(&ledger, file_of(state), &terms));
+    bb_ledger_close(ledger);
+    bb_ledger_terms other = terms;
+    other.population = NULL;
+    assert_fails(bb_ledger_open(&ledger, file_of(state), &other), BB_EUSAGE,
+                 "population \"schools\", not \"default\"");
+    other = terms;
+    other.tasks = 140;
+    assert_fails(bb_ledger_open(&ledger, file_of(state), &other), BB_EUSAGE,
+                 "139 tasks");
+    other = terms;
+    other.adjacency = BB_ADD_REMOVE;
+    assert_fails(bb_ledger_open(&ledger, file_of(state), &other), BB_EUSAGE,
+                 "replace-one, asked for add-remove");
+    other = terms;
+    other.epsilon = 2.0;
+    assert_fails(bb_ledger_open(&ledger, file_of(state), &other), BB_EUSAGE,
+                 "epsilon = 1, not 2");
+    other = terms;
+    other.delta = 2e-5;
+    assert_fails(bb_ledger_open(&ledger, file_of(state), &other), BB_EUSAGE, "delta");
+}
+
+static void write_file(const char *file, const char *text, size_t size) {
+    FILE *out = fopen(file, "wb");
+    assert_non_null(out);
+    assert_int_equal(fwrite(text, 1, size, out), size);
+    assert_int_equal(fclose(out), 0);
+}
+
+static void no_ledger(void **state) {
+    bb_ledger *ledger = NULL;
+    bb_ledger_terms found;
+    const char *file = file_of(state);
+    assert_fails(bb_ledger_read(&ledger, file, &found), BB_EIO, "cannot open");
+    assert_fails(bb_ledger_open(&ledger, "/nonexistent/ledger", &terms), BB_EIO,
+                 "/nonexistent/ledger");
+    assert_fails(bb_ledger_open(&ledger, "/tmp", &terms), BB_EIO, "/tmp");
+    write_file(file, "", 0);
+    assert_fails(bb_ledger_read(&ledger, file, &found), BB_EDATA, "holds no ledger");
+    const char text[] = "task,y,x1\n1,2,3\n1,2,4\n";
+    write_file(file, text, sizeof text);
+    assert_fails(bb_ledger_open(&ledger, file, &terms), BB_EDATA, "no SQLite database");
+    char back[sizeof text];
+    FILE *in = fopen(file, "rb");
+    assert_non_null(in);
+    assert_int_equal(fread(back, 1, sizeof back, in), sizeof text);
+    fclose(in);
+    assert_memory_equal(back, text, sizeof text); /* untouched */
+    unlink(file);
+    tamper(file, "CREATE TABLE mine(x); INSERT INTO mine VALUES(1);");
+    assert_fails(bb_ledger_open(&ledger, file, &terms), BB_EDATA, "but not a ledger");
+}
+
+/* Makes a ledger with one entry, damages it, and expects `words`. */
+static void damaged(const char *file, const char *sql, const char *words) {
+    bb_ledger *ledger = NULL;
+    long long id;
+    unlink(file);
+    assert_ok(bb_ledger_open(&ledger, file, &terms));
+    assert_ok(bb_ledger_reserve(ledger, 0.1, 1e-6, "run", &id));
+    assert_ok(bb_ledger_reserve(ledger, 0.1, 1e-6, "run", &id));
+    bb_ledger_close(ledger);
+    ledger = NULL;
+    tamper(file, sql);
+    bb_status status = bb_ledger_open(&ledger, file, &terms);
+    if (!status) status = bb_ledger_reserve(ledger, 0.1, 1e-6, "run", &id);
+    bb_ledger_close(ledger);
+    if (status != BB_EDATA || !strstr(bb_last_error(), words))
+        fail_msg("after %s: \"%s\", not \"%s\"", sql, bb_last_error(), words);
+}
+
+static void damage(void **state) {
+    const char *file = file_of(state);
+    damaged(file, "PRAGMA user_version = 2", "version 2");
+    damaged(file, "PRAGMA application_id = 5", "not a ledger");
+    damaged(file, "DELETE FROM terms", "no terms");
+    damaged(file, "DROP TABLE terms", "damaged");
+    damaged(file, "DROP TABLE entries", "damaged");
+    damaged(file, "DROP TRIGGER terms_stay; UPDATE terms SET kind = 'rdp'", "\"rdp\"");
+    damaged(file, "DROP TRIGGER terms_stay; UPDATE terms SET adjacency = 'x'",
+            "adjacency \"x\"");
+    damaged(file, "DROP TRIGGER terms_stay; UPDATE terms SET epsilon = 9e999", "sense");
+    damaged(file, "DROP TRIGGER entries_kept; DELETE FROM entries WHERE id = 1",
+            "entry 1 is missing");
+    damaged(file, "DROP TRIGGER entries_stay; UPDATE entries SET epsilon = 9e999",
+            "entry 1 has epsilon");
+    damaged(file,
+            "DROP TRIGGER entries_stay; PRAGMA ignore_check_constraints = 1;"
+            "UPDATE entries SET epsilon = -1",
+            "entry 1 has epsilon");
+}
+
+static void entries_stay(void **state) {
+    bb_ledger *ledger = NULL;
+    long long id;
+    sqlite3 *db = NULL;
+    assert_ok(bb_ledger_open(&ledger, file_of(state), &terms));
+    assert_ok(bb_ledger_reserve(ledger, 0.1, 1e-6, "run", &id));
+    bb_ledger_close(ledger);
+    assert_int_equal(sqlite3_open(file_of(state), &db), SQLITE_OK);
+    const char *sql[] = {"DELETE FROM entries", "UPDATE entries SET epsilon = 0",
+                         "UPDATE terms SET epsilon = 100",
+                         "INSERT INTO entries VALUES(2, 'now', 'x', 'much', 0)"};
+    for (size_t k = 0; k < sizeof sql / sizeof *sql; k++)
+        assert_int_not_equal(sqlite3_exec(db, sql[k], NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+}
+
+static void replaced_file(void **state) {
+    bb_ledger *ledger = NULL;
+    long long id;
+    assert_ok(bb_ledger_open(&ledger, file_of(state), &terms));
+    assert_ok(bb_ledger_reserve(ledger, 0.1, 1e-6, "run", &id));
+    unlink(file_of(state));
+    assert_fails(bb_ledger_reserve(ledger, 0.1, 1e-6, "run", &id), BB_EIO, "moved");
+    bb_ledger_close(ledger);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(spends_and_refuses, begin, end),
+        cmocka_unit_test_setup_teardown(survives_closing, begin, end),
+        cmocka_unit_test_setup_teardown(tolerance, begin, end),
+        cmocka_unit_test_setup_teardown(pure_budget, begin, end),
+        cmocka_unit_test_setup_teardown(nonsense, begin, end),
+        cmocka_unit_test_setup_teardown(other_terms, begin, end),
+        cmocka_unit_test_setup_teardown(no_ledger, begin, end),
+        cmocka_unit_test_setup_teardown(damage, begin, end),
+        cmocka_unit_test_setup_teardown(entries_stay, begin, end),
+        cmocka_unit_test_setup_teardown(replaced_file, begin, end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

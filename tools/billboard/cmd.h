@@ -1,0 +1,41 @@
+/* cmd.h - the subcommands of the program, and what they share.
+ *
+ * A command collects everything it has to say, and says it on stdout only when it has
+ * succeeded; a failure is one message on stderr and leaves stdout empty. */
+#ifndef BILLBOARD_CMD_H
+#define BILLBOARD_CMD_H
+
+#include "base/options.h"
+#include "base/status.h"
+
+#include <argp.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+/* Each gets its own arguments, argv[0] being "billboard train" and so on, and returns
+ * the program's exit code. */
+int cmd_info(int argc, char **argv);
+int cmd_train(int argc, char **argv);
+int cmd_evaluate(int argc, char **argv);
+int cmd_predict(int argc, char **argv);
+int cmd_methods(int argc, char **argv);
+int cmd_synth(int argc, char **argv);
+int cmd_ledger(int argc, char **argv);
+
+/* Says on stderr what went wrong; returns the exit code (docs/exit-codes.md). */
+int cmd_failed(bb_status status);
+
+/* What a command will say on stdout. */
+typedef struct cmd_output {
+    FILE *stream;
+    char *text;
+    size_t size;
+} cmd_output;
+
+BB_MUST_CHECK bb_status cmd_output_open(cmd_output *output);
+BB_MUST_CHECK bb_status cmd_output_json(const cmd_output *output, const json_t *json);
+/* Writes it to stdout unless status is a failure, which is reported instead. Frees the
+ * output, and returns the exit code. */
+int cmd_output_close(cmd_output *output, bb_status status);
+
+#endif

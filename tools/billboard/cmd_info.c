@@ -1,0 +1,169 @@
+#include "cmd.h"
+
+#include "base/json.h"
+#include "data/info.h"
+#include "data/ranges.h"
+#include "eval/population.h"
+
+#include <string.h>
+
+typedef struct request {
+    bb_train_options options; /* those that say how to read, and --output */
+    const char *path;
+    bool ranges, json;
+    bb_status status;
+} request;
+
+enum { JSON = 'j', RANGES = 'r', OUTPUT = 'o', FIRST_KEY = 1000 };
+
+/* The names of the training options that this command has, too. */
+static const char *const same[] = {"task", "target", "features", "ignore", "format"};
+enum { SAME = sizeof same / sizeof *same };
+
+/* -- saying it
+ * ------------------------------------------------------------------------- */
+
+static json_t *constants_json(const bb_info *info, const bb_dataset *data) {
+    json_t *list = json_array();
+    for (size_t k = 0; k < info->constants; k++)
+        json_array_append_new(list, json_string(data->feature_name[info->constant[k]]));
+    return list;
+}
+
+static bb_status print_json(const bb_info *info, const bb_dataset *data,
+                            const cmd_output *output) {
+    json_t *json = json_pack(
+        "{s:I,s:I,s:I,s:{s:I,s:o,s:I},s:b,s:{s:s,s:o,s:o,s:I},s:{s:I,s:I},s:o}", "tasks",
+        (json_int_t)info->tasks, "rows", (json_int_t)info->rows, "features",
+        (json_int_t)info->features, "rows_per_task", "min", (json_int_t)info->least_rows,
+        "median", bb_json_real(info->median_rows), "max", (json_int_t)info->most_rows,
+        "sparse", (int)info->sparse, "target", "kind", bb_target_text(info->target),
+        "min", bb_json_real(info->least_target), "max",
+        bb_json_real(info->most_target), "tasks_of_one_value",
+        (json_int_t)info->one_class, "missing", "features",
+        (json_int_t)info->missing_features, "targets", (json_int_t)info->missing_targets,
+        "constant_columns", constants_json(info, data));
+    const bb_status status = cmd_output_json(output, json);
+    json_decref(json);
+    return status;
+}
+
+static void print_text(const bb_info *info, const bb_dataset *data, FILE *stream) {
+    fprintf(stream, "tasks            %zu\n", info->tasks);
+    fprintf(stream, "rows             %zu\n", info->rows);
+    fprintf(stream, "rows per task    least %zu, median %g, most %zu\n",
+            info->least_rows, info->median_rows, info->most_rows);
+    fprintf(stream, "features         %zu%s", info->features,
+            info->sparse ? " (sparse" : "\n");
+    if (info->sparse) fprintf(stream, ": %zu numbers)\n", info->entries);
+    fprintf(stream, "target           %s", bb_target_text(info->target));
+    if (info->target != BB_TARGET_NONE)
+        fprintf(stream, ", from %g to %g; %zu tasks have one value only",
+                info->least_target, info->most_target, info->one_class);
+    fprintf(stream, "\nmissing values   %zu in features, %zu in the target\n",
+            info->missing_features, info->missing_targets);
+    fprintf(stream, "constant columns %zu", info->constants);
+    for (size_t k = 0; k < info->constants; k++)
+        fprintf(stream, "%s %s", k ? "," : ":", data->feature_name[info->constant[k]]);
+    putc('\n', stream);
+}
+
+static bb_status write_ranges(const bb_dataset *data, const char *path, FILE *stream) {
+    bb_ranges ranges = {0};
+    if (!path) return bb_fail(BB_EUSAGE, "ranges where to? give --output FILE");
+    bb_status status = bb_ranges_from_data(&ranges, data);
+    if (!status) status = bb_ranges_write(&ranges, path);
+    if (!status)
+        fprintf(stream,
+                "%s: ranges looked up in the data, so they are for simulations only; "
+                "public ranges are written by hand\n",
+                path);
+    bb_ranges_free(&ranges);
+    return status;
+}
+
+static bb_status inform(const request *r, const cmd_output *output) {
+    bb_read_options format = bb_population_format(&r->options);
+    bb_dataset data = {0};
+    bb_info info = {0};
+    format.keep_missing = format.target_optional = true;
+    bb_status status = bb_read(r->path, &format, &data);
+    if (!status) status = bb_info_open(&info, &data);
+    if (!status && r->json)
+        status = print_json(&info, &data, output);
+    else if (!status)
+        print_text(&info, &data, output->stream);
+    if (!status && r->ranges)
+        status = write_ranges(&data, r->options.output,
+                              r->json ? stderr : output->stream);
+    bb_info_close(&info);
+    bb_dataset_free(&data);
+    return status;
+}
+
+/* -- the command line
+ * ------------------------------------------------------------------ */
+
+static void set(request *r, const char *name, const char *text) {
+    if (!r->status)
+        r->status = bb_options_set(bb_train_table(), &r->options, "info", name, text);
+}
+
+static error_t parse(int key, char *text, struct argp_state *state) {
+    request *r = state->input;
+    if (key >= FIRST_KEY && key < FIRST_KEY + SAME) {
+        set(r, same[key - FIRST_KEY], text);
+        return 0;
+    }
+    switch (key) {
+    case JSON:
+        r->json = true;
+        return 0;
+    case RANGES:
+        r->ranges = true;
+        return 0;
+    case OUTPUT:
+        set(r, "output", text);
+        return 0;
+    case ARGP_KEY_ARG:
+        if (r->path) argp_error(state, "takes one DATA");
+        r->path = text;
+        return 0;
+    case ARGP_KEY_NO_ARGS:
+        argp_error(state, "which DATA?");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+int cmd_info(int argc, char **argv) {
+    struct argp_option option[SAME + 4] = {0};
+    const bb_options table = bb_train_table();
+    for (size_t k = 0; k < SAME; k++)
+        for (size_t row = 0; row < table.count; row++)
+            if (table.row[row].name && !strcmp(table.row[row].name, same[k]))
+                option[k] = (struct argp_option){.name = same[k],
+                                                 .key = FIRST_KEY + (int)k,
+                                                 .arg = table.row[row].argument,
+                                                 .doc = table.row[row].help};
+    option[SAME] = (struct argp_option){
+        .name = "ranges",
+        .key = RANGES,
+        .doc = "write the columns' ranges to FILE, for --scale in a simulation"};
+    option[SAME + 1] = (struct argp_option){.name = "output", .key = OUTPUT, .arg = "FILE",
+                                            .doc = "where --ranges go"};
+    option[SAME + 2] = (struct argp_option){.name = "json", .key = JSON,
+                                            .doc = "as one JSON object"};
+    const struct argp argp = {option, parse, "DATA", "Says what is in a data set.", NULL,
+                              NULL, NULL};
+    request r = {0};
+    cmd_output output = {0};
+    bb_status status = bb_options_default(table, &r.options);
+    if (!status) argp_parse(&argp, argc, argv, 0, NULL, &r);
+    if (!status) status = r.status;
+    if (!status) status = cmd_output_open(&output);
+    if (!status) status = inform(&r, &output);
+    bb_options_free(table, &r.options);
+    return cmd_output_close(&output, status);
+}

@@ -1,0 +1,21 @@
+/* flags.h - command-line flags for argp, made from the one table of training options. */
+#ifndef BILLBOARD_FLAGS_H
+#define BILLBOARD_FLAGS_H
+
+#include "cmd.h"
+#include "eval/options.h"
+
+typedef struct cmd_flags {
+    struct argp_option *option; /* for struct argp */
+    char **help;                /* one a row */
+    size_t rows;
+} cmd_flags;
+
+/* One flag for each row, with its help and default, plus --set. */
+BB_MUST_CHECK bb_status cmd_flags_open(cmd_flags *flags);
+void cmd_flags_close(cmd_flags *flags);
+
+/* The name of the flag that argp's key stands for; NULL if it is none of these. */
+const char *cmd_flags_name(int key);
+
+#endif

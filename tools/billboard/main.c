@@ -1,0 +1,83 @@
+#include "cmd.h"
+
+#include "linalg/linalg.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct command {
+    const char *name, *title, *summary;
+    int (*run)(int argc, char **argv);
+} command;
+
+static const command known[] = {
+    {"info", "billboard info", "what is in a data set", cmd_info},
+    {"train", "billboard train", "train one personal model per task, privately",
+     cmd_train},
+    {"evaluate", "billboard evaluate", "how good a run's models are on new data",
+     cmd_evaluate},
+    {"predict", "billboard predict", "predictions of a run's models for new data",
+     cmd_predict},
+    {"methods", "billboard methods", "the learning methods and their options",
+     cmd_methods},
+    {"synth", "billboard synth", "write a synthetic population", cmd_synth},
+    {"ledger", "billboard ledger", "what a population's budget was spent on",
+     cmd_ledger},
+};
+enum { COMMANDS = sizeof known / sizeof *known };
+
+static void list(FILE *stream) {
+    fputs("usage: billboard COMMAND [ARGUMENT...]\n\n"
+          "Trains one personal model for each task (hospital, school, phone) jointly, "
+          "so that\nnothing about one task leaks to the others.\n\n",
+          stream);
+    for (size_t i = 0; i < COMMANDS; i++)
+        fprintf(stream, "  %-10s %s\n", known[i].name, known[i].summary);
+    fputs("\n`billboard COMMAND --help' explains a command; `billboard --version' says "
+          "which this is.\n",
+          stream);
+}
+
+static const command *find(const char *name) {
+    for (size_t i = 0; i < COMMANDS; i++)
+        if (strcmp(known[i].name, name) == 0) return &known[i];
+    return NULL;
+}
+
+static int run(const command *c, int argc, char **argv) {
+    char title[40];
+    snprintf(title, sizeof title, "%s", c->title);
+    argv[0] = title;
+    return c->run(argc, argv);
+}
+
+static int help(int argc, char **argv) {
+    char flag[] = "--help", *arguments[] = {NULL, flag, NULL};
+    if (argc < 3) {
+        list(stdout);
+        return fflush(stdout) ? 1 : 0;
+    }
+    const command *c = find(argv[2]);
+    if (c) return run(c, 2, arguments);
+    return cmd_failed(bb_fail(BB_EUSAGE, "help: there is no command \"%s\"", argv[2]));
+}
+
+int main(int argc, char **argv) {
+    argp_err_exit_status = bb_status_exit_code(BB_EUSAGE);
+    const char *name = argc > 1 ? argv[1] : "";
+    if (strcmp(name, "--version") == 0) {
+        puts("billboard " BB_VERSION);
+        return fflush(stdout) ? 1 : 0;
+    }
+    if (strcmp(name, "help") == 0 || strcmp(name, "--help") == 0) return help(argc, argv);
+    const command *c = find(name);
+    if (!c) {
+        const bb_status status =
+            *name ? bb_fail(BB_EUSAGE, "there is no command \"%s\"; see `billboard help'",
+                            name)
+                  : bb_fail(BB_EUSAGE, "which command? see `billboard help'");
+        return cmd_failed(status);
+    }
+    const bb_status status = bb_linalg_start();
+    return status ? cmd_failed(status) : run(c, argc - 1, argv + 1);
+}
