@@ -1,10 +1,11 @@
-/* mtl_problems.h - nine convex problems with known optima, for the test and the benchmark
- * of mtl-trace and mtl-l21.
+/* mtl_problems.h - nine convex problems with known optima, for the test and the
+ * benchmark of mtl-trace and mtl-l21.
  *
- * The optima come from an independent solver with duality gaps below 1e-10; beside them,
- * what MALSAR 1.1 (Zhou, Chen, Ye 2012) reaches with its default stop: objective,
+ * The optima come from an independent solver with duality gaps below 1e-10; beside
+ * them, what MALSAR 1.1 (Zhou, Chen, Ye 2012) reaches with its default stop: objective,
  * iterations, processor seconds.
- *   school_z29    z-scores inside every task (constant columns become 0), then ones
+ *   school_z29    z-scores inside every task of 28 columns, a constant one last (constant
+ *                 columns become 0), and a column of ones
  *   school_unit   rows divided by their norms
  *   school_z      z-scores inside every task, label +1 for scores of 20 and more
  *   synb          a low-rank world of 320 tasks, splitmix64 and Box-Muller */
@@ -18,7 +19,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef enum mtl_world { MTL_SCHOOL_Z29, MTL_SCHOOL_UNIT, MTL_SCHOOL_Z, MTL_SYNB } mtl_world;
+typedef enum mtl_world {
+    MTL_SCHOOL_Z29,
+    MTL_SCHOOL_UNIT,
+    MTL_SCHOOL_Z,
+    MTL_SYNB
+} mtl_world;
 
 typedef struct mtl_problem {
     const char *name; /* as in the names of the reference's files */
@@ -174,27 +180,28 @@ static inline void mtl_z_score(double *x, size_t n, size_t stride) {
     }
     const double deviation = sqrt(squares / ((double)n - 1.0));
     for (size_t j = 0; j < n; j++)
-        x[j * stride] =
-            largest > 1e-12 ? (x[j * stride] - mean) / deviation : 0.0;
+        x[j * stride] = largest > 1e-12 ? (x[j * stride] - mean) / deviation : 0.0;
 }
 
-static inline void mtl_append_ones(mtl_data *data) {
+/* Appends a column of zeros (a constant one's z-score) and one of ones. */
+static inline void mtl_append_constants(mtl_data *data) {
     const size_t d = data->features, rows = data->first[data->tasks];
-    double *x = mtl_room(rows * (d + 1), sizeof *x);
+    double *x = mtl_room(rows * (d + 2), sizeof *x);
     for (size_t j = 0; j < rows; j++) {
-        memcpy(x + j * (d + 1), data->x + j * d, d * sizeof *x);
-        x[j * (d + 1) + d] = 1.0;
+        memcpy(x + j * (d + 2), data->x + j * d, d * sizeof *x);
+        x[j * (d + 2) + d + 1] = 1.0;
     }
     free(data->x);
     data->x = x;
-    data->features = d + 1;
+    data->features = d + 2;
 }
 
 static inline void mtl_unit_rows(mtl_data *data) {
     const size_t d = data->features;
     for (size_t j = 0; j < data->first[data->tasks]; j++) {
         double squares = 0.0;
-        for (size_t k = 0; k < d; k++) squares += data->x[j * d + k] * data->x[j * d + k];
+        for (size_t k = 0; k < d; k++)
+            squares += data->x[j * d + k] * data->x[j * d + k];
         for (size_t k = 0; k < d; k++) data->x[j * d + k] /= sqrt(squares);
     }
 }
@@ -214,7 +221,7 @@ static inline bool mtl_data_make(mtl_world world, const char *school, mtl_data *
         for (size_t k = 0; k < out->features; k++)
             mtl_z_score(out->x + out->first[i] * out->features + k,
                         out->first[i + 1] - out->first[i], out->features);
-    if (world == MTL_SCHOOL_Z29) mtl_append_ones(out);
+    if (world == MTL_SCHOOL_Z29) mtl_append_constants(out);
     for (size_t j = 0; world == MTL_SCHOOL_Z && j < out->first[out->tasks]; j++)
         out->y[j] = out->y[j] >= 20.0 ? 1.0 : -1.0;
     return true;

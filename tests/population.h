@@ -47,7 +47,7 @@ static inline population population_empty(size_t tasks, size_t rows, size_t feat
     for (size_t i = 0; i < tasks; i++) p.first[i + 1] = p.first[i] + rows + i % 3;
     p.x = calloc(p.first[tasks] * features + 1, sizeof *p.x);
     p.y = calloc(p.first[tasks] + 1, sizeof *p.y);
-    p.local = calloc(tasks, sizeof *p.local);
+    p.local = calloc(tasks + 1, sizeof *p.local);
     assert_true(p.x && p.y && p.local);
     return p;
 }

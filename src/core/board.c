@@ -380,7 +380,7 @@ static void total(bb_board *board) {
         offset += bb_block_sum_length(block, board->pub->tasks);
     }
     for (size_t s = 1; s < board->sums; s++) {
-        if (board->mechanism->grid)
+        if (board->sum[s].exact)
             for (size_t k = 0; k < offset; k++)
                 board->sum[0].exact[k] += board->sum[s].exact[k];
         else

@@ -51,7 +51,7 @@ static bb_status take_field(libsvm *s, const char **field, size_t *length) {
     *field = t->at;
     *length = n;
     t->at += n;
-    s->field += n > 0;
+    s->field++;
     return BB_OK;
 }
 

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { CHILD_SECONDS = 600 }; /* of processor time */
+enum { CHILD_SECONDS = 600 /* of processor time */, PIECE = 1 << 16 };
 
 typedef struct mat {
     const char *path, *x, *y; /* the file and its two variables */
@@ -44,6 +44,24 @@ static bb_status fail_cut(const mat *s) {
 
 static bb_status take(mat *s, void *bytes, size_t size) {
     if (size && fread(bytes, 1, size, s->pipe) != size) return fail_cut(s);
+    return BB_OK;
+}
+
+/* An array of `count` elements, taking no more memory than what really comes: a count
+ * can be wrong. */
+static bb_status take_array(mat *s, void *array, size_t count, size_t size) {
+    size_t room = 0, have = 0;
+    while (have < count) {
+        const size_t most = have < PIECE ? PIECE : have;
+        const size_t piece = count - have < most ? count - have : most;
+        char *bytes;
+        bb_status status = bb_grow(array, &room, have + piece, size, "a MATLAB matrix");
+        if (status) return status;
+        memcpy(&bytes, array, sizeof bytes);
+        status = take(s, bytes + have * size, piece * size);
+        if (status) return status;
+        have += piece;
+    }
     return BB_OK;
 }
 
@@ -79,16 +97,11 @@ static bb_status take_matrix(mat *s, matrix *m) {
                   .columns = record.columns,
                   .entries = record.entries};
     if (!m->sparse) m->entries = m->rows * m->columns;
-    status = bb_allocate(&m->value, m->entries, sizeof *m->value, "a MATLAB matrix");
-    if (!status && m->sparse)
-        status = bb_allocate(&m->offset, m->columns + 1, sizeof *m->offset,
-                             "a MATLAB matrix");
-    if (!status && m->sparse)
-        status = bb_allocate(&m->row, m->entries, sizeof *m->row, "a MATLAB matrix");
-    if (!status && m->sparse)
-        status = take(s, m->offset, (m->columns + 1) * sizeof *m->offset);
-    if (!status && m->sparse) status = take(s, m->row, m->entries * sizeof *m->row);
-    if (!status) status = take(s, m->value, m->entries * sizeof *m->value);
+    if (m->sparse) {
+        status = take_array(s, &m->offset, m->columns + 1, sizeof *m->offset);
+        if (!status) status = take_array(s, &m->row, m->entries, sizeof *m->row);
+    }
+    if (!status) status = take_array(s, &m->value, m->entries, sizeof *m->value);
     if (!status && m->sparse) status = check_sparse(s, m);
     return status;
 }
@@ -104,7 +117,7 @@ static bb_status fail_number(const mat *s, const char *name, size_t row, size_t 
 /* Every number must be finite, or missing if that is kept. */
 static bb_status check_numbers(const mat *s, const char *name, const matrix *m,
                                bool keep_missing) {
-    for (size_t k = 0, e = 0; k < m->columns; k++) {
+    for (size_t k = 0, e = 0; e < m->entries; k++) {
         const size_t end = m->sparse ? m->offset[k + 1] : (k + 1) * m->rows;
         for (; e < end; e++)
             if (!isfinite(m->value[e]) && !(keep_missing && isnan(m->value[e])))
@@ -204,7 +217,7 @@ static bb_status take_task(mat *s, bool keep_missing) {
     return status;
 }
 
-static bb_status take_all(mat *s, bool keep_missing, bb_dataset *data) {
+static bb_status take_records(mat *s, bool keep_missing, bb_dataset *data) {
     bb_mat_record record;
     bb_status status = take_record(s, &record);
     if (!status && record.kind != BB_MAT_START) status = fail_cut(s);
@@ -221,8 +234,22 @@ static bb_status take_all(mat *s, bool keep_missing, bb_dataset *data) {
     return status;
 }
 
+bb_status bb_mat_parent(FILE *pipe, const char *path, const char *x, const char *y,
+                        bool keep_missing, bb_dataset *out) {
+    mat s = {.path = path, .x = x, .y = y, .pipe = pipe};
+    bb_dataset data = {0};
+    const bb_status status = take_records(&s, keep_missing, &data);
+    bb_builder_free(&s.builder);
+    if (status)
+        bb_dataset_free(&data);
+    else
+        *out = data;
+    return status;
+}
+
 /* The child's whole life. stdout and stderr become /dev/null: libraries print. */
-_Noreturn static void be_child(const mat *s, int pipe) {
+_Noreturn static void be_child(int pipe, const char *path, const char *x,
+                               const char *y) {
     if (pipe <= STDERR_FILENO) pipe = fcntl(pipe, F_DUPFD, STDERR_FILENO + 1);
     const int nowhere = open("/dev/null", O_RDWR);
     if (nowhere >= 0) {
@@ -232,26 +259,28 @@ _Noreturn static void be_child(const mat *s, int pipe) {
     }
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
     setrlimit(RLIMIT_CPU, &(struct rlimit){CHILD_SECONDS, CHILD_SECONDS});
-    bb_mat_child(pipe, s->path, s->x, s->y);
+    bb_mat_child(pipe, path, x, y);
     _exit(0);
 }
 
-static bb_status open_child(mat *s, pid_t *child) {
+/* Starts the child; *records is the end of the pipe to read from. */
+static bb_status open_child(const char *path, const char *x, const char *y,
+                            pid_t *child, FILE **records) {
     int end[2];
     if (pipe(end) < 0) return bb_fail(BB_EIO, "no pipe: %s", strerror(errno));
     *child = fork();
     if (*child == 0) {
         close(end[0]);
-        be_child(s, end[1]);
+        be_child(end[1], path, x, y);
     }
     const int problem = errno;
     close(end[1]);
-    if (*child > 0) s->pipe = fdopen(end[0], "rb");
-    if (s->pipe) return BB_OK;
+    if (*child > 0) *records = fdopen(end[0], "rb");
+    if (*records) return BB_OK;
     close(end[0]);
-    return *child < 0 ? bb_fail(BB_EIO, "no process to read %s: %s", s->path,
-                                strerror(problem))
-                      : bb_fail(BB_ENOMEM, "no memory to read %s", s->path);
+    return *child < 0
+               ? bb_fail(BB_EIO, "no process to read %s: %s", path, strerror(problem))
+               : bb_fail(BB_ENOMEM, "no memory to read %s", path);
 }
 
 bb_status bb_read_mat(const char *path, const bb_read_options *options,
@@ -262,20 +291,15 @@ bb_status bb_read_mat(const char *path, const bb_read_options *options,
             "%s: the tasks of a MATLAB file are its cells; --task and --ignore "
             "do not apply",
             path);
-    mat s = {.path = path,
-             .x = options->features ? options->features : "X",
-             .y = options->target ? options->target : "Y"};
-    bb_dataset data = {0};
+    const char *const x = options->features ? options->features : "X";
+    const char *const y = options->target ? options->target : "Y";
+    FILE *records = NULL;
     pid_t child = -1;
-    bb_status status = open_child(&s, &child);
-    if (!status) status = take_all(&s, options->keep_missing, &data);
-    if (s.pipe) fclose(s.pipe); /* the child, if it still writes, gets SIGPIPE */
+    bb_status status = open_child(path, x, y, &child, &records);
+    if (!status)
+        status = bb_mat_parent(records, path, x, y, options->keep_missing, out);
+    if (records) fclose(records); /* the child, if it still writes, gets SIGPIPE */
     if (child > 0)
         while (waitpid(child, NULL, 0) < 0 && errno == EINTR) continue;
-    bb_builder_free(&s.builder);
-    if (status)
-        bb_dataset_free(&data);
-    else
-        *out = data;
     return status;
 }

@@ -7,7 +7,10 @@
 #ifndef BB_DATA_MAT_H
 #define BB_DATA_MAT_H
 
+#include "data/read.h"
+
 #include <stdint.h>
+#include <stdio.h>
 
 enum {
     BB_MAT_START = 1, /* rows: number of cells */
@@ -26,5 +29,11 @@ typedef struct bb_mat_record {
 /* The child: reads the cell arrays x and y of a file and writes records to `pipe`.
  * Nothing it allocates is freed: it ends with the process. */
 void bb_mat_child(int pipe, const char *path, const char *x, const char *y);
+
+/* The parent: makes the records that come from `pipe` a data set. BB_EDATA if they end
+ * early or make no sense. */
+BB_MUST_CHECK bb_status bb_mat_parent(FILE *pipe, const char *path, const char *x,
+                                      const char *y, bool keep_missing,
+                                      bb_dataset *out);
 
 #endif

@@ -182,8 +182,9 @@ static size_t unicode_text(const bb_npy *a, const unsigned char *at, char *text,
     return used;
 }
 
-size_t bb_npy_text(const bb_npy *a, size_t row, char *text, size_t size) {
-    const unsigned char *const at = element(a, row, 0);
+size_t bb_npy_text(const bb_npy *a, size_t row, size_t column, char *text,
+                   size_t size) {
+    const unsigned char *const at = element(a, row, column);
     char digits[40];
     int length = -1;
     if (a->kind == 'U') return unicode_text(a, at, text, size);
@@ -197,7 +198,7 @@ size_t bb_npy_text(const bb_npy *a, size_t row, char *text, size_t size) {
         return count;
     }
     if (a->kind == 'f') {
-        const double value = bb_npy_number(a, row, 0);
+        const double value = bb_npy_number(a, row, column);
         if (isfinite(value)) length = snprintf(digits, sizeof digits, "%.17g", value);
     } else if (a->kind == 'i') {
         length = snprintf(digits, sizeof digits, "%lld",

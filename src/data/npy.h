@@ -22,10 +22,11 @@ BB_MUST_CHECK bb_status bb_npy_open(bb_npy *array, const char *name,
                                     const unsigned char *bytes, size_t size);
 /* An element of a numeric array. Integers beyond 2^53 are rounded. */
 double bb_npy_number(const bb_npy *array, size_t row, size_t column);
-/* The element of a vector as UTF-8 text without its end; at most `size` bytes of it.
+/* An element of any array as UTF-8 text without its end; at most `size` bytes of it.
  * Returns the length, or SIZE_MAX if it does not fit or is no text. Integers and whole
  * floats have their decimal digits. */
-size_t bb_npy_text(const bb_npy *array, size_t row, char *text, size_t size);
+size_t bb_npy_text(const bb_npy *array, size_t row, size_t column, char *text,
+                   size_t size);
 
 /* A ZIP archive's member, unpacked and checked, as a new block. `name` without ".npy".
  * BB_EDATA if the archive is damaged or has no such member. */

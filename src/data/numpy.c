@@ -46,10 +46,10 @@ static bb_status take_number(const numpy *s, const bb_npy *a, size_t row, size_t
                    s->path, name, row, column, *out);
 }
 
-static bb_status take_task(numpy *s, const bb_npy *a, size_t row, const char *name,
-                           size_t *task) {
+static bb_status take_task(numpy *s, const bb_npy *a, size_t row, size_t column,
+                           const char *name, size_t *task) {
     char text[TASK_BYTES];
-    const size_t length = bb_npy_text(a, row, text, sizeof text);
+    const size_t length = bb_npy_text(a, row, column, text, sizeof text);
     if (length == SIZE_MAX || length == 0)
         return bb_fail(BB_EDATA, "%s: %s, row %zu: expected a task's name or number",
                        s->path, name, row);
@@ -61,15 +61,6 @@ static bb_status check_numeric(const numpy *s, const bb_npy *a, const char *name
     return bb_fail(BB_EDATA, "%s: %s: expected numbers, found texts", s->path, name);
 }
 
-/* Column `column` of a table as a vector of its own, for bb_npy_text. */
-static bb_npy column_of(const bb_npy *table, size_t column, size_t row) {
-    bb_npy one = *table;
-    one.data +=
-        (table->fortran ? column * table->rows + row : row * table->columns + column) *
-        table->width;
-    return one;
-}
-
 static bb_status add_table(numpy *s, const bb_npy *a, const bb_columns *columns) {
     s->builder.features = columns->features;
     for (size_t r = 0; r < a->rows; r++) {
@@ -78,9 +69,8 @@ static bb_status add_table(numpy *s, const bb_npy *a, const bb_columns *columns)
         bb_status status = bb_builder_row(&s->builder, &x);
         for (size_t k = 0; !status && k < a->columns; k++) {
             const unsigned char role = columns->role[k];
-            const bb_npy cell = column_of(a, k, r);
             if (role == BB_ROLE_TASK)
-                status = take_task(s, &cell, 0, "the table", &task);
+                status = take_task(s, a, r, k, "the table", &task);
             else if (role != BB_ROLE_IGNORED)
                 status = take_number(s, a, r, k, "the table",
                                      role == BB_ROLE_TARGET ? &y : x++);
@@ -163,7 +153,7 @@ static bb_status add_arrays(numpy *s, const bb_npy *x, const bb_npy *y,
         for (size_t k = 0; !status && k < x->columns; k++)
             status = take_number(s, x, r, k, "X", z + k);
         if (!status) status = take_number(s, y, r, 0, "y", &target);
-        if (!status) status = take_task(s, task, r, "task", &i);
+        if (!status) status = take_task(s, task, r, 0, "task", &i);
         if (!status) status = bb_builder_commit(&s->builder, i, target, r);
         if (status) return status;
     }

@@ -108,7 +108,7 @@ static bb_status draw_world(const bb_synth_options *o, bb_random *random, size_t
 bb_status bb_synth(const bb_synth_options *o, bb_dataset *train, bb_dataset *test,
                    double *model) {
     const double rows = (double)o->tasks * BB_SYNTH_TEST * (double)o->samples;
-    if (!o->tasks || !o->samples || !o->features || rows > 4e9 || o->features > 1e6)
+    if (!o->tasks || !o->samples || !o->features || rows > 4e9 || o->features > 1000000)
         return bb_fail(
             BB_EUSAGE,
             "a synthetic world needs tasks, samples and features >= 1, at most "

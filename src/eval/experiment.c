@@ -6,6 +6,7 @@
 #include "eval/choice.h"
 #include "eval/crossval.h"
 #include "eval/population.h"
+#include "eval/promise.h"
 #include "eval/rundir.h"
 
 #include <math.h>
@@ -71,12 +72,6 @@ static bb_status set_public(experiment *e) {
 static bb_status set_run(experiment *e) {
     const bb_problem problem = {e->run.pub.loss, e->run.pub.intercept,
                                 e->run.pub.scale_sum};
-    e->run.method = e->request->method;
-    e->run.options = e->request->method_options;
-    e->run.mechanism = e->choice.mechanism;
-    e->run.engine = &e->engine;
-    e->run.seeded = e->choice.seeded;
-    e->run.seed = e->choice.seed;
     bb_status status =
         bb_locals_open(&e->local, &e->population.prepared, problem, &e->engine);
     e->run.local = e->local;
@@ -85,80 +80,6 @@ static bb_status set_run(experiment *e) {
                                   e->run.pub.adjacency, &e->ledger);
     e->run.ledger = e->ledger;
     return status;
-}
-
-/* -- what the run promises
- * ------------------------------------------------------------- */
-
-static size_t noised_rounds(const bb_plan *plan, double *pure) {
-    size_t steps = 0;
-    for (uint32_t t = 0; t < plan->rounds; t++)
-        if (plan->step[t].weight > 0.0) pure[steps++] = plan->pure[t];
-    return steps;
-}
-
-/* Of noise as published, the least delta that is true. */
-static bb_status true_delta(const bb_plan *plan, double *delta) {
-    double *pure = NULL;
-    const bb_status status =
-        bb_allocate(&pure, plan->rounds, sizeof *pure, "the privacy statement");
-    if (status) return status;
-    *delta = bb_wishart_true_delta(noised_rounds(plan, pure), pure);
-    free(pure);
-    return BB_OK;
-}
-
-static bb_status make_statement(experiment *e) {
-    const bb_plan *plan = &e->result.plan;
-    const bool published = e->choice.mechanism->pricing == BB_PRICE_PUBLISHED;
-    bb_statement *s = &e->report.statement;
-    bb_guarantee g = {.unit = "task",
-                      .epsilon = e->run.pub.epsilon,
-                      .delta = e->run.pub.delta,
-                      .adjacency = e->run.pub.adjacency,
-                      .sampling = "all",
-                      .mechanism = e->choice.mechanism->name,
-                      .accountant = published ? "composition-bound" : "gaussian-dp",
-                      .rounds = e->result.rounds,
-                      .noise_multiplier = e->result.noise_multiplier,
-                      .valid = !published,
-                      .true_delta_at_least = NAN};
-    *s = (bb_statement){.method = e->run.method->name,
-                        .tasks = e->run.pub.tasks,
-                        .ledger = e->request->options.ledger,
-                        .seeded = e->choice.seeded};
-    if (!e->choice.noisy) return BB_OK;
-    const bb_status status =
-        published ? true_delta(plan, &g.true_delta_at_least) : BB_OK;
-    s->guarantee[s->count++] = g;
-    if (plan->instance_epsilon > 0.0) {
-        g.unit = "instance";
-        g.epsilon = plan->instance_epsilon;
-        g.delta = plan->instance_delta;
-        g.mechanism = "local noise";
-        g.accountant = "composition-bound";
-        g.noise_multiplier = NAN;
-        g.valid = !plan->instance_broken;
-        g.true_delta_at_least = NAN;
-        s->guarantee[s->count++] = g;
-    }
-    return status;
-}
-
-/* Warnings need no result: they are said before the budget is spent. */
-static bb_status warn(const experiment *e) {
-    bb_statement s = {.method = e->run.method->name, .tasks = e->run.pub.tasks};
-    if (!e->choice.noisy || !e->watch->warn) return BB_OK;
-    s.guarantee[s.count++] = (bb_guarantee){.unit = "task", .delta = e->run.pub.delta};
-    json_t *list = bb_statement_warnings(&s);
-    if (!list) return bb_fail(BB_ENOMEM, "no memory for warnings");
-    for (size_t k = 0; k < json_array_size(list); k++)
-        e->watch->warn(e->watch->self, json_string_value(json_array_get(list, k)));
-    json_decref(list);
-    if (e->choice.seeded)
-        e->watch->warn(e->watch->self,
-                       "--seed makes the noise reproducible: this run is not private");
-    return BB_OK;
 }
 
 /* -- evaluating
@@ -282,8 +203,10 @@ static bb_status write_public(experiment *e) {
 static bb_status write_operator(experiment *e) {
     char *models = NULL;
     json_t *run = bb_report_json(&e->report);
-    if (run)
-        json_object_set_new(run, "options", bb_train_json(e->request, false));
+    if (json_object_set_new(run, "options", bb_train_json(e->request, false))) {
+        json_decref(run);
+        run = NULL;
+    }
     bb_status status = bb_rundir_json(&e->dir, "operator/run.json", run);
     if (!status)
         status = bb_rundir_json(&e->dir, "operator/preprocessing.json",
@@ -310,9 +233,16 @@ static bb_status prepare(experiment *e, const char *path) {
     status = bb_population_open(&e->population, o, e->choice.loss,
                                 e->request->method->shared_intercept, path);
     e->report.seconds_read = now() - start;
+    e->run = (bb_run){.method = e->request->method,
+                      .options = e->request->method_options,
+                      .mechanism = e->choice.mechanism,
+                      .engine = &e->engine,
+                      .seeded = e->choice.seeded,
+                      .seed = e->choice.seed};
     if (!status) status = not_stopped(e);
     if (!status) status = set_public(e);
-    if (!status) status = warn(e);
+    if (!status && e->watch->warn)
+        status = bb_promise_warn(&e->run, e->watch->warn, e->watch->self);
     return status;
 }
 
@@ -344,7 +274,8 @@ static bb_status train(experiment *e) {
 
 static bb_status judge(experiment *e) {
     say(e, "evaluating");
-    bb_status status = make_statement(e);
+    bb_status status =
+        bb_promise(&e->run, &e->result, e->request->options.ledger, &e->report.statement);
     if (!status) status = evaluate(e);
     if (!status && e->choice.compare_stl) status = compare_stl(e);
     if (!status && e->choice.compare_no_privacy) status = compare_no_privacy(e);

@@ -102,7 +102,7 @@ json_t *bb_report_json(const bb_report *r) {
  * ------------------------------------------------------------------------ */
 
 void bb_metrics_heading(FILE *stream, bb_loss loss) {
-    fprintf(stream, "%-34s %10s %10s %8s\n", "",
+    fprintf(stream, "%-42s %10s %10s %8s\n", "",
             loss == BB_LOSS_SQUARED ? "nMSE" : "AUC",
             loss == BB_LOSS_SQUARED ? "RMSE" : "accuracy", "rows");
 }
@@ -115,7 +115,7 @@ static void print_number(FILE *stream, double value) {
 }
 
 void bb_metrics_line(FILE *stream, bb_loss loss, const char *name, const bb_metrics *m) {
-    fprintf(stream, "%-34s", name);
+    fprintf(stream, "%-42s", name);
     print_number(stream, loss == BB_LOSS_SQUARED ? m->nmse : m->auc);
     print_number(stream, loss == BB_LOSS_SQUARED ? m->rmse : m->accuracy);
     fprintf(stream, " %8zu\n", m->rows);

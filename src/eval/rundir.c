@@ -156,9 +156,12 @@ static json_t *describe(const bb_rundir *dir, const bb_release *release, size_t 
                   form_name[block->form], "at", (json_int_t)dir->numbers, "shape",
                   shape_of(block, tasks), "clip", bb_json_real(block->clip),
                   "noise_standard_deviation", bb_json_real(release->noise[b]));
-    if (about && block->form == BB_FORM_SELECTION)
+    if (about && block->form == BB_FORM_SELECTION &&
         json_object_set_new(about, "winner",
-                            json_integer((json_int_t)release->winner[b]));
+                            json_integer((json_int_t)release->winner[b]))) {
+        json_decref(about);
+        return NULL;
+    }
     return about;
 }
 
@@ -175,6 +178,7 @@ bb_status bb_rundir_release(void *self, const bb_release *release, size_t tasks)
         status = write_numbers(dir, release->value[b], count);
         dir->numbers += count;
     }
+    if (!status && fflush(dir->billboard)) status = failed("the billboard", "written");
     json_t *entry = json_pack("{s:I,s:o}", "round", (json_int_t)release->round,
                               "blocks", blocks);
     if (json_array_append_new(dir->releases, entry) && !status)
@@ -223,11 +227,12 @@ static bb_status replace(const bb_rundir *dir) {
         goto done;
     }
     status = bb_directory_commit(dir->temporary, dir->path);
-    if (status && rename(old, dir->path)) {
+    /* the new one is not in place unless only making that durable failed */
+    if (status && exists(dir->temporary) && rename(old, dir->path)) {
         status = bb_fail_context(status, "the previous run is now %s", old);
         goto kept;
     }
-done: /* what is at `old` now is the previous run, or the empty place made for it */
+done: /* at `old` is the previous run, or the empty place made for it */
     if (exists(old) && bb_directory_discard(old) && !status)
         status = bb_fail_context(BB_EIO, "the new run is in place");
 kept:

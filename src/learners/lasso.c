@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { SWEEPS = 200000, CHECK = 10 };
+enum { ROUNDS = 200000, CHECK = 10, PATIENCE = 20000 };
 
 /* Everything both solvers know at a point (w, b). */
 typedef struct lasso {
@@ -15,6 +15,8 @@ typedef struct lasso {
     double lambda, tolerance;
     double *w, *g; /* d */
     double b, objective, gap;
+    double best;  /* smallest gap that was clearly an improvement */
+    size_t since; /* round of it */
     double *work; /* n + d, for products with the rows */
 } lasso;
 
@@ -91,6 +93,16 @@ static bool certify(lasso *s) {
     return s->gap <= s->tolerance * s->objective;
 }
 
+/* Certified, or no longer getting better: rounding hides a smaller gap. */
+static bool finished(lasso *s, size_t round) {
+    if (certify(s) || !isfinite(s->gap)) return true;
+    if (s->gap < 0.99 * s->best) {
+        s->best = s->gap;
+        s->since = round;
+    }
+    return round - s->since >= PATIENCE;
+}
+
 /* One round of exact minimisation in each coordinate; g = G w - X'y is kept up to date.
  */
 static void sweep(const bb_local *local, double lambda, double *w, double *g) {
@@ -106,9 +118,9 @@ static void sweep(const bb_local *local, double lambda, double *w, double *g) {
 }
 
 static void descend(lasso *s) {
-    for (size_t round = 1; round <= SWEEPS; round++) {
+    for (size_t round = 1; round <= ROUNDS; round++) {
         sweep(s->local, s->lambda, s->w, s->g);
-        if (round % CHECK == 0 && (certify(s) || !isfinite(s->gap))) return;
+        if (round % CHECK == 0 && finished(s, round)) return;
     }
 }
 
@@ -214,11 +226,11 @@ static void accelerate(fista *f) {
     f->last_b = f->z_b = s->b + bb_dot(d, f->mean, s->w);
     memcpy(f->z, s->w, d * sizeof *f->z);
     memcpy(f->last, s->w, d * sizeof *f->last);
-    for (size_t round = 1; round <= SWEEPS; round++) {
+    for (size_t round = 1; round <= ROUNDS; round++) {
         step(f);
         const double next = 0.5 * (1 + sqrt(1 + 4 * inertia * inertia));
         inertia = extrapolate(f, (inertia - 1) / next) ? 1 : next;
-        if (round % CHECK == 0 && (certify(s) || !isfinite(s->gap))) return;
+        if (round % CHECK == 0 && finished(s, round)) return;
     }
 }
 
@@ -242,7 +254,11 @@ bb_status bb_local_lasso(const bb_local *local, double lambda, double tolerance,
                          double *w, double *b, double *gap, double *work) {
     assert(lambda > 0 && tolerance > 0);
     const size_t d = local->d;
-    lasso s = {.local = local, .lambda = lambda, .tolerance = tolerance, .b = *b};
+    lasso s = {.local = local,
+               .lambda = lambda,
+               .tolerance = tolerance,
+               .b = *b,
+               .best = INFINITY};
     s.w = work;
     s.g = s.w + d;
     s.work = s.g + d;

@@ -95,9 +95,10 @@ BB_MUST_CHECK bb_status bb_local_ridge(const bb_local *local, double lambda,
 /* Minimises loss + lambda ||w||_1 until the duality gap is at most tolerance times the
  * objective; *gap gets the certified absolute gap. Starts from (w, b); lambda > 0,
  * tolerance > 0. Coordinate descent on the Gram matrix (squared loss, where it is
- * kept), else accelerated proximal gradient; stops after 200,000 rounds with whatever
- * gap it has, so the caller compares. BB_ENUMERIC, and nothing written, if the model
- * does not stay finite. */
+ * kept), else accelerated proximal gradient, which can take seconds for 10^5 features.
+ * Stops after 200,000 rounds, or 20,000 without progress, with whatever gap it has: the
+ * caller compares. BB_ENUMERIC, and nothing written, if the model does not stay
+ * finite. */
 BB_MUST_CHECK bb_status bb_local_lasso(const bb_local *local, double lambda,
                                        double tolerance, double *w, double *b,
                                        double *gap, double *work);

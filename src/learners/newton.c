@@ -23,6 +23,7 @@ typedef struct newton {
     double *system; /* the matrix to factorise */
     double *room;
     double b, db;
+    bool seek;           /* is b far from its best? */
     double loss, square; /* at the position: loss and ||v||^2 */
     double cross, step_square, decrement;
 } newton;
@@ -106,21 +107,30 @@ static void look(newton *s) {
     const size_t n = s->local->n;
     predict(s, s->position, s->p);
     s->square = product(s, s->position, s->position, s->p);
-    for (size_t j = 0; j < n; j++) s->p[j] += s->offset[j] + s->b;
+    for (size_t j = 0; j < n; j++) s->p[j] += s->offset[j];
+    if (s->seek) s->b = bb_logistic_intercept(s->local, s->p, s->u);
+    for (size_t j = 0; j < n; j++) s->p[j] += s->b;
     s->loss = loss_of(s->local, s->p, s->u, s->a);
+}
+
+/* Every prediction is decided so far that the intercept does not matter, as far as
+ * numbers can tell: it stays. */
+static bool is_settled(const newton *s) {
+    return bb_sum(s->local->n, s->a) <= 1e-30 * s->local->weight;
 }
 
 /* The Newton step solves (X'AX + lambda I, with a border for b) step = -gradient. */
 static bb_status direction_by_features(newton *s) {
     const size_t d = s->local->d, width = d + (s->local->intercept ? 1 : 0);
     double *g = s->step, *gradient = s->room;
+    const double settled = is_settled(s) ? s->local->weight : 0;
     bb_status status = BB_ENUMERIC;
     double help = 0;
     for (int round = 0; round < 8 && status; round++) {
         bb_rows_covariance(&s->rows, 1, NULL, s->a, s->local->intercept, s->system,
                            s->room);
         for (size_t k = 0; k < width; k++) {
-            if (k < d) s->system[k * width + k] += s->lambda;
+            s->system[k * width + k] += k < d ? s->lambda : settled;
             s->system[k * width + k] *= 1 + help;
         }
         status = bb_cholesky(width, s->system);
@@ -138,37 +148,47 @@ static bb_status direction_by_features(newton *s) {
     return BB_OK;
 }
 
-/* x <- (A K + lambda I)^-1 x, through B = I + A^1/2 K A^1/2 / lambda, whose factor is
- * in s->system (Rasmussen and Williams 2006, algorithm 3.1). */
-static void solve_by_rows(const newton *s, double *x, double *t) {
+/* x <- (A K + lambda I)^-1 x = R (R K R + lambda I)^-1 R^-1 x with R = A^1/2; the
+ * factor of the matrix in the middle is in s->system. */
+static void solve_by_rows(const newton *s, double *x) {
     const size_t n = s->size;
-    bb_multiply_transposed(n, n, 1, s->kernel, x, 0, t);
-    for (size_t j = 0; j < n; j++) t[j] *= sqrt(s->a[j]);
-    bb_cholesky_solve(n, s->system, t);
-    for (size_t j = 0; j < n; j++)
-        x[j] = (x[j] - sqrt(s->a[j]) * t[j] / s->lambda) / s->lambda;
+    for (size_t j = 0; j < n; j++) x[j] /= sqrt(s->a[j]);
+    bb_cholesky_solve(n, s->system, x);
+    for (size_t j = 0; j < n; j++) x[j] *= sqrt(s->a[j]);
+}
+
+static bb_status factorise_by_rows(newton *s) {
+    const size_t n = s->size;
+    double *M = s->system, help = 0, trace = 0;
+    bb_status status = BB_ENUMERIC;
+    for (size_t j = 0; j < n; j++) trace += s->a[j] * s->kernel[j * n + j];
+    for (int round = 0; round < 8 && status; round++) {
+        for (size_t i = 0; i < n; i++) {
+            const double root = sqrt(s->a[i]);
+            for (size_t j = 0; j < n; j++)
+                M[i * n + j] = root * s->kernel[i * n + j] * sqrt(s->a[j]);
+            M[i * n + i] += s->lambda + help * trace;
+        }
+        status = bb_cholesky(n, M);
+        help = help > 0 ? 10 * help : 1e-16;
+    }
+    return status;
 }
 
 /* In the coefficients: (A K + lambda I) step + a db = -(u + lambda position), and with
  * an intercept the coefficients after the step sum to zero. */
 static bb_status direction_by_rows(newton *s) {
     const size_t n = s->size;
-    double *B = s->system, *r = s->room, *z = r + n, *t = z + n;
-    for (size_t i = 0; i < n; i++) {
-        const double root = sqrt(s->a[i]) / s->lambda;
-        for (size_t j = 0; j < n; j++)
-            B[i * n + j] = root * s->kernel[i * n + j] * sqrt(s->a[j]);
-        B[i * n + i] += 1;
-    }
-    const bb_status status = bb_cholesky(n, B);
+    double *r = s->room, *z = r + n, *t = z + n;
+    const bb_status status = factorise_by_rows(s);
     if (status) return status;
     for (size_t j = 0; j < n; j++) r[j] = s->u[j] + s->lambda * s->position[j];
     for (size_t j = 0; j < n; j++) s->step[j] = -r[j];
-    solve_by_rows(s, s->step, t);
+    solve_by_rows(s, s->step);
     s->db = 0;
-    if (s->local->intercept) {
+    if (s->local->intercept && !is_settled(s)) {
         memcpy(z, s->a, n * sizeof *z);
-        solve_by_rows(s, z, t);
+        solve_by_rows(s, z);
         s->db = (bb_sum(n, s->position) + bb_sum(n, s->step)) / bb_sum(n, z);
         bb_axpy(n, -s->db, z, s->step);
     }
@@ -187,7 +207,7 @@ static double objective(const newton *s, double t) {
 /* The length of the step: by halving until the objective falls enough (Armijo). 0: the
  * parabola is no picture of the objective here. */
 static double step_length(const newton *s, double value) {
-    for (double t = 1; t > 0.01; t *= 0.5)
+    for (double t = 1; t > 1e-12; t *= 0.5)
         if (objective(s, t) <= value - 1e-4 * t * s->decrement) return t;
     return 0;
 }
@@ -205,10 +225,19 @@ static bb_status direction(newton *s) {
 
 /* Where most predictions are far from deciding, their curvature says nothing about the
  * way to the minimum. With its upper bound, a quarter, the full step always descends
- * (Bohning 1992). */
-static bb_status careful_direction(newton *s) {
+ * (Bohning 1992), and often so do much longer ones. */
+static bb_status careful_direction(newton *s, double *length) {
     for (size_t j = 0; j < s->local->n; j++) s->a[j] = 0.25 * s->local->weight;
-    return direction(s);
+    const bb_status status = direction(s);
+    double t = 1, value = status ? 0 : objective(s, t);
+    for (int doubling = 0; doubling < 60 && !status; doubling++) {
+        const double further = objective(s, 2 * t);
+        if (!(further < value)) break;
+        value = further;
+        t *= 2;
+    }
+    *length = t;
+    return status;
 }
 
 /* One step; *done if the decrement (twice the expected descent) is at the rounding
@@ -223,17 +252,19 @@ static bb_status advance(newton *s, double *before, bool *done) {
     if (status) return status;
     const bool near =
         s->local->loss == BB_LOSS_SQUARED || s->decrement <= 1e-10 * value;
-    *done = s->decrement <= 1e-30 * value || (near && s->decrement > 0.25 * *before);
+    *done = s->decrement <= 1e-30 * value + 1e-40 * s->local->weight ||
+            (near && s->decrement > 0.25 * *before);
     if (*done) return BB_OK;
     *before = near ? s->decrement : INFINITY;
     double t = near ? 1 : step_length(s, value);
     if (t == 0) {
-        status = careful_direction(s);
-        t = 1;
+        status = careful_direction(s, &t);
+        if (status) return status;
     }
+    s->seek = s->local->intercept && s->local->loss == BB_LOSS_LOGISTIC && t != 1;
     bb_axpy(s->size, t, s->step, s->position);
     s->b += t * s->db;
-    return status;
+    return BB_OK;
 }
 
 static bb_status iterate(newton *s) {
@@ -254,8 +285,7 @@ bb_status bb_newton_ridge(const bb_local *local, double lambda, const double *ce
     memset(s.position, 0, s.size * sizeof *s.position);
     memset(s.offset, 0, local->n * sizeof *s.offset);
     if (centre) bb_rows_multiply(&s.rows, centre, s.offset);
-    if (local->loss == BB_LOSS_LOGISTIC && local->intercept)
-        s.b = bb_logistic_intercept(local, s.offset, s.u);
+    s.seek = local->loss == BB_LOSS_LOGISTIC && local->intercept;
     if (s.by_rows) bb_rows_kernel(&s.rows, s.kernel, s.room);
     const bb_status status = iterate(&s);
     if (status) return bb_fail_context(status, "penalty %g", lambda);

@@ -87,8 +87,8 @@ size_t bb_eigen_work(size_t n) {
 
 /* LAPACK's column-major view of a symmetric matrix is the matrix, and its eigenvectors,
  * which it writes into columns, are our rows. */
-static bb_status eigen(const char *job, size_t n, double *a, double *value, double *work,
-                       size_t doubles, size_t integers) {
+static bb_status eigen(const char *job, size_t n, double *a, double *value,
+                       double *work, size_t doubles, size_t integers) {
     if (n == 0) return BB_OK;
     const bb_status status = check_finite(n * n, a, "eigenvalues");
     if (status) return status;
@@ -100,8 +100,8 @@ static bb_status eigen(const char *job, size_t n, double *a, double *value, doub
                   &integer_room, &info);
     assert(info >= 0);
     if (info > 0)
-        return bb_fail(BB_ENUMERIC, "eigenvalues of a %zu x %zu matrix do not converge", n,
-                       n);
+        return bb_fail(BB_ENUMERIC, "eigenvalues of a %zu x %zu matrix do not converge",
+                       n, n);
     return BB_OK;
 }
 

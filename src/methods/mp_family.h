@@ -35,21 +35,21 @@ typedef struct bb_mp_options {
 
 #define BB_MP_REAL(text, field, value, low, high, unit, words)                         \
     {                                                                                  \
-        .name = text, .kind = BB_OPTION_REAL,                                          \
-        .offset = offsetof(bb_mp_options, field), .fallback = value, .least = low,     \
-        .most = high, .argument = unit, .help = words                                  \
+        .name = (text), .kind = BB_OPTION_REAL,                                        \
+        .offset = offsetof(bb_mp_options, field), .fallback = (value), .least = (low), \
+        .most = (high), .argument = (unit), .help = (words)                            \
     }
 #define BB_MP_AUTO(text, field, low, high, unit, words)                                \
     {                                                                                  \
-        .name = text, .kind = BB_OPTION_AUTO,                                          \
-        .offset = offsetof(bb_mp_options, field), .fallback = "auto", .least = low,    \
-        .most = high, .argument = unit, .help = words                                  \
+        .name = (text), .kind = BB_OPTION_AUTO,                                        \
+        .offset = offsetof(bb_mp_options, field), .fallback = "auto", .least = (low),  \
+        .most = (high), .argument = (unit), .help = (words)                            \
     }
 #define BB_MP_CHOICE(text, field, value, words, meaning)                               \
     {                                                                                  \
-        .name = text, .kind = BB_OPTION_CHOICE,                                        \
-        .offset = offsetof(bb_mp_options, field), .fallback = value, .choices = words, \
-        .argument = "WORD", .help = meaning                                            \
+        .name = (text), .kind = BB_OPTION_CHOICE,                                      \
+        .offset = offsetof(bb_mp_options, field), .fallback = (value),                 \
+        .choices = (words), .argument = "WORD", .help = (meaning)                      \
     }
 
 /* Rows of the options table: the proximal gradient method. */
@@ -67,19 +67,20 @@ typedef struct bb_mp_options {
         BB_MP_AUTO("strong-convexity", convexity, 1e-15, 1e12, "MU",                   \
                    "of the losses, for momentum strong; auto: the ridge"),             \
         BB_MP_AUTO("shift", shift, 0.0, 1e6, "C",                                      \
-                   "lifts the noisy sum by C times the size of its noise; auto: 1.1 "  \
+                   "lifts the noisy sum by C times the size of its noise; auto: 1.5 "  \
                    "for Gaussian noise, 0 for Wishart noise")
 
 /* The clip and the start of methods whose models stay free of noise at home. */
 #define BB_MP_START_ROWS                                                               \
-    BB_MP_AUTO("clip", clip, 1e-12, 1e12, "K",                                         \
-               "models are clipped to this norm; auto: a typical norm, selected "      \
-               "privately"),                                                           \
+    BB_MP_AUTO(                                                                        \
+        "clip", clip, 1e-12, 1e12, "K",                                                \
+        "models are clipped to this norm; auto: near the upper quartile of the "       \
+        "tasks' norms, selected privately"),                                           \
         BB_MP_REAL("clip-share", clip_share, "0.1", 0.001, 0.9, "FRACTION",            \
                    "of epsilon, for the automatic clip"),                              \
         BB_MP_CHOICE("start", start, "ridge", "ridge|zero",                            \
                      "first models: each task's own ridge model, or zero"),            \
-        BB_MP_REAL("start-lambda", start_lambda, "0.01", 1e-12, 1e12, "LAMBDA",        \
+        BB_MP_REAL("start-lambda", start_lambda, "0.001", 1e-12, 1e12, "LAMBDA",       \
                    "penalty of that ridge model")
 
 /* What a task keeps between rounds; q and q_previous of mp-lrsp only. */

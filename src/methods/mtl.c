@@ -197,8 +197,7 @@ static bb_status digest_check(const bb_view *view, bb_mtl_penalty penalty,
     if (release->round == 1) {
         board->dual = 0.0; /* no loss is negative */
         board->diagonal = penalty == BB_MTL_L21 ? 1.0 : 0.0;
-        board->rho = first_rho * sum[BB_MTL_SPREAD] /
-                     ((double)view->pub->tasks * (double)view->pub->features);
+        board->rho = first_rho * sum[BB_MTL_SPREAD] / (double)view->pub->tasks;
         if (!(board->rho > 0.0)) board->rho = 1.0;
     }
     if (!failed) board->dual = fmax(board->dual, dual);

@@ -173,9 +173,14 @@ static void settle(const bb_view *view, const bb_task *task, const own *s) {
     memcpy(s->z, z, d * sizeof *z);
 }
 
-/* The certificate's parts. For any intercept b* in its range, the loss's and the
- * conjugate's sum is at least u.(x w + b*), so a sum of u that is not zero takes at
- * most |sum u| |b*| from the bound. */
+/* The best intercept for the optimal models is taken to be in this range: within 30, as
+ * those of one-class tasks are kept, or in the order of the best one for w. */
+static double intercept_range(double b) {
+    return fabs(b) <= largest_intercept ? largest_intercept : 2.0 * fabs(b);
+}
+
+/* The certificate's parts. Loss and conjugate add up to at least u.(x w + b), so that a
+ * sum of u that is not exactly zero takes at most |sum u| |b| from the bound. */
 static void check(const bb_view *view, const bb_task *task, const own *s) {
     const bb_local *local = task->local;
     double *out = s->checked, *u = task->work, *work = u + local->n;
@@ -183,10 +188,12 @@ static void check(const bb_view *view, const bb_task *task, const own *s) {
     bb_local_residual(local, s->w, *s->b, u);
     out[BB_MTL_CONJUGATE] = bb_local_conjugate(local, u, BB_MTL_ALMOST);
     out[BB_MTL_GUESSED] = bb_local_conjugate(local, u, read_board(view)->guess);
-    out[BB_MTL_SLACK] = fabs(*s->gb) * (largest_intercept + fabs(*s->b));
+    out[BB_MTL_SLACK] = fabs(*s->gb) * intercept_range(*s->b);
     const double b = bb_local_intercept(local, s->z, work);
     out[BB_MTL_LOSS] = bb_local_value(local, s->z, b, work);
-    if (view->board->releases == 0) out[BB_MTL_SPREAD] = bb_local_spread(local, work);
+    if (view->board->releases == 0 && local->n > 0)
+        out[BB_MTL_SPREAD] = bb_local_spread(local, work) /
+                             (double)(local->n < local->d ? local->n : local->d);
     double sum = 0.0;
     for (size_t k = 0; k < BB_MTL_FAILED; k++) sum += out[k];
     for (size_t k = 0; k < local->d; k++) sum += s->g[k] * s->g[k];

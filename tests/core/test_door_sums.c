@@ -253,8 +253,8 @@ static void check_open(bb_form form, size_t length) {
     assert_true(d.board.sums > 1);
     for (size_t i = 0; i < tasks; i++) {
         for (size_t k = 0; k < n; k++) v[k] = uniform(-1e3, 1e3);
-        for (size_t k = 0; k < n && form == BB_FORM_PSD; k++)
-            v[k] = (double)(k / length + k % length) * (double)i;
+        for (size_t k = 0; k < length && form == BB_FORM_PSD; k++)
+            for (size_t l = 0; l < k; l++) v[l * length + k] = v[k * length + l];
         for (size_t k = 0; k < n; k++) {
             if (form == BB_FORM_SQUARE) naive[k] += v[k] * v[k];
             if (form == BB_FORM_SLOT) naive[i * length + k] += v[k];

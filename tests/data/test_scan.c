@@ -65,7 +65,7 @@ static void halfway_numbers(void **state) {
     size_t fast = 0;
     assert_ok(bb_random_open_stream(&random, 4, BB_FOR_TEST, 0, 0));
     for (int i = 0; i < 100000; i++) {
-        /* 2^53 <= odd/2 < 2^54: odd is halfway; then tiny changes around it */
+        /* doubles in [2^53, 2^54) are even: odd is halfway; then tiny changes */
         const uint64_t odd = (bb_random_bits(&random) >> 10) | (uint64_t)1 << 53 | 1;
         const int more = (int)bb_random_below(&random, 3) - 1;
         snprintf(text, sizeof text, "%llu%s%d",

@@ -45,7 +45,7 @@ static void test_stationarity(void **state) {
     (void)state;
     for (size_t i = 0; i < SHAPES; i++)
         for (int setting = 0; setting < 32; setting++)
-            for (double lambda = 1e-6; lambda < 1e4; lambda *= 100)
+            for (double lambda = 1e-12; lambda < 1e4; lambda *= 1000)
                 check_ridge(shapes[i], setting, lambda, 0.3);
 }
 

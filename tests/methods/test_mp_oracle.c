@@ -2,8 +2,7 @@
  * real loop: the reference's noise is added by a mechanism that only this test has. */
 #include "methods/mp_family.h"
 #include "methods/registry.h"
-#include "numbers.h"
-#include "population.h"
+#include "reference.h"
 
 #include <string.h>
 
@@ -30,20 +29,6 @@ static bb_status inject(void *self, bb_random *random, uint32_t round,
             sum[i * d + j] += numbers_at(&e->at, (round - 1) * d + i, j);
     }
     return BB_OK;
-}
-
-static population reference_population(void) {
-    numbers x = numbers_read("oracle/mpmtl/X_rows_task_major.csv", 0);
-    numbers y = numbers_read("oracle/mpmtl/y_task_by_sample.csv", 0);
-    population p =
-        population_empty(y.rows, y.columns, x.columns, BB_LOSS_SQUARED, false);
-    for (size_t i = 0; i <= p.tasks; i++) p.first[i] = i * y.columns;
-    memcpy(p.x, x.at, x.rows * x.columns * sizeof *p.x);
-    memcpy(p.y, y.at, y.rows * y.columns * sizeof *p.y);
-    population_open_locals(&p);
-    free(x.at);
-    free(y.at);
-    return p;
 }
 
 /* models (tasks x d) against a file of d rows x tasks columns. */

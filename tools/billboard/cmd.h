@@ -34,6 +34,8 @@ typedef struct cmd_output {
 
 BB_MUST_CHECK bb_status cmd_output_open(cmd_output *output);
 BB_MUST_CHECK bb_status cmd_output_json(const cmd_output *output, const json_t *json);
+/* Appends to a list, which becomes NULL when memory runs out (and stays NULL). */
+void cmd_append(json_t **list, json_t *item);
 /* Writes it to stdout unless status is a failure, which is reported instead. Frees the
  * output, and returns the exit code. */
 int cmd_output_close(cmd_output *output, bb_status status);

@@ -26,7 +26,7 @@ enum { SAME = sizeof same / sizeof *same };
 static json_t *constants_json(const bb_info *info, const bb_dataset *data) {
     json_t *list = json_array();
     for (size_t k = 0; k < info->constants; k++)
-        json_array_append_new(list, json_string(data->feature_name[info->constant[k]]));
+        cmd_append(&list, json_string(data->feature_name[info->constant[k]]));
     return list;
 }
 

@@ -22,8 +22,8 @@ static bb_status print_json(const contents *c, const cmd_output *output) {
     json_t *entries = json_array();
     for (size_t i = 0; i < c->entries; i++) {
         const bb_ledger_entry *e = &c->entry[i];
-        json_array_append_new(
-            entries, json_pack("{s:I,s:s,s:s,s:f,s:f}", "id", (json_int_t)e->id, "time",
+        cmd_append(
+            &entries, json_pack("{s:I,s:s,s:s,s:f,s:f}", "id", (json_int_t)e->id, "time",
                                e->time, "description", e->description, "epsilon",
                                e->epsilon, "delta", e->delta));
     }

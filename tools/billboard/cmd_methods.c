@@ -1,5 +1,6 @@
 #include "cmd.h"
 
+#include "base/memory.h"
 #include "methods/registry.h"
 
 #include <stdlib.h>
@@ -20,47 +21,52 @@ static const char *type_name(bb_option_kind kind) {
  * ------------------------------------------------------------------------------ */
 
 static json_t *option_json(const bb_option *o, json_t *defaults) {
-    json_t *about = json_pack("{s:s,s:s,s:O,s:s}", "name", o->name, "type",
-                              type_name(o->kind), "default",
-                              json_object_get(defaults, o->name), "help", o->help);
-    if (about && o->kind == BB_OPTION_CHOICE)
-        json_object_set_new(about, "choices", json_string(o->choices));
-    return about;
+    const bool choice = o->kind == BB_OPTION_CHOICE;
+    return json_pack("{s:s,s:s,s:O,s:o,s:s}", "name", o->name, "type",
+                     type_name(o->kind), "default", json_object_get(defaults, o->name),
+                     "choices", choice ? json_string(o->choices) : json_null(), "help",
+                     o->help);
 }
 
-static bb_status method_json(const bb_method *m, json_t *list) {
-    void *values = calloc(1, m->options_size + 1);
-    json_t *options = json_array(), *losses = json_array(), *defaults = NULL;
-    bb_status status = values ? bb_options_default(m->options, values)
-                              : bb_fail(BB_ENOMEM, "no memory for a method's options");
-    if (!status) {
-        defaults = bb_options_json(m->options, values);
-        bb_options_free(m->options, values);
-    }
-    for (size_t k = 0; defaults && k < m->options.count; k++)
-        json_array_append_new(options, option_json(&m->options.row[k], defaults));
-    if (m->losses & BB_SUPPORTS_SQUARED)
-        json_array_append_new(losses, json_string("squared"));
-    if (m->losses & BB_SUPPORTS_LOGISTIC)
-        json_array_append_new(losses, json_string("logistic"));
-    if (!status && json_array_append_new(
-                       list, json_pack("{s:s,s:s,s:s,s:O,s:O}", "name", m->name, "kind",
-                                       kind_name(m->kind), "summary", m->summary,
-                                       "losses", losses, "options", options)))
-        status = bb_fail(BB_ENOMEM, "no memory for the output");
+static json_t *options_json(bb_options table, json_t *defaults) {
+    json_t *list = json_array();
+    for (size_t k = 0; k < table.count; k++)
+        cmd_append(&list, option_json(&table.row[k], defaults));
+    return list;
+}
+
+static json_t *losses_json(const bb_method *m) {
+    json_t *list = json_array();
+    if (m->losses & BB_SUPPORTS_SQUARED) cmd_append(&list, json_string("squared"));
+    if (m->losses & BB_SUPPORTS_LOGISTIC) cmd_append(&list, json_string("logistic"));
+    return list;
+}
+
+static bb_status method_json(const bb_method *m, json_t **out) {
+    void *values = NULL;
+    bb_status status = bb_allocate(&values, 1, m->options_size, "a method's options");
+    if (status) return status;
+    status = bb_options_default(m->options, values);
+    json_t *defaults = status ? NULL : bb_options_json(m->options, values);
+    if (!status)
+        *out = json_pack("{s:s,s:s,s:s,s:o,s:o}", "name", m->name, "kind",
+                         kind_name(m->kind), "summary", m->summary, "losses",
+                         losses_json(m), "options", options_json(m->options, defaults));
     json_decref(defaults);
-    json_decref(options);
-    json_decref(losses);
+    bb_options_free(m->options, values);
     free(values);
     return status;
 }
 
 static bb_status print_json(const cmd_output *output) {
-    json_t *list = json_array(), *all = NULL;
+    json_t *list = json_array();
     bb_status status = BB_OK;
-    for (size_t i = 0; bb_method_at(i) && !status; i++)
-        status = method_json(bb_method_at(i), list);
-    all = json_pack("{s:o}", "methods", list);
+    for (size_t i = 0; bb_method_at(i) && !status; i++) {
+        json_t *method = NULL;
+        status = method_json(bb_method_at(i), &method);
+        cmd_append(&list, method);
+    }
+    json_t *all = json_pack("{s:o}", "methods", list);
     if (!status) status = cmd_output_json(output, all);
     json_decref(all);
     return status;

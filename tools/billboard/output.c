@@ -26,6 +26,13 @@ bb_status cmd_output_json(const cmd_output *output, const json_t *json) {
     return BB_OK;
 }
 
+void cmd_append(json_t **list, json_t *item) {
+    if (json_array_append_new(*list, item)) {
+        json_decref(*list);
+        *list = NULL;
+    }
+}
+
 int cmd_output_close(cmd_output *output, bb_status status) {
     if (output->stream) {
         const bool broken = ferror(output->stream);

@@ -1,0 +1,88 @@
+#include "eval/promise.h"
+
+#include "base/memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static bool is_noisy(const bb_run *run) {
+    return run->mechanism->pricing != BB_PRICE_NOTHING;
+}
+
+/* Of noise as published, the least delta that is true: of the steps that have noise. */
+static bb_status true_delta(const bb_plan *plan, double *delta) {
+    double *pure = NULL;
+    size_t steps = 0;
+    const bb_status status =
+        bb_allocate(&pure, plan->rounds, sizeof *pure, "the privacy statement");
+    if (status) return status;
+    for (uint32_t t = 0; t < plan->rounds; t++)
+        if (plan->step[t].weight > 0.0) pure[steps++] = plan->pure[t];
+    *delta = bb_wishart_true_delta(steps, pure);
+    free(pure);
+    return BB_OK;
+}
+
+static bb_guarantee of_tasks(const bb_run *run, const bb_result *result) {
+    const bool published = run->mechanism->pricing == BB_PRICE_PUBLISHED;
+    return (bb_guarantee){.unit = "task",
+                          .epsilon = run->pub.epsilon,
+                          .delta = run->pub.delta,
+                          .adjacency = run->pub.adjacency,
+                          .sampling = "all",
+                          .mechanism = run->mechanism->name,
+                          .accountant = published ? "composition-bound" : "gaussian-dp",
+                          .rounds = result->rounds,
+                          .noise_multiplier = result->noise_multiplier,
+                          .valid = !published,
+                          .true_delta_at_least = NAN};
+}
+
+/* Noise that tasks add to their own steps protects single rows (replaced, not removed:
+ * a task's number of rows is not hidden by it). */
+static bb_guarantee of_rows(const bb_result *result) {
+    return (bb_guarantee){.unit = "instance",
+                          .epsilon = result->plan.instance_epsilon,
+                          .delta = result->plan.instance_delta,
+                          .adjacency = BB_REPLACE_ONE,
+                          .sampling = "all",
+                          .mechanism = "local noise",
+                          .accountant = "composition-bound",
+                          .rounds = result->rounds,
+                          .noise_multiplier = NAN,
+                          .valid = !result->plan.instance_broken,
+                          .true_delta_at_least = NAN};
+}
+
+bb_status bb_promise(const bb_run *run, const bb_result *result, const char *ledger,
+                     bb_statement *statement) {
+    bb_statement s = {.method = run->method->name,
+                      .tasks = run->pub.tasks,
+                      .ledger = ledger,
+                      .seeded = run->seeded};
+    bb_status status = BB_OK;
+    if (is_noisy(run)) {
+        s.guarantee[s.count++] = of_tasks(run, result);
+        if (run->mechanism->pricing == BB_PRICE_PUBLISHED)
+            status = true_delta(&result->plan, &s.guarantee[0].true_delta_at_least);
+        if (result->plan.instance_epsilon > 0.0)
+            s.guarantee[s.count++] = of_rows(result);
+    }
+    if (!status) *statement = s;
+    return status;
+}
+
+bb_status bb_promise_warn(const bb_run *run,
+                          void (*warn)(void *self, const char *text), void *self) {
+    bb_statement s = {.method = run->method->name, .tasks = run->pub.tasks};
+    if (!is_noisy(run)) return BB_OK;
+    s.guarantee[s.count++] = (bb_guarantee){.unit = "task", .delta = run->pub.delta};
+    json_t *list = bb_statement_warnings(&s);
+    if (!list) return bb_fail(BB_ENOMEM, "no memory for warnings");
+    for (size_t k = 0; k < json_array_size(list); k++)
+        warn(self, json_string_value(json_array_get(list, k)));
+    json_decref(list);
+    if (run->seeded)
+        warn(self, "--seed makes the noise reproducible: this run is not private");
+    return BB_OK;
+}

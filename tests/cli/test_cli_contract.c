@@ -1,0 +1,360 @@
+/* What the program promises about flags, exit codes, stdout and JSON. */
+#include "cli.h"
+
+static void make_world(void) {
+    if (!cli_exists("W.csv"))
+        cli_ok("synth low-rank --tasks 40 --samples 12 --features 5 --seed 2 -o W.csv");
+}
+
+/* Labels 0 and 1 by a threshold; `task` in the last column. */
+static void make_labels(void) {
+    FILE *file = fopen("L.csv", "w");
+    assert_non_null(file);
+    fputs("good,a,b,who\n", file);
+    for (int j = 0; j < 400; j++) {
+        const double a = sin(j * 1.7), b = cos(j * 0.9);
+        fprintf(file, "%d,%.6f,%.6f,t%d\n", a + 0.5 * b + 0.3 * sin(j * 7.1) > 0, a, b,
+                j % 35);
+    }
+    fclose(file);
+}
+
+static const char *const keys[] = {"method",
+                                   "loss",
+                                   "tasks",
+                                   "features",
+                                   "rows",
+                                   "objective",
+                                   "gap",
+                                   "iterations",
+                                   "rounds",
+                                   "privacy.private",
+                                   "privacy.epsilon",
+                                   "privacy.delta",
+                                   "privacy.adjacency",
+                                   "privacy.sampling",
+                                   "privacy.mechanism",
+                                   "privacy.noise_multiplier",
+                                   "privacy.guarantees",
+                                   "privacy.statement",
+                                   "train.nmse",
+                                   "train.rmse",
+                                   "test.nmse",
+                                   "test.rmse",
+                                   "test.auc",
+                                   "test.accuracy",
+                                   "per_task.min",
+                                   "per_task.median",
+                                   "per_task.max",
+                                   "compare.stl",
+                                   "compare.share_not_worse",
+                                   "billboard_sha256",
+                                   "models_sha256",
+                                   "seconds.read",
+                                   "seconds.solve",
+                                   "seconds.total"};
+
+static void assert_keys(const json_t *json) {
+    for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
+        if (!cli_at(json, keys[k])) fail_msg("no member %s", keys[k]);
+    assert_int_equal(strlen(cli_text(json, "billboard_sha256")), 64);
+    assert_int_equal(strlen(cli_text(json, "models_sha256")), 64);
+}
+
+static void a_private_run_has_every_key(void **state) {
+    (void)state;
+    make_world();
+    json_t *j = cli_json("train W.csv --method mp-groupsparse --epsilon 2 --delta 1e-3 "
+                         "--adjacency add-remove --test W.test.csv --compare stl --json "
+                         "-o keys");
+    assert_keys(j);
+    assert_string_equal(cli_text(j, "method"), "mp-groupsparse");
+    assert_string_equal(cli_text(j, "loss"), "squared");
+    assert_int_equal(cli_number(j, "tasks"), 40);
+    assert_int_equal(cli_number(j, "features"), 5);
+    assert_int_equal(cli_number(j, "rows"), 40 * 12 * 10);
+    assert_true(json_is_true(cli_at(j, "privacy.private")));
+    assert_close(cli_number(j, "privacy.epsilon"), 2.0, 0.0);
+    assert_close(cli_number(j, "privacy.delta"), 1e-3, 0.0);
+    assert_string_equal(cli_text(j, "privacy.adjacency"), "add-remove");
+    assert_string_equal(cli_text(j, "privacy.sampling"), "all");
+    assert_string_equal(cli_text(j, "privacy.mechanism"), "gaussian");
+    assert_true(cli_number(j, "privacy.noise_multiplier") > 0.0);
+    assert_true(json_is_null(cli_at(j, "test.auc")));
+    assert_true(cli_number(j, "test.nmse") > 0.0);
+    assert_true(cli_number(j, "compare.stl.test.nmse") > 0.0);
+    assert_non_null(strstr(cli_text(j, "compare.stl.note"), "for evaluation only"));
+    const double share = cli_number(j, "compare.share_not_worse");
+    assert_true(share >= 0.0 && share <= 1.0);
+    json_t *kept = json_load_file("keys/operator/run.json", 0, NULL);
+    assert_non_null(kept);
+    json_object_del(kept, "options");
+    assert_true(json_equal(kept, j));
+    json_decref(kept);
+    json_decref(j);
+}
+
+static void without_noise_there_is_no_epsilon(void **state) {
+    (void)state;
+    make_world();
+    json_t *j = cli_json("train W.csv --method mtl-trace --json -o open");
+    assert_keys(j);
+    assert_true(json_is_false(cli_at(j, "privacy.private")));
+    assert_true(json_is_null(cli_at(j, "privacy.epsilon")));
+    assert_true(json_is_null(cli_at(j, "privacy.noise_multiplier")));
+    assert_string_equal(cli_text(j, "privacy.mechanism"), "none");
+    assert_true(cli_number(j, "objective") > 0.0);
+    assert_true(cli_number(j, "gap") <= 1e-6 * cli_number(j, "objective"));
+    /* no test rows: no test metrics */
+    assert_true(json_is_null(cli_at(j, "test.nmse")));
+    assert_true(json_is_null(cli_at(j, "test.rmse")));
+    assert_true(json_is_null(cli_at(j, "per_task.median")));
+    assert_true(json_is_null(cli_at(j, "compare.stl")));
+    json_decref(j);
+}
+
+static void labels_are_scored_by_auc(void **state) {
+    (void)state;
+    make_labels();
+    json_t *j = cli_json("train L.csv --task who --target good --method stl --loss "
+                         "logistic --train-fraction 0.5 --json -o labels");
+    assert_string_equal(cli_text(j, "loss"), "logistic");
+    assert_true(cli_number(j, "test.auc") > 0.7);
+    assert_true(cli_number(j, "test.accuracy") > 0.6);
+    assert_true(json_is_null(cli_at(j, "test.nmse")));
+    assert_string_equal(cli_text(j, "per_task.metric"), "auc");
+    json_decref(j);
+}
+
+static void people_get_a_statement(void **state) {
+    (void)state;
+    make_world();
+    cli_result r = cli("train W.csv --method mp-prior --epsilon 1 --test W.test.csv "
+                       "--compare stl,no-privacy -o people");
+    assert_int_equal(r.code, 0);
+    assert_non_null(strstr(r.out, "every task alone"));
+    assert_non_null(strstr(r.out, "no privacy"));
+    char *statement = cli_read("people/public/statement.txt");
+    const char *at = strstr(r.out, statement);
+    assert_non_null(at);
+    assert_string_equal(at, statement); /* at the end */
+    free(statement);
+    cli_free(&r);
+}
+
+static void usage_is_exit_code_2(void **state) {
+    (void)state;
+    make_world();
+    cli_fails(2, "needs --epsilon", "train W.csv --method mp-prior -o x");
+    cli_fails(2, "has no meaning", "train W.csv --method stl --epsilon 1 -o x");
+    cli_fails(2, "has no meaning", "train W.csv --method mtl-l21 --delta 0.1 -o x");
+    cli_fails(2, "has no meaning",
+              "train W.csv --method mp-lowrank --mechanism none --epsilon 1 -o x");
+    cli_fails(2, "does not apply", "train W.csv --method mtl-trace --mechanism gaussian "
+                                   "--epsilon 1 -o x");
+    cli_fails(2, "--allow-broken-privacy",
+              "train W.csv --method mp-lowrank --mechanism wishart-published --epsilon "
+              "1 -o x");
+    cli_fails(2, "unknown mechanism", "train W.csv --method stl --mechanism laplace "
+                                      "-o x");
+    cli_fails(2, "unknown method", "train W.csv --method magic -o x");
+    cli_fails(2, "which method", "train W.csv -o x");
+    cli_fails(2, "--output", "train W.csv --method stl");
+    cli_fails(2, "epsilon", "train W.csv --method mp-prior --epsilon -1 -o x");
+    cli_fails(2, "epsilon", "train W.csv --method mp-prior --epsilon nan -o x");
+    cli_fails(2, "delta", "train W.csv --method mp-prior --epsilon 1 --delta 2 -o x");
+    cli_fails(2, "loss", "train W.csv --method stl --loss hinge -o x");
+    cli_fails(2, "does not support",
+              "train W.csv --method mp-prior --epsilon 1 --loss logistic -o x");
+    cli_fails(2, "lamda", "train W.csv --method stl --set lamda=1 -o x");
+    cli_fails(2, "lambda", "train W.csv --method stl --set lambda=many -o x");
+    cli_fails(2, "key=value", "train W.csv --method stl --set lambda -o x");
+    cli_fails(2, "--compare", "train W.csv --method stl --compare magic -o x");
+    cli_fails(2, "--seed", "train W.csv --method stl --seed 1.5 -o x");
+    cli_fails(2, "schedule", "train W.csv --method mp-lowrank --epsilon 1 --schedule "
+                             "soon -o x");
+    cli_fails(2, "train-fraction", "train W.csv --method stl --test W.test.csv "
+                                   "--train-fraction 0.5 -o x");
+    cli_fails(2, "population", "train W.csv --method stl --population p -o x");
+    cli_fails(2, "no command", "tarin W.csv");
+    cli_fails(2, "which command", "%s", "");
+    assert_int_equal(cli_count("x*"), 0);
+}
+
+/* argp's own complaints take two lines, and end in 2 as well. */
+static void argp_ends_in_2(void **state) {
+    (void)state;
+    const char *const line[] = {"train W.csv --methode stl", "train", "train a b",
+                                "train W.csv --epsilon", "info", "methods now", "predict r",
+                                "ledger", "synth"};
+    for (size_t k = 0; k < sizeof line / sizeof *line; k++) {
+        cli_result r = cli("%s", line[k]);
+        if (r.code != 2 || *r.out || strncmp(r.err, "billboard", 9) != 0)
+            fail_msg("billboard %s: exit code %d, stdout \"%s\", stderr \"%s\"", line[k],
+                     r.code, r.out, r.err);
+        cli_free(&r);
+    }
+}
+
+static void broken_privacy_is_told(void **state) {
+    (void)state;
+    make_world();
+    json_t *j = cli_json("train W.csv --method mp-lowrank --mechanism wishart-published "
+                         "--allow-broken-privacy --epsilon 0.1 --rounds 5 --json -o wis");
+    assert_true(json_is_false(cli_at(j, "privacy.private")));
+    assert_true(json_is_null(cli_at(j, "privacy.epsilon")));
+    const json_t *g = json_array_get(cli_at(j, "privacy.guarantees"), 0);
+    assert_close(cli_number(g, "claimed_epsilon"), 0.1, 0.0);
+    /* 1 - exp(-sum of epsilon_t); a small part of epsilon went into a selection */
+    assert_true(cli_number(g, "true_delta_at_least") >= 1.0 - exp(-0.08));
+    assert_true(cli_number(g, "true_delta_at_least") > 1000.0 * cli_number(g, "claimed_delta"));
+    assert_non_null(strstr(cli_text(j, "privacy.statement"), "NOT PRIVATE"));
+    json_decref(j);
+}
+
+static void a_seed_is_not_private(void **state) {
+    (void)state;
+    make_world();
+    cli_result r = cli("train W.csv --method mp-prior --epsilon 1 --seed 1 -o seeded");
+    assert_int_equal(r.code, 0);
+    assert_non_null(strstr(r.err, "not private"));
+    assert_non_null(strstr(r.out, "NOT PRIVATE: seeded"));
+    cli_free(&r);
+    json_t *j = json_load_file("seeded/public/privacy.json", 0, NULL);
+    assert_true(json_is_false(cli_at(j, "private")));
+    json_decref(j);
+}
+
+static void delta_is_chosen_and_warned_about(void **state) {
+    (void)state;
+    make_world();
+    json_t *j = cli_json("train W.csv --method mp-groupsparse --epsilon 1 --json -o d1");
+    assert_close(cli_number(j, "privacy.delta"), 1e-5, 0.0);
+    json_decref(j);
+    j = cli_json("train W.csv --method mp-groupsparse --epsilon 1 --delta paper --json -o "
+                 "d2");
+    assert_relative(cli_number(j, "privacy.delta"), 1.0 / (40.0 * log(40.0)), 1e-12);
+    json_decref(j);
+    cli_result r = cli("train W.csv --method mp-groupsparse --epsilon 1 --delta 0.1 -o d3");
+    assert_int_equal(r.code, 0);
+    assert_non_null(strstr(r.err, "warning"));
+    cli_free(&r);
+    cli_ok("synth low-rank --tasks 8 --samples 5 --features 3 --seed 2 -o few.csv");
+    r = cli("train few.csv --method mp-groupsparse --epsilon 1 -o d4");
+    assert_int_equal(r.code, 0);
+    assert_non_null(strstr(r.err, "warning: only 8 tasks"));
+    cli_free(&r);
+}
+
+static void a_config_file_is_as_good_as_flags(void **state) {
+    (void)state;
+    make_world();
+    cli_write("c.json", "{\"method\": \"mp-lowrank\", \"epsilon\": 1.5, \"rounds\": 7, "
+                        "\"seed\": \"3\", \"no-intercept\": true, \"output\": \"c1\", "
+                        "\"json\": true, \"set\": {\"lambda\": 0.25}}");
+    json_t *a = cli_json("train W.csv --config c.json");
+    json_t *b = cli_json("train W.csv --method mp-lowrank --epsilon 1.5 --rounds 7 --seed "
+                         "3 --no-intercept --set lambda=0.25 -o c2 --json");
+    assert_string_equal(cli_text(a, "models_sha256"), cli_text(b, "models_sha256"));
+    /* flags win */
+    json_t *c = cli_json("train W.csv --epsilon 2 --config c.json --set lambda=0.5 -o c3");
+    assert_close(cli_number(c, "privacy.epsilon"), 2.0, 0.0);
+    json_t *kept = json_load_file("c3/operator/run.json", 0, NULL);
+    assert_close(cli_number(kept, "options.set.lambda"), 0.5, 0.0);
+    assert_close(cli_number(kept, "options.rounds"), 7, 0.0);
+    /* the options that a run keeps are a config file themselves */
+    json_t *options = json_object_get(kept, "options");
+    json_object_set_new(options, "output", json_string("c4"));
+    json_dump_file(options, "again.json", 0);
+    json_t *d = cli_json("train W.csv --config again.json");
+    assert_string_equal(cli_text(c, "models_sha256"), cli_text(d, "models_sha256"));
+    json_decref(a);
+    json_decref(b);
+    json_decref(c);
+    json_decref(d);
+    json_decref(kept);
+    cli_write("bad.json", "{\"methd\": \"stl\"}");
+    cli_fails(2, "methd", "train W.csv --config bad.json -o x");
+    cli_write("bad.json", "{\"method\": \"stl\", \"config\": \"c.json\"}");
+    cli_fails(2, "cannot name a config", "train W.csv --config bad.json -o x");
+    cli_write("bad.json", "{\"method\": ");
+    cli_fails(1, "bad.json: line 1", "train W.csv --config bad.json -o x");
+    cli_write("bad.json", "{\"method\": \"stl\", \"set\": {\"lambda\": -1}}");
+    cli_fails(2, "lambda", "train W.csv --config bad.json -o x");
+}
+
+static void every_flag_is_in_the_help(void **state) {
+    (void)state;
+    const char *const flag[] = {
+        "task", "target", "features", "ignore", "format", "method", "epsilon", "delta",
+        "adjacency", "mechanism", "allow-broken-privacy", "train-fraction", "split-seed",
+        "test", "standardize", "scale", "no-intercept", "loss", "loss-scale", "rounds",
+        "schedule", "set", "threads", "seed", "ledger", "budget-epsilon", "budget-delta",
+        "population", "compare", "force", "json", "output", "config"};
+    cli_result r = cli("train --help");
+    assert_int_equal(r.code, 0);
+    for (size_t k = 0; k < sizeof flag / sizeof *flag; k++) {
+        char text[40];
+        snprintf(text, sizeof text, "--%s", flag[k]);
+        if (!strstr(r.out, text)) fail_msg("%s is not in --help", text);
+    }
+    cli_free(&r);
+    const char *const command[] = {"info",    "train", "evaluate", "predict",
+                                   "methods", "synth", "ledger"};
+    cli_result all = cli("help");
+    assert_int_equal(all.code, 0);
+    for (size_t k = 0; k < sizeof command / sizeof *command; k++) {
+        cli_ok("%s --help", command[k]);
+        cli_ok("help %s", command[k]);
+        assert_non_null(strstr(all.out, command[k]));
+    }
+    cli_free(&all);
+    r = cli("--version");
+    assert_int_equal(strncmp(r.out, "billboard ", 10), 0);
+    cli_free(&r);
+}
+
+static void methods_are_listed(void **state) {
+    (void)state;
+    const char *const name[] = {"stl",        "mtl-trace",      "mtl-l21",
+                                "mp-lowrank", "mp-groupsparse", "mp-lrsp",
+                                "mp-instance", "mp-prior"};
+    json_t *j = cli_json("methods --json");
+    const json_t *list = cli_at(j, "methods");
+    assert_int_equal(json_array_size(list), 8);
+    for (size_t k = 0; k < 8; k++) {
+        const json_t *m = json_array_get(list, k);
+        assert_string_equal(cli_text(m, "name"), name[k]);
+        assert_true(json_array_size(cli_at(m, "losses")) >= 1);
+        for (size_t o = 0; o < json_array_size(cli_at(m, "options")); o++)
+            assert_non_null(cli_at(json_array_get(cli_at(m, "options"), o), "default"));
+    }
+    json_decref(j);
+}
+
+static void a_full_disk_on_stdout_is_a_failure(void **state) {
+    (void)state;
+    assert_int_equal(system(BB_PROGRAM " methods >/dev/full 2>.err"), 256);
+    char *err = cli_read(".err");
+    assert_non_null(strstr(err, "standard output"));
+    free(err);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_private_run_has_every_key),
+        cmocka_unit_test(without_noise_there_is_no_epsilon),
+        cmocka_unit_test(labels_are_scored_by_auc),
+        cmocka_unit_test(people_get_a_statement),
+        cmocka_unit_test(usage_is_exit_code_2),
+        cmocka_unit_test(argp_ends_in_2),
+        cmocka_unit_test(broken_privacy_is_told),
+        cmocka_unit_test(a_seed_is_not_private),
+        cmocka_unit_test(delta_is_chosen_and_warned_about),
+        cmocka_unit_test(a_config_file_is_as_good_as_flags),
+        cmocka_unit_test(every_flag_is_in_the_help),
+        cmocka_unit_test(methods_are_listed),
+        cmocka_unit_test(a_full_disk_on_stdout_is_a_failure),
+    };
+    return cmocka_run_group_tests(tests, cli_open, cli_close);
+}

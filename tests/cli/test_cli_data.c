@@ -1,0 +1,267 @@
+/* Data of any kind through the whole program: what is read, refused, and predicted. */
+#include "cli.h"
+
+static void bad(const char *text, const char *words, const char *flags) {
+    cli_write("bad.csv", text);
+    cli_fails(1, words, "train bad.csv --method stl %s -o x", flags);
+    assert_int_equal(cli_count("x*"), 0);
+}
+
+static void bad_files_get_one_precise_message(void **state) {
+    (void)state;
+    bad("task,y,a\n1,2,3\n1,,4\n", "bad.csv:3:2", "");
+    bad("task,y,a\n1,2,nan\n", "bad.csv:2:3", "");
+    bad("task,y,a\n1,inf,2\n", "bad.csv:2:2", "");
+    bad("task,y,a,a\n1,2,3,4\n", "bad.csv:1:4", "");
+    bad("task,y,a\n1,2\n", "bad.csv:2:3: expected 3 columns, found 2", "");
+    bad("task,y,a\n1,2,3,4\n", "bad.csv:2:4", "");
+    bad("task,y,a\n1,2,3\n1,2,blue\n", "bad.csv:3:3", "");
+    bad("task,y,a\n1,1,3\n1,2,3\n", "bad.csv:3:2", "--loss logistic");
+    bad("task,y,a\n1,\"2,3\n", "bad.csv:2", "");
+    bad("task,y,a\n", "no row", "");
+    bad("", "empty", "");
+    bad("task,y\n1,2\n", "feature", "");
+    bad("task,y,a\n1,2,3\n", "no column \"b\"", "--target b");
+    bad("task,y,a\n1,2,3\n", "no column \"b\"", "--features a,b");
+    cli_fails(1, "no.csv", "train no.csv --method stl -o x");
+    assert_int_equal(
+        system("printf 'task,y,a\\n1,2,3\\n1,3,4\\n' | gzip | head -c 30 >cut.csv.gz"), 0);
+    cli_fails(1, "cut", "train cut.csv.gz --method stl -o x");
+    FILE *wide = fopen("wide.csv", "w");
+    assert_non_null(wide);
+    fputs("task,y", wide);
+    for (int k = 0; k < 1000000; k++) fprintf(wide, ",c%d", k);
+    fclose(wide);
+    cli_fails(1, "wide.csv:1:", "train wide.csv --method stl -o x");
+    cli_fails(1, "wide.csv:1:", "info wide.csv");
+    assert_int_equal(cli_count("x*"), 0);
+}
+
+static void bad_ranges_are_refused(void **state) {
+    (void)state;
+    cli_write("good.csv", "task,y,a\n1,2,3\n1,3,1\n");
+    cli_write("r.json", "{\"columns\": {\"b\": [0, 1]}}");
+    cli_fails(1, "\"a\"", "train good.csv --method stl --scale r.json -o x");
+    cli_write("r.json", "{\"columns\": {\"a\": [5, 1]}}");
+    cli_fails(1, "r.json", "train good.csv --method stl --scale r.json -o x");
+    cli_fails(1, "none.json", "train good.csv --method stl --scale none.json -o x");
+}
+
+/* -- predict and evaluate
+ * -------------------------------------------------------------- */
+
+/* Rows of 35 tasks in mixed order, with ranges beside them. */
+static void make_rows(const char *path, int from, int to, bool target) {
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fprintf(file, "a,who,%sb\n", target ? "score," : "");
+    for (int j = from; j < to; j++) {
+        const double a = 3.0 * sin(j * 1.7), b = 50.0 + 40.0 * cos(j * 0.9);
+        fprintf(file, "%.6f,\"t, %d\",", a, j * 8 % 35);
+        if (target) fprintf(file, "%.6f,", 20.0 + a + 0.1 * b + 2.0 * sin(j * 7.1));
+        fprintf(file, "%.6f\n", b);
+    }
+    fclose(file);
+    cli_write("ranges.json", "{\"target\": [10, 40], \"columns\": {\"a\": 2.9, \"b\": [0, "
+                             "100]}, \"note\": \"by hand\"}");
+}
+
+static void assert_round_trip(const char *flags, int k) {
+    json_t *run = cli_json("train train.csv --task who --target score %s --test test.csv "
+                           "--json -o trip%d",
+                           flags, k);
+    json_t *again = cli_json("evaluate trip%d test.csv --json", k);
+    if (!json_equal(cli_at(run, "test"), cli_at(again, "test")) ||
+        !json_equal(cli_at(run, "per_task"), cli_at(again, "per_task")))
+        fail_msg("%s: evaluate does not give the run's own test metrics", flags);
+    if (!strstr(flags, "no-intercept") && !(cli_number(run, "test.nmse") < 1.0))
+        fail_msg("%s: it learned nothing", flags);
+    /* predictions in the order of the file, without its target */
+    cli_ok("predict trip%d open.csv -o p.csv", k);
+    FILE *p = fopen("p.csv", "r"), *t = fopen("test.csv", "r");
+    char row[200], truth[200];
+    assert_non_null(fgets(row, sizeof row, p));
+    assert_string_equal(row, "task,prediction\n");
+    assert_non_null(fgets(truth, sizeof truth, t));
+    double squares = 0.0, rows = 0.0;
+    while (fgets(row, sizeof row, p)) {
+        double y = NAN, prediction = NAN;
+        int task = -1, other = -2;
+        assert_non_null(fgets(truth, sizeof truth, t));
+        assert_int_equal(sscanf(truth, "%*f,\"t, %d\",%lf", &task, &y), 2);
+        assert_int_equal(sscanf(row, "\"t, %d\",%lf", &other, &prediction), 2);
+        assert_int_equal(task, other);
+        squares += (y - prediction) * (y - prediction);
+        rows += 1.0;
+    }
+    assert_relative(sqrt(squares / rows), cli_number(run, "test.rmse"), 1e-9);
+    assert_int_equal((int)rows, (int)cli_number(run, "test.rows"));
+    fclose(p);
+    fclose(t);
+    json_decref(run);
+    json_decref(again);
+}
+
+static void evaluate_gives_the_metrics_of_the_run(void **state) {
+    (void)state;
+    make_rows("train.csv", 0, 500, true);
+    make_rows("test.csv", 500, 900, true);
+    make_rows("open.csv", 500, 900, false);
+    const char *const flags[] = {
+        "--method stl",
+        "--method stl --no-intercept",
+        "--method stl --standardize task",
+        "--method stl --standardize unit-rows",
+        "--method stl --scale ranges.json",
+        "--method stl --scale ranges.json --standardize task",
+        "--method stl --scale ranges.json --standardize unit-rows",
+        "--method mp-prior --epsilon 3",
+        "--method mp-prior --epsilon 3 --scale ranges.json",
+        "--method mp-prior --epsilon 3 --standardize task",
+        "--method mp-prior --epsilon 3 --standardize unit-rows",
+        "--method mp-prior --epsilon 3 --scale ranges.json --standardize unit-rows",
+        "--method mp-prior --epsilon 3 --scale ranges.json --standardize task",
+        "--method mp-prior --epsilon 3 --scale ranges.json --no-intercept",
+    };
+    for (size_t k = 0; k < sizeof flags / sizeof *flags; k++)
+        assert_round_trip(flags[k], (int)k);
+}
+
+/* Without --scale and unit rows, models.csv is for the columns as they are in the file. */
+static void models_are_for_raw_columns(void **state) {
+    (void)state;
+    make_rows("train.csv", 0, 500, true);
+    cli_ok("train train.csv --task who --target score --method mp-prior --epsilon 3 "
+           "--standardize task -o raw");
+    cli_write("one.csv", "who,a,b\n\"t, 7\",1.5,60\n");
+    cli_ok("predict raw one.csv -o one.out");
+    FILE *file = fopen("raw/operator/models.csv", "r");
+    char line[300], *predicted = cli_read("one.out");
+    double b = NAN, wa = NAN, wb = NAN, p = NAN;
+    while (fgets(line, sizeof line, file))
+        if (sscanf(line, "\"t, 7\",%lf,%lf,%lf", &b, &wa, &wb) == 3) break;
+    fclose(file);
+    assert_int_equal(sscanf(predicted, "task,prediction\n\"t, 7\",%lf", &p), 1);
+    assert_close(p, b + 1.5 * wa + 60.0 * wb, 1e-12 * fabs(p));
+    free(predicted);
+}
+
+static void labels_get_probabilities(void **state) {
+    (void)state;
+    FILE *file = fopen("labels.csv", "w");
+    assert_non_null(file);
+    fputs("task,y,a\n", file);
+    for (int j = 0; j < 200; j++)
+        fprintf(file, "%d,%d,%.4f\n", j % 31, sin(j * 1.3) > 0.1, sin(j * 1.3));
+    fclose(file);
+    json_t *run = cli_json("train labels.csv --method stl --loss logistic --json -o lab");
+    json_t *again = cli_json("evaluate lab labels.csv --json");
+    assert_true(json_equal(cli_at(run, "train"), cli_at(again, "test")));
+    cli_ok("predict lab labels.csv -o lab.csv");
+    FILE *p = fopen("lab.csv", "r");
+    char line[100];
+    double probability = NAN;
+    assert_non_null(fgets(line, sizeof line, p));
+    assert_string_equal(line, "task,probability\n");
+    while (fgets(line, sizeof line, p)) {
+        assert_int_equal(sscanf(line, "%*[^,],%lf", &probability), 1);
+        assert_true(probability > 0.0 && probability < 1.0);
+    }
+    fclose(p);
+    json_decref(run);
+    json_decref(again);
+}
+
+static void a_run_refuses_what_does_not_fit(void **state) {
+    (void)state;
+    make_rows("train.csv", 0, 200, true);
+    cli_ok("train train.csv --task who --target score --method stl -o fit");
+    cli_write("new.csv", "who,a,b\n\"t, 1\",1,2\nstranger,1,2\n");
+    cli_fails(1, "stranger", "predict fit new.csv -o p");
+    cli_write("new.csv", "who,a\n\"t, 1\",1\n");
+    cli_fails(1, "\"b\"", "predict fit new.csv -o p");
+    cli_write("new.csv", "who,a,b,c\n\"t, 1\",1,2,3\n");
+    cli_fails(1, "\"c\"", "predict fit new.csv -o p");
+    cli_fails(1, "score", "evaluate fit new.csv");
+    cli_fails(1, "not a run directory", "predict train.csv new.csv -o p");
+    cli_fails(1, "not a run directory", "evaluate nowhere train.csv");
+    cli_fails(2, "--output", "predict fit train.csv");
+    assert_false(cli_exists("p"));
+    cli_write("fit/operator/models.csv", "task,intercept,a,b\n1,2,3\n");
+    cli_fails(1, "models.csv: line 2", "evaluate fit train.csv");
+}
+
+/* -- real data
+ * ------------------------------------------------------------------------- */
+
+static void school_is_the_same_from_csv_and_mat(void **state) {
+    (void)state;
+    char csv[400], mat[400];
+    if (!shared_path(csv, sizeof csv, "data/school/data.csv") ||
+        !shared_path(mat, sizeof mat, "data/school/original/school.mat"))
+        skip();
+    json_t *a = cli_json("info %s --json", csv), *b = cli_json("info %s --json", mat);
+    assert_int_equal(cli_number(a, "tasks"), 139);
+    assert_int_equal(cli_number(a, "rows"), 15362);
+    assert_true(json_equal(cli_at(a, "rows_per_task"), cli_at(b, "rows_per_task")));
+    assert_true(json_equal(cli_at(a, "target"), cli_at(b, "target")));
+    json_decref(a);
+    json_decref(b);
+    /* the .mat has one more column, constant: with an intercept it changes nothing */
+    const char flags[] = "--method stl --train-fraction 0.3 --json";
+    a = cli_json("train %s %s -o csv", csv, flags);
+    b = cli_json("train %s %s -o mat", mat, flags);
+    assert_relative(cli_number(a, "train.nmse"), cli_number(b, "train.nmse"), 1e-9);
+    assert_relative(cli_number(a, "test.nmse"), cli_number(b, "test.nmse"), 1e-9);
+    assert_int_equal(cli_number(a, "test.rows"), cli_number(b, "test.rows"));
+    json_decref(a);
+    json_decref(b);
+}
+
+static void the_schools_gain(void **state) {
+    (void)state;
+    json_t *j = cli_json("train %s/examples/schools/chem97.csv --method mp-prior --epsilon "
+                         "1 --scale %s/examples/schools/ranges.json --train-fraction 0.3 "
+                         "--compare stl,no-privacy --json -o chem",
+                         BB_SOURCE_DIR, BB_SOURCE_DIR);
+    assert_int_equal(cli_number(j, "tasks"), 2410);
+    assert_int_equal(cli_number(j, "rows"), 31022);
+    const double alone = cli_number(j, "compare.stl.test.nmse");
+    const double together = cli_number(j, "test.nmse");
+    const double open = cli_number(j, "compare.no-privacy.test.nmse");
+    assert_true(alone > 0.8 && alone < 0.9);
+    assert_true(together < 0.7 && open < together + 0.01 && open < 0.53);
+    assert_true(cli_number(j, "compare.share_not_worse") > 0.7);
+    assert_true(cli_number(j, "test.tasks_without_rows") > 0);
+    json_decref(j);
+}
+
+static void ranges_from_data_say_what_they_are(void **state) {
+    (void)state;
+    make_rows("train.csv", 0, 200, true);
+    cli_result r = cli("info train.csv --task who --target score --ranges -o found.json");
+    assert_int_equal(r.code, 0);
+    assert_non_null(strstr(r.out, "simulations only"));
+    cli_free(&r);
+    char *text = cli_read("found.json");
+    assert_non_null(strstr(text, "note"));
+    free(text);
+    cli_ok("train train.csv --task who --target score --method stl --scale found.json -o "
+           "found");
+    cli_fails(2, "--output", "info train.csv --task who --target score --ranges");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bad_files_get_one_precise_message),
+        cmocka_unit_test(bad_ranges_are_refused),
+        cmocka_unit_test(evaluate_gives_the_metrics_of_the_run),
+        cmocka_unit_test(models_are_for_raw_columns),
+        cmocka_unit_test(labels_get_probabilities),
+        cmocka_unit_test(a_run_refuses_what_does_not_fit),
+        cmocka_unit_test(school_is_the_same_from_csv_and_mat),
+        cmocka_unit_test(the_schools_gain),
+        cmocka_unit_test(ranges_from_data_say_what_they_are),
+    };
+    return cmocka_run_group_tests(tests, cli_open, cli_close);
+}

@@ -1,0 +1,169 @@
+/* The budget of a population, over runs that end well, badly, and by kill -9. */
+#include "cli.h"
+
+#include <signal.h>
+
+static const char train[] = "train W.csv --method mp-groupsparse --ledger L.db";
+
+static void make_world(void) {
+    if (!cli_exists("W.csv"))
+        cli_ok("synth low-rank --tasks 40 --samples 12 --features 5 --seed 2 -o W.csv");
+    remove("L.db");
+    remove("L.db-wal");
+    remove("L.db-shm");
+}
+
+static double spent(const char *what) {
+    char path[32];
+    json_t *j = cli_json("ledger L.db --json");
+    snprintf(path, sizeof path, "spent.%s", what);
+    const double value = cli_number(j, path);
+    json_decref(j);
+    return value;
+}
+
+static size_t entries(void) {
+    json_t *j = cli_json("ledger L.db --json");
+    const size_t count = json_array_size(cli_at(j, "entries"));
+    json_decref(j);
+    return count;
+}
+
+static void runs_add_up_and_are_refused(void **state) {
+    (void)state;
+    make_world();
+    cli_fails(2, "--budget-epsilon", "%s --epsilon 1 -o a", train);
+    assert_false(cli_exists("L.db"));
+    cli_ok("%s --epsilon 1 --budget-epsilon 2.5 --budget-delta 1e-4 --population pupils "
+           "-o a",
+           train);
+    cli_ok("%s --epsilon 1 -o b", train); /* joins, without naming the budget again */
+    assert_close(spent("epsilon"), 2.0, 1e-9);
+    assert_close(spent("delta"), 2e-5, 1e-12);
+    cli_fails(3, "budget", "%s --epsilon 1 -o c", train);
+    assert_int_equal(cli_count("c*"), 0);
+    assert_close(spent("epsilon"), 2.0, 1e-9);
+    cli_fails(3, "budget", "%s --epsilon 0.1 --delta 0.01 -o c", train);
+    cli_ok("%s --epsilon 0.5 -o c", train);
+    assert_close(spent("epsilon"), 2.5, 1e-9);
+    json_t *j = cli_json("ledger L.db --json");
+    assert_string_equal(cli_text(j, "population"), "pupils");
+    assert_string_equal(cli_text(j, "adjacency"), "replace-one");
+    assert_int_equal(cli_number(j, "tasks"), 40);
+    assert_close(cli_number(j, "budget.epsilon"), 2.5, 0.0);
+    assert_int_equal(json_array_size(cli_at(j, "entries")), 3);
+    json_decref(j);
+    cli_ok("ledger L.db");
+    assert_int_equal(system("rm -r a b c"), 0);
+}
+
+static void other_terms_are_a_usage_error(void **state) {
+    (void)state;
+    make_world();
+    cli_ok("%s --epsilon 1 --budget-epsilon 5 --budget-delta 1e-4 -o a", train);
+    cli_fails(2, "epsilon", "%s --epsilon 1 --budget-epsilon 50 -o b", train);
+    cli_fails(2, "delta", "%s --epsilon 1 --budget-delta 1e-3 -o b", train);
+    cli_fails(2, "population", "%s --epsilon 1 --population others -o b", train);
+    cli_fails(2, "adjacency", "%s --epsilon 1 --adjacency add-remove -o b", train);
+    cli_ok("synth low-rank --tasks 41 --samples 12 --features 5 -o M.csv");
+    cli_fails(2, "tasks", "train M.csv --method mp-groupsparse --ledger L.db --epsilon 1 "
+                          "-o b");
+    assert_int_equal(entries(), 1);
+    assert_int_equal(cli_count("b*"), 0);
+    assert_int_equal(system("rm -r a"), 0);
+}
+
+static void what_has_no_price_is_refused(void **state) {
+    (void)state;
+    make_world();
+    const char budget[] = "--ledger L.db --budget-epsilon 5 --budget-delta 1e-4 -o x";
+    cli_fails(2, "no price", "train W.csv --method mtl-trace %s", budget);
+    cli_fails(2, "no price", "train W.csv --method stl %s", budget);
+    cli_fails(2, "no price", "train W.csv --method mp-lowrank --mechanism none %s", budget);
+    cli_fails(2, "no price",
+              "train W.csv --method mp-lowrank --mechanism wishart-published "
+              "--allow-broken-privacy --epsilon 1 %s",
+              budget);
+    cli_fails(2, "no price", "train W.csv --method mp-lowrank --epsilon 1 --seed 1 %s",
+              budget);
+    assert_false(cli_exists("L.db"));
+    cli_write("no.db", "this is no ledger, and must stay what it is\n");
+    cli_fails(1, "no.db", "train W.csv --method mp-lowrank --epsilon 1 --ledger no.db -o x");
+    cli_fails(1, "no.db", "ledger no.db");
+    cli_fails(1, "none.db", "ledger none.db");
+    assert_false(cli_exists("none.db"));
+    char *text = cli_read("no.db");
+    assert_string_equal(text, "this is no ledger, and must stay what it is\n");
+    free(text);
+    assert_int_equal(cli_count("x*"), 0);
+}
+
+/* A run that is killed at any moment has paid if anything of it was published. */
+static void kill_9_never_under_counts(void **state) {
+    (void)state;
+    char line[300];
+    size_t published = 0, refused = 0;
+    make_world();
+    cli_ok("%s --epsilon 0.5 --budget-epsilon 1000 --budget-delta 0.1 -o first", train);
+    for (int k = 0; k < 60; k++) {
+        snprintf(line, sizeof line,
+                 "train W.csv --method mp-lowrank --rounds 400 --epsilon 0.5 --threads 1 "
+                 "--ledger L.db -o k%d",
+                 k);
+        const pid_t pid = cli_start(line);
+        cli_sleep(0.0015 * k); /* from before the start to well into the rounds */
+        kill(pid, SIGKILL);
+        cli_wait(pid);
+        snprintf(line, sizeof line, "find k%d k%d.tmp-* -name billboard.bin -size +0 "
+                                    "2>.null | grep -q .", k, k);
+        const bool shown = system(line) == 0;
+        published += shown;
+        refused += !shown;
+        assert_true(entries() >= 1 + published);
+        assert_true(spent("epsilon") >= 0.5 * (double)(1 + published) - 1e-9);
+    }
+    /* the moments were on both sides of the reservation */
+    assert_true(refused > 0);
+    assert_true(published > 0);
+    cli_ok("%s --epsilon 0.5 -o last", train);
+    assert_true(entries() >= 2 + published);
+    assert_int_equal(system("rm -rf k*.tmp-* first last"), 0);
+}
+
+/* Two runs at once never get more than the budget. */
+static void runs_at_once_share_the_budget(void **state) {
+    (void)state;
+    enum { RUNS = 6 };
+    pid_t pid[RUNS];
+    char line[300];
+    int done = 0, refused = 0;
+    make_world();
+    cli_ok("%s --epsilon 1 --budget-epsilon 4 --budget-delta 1e-3 -o once", train);
+    for (int k = 0; k < RUNS; k++) {
+        snprintf(line, sizeof line,
+                 "train W.csv --method mp-groupsparse --epsilon 1 --threads 1 --ledger "
+                 "L.db -o p%d",
+                 k);
+        pid[k] = cli_start(line);
+    }
+    for (int k = 0; k < RUNS; k++) {
+        const int code = cli_wait(pid[k]);
+        done += code == 0;
+        refused += code == 3;
+    }
+    assert_int_equal(done, 3);
+    assert_int_equal(refused, RUNS - 3);
+    assert_close(spent("epsilon"), 4.0, 1e-9);
+    assert_int_equal(cli_count("p?"), 3);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(runs_add_up_and_are_refused),
+        cmocka_unit_test(other_terms_are_a_usage_error),
+        cmocka_unit_test(what_has_no_price_is_refused),
+        cmocka_unit_test(kill_9_never_under_counts),
+        cmocka_unit_test(runs_at_once_share_the_budget),
+    };
+    return cmocka_run_group_tests(tests, cli_open, cli_close);
+}

@@ -1,0 +1,192 @@
+/* What a run leaves behind: everything, or nothing. */
+#include "cli.h"
+
+#include <signal.h>
+#include <sys/stat.h>
+
+static const char endless[] = "train W.csv --method mp-lowrank --epsilon 1 --rounds "
+                              "1000000 --threads 1 -o long";
+
+static void make_world(void) {
+    if (!cli_exists("W.csv"))
+        cli_ok("synth low-rank --tasks 40 --samples 12 --features 5 --seed 2 -o W.csv");
+}
+
+/* Waits until the run publishes. */
+static pid_t start_and_wait_for_releases(void) {
+    const pid_t pid = cli_start(endless);
+    for (int k = 0; k < 500 && !cli_count("long.tmp-*/public/billboard.bin"); k++)
+        cli_sleep(0.02);
+    assert_int_equal(cli_count("long.tmp-*/public/billboard.bin"), 1);
+    cli_sleep(0.05);
+    return pid;
+}
+
+static void a_run_leaves_two_halves(void **state) {
+    (void)state;
+    make_world();
+    cli_ok("train W.csv --method mp-groupsparse --epsilon 1 --rounds 6 --test W.test.csv "
+           "-o run");
+    const char *const file[] = {"public/billboard.bin", "public/billboard.json",
+                                "public/privacy.json",  "public/statement.txt",
+                                "public/options.json",  "operator/run.json",
+                                "operator/models.csv",  "operator/preprocessing.json"};
+    for (size_t k = 0; k < sizeof file / sizeof *file; k++) {
+        char path[64];
+        snprintf(path, sizeof path, "run/%s", file[k]);
+        if (!cli_exists(path)) fail_msg("%s is missing", path);
+    }
+    assert_int_equal(cli_count("run/*/*"), sizeof file / sizeof *file);
+    assert_int_equal(cli_count("run.*"), 0);
+    char *models = cli_read("run/operator/models.csv");
+    assert_non_null(strstr(models, "its task alone"));
+    assert_non_null(strstr(models, "\ntask,intercept,x1,x2,x3,x4,x5\n"));
+    free(models);
+    /* the public half says nothing of rows, metrics or models */
+    for (size_t k = 1; k < 5; k++) {
+        char path[64];
+        snprintf(path, sizeof path, "run/%s", file[k]);
+        char *text = cli_read(path);
+        assert_null(strstr(text, "nmse"));
+        assert_null(strstr(text, "models_sha256"));
+        assert_null(strstr(text, "\"rows\""));
+        free(text);
+    }
+}
+
+/* The file is the hashed billboard, and the index covers it. */
+static void the_billboard_is_whole(void **state) {
+    (void)state;
+    make_world();
+    json_t *run = cli_json("train W.csv --method mp-lowrank --epsilon 1 --rounds 4 --json "
+                           "-o bill");
+    assert_int_equal(system("sha256sum <bill/public/billboard.bin >sum"), 0);
+    char *sum = cli_read("sum");
+    assert_memory_equal(sum, cli_text(run, "billboard_sha256"), 64);
+    free(sum);
+    json_t *index = json_load_file("bill/public/billboard.json", 0, NULL);
+    const json_t *releases = cli_at(index, "releases");
+    size_t at = 0;
+    assert_int_equal(json_array_size(releases), cli_number(run, "rounds"));
+    for (size_t t = 0; t < json_array_size(releases); t++) {
+        const json_t *release = json_array_get(releases, t);
+        assert_int_equal(cli_number(release, "round"), t + 1);
+        for (size_t b = 0; b < json_array_size(cli_at(release, "blocks")); b++) {
+            const json_t *block = json_array_get(cli_at(release, "blocks"), b);
+            size_t count = 1;
+            for (size_t k = 0; k < json_array_size(cli_at(block, "shape")); k++)
+                count *= (size_t)json_integer_value(
+                    json_array_get(cli_at(block, "shape"), k));
+            assert_int_equal(cli_number(block, "at"), at);
+            at += count;
+        }
+    }
+    struct stat file;
+    assert_int_equal(stat("bill/public/billboard.bin", &file), 0);
+    assert_int_equal(file.st_size, 8 * at);
+    assert_int_equal(cli_number(index, "count"), at);
+    json_decref(index);
+    json_decref(run);
+}
+
+static void an_open_method_has_no_public_billboard(void **state) {
+    (void)state;
+    make_world();
+    cli_ok("train W.csv --method mtl-trace -o clear");
+    struct stat file;
+    assert_int_equal(stat("clear/public/billboard.bin", &file), 0);
+    assert_int_equal(file.st_size, 0);
+    char *statement = cli_read("clear/public/statement.txt");
+    assert_non_null(strstr(statement, "No privacy"));
+    free(statement);
+}
+
+static void interrupted(int number) {
+    make_world();
+    const pid_t pid = start_and_wait_for_releases();
+    assert_int_equal(kill(pid, number), 0);
+    assert_int_equal(cli_wait(pid), 130);
+    assert_int_equal(cli_count("long*"), 0);
+    char *out = cli_read(".out"), *err = cli_read(".err");
+    assert_string_equal(out, "");
+    assert_int_equal(strncmp(err, "billboard: ", 11), 0);
+    free(out);
+    free(err);
+}
+
+static void ctrl_c_leaves_nothing(void **state) {
+    (void)state;
+    interrupted(SIGINT);
+}
+
+static void sigterm_leaves_nothing(void **state) {
+    (void)state;
+    interrupted(SIGTERM);
+}
+
+static void kill_9_leaves_only_the_temporary_directory(void **state) {
+    (void)state;
+    make_world();
+    const pid_t pid = start_and_wait_for_releases();
+    assert_int_equal(kill(pid, SIGKILL), 0);
+    assert_int_equal(cli_wait(pid), 128 + SIGKILL);
+    assert_false(cli_exists("long"));
+    assert_int_equal(cli_count("long.tmp-*"), 1);
+    /* which is in nobody's way */
+    cli_ok("train W.csv --method stl -o long");
+    assert_int_equal(system("rm -r long.tmp-* long"), 0);
+}
+
+static void an_existing_run_stays(void **state) {
+    (void)state;
+    make_world();
+    cli_ok("train W.csv --method stl --set lambda=0.1 -o twice");
+    char *before = cli_read("twice/operator/models.csv");
+    cli_fails(2, "exists already", "train W.csv --method stl --set lambda=1 -o twice");
+    cli_fails(2, "exists already", "train W.csv --method stl --set lambda=1 -o twice/");
+    char *after = cli_read("twice/operator/models.csv");
+    assert_string_equal(before, after);
+    free(after);
+    cli_ok("train W.csv --method stl --set lambda=1 --force -o twice");
+    after = cli_read("twice/operator/models.csv");
+    assert_string_not_equal(before, after);
+    free(before);
+    free(after);
+    assert_int_equal(cli_count("twice.*"), 0);
+    assert_int_equal(mkdir("precious", 0777), 0);
+    cli_write("precious/thesis.txt", "years of work");
+    cli_fails(2, "not a run directory", "train W.csv --method stl --force -o precious");
+    cli_fails(2, "not a run directory", "train W.csv --method stl --force -o W.csv");
+    assert_true(cli_exists("precious/thesis.txt"));
+    cli_fails(1, "nowhere/run", "train W.csv --method stl -o nowhere/run");
+}
+
+/* A forced run that fails leaves the old one. */
+static void a_failed_replacement_keeps_the_old(void **state) {
+    (void)state;
+    make_world();
+    cli_ok("train W.csv --method stl -o kept");
+    char *before = cli_read("kept/operator/run.json");
+    cli_fails(1, "W.csv", "train W.csv --target z --method stl --force -o kept");
+    cli_fails(2, "schedule", "train W.csv --method mp-lowrank --epsilon 1 --schedule x "
+                             "--force -o kept");
+    char *after = cli_read("kept/operator/run.json");
+    assert_string_equal(before, after);
+    assert_int_equal(cli_count("kept.*"), 0);
+    free(before);
+    free(after);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_run_leaves_two_halves),
+        cmocka_unit_test(the_billboard_is_whole),
+        cmocka_unit_test(an_open_method_has_no_public_billboard),
+        cmocka_unit_test(ctrl_c_leaves_nothing),
+        cmocka_unit_test(sigterm_leaves_nothing),
+        cmocka_unit_test(kill_9_leaves_only_the_temporary_directory),
+        cmocka_unit_test(an_existing_run_stays),
+        cmocka_unit_test(a_failed_replacement_keeps_the_old),
+    };
+    return cmocka_run_group_tests(tests, cli_open, cli_close);
+}

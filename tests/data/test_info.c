@@ -1,0 +1,97 @@
+#include "data/files.h"
+#include "data/info.h"
+
+static bb_info look(const char *name, const char *text) {
+    const bb_read_options keep = {.keep_missing = true, .target_optional = true};
+    bb_dataset data;
+    bb_info info;
+    assert_ok(read_text(name, text, name[2] == 'c' ? &keep : NULL, &data));
+    assert_ok(bb_info_open(&info, &data));
+    bb_dataset_free(&data);
+    return info;
+}
+
+static void dense(void **state) {
+    (void)state;
+    bb_info i = look("t.csv", "task,y,a,b,c,d\n"
+                              "1,0.5,1,7,,NA\n"
+                              "1,2,2,7,3,NA\n"
+                              "2,-3,2,7,3,NA\n"
+                              "2,,2,7,3,NA\n"
+                              "2,1,2,7,3,NA\n"
+                              "3,1,2,7,,NA\n");
+    assert_int_equal(i.tasks, 3);
+    assert_int_equal(i.rows, 6);
+    assert_int_equal(i.features, 4);
+    assert_int_equal(i.least_rows, 1);
+    assert_int_equal(i.most_rows, 3);
+    assert_true(i.median_rows == 2);
+    assert_false(i.sparse);
+    assert_int_equal(i.target, BB_TARGET_REAL);
+    assert_true(i.least_target == -3 && i.most_target == 2);
+    assert_int_equal(i.missing_features, 8);
+    assert_int_equal(i.missing_targets, 1);
+    assert_int_equal(i.constants, 3);
+    assert_int_equal(i.constant[0], 1);
+    assert_int_equal(i.constant[2], 3);
+    assert_int_equal(i.one_class, 1);
+    bb_info_close(&i);
+}
+
+static void median_of_an_even_number(void **state) {
+    (void)state;
+    bb_info i =
+        look("t.csv", "task,y,a\n1,1,1\n2,1,1\n2,1,1\n3,1,1\n3,1,1\n3,1,1\n3,1,1\n"
+                      "3,1,1\n4,1,1\n4,1,1\n4,1,1\n4,1,1\n4,1,1\n4,1,1\n");
+    assert_true(i.median_rows == 3.5);
+    assert_int_equal(i.one_class, 4);
+    bb_info_close(&i);
+}
+
+static void kinds_of_targets(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        bb_target_kind kind;
+        const char *words;
+    } set[] = {
+        {"task,y,a\n1,0,1\n1,1,1\n", BB_TARGET_BINARY, "binary (0, 1)"},
+        {"task,y,a\n1,-1,1\n1,1,1\n", BB_TARGET_SIGN, "binary (-1, 1)"},
+        {"task,y,a\n1,0,1\n1,-1,1\n", BB_TARGET_INTEGER, "integer"},
+        {"task,y,a\n1,7,1\n1,1e3,1\n", BB_TARGET_INTEGER, "integer"},
+        {"task,y,a\n1,0,1\n1,0.5,1\n", BB_TARGET_REAL, "real"},
+        {"task,a\n1,0\n1,1\n", BB_TARGET_NONE, "none"},
+    };
+    for (size_t k = 0; k < sizeof set / sizeof *set; k++) {
+        bb_info i = look("t.csv", set[k].text);
+        assert_int_equal(i.target, set[k].kind);
+        assert_string_equal(bb_target_text(i.target), set[k].words);
+        assert_int_equal(i.missing_targets, 0);
+        bb_info_close(&i);
+    }
+}
+
+static void sparse(void **state) {
+    (void)state;
+    /* x1 is 5 in all rows, x2 never used, x3 in one row, x4 different, x5 only zeros */
+    bb_info i =
+        look("t.svm", "1 qid:1 1:5 4:1\n2 qid:1 1:5 3:2 4:2 5:0\n3 qid:2 1:5 4:3\n");
+    assert_true(i.sparse);
+    assert_int_equal(i.entries, 8);
+    assert_int_equal(i.features, 5);
+    assert_int_equal(i.constants, 3);
+    assert_int_equal(i.constant[0], 0);
+    assert_int_equal(i.constant[1], 1);
+    assert_int_equal(i.constant[2], 4);
+    bb_info_close(&i);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(dense),
+        cmocka_unit_test(median_of_an_even_number),
+        cmocka_unit_test(kinds_of_targets),
+        cmocka_unit_test(sparse),
+    };
+    return cmocka_run_group_tests(tests, folder_enter, folder_leave);
+}

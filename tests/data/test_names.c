@@ -1,0 +1,98 @@
+#include "data/names.h"
+#include "test.h"
+
+static void add_and_find(void **state) {
+    (void)state;
+    bb_names names = {0};
+    char text[32];
+    size_t index = 0;
+    assert_true(bb_names_find(&names, "x", 1) == SIZE_MAX);
+    for (size_t round = 0; round < 2; round++)
+        for (size_t i = 0; i < 5000; i++) {
+            const int length = snprintf(text, sizeof text, "name %zu", i * i);
+            assert_ok(bb_names_add(&names, text, (size_t)length, &index));
+            assert_int_equal(index, i);
+        }
+    assert_int_equal(names.count, 5000);
+    assert_int_equal(bb_names_find(&names, "name 49", 7), 7);
+    assert_true(bb_names_find(&names, "name 50", 7) == SIZE_MAX);
+    assert_true(bb_names_find(&names, "name 49", 6) != 7);
+    assert_string_equal(bb_names_at(&names, 4999), "name 24990001");
+    char **list;
+    assert_ok(bb_names_list(&list, &names));
+    bb_names_free(&names);
+    assert_string_equal(list[0], "name 0");
+    assert_string_equal(list[4999], "name 24990001");
+    free(list);
+}
+
+static void odd_names(void **state) {
+    (void)state;
+    bb_names names = {0};
+    size_t a, b, c;
+    assert_ok(bb_names_add(&names, "", 0, &a));
+    assert_ok(bb_names_add(&names, "a\0b", 3, &b));
+    assert_ok(bb_names_add(&names, "a", 1, &c));
+    assert_int_equal(a, 0);
+    assert_int_equal(b, 1);
+    assert_int_equal(c, 2);
+    assert_int_equal(bb_names_find(&names, "a\0b", 3), 1);
+    bb_names_free(&names);
+}
+
+static void blocks(void **state) {
+    (void)state;
+    char one[] = "one", none[] = "", *const name[] = {one, none};
+    char **copy;
+    assert_ok(bb_names_copy(&copy, 2, name));
+    assert_string_equal(copy[0], "one");
+    assert_string_equal(copy[1], "");
+    free(copy);
+    assert_ok(bb_names_count(&copy, 12, "x"));
+    assert_string_equal(copy[0], "x1");
+    assert_string_equal(copy[11], "x12");
+    free(copy);
+    assert_ok(bb_names_copy(&copy, 0, NULL));
+    free(copy);
+}
+
+static void utf8(void **state) {
+    (void)state;
+    static const char *const good[] = {"",
+                                       "abc",
+                                       "\xc3\xa9",
+                                       "\xe2\x82\xac",
+                                       "\xf0\x9f\x98\x80",
+                                       "\xed\x9f\xbf",
+                                       "\xf4\x8f\xbf\xbf"};
+    static const char *const bad[] = {
+        "\x80",         "\xc3",         "\xc0\xaf",
+        "\xe0\x9f\xbf", "\xed\xa0\x80", "\xf4\x90\x80\x80",
+        "\xff",         "a\xe2\x82",    "\xf8\x88\x80\x80"};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        assert_true(bb_is_utf8(good[i], strlen(good[i])));
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_false(bb_is_utf8(bad[i], strlen(bad[i])));
+}
+
+static void shown_texts(void **state) {
+    (void)state;
+    char text[BB_SHOWN_BYTES], euros[301] = "";
+    for (size_t i = 0; i < 100; i++) memcpy(euros + 3 * i, "\xe2\x82\xac", 4);
+    assert_string_equal(bb_shown(text, "abc", 3), "\"abc\"");
+    assert_string_equal(bb_shown(text, "", 0), "\"\"");
+    assert_string_equal(bb_shown(text, "a\nb\x7f\xff", 5), "\"a?b??\"");
+    bb_shown(text, euros, 300);
+    assert_true(strlen(text) < BB_SHOWN_BYTES);
+    assert_true(bb_is_utf8(text, strlen(text)));
+    assert_non_null(strstr(text, "\xe2\x82\xac...\""));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(add_and_find), cmocka_unit_test(odd_names),
+        cmocka_unit_test(blocks),       cmocka_unit_test(utf8),
+        cmocka_unit_test(shown_texts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

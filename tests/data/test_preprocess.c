@@ -1,0 +1,278 @@
+#include "base/random.h"
+#include "data/files.h"
+#include "data/names.h"
+#include "data/preprocess.h"
+
+static const char table[] =
+    "task,y,a,b\n1,2,1,10\n1,4,3,10\n1,6,8,10\n2,5,0,0\n2,9,2,-4\n";
+
+static bb_dataset dense(void) {
+    bb_dataset data;
+    assert_ok(read_text("t.csv", table, NULL, &data));
+    return data;
+}
+
+static bb_dataset sparse(void) {
+    bb_dataset data;
+    assert_ok(
+        read_text("t.svm", "1 qid:1 1:3 3:-4\n2 qid:1\n3 qid:2 2:7\n", NULL, &data));
+    return data;
+}
+
+static bb_dataset apply(const bb_preprocess_options *options, const bb_dataset *data) {
+    bb_preprocess p;
+    bb_dataset out;
+    assert_ok(bb_preprocess_open(&p, options, data));
+    assert_ok(bb_preprocess_apply(&p, data, true, &out));
+    bb_preprocess_free(&p);
+    return out;
+}
+
+static void nothing(void **state) {
+    (void)state;
+    const bb_preprocess_options options = {0};
+    bb_dataset data = dense(), out = apply(&options, &data);
+    assert_int_equal(out.line[4], data.line[4]);
+    assert_string_equal(out.feature_name[1], "b");
+    assert_rows(out, "1: 2 (1 10) 4 (3 10) 6 (8 10); 2: 5 (0 0) 9 (2 -4)");
+    bb_dataset_free(&data);
+}
+
+static void constant(void **state) {
+    (void)state;
+    const bb_preprocess_options options = {.constant = true};
+    bb_dataset data = dense(), out = apply(&options, &data);
+    assert_int_equal(out.features, 3);
+    assert_string_equal(out.feature_name[2], "(intercept)");
+    assert_rows(out, "1: 2 (1 10 1) 4 (3 10 1) 6 (8 10 1); 2: 5 (0 0 1) 9 (2 -4 1)");
+    bb_dataset_free(&data);
+    data = sparse();
+    out = apply(&options, &data);
+    assert_string_equal(out.feature_name[3], "(intercept)");
+    assert_rows(out, "1: 1 (0:3 2:-4 3:1) 2 (3:1); 2: 3 (1:7 3:1)");
+    bb_dataset_free(&data);
+}
+
+static void unit_rows(void **state) {
+    (void)state;
+    const bb_preprocess_options options = {.standardize = BB_STANDARDIZE_UNIT_ROWS};
+    bb_dataset data = sparse(), out = apply(&options, &data);
+    assert_rows(out, "1: 1 (0:0.6 2:-0.8) 2 (); 2: 3 (1:1)");
+    bb_dataset_free(&data);
+    data = dense();
+    data.x[0] = 3e-200; /* squares that underflow or overflow do no harm */
+    data.x[1] = 4e-200;
+    data.x[2] = 3e200;
+    data.x[3] = -4e200;
+    out = apply(&options, &data);
+    assert_close(out.x[0], 0.6, 1e-15);
+    assert_close(out.x[1], 0.8, 1e-15);
+    assert_close(out.x[2], 0.6, 1e-15);
+    assert_close(out.x[3], -0.8, 1e-15);
+    assert_true(out.x[6] == 0 && out.x[7] == 0); /* a zero row stays */
+    bb_dataset_free(&out);
+    const bb_preprocess_options with = {.standardize = BB_STANDARDIZE_UNIT_ROWS,
+                                        .constant = true};
+    out = apply(&with, &data);
+    assert_true(out.x[9] == 0 && out.x[10] == 0 && out.x[11] == 1);
+    bb_dataset_free(&out);
+    bb_dataset_free(&data);
+}
+
+/* z-scores of the task's own training rows, n - 1; constant columns become 0. */
+static void own_scores(void **state) {
+    (void)state;
+    const bb_preprocess_options options = {.standardize = BB_STANDARDIZE_TASK,
+                                           .constant = true};
+    bb_dataset data = dense(), other, out;
+    bb_preprocess p;
+    assert_ok(bb_preprocess_open(&p, &options, &data));
+    assert_ok(bb_preprocess_apply(&p, &data, true, &out));
+    const double sd = sqrt((9 + 1 + 16) / 2.0); /* of 1, 3, 8 around 4 */
+    assert_close(out.x[0], -3 / sd, 1e-15);
+    assert_close(out.x[3], -1 / sd, 1e-15);
+    assert_close(out.x[6], 4 / sd, 1e-15);
+    assert_true(out.x[1] == 0 && out.x[4] == 0 && out.x[7] == 0);
+    assert_true(out.x[2] == 1 && out.x[14] == 1);
+    assert_close(out.x[9], -sqrt(0.5), 1e-15);
+    assert_close(out.x[10], sqrt(0.5), 1e-15);
+    bb_dataset_free(&out);
+    /* other rows by the training rows' scores */
+    assert_ok(read_text("t.csv", "task,y,a,b\n1,0,4,11\n2,0,1,-2\n", NULL, &other));
+    assert_ok(bb_preprocess_apply(&p, &other, false, &out));
+    assert_rows(out, "1: 0 (0 0 1); 2: 0 (0 0 1)");
+    bb_preprocess_free(&p);
+    bb_dataset_free(&other);
+    bb_dataset_free(&data);
+}
+
+/* A constant column whose mean is rounded, and a task of a single row. */
+static void constant_columns(void **state) {
+    (void)state;
+    const bb_preprocess_options options = {.standardize = BB_STANDARDIZE_TASK};
+    bb_dataset data, out;
+    assert_ok(read_text("t.csv", "task,y,a\n1,0,0.1\n1,0,0.1\n1,0,0.1\n2,0,5\n", NULL,
+                        &data));
+    out = apply(&options, &data);
+    assert_rows(out, "1: 0 (0) 0 (0) 0 (0); 2: 0 (0)");
+    bb_dataset_free(&data);
+}
+
+static char name_a[] = "a", name_b[] = "b";
+static char *const names_ba[] = {name_b, name_a};
+
+static bb_ranges some_ranges(void) {
+    static bb_range column[] = {{-10, 10}, {0, 4}};
+    return (bb_ranges){.count = 2,
+                       .name = (char **)(uintptr_t)names_ba,
+                       .column = column,
+                       .has_target = true,
+                       .target = {0, 8}};
+}
+
+/* Clamped, mapped to [-1, 1], and inside the unit ball. */
+static void ranges(void **state) {
+    (void)state;
+    const bb_ranges scale = some_ranges();
+    const bb_preprocess_options options = {.scale = &scale, .scale_target = true};
+    const bb_preprocess_options with = {.scale = &scale, .constant = true};
+    bb_dataset data = dense(), out = apply(&options, &data);
+    const double a[] = {-0.5, 0.5, 1, -1, 0}, b[] = {1, 1, 1, 0, -0.4};
+    const double y[] = {-0.5, 0, 0.5, 0.25, 1};
+    for (size_t r = 0; r < 5; r++) {
+        assert_close(out.x[2 * r], a[r] / sqrt(2), 1e-15);
+        assert_close(out.x[2 * r + 1], b[r] / sqrt(2), 1e-15);
+        assert_close(out.y[r], y[r], 1e-15);
+    }
+    bb_dataset_free(&out);
+    out = apply(&with, &data);
+    for (size_t r = 0; r < 5; r++) {
+        assert_close(out.x[3 * r], a[r] / sqrt(3), 1e-15);
+        assert_close(out.x[3 * r + 1], b[r] / sqrt(3), 1e-15);
+        assert_close(out.x[3 * r + 2], 1 / sqrt(3), 1e-15);
+        assert_true(out.y[r] == data.y[r]); /* not asked for */
+    }
+    bb_dataset_free(&out);
+    const bb_preprocess_options unit = {.standardize = BB_STANDARDIZE_UNIT_ROWS,
+                                        .scale = &scale};
+    out = apply(&unit, &data);
+    assert_close(out.x[0], -0.5 / sqrt(1.25), 1e-15);
+    bb_dataset_free(&out);
+    bb_dataset_free(&data);
+}
+
+static double predict(const double *w, double b, const double *x, size_t width) {
+    for (size_t k = 0; k < width; k++) b += w[k] * x[k];
+    return b;
+}
+
+/* A folded model on publicly prepared rows predicts, in the target's unit, what the
+ * learnt model predicts on the rows it learnt from; for every combination of options,
+ * and also through JSON. */
+static void folded_models(void **state) {
+    (void)state;
+    const bb_ranges scale = some_ranges();
+    bb_dataset data = dense();
+    bb_random random;
+    assert_ok(bb_random_open_stream(&random, 5, BB_FOR_TEST, 0, 0));
+    for (int i = 0; i < 24; i++) {
+        const bb_preprocess_options options = {.standardize = (bb_standardize)(i % 3),
+                                               .constant = i / 3 % 2,
+                                               .scale = i / 6 % 2 ? &scale : NULL,
+                                               .scale_target = i / 12 % 2};
+        bb_preprocess p, parsed;
+        bb_dataset learnt, rows;
+        assert_ok(bb_preprocess_open(&p, &options, &data));
+        json_t *const json = bb_preprocess_json(&p);
+        assert_non_null(json);
+        assert_ok(bb_preprocess_parse(&parsed, json, "m.json", 2, data.feature_name));
+        json_decref(json);
+        assert_int_equal(parsed.width, p.width);
+        assert_ok(bb_preprocess_apply(&p, &data, true, &learnt));
+        assert_ok(bb_preprocess_apply(&parsed, &data, false, &rows));
+        assert_memory_equal(rows.y, data.y, data.rows * sizeof *data.y);
+        for (size_t task = 0; task < 2; task++) {
+            double w[3], b = bb_random_normal(&random);
+            for (size_t k = 0; k < p.width; k++) w[k] = bb_random_normal(&random);
+            double expected[3];
+            const size_t begin = data.first[task], n = data.first[task + 1] - begin;
+            for (size_t j = 0; j < n; j++) {
+                expected[j] = predict(w, b, learnt.x + (begin + j) * p.width, p.width);
+                if (options.scale && options.scale_target)
+                    expected[j] = 4 * (expected[j] + 1); /* [-1, 1] to [0, 8] */
+            }
+            bb_preprocess_fold(&p, task, w, &b);
+            for (size_t j = 0; j < n; j++)
+                assert_close(predict(w, b, rows.x + (begin + j) * p.width, p.width),
+                             expected[j], 1e-12);
+        }
+        bb_dataset_free(&learnt);
+        bb_dataset_free(&rows);
+        bb_preprocess_free(&p);
+        bb_preprocess_free(&parsed);
+    }
+    bb_random_close(&random);
+    bb_dataset_free(&data);
+}
+
+static void messages(void **state) {
+    (void)state;
+    bb_ranges scale = some_ranges();
+    scale.count = 1;
+    const bb_preprocess_options scaled = {.scale = &scale},
+                                task = {.standardize = BB_STANDARDIZE_TASK},
+                                constant = {.constant = true};
+    bb_preprocess p;
+    bb_dataset data = dense();
+    assert_message(bb_preprocess_open(&p, &scaled, &data), BB_EDATA,
+                   "no range is given for column \"a\"");
+    bb_dataset_free(&data);
+    data = sparse();
+    assert_message(bb_preprocess_open(&p, &scaled, &data), BB_EUSAGE,
+                   "--scale would fill the zeros of sparse data; use --standardize "
+                   "unit-rows");
+    assert_message(bb_preprocess_open(&p, &task, &data), BB_EUSAGE,
+                   "--standardize task would fill the zeros of sparse data; use "
+                   "--standardize unit-rows");
+    bb_dataset_free(&data);
+    assert_ok(read_text("t.csv", "task,y,(intercept)\n1,2,3\n", NULL, &data));
+    assert_message(bb_preprocess_open(&p, &constant, &data), BB_EDATA,
+                   "a column has the constant's name, \"(intercept)\"");
+    bb_dataset_free(&data);
+}
+
+static void bad_json(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *message;
+    } bad[] = {
+        {"{}", "m.json: \"rows\": expected \"plain\", \"unit-ball\" or \"unit-norm\""},
+        {"[1]", "m.json: \"rows\": expected \"plain\", \"unit-ball\" or \"unit-norm\""},
+        {"{\"rows\": \"plain\"}", "m.json: \"constant\": expected true or false"},
+        {"{\"rows\": \"plain\", \"constant\": true}",
+         "m.json: \"scale\": expected ranges or null"},
+        {"{\"rows\": \"plain\", \"constant\": true, \"scale\": 5}",
+         "m.json: expected a JSON object with \"columns\""},
+        {"{\"rows\": \"plain\", \"constant\": true, \"scale\": {\"columns\": {}}}",
+         "no range is given for column \"b\""},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        bb_preprocess p;
+        json_t *const json = json_loads(bad[i].text, 0, NULL);
+        assert_non_null(json);
+        assert_message(bb_preprocess_parse(&p, json, "m.json", 2, names_ba), BB_EDATA,
+                       bad[i].message);
+        json_decref(json);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing),          cmocka_unit_test(constant),
+        cmocka_unit_test(unit_rows),        cmocka_unit_test(own_scores),
+        cmocka_unit_test(constant_columns), cmocka_unit_test(ranges),
+        cmocka_unit_test(folded_models),    cmocka_unit_test(messages),
+        cmocka_unit_test(bad_json),
+    };
+    return cmocka_run_group_tests(tests, folder_enter, folder_leave);
+}

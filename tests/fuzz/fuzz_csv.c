@@ -1,0 +1,6 @@
+#include "target.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    target_read(data, size, (bb_read_options){.format = BB_FORMAT_CSV});
+    return 0;
+}

@@ -1,0 +1,314 @@
+/* mtl-trace and mtl-l21: known optima, optimality conditions, honest certificates. */
+#include "linalg/prox.h"
+#include "methods/registry.h"
+#include "mtl_problems.h"
+#include "numbers.h"
+#include "population.h"
+
+static const bb_method *method_of(bool trace) {
+    return trace ? &bb_method_mtl_trace : &bb_method_mtl_l21;
+}
+
+static bb_result train(const population *p, bool trace, const char *lambda,
+                       const char *tolerance, uint32_t rounds, size_t threads) {
+    const bb_engine engine = bb_engine_threads(threads);
+    bb_run run = run_open(p, method_of(trace), &bb_mechanism_none, &engine);
+    bb_result result = {0};
+    run.pub.rounds = rounds;
+    run_set(&run, "lambda", lambda);
+    run_set(&run, "tolerance", tolerance);
+    assert_ok(bb_run_train(&run, &result));
+    run_close(&run);
+    return result;
+}
+
+/* -- known optima
+ * ---------------------------------------------------------------------- */
+
+static numbers reference(const mtl_problem *q, const char *what) {
+    char name[200];
+    snprintf(name, sizeof name, "oracle/mtl/%s_orc_%s.csv", q->name, what);
+    return numbers_read(name, 0);
+}
+
+static void compare_models(const mtl_problem *q, const population *p,
+                           const bb_result *result) {
+    numbers w = reference(q, "W");
+    assert_int_equal(w.rows, p->features);
+    assert_int_equal(w.columns, p->tasks);
+    for (size_t i = 0; i < p->tasks; i++)
+        for (size_t k = 0; k < p->features; k++)
+            assert_close(result->model[i * p->features + k], numbers_at(&w, k, i),
+                         1e-4);
+    free(w.at);
+    if (!p->intercept) return;
+    numbers b = reference(q, "C");
+    assert_int_equal(b.rows * b.columns, p->tasks);
+    for (size_t i = 0; i < p->tasks; i++)
+        assert_close(result->intercept[i], b.at[i], 1e-4);
+    free(b.at);
+}
+
+static void check_problem(const mtl_problem *q) {
+    char path[1024];
+    mtl_data data = {0};
+    if (!shared_path(path, sizeof path, "data/school/data.csv")) skip();
+    assert_true(mtl_data_make(q->world, path, &data));
+    const bool logistic = q->loss == BB_LOSS_LOGISTIC;
+    population p = {data.tasks, data.features, data.first, data.x,   data.y,
+                    NULL,       q->loss,       logistic,   !logistic};
+    p.local = mtl_locals_open(&data, q->loss);
+    assert_non_null(p.local);
+    bb_result result = train(&p, q->trace, q->lambda, "1e-9", 0, 2);
+    const bb_outcome *reached = &result.outcome;
+    assert_true(reached->converged);
+    assert_true(reached->gap <= 1e-9 * reached->objective);
+    assert_relative(reached->objective, q->optimum, 1e-8);
+    /* what is certified holds, up to the reference's own accuracy */
+    assert_true(reached->objective - reached->gap <= q->optimum * (1.0 + 1e-10));
+    assert_true(reached->objective >= q->optimum * (1.0 - 1e-10));
+    compare_models(q, &p, &result);
+    bb_result_free(&result);
+    population_close(&p);
+}
+
+static void test_known_optima(void **state) {
+    (void)state;
+    for (int k = 0; k < MTL_PROBLEMS; k++) check_problem(&mtl_problems[k]);
+}
+
+/* -- small populations
+ * ----------------------------------------------------------------- */
+
+enum { TASKS = 11, D = 5 };
+
+/* Among ordinary tasks: one without rows, one with a single row, one of a single class,
+ * one with a constant feature, and one with large values. */
+static population awkward(bb_loss loss, bool intercept, bool scale_sum) {
+    static const size_t rows[TASKS] = {12, 0, 1, 9, 10, 30, 3, 2, 14, 8, 11};
+    population p = population_empty(TASKS, 40, D, loss, intercept);
+    p.scale_sum = scale_sum;
+    for (size_t i = 0; i < TASKS; i++) p.first[i + 1] = p.first[i] + rows[i];
+    for (size_t i = 0; i < TASKS; i++) population_fill(&p, i, 5);
+    for (size_t j = p.first[3]; j < p.first[4]; j++)
+        if (loss == BB_LOSS_LOGISTIC) p.y[j] = -1.0;
+    for (size_t j = p.first[4]; j < p.first[5]; j++) p.x[j * D + 2] = 0.5;
+    for (size_t j = p.first[5]; j < p.first[6]; j++) bb_scale(D, 20.0, p.x + j * D);
+    population_open_locals(&p);
+    return p;
+}
+
+/* The objective at the models, from its definition, and G: tasks x d gradients. */
+static double evaluate(const population *p, const bb_result *result, bool trace,
+                       double lambda, double *g) {
+    const size_t d = p->features;
+    double loss = 0.0, omega = 0.0, gb, gram[D * D] = {0}, value[D];
+    double eigen_work[64 * D], work[4096];
+    assert_true(bb_eigen_work(D) <= sizeof eigen_work);
+    for (size_t i = 0; i < p->tasks; i++) {
+        assert_true(bb_local_work(&p->local[i]) <= 4096);
+        loss += bb_local_gradient(&p->local[i], result->model + i * d,
+                                  result->intercept[i], g + i * d, &gb, work);
+        if (p->intercept) assert_close(gb, 0.0, 1e-9);
+        if (!p->intercept) assert_true(result->intercept[i] == 0.0);
+    }
+    bb_gram(p->tasks, d, 1.0, result->model, 0.0, gram);
+    if (trace) assert_ok(bb_eigenvalues(d, gram, value, eigen_work));
+    for (size_t k = 0; k < d; k++)
+        omega += sqrt(fmax(0.0, trace ? value[k] : gram[k * d + k]));
+    return loss + lambda * omega;
+}
+
+/* At the optimum W = prox(W - G), and objective and gap are what they claim to be. */
+static void check_optimum(const population *p, bool trace, const char *lambda) {
+    const double l = strtod(lambda, NULL);
+    bb_result result = train(p, trace, lambda, "1e-12", 0, 2);
+    double g[TASKS * D], v[TASKS * D];
+    const double objective = evaluate(p, &result, trace, l, g);
+    assert_true(result.outcome.converged);
+    assert_relative(result.outcome.objective, objective, 1e-7);
+    assert_true(result.outcome.gap <= 1e-12 * objective);
+    for (size_t k = 0; k < TASKS * D; k++) v[k] = result.model[k] - g[k];
+    assert_ok(trace ? bb_prox_trace(TASKS, D, v, l) : bb_prox_l21(TASKS, D, v, l));
+    for (size_t k = 0; k < TASKS * D; k++)
+        assert_close(v[k], result.model[k], 2e-5 * (1.0 + fabs(v[k])));
+    /* a loose run's certificate is honest */
+    bb_result loose = train(p, trace, lambda, "1e-2", 0, 1);
+    const double above = evaluate(p, &loose, trace, l, g) - objective;
+    assert_true(loose.outcome.converged);
+    assert_true(loose.outcome.gap <= 1e-2 * loose.outcome.objective);
+    assert_true(above >= -1e-11 * objective);
+    assert_true(above <= loose.outcome.gap + 1e-11 * objective);
+    assert_true(loose.rounds < result.rounds);
+    bb_result_free(&loose);
+    bb_result_free(&result);
+}
+
+static void test_optimality(void **state) {
+    (void)state;
+    static const char *const lambda[] = {"0.02", "0.3"};
+    for (int k = 0; k < 16; k++) {
+        population p =
+            awkward(k & 1 ? BB_LOSS_LOGISTIC : BB_LOSS_SQUARED, k & 2, k & 4);
+        check_optimum(&p, k & 8, lambda[k % 2]);
+        check_optimum(&p, k & 8, lambda[1 - k % 2]);
+        population_close(&p);
+    }
+}
+
+/* A penalty above the dual norm at W = 0 gives W = 0, certified in the first round; one
+ * a little below does not. */
+static void test_zero(void **state) {
+    (void)state;
+    for (int k = 0; k < 8; k++) {
+        const bool trace = k & 4;
+        population p = awkward(k & 1 ? BB_LOSS_LOGISTIC : BB_LOSS_SQUARED, k & 2, true);
+        double g[TASKS * D], gram[D * D] = {0}, value[D], work[64 * D], most = 0.0;
+        char text[40];
+        bb_result zero = train(&p, trace, "1e6", "1e-9", 0, 1);
+        evaluate(&p, &zero, trace, 1.0, g);
+        for (size_t q = 0; q < TASKS * D; q++) assert_true(zero.model[q] == 0.0);
+        assert_int_equal(zero.rounds, 1);
+        assert_true(zero.outcome.converged);
+        bb_gram(TASKS, D, 1.0, g, 0.0, gram);
+        for (size_t q = 0; q < D; q++) most = fmax(most, gram[q * D + q]);
+        if (trace) assert_ok(bb_eigenvalues(D, gram, value, work));
+        if (trace) most = value[D - 1];
+        snprintf(text, sizeof text, "%.17g", 1.0000001 * sqrt(most));
+        bb_result above = train(&p, trace, text, "1e-9", 0, 1);
+        assert_int_equal(above.rounds, 1);
+        snprintf(text, sizeof text, "%.17g", 0.95 * sqrt(most));
+        bb_result below = train(&p, trace, text, "1e-9", 0, 1);
+        assert_true(below.outcome.converged);
+        assert_true(bb_norm(TASKS * D, below.model) > 0.0);
+        bb_result_free(&zero);
+        bb_result_free(&above);
+        bb_result_free(&below);
+        population_close(&p);
+    }
+}
+
+/* A run that may not go on says what it reached, and that it did not converge. */
+static void test_few_rounds(void **state) {
+    (void)state;
+    population p = awkward(BB_LOSS_SQUARED, true, false);
+    bb_result best = train(&p, true, "0.02", "1e-12", 0, 1);
+    double g[TASKS * D], before = INFINITY;
+    for (uint32_t rounds = 1; rounds <= 17; rounds += 4) {
+        bb_result result = train(&p, true, "0.02", "1e-12", rounds, 1);
+        const double objective = evaluate(&p, &result, true, 0.02, g);
+        assert_int_equal(result.rounds, rounds);
+        assert_false(result.outcome.converged);
+        assert_relative(result.outcome.objective, objective, 1e-7);
+        assert_true(result.outcome.gap >= objective - best.outcome.objective);
+        assert_true(result.outcome.gap < before);
+        before = result.outcome.gap;
+        bb_result_free(&result);
+    }
+    bb_result_free(&best);
+    population_close(&p);
+}
+
+static void test_threads(void **state) {
+    (void)state;
+    for (int k = 0; k < 4; k++) {
+        population p = population_make(
+            50, 9, 7, k & 1 ? BB_LOSS_LOGISTIC : BB_LOSS_SQUARED, true, 3);
+        bb_result one = train(&p, k & 2, "0.05", "1e-8", 0, 1);
+        for (size_t threads = 2; threads <= 4; threads++) {
+            bb_result more = train(&p, k & 2, "0.05", "1e-8", 0, threads);
+            assert_string_equal(one.billboard_sha256, more.billboard_sha256);
+            assert_memory_equal(one.model, more.model, 50 * 7 * sizeof(double));
+            assert_memory_equal(one.intercept, more.intercept, 50 * sizeof(double));
+            bb_result_free(&more);
+        }
+        bb_result_free(&one);
+        population_close(&p);
+    }
+}
+
+/* One task: the trace norm of a vector is its Euclidean norm, so that at the optimum
+ * g = -lambda w / ||w||. */
+static void test_one_task(void **state) {
+    (void)state;
+    population p = population_make(1, 20, 6, BB_LOSS_LOGISTIC, true, 9);
+    bb_result result = train(&p, true, "0.05", "1e-12", 0, 1);
+    double g[6], gb, work[4096];
+    (void)bb_local_gradient(&p.local[0], result.model, result.intercept[0], g, &gb,
+                            work);
+    const double norm = bb_norm(6, result.model);
+    assert_true(norm > 0.1);
+    for (size_t k = 0; k < 6; k++)
+        assert_close(g[k], -0.05 * result.model[k] / norm, 1e-6);
+    bb_result_free(&result);
+    population_close(&p);
+}
+
+/* So many features that tasks keep no inverse: the same optimum as with fewer tasks,
+ * whose copies only double the problem. */
+static void test_wide(void **state) {
+    (void)state;
+    enum { WIDE = 2100, FEW = 8, MANY = 16 };
+    for (int k = 0; k < 2; k++) {
+        const bb_loss loss = k ? BB_LOSS_LOGISTIC : BB_LOSS_SQUARED;
+        population p = population_empty(MANY, 6, WIDE, loss, true);
+        bb_random random;
+        assert_ok(bb_random_open_stream(&random, 8, BB_FOR_TEST, 0, 0));
+        for (size_t i = 0; i < MANY; i++) p.first[i + 1] = (i + 1) * 6;
+        for (size_t j = 0; j < (size_t)FEW * 6; j++) {
+            double *x = p.x + j * WIDE, value = 0.0;
+            for (size_t q = 0; q < WIDE; q++) x[q] = bb_random_normal(&random);
+            for (size_t q = 0; q < 10; q++) value += x[q];
+            p.y[j] = k ? (j % 6 < 3 ? 1.0 : -1.0) : value;
+        }
+        memcpy(p.x + (size_t)FEW * 6 * WIDE, p.x, (size_t)FEW * 6 * WIDE * sizeof *p.x);
+        memcpy(p.y + (size_t)FEW * 6, p.y, (size_t)FEW * 6 * sizeof *p.y);
+        population_open_locals(&p);
+        population half = p;
+        half.tasks = FEW;
+        char text[40];
+        bb_result few = train(&half, false, "0.4", "1e-9", 0, 2);
+        snprintf(text, sizeof text, "%.17g", 0.4 * sqrt(2.0));
+        bb_result many = train(&p, false, text, "1e-9", 0, 2);
+printf("%u %g %g %g; %u\n",few.rounds,few.outcome.objective,few.outcome.gap,few.intercept[0],many.rounds);
+        assert_true(few.outcome.converged && many.outcome.converged);
+        assert_true(bb_norm(FEW * WIDE, few.model) > 0.0);
+        assert_relative(many.outcome.objective, 2.0 * few.outcome.objective, 3e-9);
+        bb_result_free(&few);
+        bb_result_free(&many);
+        bb_random_close(&random);
+        population_close(&p);
+    }
+}
+
+static void test_refusals(void **state) {
+    (void)state;
+    population p = population_make(4, 6, 3, BB_LOSS_SQUARED, true, 1);
+    const bb_engine engine = bb_engine_threads(1);
+    bb_run run = run_open(&p, &bb_method_mtl_trace, &bb_mechanism_gaussian, &engine);
+    bb_result result = {0};
+    assert_fails(bb_run_train(&run, &result), BB_EUSAGE, "mechanism none only");
+    run.mechanism = &bb_mechanism_none;
+    run.pub.schedule = "uniform";
+    assert_fails(bb_run_train(&run, &result), BB_EUSAGE, "takes no schedule");
+    run.pub.schedule = NULL;
+    run.pub.features = 4001;
+    assert_fails(bb_run_train(&run, &result), BB_EUSAGE, "at most 4000");
+    assert_fails(bb_options_set(run.method->options, (void *)(uintptr_t)run.options,
+                                "test", "lambda", "0"),
+                 BB_EUSAGE, "lambda");
+    assert_null(result.model);
+    run_close(&run);
+    population_close(&p);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_known_optima), cmocka_unit_test(test_optimality),
+        cmocka_unit_test(test_zero),         cmocka_unit_test(test_few_rounds),
+        cmocka_unit_test(test_threads),      cmocka_unit_test(test_one_task),
+        cmocka_unit_test(test_wide),         cmocka_unit_test(test_refusals),
+    };
+    if (bb_linalg_start()) return 1;
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
