@@ -1,27 +1,20 @@
 #include "core/board.h"
 
-#include "linalg/linalg.h"
+#include "core/contribution.h"
 #include "privacy/noise.h"
 
-#include <assert.h>
 #include <math.h>
 #include <string.h>
 
 enum {
-    ROWS_HELD = 64, /* contributions to an outer block multiplied at once */
-    EXACT_PRODUCTS =
-        1 << 13, /* so many products of 20-bit integers are exact in a double */
     VECTOR_BITS = 32,
     PRODUCT_BITS = 20,
     LEAST_BITS = 8,
-    SCORE_BITS = 20,
     LEAST_CHUNK = 8, /* tasks */
     MOST_CHUNKS = 64
 };
-static const size_t most_chunk_memory = (size_t)1
-                                        << 26; /* numbers in all chunks' sums */
-
-__extension__ typedef unsigned __int128 wide;
+/* Numbers in all chunks' sums together. */
+static const size_t most_chunk_memory = (size_t)1 << 26;
 
 static bool is_matrix(bb_form form) {
     return form == BB_FORM_PSD || form == BB_FORM_OUTER;
@@ -31,8 +24,7 @@ static bool is_product(bb_form form) {
     return form == BB_FORM_SQUARE || form == BB_FORM_OUTER;
 }
 
-/* -- sizes ---------------------------------------------------------------------------
- */
+/* -- sizes -- */
 
 size_t bb_board_chunks(size_t tasks, size_t sum_length) {
     size_t chunks = tasks / LEAST_CHUNK;
@@ -59,13 +51,12 @@ void bb_board_need(const bb_run *run, const bb_plan *plan, bb_arena *arena) {
         if (run->mechanism->grid)
             bb_arena_need(arena, plan->sum_length, sizeof(int64_t));
         bb_arena_need(arena, open_length(run->mechanism, plan), sizeof(double));
-        bb_arena_need(arena, ROWS_HELD * plan->outer_length, sizeof(double));
+        bb_arena_need(arena, BB_SUM_ROWS * plan->outer_length, sizeof(double));
     }
     bb_arena_need(arena, plan->sum_length, sizeof(double));
 }
 
-/* -- opening -------------------------------------------------------------------------
- */
+/* -- opening -- */
 
 static void take_memory(bb_board *board, const bb_run *run, bb_arena *arena) {
     const bb_plan *plan = board->plan;
@@ -80,7 +71,7 @@ static void take_memory(bb_board *board, const bb_run *run, bb_arena *arena) {
         sum->open =
             bb_arena_take(arena, open_length(run->mechanism, plan), sizeof(double));
         sum->rows =
-            bb_arena_take(arena, ROWS_HELD * plan->outer_length, sizeof(double));
+            bb_arena_take(arena, BB_SUM_ROWS * plan->outer_length, sizeof(double));
     }
     board->value = bb_arena_take(arena, plan->sum_length, sizeof(double));
 }
@@ -124,8 +115,7 @@ void bb_board_close(bb_board *board) {
     *board = (bb_board){0};
 }
 
-/* -- a round opens -------------------------------------------------------------------
- */
+/* -- a round opens -- */
 
 /* The sum's sensitivity in units of U (docs/privacy.md, the table of forms). */
 static double sensitivity(const bb_board *board, bb_form form) {
@@ -255,103 +245,27 @@ bb_status bb_board_ask(bb_board *board, const bb_layout *layout) {
     return BB_OK;
 }
 
-/* -- contributions -------------------------------------------------------------------
- */
-
-static bool all_finite(size_t n, const double *v) {
-    for (size_t k = 0; k < n; k++)
-        if (!isfinite(v[k])) return false;
-    return true;
-}
-
-/* Scales v to norm at most `clip`. Norms whose squares overflow or vanish are taken by
- * parts, so a huge finite contribution is clipped like any other. */
-static void clip_to(size_t n, double *v, double clip) {
-    double largest = 0.0, squares = 0.0;
-    for (size_t k = 0; k < n; k++) largest = fmax(largest, fabs(v[k]));
-    if (largest == 0.0) return;
-    for (size_t k = 0; k < n; k++) squares += (v[k] / largest) * (v[k] / largest);
-    const double norm = sqrt(squares); /* of v / largest */
-    if (norm <= clip / largest) return;
-    for (size_t k = 0; k < n; k++) v[k] = v[k] / largest / norm * clip;
-}
-
-/* Rounds toward zero to integers of norm at most 2^bits; the integers stay in v, where
- * they are exact. */
-static void round_to_grid(size_t n, double *v, double clip, int bits) {
-    const double steps = ldexp(1.0, bits);
-    const wide limit = (wide)1 << (2 * bits);
-    wide squares;
-    for (size_t k = 0; k < n; k++) v[k] = trunc(v[k] / clip * steps);
-    for (;;) {
-        squares = 0;
-        for (size_t k = 0; k < n; k++) {
-            const uint64_t q = (uint64_t)fabs(v[k]);
-            squares += (wide)q * q;
-        }
-        if (squares <= limit) return;
-        for (size_t k = 0; k < n; k++) /* one step toward zero */
-            if (v[k] != 0.0) v[k] -= copysign(1.0, v[k]);
-    }
-}
-
-/* The lower triangle counts: publishing mirrors it, so the clip must see it mirrored. */
-static void mirror(size_t d, double *a) {
-    for (size_t i = 0; i < d; i++)
-        for (size_t j = i + 1; j < d; j++) a[i * d + j] = a[j * d + i];
-}
-
-static void move_products(bb_sum *sum, int64_t *exact, size_t d) {
-    for (size_t k = 0; k < d * d; k++) exact[k] += (int64_t)sum->open[k];
-    memset(sum->open, 0, d * d * sizeof *sum->open);
-    sum->products = 0;
-}
-
-/* Multiplies the held rows into the block's sum at `offset`. */
-static void multiply_rows(bb_sum *sum, size_t offset, size_t d) {
-    double *product = sum->open + (sum->exact ? 0 : offset);
-    if (sum->exact && sum->products + sum->held > EXACT_PRODUCTS)
-        move_products(sum, sum->exact + offset, d);
-    bb_gram(sum->held, d, 1.0, sum->rows, 1.0, product);
-    sum->products += sum->held;
-    sum->held = 0;
-}
-
-static void add_numbers(bb_sum *sum, size_t offset, size_t n, const double *v) {
-    if (sum->exact)
-        for (size_t k = 0; k < n; k++) sum->exact[offset + k] += (int64_t)v[k];
-    else
-        for (size_t k = 0; k < n; k++) sum->open[offset + k] += v[k];
-}
+/* -- contributions -- */
 
 static void add_block(bb_board *board, bb_sum *sum, size_t offset, size_t b,
                       size_t task, double *v) {
     const bb_block *block = &board->layout.block[b];
     const size_t n = bb_block_show_length(block);
-    if (!all_finite(n, v)) memset(v, 0, n * sizeof *v);
-    if (block->form == BB_FORM_SELECTION) {
-        for (size_t k = 0; k < n; k++)
-            v[k] = trunc(ldexp(fmin(1.0, fmax(0.0, v[k])), SCORE_BITS));
-        add_numbers(sum, offset, n, v);
-        return;
-    }
-    if (block->form == BB_FORM_PSD) mirror(block->length, v);
-    if (board->mechanism->clips) clip_to(n, v, block->clip);
-    if (board->mechanism->grid) round_to_grid(n, v, block->clip, board->bits[b]);
+    bb_contribution_fit(block, board->mechanism->clips,
+                        board->mechanism->grid ? board->bits[b] : 0, v);
     switch (block->form) {
     case BB_FORM_SQUARE:
         for (size_t k = 0; k < n; k++) v[k] *= v[k]; /* at most 2^40: exact */
-        add_numbers(sum, offset, n, v);
+        bb_sum_add(sum, offset, n, v);
         break;
     case BB_FORM_SLOT:
-        add_numbers(sum, offset + task * n, n, v);
+        bb_sum_add(sum, offset + task * n, n, v);
         break;
     case BB_FORM_OUTER:
-        memcpy(sum->rows + sum->held * n, v, n * sizeof *v);
-        if (++sum->held == ROWS_HELD) multiply_rows(sum, offset, n);
+        bb_sum_add_outer(sum, offset, n, v);
         break;
     default:
-        add_numbers(sum, offset, n, v);
+        bb_sum_add(sum, offset, n, v);
         break;
     }
 }
@@ -364,29 +278,19 @@ void bb_board_add(bb_board *board, size_t sum, size_t task, double *const *block
     }
 }
 
-/* -- publishing ----------------------------------------------------------------------
- */
+/* -- publishing -- */
 
 /* Finishes the outer block of every sum and adds all sums into the first, in order. */
 static void total(bb_board *board) {
     size_t offset = 0;
     for (size_t b = 0; b < board->layout.blocks; b++) {
         const bb_block *block = &board->layout.block[b];
-        for (size_t s = 0; block->form == BB_FORM_OUTER && s < board->sums; s++) {
-            bb_sum *sum = &board->sum[s];
-            multiply_rows(sum, offset, block->length);
-            if (sum->exact) move_products(sum, sum->exact + offset, block->length);
-        }
+        for (size_t s = 0; block->form == BB_FORM_OUTER && s < board->sums; s++)
+            bb_sum_close(&board->sum[s], offset, block->length);
         offset += bb_block_sum_length(block, board->pub->tasks);
     }
-    for (size_t s = 1; s < board->sums; s++) {
-        if (board->sum[s].exact)
-            for (size_t k = 0; k < offset; k++)
-                board->sum[0].exact[k] += board->sum[s].exact[k];
-        else
-            for (size_t k = 0; k < offset; k++)
-                board->sum[0].open[k] += board->sum[s].open[k];
-    }
+    for (size_t s = 1; s < board->sums; s++)
+        bb_sum_merge(&board->sum[0], &board->sum[s], offset);
 }
 
 /* Symmetric Gaussian noise: std on the diagonal, std / sqrt 2 off it, so that it is

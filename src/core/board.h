@@ -12,15 +12,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "core/run.h"
-
-/* Where one worker (grid) or one chunk (off the grid) adds up contributions. */
-typedef struct bb_sum {
-    int64_t *exact;  /* grid */
-    double *open;    /* off the grid; on the grid, room for exact products */
-    double *rows;    /* contributions to an outer block that are not multiplied yet */
-    size_t held;     /* how many of them */
-    size_t products; /* rows in `open` that were not moved to `exact` yet */
-} bb_sum;
+#include "core/sum.h"
 
 typedef struct bb_board {
     const bb_public *pub;
@@ -30,9 +22,9 @@ typedef struct bb_board {
     uint64_t seed;
     size_t sums;
     bb_sum *sum;
-    bb_layout layout; /* of the round that is open */
-    uint32_t round;   /* the last one opened, 1, 2, ...; 0 before the first */
-    bool asked;       /* it is open, and not published yet */
+    bb_layout layout;           /* of the round that is open */
+    uint32_t round;             /* the last one opened, 1, 2, ...; 0 before the first */
+    bool asked;                 /* it is open, and not published yet */
     int bits[BB_MOST_BLOCKS];   /* grid: one step is clip * 2^-bits */
     double std[BB_MOST_BLOCKS]; /* grid: noise standard deviation in steps of the sum */
     double *value;              /* plan->sum_length: what is published */

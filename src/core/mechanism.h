@@ -13,8 +13,8 @@
 typedef struct bb_mechanism {
     const char *name;
     bb_pricing pricing;
-    bool grid;  /* integer sums with exact rounded Gaussian noise */
-    bool clips; /* contributions are clipped */
+    bool grid;      /* integer sums with exact rounded Gaussian noise */
+    bool clips;     /* contributions are clipped */
     bool psd_noise; /* see bb_release */
     /* grid = false: adds noise to a block's floating-point sum; NULL adds nothing. pure
      * is the round's claimed epsilon_t. *std gets the noise standard deviation (see

@@ -123,7 +123,8 @@ struct bb_plan {
     size_t sum_length;   /* most numbers a round's sums take */
     size_t outer_length; /* largest `outer` block */
     double instance_epsilon, instance_delta; /* a second guarantee, unit: one row */
-    double *instance;     /* rounds: its pure epsilon_t, filled by bb_plan_instance; or NULL */
+    double
+        *instance; /* rounds: its pure epsilon_t, filled by bb_plan_instance; or NULL */
     bool instance_broken; /* its published calibration, which is not private */
 };
 

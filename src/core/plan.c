@@ -136,9 +136,9 @@ static bb_status check_selections(const bb_plan *plan) {
     double sum = 0.0;
     for (uint32_t t = 0; t < plan->rounds; t++) sum += plan->step[t].selection;
     if (sum >= 0.0 && sum <= 1.0) return BB_OK;
-    return bb_fail(BB_EUSAGE,
-                   "selections ask for %g times the whole epsilon; they can have it once",
-                   sum);
+    return bb_fail(
+        BB_EUSAGE,
+        "selections ask for %g times the whole epsilon; they can have it once", sum);
 }
 
 bb_status bb_plan_make(bb_plan *plan, const bb_method *method, const void *options,

@@ -50,8 +50,7 @@ static bb_task task_of(conversation *c, size_t i, size_t worker) {
                      .gap = NAN};
 }
 
-/* -- one round -----------------------------------------------------------------------
- */
+/* -- one round -- */
 
 static void contribute_one(conversation *c, size_t i, size_t worker, size_t sum) {
     bb_task task = task_of(c, i, worker);
@@ -95,8 +94,7 @@ static bb_status talk(conversation *c) {
     return status;
 }
 
-/* -- the end -------------------------------------------------------------------------
- */
+/* -- the end -- */
 
 static void finish(void *context, size_t chunk, size_t worker) {
     conversation *c = context;
@@ -131,8 +129,7 @@ static bb_status collect(conversation *c) {
     return bb_board_hash(&c->board, c->result->billboard_sha256);
 }
 
-/* -- setting up ----------------------------------------------------------------------
- */
+/* -- setting up -- */
 
 static bb_status check(const bb_run *run) {
     if (!(run->method->losses & (1U << run->pub.loss)))
@@ -215,8 +212,7 @@ static bb_status open_result(const bb_run *run, bb_result *result) {
     return status;
 }
 
-/* -- the loop ------------------------------------------------------------------------
- */
+/* -- the loop -- */
 
 static bb_status converse(conversation *c) {
     const bb_run *run = c->run;

@@ -11,10 +11,18 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { CHILD_SECONDS = 600 /* of processor time */, PIECE = 1 << 16 };
+enum {
+    PIECE = 1 << 16, /* elements */
+    /* the child's limits; deflate makes at most 1032 bytes of one */
+    MEMORY_LEAST = 1 << 28,
+    MEMORY_A_BYTE = 4096,
+    SECONDS_LEAST = 2,
+    BYTES_A_SECOND = 1 << 18
+};
 
 typedef struct mat {
     const char *path, *x, *y; /* the file and its two variables */
@@ -247,6 +255,23 @@ bb_status bb_mat_parent(FILE *pipe, const char *path, const char *x, const char 
     return status;
 }
 
+/* A damaged file can make libmatio loop, or ask for more memory than there is: limits
+ * that no good file of this size comes near. */
+static void limit_child(const char *path) {
+    struct stat about = {0};
+    char pages[32] = "";
+    const int statm = open("/proc/self/statm", O_RDONLY);
+    const bool known = stat(path, &about) == 0 && statm >= 0 &&
+                       read(statm, pages, sizeof pages - 1) > 0;
+    const rlim_t size = known ? (rlim_t)about.st_size : 0;
+    const rlim_t used = strtoull(pages, NULL, 10) * (rlim_t)sysconf(_SC_PAGESIZE);
+    const rlim_t memory = used + MEMORY_LEAST + MEMORY_A_BYTE * size;
+    const rlim_t seconds = SECONDS_LEAST + size / BYTES_A_SECOND;
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+    setrlimit(RLIMIT_CPU, &(struct rlimit){seconds, seconds});
+    if (known) setrlimit(RLIMIT_AS, &(struct rlimit){memory, memory});
+}
+
 /* The child's whole life. stdout and stderr become /dev/null: libraries print. */
 _Noreturn static void be_child(int pipe, const char *path, const char *x,
                                const char *y) {
@@ -257,8 +282,7 @@ _Noreturn static void be_child(int pipe, const char *path, const char *x,
         dup2(nowhere, STDOUT_FILENO);
         dup2(nowhere, STDERR_FILENO);
     }
-    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
-    setrlimit(RLIMIT_CPU, &(struct rlimit){CHILD_SECONDS, CHILD_SECONDS});
+    limit_child(path);
     bb_mat_child(pipe, path, x, y);
     _exit(0);
 }

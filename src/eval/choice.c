@@ -18,18 +18,19 @@ static bb_status choose_mechanism(const bb_train_request *r, bb_choice *c) {
                        name);
     c->noisy = c->mechanism->pricing != BB_PRICE_NOTHING;
     if (c->noisy && !can_be_private)
-        return bb_fail(BB_EUSAGE,
-                       "method %s %s: mechanism %s does not apply to it", r->method->name,
+        return bb_fail(BB_EUSAGE, "method %s %s: mechanism %s does not apply to it",
+                       r->method->name,
                        r->method->kind == BB_METHOD_ALONE
                            ? "shares nothing"
                            : "exchanges everything in the clear",
                        name);
     if (c->mechanism->pricing == BB_PRICE_PUBLISHED && !r->options.allow_broken_privacy)
-        return bb_fail(BB_EUSAGE,
-                       "mechanism %s is not private as its paper claims "
-                       "(docs/privacy.md); --allow-broken-privacy runs it all the same, "
-                       "and the statement says what is true",
-                       name);
+        return bb_fail(
+            BB_EUSAGE,
+            "mechanism %s is not private as its paper claims "
+            "(docs/privacy.md); --allow-broken-privacy runs it all the same, "
+            "and the statement says what is true",
+            name);
     return BB_OK;
 }
 
@@ -72,7 +73,8 @@ static bb_status check_compare(const char *list, bb_choice *c) {
         else if (length == 10 && memcmp(list, "no-privacy", 10) == 0)
             c->compare_no_privacy = true;
         else
-            return bb_fail(BB_EUSAGE, "--compare knows stl and no-privacy, got \"%.*s\"",
+            return bb_fail(BB_EUSAGE,
+                           "--compare knows stl and no-privacy, got \"%.*s\"",
                            (int)length, list);
         list += length + (list[length] == ',');
     }
@@ -83,7 +85,8 @@ static bb_status check_ledger(const bb_train_options *o, const bb_choice *c) {
     const bool budget = !isnan(o->budget_epsilon) || !isnan(o->budget_delta);
     if (!o->ledger) {
         if (budget || o->population)
-            return bb_fail(BB_EUSAGE, "a budget or population needs a ledger: --ledger");
+            return bb_fail(BB_EUSAGE,
+                           "a budget or population needs a ledger: --ledger");
         return BB_OK;
     }
     if (c->mechanism->pricing != BB_PRICE_GAUSSIAN)
@@ -128,10 +131,11 @@ bb_status bb_choice_ledger(const bb_train_options *o, size_t tasks,
         if (isnan(terms.delta)) terms.delta = there.delta;
         if (!terms.population) terms.population = there.population;
     } else if (isnan(terms.epsilon) || isnan(terms.delta)) {
-        return bb_fail(BB_EUSAGE,
-                       "%s: there is no ledger yet; --budget-epsilon and --budget-delta "
-                       "create one",
-                       o->ledger);
+        return bb_fail(
+            BB_EUSAGE,
+            "%s: there is no ledger yet; --budget-epsilon and --budget-delta "
+            "create one",
+            o->ledger);
     }
     status = bb_ledger_open(ledger, o->ledger, &terms);
     if (old) bb_ledger_close(old);

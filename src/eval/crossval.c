@@ -93,7 +93,8 @@ static bb_status try_penalties(fold_data *f, bb_loss loss, const bb_engine *engi
         status = bb_locals_ridge(f->local, f->kept.tasks, bb_crossval_penalty(k),
                                  engine, f->weight, f->intercept);
         if (status) return status;
-        bb_predict_rows(&f->out, f->out.features, f->weight, f->intercept, f->prediction);
+        bb_predict_rows(&f->out, f->out.features, f->weight, f->intercept,
+                        f->prediction);
         error[k] += error_of(f, loss);
     }
     return status;

@@ -1,7 +1,7 @@
 /* crossval.h - the penalty of tasks that learn alone, by pooled cross-validation.
  *
- * It looks at all tasks' rows at once: a fair opponent for an evaluation by somebody who
- * holds all data, and never a part of a private run. */
+ * It looks at all tasks' rows at once: a fair opponent for an evaluation by somebody
+ * who holds all data, and never a part of a private run. */
 #ifndef BB_EVAL_CROSSVAL_H
 #define BB_EVAL_CROSSVAL_H
 

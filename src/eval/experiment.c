@@ -87,30 +87,31 @@ static bb_status set_run(experiment *e) {
 
 /* Metrics of finished models; the predictions stay with the caller. */
 static bb_status measure(const experiment *e, const bb_dataset *rows,
-                         const bb_models *models, double **prediction, bb_metrics *out) {
-    bb_status status = bb_allocate(prediction, rows->rows, sizeof **prediction,
-                                   "the predictions");
+                         const bb_models *models, double **prediction,
+                         bb_metrics *out) {
+    bb_status status =
+        bb_allocate(prediction, rows->rows, sizeof **prediction, "the predictions");
     if (status) return status;
     bb_predict_rows(rows, models->features, models->weight, models->intercept,
                     *prediction);
-    return bb_metrics_all(&(bb_scored){e->choice.loss, rows->tasks, rows->first,
-                                      rows->y, *prediction},
-                          out);
+    return bb_metrics_all(
+        &(bb_scored){e->choice.loss, rows->tasks, rows->first, rows->y, *prediction},
+        out);
 }
 
 static bb_status evaluate(experiment *e) {
     const bb_dataset *test = &e->population.test;
     double *fitted = NULL, *figure = NULL;
-    bb_status status =
-        bb_population_models(&e->population, e->result.model, e->result.intercept,
-                             &e->models);
+    bb_status status = bb_population_models(&e->population, e->result.model,
+                                            e->result.intercept, &e->models);
     if (!status) status = bb_models_hash(&e->models, e->report.models_sha256);
     if (!status)
-        status = measure(e, &e->population.train, &e->models, &fitted, &e->report.train);
+        status =
+            measure(e, &e->population.train, &e->models, &fitted, &e->report.train);
+    if (!status) status = measure(e, test, &e->models, &e->prediction, &e->report.test);
     if (!status)
-        status = measure(e, test, &e->models, &e->prediction, &e->report.test);
-    if (!status)
-        status = bb_allocate(&figure, test->tasks, sizeof *figure, "the tasks' figures");
+        status =
+            bb_allocate(&figure, test->tasks, sizeof *figure, "the tasks' figures");
     if (!status)
         status = bb_metrics_tasks(&(bb_scored){e->choice.loss, test->tasks, test->first,
                                                test->y, e->prediction},
@@ -190,7 +191,8 @@ static json_t *public_options(const experiment *e) {
 
 static bb_status write_public(experiment *e) {
     char *statement = NULL;
-    bb_status status = bb_rundir_json(&e->dir, "public/options.json", public_options(e));
+    bb_status status =
+        bb_rundir_json(&e->dir, "public/options.json", public_options(e));
     if (!status)
         status = bb_rundir_json(&e->dir, "public/privacy.json",
                                 bb_statement_json(&e->report.statement));
@@ -246,7 +248,8 @@ static bb_status prepare(experiment *e, const char *path) {
     return status;
 }
 
-/* Only what passed through the door is a billboard; an open method's exchange is not. */
+/* Only what passed through the door is a billboard; an open method's exchange is not.
+ */
 static bb_status published(void *self, const bb_release *release, size_t tasks) {
     experiment *e = self;
     if (e->run.method->kind != BB_METHOD_PRIVATE) return BB_OK;
@@ -274,8 +277,8 @@ static bb_status train(experiment *e) {
 
 static bb_status judge(experiment *e) {
     say(e, "evaluating");
-    bb_status status =
-        bb_promise(&e->run, &e->result, e->request->options.ledger, &e->report.statement);
+    bb_status status = bb_promise(&e->run, &e->result, e->request->options.ledger,
+                                  &e->report.statement);
     if (!status) status = evaluate(e);
     if (!status && e->choice.compare_stl) status = compare_stl(e);
     if (!status && e->choice.compare_no_privacy) status = compare_no_privacy(e);

@@ -18,9 +18,8 @@ typedef struct opening {
 static bb_status open_task(const opening *o, size_t i) {
     const bb_dataset *data = o->data;
     const size_t from = data->first[i];
-    bb_rows rows = {.n = data->first[i + 1] - from,
-                    .d = data->features,
-                    .y = data->y + from};
+    bb_rows rows = {
+        .n = data->first[i + 1] - from, .d = data->features, .y = data->y + from};
     if (data->x) {
         rows.x = data->x + from * data->features;
     } else {
@@ -92,8 +91,8 @@ static void ridge_one(void *context, size_t i, size_t worker) {
 
 bb_status bb_locals_ridge(const bb_local *local, size_t tasks, double lambda,
                           const bb_engine *engine, double *weight, double *intercept) {
-    ridge r = {.local = local, .lambda = lambda, .weight = weight,
-               .intercept = intercept};
+    ridge r = {
+        .local = local, .lambda = lambda, .weight = weight, .intercept = intercept};
     for (size_t i = 0; i < tasks; i++)
         if (bb_local_work(&local[i]) > r.work_length)
             r.work_length = bb_local_work(&local[i]);
@@ -105,8 +104,10 @@ bb_status bb_locals_ridge(const bb_local *local, size_t tasks, double lambda,
     if (!status) engine->each(engine, tasks, ridge_one, &r);
     for (size_t i = 0; !status && i < tasks; i++)
         if (r.status[i])
-            status = bb_fail(r.status[i], "task number %zu: its ridge model failed at "
-                                          "penalty %g", i + 1, lambda);
+            status = bb_fail(r.status[i],
+                             "task number %zu: its ridge model failed at "
+                             "penalty %g",
+                             i + 1, lambda);
     free(r.status);
     free(r.work);
     return status;

@@ -45,7 +45,8 @@ static double over_spread(double squares, size_t n, const double *y) {
     return spread_of_y > 0.0 ? squares / spread_of_y : NAN;
 }
 
-/* -- AUC -------------------------------------------------------------------------------
+/* -- AUC
+ * -------------------------------------------------------------------------------
  */
 
 typedef struct ranked {

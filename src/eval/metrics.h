@@ -1,8 +1,8 @@
 /* metrics.h - how good predictions are, over all rows and task by task.
  *
  * Rows are grouped by task: task i has rows first[i] .. first[i+1]-1, perhaps none. A
- * number without meaning is NAN: every metric without rows, nMSE and R2 when the targets
- * do not vary, AUC when no task has both classes. */
+ * number without meaning is NAN: every metric without rows, nMSE and R2 when the
+ * targets do not vary, AUC when no task has both classes. */
 #ifndef BB_EVAL_METRICS_H
 #define BB_EVAL_METRICS_H
 
@@ -47,8 +47,9 @@ BB_MUST_CHECK bb_status bb_metrics_summary(size_t tasks, const double *figure,
                                            bb_summary *out);
 
 /* Of the tasks that can be compared (with rows; logistic: with both classes), the share
- * for which `scored` is not worse than `baseline`, and the share for which it is better:
- * a smaller SSE, a larger AUC. A difference below 1e-9 of the figure is none. */
+ * for which `scored` is not worse than `baseline`, and the share for which it is
+ * better: a smaller SSE, a larger AUC. A difference below 1e-9 of the figure is none.
+ */
 typedef struct bb_gain {
     size_t tasks;
     double not_worse, better;

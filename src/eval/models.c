@@ -10,10 +10,11 @@
 bb_status bb_models_open(bb_models *models, const bb_dataset *data) {
     bb_models m = {.tasks = data->tasks, .features = data->features};
     bb_status status = bb_names_copy(&m.task_name, m.tasks, data->task_name);
-    if (!status) status = bb_names_copy(&m.feature_name, m.features, data->feature_name);
     if (!status)
-        status = bb_allocate(&m.weight, m.tasks * m.features, sizeof(double),
-                             "the models");
+        status = bb_names_copy(&m.feature_name, m.features, data->feature_name);
+    if (!status)
+        status =
+            bb_allocate(&m.weight, m.tasks * m.features, sizeof(double), "the models");
     if (!status)
         status = bb_allocate(&m.intercept, m.tasks, sizeof(double), "the models");
     if (status)

@@ -4,6 +4,7 @@
 #include "data/names.h"
 #include "eval/models.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -204,6 +205,7 @@ bb_status bb_models_read(bb_models *out, const char *path) {
     char *text = NULL;
     bb_status status = read_text(path, &text);
     if (status) return status;
+    assert(text);
     status = read_all(&r, &(cursor){.path = path, .at = text, .line = 1});
     if (!status) status = bb_names_list(&m.task_name, &r.task);
     if (!status) status = bb_names_list(&m.feature_name, &r.feature);

@@ -8,62 +8,43 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define AT(field) .offset = offsetof(bb_train_options, field)
-#define TEXT(option_name, field, word, text)                                           \
-    {                                                                                  \
-        .name = option_name, .kind = BB_OPTION_TEXT, AT(field), .argument = word,      \
-        .help = text                                                                   \
-    }
-#define CHOICE(option_name, field, words, default_word, word, text)                    \
-    {                                                                                  \
-        .name = option_name, .kind = BB_OPTION_CHOICE, AT(field),                      \
-        .fallback = default_word, .choices = words, .argument = word, .help = text     \
-    }
-#define NUMBER(option_name, option_kind, field, default_text, low, high, word, text)   \
-    {                                                                                  \
-        .name = option_name, .kind = option_kind, AT(field), .fallback = default_text, \
-        .least = low, .most = high, .argument = word, .help = text                     \
-    }
-#define FLAG(option_name, field, text)                                                 \
-    {                                                                                  \
-        .name = option_name, .kind = BB_OPTION_FLAG, AT(field), .fallback = "false",   \
-        .help = text                                                                   \
-    }
+#define AT(field) offsetof(bb_train_options, field)
 
 /* clang-format off */
+/* name, kind, field, default, least, most, choices, what --help calls the value, help */
 static const bb_option option[] = {
-    TEXT("task", task, "COLUMN", "CSV: the column that names a row's task"),
-    TEXT("target", target, "COLUMN", "CSV: the column to predict"),
-    TEXT("features", features, "COLUMNS", "use these columns only, separated by commas (default: every other column)"),
-    TEXT("ignore", ignore, "COLUMNS", "leave these columns out, separated by commas"),
-    CHOICE("format", format, "auto|csv|libsvm|mat|npy", "auto", "FORMAT", "the data's format; auto goes by the file's name"),
-    NUMBER("train-fraction", BB_OPTION_REAL, train_fraction, "1", 0.0, 1.0, "F", "of every task's n rows, max(1, round(F n)) train and the others test"),
-    NUMBER("split-seed", BB_OPTION_COUNT, split_seed, "1", 0.0, 0x1p63, "S", "which rows train and which test"),
-    TEXT("test", test, "FILE", "test rows, in place of a split"),
-    CHOICE("standardize", standardize, "none|unit-rows|task", "none", "HOW", "none; unit-rows: every row divided by its norm; task: every column by the task's own mean and deviation"),
-    TEXT("scale", scale, "FILE", "public ranges or constants of columns and target (docs/data-formats.md)"),
-    TEXT("method", method, "METHOD", "how to learn: see `billboard methods'"),
-    CHOICE("loss", loss, "squared|logistic", "squared", "LOSS", "squared, or logistic for targets 0 and 1 or -1 and 1"),
-    CHOICE("loss-scale", loss_scale, "mean|sum", "mean", "SCALE", "a task's loss is the mean or the sum over its rows"),
-    FLAG("no-intercept", no_intercept, "models without intercept"),
-    NUMBER("rounds", BB_OPTION_COUNT, rounds, "0", 0.0, 1e6, "T", "rounds of the method; 0 takes the method's default"),
-    TEXT("schedule", schedule, "SCHEDULE", "budget over rounds: uniform, power:A or geometric:Q (default: the method's)"),
-    NUMBER("epsilon", BB_OPTION_AUTO, epsilon, "auto", 1e-6, 1e6, "EPSILON", "the privacy budget of the whole run; a private method needs it"),
-    TEXT("delta", delta, "DELTA", "a number, or `paper' for 1/(m ln m); default: min(1e-5, 1/(10 m)) for m tasks"),
-    CHOICE("adjacency", adjacency, "replace-one|add-remove", "replace-one", "WHICH", "what neighbouring populations are"),
-    TEXT("mechanism", mechanism, "NAME", "gaussian (default of private methods); none: no noise, no privacy; wishart-published: as printed, not private as claimed"),
-    FLAG("allow-broken-privacy", allow_broken_privacy, "let wishart-published run; the statement says what is true"),
-    TEXT("ledger", ledger, "FILE", "charge the run to this population's budget"),
-    TEXT("population", population, "NAME", "the population that a new ledger is for"),
-    NUMBER("budget-epsilon", BB_OPTION_AUTO, budget_epsilon, "auto", 1e-6, 1e6, "E", "a new ledger's budget"),
-    NUMBER("budget-delta", BB_OPTION_AUTO, budget_delta, "auto", 0.0, 1.0, "D", "a new ledger's budget"),
-    TEXT("seed", seed, "S", "reproducible noise, for tests and simulations: the run is not private"),
-    NUMBER("threads", BB_OPTION_COUNT, threads, "0", 0.0, 4096.0, "N", "threads; 0 takes all processors; results do not depend on it"),
-    TEXT("compare", compare, "LIST", "for evaluation only, separated by commas: stl (every task alone, penalty by pooled cross-validation), no-privacy (the same method without noise)"),
-    TEXT("output", output, "RUN", "the run directory to make"),
-    FLAG("force", force, "replace RUN if it is a run directory"),
-    FLAG("json", json, "results on stdout as one JSON object"),
-    TEXT("config", config, "FILE", "options from a JSON file; flags override it"),
+    {"task", BB_OPTION_TEXT, AT(task), NULL, 0.0, 0.0, NULL, "COLUMN", "CSV: the column that names a row's task (default task)"},
+    {"target", BB_OPTION_TEXT, AT(target), NULL, 0.0, 0.0, NULL, "COLUMN", "CSV: the column to predict (default y)"},
+    {"features", BB_OPTION_TEXT, AT(features), NULL, 0.0, 0.0, NULL, "COLUMNS", "use these columns only, separated by commas (default: every other column)"},
+    {"ignore", BB_OPTION_TEXT, AT(ignore), NULL, 0.0, 0.0, NULL, "COLUMNS", "leave these columns out, separated by commas"},
+    {"format", BB_OPTION_CHOICE, AT(format), "auto", 0.0, 0.0, "auto|csv|libsvm|mat|npy", "FORMAT", "the data's format; auto goes by the file's name"},
+    {"train-fraction", BB_OPTION_REAL, AT(train_fraction), "1", 0.0, 1.0, NULL, "F", "of every task's n rows, max(1, round(F n)) train and the others test"},
+    {"split-seed", BB_OPTION_COUNT, AT(split_seed), "1", 0.0, 0x1p63, NULL, "S", "which rows train and which test"},
+    {"test", BB_OPTION_TEXT, AT(test), NULL, 0.0, 0.0, NULL, "FILE", "test rows, in place of a split"},
+    {"standardize", BB_OPTION_CHOICE, AT(standardize), "none", 0.0, 0.0, "none|unit-rows|task", "HOW", "none; unit-rows: every row divided by its norm; task: every column by the task's own mean and deviation"},
+    {"scale", BB_OPTION_TEXT, AT(scale), NULL, 0.0, 0.0, NULL, "FILE", "public ranges or constants of columns and target (docs/data-formats.md)"},
+    {"method", BB_OPTION_TEXT, AT(method), NULL, 0.0, 0.0, NULL, "METHOD", "how to learn: see `billboard methods'"},
+    {"loss", BB_OPTION_CHOICE, AT(loss), "squared", 0.0, 0.0, "squared|logistic", "LOSS", "squared, or logistic for targets 0 and 1 or -1 and 1"},
+    {"loss-scale", BB_OPTION_CHOICE, AT(loss_scale), "mean", 0.0, 0.0, "mean|sum", "SCALE", "a task's loss is the mean or the sum over its rows"},
+    {"no-intercept", BB_OPTION_FLAG, AT(no_intercept), "false", 0.0, 0.0, NULL, NULL, "models without intercept"},
+    {"rounds", BB_OPTION_COUNT, AT(rounds), "0", 0.0, 1e6, NULL, "T", "rounds of the method; 0 takes the method's default"},
+    {"schedule", BB_OPTION_TEXT, AT(schedule), NULL, 0.0, 0.0, NULL, "SCHEDULE", "budget over rounds: uniform, power:A or geometric:Q (default: the method's)"},
+    {"epsilon", BB_OPTION_AUTO, AT(epsilon), "auto", 1e-6, 1e6, NULL, "EPSILON", "the privacy budget of the whole run; a private method needs it"},
+    {"delta", BB_OPTION_TEXT, AT(delta), NULL, 0.0, 0.0, NULL, "DELTA", "a number, or `paper' for 1/(m ln m); default: min(1e-5, 1/(10 m)) for m tasks"},
+    {"adjacency", BB_OPTION_CHOICE, AT(adjacency), "replace-one", 0.0, 0.0, "replace-one|add-remove", "WHICH", "what neighbouring populations are"},
+    {"mechanism", BB_OPTION_TEXT, AT(mechanism), NULL, 0.0, 0.0, NULL, "NAME", "gaussian (default of private methods); none: no noise, no privacy; wishart-published: as printed, not private as claimed"},
+    {"allow-broken-privacy", BB_OPTION_FLAG, AT(allow_broken_privacy), "false", 0.0, 0.0, NULL, NULL, "let wishart-published run; the statement says what is true"},
+    {"ledger", BB_OPTION_TEXT, AT(ledger), NULL, 0.0, 0.0, NULL, "FILE", "charge the run to this population's budget"},
+    {"population", BB_OPTION_TEXT, AT(population), NULL, 0.0, 0.0, NULL, "NAME", "the population that a new ledger is for"},
+    {"budget-epsilon", BB_OPTION_AUTO, AT(budget_epsilon), "auto", 1e-6, 1e6, NULL, "E", "a new ledger's budget"},
+    {"budget-delta", BB_OPTION_AUTO, AT(budget_delta), "auto", 0.0, 1.0, NULL, "D", "a new ledger's budget"},
+    {"seed", BB_OPTION_TEXT, AT(seed), NULL, 0.0, 0.0, NULL, "S", "reproducible noise, for tests and simulations: the run is not private"},
+    {"threads", BB_OPTION_COUNT, AT(threads), "0", 0.0, 4096.0, NULL, "N", "threads; 0 takes all processors; results do not depend on it"},
+    {"compare", BB_OPTION_TEXT, AT(compare), NULL, 0.0, 0.0, NULL, "LIST", "for evaluation only, separated by commas: stl (every task alone, penalty by pooled cross-validation), no-privacy (the same method without noise)"},
+    {"output", BB_OPTION_TEXT, AT(output), NULL, 0.0, 0.0, NULL, "RUN", "the run directory to make"},
+    {"force", BB_OPTION_FLAG, AT(force), "false", 0.0, 0.0, NULL, NULL, "replace RUN if it is a run directory"},
+    {"json", BB_OPTION_FLAG, AT(json), "false", 0.0, 0.0, NULL, NULL, "results on stdout as one JSON object"},
+    {"config", BB_OPTION_TEXT, AT(config), NULL, 0.0, 0.0, NULL, "FILE", "options from a JSON file; flags override it"},
 };
 
 static const bb_train_row attribute[] = {
@@ -103,8 +84,8 @@ static bb_status find_method(bb_train_request *r) {
     if (!r->method)
         return bb_fail(BB_EUSAGE, "unknown method \"%s\" (see `billboard methods')",
                        name);
-    bb_status status =
-        bb_allocate(&r->method_options, r->method->options_size, 1, "a method's options");
+    bb_status status = bb_allocate(&r->method_options, r->method->options_size, 1,
+                                   "a method's options");
     if (!status) status = bb_options_default(r->method->options, r->method_options);
     return status;
 }
@@ -112,8 +93,7 @@ static bb_status find_method(bb_train_request *r) {
 static bb_status set_pair(bb_train_request *r, const char *pair) {
     char *name = NULL;
     const char *equals = strchr(pair, '=');
-    if (!equals)
-        return bb_fail(BB_EUSAGE, "--set expects key=value, got \"%s\"", pair);
+    if (!equals) return bb_fail(BB_EUSAGE, "--set expects key=value, got \"%s\"", pair);
     bb_status status = bb_duplicate(&name, pair, (size_t)(equals - pair));
     if (!status)
         status = bb_options_set(r->method->options, r->method_options, r->method->name,
@@ -125,11 +105,22 @@ static bb_status set_pair(bb_train_request *r, const char *pair) {
 /* -- resolving
  * ------------------------------------------------------------------------- */
 
-static const char *last_text(const bb_train_flag *flag, size_t flags, const char *name) {
+static const char *last_text(const bb_train_flag *flag, size_t flags,
+                             const char *name) {
     const char *text = NULL;
     for (size_t f = 0; f < flags; f++)
         if (strcmp(flag[f].name, name) == 0) text = flag[f].text;
     return text;
+}
+
+/* Options that are texts because not every value is a number may be numbers here. */
+static bb_status number_to_text(json_t *config, const char *name) {
+    const json_t *number = json_object_get(config, name);
+    if (!json_is_number(number)) return BB_OK;
+    char *text = bb_json_text(number, 0);
+    const bool failed = !text || json_object_set_new(config, name, json_string(text));
+    free(text);
+    return failed ? bb_fail(BB_ENOMEM, "no memory for option \"%s\"", name) : BB_OK;
 }
 
 /* Takes the member "set" out of the config file's object into *set. */
@@ -141,8 +132,11 @@ static bb_status read_config(bb_train_options *o, const char *path, json_t **set
         *set = json_incref(json_object_get(config, "set"));
         json_object_del(config, "set");
     }
-    if (json_object_get(config, "config"))
-        status = bb_fail(BB_EUSAGE, "%s: a config file cannot name a config file", path);
+    status = number_to_text(config, "delta");
+    if (!status) status = number_to_text(config, "seed");
+    if (!status && json_object_get(config, "config"))
+        status =
+            bb_fail(BB_EUSAGE, "%s: a config file cannot name a config file", path);
     if (!status) status = bb_options_set_json(bb_train_table(), o, path, config);
     json_decref(config);
     return status;
@@ -164,7 +158,8 @@ bb_status bb_train_resolve(bb_train_request *out, const bb_train_flag *flag,
         status = bb_options_set_json(r.method->options, r.method_options,
                                      r.method->name, set);
     for (size_t f = 0; f < flags && !status; f++)
-        if (strcmp(flag[f].name, "set") == 0) status = set_pair(&r, flag[f].text);
+        if (strcmp(flag[f].name, "set") == 0)
+            status = set_pair(&r, flag[f].text ? flag[f].text : "");
     json_decref(set);
     if (status)
         bb_train_request_free(&r);

@@ -36,7 +36,8 @@ typedef struct bb_train_options {
 } bb_train_options;
 
 /* Where an option belongs in --help, and whether others may know it: options that name
- * files of the operator's machine or change nothing that is published are not public. */
+ * files of the operator's machine or change nothing that is published are not public.
+ */
 typedef struct bb_train_row {
     const char *group; /* starts a new group of --help when not NULL */
     char key;          /* one-letter flag, 0 for none */
@@ -66,8 +67,9 @@ BB_MUST_CHECK bb_status bb_train_resolve(bb_train_request *out,
                                          const bb_train_flag *flag, size_t flags);
 void bb_train_request_free(bb_train_request *request);
 
-/* The resolved options as JSON with the method's own under "set"; only_public leaves out
- * the rows that are not. What comes back can be given as --config. NULL: out of memory. */
+/* The resolved options as JSON with the method's own under "set"; only_public leaves
+ * out the rows that are not. What comes back can be given as --config. NULL: out of
+ * memory. */
 json_t *bb_train_json(const bb_train_request *request, bool only_public);
 
 #endif

@@ -32,7 +32,8 @@ static bb_status read_rows(const bb_train_options *o, bb_loss loss, const char *
     return status;
 }
 
-/* Test rows from a file of their own, with the tasks and features of the training rows. */
+/* Test rows from a file of their own, with the tasks and features of the training rows.
+ */
 static bb_status read_test(const bb_train_options *o, bb_loss loss,
                            const bb_dataset *train, bb_dataset *test) {
     bb_dataset data = {0};

@@ -1,5 +1,5 @@
-/* population.h - the rows of a run: training and test rows of the same tasks, as methods
- * see them and as finished models see them.
+/* population.h - the rows of a run: training and test rows of the same tasks, as
+ * methods see them and as finished models see them.
  *
  * Finished models are for rows after the public steps of preprocessing (column ranges,
  * unit rows) and predict targets in their own unit; whatever is affine and belongs to
@@ -35,8 +35,8 @@ BB_MUST_CHECK bb_status bb_population_open(bb_population *population,
 /* Takes a zeroed one, too. */
 void bb_population_close(bb_population *population);
 
-/* Finished models from what methods learned: weight tasks x prepared.features, intercept
- * tasks. */
+/* Finished models from what methods learned: weight tasks x prepared.features,
+ * intercept tasks. */
 BB_MUST_CHECK bb_status bb_population_models(const bb_population *population,
                                              const double *weight,
                                              const double *intercept, bb_models *out);

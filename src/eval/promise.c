@@ -72,8 +72,8 @@ bb_status bb_promise(const bb_run *run, const bb_result *result, const char *led
     return status;
 }
 
-bb_status bb_promise_warn(const bb_run *run,
-                          void (*warn)(void *self, const char *text), void *self) {
+bb_status bb_promise_warn(const bb_run *run, void (*warn)(void *self, const char *text),
+                          void *self) {
     bb_statement s = {.method = run->method->name, .tasks = run->pub.tasks};
     if (!is_noisy(run)) return BB_OK;
     s.guarantee[s.count++] = (bb_guarantee){.unit = "task", .delta = run->pub.delta};

@@ -1,5 +1,5 @@
-/* promise.h - what a training run promises: its privacy statement, and the warnings that
- * are due before its budget is spent. */
+/* promise.h - what a training run promises: its privacy statement, and the warnings
+ * that are due before its budget is spent. */
 #ifndef BB_EVAL_PROMISE_H
 #define BB_EVAL_PROMISE_H
 
@@ -7,8 +7,8 @@
 #include "privacy/guarantee.h"
 
 /* Fills *statement from a finished run: no guarantee for a run without noise, a claim
- * with what is true for noise as published, a second guarantee for single rows where the
- * plan has one. Borrows names from the run, and `ledger`. */
+ * with what is true for noise as published, a second guarantee for single rows where
+ * the plan has one. Borrows names from the run, and `ledger`. */
 BB_MUST_CHECK bb_status bb_promise(const bb_run *run, const bb_result *result,
                                    const char *ledger, bb_statement *statement);
 

@@ -14,13 +14,12 @@ static const char *loss_name(bb_loss loss) {
  * ------------------------------------------------------------------------------ */
 
 json_t *bb_metrics_json(const bb_metrics *m) {
-    return json_pack("{s:I,s:I,s:I,s:I,s:o,s:o,s:o,s:o,s:o}", "rows",
-                     (json_int_t)m->rows, "tasks", (json_int_t)m->tasks,
-                     "tasks_without_rows", (json_int_t)m->without_rows,
-                     "tasks_of_one_class", (json_int_t)m->one_class, "nmse",
-                     bb_json_real(m->nmse), "rmse", bb_json_real(m->rmse), "r2",
-                     bb_json_real(m->r2), "auc", bb_json_real(m->auc), "accuracy",
-                     bb_json_real(m->accuracy));
+    return json_pack(
+        "{s:I,s:I,s:I,s:I,s:o,s:o,s:o,s:o,s:o}", "rows", (json_int_t)m->rows, "tasks",
+        (json_int_t)m->tasks, "tasks_without_rows", (json_int_t)m->without_rows,
+        "tasks_of_one_class", (json_int_t)m->one_class, "nmse", bb_json_real(m->nmse),
+        "rmse", bb_json_real(m->rmse), "r2", bb_json_real(m->r2), "auc",
+        bb_json_real(m->auc), "accuracy", bb_json_real(m->accuracy));
 }
 
 json_t *bb_summary_json(const bb_summary *s, bb_loss loss) {
@@ -72,11 +71,11 @@ static json_t *no_privacy_json(const bb_rival *rival) {
 
 static json_t *compare_json(const bb_report *r) {
     const double nothing = NAN;
-    return json_pack(
-        "{s:o,s:o,s:o,s:o}", "stl", stl_json(&r->stl), "no-privacy",
-        no_privacy_json(&r->no_privacy), "share_not_worse",
-        bb_json_real(r->stl.there ? r->stl.gain.not_worse : nothing), "share_better",
-        bb_json_real(r->stl.there ? r->stl.gain.better : nothing));
+    return json_pack("{s:o,s:o,s:o,s:o}", "stl", stl_json(&r->stl), "no-privacy",
+                     no_privacy_json(&r->no_privacy), "share_not_worse",
+                     bb_json_real(r->stl.there ? r->stl.gain.not_worse : nothing),
+                     "share_better",
+                     bb_json_real(r->stl.there ? r->stl.gain.better : nothing));
 }
 
 json_t *bb_report_json(const bb_report *r) {
@@ -114,7 +113,8 @@ static void print_number(FILE *stream, double value) {
         fprintf(stream, " %10.4f", value);
 }
 
-void bb_metrics_line(FILE *stream, bb_loss loss, const char *name, const bb_metrics *m) {
+void bb_metrics_line(FILE *stream, bb_loss loss, const char *name,
+                     const bb_metrics *m) {
     fprintf(stream, "%-42s", name);
     print_number(stream, loss == BB_LOSS_SQUARED ? m->nmse : m->auc);
     print_number(stream, loss == BB_LOSS_SQUARED ? m->rmse : m->accuracy);
@@ -128,7 +128,8 @@ static void print_table(const bb_report *r, FILE *stream) {
     bb_metrics_line(stream, r->loss, "training rows", &r->train);
     if (!r->test.rows) return;
     if (r->stl.there) {
-        snprintf(line, sizeof line, "test rows: every task alone (%.3g)", r->stl.lambda);
+        snprintf(line, sizeof line, "test rows: every task alone (%.3g)",
+                 r->stl.lambda);
         bb_metrics_line(stream, r->loss, line, &r->stl.test);
     }
     if (r->statement.count)
@@ -145,7 +146,8 @@ static void print_table(const bb_report *r, FILE *stream) {
 
 static void print_tasks(const bb_report *r, FILE *stream) {
     if (r->per_task.tasks)
-        fprintf(stream, "one task's %s: least %.4g, median %.4g, most %.4g (%zu tasks)\n",
+        fprintf(stream,
+                "one task's %s: least %.4g, median %.4g, most %.4g (%zu tasks)\n",
                 r->loss == BB_LOSS_SQUARED ? "nMSE" : "AUC", r->per_task.least,
                 r->per_task.median, r->per_task.most, r->per_task.tasks);
     if (r->test.rows && r->test.without_rows)
@@ -155,11 +157,12 @@ static void print_tasks(const bb_report *r, FILE *stream) {
         fprintf(stream, "%zu tasks have test rows of one class only and no AUC\n",
                 r->test.one_class);
     if (r->stl.there && r->stl.gain.tasks)
-        fprintf(stream,
-                "compared with every task alone: %.1f %% of %zu tasks gain, %.1f %% are "
-                "not worse\n",
-                100.0 * r->stl.gain.better, r->stl.gain.tasks,
-                100.0 * r->stl.gain.not_worse);
+        fprintf(
+            stream,
+            "compared with every task alone: %.1f %% of %zu tasks gain, %.1f %% are "
+            "not worse\n",
+            100.0 * r->stl.gain.better, r->stl.gain.tasks,
+            100.0 * r->stl.gain.not_worse);
     if (r->stl.there)
         fputs("every task alone is for evaluation only: its penalty (in brackets) was "
               "chosen by\ncross-validation over all tasks' training rows\n",

@@ -38,13 +38,15 @@ bb_status bb_rundir_read(const char *path, const char *inside, json_t **out) {
     return status;
 }
 
-static bool is_run(const char *path) {
+/* *is_run: a file of its kind is there and says so. Only memory can fail. */
+static bb_status look(const char *path, bool *is_run) {
     json_t *options = NULL;
-    if (bb_rundir_read(path, marker_file, &options)) return false;
+    const bb_status status = bb_rundir_read(path, marker_file, &options);
+    if (status == BB_ENOMEM) return status;
     const char *program = json_string_value(json_object_get(options, "program"));
-    const bool ours = program && strcmp(program, marker) == 0;
+    *is_run = program && strcmp(program, marker) == 0;
     json_decref(options);
-    return ours;
+    return BB_OK;
 }
 
 static bool exists(const char *path) {
@@ -53,18 +55,18 @@ static bool exists(const char *path) {
 }
 
 bb_status bb_rundir_check(const char *path, bool force) {
+    bool is_run = false;
     if (!exists(path)) return BB_OK;
     if (!force)
         return bb_fail(BB_EUSAGE,
                        "%s: exists already; choose another name, remove it, or replace "
                        "a run directory with --force",
                        path);
-    if (!is_run(path))
-        return bb_fail(BB_EUSAGE,
-                       "%s: exists and is not a run directory; --force does not "
-                       "replace it",
-                       path);
-    return BB_OK;
+    const bb_status status = look(path, &is_run);
+    if (status || is_run) return status;
+    return bb_fail(BB_EUSAGE,
+                   "%s: exists and is not a run directory; --force does not replace it",
+                   path);
 }
 
 /* -- building
@@ -112,7 +114,8 @@ bb_status bb_rundir_begin(bb_rundir *out, const char *path, bool force) {
     if (status) return status;
     dir.replaces = exists(path);
     status = bb_duplicate(&dir.path, path, strlen(path));
-    if (!status) status = begin_beside(path, dir.replaces ? ".new" : "", &dir.temporary);
+    if (!status)
+        status = begin_beside(path, dir.replaces ? ".new" : "", &dir.temporary);
     if (!status) status = make_folder(&dir, "public");
     if (!status) status = make_folder(&dir, "operator");
     if (!status) status = open_billboard(&dir);
@@ -179,8 +182,8 @@ bb_status bb_rundir_release(void *self, const bb_release *release, size_t tasks)
         dir->numbers += count;
     }
     if (!status && fflush(dir->billboard)) status = failed("the billboard", "written");
-    json_t *entry = json_pack("{s:I,s:o}", "round", (json_int_t)release->round,
-                              "blocks", blocks);
+    json_t *entry =
+        json_pack("{s:I,s:o}", "round", (json_int_t)release->round, "blocks", blocks);
     if (json_array_append_new(dir->releases, entry) && !status)
         status = bb_fail(BB_ENOMEM, "no memory for the billboard's index");
     return status;
@@ -243,7 +246,8 @@ kept:
 bb_status bb_rundir_commit(bb_rundir *dir) {
     bb_status status = close_billboard(dir);
     if (status) return status;
-    status = dir->replaces ? replace(dir) : bb_directory_commit(dir->temporary, dir->path);
+    status =
+        dir->replaces ? replace(dir) : bb_directory_commit(dir->temporary, dir->path);
     if (status) return status;
     free(dir->temporary);
     dir->temporary = NULL;

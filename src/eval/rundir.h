@@ -41,8 +41,8 @@ BB_MUST_CHECK bb_status bb_rundir_json(const bb_rundir *dir, const char *inside,
                                        json_t *json);
 BB_MUST_CHECK bb_status bb_rundir_text(const bb_rundir *dir, const char *inside,
                                        const char *text);
-/* Closes the billboard, writes its index, and puts the directory in place. BB_EIO leaves
- * RUN as it was, unless only making its folder durable failed. */
+/* Closes the billboard, writes its index, and puts the directory in place. BB_EIO
+ * leaves RUN as it was, unless only making its folder durable failed. */
 BB_MUST_CHECK bb_status bb_rundir_commit(bb_rundir *dir);
 /* Removes what was begun and not committed, and frees; takes a zeroed directory. */
 void bb_rundir_close(bb_rundir *dir);

@@ -2,9 +2,9 @@
 #ifndef BB_EVAL_TRAINED_H
 #define BB_EVAL_TRAINED_H
 
+#include "data/preprocess.h"
 #include "eval/models.h"
 #include "eval/options.h"
-#include "data/preprocess.h"
 
 #include <stdbool.h>
 

@@ -134,7 +134,7 @@ static bool balance_is_due(double steps) {
 }
 
 /* Residual balancing (Boyd et al. 2011, section 3.4.1), relative to the sizes of Z and
- * of rho U, by the residuals of the step before. */
+ * of rho U, by the residuals of the step before. As long as Z = 0, rho grows. */
 static void balance(bb_mtl_board *board, double apart, double moved) {
     const double ratio = apart / (moved / board->rho_before) / board->ratio_before;
     if (!(ratio > balanced || ratio < 1.0 / balanced)) return;
@@ -154,7 +154,8 @@ static bb_status digest_step(const bb_view *view, bb_mtl_penalty penalty,
     const double rho = board->rho;
     board->steps += 1.0;
     board->pending = 1.0;
-    if (balance_is_due(board->steps) && moved > 0.0) balance(board, apart, moved);
+    if (balance_is_due(board->steps) && apart + moved > 0.0)
+        balance(board, apart, moved);
     board->renew = board->steps == 5.0 || balance_is_due(board->steps) ? 1.0 : 0.0;
     board->rho_before = rho;
     /* gradients exceed the ball of radius lambda by at most this fraction of it, which
@@ -197,7 +198,8 @@ static bb_status digest_check(const bb_view *view, bb_mtl_penalty penalty,
     if (release->round == 1) {
         board->dual = 0.0; /* no loss is negative */
         board->diagonal = penalty == BB_MTL_L21 ? 1.0 : 0.0;
-        board->rho = first_rho * sum[BB_MTL_SPREAD] / (double)view->pub->tasks;
+        board->rho = first_rho * sum[BB_MTL_SPREAD] /
+                     ((double)view->pub->tasks * (double)view->pub->features);
         if (!(board->rho > 0.0)) board->rho = 1.0;
     }
     if (!failed) board->dual = fmax(board->dual, dual);

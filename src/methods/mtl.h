@@ -65,7 +65,7 @@ enum {
     BB_MTL_CONJUGATE, /* L_i*(t u_i) at t = BB_MTL_ALMOST */
     BB_MTL_GUESSED,   /* L_i*(t u_i) at t = guess */
     BB_MTL_SLACK,     /* what the intercept can take from the bound */
-    BB_MTL_SPREAD,    /* mean of the nonzero eigenvalues of L_i's Hessian at 0 */
+    BB_MTL_SPREAD,    /* trace of L_i's Hessian at 0 */
     BB_MTL_FAILED,    /* 1: a number above is not finite; all are then 0 */
     BB_MTL_CHECKED    /* how many */
 };

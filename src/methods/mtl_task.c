@@ -191,9 +191,7 @@ static void check(const bb_view *view, const bb_task *task, const own *s) {
     out[BB_MTL_SLACK] = fabs(*s->gb) * intercept_range(*s->b);
     const double b = bb_local_intercept(local, s->z, work);
     out[BB_MTL_LOSS] = bb_local_value(local, s->z, b, work);
-    if (view->board->releases == 0 && local->n > 0)
-        out[BB_MTL_SPREAD] = bb_local_spread(local, work) /
-                             (double)(local->n < local->d ? local->n : local->d);
+    if (view->board->releases == 0) out[BB_MTL_SPREAD] = bb_local_spread(local, work);
     double sum = 0.0;
     for (size_t k = 0; k < BB_MTL_FAILED; k++) sum += out[k];
     for (size_t k = 0; k < local->d; k++) sum += s->g[k] * s->g[k];

@@ -64,9 +64,10 @@ static void assert_keys(const json_t *json) {
 static void a_private_run_has_every_key(void **state) {
     (void)state;
     make_world();
-    json_t *j = cli_json("train W.csv --method mp-groupsparse --epsilon 2 --delta 1e-3 "
-                         "--adjacency add-remove --test W.test.csv --compare stl --json "
-                         "-o keys");
+    json_t *j =
+        cli_json("train W.csv --method mp-groupsparse --epsilon 2 --delta 1e-3 "
+                 "--adjacency add-remove --test W.test.csv --compare stl --json "
+                 "-o keys");
     assert_keys(j);
     assert_string_equal(cli_text(j, "method"), "mp-groupsparse");
     assert_string_equal(cli_text(j, "loss"), "squared");
@@ -150,13 +151,15 @@ static void usage_is_exit_code_2(void **state) {
     cli_fails(2, "has no meaning", "train W.csv --method mtl-l21 --delta 0.1 -o x");
     cli_fails(2, "has no meaning",
               "train W.csv --method mp-lowrank --mechanism none --epsilon 1 -o x");
-    cli_fails(2, "does not apply", "train W.csv --method mtl-trace --mechanism gaussian "
-                                   "--epsilon 1 -o x");
+    cli_fails(2, "does not apply",
+              "train W.csv --method mtl-trace --mechanism gaussian "
+              "--epsilon 1 -o x");
     cli_fails(2, "--allow-broken-privacy",
               "train W.csv --method mp-lowrank --mechanism wishart-published --epsilon "
               "1 -o x");
-    cli_fails(2, "unknown mechanism", "train W.csv --method stl --mechanism laplace "
-                                      "-o x");
+    cli_fails(2, "unknown mechanism",
+              "train W.csv --method stl --mechanism laplace "
+              "-o x");
     cli_fails(2, "unknown method", "train W.csv --method magic -o x");
     cli_fails(2, "which method", "train W.csv -o x");
     cli_fails(2, "--output", "train W.csv --method stl");
@@ -171,10 +174,12 @@ static void usage_is_exit_code_2(void **state) {
     cli_fails(2, "key=value", "train W.csv --method stl --set lambda -o x");
     cli_fails(2, "--compare", "train W.csv --method stl --compare magic -o x");
     cli_fails(2, "--seed", "train W.csv --method stl --seed 1.5 -o x");
-    cli_fails(2, "schedule", "train W.csv --method mp-lowrank --epsilon 1 --schedule "
-                             "soon -o x");
-    cli_fails(2, "train-fraction", "train W.csv --method stl --test W.test.csv "
-                                   "--train-fraction 0.5 -o x");
+    cli_fails(2, "schedule",
+              "train W.csv --method mp-lowrank --epsilon 1 --schedule "
+              "soon -o x");
+    cli_fails(2, "train-fraction",
+              "train W.csv --method stl --test W.test.csv "
+              "--train-fraction 0.5 -o x");
     cli_fails(2, "population", "train W.csv --method stl --population p -o x");
     cli_fails(2, "no command", "tarin W.csv");
     cli_fails(2, "which command", "%s", "");
@@ -184,14 +189,20 @@ static void usage_is_exit_code_2(void **state) {
 /* argp's own complaints take two lines, and end in 2 as well. */
 static void argp_ends_in_2(void **state) {
     (void)state;
-    const char *const line[] = {"train W.csv --methode stl", "train", "train a b",
-                                "train W.csv --epsilon", "info", "methods now", "predict r",
-                                "ledger", "synth"};
+    const char *const line[] = {"train W.csv --methode stl",
+                                "train",
+                                "train a b",
+                                "train W.csv --epsilon",
+                                "info",
+                                "methods now",
+                                "predict r",
+                                "ledger",
+                                "synth"};
     for (size_t k = 0; k < sizeof line / sizeof *line; k++) {
         cli_result r = cli("%s", line[k]);
         if (r.code != 2 || *r.out || strncmp(r.err, "billboard", 9) != 0)
-            fail_msg("billboard %s: exit code %d, stdout \"%s\", stderr \"%s\"", line[k],
-                     r.code, r.out, r.err);
+            fail_msg("billboard %s: exit code %d, stdout \"%s\", stderr \"%s\"",
+                     line[k], r.code, r.out, r.err);
         cli_free(&r);
     }
 }
@@ -199,15 +210,17 @@ static void argp_ends_in_2(void **state) {
 static void broken_privacy_is_told(void **state) {
     (void)state;
     make_world();
-    json_t *j = cli_json("train W.csv --method mp-lowrank --mechanism wishart-published "
-                         "--allow-broken-privacy --epsilon 0.1 --rounds 5 --json -o wis");
+    json_t *j =
+        cli_json("train W.csv --method mp-lowrank --mechanism wishart-published "
+                 "--allow-broken-privacy --epsilon 0.1 --rounds 5 --json -o wis");
     assert_true(json_is_false(cli_at(j, "privacy.private")));
     assert_true(json_is_null(cli_at(j, "privacy.epsilon")));
     const json_t *g = json_array_get(cli_at(j, "privacy.guarantees"), 0);
     assert_close(cli_number(g, "claimed_epsilon"), 0.1, 0.0);
     /* 1 - exp(-sum of epsilon_t); a small part of epsilon went into a selection */
     assert_true(cli_number(g, "true_delta_at_least") >= 1.0 - exp(-0.08));
-    assert_true(cli_number(g, "true_delta_at_least") > 1000.0 * cli_number(g, "claimed_delta"));
+    assert_true(cli_number(g, "true_delta_at_least") >
+                1000.0 * cli_number(g, "claimed_delta"));
     assert_non_null(strstr(cli_text(j, "privacy.statement"), "NOT PRIVATE"));
     json_decref(j);
 }
@@ -228,14 +241,17 @@ static void a_seed_is_not_private(void **state) {
 static void delta_is_chosen_and_warned_about(void **state) {
     (void)state;
     make_world();
-    json_t *j = cli_json("train W.csv --method mp-groupsparse --epsilon 1 --json -o d1");
+    json_t *j =
+        cli_json("train W.csv --method mp-groupsparse --epsilon 1 --json -o d1");
     assert_close(cli_number(j, "privacy.delta"), 1e-5, 0.0);
     json_decref(j);
-    j = cli_json("train W.csv --method mp-groupsparse --epsilon 1 --delta paper --json -o "
-                 "d2");
+    j = cli_json(
+        "train W.csv --method mp-groupsparse --epsilon 1 --delta paper --json -o "
+        "d2");
     assert_relative(cli_number(j, "privacy.delta"), 1.0 / (40.0 * log(40.0)), 1e-12);
     json_decref(j);
-    cli_result r = cli("train W.csv --method mp-groupsparse --epsilon 1 --delta 0.1 -o d3");
+    cli_result r =
+        cli("train W.csv --method mp-groupsparse --epsilon 1 --delta 0.1 -o d3");
     assert_int_equal(r.code, 0);
     assert_non_null(strstr(r.err, "warning"));
     cli_free(&r);
@@ -249,15 +265,18 @@ static void delta_is_chosen_and_warned_about(void **state) {
 static void a_config_file_is_as_good_as_flags(void **state) {
     (void)state;
     make_world();
-    cli_write("c.json", "{\"method\": \"mp-lowrank\", \"epsilon\": 1.5, \"rounds\": 7, "
-                        "\"seed\": \"3\", \"no-intercept\": true, \"output\": \"c1\", "
+    cli_write("c.json", "{\"method\": \"mp-lowrank\", \"epsilon\": 1.5, \"delta\": "
+                        "1e-5, \"rounds\": 7, "
+                        "\"seed\": 3, \"no-intercept\": true, \"output\": \"c1\", "
                         "\"json\": true, \"set\": {\"lambda\": 0.25}}");
     json_t *a = cli_json("train W.csv --config c.json");
-    json_t *b = cli_json("train W.csv --method mp-lowrank --epsilon 1.5 --rounds 7 --seed "
-                         "3 --no-intercept --set lambda=0.25 -o c2 --json");
+    json_t *b =
+        cli_json("train W.csv --method mp-lowrank --epsilon 1.5 --rounds 7 --seed "
+                 "3 --no-intercept --set lambda=0.25 -o c2 --json");
     assert_string_equal(cli_text(a, "models_sha256"), cli_text(b, "models_sha256"));
     /* flags win */
-    json_t *c = cli_json("train W.csv --epsilon 2 --config c.json --set lambda=0.5 -o c3");
+    json_t *c =
+        cli_json("train W.csv --epsilon 2 --config c.json --set lambda=0.5 -o c3");
     assert_close(cli_number(c, "privacy.epsilon"), 2.0, 0.0);
     json_t *kept = json_load_file("c3/operator/run.json", 0, NULL);
     assert_close(cli_number(kept, "options.set.lambda"), 0.5, 0.0);
@@ -285,12 +304,39 @@ static void a_config_file_is_as_good_as_flags(void **state) {
 
 static void every_flag_is_in_the_help(void **state) {
     (void)state;
-    const char *const flag[] = {
-        "task", "target", "features", "ignore", "format", "method", "epsilon", "delta",
-        "adjacency", "mechanism", "allow-broken-privacy", "train-fraction", "split-seed",
-        "test", "standardize", "scale", "no-intercept", "loss", "loss-scale", "rounds",
-        "schedule", "set", "threads", "seed", "ledger", "budget-epsilon", "budget-delta",
-        "population", "compare", "force", "json", "output", "config"};
+    const char *const flag[] = {"task",
+                                "target",
+                                "features",
+                                "ignore",
+                                "format",
+                                "method",
+                                "epsilon",
+                                "delta",
+                                "adjacency",
+                                "mechanism",
+                                "allow-broken-privacy",
+                                "train-fraction",
+                                "split-seed",
+                                "test",
+                                "standardize",
+                                "scale",
+                                "no-intercept",
+                                "loss",
+                                "loss-scale",
+                                "rounds",
+                                "schedule",
+                                "set",
+                                "threads",
+                                "seed",
+                                "ledger",
+                                "budget-epsilon",
+                                "budget-delta",
+                                "population",
+                                "compare",
+                                "force",
+                                "json",
+                                "output",
+                                "config"};
     cli_result r = cli("train --help");
     assert_int_equal(r.code, 0);
     for (size_t k = 0; k < sizeof flag / sizeof *flag; k++) {
@@ -316,8 +362,8 @@ static void every_flag_is_in_the_help(void **state) {
 
 static void methods_are_listed(void **state) {
     (void)state;
-    const char *const name[] = {"stl",        "mtl-trace",      "mtl-l21",
-                                "mp-lowrank", "mp-groupsparse", "mp-lrsp",
+    const char *const name[] = {"stl",         "mtl-trace",      "mtl-l21",
+                                "mp-lowrank",  "mp-groupsparse", "mp-lrsp",
                                 "mp-instance", "mp-prior"};
     json_t *j = cli_json("methods --json");
     const json_t *list = cli_at(j, "methods");

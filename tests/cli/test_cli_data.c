@@ -25,7 +25,8 @@ static void bad_files_get_one_precise_message(void **state) {
     bad("task,y,a\n1,2,3\n", "no column \"b\"", "--features a,b");
     cli_fails(1, "no.csv", "train no.csv --method stl -o x");
     assert_int_equal(
-        system("printf 'task,y,a\\n1,2,3\\n1,3,4\\n' | gzip | head -c 30 >cut.csv.gz"), 0);
+        system("printf 'task,y,a\\n1,2,3\\n1,3,4\\n' | gzip | head -c 30 >cut.csv.gz"),
+        0);
     cli_fails(1, "cut", "train cut.csv.gz --method stl -o x");
     FILE *wide = fopen("wide.csv", "w");
     assert_non_null(wide);
@@ -62,14 +63,16 @@ static void make_rows(const char *path, int from, int to, bool target) {
         fprintf(file, "%.6f\n", b);
     }
     fclose(file);
-    cli_write("ranges.json", "{\"target\": [10, 40], \"columns\": {\"a\": 2.9, \"b\": [0, "
-                             "100]}, \"note\": \"by hand\"}");
+    cli_write("ranges.json",
+              "{\"target\": [10, 40], \"columns\": {\"a\": 2.9, \"b\": [0, "
+              "100]}, \"note\": \"by hand\"}");
 }
 
 static void assert_round_trip(const char *flags, int k) {
-    json_t *run = cli_json("train train.csv --task who --target score %s --test test.csv "
-                           "--json -o trip%d",
-                           flags, k);
+    json_t *run =
+        cli_json("train train.csv --task who --target score %s --test test.csv "
+                 "--json -o trip%d",
+                 flags, k);
     json_t *again = cli_json("evaluate trip%d test.csv --json", k);
     if (!json_equal(cli_at(run, "test"), cli_at(again, "test")) ||
         !json_equal(cli_at(run, "per_task"), cli_at(again, "per_task")))
@@ -127,7 +130,8 @@ static void evaluate_gives_the_metrics_of_the_run(void **state) {
         assert_round_trip(flags[k], (int)k);
 }
 
-/* Without --scale and unit rows, models.csv is for the columns as they are in the file. */
+/* Without --scale and unit rows, models.csv is for the columns as they are in the file.
+ */
 static void models_are_for_raw_columns(void **state) {
     (void)state;
     make_rows("train.csv", 0, 500, true);
@@ -154,7 +158,8 @@ static void labels_get_probabilities(void **state) {
     for (int j = 0; j < 200; j++)
         fprintf(file, "%d,%d,%.4f\n", j % 31, sin(j * 1.3) > 0.1, sin(j * 1.3));
     fclose(file);
-    json_t *run = cli_json("train labels.csv --method stl --loss logistic --json -o lab");
+    json_t *run =
+        cli_json("train labels.csv --method stl --loss logistic --json -o lab");
     json_t *again = cli_json("evaluate lab labels.csv --json");
     assert_true(json_equal(cli_at(run, "train"), cli_at(again, "test")));
     cli_ok("predict lab labels.csv -o lab.csv");
@@ -220,10 +225,11 @@ static void school_is_the_same_from_csv_and_mat(void **state) {
 
 static void the_schools_gain(void **state) {
     (void)state;
-    json_t *j = cli_json("train %s/examples/schools/chem97.csv --method mp-prior --epsilon "
-                         "1 --scale %s/examples/schools/ranges.json --train-fraction 0.3 "
-                         "--compare stl,no-privacy --json -o chem",
-                         BB_SOURCE_DIR, BB_SOURCE_DIR);
+    json_t *j =
+        cli_json("train %s/examples/schools/chem97.csv --method mp-prior --epsilon "
+                 "1 --scale %s/examples/schools/ranges.json --train-fraction 0.3 "
+                 "--compare stl,no-privacy --json -o chem",
+                 BB_SOURCE_DIR, BB_SOURCE_DIR);
     assert_int_equal(cli_number(j, "tasks"), 2410);
     assert_int_equal(cli_number(j, "rows"), 31022);
     const double alone = cli_number(j, "compare.stl.test.nmse");
@@ -239,15 +245,17 @@ static void the_schools_gain(void **state) {
 static void ranges_from_data_say_what_they_are(void **state) {
     (void)state;
     make_rows("train.csv", 0, 200, true);
-    cli_result r = cli("info train.csv --task who --target score --ranges -o found.json");
+    cli_result r =
+        cli("info train.csv --task who --target score --ranges -o found.json");
     assert_int_equal(r.code, 0);
     assert_non_null(strstr(r.out, "simulations only"));
     cli_free(&r);
     char *text = cli_read("found.json");
     assert_non_null(strstr(text, "note"));
     free(text);
-    cli_ok("train train.csv --task who --target score --method stl --scale found.json -o "
-           "found");
+    cli_ok(
+        "train train.csv --task who --target score --method stl --scale found.json -o "
+        "found");
     cli_fails(2, "--output", "info train.csv --task who --target score --ranges");
 }
 

@@ -30,7 +30,8 @@ static int on_terminal(const char *line, char *seen, size_t size) {
     char shell[500];
     size_t used = 0;
     snprintf(shell, sizeof shell, "%s %s >.out 2>%s", BB_PROGRAM, line, name);
-    const int keep = open(name, O_RDWR | O_NOCTTY); /* so that reading never ends early */
+    const int keep =
+        open(name, O_RDWR | O_NOCTTY); /* so that reading never ends early */
     assert_true(keep >= 0);
     const pid_t pid = fork();
     if (pid == 0) {

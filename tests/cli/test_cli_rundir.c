@@ -25,8 +25,9 @@ static pid_t start_and_wait_for_releases(void) {
 static void a_run_leaves_two_halves(void **state) {
     (void)state;
     make_world();
-    cli_ok("train W.csv --method mp-groupsparse --epsilon 1 --rounds 6 --test W.test.csv "
-           "-o run");
+    cli_ok(
+        "train W.csv --method mp-groupsparse --epsilon 1 --rounds 6 --test W.test.csv "
+        "-o run");
     const char *const file[] = {"public/billboard.bin", "public/billboard.json",
                                 "public/privacy.json",  "public/statement.txt",
                                 "public/options.json",  "operator/run.json",
@@ -58,8 +59,9 @@ static void a_run_leaves_two_halves(void **state) {
 static void the_billboard_is_whole(void **state) {
     (void)state;
     make_world();
-    json_t *run = cli_json("train W.csv --method mp-lowrank --epsilon 1 --rounds 4 --json "
-                           "-o bill");
+    json_t *run =
+        cli_json("train W.csv --method mp-lowrank --epsilon 1 --rounds 4 --json "
+                 "-o bill");
     assert_int_equal(system("sha256sum <bill/public/billboard.bin >sum"), 0);
     char *sum = cli_read("sum");
     assert_memory_equal(sum, cli_text(run, "billboard_sha256"), 64);
@@ -168,8 +170,9 @@ static void a_failed_replacement_keeps_the_old(void **state) {
     cli_ok("train W.csv --method stl -o kept");
     char *before = cli_read("kept/operator/run.json");
     cli_fails(1, "W.csv", "train W.csv --target z --method stl --force -o kept");
-    cli_fails(2, "schedule", "train W.csv --method mp-lowrank --epsilon 1 --schedule x "
-                             "--force -o kept");
+    cli_fails(2, "schedule",
+              "train W.csv --method mp-lowrank --epsilon 1 --schedule x "
+              "--force -o kept");
     char *after = cli_read("kept/operator/run.json");
     assert_string_equal(before, after);
     assert_int_equal(cli_count("kept.*"), 0);

@@ -9,7 +9,8 @@ static void compare(const char *data, const char *method, const char *flags) {
         json_t *j = cli_json("train %s --method %s %s --threads %d --json -o t%d", data,
                              method, flags, threads, runs++);
         if (threads == 1) {
-            snprintf(billboard, sizeof billboard, "%s", cli_text(j, "billboard_sha256"));
+            snprintf(billboard, sizeof billboard, "%s",
+                     cli_text(j, "billboard_sha256"));
             snprintf(models, sizeof models, "%s", cli_text(j, "models_sha256"));
         } else if (strcmp(billboard, cli_text(j, "billboard_sha256")) != 0 ||
                    strcmp(models, cli_text(j, "models_sha256")) != 0) {
@@ -21,7 +22,8 @@ static void compare(const char *data, const char *method, const char *flags) {
 
 static bool supports(const json_t *method, const char *loss) {
     for (size_t k = 0; k < json_array_size(cli_at(method, "losses")); k++)
-        if (!strcmp(json_string_value(json_array_get(cli_at(method, "losses"), k)), loss))
+        if (!strcmp(json_string_value(json_array_get(cli_at(method, "losses"), k)),
+                    loss))
             return true;
     return false;
 }
@@ -47,8 +49,9 @@ static void squared(void **state) {
     (void)state;
     cli_ok("synth low-rank --tasks 70 --samples 12 --features 5 --seed 2 -o W.csv");
     every_method("squared", "W.csv");
-    compare("W.csv", "mp-lowrank",
-            "--seed 5 --epsilon 1 --mechanism wishart-published --allow-broken-privacy");
+    compare(
+        "W.csv", "mp-lowrank",
+        "--seed 5 --epsilon 1 --mechanism wishart-published --allow-broken-privacy");
 }
 
 static void logistic(void **state) {
@@ -58,8 +61,8 @@ static void logistic(void **state) {
     fputs("task,y,a,b,c\n", file);
     for (int j = 0; j < 900; j++) {
         const double a = sin(j * 1.7), b = cos(j * 0.9), c = sin(j * j * 0.3);
-        fprintf(file, "t%d,%d,%.6f,%.6f,%.6f\n", j % 41, a + 0.5 * b + c > 0.2 * (j % 3),
-                a, b, c);
+        fprintf(file, "t%d,%d,%.6f,%.6f,%.6f\n", j % 41,
+                a + 0.5 * b + c > 0.2 * (j % 3), a, b, c);
     }
     fclose(file);
     every_method("logistic", "L.csv");
@@ -69,13 +72,17 @@ static void another_seed_gives_other_bytes(void **state) {
     (void)state;
     char first[65];
     cli_ok("synth low-rank --tasks 40 --samples 12 --features 5 --seed 2 -o V.csv");
-    json_t *a = cli_json("train V.csv --method mp-groupsparse --epsilon 1 --seed 1 --json "
-                         "-o s1");
+    json_t *a =
+        cli_json("train V.csv --method mp-groupsparse --epsilon 1 --seed 1 --json "
+                 "-o s1");
     snprintf(first, sizeof first, "%s", cli_text(a, "billboard_sha256"));
-    json_t *b = cli_json("train V.csv --method mp-groupsparse --epsilon 1 --seed 2 --json "
-                         "-o s2");
-    json_t *c = cli_json("train V.csv --method mp-groupsparse --epsilon 1 --json -o s3");
-    json_t *d = cli_json("train V.csv --method mp-groupsparse --epsilon 1 --json -o s4");
+    json_t *b =
+        cli_json("train V.csv --method mp-groupsparse --epsilon 1 --seed 2 --json "
+                 "-o s2");
+    json_t *c =
+        cli_json("train V.csv --method mp-groupsparse --epsilon 1 --json -o s3");
+    json_t *d =
+        cli_json("train V.csv --method mp-groupsparse --epsilon 1 --json -o s4");
     assert_string_not_equal(first, cli_text(b, "billboard_sha256"));
     assert_string_not_equal(cli_text(c, "billboard_sha256"),
                             cli_text(d, "billboard_sha256"));

@@ -1,7 +1,6 @@
-#include "test.h"
-
 #include "engines/threads.h"
 #include "eval/crossval.h"
+#include "test.h"
 #include "world.h"
 
 static const bb_problem squared = {BB_LOSS_SQUARED, true, false};

@@ -1,10 +1,10 @@
-/* Whole runs in one process: what they find, and what they leave when something fails. */
-#include "test.h"
-
+/* Whole runs in one process: what they find, and what they leave when something fails.
+ */
 #include "data/read.h"
 #include "data/write.h"
 #include "eval/experiment.h"
 #include "eval/models.h"
+#include "test.h"
 #include "torture.h"
 #include "world.h"
 

@@ -1,7 +1,6 @@
-#include "test.h"
-
 #include "base/random.h"
 #include "eval/metrics.h"
+#include "test.h"
 
 /* -- brute-force twins ---------------------------------------------------------------
  */
@@ -138,7 +137,8 @@ static void by_hand(void **state) {
     assert_close(m.auc, 0.5, 0.0);
 }
 
-/* A variance of 1 around 1e8: the textbook formula E[y^2] - E[y]^2 has no right digit. */
+/* A variance of 1 around 1e8: the textbook formula E[y^2] - E[y]^2 has no right digit.
+ */
 static void keeps_its_digits(void **state) {
     (void)state;
     enum { N = 10000 };
@@ -217,12 +217,12 @@ static void gain_equals_its_twin(void **state) {
     const size_t first[] = {0, 2, 4}; /* the second task has one class: not compared */
     const double y[] = {-1, 1, 1, 1}, good[] = {0, 1, 0, 0}, bad[] = {1, 0, 0, 0};
     bb_gain gain;
-    assert_ok(bb_metrics_gain(&(bb_scored){BB_LOSS_LOGISTIC, 2, first, y, good}, bad,
-                              &gain));
+    assert_ok(
+        bb_metrics_gain(&(bb_scored){BB_LOSS_LOGISTIC, 2, first, y, good}, bad, &gain));
     assert_int_equal(gain.tasks, 1);
     assert_close(gain.better, 1.0, 0.0);
-    assert_ok(bb_metrics_gain(&(bb_scored){BB_LOSS_LOGISTIC, 2, first, y, bad}, good,
-                              &gain));
+    assert_ok(
+        bb_metrics_gain(&(bb_scored){BB_LOSS_LOGISTIC, 2, first, y, bad}, good, &gain));
     assert_close(gain.not_worse, 0.0, 0.0);
 }
 

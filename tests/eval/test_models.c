@@ -1,6 +1,5 @@
-#include "test.h"
-
 #include "eval/models.h"
+#include "test.h"
 #include "world.h"
 
 static bb_models make(const bb_dataset *data) {

@@ -2,12 +2,11 @@
 #ifndef BB_TESTS_EVAL_WORLD_H
 #define BB_TESTS_EVAL_WORLD_H
 
-#include "test.h"
-
 #include "base/memory.h"
 #include "base/random.h"
 #include "data/dataset.h"
 #include "data/names.h"
+#include "test.h"
 
 #include <stdbool.h>
 
@@ -23,8 +22,8 @@ static inline bb_dataset world_make(uint64_t seed, size_t tasks, size_t d, size_
     assert_ok(bb_duplicate(&data.source, "world", 5));
     assert_ok(bb_allocate(&data.first, tasks + 1, sizeof *data.first, "test"));
     for (size_t i = 0; i < tasks; i++)
-        data.first[i + 1] = data.first[i] + (size_t)bb_random_below(&random, most + 1) +
-                            (i == 0);
+        data.first[i + 1] =
+            data.first[i] + (size_t)bb_random_below(&random, most + 1) + (i == 0);
     const size_t n = data.rows = data.first[tasks];
     assert_ok(bb_allocate(&data.y, n, sizeof *data.y, "test"));
     assert_ok(bb_allocate(&data.line, n, sizeof *data.line, "test"));

@@ -1,6 +1,5 @@
-#include "cmd.h"
-
 #include "base/memory.h"
+#include "cmd.h"
 #include "eval/report.h"
 #include "eval/trained.h"
 
@@ -60,18 +59,17 @@ static bb_status evaluate(const request *r, const cmd_output *output) {
     bb_status status = apply(r, false, &a);
     if (!status) status = measure(&a, &metrics, &summary);
     if (!status && r->json) {
-        json_t *json =
-            json_pack("{s:s,s:o,s:o}", "method", a.trained.options.method, "test",
-                      bb_metrics_json(&metrics), "per_task",
-                      bb_summary_json(&summary, a.trained.loss));
+        json_t *json = json_pack("{s:s,s:o,s:o}", "method", a.trained.options.method,
+                                 "test", bb_metrics_json(&metrics), "per_task",
+                                 bb_summary_json(&summary, a.trained.loss));
         status = cmd_output_json(output, json);
         json_decref(json);
     } else if (!status) {
         bb_metrics_heading(output->stream, a.trained.loss);
         bb_metrics_line(output->stream, a.trained.loss, a.trained.options.method,
                         &metrics);
-        fprintf(output->stream, "%zu tasks with rows here, %zu without\n", metrics.tasks,
-                metrics.without_rows);
+        fprintf(output->stream, "%zu tasks with rows here, %zu without\n",
+                metrics.tasks, metrics.without_rows);
     }
     close_applied(&a);
     return status;
@@ -85,10 +83,12 @@ static bb_status predict(const request *r, const cmd_output *output) {
     bb_status status =
         r->output ? apply(r, true, &a)
                   : bb_fail(BB_EUSAGE, "predictions where to? give --output FILE");
-    if (!status) status = bb_trained_write(&a.trained, &a.rows, a.prediction, r->output);
     if (!status)
-        fprintf(output->stream, "%zu predictions in %s; each belongs to its task alone\n",
-                a.rows.rows, r->output);
+        status = bb_trained_write(&a.trained, &a.rows, a.prediction, r->output);
+    if (!status)
+        fprintf(output->stream,
+                "%zu predictions in %s; each belongs to its task alone\n", a.rows.rows,
+                r->output);
     close_applied(&a);
     return status;
 }
@@ -131,9 +131,13 @@ int cmd_evaluate(int argc, char **argv) {
     static const struct argp_option option[] = {
         {"json", 'j', NULL, 0, "as one JSON object", 0}, {0}};
     const struct argp argp = {
-        option, parse, "RUN DATA",
+        option,
+        parse,
+        "RUN DATA",
         "Says how good the models of the run directory RUN are on the rows of DATA.",
-        NULL, NULL, NULL};
+        NULL,
+        NULL,
+        NULL};
     return run(argc, argv, &argp, evaluate);
 }
 
@@ -141,10 +145,14 @@ int cmd_predict(int argc, char **argv) {
     static const struct argp_option option[] = {
         {"output", 'o', "FILE", 0, "the predictions, as CSV, in the order of DATA", 0},
         {0}};
-    const struct argp argp = {
-        option, parse, "RUN DATA",
-        "Predicts the rows of DATA, each with its own task's model. DATA needs no target "
-        "column.",
-        NULL, NULL, NULL};
+    const struct argp argp = {option,
+                              parse,
+                              "RUN DATA",
+                              "Predicts the rows of DATA, each with its own task's "
+                              "model. DATA needs no target "
+                              "column.",
+                              NULL,
+                              NULL,
+                              NULL};
     return run(argc, argv, &argp, predict);
 }

@@ -1,6 +1,5 @@
-#include "cmd.h"
-
 #include "base/json.h"
+#include "cmd.h"
 #include "data/info.h"
 #include "data/ranges.h"
 #include "eval/population.h"
@@ -33,16 +32,17 @@ static json_t *constants_json(const bb_info *info, const bb_dataset *data) {
 static bb_status print_json(const bb_info *info, const bb_dataset *data,
                             const cmd_output *output) {
     json_t *json = json_pack(
-        "{s:I,s:I,s:I,s:{s:I,s:o,s:I},s:b,s:{s:s,s:o,s:o,s:I},s:{s:I,s:I},s:o}", "tasks",
-        (json_int_t)info->tasks, "rows", (json_int_t)info->rows, "features",
-        (json_int_t)info->features, "rows_per_task", "min", (json_int_t)info->least_rows,
-        "median", bb_json_real(info->median_rows), "max", (json_int_t)info->most_rows,
-        "sparse", (int)info->sparse, "target", "kind", bb_target_text(info->target),
-        "min", bb_json_real(info->least_target), "max",
+        "{s:I,s:I,s:I,s:{s:I,s:o,s:I},s:b,s:{s:s,s:o,s:o,s:I},s:{s:I,s:I},s:o}",
+        "tasks", (json_int_t)info->tasks, "rows", (json_int_t)info->rows, "features",
+        (json_int_t)info->features, "rows_per_task", "min",
+        (json_int_t)info->least_rows, "median", bb_json_real(info->median_rows), "max",
+        (json_int_t)info->most_rows, "sparse", (int)info->sparse, "target", "kind",
+        bb_target_text(info->target), "min", bb_json_real(info->least_target), "max",
         bb_json_real(info->most_target), "tasks_of_one_value",
         (json_int_t)info->one_class, "missing", "features",
-        (json_int_t)info->missing_features, "targets", (json_int_t)info->missing_targets,
-        "constant_columns", constants_json(info, data));
+        (json_int_t)info->missing_features, "targets",
+        (json_int_t)info->missing_targets, "constant_columns",
+        constants_json(info, data));
     const bb_status status = cmd_output_json(output, json);
     json_decref(json);
     return status;
@@ -94,8 +94,8 @@ static bb_status inform(const request *r, const cmd_output *output) {
     else if (!status)
         print_text(&info, &data, output->stream);
     if (!status && r->ranges)
-        status = write_ranges(&data, r->options.output,
-                              r->json ? stderr : output->stream);
+        status =
+            write_ranges(&data, r->options.output, r->json ? stderr : output->stream);
     bb_info_close(&info);
     bb_dataset_free(&data);
     return status;
@@ -151,12 +151,12 @@ int cmd_info(int argc, char **argv) {
         .name = "ranges",
         .key = RANGES,
         .doc = "write the columns' ranges to FILE, for --scale in a simulation"};
-    option[SAME + 1] = (struct argp_option){.name = "output", .key = OUTPUT, .arg = "FILE",
-                                            .doc = "where --ranges go"};
-    option[SAME + 2] = (struct argp_option){.name = "json", .key = JSON,
-                                            .doc = "as one JSON object"};
-    const struct argp argp = {option, parse, "DATA", "Says what is in a data set.", NULL,
-                              NULL, NULL};
+    option[SAME + 1] = (struct argp_option){
+        .name = "output", .key = OUTPUT, .arg = "FILE", .doc = "where --ranges go"};
+    option[SAME + 2] =
+        (struct argp_option){.name = "json", .key = JSON, .doc = "as one JSON object"};
+    const struct argp argp = {option, parse, "DATA", "Says what is in a data set.",
+                              NULL,   NULL,  NULL};
     request r = {0};
     cmd_output output = {0};
     bb_status status = bb_options_default(table, &r.options);

@@ -1,6 +1,5 @@
-#include "cmd.h"
-
 #include "base/json.h"
+#include "cmd.h"
 #include "privacy/ledger.h"
 
 #include <stdlib.h>
@@ -22,10 +21,9 @@ static bb_status print_json(const contents *c, const cmd_output *output) {
     json_t *entries = json_array();
     for (size_t i = 0; i < c->entries; i++) {
         const bb_ledger_entry *e = &c->entry[i];
-        cmd_append(
-            &entries, json_pack("{s:I,s:s,s:s,s:f,s:f}", "id", (json_int_t)e->id, "time",
-                               e->time, "description", e->description, "epsilon",
-                               e->epsilon, "delta", e->delta));
+        cmd_append(&entries, json_pack("{s:I,s:s,s:s,s:f,s:f}", "id", (json_int_t)e->id,
+                                       "time", e->time, "description", e->description,
+                                       "epsilon", e->epsilon, "delta", e->delta));
     }
     json_t *all = json_pack(
         "{s:s,s:I,s:s,s:{s:f,s:f},s:{s:f,s:f},s:{s:f,s:f},s:o}", "population",
@@ -72,9 +70,13 @@ int cmd_ledger(int argc, char **argv) {
     static const struct argp_option option[] = {
         {"json", 'j', NULL, 0, "as one JSON object", 0}, {0}};
     const struct argp argp = {
-        option, parse, "FILE",
+        option,
+        parse,
+        "FILE",
         "Shows a population's privacy budget, and the runs that were charged to it.",
-        NULL, NULL, NULL};
+        NULL,
+        NULL,
+        NULL};
     request r = {0};
     contents c = {0};
     bb_ledger *ledger = NULL;

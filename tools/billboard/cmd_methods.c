@@ -1,6 +1,5 @@
-#include "cmd.h"
-
 #include "base/memory.h"
+#include "cmd.h"
 #include "methods/registry.h"
 
 #include <stdlib.h>
@@ -75,24 +74,28 @@ static bb_status print_json(const cmd_output *output) {
 /* -- text
  * ------------------------------------------------------------------------------ */
 
+static void print_option(const bb_option *o, FILE *stream) {
+    const char *value = o->kind == BB_OPTION_CHOICE ? o->choices : o->argument;
+    fprintf(stream, "    --set %s=%s", o->name, value ? value : "true|false");
+    if (o->fallback) fprintf(stream, " (default %s)", o->fallback);
+    fprintf(stream, "\n        %s\n", o->help);
+}
+
+static const char *losses_text(const bb_method *m) {
+    if (m->losses == BB_SUPPORTS_SQUARED) return "squared";
+    return m->losses == BB_SUPPORTS_LOGISTIC ? "logistic" : "squared, logistic";
+}
+
 static void print_text(FILE *stream) {
     for (size_t i = 0; bb_method_at(i); i++) {
         const bb_method *m = bb_method_at(i);
-        fprintf(stream, "%s%s (%s; %s%s%s)\n    %s\n", i ? "\n" : "", m->name,
-                kind_name(m->kind), m->losses & BB_SUPPORTS_SQUARED ? "squared" : "",
-                m->losses == (BB_SUPPORTS_SQUARED | BB_SUPPORTS_LOGISTIC) ? ", " : "",
-                m->losses & BB_SUPPORTS_LOGISTIC ? "logistic" : "", m->summary);
-        for (size_t k = 0; k < m->options.count; k++) {
-            const bb_option *o = &m->options.row[k];
-            fprintf(stream, "    --set %s=%s%s%s%s\n        %s\n", o->name,
-                    o->kind == BB_OPTION_CHOICE
-                        ? o->choices
-                        : (o->argument ? o->argument : "true|false"),
-                    o->fallback ? " (default " : "", o->fallback ? o->fallback : "",
-                    o->fallback ? ")" : "", o->help);
-        }
+        fprintf(stream, "%s (%s; %s)\n    %s\n", m->name, kind_name(m->kind),
+                losses_text(m), m->summary);
+        for (size_t k = 0; k < m->options.count; k++)
+            print_option(&m->options.row[k], stream);
+        putc('\n', stream);
     }
-    fputs("\nalone: shares nothing. open: shares everything in the clear, never private. "
+    fputs("alone: shares nothing. open: shares everything in the clear, never private. "
           "private:\nshares only what the door has noised (--epsilon), or everything "
           "(--mechanism none).\n",
           stream);
@@ -114,8 +117,10 @@ int cmd_methods(int argc, char **argv) {
     static const struct argp_option option[] = {
         {"json", 'j', NULL, 0, "as one JSON object", 0}, {0}};
     const struct argp argp = {
-        option, parse, NULL,
-        "Lists the learning methods with their options and defaults.", NULL, NULL, NULL};
+        option, parse,
+        NULL,   "Lists the learning methods with their options and defaults.",
+        NULL,   NULL,
+        NULL};
     bool json = false;
     cmd_output output;
     argp_parse(&argp, argc, argv, 0, NULL, &json);

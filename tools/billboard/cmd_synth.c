@@ -1,5 +1,4 @@
 #include "cmd.h"
-
 #include "data/synth.h"
 #include "data/write.h"
 
@@ -43,7 +42,8 @@ static error_t parse(int key, char *text, struct argp_state *state) {
         r->kind = text;
         return 0;
     }
-    if (key == ARGP_KEY_NO_ARGS) argp_error(state, "which world: low-rank or group-sparse?");
+    if (key == ARGP_KEY_NO_ARGS)
+        argp_error(state, "which world: low-rank or group-sparse?");
     return ARGP_ERR_UNKNOWN;
 }
 
@@ -96,10 +96,14 @@ int cmd_synth(int argc, char **argv) {
                                          .doc = help[k]};
     }
     option[ROWS - 1].key = 'o';
-    const struct argp argp = {option, parse, "low-rank|group-sparse",
+    const struct argp argp = {option,
+                              parse,
+                              "low-rank|group-sparse",
                               "Writes a synthetic population: many small regressions "
                               "whose models share a pattern.",
-                              NULL, NULL, NULL};
+                              NULL,
+                              NULL,
+                              NULL};
     request r = {0};
     cmd_output output = {0};
     bb_status status = bb_options_default(all, &r.options);

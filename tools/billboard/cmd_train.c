@@ -1,6 +1,5 @@
-#include "cmd.h"
-
 #include "base/memory.h"
+#include "cmd.h"
 #include "eval/experiment.h"
 #include "flags.h"
 #include "progress.h"
@@ -36,8 +35,8 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     const char *name = cmd_flags_name(key);
     if (name) {
         if (!l->status)
-            l->status = bb_grow(&l->flag, &l->room, l->flags + 1, sizeof *l->flag,
-                                "the flags");
+            l->status =
+                bb_grow(&l->flag, &l->room, l->flags + 1, sizeof *l->flag, "the flags");
         if (!l->status) l->flag[l->flags++] = (bb_train_flag){name, text};
         return 0;
     }

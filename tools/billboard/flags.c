@@ -35,17 +35,19 @@ bb_status cmd_flags_open(cmd_flags *out) {
     for (size_t k = 0; k < f.rows && !status; k++) {
         const bb_option *o = &table.row[k];
         const bb_train_row *row = bb_train_row_of(k);
-        if (row->group)
-            f.option[n++] = (struct argp_option){.doc = row->group, .group = ++group};
+        if (row->group) {
+            group++;
+            f.option[n++] = (struct argp_option){.doc = row->group, .group = group};
+        }
         status = bb_allocate(&f.help[k], HELP_BYTES, 1, "the flags");
         if (status) break;
         describe(o, f.help[k]);
-        f.option[n++] = (struct argp_option){
-            .name = o->name,
-            .key = key_of(k),
-            .arg = o->kind == BB_OPTION_FLAG ? NULL : o->argument,
-            .doc = f.help[k],
-            .group = group};
+        f.option[n++] =
+            (struct argp_option){.name = o->name,
+                                 .key = key_of(k),
+                                 .arg = o->kind == BB_OPTION_FLAG ? NULL : o->argument,
+                                 .doc = f.help[k],
+                                 .group = group};
     }
     if (status) {
         cmd_flags_close(&f);

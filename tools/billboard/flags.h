@@ -1,4 +1,5 @@
-/* flags.h - command-line flags for argp, made from the one table of training options. */
+/* flags.h - command-line flags for argp, made from the one table of training options.
+ */
 #ifndef BILLBOARD_FLAGS_H
 #define BILLBOARD_FLAGS_H
 

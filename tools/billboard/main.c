@@ -1,5 +1,4 @@
 #include "cmd.h"
-
 #include "linalg/linalg.h"
 
 #include <stdlib.h>
@@ -69,12 +68,13 @@ int main(int argc, char **argv) {
         puts("billboard " BB_VERSION);
         return fflush(stdout) ? 1 : 0;
     }
-    if (strcmp(name, "help") == 0 || strcmp(name, "--help") == 0) return help(argc, argv);
+    if (strcmp(name, "help") == 0 || strcmp(name, "--help") == 0)
+        return help(argc, argv);
     const command *c = find(name);
     if (!c) {
         const bb_status status =
-            *name ? bb_fail(BB_EUSAGE, "there is no command \"%s\"; see `billboard help'",
-                            name)
+            *name ? bb_fail(BB_EUSAGE,
+                            "there is no command \"%s\"; see `billboard help'", name)
                   : bb_fail(BB_EUSAGE, "which command? see `billboard help'");
         return cmd_failed(status);
     }

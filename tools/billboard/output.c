@@ -1,6 +1,5 @@
-#include "cmd.h"
-
 #include "base/json.h"
+#include "cmd.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,0 +1,47 @@
+#include "core/sum.h"
+
+#include "linalg/linalg.h"
+
+#include <string.h>
+
+enum { EXACT_PRODUCTS = 1 << 13 }; /* products of 20-bit integers exact in a double */
+
+static void move_products(bb_sum *sum, int64_t *exact, size_t d) {
+    for (size_t k = 0; k < d * d; k++) exact[k] += (int64_t)sum->open[k];
+    memset(sum->open, 0, d * d * sizeof *sum->open);
+    sum->products = 0;
+}
+
+/* Multiplies the held rows into the block's sum at `offset`. */
+static void multiply_rows(bb_sum *sum, size_t offset, size_t d) {
+    double *product = sum->open + (sum->exact ? 0 : offset);
+    if (sum->exact && sum->products + sum->held > EXACT_PRODUCTS)
+        move_products(sum, sum->exact + offset, d);
+    bb_gram(sum->held, d, 1.0, sum->rows, 1.0, product);
+    sum->products += sum->held;
+    sum->held = 0;
+}
+
+void bb_sum_add(bb_sum *sum, size_t offset, size_t n, const double *v) {
+    if (sum->exact)
+        for (size_t k = 0; k < n; k++) sum->exact[offset + k] += (int64_t)v[k];
+    else
+        for (size_t k = 0; k < n; k++) sum->open[offset + k] += v[k];
+}
+
+void bb_sum_add_outer(bb_sum *sum, size_t offset, size_t d, const double *v) {
+    memcpy(sum->rows + sum->held * d, v, d * sizeof *v);
+    if (++sum->held == BB_SUM_ROWS) multiply_rows(sum, offset, d);
+}
+
+void bb_sum_close(bb_sum *sum, size_t offset, size_t d) {
+    multiply_rows(sum, offset, d);
+    if (sum->exact) move_products(sum, sum->exact + offset, d);
+}
+
+void bb_sum_merge(bb_sum *into, const bb_sum *from, size_t n) {
+    if (into->exact && from->exact)
+        for (size_t k = 0; k < n; k++) into->exact[k] += from->exact[k];
+    else
+        for (size_t k = 0; k < n; k++) into->open[k] += from->open[k];
+}

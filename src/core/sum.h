@@ -1,0 +1,34 @@
+/* sum.h - adding up contributions, exactly on the grid.
+ *
+ * On the grid contributions are integers (held in doubles) and sums are int64, so they
+ * do not depend on the order of addition. Outer products of integers below 2^20 are
+ * multiplied by BLAS in doubles, where sums of up to 2^13 of them are exact, and moved
+ * to int64. Off the grid sums are doubles. */
+#ifndef BB_CORE_SUM_H
+#define BB_CORE_SUM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { BB_SUM_ROWS = 64 }; /* contributions to an outer block multiplied at once */
+
+/* Where one worker (grid) or one chunk of tasks (off the grid) adds up. Memory is the
+ * board's. */
+typedef struct bb_sum {
+    int64_t *exact;  /* grid; NULL off it */
+    double *open;    /* off the grid; on the grid, room for products (d x d) */
+    double *rows;    /* BB_SUM_ROWS x d: outer contributions not multiplied yet */
+    size_t held;     /* how many of them */
+    size_t products; /* rows in `open` that were not moved to `exact` yet */
+} bb_sum;
+
+/* Adds n numbers at `offset`. */
+void bb_sum_add(bb_sum *sum, size_t offset, size_t n, const double *v);
+/* Adds v v' (v: d numbers) to the d x d block at `offset`, at the latest with
+ * bb_sum_close. */
+void bb_sum_add_outer(bb_sum *sum, size_t offset, size_t d, const double *v);
+void bb_sum_close(bb_sum *sum, size_t offset, size_t d);
+/* into += from, n numbers. */
+void bb_sum_merge(bb_sum *into, const bb_sum *from, size_t n);
+
+#endif
