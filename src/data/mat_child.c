@@ -147,24 +147,30 @@ static bool send_cell(const source *s, const char *name, const matvar_t *array,
     return sparse ? send_sparse(s, cell) : send_dense(s, cell);
 }
 
-/* "X", "Y", ... for the message that a variable is not there. */
-static void list_variables(mat_t *file, char *text, size_t size) {
+/* Why a variable could not be read: it is not there, or it is damaged. */
+static void fail_variable(const source *s, mat_t *file, const char *name,
+                          const char *option) {
+    char all[300] = "";
     size_t count = 0, used = 0;
-    char *const *const name = Mat_GetDir(file, &count);
-    *text = '\0';
-    for (size_t i = 0; name && i < count && used + 80 < size; i++)
-        used += (size_t)snprintf(text + used, size - used, "%s\"%.60s\"", i ? ", " : "",
-                                 name[i]);
+    char *const *const there = Mat_GetDir(file, &count);
+    for (size_t i = 0; there && i < count; i++) {
+        if (strcmp(there[i], name) == 0) {
+            send_failure(s, BB_EDATA, "the variable \"%s\" is damaged", name);
+            return;
+        }
+        if (used + 80 < sizeof all)
+            used += (size_t)snprintf(all + used, sizeof all - used, "%s\"%.60s\"",
+                                     i ? ", " : "", there[i]);
+    }
+    send_failure(s, BB_EDATA, "no variable \"%s\" for %s; the file has %s", name,
+                 option, *all ? all : "none");
 }
 
 static matvar_t *read_cells(const source *s, mat_t *file, const char *name,
                             const char *option) {
     matvar_t *const array = Mat_VarRead(file, name);
     if (!array) {
-        char all[300];
-        list_variables(file, all, sizeof all);
-        send_failure(s, BB_EDATA, "no variable \"%s\" for %s; the file has %s", name,
-                     option, *all ? all : "none");
+        fail_variable(s, file, name, option);
         return NULL;
     }
     if (array->class_type != MAT_C_CELL) {

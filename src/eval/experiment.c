@@ -222,6 +222,18 @@ static bb_status write_operator(experiment *e) {
 /* -- the run
  * --------------------------------------------------------------------------- */
 
+/* The threads asked for, or as many as the data keep busy: threads that wait for rounds
+ * of some microseconds only slow each other down. */
+static bb_engine engine_for(const bb_dataset *data, uint64_t threads) {
+    const size_t numbers_a_thread = (size_t)1 << 19;
+    const size_t numbers =
+        data->x ? data->rows * data->features : data->sparse_first[data->rows];
+    const size_t useful = 1 + numbers / numbers_a_thread;
+    bb_engine engine = bb_engine_threads((size_t)threads);
+    if (threads == 0 && useful < engine.workers) engine = bb_engine_threads(useful);
+    return engine;
+}
+
 static bb_status prepare(experiment *e, const char *path) {
     const bb_train_options *o = &e->request->options;
     const double start = now();
@@ -242,6 +254,7 @@ static bb_status prepare(experiment *e, const char *path) {
                       .seeded = e->choice.seeded,
                       .seed = e->choice.seed};
     if (!status) status = not_stopped(e);
+    if (!status) e->engine = engine_for(&e->population.prepared, o->threads);
     if (!status) status = set_public(e);
     if (!status && e->watch->warn)
         status = bb_promise_warn(&e->run, e->watch->warn, e->watch->self);
@@ -312,9 +325,7 @@ static void close_all(experiment *e) {
 bb_status bb_experiment_run(bb_train_request *request, const char *path,
                             const bb_watch *watch, bb_report *report) {
     const double start = now();
-    experiment e = {.request = request,
-                    .watch = watch,
-                    .engine = bb_engine_threads((size_t)request->options.threads)};
+    experiment e = {.request = request, .watch = watch};
     bb_status status = prepare(&e, path);
     if (!status) status = train(&e);
     if (!status) status = judge(&e);

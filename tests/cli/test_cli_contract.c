@@ -265,10 +265,11 @@ static void delta_is_chosen_and_warned_about(void **state) {
 static void a_config_file_is_as_good_as_flags(void **state) {
     (void)state;
     make_world();
-    cli_write("c.json", "{\"method\": \"mp-lowrank\", \"epsilon\": 1.5, \"delta\": "
-                        "1e-5, \"rounds\": 7, "
-                        "\"seed\": 3, \"no-intercept\": true, \"output\": \"c1\", "
-                        "\"json\": true, \"set\": {\"lambda\": 0.25}}");
+    cli_write("c.json",
+              "{\"method\": \"mp-lowrank\", \"epsilon\": 1.5, \"delta\": 1e-5, "
+              "\"rounds\": 7, "
+              "\"seed\": 3, \"no-intercept\": true, \"output\": \"c1\", "
+              "\"json\": true, \"set\": {\"lambda\": 0.25}}");
     json_t *a = cli_json("train W.csv --config c.json");
     json_t *b =
         cli_json("train W.csv --method mp-lowrank --epsilon 1.5 --rounds 7 --seed "

@@ -260,6 +260,25 @@ static void damaged_files(void **state) {
     }
 }
 
+/* 60000 x 60000 cells are promised: libmatio alone would look for minutes. */
+static void sizes_that_are_wrong(void **state) {
+    (void)state;
+    static const uint32_t size[] = {5, 8, 1, 2}, wrong[] = {60000, 60000};
+    static unsigned char bytes[1 << 16];
+    matvar_t *x[] = {doubles(2, 2, four), doubles(3, 2, six)};
+    matvar_t *y[] = {doubles(2, 1, two), doubles(3, 1, three)};
+    bb_dataset data;
+    write_mat(versions[0], "X", 2, x, "Y", 2, y);
+    FILE *const file = fopen("t.mat", "rb");
+    const size_t length = fread(bytes, 1, sizeof bytes, file);
+    fclose(file);
+    size_t at = 0;
+    while (memcmp(bytes + at, size, sizeof size) != 0) at++;
+    memcpy(bytes + at + 8, wrong, sizeof wrong);
+    write_bytes("t.mat", bytes, length);
+    assert_fails(read_once("t.mat", NULL, &data), BB_EDATA, "damaged");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(dense),
@@ -271,6 +290,7 @@ int main(void) {
         cmocka_unit_test(cells_of_other_kinds),
         cmocka_unit_test(files_that_are_no_cells),
         cmocka_unit_test(damaged_files),
+        cmocka_unit_test(sizes_that_are_wrong),
     };
     return cmocka_run_group_tests(tests, folder_enter, folder_leave);
 }

@@ -13,7 +13,7 @@ typedef struct request {
     bb_status status;
 } request;
 
-enum { JSON = 'j', RANGES = 'r', OUTPUT = 'o', FIRST_KEY = 1000 };
+enum { MOST_NAMES = 10, JSON = 'j', RANGES = 'r', OUTPUT = 'o', FIRST_KEY = 1000 };
 
 /* The names of the training options that this command has, too. */
 static const char *const same[] = {"task", "target", "features", "ignore", "format"};
@@ -63,9 +63,9 @@ static void print_text(const bb_info *info, const bb_dataset *data, FILE *stream
     fprintf(stream, "\nmissing values   %zu in features, %zu in the target\n",
             info->missing_features, info->missing_targets);
     fprintf(stream, "constant columns %zu", info->constants);
-    for (size_t k = 0; k < info->constants; k++)
+    for (size_t k = 0; k < info->constants && k < MOST_NAMES; k++)
         fprintf(stream, "%s %s", k ? "," : ":", data->feature_name[info->constant[k]]);
-    putc('\n', stream);
+    fputs(info->constants > MOST_NAMES ? ", ...\n" : "\n", stream);
 }
 
 static bb_status write_ranges(const bb_dataset *data, const char *path, FILE *stream) {

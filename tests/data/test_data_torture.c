@@ -1,0 +1,185 @@
+/* Every allocation, and every file operation of the writers, fails in turn. */
+#include "data/info.h"
+#include "data/names.h"
+#include "data/numpy_files.h"
+#include "data/preprocess.h"
+#include "data/split.h"
+#include "data/synth.h"
+#include "data/write.h"
+#include "torture.h"
+
+typedef struct file {
+    const char *name;
+    bb_read_options options;
+} file;
+
+static bb_status read_file(void *context) {
+    const file *const f = context;
+    bb_dataset data = {0};
+    const bb_status status = bb_read(f->name, &f->options, &data);
+    bb_dataset_free(&data);
+    return status;
+}
+
+static void torture_file(file f, size_t least) {
+    assert_in_range(torture_memory((bb_torture){.attempt = read_file, .context = &f}),
+                    least, 100000);
+    unlink(f.name);
+}
+
+static void csv(void **state) {
+    (void)state;
+    write_text("t.csv",
+               "task,y,\"x\"\"1\",x2,c\nb,1,2,3,c\na,4,5,6,\"c\"\nb,7,8,9,c\n");
+    torture_file((file){"t.csv", {.ignore = "c"}}, 15);
+}
+
+static void libsvm(void **state) {
+    (void)state;
+    write_text("t.svm", "1 qid:b 1:2 3:4\n2 qid:a 1:5\n3 qid:b\n");
+    torture_file((file){"t.svm", {0}}, 15);
+}
+
+static void numpy(void **state) {
+    (void)state;
+    static zip z;
+    static blob member, whole;
+    const double x[] = {1, 2, 3, 4, 5, 6};
+    npy_numbers(&member, "<f8", "False", "(3, 2)", x, 6);
+    write_bytes("t.npy", member.bytes, member.size);
+    torture_file((file){"t.npy", {.task = "0", .target = "1", .features = "1"}}, 1);
+    unlink("t.npy");
+    zip_add(&z, "X.npy", &member, true);
+    npy_numbers(&member, "<f8", "False", "(3,)", x, 3);
+    zip_add(&z, "y.npy", &member, false);
+    zip_add(&z, "task.npy", &member, true);
+    zip_write(&z, "t.npz", &whole);
+    torture_file((file){"t.npz", {0}}, 15);
+}
+
+static void matlab(void **state) {
+    (void)state;
+    static const char *const name[] = {"dense.mat", "sparse.mat"};
+    for (size_t i = 0; i < 2; i++) {
+        char path[1024];
+        file f = {path, {0}};
+        snprintf(path, sizeof path, "%s/tests/fuzz/corpus/mat/%s", BB_SOURCE_DIR,
+                 name[i]);
+        assert_in_range(
+            torture_memory((bb_torture){.attempt = read_file, .context = &f}), 15,
+            100000);
+    }
+}
+
+static bb_dataset dense, sparse;
+
+/* Everything that makes data sets of data sets. */
+static bb_status transform(void *context) {
+    const bb_dataset *const data = context;
+    const bb_preprocess_options options = {
+        .standardize = data->x ? BB_STANDARDIZE_TASK : BB_STANDARDIZE_UNIT_ROWS,
+        .constant = true};
+    bb_dataset train = {0}, test = {0}, made = {0}, matched = {0};
+    bb_preprocess p = {0};
+    bb_info info = {0};
+    bb_status status = bb_split(data, 0.5, 1, &train, &test, NULL);
+    if (!status) status = bb_preprocess_open(&p, &options, &train);
+    if (!status) status = bb_preprocess_apply(&p, &test, true, &made);
+    if (!status)
+        status = bb_dataset_match(&test, train.tasks, train.task_name, train.features,
+                                  train.feature_name, &matched);
+    if (!status) status = bb_info_open(&info, data);
+    bb_info_close(&info);
+    bb_preprocess_free(&p);
+    bb_dataset_free(&train);
+    bb_dataset_free(&test);
+    bb_dataset_free(&made);
+    bb_dataset_free(&matched);
+    return status;
+}
+
+static void transformations(void **state) {
+    (void)state;
+    assert_ok(read_text("t.csv", "task,y,a,b\n1,2,1,10\n1,4,3,10\n2,5,0,0\n2,9,2,-4\n",
+                        NULL, &dense));
+    assert_ok(read_text("t.svm", "1 qid:1 1:3\n2 qid:1\n3 qid:2 2:7\n", NULL, &sparse));
+    assert_in_range(
+        torture_memory((bb_torture){.attempt = transform, .context = &dense}), 40,
+        1000);
+    assert_in_range(
+        torture_memory((bb_torture){.attempt = transform, .context = &sparse}), 40,
+        1000);
+    bb_dataset_free(&sparse);
+}
+
+/* Ranges of the dense data, as JSON and back; jansson's parser is not asked. */
+static bb_status make_ranges(void *context) {
+    (void)context;
+    bb_ranges ranges = {0};
+    bb_preprocess p = {0}, parsed = {0};
+    json_t *json = NULL;
+    bb_status status = bb_ranges_from_data(&ranges, &dense);
+    const bb_preprocess_options options = {.constant = true, .scale = &ranges};
+    if (!status) status = bb_preprocess_open(&p, &options, &dense);
+    if (!status) json = bb_preprocess_json(&p);
+    if (!status && !json) status = BB_ENOMEM;
+    if (!status)
+        status = bb_preprocess_parse(&parsed, json, "m.json", 2, dense.feature_name);
+    json_decref(json);
+    bb_ranges_free(&ranges);
+    bb_preprocess_free(&p);
+    bb_preprocess_free(&parsed);
+    return status;
+}
+
+static void ranges(void **state) {
+    (void)state;
+    assert_in_range(torture_memory((bb_torture){.attempt = make_ranges}), 30, 1000);
+}
+
+static bb_status write_world(void *context) {
+    (void)context;
+    const bb_synth_options options = {BB_WORLD_GROUP_SPARSE, 3, 2, 5, 1};
+    bb_dataset train = {0}, test = {0};
+    bb_status status = bb_synth(&options, &train, &test, NULL);
+    if (!status) status = bb_write_csv(&train, "W.csv");
+    bb_dataset_free(&train);
+    bb_dataset_free(&test);
+    return status;
+}
+
+/* The old file, or the new one. */
+static void check_world(void *context, bb_status status) {
+    (void)context;
+    bb_dataset data = {0};
+    const bb_status read = bb_read("W.csv", NULL, &data);
+    const size_t rows = data.rows;
+    bb_dataset_free(&data);
+    assert_int_equal(read, BB_OK);
+    assert_int_equal(rows, status ? 1 : 6);
+    assert_int_equal(folder_entries("."), 1);
+    write_text("W.csv", "task,y,x\n1,2,3\n");
+}
+
+static void worlds(void **state) {
+    (void)state;
+    const bb_torture torture = {.attempt = write_world, .check = check_world};
+    write_text("W.csv", "task,y,x\n1,2,3\n");
+    assert_in_range(torture_memory(torture), 20, 1000);
+    assert_in_range(torture_files(torture), 3, 100);
+    unlink("W.csv");
+    bb_dataset_free(&dense);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(csv),
+        cmocka_unit_test(libsvm),
+        cmocka_unit_test(numpy),
+        cmocka_unit_test(matlab),
+        cmocka_unit_test(transformations),
+        cmocka_unit_test(ranges),
+        cmocka_unit_test(worlds),
+    };
+    return cmocka_run_group_tests(tests, folder_enter, folder_leave);
+}
