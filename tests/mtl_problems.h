@@ -4,8 +4,8 @@
  * The optima come from an independent solver with duality gaps below 1e-10; beside
  * them, what MALSAR 1.1 (Zhou, Chen, Ye 2012) reaches with its default stop: objective,
  * iterations, processor seconds.
- *   school_z29    z-scores inside every task of 28 columns, a constant one last (constant
- *                 columns become 0), and a column of ones
+ *   school_z29    z-scores inside every task of 28 columns, a constant one last
+ *                 (constant columns become 0), and a column of ones
  *   school_unit   rows divided by their norms
  *   school_z      z-scores inside every task, label +1 for scores of 20 and more
  *   synb          a low-rank world of 320 tasks, splitmix64 and Box-Muller */

@@ -31,10 +31,9 @@ static bb_status no_column(const char *path, const bb_names *header, const char 
                    bb_shown(shown, name, strlen(name)), option, all);
 }
 
-/* The column that an option, or else its default, names. */
+/* The column that an option names. */
 static bb_status find(const char *path, const bb_names *header, const char *name,
-                      const char *fallback, const char *option, size_t *column) {
-    if (!name) name = fallback;
+                      const char *option, size_t *column) {
     *column = bb_names_find(header, name, strlen(name));
     return *column == SIZE_MAX ? no_column(path, header, name, option) : BB_OK;
 }
@@ -48,7 +47,7 @@ static bb_status assign(bb_columns *c, const char *path, const bb_names *header,
         const char *const name = bb_names_at(&names, i);
         char shown[BB_SHOWN_BYTES];
         size_t column;
-        status = find(path, header, name, NULL, option, &column);
+        status = find(path, header, name, option, &column);
         if (status) break;
         if (c->role[column] == BB_ROLE_TASK || c->role[column] == BB_ROLE_TARGET)
             status = bb_fail(BB_EUSAGE, "%s: column %s is the %s already", option,
@@ -63,14 +62,15 @@ static bb_status assign(bb_columns *c, const char *path, const bb_names *header,
 static bb_status find_task_and_target(bb_columns *c, const char *path,
                                       const bb_names *header,
                                       const bb_read_options *options) {
-    const bool named = options->target != NULL;
-    bb_status status = find(path, header, options->task, "task", "--task", &c->task);
+    const char *const task = options->task ? options->task : "task";
+    const char *const target = options->target ? options->target : "y";
+    bb_status status = find(path, header, task, "--task", &c->task);
     if (status) return status;
-    status = find(path, header, options->target, "y", "--target", &c->target);
+    status = find(path, header, target, "--target", &c->target);
     if (status && !options->target_optional) return status;
     if (c->task == c->target)
         return bb_fail(BB_EUSAGE, "column \"%s\" cannot be both task and target",
-                       named ? options->target : "y");
+                       target);
     c->role[c->task] = BB_ROLE_TASK;
     if (c->target != SIZE_MAX) c->role[c->target] = BB_ROLE_TARGET;
     return BB_OK;

@@ -187,7 +187,7 @@ static bb_status add_name(csv *c, const cell *from) {
                  MOST_COLUMNS);
         return bad(c, from->line, column, words);
     }
-    if (!bb_is_utf8(text, length) || memchr(text, '\0', length))
+    if (!bb_is_utf8(text, length))
         return bad(c, from->line, column, "the column's name is not UTF-8");
     if (length == 0 && !c->options->features)
         return bad(c, from->line, column,

@@ -28,7 +28,8 @@ static bb_status count_rows(bb_info *info, const bb_dataset *data) {
     qsort(rows, m, sizeof *rows, compare);
     info->least_rows = rows[0];
     info->most_rows = rows[m - 1];
-    info->median_rows = (double)rows[(m - 1) / 2] / 2 + (double)rows[m / 2] / 2;
+    const size_t below = rows[(m - 1) / 2], above = rows[m / 2];
+    info->median_rows = ((double)below + (double)above) / 2;
 done:
     free(rows);
     return status;

@@ -44,16 +44,16 @@ size_t bb_names_find(const bb_names *names, const char *text, size_t length) {
 }
 
 static bb_status enlarge_table(bb_names *names) {
-    bb_names larger = *names;
-    larger.slots = names->slots ? 2 * names->slots : 64;
-    bb_status status =
-        bb_allocate(&larger.slot, larger.slots, sizeof *larger.slot, "names");
+    const size_t slots = names->slots ? 2 * names->slots : 64;
+    uint32_t *slot = NULL;
+    const bb_status status = bb_allocate(&slot, slots, sizeof *slot, "names");
     if (status) return status;
-    for (size_t i = 0; i < names->count; i++)
-        larger.slot[slot_of(&larger, bb_names_at(names, i), length_at(names, i))] =
-            (uint32_t)(i + 1);
     free(names->slot);
-    *names = larger;
+    names->slot = slot;
+    names->slots = slots;
+    for (size_t i = 0; i < names->count; i++)
+        slot[slot_of(names, bb_names_at(names, i), length_at(names, i))] =
+            (uint32_t)(i + 1);
     return BB_OK;
 }
 

@@ -3,6 +3,7 @@
 
 #include "data/names.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -132,11 +133,9 @@ static const unsigned char *element(const bb_npy *a, size_t row, size_t column) 
 }
 
 static int64_t signed_of(const bb_npy *a, uint64_t bits) {
-    const unsigned unused = 64 - 8 * (unsigned)a->width;
-    int64_t value;
-    bits <<= unused;
-    memcpy(&value, &bits, sizeof value);
-    return value / ((int64_t)1 << unused);
+    assert(a->width >= 1 && a->width <= 8);
+    const uint64_t sign = (uint64_t)1 << (8 * a->width - 1);
+    return (int64_t)((bits ^ sign) - sign);
 }
 
 double bb_npy_number(const bb_npy *a, size_t row, size_t column) {

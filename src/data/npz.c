@@ -128,7 +128,7 @@ static bb_status unpack(const archive *a, const entry *e, unsigned char **member
     status = bb_allocate(&out, e->unpacked, 1, "a NumPy array");
     if (status) return status;
     if (e->method == 0)
-        memcpy(out, packed, e->unpacked);
+        memcpy(out, packed, e->unpacked); /* NOLINT: bb_allocate has set out */
     else
         status = inflate_member(a, packed, e->packed, out, e->unpacked);
     if (!status && crc32_z(0, out, e->unpacked) != e->checksum)

@@ -288,10 +288,16 @@ static bb_status train(experiment *e) {
     return status;
 }
 
+/* The statement is public: the ledger's name, without where it lies. */
+static const char *ledger_name(const bb_train_options *o) {
+    const char *slash = o->ledger ? strrchr(o->ledger, '/') : NULL;
+    return slash ? slash + 1 : o->ledger;
+}
+
 static bb_status judge(experiment *e) {
     say(e, "evaluating");
-    bb_status status = bb_promise(&e->run, &e->result, e->request->options.ledger,
-                                  &e->report.statement);
+    bb_status status = bb_promise(
+        &e->run, &e->result, ledger_name(&e->request->options), &e->report.statement);
     if (!status) status = evaluate(e);
     if (!status && e->choice.compare_stl) status = compare_stl(e);
     if (!status && e->choice.compare_no_privacy) status = compare_no_privacy(e);

@@ -9,6 +9,8 @@
 static const double largest_intercept = 30.0;
 /* Inverses that all tasks together may keep, in doubles (512 MB). */
 static const size_t most_kept = (size_t)1 << 26;
+/* From so many features on, tasks with far fewer rows keep none. */
+static const size_t wide = 64;
 
 /* What a task keeps between rounds. */
 typedef struct own {
@@ -46,17 +48,21 @@ static const bb_mtl_board *read_board(const bb_view *view) {
     return (const bb_mtl_board *)view->board->at;
 }
 
-/* Where all inverses together would take too much memory, tasks solve their problem
- * anew in each round. */
-static bool keeps_inverse(const bb_public *pub) {
+static bool has_room(const bb_public *pub) {
     const double d = (double)pub->features;
     return d * d * (double)pub->tasks <= (double)most_kept;
+}
+
+/* Otherwise a task solves its problem anew in each round, through a matrix of the order
+ * of its rows where they are fewer than features. */
+static bool keeps_inverse(const bb_public *pub, const bb_local *local) {
+    return has_room(pub) && !(local->d >= wide && local->n < local->d / 4);
 }
 
 size_t bb_mtl_state_length(const void *options, const bb_public *pub) {
     const size_t d = pub->features;
     (void)options;
-    return NUMBERS + 5 * d + (keeps_inverse(pub) ? d * d : 0);
+    return NUMBERS + 5 * d + (has_room(pub) ? d * d : 0);
 }
 
 size_t bb_mtl_work_length(const void *options, const bb_public *pub) {
@@ -130,25 +136,32 @@ static void newton(const bb_task *task, const own *s, double rho, const double *
     set_b_and_gradient(task, s, work);
 }
 
-/* w <- argmin L + rho/2 ||w - v||^2. A solve that fails leaves w as it was: then the
- * next check does not certify. */
+/* w <- argmin L + rho/2 ||w - v||^2, logistic with an inverse: nearly so. */
+static bb_status minimise(const bb_view *view, const bb_task *task, const own *s,
+                          const double *v, double *work) {
+    const bb_local *local = task->local;
+    const bb_mtl_board *board = read_board(view);
+    double *room = work + 3 * local->d;
+    if (!keeps_inverse(view->pub, local))
+        return bb_local_ridge(local, board->rho, v, s->w, s->b, room);
+    const bool curved = local->loss == BB_LOSS_LOGISTIC;
+    if (*s->rho != board->rho || (curved && board->renew == 1.0)) {
+        const bb_status status = renew_inverse(task, s, board->rho, room);
+        if (status) return status;
+    }
+    if (curved)
+        newton(task, s, board->rho, v, work, room);
+    else
+        solve(task, s, board->rho, v, work);
+    return BB_OK;
+}
+
+/* A solve that fails leaves w as it was: then the next check does not certify. */
 static void step(const bb_view *view, const bb_task *task, const own *s) {
     const size_t d = task->local->d;
-    const double rho = read_board(view)->rho;
-    double *v = task->work, *vectors = v + d, *work = vectors + 3 * d;
+    double *v = task->work;
     for (size_t k = 0; k < d; k++) v[k] = s->z[k] - s->u[k];
-    bb_status status = BB_OK;
-    if (!keeps_inverse(view->pub))
-        status = bb_local_ridge(task->local, rho, v, s->w, s->b, work);
-    else if (*s->rho != rho ||
-             (read_board(view)->renew == 1.0 && task->local->loss == BB_LOSS_LOGISTIC))
-        status = renew_inverse(task, s, rho, work);
-    if (!status && keeps_inverse(view->pub)) {
-        if (task->local->loss == BB_LOSS_SQUARED)
-            solve(task, s, rho, v, vectors);
-        else
-            newton(task, s, rho, v, vectors, work);
-    }
+    (void)!minimise(view, task, s, v, v + d);
     for (size_t k = 0; k < d; k++)
         s->u[k] += BB_MTL_RELAXATION * s->w[k] + (1.0 - BB_MTL_RELAXATION) * s->z[k];
 }

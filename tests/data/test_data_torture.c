@@ -45,10 +45,10 @@ static void numpy(void **state) {
     static zip z;
     static blob member, whole;
     const double x[] = {1, 2, 3, 4, 5, 6};
-    npy_numbers(&member, "<f8", "False", "(3, 2)", x, 6);
+    npy_numbers(&member, "<f8", "False", "(2, 3)", x, 6);
     write_bytes("t.npy", member.bytes, member.size);
-    torture_file((file){"t.npy", {.task = "0", .target = "1", .features = "1"}}, 1);
-    unlink("t.npy");
+    torture_file((file){"t.npy", {.task = "0", .target = "1", .features = "2"}}, 15);
+    npy_numbers(&member, "<f8", "False", "(3, 2)", x, 6);
     zip_add(&z, "X.npy", &member, true);
     npy_numbers(&member, "<f8", "False", "(3,)", x, 3);
     zip_add(&z, "y.npy", &member, false);
@@ -156,7 +156,9 @@ static void check_world(void *context, bb_status status) {
     const size_t rows = data.rows;
     bb_dataset_free(&data);
     assert_int_equal(read, BB_OK);
-    assert_int_equal(rows, status ? 1 : 6);
+    /* a failure to make the folder durable comes when the new file is there already */
+    assert_true(rows == 6 || (status && rows == 1));
+    assert_true(status != BB_ENOMEM || rows == 1);
     assert_int_equal(folder_entries("."), 1);
     write_text("W.csv", "task,y,x\n1,2,3\n");
 }
