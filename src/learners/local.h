@@ -104,8 +104,9 @@ BB_MUST_CHECK bb_status bb_local_lasso(const bb_local *local, double lambda,
                                        double *gap, double *work);
 
 /* The loss's second derivatives at (w, b), b profiled out (Schur complement): H (d x
- * d), and for the logistic loss with an intercept mean (d) and *bend with dg/db = *bend
- * * mean and d2/db2 = *bend; else these are 0. work: bb_local_hessian_work doubles. */
+ * d). For the logistic loss with an intercept also mean (d) and *bend: the gradient
+ * changes by bend times mean, and its derivative in b by bend, for a change of b; else
+ * both are 0. work: bb_local_hessian_work doubles. */
 size_t bb_local_hessian_work(const bb_local *local);
 void bb_local_hessian(const bb_local *local, const double *w, double b, double *H,
                       double *mean, double *bend, double *work);

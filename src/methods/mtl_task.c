@@ -156,7 +156,7 @@ static bb_status minimise(const bb_view *view, const bb_task *task, const own *s
     return BB_OK;
 }
 
-/* A solve that fails leaves w as it was: then the next check does not certify. */
+/* A solve that fails leaves w as it was: certificates hold for any w. */
 static void step(const bb_view *view, const bb_task *task, const own *s) {
     const size_t d = task->local->d;
     double *v = task->work;

@@ -206,6 +206,30 @@ static void test_cholesky(void **state) {
     assert_fails(bb_solve_spd(1, large, right), BB_ENUMERIC, "not positive definite");
 }
 
+static void test_invert(void **state) {
+    (void)state;
+    for (size_t n = 0; n < 40; n += 13) {
+        double *A = naive_vector(n * n, n), *B = naive_vector(n * n, 0);
+        double *one = naive_vector(n * n, 0);
+        for (size_t i = 0; i < n; i++)
+            for (size_t k = 0; k <= i; k++)
+                A[i * n + k] = A[k * n + i] += i == k ? (double)n : 0;
+        memcpy(B, A, n * n * sizeof *B);
+        assert_ok(bb_invert_spd(n, B));
+        naive_product(n, n, n, A, B, one);
+        for (size_t i = 0; i < n; i++)
+            for (size_t k = 0; k < n; k++) {
+                assert_close(one[i * n + k], i == k, 1e-13);
+                assert_true(B[i * n + k] == B[k * n + i]);
+            }
+        free(A);
+        free(B);
+        free(one);
+    }
+    double indefinite[4] = {1, 2, 2, 1};
+    assert_fails(bb_invert_spd(2, indefinite), BB_ENUMERIC, "not positive definite");
+}
+
 static void test_spectral(void **state) {
     (void)state;
     for (size_t n = 1; n < 40; n += 6) {
@@ -297,6 +321,7 @@ int main(void) {
         cmocka_unit_test(test_eigen_values_match_jacobi),
         cmocka_unit_test(test_eigen_refuses_bad_numbers),
         cmocka_unit_test(test_cholesky),
+        cmocka_unit_test(test_invert),
         cmocka_unit_test(test_spectral),
         cmocka_unit_test(test_threads_give_the_same_bits),
     };
