@@ -74,12 +74,15 @@ typedef struct bb_billboard {
 } bb_billboard;
 
 typedef struct bb_plan bb_plan;
+typedef struct bb_method bb_method;
 
+/* All that is public, as a method's functions see it. */
 typedef struct bb_view {
-    const void *options;
+    const bb_method *method;
+    const void *options; /* its own options_size bytes */
     const bb_public *pub;
-    const bb_billboard *board;
-    const bb_plan *plan;
+    const bb_billboard *board; /* NULL while the plan and the sizes are asked for */
+    const bb_plan *plan;       /* likewise */
 } bb_view;
 
 /* One task: all that train, show and finish ever see of private data. */
@@ -145,8 +148,9 @@ typedef struct bb_outcome {
     bool converged;
 } bb_outcome;
 
-typedef struct bb_method {
+struct bb_method {
     const char *name, *summary;
+    int variant; /* for a file that implements several methods: which one */
     bb_method_kind kind;
     unsigned losses;
     bool own_noise; /* train draws from task->random */
@@ -158,15 +162,15 @@ typedef struct bb_method {
 
     /* Rounds and their weights (bb_plan_rounds, bb_plan_room); checks of the options
      * that need the shape. Not called for ALONE methods. */
-    bb_status (*plan)(const void *options, const bb_public *pub, bb_plan *plan);
+    bb_status (*plan)(const bb_view *view, bb_plan *plan);
     /* Sizes in doubles, from public things only; a missing one is 0. */
-    size_t (*board_length)(const void *options, const bb_public *pub);
-    size_t (*state_length)(const void *options, const bb_public *pub);
-    size_t (*work_length)(const void *options, const bb_public *pub); /* of one task */
-    size_t (*digest_length)(const void *options, const bb_public *pub); /* of digest */
+    size_t (*board_length)(const bb_view *view);
+    size_t (*state_length)(const bb_view *view);  /* of one task */
+    size_t (*work_length)(const bb_view *view);   /* of one task */
+    size_t (*digest_length)(const bb_view *view); /* the work of digest */
     /* Further work of one task, which may depend on its rows: memory only, never shown.
      */
-    size_t (*local_length)(const void *options, const bb_local *local);
+    size_t (*local_length)(const bb_view *view, const bb_local *local);
 
     /* The blocks of the coming round: public in, public out. */
     void (*layout)(const bb_view *view, bb_layout *layout);
@@ -177,7 +181,7 @@ typedef struct bb_method {
                         bb_billboard *board, double *work);
     bb_status (*finish)(const bb_view *view, bb_task *task);
     void (*outcome)(const bb_view *view, bb_outcome *outcome); /* optional */
-} bb_method;
+};
 
 /* Doubles that one task shows, and numbers in the sum, for a block. */
 size_t bb_block_show_length(const bb_block *block);

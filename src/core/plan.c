@@ -141,11 +141,11 @@ static bb_status check_selections(const bb_plan *plan) {
         "selections ask for %g times the whole epsilon; they can have it once", sum);
 }
 
-bb_status bb_plan_make(bb_plan *plan, const bb_method *method, const void *options,
-                       const bb_public *pub, bb_pricing pricing) {
+bb_status bb_plan_make(bb_plan *plan, const bb_view *view, bb_pricing pricing) {
+    const bb_public *pub = view->pub;
     bb_plan made = {0};
     bb_status status = BB_OK;
-    if (method->kind != BB_METHOD_ALONE) status = method->plan(options, pub, &made);
+    if (view->method->kind != BB_METHOD_ALONE) status = view->method->plan(view, &made);
     if (!status) status = check_selections(&made);
     if (!status && pricing == BB_PRICE_NOTHING) price_nothing(&made);
     if (!status && pricing == BB_PRICE_GAUSSIAN) status = price_gaussian(&made, pub);

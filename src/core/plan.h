@@ -12,10 +12,10 @@ typedef enum bb_pricing {
     BB_PRICE_PUBLISHED /* epsilon_t by Kairouz, Oh, Viswanath, as the papers claim */
 } bb_pricing;
 
-/* Asks the method for its plan and prices it: sum of pure epsilons + Gaussian epsilon =
- * pub->epsilon at pub->delta. Frees nothing on failure but leaves *plan zeroed. */
-BB_MUST_CHECK bb_status bb_plan_make(bb_plan *plan, const bb_method *method,
-                                     const void *options, const bb_public *pub,
+/* Asks view's method for its plan and prices it: sum of pure epsilons + Gaussian
+ * epsilon = pub->epsilon at pub->delta. On failure *plan is not written. The view needs
+ * no board and no plan. */
+BB_MUST_CHECK bb_status bb_plan_make(bb_plan *plan, const bb_view *view,
                                      bb_pricing pricing);
 void bb_plan_free(bb_plan *plan);
 

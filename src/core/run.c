@@ -26,9 +26,8 @@ typedef struct conversation {
     size_t random_open;
 } conversation;
 
-static size_t ask(size_t (*length)(const void *, const bb_public *),
-                  const bb_run *run) {
-    return length ? length(run->options, &run->pub) : 0;
+static size_t ask(size_t (*length)(const bb_view *), const bb_view *view) {
+    return length ? length(view) : 0;
 }
 
 static void chunk_bounds(const conversation *c, size_t chunk, size_t *from,
@@ -145,12 +144,12 @@ static bb_status check(const bb_run *run) {
     return BB_OK;
 }
 
-static size_t local_work(const bb_run *run) {
+static size_t local_work(const conversation *c) {
     size_t most = 0;
-    for (size_t i = 0; i < run->pub.tasks; i++) {
-        size_t work = bb_local_work(&run->local[i]);
-        if (run->method->local_length)
-            work += run->method->local_length(run->options, &run->local[i]);
+    for (size_t i = 0; i < c->run->pub.tasks; i++) {
+        const bb_local *local = &c->run->local[i];
+        size_t work = bb_local_work(local);
+        if (c->method->local_length) work += c->method->local_length(&c->view, local);
         if (work > most) most = work;
     }
     return most;
@@ -159,10 +158,10 @@ static size_t local_work(const bb_run *run) {
 static bb_status take_memory(conversation *c, bb_arena *arena) {
     const bb_run *run = c->run;
     const size_t workers = run->engine->workers, tasks = run->pub.tasks;
-    const size_t digest = ask(c->method->digest_length, run);
-    c->billboard.length = ask(c->method->board_length, run);
-    c->state_length = ask(c->method->state_length, run);
-    c->work_length = ask(c->method->work_length, run) + local_work(run) + 8;
+    const size_t digest = ask(c->method->digest_length, &c->view);
+    c->billboard.length = ask(c->method->board_length, &c->view);
+    c->state_length = ask(c->method->state_length, &c->view);
+    c->work_length = ask(c->method->work_length, &c->view) + local_work(c) + 8;
     c->show_length = c->result->plan.show_length;
     bb_arena_need(arena, c->billboard.length, sizeof(double));
     bb_arena_need(arena, tasks * c->state_length, sizeof(double));
@@ -200,10 +199,10 @@ static bb_status open_own_noise(conversation *c) {
     return status;
 }
 
-static bb_status open_result(const bb_run *run, bb_result *result) {
+static bb_status open_result(const bb_run *run, const bb_view *view,
+                             bb_result *result) {
     const size_t tasks = run->pub.tasks;
-    bb_status status = bb_plan_make(&result->plan, run->method, run->options, &run->pub,
-                                    run->mechanism->pricing);
+    bb_status status = bb_plan_make(&result->plan, view, run->mechanism->pricing);
     if (!status)
         status = bb_allocate(&result->model, tasks * run->pub.features, sizeof(double),
                              "the models");
@@ -218,6 +217,8 @@ static bb_status converse(conversation *c) {
     const bb_run *run = c->run;
     const uint32_t rounds = c->result->plan.rounds;
     bb_status status = BB_OK;
+    c->view.board = &c->billboard;
+    c->view.plan = &c->result->plan;
     while (!status && c->billboard.releases < rounds && !c->billboard.done) {
         if (run->observer.stop && *run->observer.stop)
             return bb_fail(BB_EINTERRUPTED, "stopped after round %u of %u",
@@ -246,9 +247,9 @@ bb_status bb_run_train(const bb_run *asked, bb_result *result) {
     bb_result made = {0};
     bb_arena arena = {0};
     conversation c = {.run = run, .method = run->method, .result = &made};
-    c.view = (bb_view){run->options, &run->pub, &c.billboard, &made.plan};
+    c.view = (bb_view){run->method, run->options, &run->pub, NULL, NULL};
     bb_status status = check(run);
-    if (!status) status = open_result(run, &made);
+    if (!status) status = open_result(run, &c.view, &made);
     c.chunks = bb_board_chunks(run->pub.tasks, made.plan.sum_length);
     if (!status) status = take_memory(&c, &arena);
     if (!status) status = open_own_noise(&c);

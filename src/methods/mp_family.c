@@ -17,11 +17,28 @@ static double clip_exponent(size_t k) {
     return least_clip_exponent + (double)k / CLIPS_A_DECADE;
 }
 
+/* -- the variant
+ * ---------------------------------------------------------------------------- */
+
+/* M is a full matrix, made of outer products; otherwise it is diagonal. */
+static bool is_low_rank(const bb_view *view) {
+    const bb_mp_options *o = view->options;
+    const int variant = view->method->variant;
+    return (variant == BB_MP_BY_PATTERN ? o->pattern : variant) != BB_MP_GROUP_SPARSE;
+}
+
+/* Of how many summands a model is made. The loss sees p + q: its curvature in (p, q) is
+ * twice that of a single model. */
+static double parts(const bb_view *view) {
+    return view->method->variant == BB_MP_TWO_PARTS ? 2 : 1;
+}
+
 /* -- the task's memory
  * ----------------------------------------------------------------- */
 
-size_t bb_mp_state_length(size_t d, bool sparse_part) {
-    return (sparse_part ? 4 : 2) * d + 2;
+size_t bb_mp_state_length(const bb_view *view) {
+    const size_t vectors = view->method->variant == BB_MP_TWO_PARTS ? 4 : 2;
+    return vectors * view->pub->features + 2;
 }
 
 bb_mp_state bb_mp_read(const bb_task *task) {
@@ -41,20 +58,24 @@ static double *matrix(const bb_billboard *board) {
     return board->at + 1;
 }
 
-size_t bb_mp_board_length(bb_mp_form form, size_t d) {
-    return 1 + (form == BB_MP_LOW_RANK ? d * d : d);
+size_t bb_mp_board_length(const bb_view *view) {
+    const size_t d = view->pub->features;
+    return 1 + (is_low_rank(view) ? d * d : d);
 }
 
 static bool noiseless(const bb_public *pub) {
     return !isfinite(pub->epsilon);
 }
 
-bool bb_mp_selects(const bb_mp_options *o, const bb_public *pub) {
-    return isnan(o->clip) && !noiseless(pub);
+/* Whether the first round selects the clip. */
+static bool selects(const bb_view *view) {
+    const bb_mp_options *o = view->options;
+    return isnan(o->clip) && !noiseless(view->pub);
 }
 
+/* Whether the coming round does. */
 static bool selecting(const bb_view *view) {
-    return view->board->releases == 0 && bb_mp_selects(view->options, view->pub);
+    return view->board->releases == 0 && selects(view);
 }
 
 double bb_mp_clip(const bb_view *view) {
@@ -65,8 +86,7 @@ double bb_mp_clip(const bb_view *view) {
 
 uint32_t bb_mp_iterations(const bb_view *view) {
     const uint32_t releases = view->board->releases;
-    return releases && bb_mp_selects(view->options, view->pub) ? releases - 1
-                                                               : releases;
+    return releases && selects(view) ? releases - 1 : releases;
 }
 
 /* -- public numbers
@@ -78,30 +98,36 @@ static double curvature(const bb_public *pub) {
     return pub->intercept ? 0.5 : 0.25;
 }
 
-double bb_mp_step(const bb_mp_options *o, const bb_public *pub, double parts) {
+double bb_mp_step(const bb_view *view) {
+    const bb_mp_options *o = view->options;
     if (!isnan(o->step)) return o->step;
-    return pub->scale_sum ? NAN : 1.0 / (parts * (curvature(pub) + o->ridge));
+    if (view->pub->scale_sum) return NAN;
+    return 1.0 / (parts(view) * (curvature(view->pub) + o->ridge));
 }
 
 static double convexity(const bb_mp_options *o) {
     return isnan(o->convexity) ? o->ridge : o->convexity;
 }
 
-double bb_mp_beta(const bb_mp_options *o, double step, uint32_t t) {
+double bb_mp_beta(const bb_view *view, uint32_t t) {
+    const bb_mp_options *o = view->options;
     if (o->momentum == BB_MP_NESTEROV) return ((double)t - 1.0) / ((double)t + 2.0);
     if (o->momentum == BB_MP_PLAIN) return 0.0;
-    const double root = sqrt(convexity(o) * step); /* sqrt(mu / L), L = 1 / eta */
+    /* sqrt(mu / L), L = 1 / eta */
+    const double root = sqrt(convexity(o) * bb_mp_step(view));
     return (1.0 - root) / (1.0 + root);
 }
 
-static bb_status check(const char *name, const bb_mp_options *o, const bb_public *pub,
-                       bb_mp_form form, double parts) {
-    const double step = bb_mp_step(o, pub, parts);
-    if (form == BB_MP_LOW_RANK && pub->features > BB_MP_MOST_FEATURES)
+static bb_status check(const bb_view *view) {
+    const bb_mp_options *o = view->options;
+    const char *name = view->method->name;
+    const size_t features = view->pub->features;
+    const double step = bb_mp_step(view);
+    if (is_low_rank(view) && features > BB_MP_MOST_FEATURES)
         return bb_fail(BB_EUSAGE,
                        "%s shares a matrix of features x features: at most %d "
                        "features, found %zu; mp-groupsparse shares a vector",
-                       name, BB_MP_MOST_FEATURES, pub->features);
+                       name, BB_MP_MOST_FEATURES, features);
     if (isnan(step))
         return bb_fail(BB_EUSAGE,
                        "%s: with loss scale sum the loss has no public curvature: "
@@ -115,43 +141,40 @@ static bb_status check(const char *name, const bb_mp_options *o, const bb_public
                    name, convexity(o), step);
 }
 
-bb_status bb_mp_plan(const char *name, const bb_mp_options *o, const bb_public *pub,
-                     bb_mp_form form, double parts, bb_plan *plan) {
-    const bool selects = bb_mp_selects(o, pub);
-    const bb_layout clip = {1,
-                            {{"clip", BB_FORM_SELECTION, CLIP_CANDIDATES, 1.0, 1.0}}};
-    const bb_layout models = {
-        1,
-        {{"models", form == BB_MP_LOW_RANK ? BB_FORM_OUTER : BB_FORM_SQUARE,
-          pub->features, 1.0, 1.0}}};
-    bb_status status = check(name, o, pub, form, parts);
+static const bb_layout clip_layout = {
+    1, {{"clip", BB_FORM_SELECTION, CLIP_CANDIDATES, 1.0, 1.0}}};
+
+static bb_layout models_layout(const bb_view *view, double clip) {
+    const bb_form form = is_low_rank(view) ? BB_FORM_OUTER : BB_FORM_SQUARE;
+    return (bb_layout){1, {{"models", form, view->pub->features, clip, 1.0}}};
+}
+
+bb_status bb_mp_plan(const bb_view *view, bb_plan *plan) {
+    const bb_mp_options *o = view->options;
+    const bb_layout models = models_layout(view, 1.0);
+    bb_status status = check(view);
     if (!status)
-        status = bb_plan_schedule(plan, pub, selects, DEFAULT_ROUNDS, default_schedule);
+        status = bb_plan_schedule(plan, view->pub, selects(view), DEFAULT_ROUNDS,
+                                  default_schedule);
     if (status) return status;
-    if (selects) {
+    if (selects(view)) {
         plan->step[0].selection = o->clip_share;
-        bb_plan_room(plan, pub, &clip);
+        bb_plan_room(plan, view->pub, &clip_layout);
     }
-    bb_plan_room(plan, pub, &models);
+    bb_plan_room(plan, view->pub, &models);
     return BB_OK;
 }
 
-void bb_mp_layout(const bb_view *view, bb_mp_form form, bb_layout *layout) {
-    *layout = (bb_layout){.blocks = 1};
-    if (selecting(view))
-        layout->block[0] =
-            (bb_block){"clip", BB_FORM_SELECTION, CLIP_CANDIDATES, 1.0, 1.0};
-    else
-        layout->block[0] = (bb_block){
-            "models", form == BB_MP_LOW_RANK ? BB_FORM_OUTER : BB_FORM_SQUARE,
-            view->pub->features, bb_mp_clip(view), 1.0};
+void bb_mp_layout(const bb_view *view, bb_layout *layout) {
+    *layout = selecting(view) ? clip_layout : models_layout(view, bb_mp_clip(view));
 }
 
 /* -- the public matrix
  * ----------------------------------------------------------------- */
 
-size_t bb_mp_digest_length(bb_mp_form form, size_t d) {
-    if (form == BB_MP_GROUP_SPARSE) return 0;
+size_t bb_mp_digest_length(const bb_view *view) {
+    const size_t d = view->pub->features;
+    if (!is_low_rank(view)) return 0;
     return 2 * d * d + d + (bb_eigen_work(d) + sizeof(double) - 1) / sizeof(double);
 }
 
@@ -164,26 +187,26 @@ static double kept(double square, double threshold) {
 
 /* c times the usual size of the noise: its spectral norm, about s sqrt(2 d), or its
  * largest entry, about s sqrt(2 ln 2d). */
-static double shift(const bb_mp_options *o, bb_mp_form form, const bb_release *release,
-                    size_t d) {
-    const double size =
-        form == BB_MP_LOW_RANK ? 2.0 * (double)d : 2.0 * log(2.0 * (double)d);
+static double shift(const bb_view *view, const bb_release *release) {
+    const bb_mp_options *o = view->options;
+    const double d = (double)view->pub->features;
+    const double size = is_low_rank(view) ? 2.0 * d : 2.0 * log(2.0 * d);
     const double c =
         isnan(o->shift) ? (release->psd_noise ? 0.0 : default_shift) : o->shift;
     return c * release->noise[0] * sqrt(size);
 }
 
-bb_status bb_mp_digest(const bb_view *view, bb_mp_form form, double parts,
-                       const bb_release *release, bb_billboard *board, double *work) {
+bb_status bb_mp_digest(const bb_view *view, const bb_release *release,
+                       bb_billboard *board, double *work) {
     const bb_mp_options *o = view->options;
     const size_t d = view->pub->features;
-    const double threshold = bb_mp_step(o, view->pub, parts) * o->lambda;
+    const double threshold = bb_mp_step(view) * o->lambda;
     if (selecting(view)) {
         board->at[0] = pow(10.0, clip_exponent(release->winner[0]));
         return BB_OK;
     }
-    const double lift = shift(o, form, release, d);
-    if (form == BB_MP_GROUP_SPARSE) {
+    const double lift = shift(view, release);
+    if (!is_low_rank(view)) {
         for (size_t k = 0; k < d; k++)
             matrix(board)[k] = kept(release->value[0][k] + lift, threshold);
         return BB_OK;
@@ -228,10 +251,11 @@ static void clip_to(size_t d, double *w, double clip) {
     if (norm > clip) bb_scale(d, clip / norm, w);
 }
 
-void bb_mp_show(const bb_view *view, const bb_task *task, const double *w,
-                double *shown) {
+void bb_mp_show(const bb_view *view, const bb_task *task, double *const *block) {
     const bb_mp_options *o = view->options;
     const size_t d = task->local->d;
+    const double *w = bb_mp_read(task).w;
+    double *shown = block[0];
     if (!selecting(view)) {
         memcpy(shown, w, d * sizeof *w);
         clip_to(d, shown, bb_mp_clip(view));
@@ -245,11 +269,11 @@ void bb_mp_show(const bb_view *view, const bb_task *task, const double *w,
     show_scores(w, d, shown);
 }
 
-void bb_mp_shrink(const bb_view *view, bb_mp_form form, double *w, double *out) {
+void bb_mp_shrink(const bb_view *view, double *w, double *out) {
     const size_t d = view->pub->features;
     const double *M = matrix(view->board);
     clip_to(d, w, bb_mp_clip(view));
-    if (form == BB_MP_LOW_RANK)
+    if (is_low_rank(view))
         bb_multiply(d, d, 1.0, M, w, 0.0, out);
     else
         for (size_t k = 0; k < d; k++) out[k] = M[k] * w[k];
@@ -264,12 +288,11 @@ void bb_mp_extrapolate(size_t d, double beta, const double *hat, double *previou
 }
 
 void bb_mp_descend(const bb_view *view, const bb_task *task, const bb_mp_state *state,
-                   double beta, double parts, const double *z, double *g,
-                   double *work) {
+                   double beta, const double *z, double *g, double *work) {
     const bb_mp_options *o = view->options;
     const size_t d = task->local->d;
-    const double curve = parts * (task->local->lipschitz + o->ridge);
-    const double eta = bb_mp_step(o, view->pub, parts);
+    const double curve = parts(view) * (task->local->lipschitz + o->ridge);
+    const double eta = bb_mp_step(view);
     const double step = curve * eta > 1.0 ? 1.0 / curve : eta;
     const double *b = state->intercept;
     const double moved = b[0] + beta * (b[0] - b[1]);
@@ -284,11 +307,11 @@ void bb_mp_descend(const bb_view *view, const bb_task *task, const bb_mp_state *
 /* -- algorithms 2 and 3
  * ---------------------------------------------------------------- */
 
-size_t bb_mp_work_length(size_t d) {
-    return 3 * d;
+size_t bb_mp_work_length(const bb_view *view) {
+    return 3 * view->pub->features;
 }
 
-void bb_mp_train(const bb_view *view, bb_task *task, bb_mp_form form) {
+void bb_mp_train(const bb_view *view, bb_task *task) {
     const bb_mp_state own = bb_mp_read(task);
     const uint32_t t = bb_mp_iterations(view);
     const size_t d = task->local->d;
@@ -298,16 +321,16 @@ void bb_mp_train(const bb_view *view, bb_task *task, bb_mp_form form) {
         own.intercept[1] = own.intercept[0];
     }
     if (t == 0) return;
-    bb_mp_shrink(view, form, own.w, hat);
+    bb_mp_shrink(view, own.w, hat);
     if (t == 1) memcpy(own.previous, own.w, d * sizeof *hat);
-    const double beta =
-        bb_mp_beta(view->options, bb_mp_step(view->options, view->pub, 1), t);
+    const double beta = bb_mp_beta(view, t);
     bb_mp_extrapolate(d, beta, hat, own.previous, z);
-    bb_mp_descend(view, task, &own, beta, 1, z, g, work);
+    bb_mp_descend(view, task, &own, beta, z, g, work);
     for (size_t k = 0; k < d; k++) own.w[k] = z[k] - g[k];
 }
 
-void bb_mp_finish(const bb_view *view, bb_task *task, bb_mp_form form) {
-    bb_mp_shrink(view, form, bb_mp_read(task).w, task->model);
+bb_status bb_mp_finish(const bb_view *view, bb_task *task) {
+    bb_mp_shrink(view, bb_mp_read(task).w, task->model);
     *task->intercept = bb_local_intercept(task->local, task->model, task->work);
+    return BB_OK;
 }

@@ -12,7 +12,14 @@
 
 enum { BB_MP_MOST_FEATURES = 4000 };
 
-typedef enum bb_mp_form { BB_MP_LOW_RANK, BB_MP_GROUP_SPARSE } bb_mp_form;
+/* A method's variant: the penalty that tasks share, and what else a model is made of.
+ */
+typedef enum bb_mp_variant {
+    BB_MP_LOW_RANK,
+    BB_MP_GROUP_SPARSE,
+    BB_MP_TWO_PARTS, /* low rank, plus an own sparse part */
+    BB_MP_BY_PATTERN /* option pattern: one of the first two */
+} bb_mp_variant;
 typedef enum bb_mp_momentum {
     BB_MP_NESTEROV,
     BB_MP_STRONG,
@@ -31,6 +38,7 @@ typedef struct bb_mp_options {
     double clip_share;
     double start_lambda;
     int momentum, start;
+    int pattern; /* for BB_MP_BY_PATTERN */
 } bb_mp_options;
 
 #define BB_MP_REAL(text, field, value, low, high, unit, words)                         \
@@ -83,43 +91,45 @@ typedef struct bb_mp_options {
         BB_MP_REAL("start-lambda", start_lambda, "0.001", 1e-12, 1e12, "LAMBDA",       \
                    "penalty of that ridge model")
 
-/* What a task keeps between rounds; q and q_previous of mp-lrsp only. */
+/* What a task keeps between rounds; q and q_previous of BB_MP_TWO_PARTS only. */
 typedef struct bb_mp_state {
-    double *w; /* d: w^(t) after the gradient step (mp-lrsp: its low-rank part) */
+    double *w; /* d: w^(t) after the gradient step (two parts: the low-rank one) */
     double *previous;  /* d: the shrunk model of the iteration before */
     double *intercept; /* 2: logistic loss, now and before */
     double *q, *q_previous;
 } bb_mp_state;
 
-size_t bb_mp_state_length(size_t d, bool sparse_part);
 bb_mp_state bb_mp_read(const bb_task *task);
 
 /* -- public
  * ---------------------------------------------------------------------------- */
 
-/* Whether the first round selects the clip. */
-bool bb_mp_selects(const bb_mp_options *o, const bb_public *pub);
 /* The clip K that holds now; INFINITY without noise, where nothing is clipped. */
 double bb_mp_clip(const bb_view *view);
 /* Iterations whose matrix M is on the billboard. */
 uint32_t bb_mp_iterations(const bb_view *view);
-/* eta for a model of `parts` summands; NaN where no public bound exists. */
-double bb_mp_step(const bb_mp_options *o, const bb_public *pub, double parts);
+/* eta; NaN where no public bound exists. */
+double bb_mp_step(const bb_view *view);
 /* beta_t of iteration t = 1, 2, ... */
-double bb_mp_beta(const bb_mp_options *o, double step, uint32_t t);
+double bb_mp_beta(const bb_view *view, uint32_t t);
 
-/* bb_method's hooks, for a form. */
-BB_MUST_CHECK bb_status bb_mp_plan(const char *name, const bb_mp_options *o,
-                                   const bb_public *pub, bb_mp_form form, double parts,
-                                   bb_plan *plan);
-size_t bb_mp_board_length(bb_mp_form form, size_t d);
-size_t bb_mp_digest_length(bb_mp_form form, size_t d);
-void bb_mp_layout(const bb_view *view, bb_mp_form form, bb_layout *layout);
+/* bb_method's hooks, for every variant. */
+BB_MUST_CHECK bb_status bb_mp_plan(const bb_view *view, bb_plan *plan);
+size_t bb_mp_board_length(const bb_view *view);
+size_t bb_mp_state_length(const bb_view *view);
+size_t bb_mp_digest_length(const bb_view *view);
+void bb_mp_layout(const bb_view *view, bb_layout *layout);
+/* The scores of the clip's selection, or the task's clipped w. */
+void bb_mp_show(const bb_view *view, const bb_task *task, double *const *block);
 /* M from the noisy sum: eigenvalues (or entries) Lambda + shift become
  * max(0, 1 - eta lambda / sqrt(Lambda)), 0 where Lambda <= 0. */
-BB_MUST_CHECK bb_status bb_mp_digest(const bb_view *view, bb_mp_form form, double parts,
-                                     const bb_release *release, bb_billboard *board,
-                                     double *work);
+BB_MUST_CHECK bb_status bb_mp_digest(const bb_view *view, const bb_release *release,
+                                     bb_billboard *board, double *work);
+
+/* bb_method's hooks of algorithms 2 and 3. */
+size_t bb_mp_work_length(const bb_view *view);
+void bb_mp_train(const bb_view *view, bb_task *task);
+BB_MUST_CHECK bb_status bb_mp_finish(const bb_view *view, bb_task *task);
 
 /* -- one task
  * -------------------------------------------------------------------------- */
@@ -127,22 +137,14 @@ BB_MUST_CHECK bb_status bb_mp_digest(const bb_view *view, bb_mp_form form, doubl
 /* w <- the first model; b its intercept. */
 void bb_mp_begin(const bb_view *view, const bb_task *task, double *w, double *b,
                  double *work);
-/* The scores of the clip's selection, or the clipped model w. */
-void bb_mp_show(const bb_view *view, const bb_task *task, const double *w,
-                double *shown);
 /* w <- w clipped to K, out <- M w. */
-void bb_mp_shrink(const bb_view *view, bb_mp_form form, double *w, double *out);
+void bb_mp_shrink(const bb_view *view, double *w, double *out);
 /* z <- hat + beta (hat - previous), previous <- hat. */
 void bb_mp_extrapolate(size_t d, double beta, const double *hat, double *previous,
                        double *z);
 /* g <- step * gradient at z of the task's loss and ridge; moves state.intercept. The
  * step is the public eta, or the task's own 1/L_i where that is smaller. */
 void bb_mp_descend(const bb_view *view, const bb_task *task, const bb_mp_state *state,
-                   double beta, double parts, const double *z, double *g, double *work);
-
-/* Algorithms 2 and 3: bb_method's hooks, for a form. Work: bb_mp_work_length(d). */
-size_t bb_mp_work_length(size_t d);
-void bb_mp_train(const bb_view *view, bb_task *task, bb_mp_form form);
-void bb_mp_finish(const bb_view *view, bb_task *task, bb_mp_form form);
+                   double beta, const double *z, double *g, double *work);
 
 #endif

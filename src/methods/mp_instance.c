@@ -18,7 +18,7 @@ typedef enum calibration { CALIBRATION_OURS, CALIBRATION_PUBLISHED } calibration
 
 typedef struct instance_options {
     bb_mp_options common;
-    int pattern, calibration;
+    int calibration;
     double epsilon, delta, gradient_clip;
 } instance_options;
 
@@ -28,7 +28,7 @@ static const bb_option table[] = {
                "models are clipped to this public norm when they are shown"),
     {.name = "pattern",
      .kind = BB_OPTION_CHOICE,
-     .offset = offsetof(instance_options, pattern),
+     .offset = offsetof(instance_options, common.pattern),
      .fallback = "low-rank",
      .choices = "low-rank|group-sparse",
      .argument = "PATTERN",
@@ -69,54 +69,21 @@ static const bb_option table[] = {
 /* -- public
  * ---------------------------------------------------------------------------- */
 
-static bb_mp_form form_of(const void *options) {
-    const instance_options *o = options;
-    return o->pattern ? BB_MP_GROUP_SPARSE : BB_MP_LOW_RANK;
-}
-
-static bb_status plan(const void *options, const bb_public *pub, bb_plan *out) {
-    const instance_options *o = options;
-    if (pub->intercept)
+static bb_status plan(const bb_view *view, bb_plan *out) {
+    const instance_options *o = view->options;
+    if (view->pub->intercept)
         return bb_fail(BB_EUSAGE,
                        "mp-instance: an own intercept would mix the rows; give "
                        "it as a constant feature");
-    bb_status status =
-        bb_mp_plan("mp-instance", &o->common, pub, form_of(options), 1, out);
+    bb_status status = bb_mp_plan(view, out);
     if (!status) status = bb_plan_instance(out, o->epsilon, o->delta);
     if (!status) out->instance_broken = o->calibration == CALIBRATION_PUBLISHED;
     return status;
 }
 
-static size_t board_length(const void *options, const bb_public *pub) {
-    return bb_mp_board_length(form_of(options), pub->features);
-}
-
-static size_t state_length(const void *options, const bb_public *pub) {
-    (void)options;
-    return bb_mp_state_length(pub->features, false);
-}
-
-static size_t work_length(const void *options, const bb_public *pub) {
-    (void)options;
-    return 3 * pub->features;
-}
-
-static size_t local_length(const void *options, const bb_local *local) {
-    (void)options;
+static size_t local_length(const bb_view *view, const bb_local *local) {
+    (void)view;
     return local->n;
-}
-
-static size_t digest_length(const void *options, const bb_public *pub) {
-    return bb_mp_digest_length(form_of(options), pub->features);
-}
-
-static void layout(const bb_view *view, bb_layout *out) {
-    bb_mp_layout(view, form_of(view->options), out);
-}
-
-static bb_status digest(const bb_view *view, const bb_release *release,
-                        bb_billboard *board, double *work) {
-    return bb_mp_digest(view, form_of(view->options), 1, release, board, work);
 }
 
 /* -- one task's rows
@@ -177,17 +144,15 @@ static void add_noise(bb_random *random, size_t d, double scale, double *w,
  * shown. hat: d. */
 static void look_ahead(const bb_view *view, const bb_mp_state *own, double *hat,
                        double *z) {
-    const instance_options *o = view->options;
     const size_t d = view->pub->features;
     const uint32_t t = view->board->releases;
     if (t == 0) {
         memset(z, 0, d * sizeof *z);
         return;
     }
-    bb_mp_shrink(view, form_of(o), own->w, hat);
+    bb_mp_shrink(view, own->w, hat);
     if (t == 1) memcpy(own->previous, own->w, d * sizeof *hat);
-    const double step = bb_mp_step(&o->common, view->pub, 1);
-    bb_mp_extrapolate(d, bb_mp_beta(&o->common, step, t), hat, own->previous, z);
+    bb_mp_extrapolate(d, bb_mp_beta(view, t), hat, own->previous, z);
 }
 
 static void train(const bb_view *view, bb_task *task) {
@@ -196,7 +161,7 @@ static void train(const bb_view *view, bb_task *task) {
     const bb_local *local = task->local;
     const size_t d = local->d;
     double *hat = task->work, *z = hat + d, *g = z + d, *u = g + d;
-    const double eta = bb_mp_step(&o->common, view->pub, 1);
+    const double eta = bb_mp_step(view);
     const double epsilon = view->plan->instance[view->board->releases];
     if (local->n == 0) return;
     look_ahead(view, &own, hat, z);
@@ -209,12 +174,8 @@ static void train(const bb_view *view, bb_task *task) {
     add_noise(task->random, d, 2.0 * eta * bound * local->weight / epsilon, own.w, hat);
 }
 
-static void show(const bb_view *view, const bb_task *task, double *const *block) {
-    bb_mp_show(view, task, bb_mp_read(task).w, block[0]);
-}
-
 static bb_status finish(const bb_view *view, bb_task *task) {
-    bb_mp_shrink(view, form_of(view->options), bb_mp_read(task).w, task->model);
+    bb_mp_shrink(view, bb_mp_read(task).w, task->model);
     return BB_OK;
 }
 
@@ -223,6 +184,7 @@ const bb_method bb_method_mp_instance = {
     .summary =
         "protects single rows at the task and whole tasks at the door (after Liang "
         "et al. 2020, algorithm 5)",
+    .variant = BB_MP_BY_PATTERN,
     .kind = BB_METHOD_PRIVATE,
     .losses = BB_SUPPORTS_SQUARED | BB_SUPPORTS_LOGISTIC,
     .own_noise = true,
@@ -230,14 +192,14 @@ const bb_method bb_method_mp_instance = {
     .options = {table, sizeof table / sizeof *table},
     .options_size = sizeof(instance_options),
     .plan = plan,
-    .board_length = board_length,
-    .state_length = state_length,
-    .work_length = work_length,
-    .digest_length = digest_length,
+    .board_length = bb_mp_board_length,
+    .state_length = bb_mp_state_length,
+    .work_length = bb_mp_work_length,
+    .digest_length = bb_mp_digest_length,
     .local_length = local_length,
-    .layout = layout,
+    .layout = bb_mp_layout,
     .train = train,
-    .show = show,
-    .digest = digest,
+    .show = bb_mp_show,
+    .digest = bb_mp_digest,
     .finish = finish,
 };

@@ -27,50 +27,17 @@ static const bb_option table[] = {
     BB_MP_START_ROWS,
 };
 
-/* The loss sees p + q: its curvature in (p, q) is twice that of a single model. */
-static const double parts = 2;
-
-static bb_status plan(const void *options, const bb_public *pub, bb_plan *out) {
-    return bb_mp_plan("mp-lrsp", options, pub, BB_MP_LOW_RANK, parts, out);
-}
-
-static size_t board_length(const void *options, const bb_public *pub) {
-    (void)options;
-    return bb_mp_board_length(BB_MP_LOW_RANK, pub->features);
-}
-
-static size_t state_length(const void *options, const bb_public *pub) {
-    (void)options;
-    return bb_mp_state_length(pub->features, true);
-}
-
-static size_t work_length(const void *options, const bb_public *pub) {
-    (void)options;
-    return 5 * pub->features;
-}
-
-static size_t digest_length(const void *options, const bb_public *pub) {
-    (void)options;
-    return bb_mp_digest_length(BB_MP_LOW_RANK, pub->features);
-}
-
-static void layout(const bb_view *view, bb_layout *out) {
-    bb_mp_layout(view, BB_MP_LOW_RANK, out);
-}
-
-static double sparse_threshold(const bb_view *view) {
-    const lrsp_options *o = view->options;
-    return bb_mp_step(&o->common, view->pub, parts) * o->sparse_lambda;
+static size_t work_length(const bb_view *view) {
+    return 5 * view->pub->features;
 }
 
 static void soften(const bb_view *view, size_t d, const double *q, double *hat) {
-    const double threshold = sparse_threshold(view);
+    const lrsp_options *o = view->options;
     memcpy(hat, q, d * sizeof *hat);
-    bb_prox_l1(d, hat, threshold);
+    bb_prox_l1(d, hat, bb_mp_step(view) * o->sparse_lambda);
 }
 
 static void train(const bb_view *view, bb_task *task) {
-    const lrsp_options *o = view->options;
     const bb_mp_state own = bb_mp_read(task);
     const uint32_t t = bb_mp_iterations(view);
     const size_t d = task->local->d;
@@ -81,9 +48,8 @@ static void train(const bb_view *view, bb_task *task) {
         own.intercept[1] = own.intercept[0];
     }
     if (t == 0) return;
-    const double beta =
-        bb_mp_beta(&o->common, bb_mp_step(&o->common, view->pub, parts), t);
-    bb_mp_shrink(view, BB_MP_LOW_RANK, own.w, hat);
+    const double beta = bb_mp_beta(view, t);
+    bb_mp_shrink(view, own.w, hat);
     if (t == 1) {
         memcpy(own.previous, own.w, d * sizeof *hat);
         memcpy(own.q_previous, own.q, d * sizeof *hat);
@@ -92,25 +58,16 @@ static void train(const bb_view *view, bb_task *task) {
     soften(view, d, own.q, hat);
     bb_mp_extrapolate(d, beta, hat, own.q_previous, zq);
     for (size_t k = 0; k < d; k++) z[k] = zp[k] + zq[k];
-    bb_mp_descend(view, task, &own, beta, parts, z, g, work);
+    bb_mp_descend(view, task, &own, beta, z, g, work);
     for (size_t k = 0; k < d; k++) own.w[k] = zp[k] - g[k];
     for (size_t k = 0; k < d; k++) own.q[k] = zq[k] - g[k];
-}
-
-static void show(const bb_view *view, const bb_task *task, double *const *block) {
-    bb_mp_show(view, task, bb_mp_read(task).w, block[0]);
-}
-
-static bb_status digest(const bb_view *view, const bb_release *release,
-                        bb_billboard *board, double *work) {
-    return bb_mp_digest(view, BB_MP_LOW_RANK, parts, release, board, work);
 }
 
 static bb_status finish(const bb_view *view, bb_task *task) {
     const bb_mp_state own = bb_mp_read(task);
     const size_t d = task->local->d;
     double *hat = task->work;
-    bb_mp_shrink(view, BB_MP_LOW_RANK, own.w, task->model);
+    bb_mp_shrink(view, own.w, task->model);
     soften(view, d, own.q, hat);
     for (size_t k = 0; k < d; k++) task->model[k] += hat[k];
     *task->intercept = bb_local_intercept(task->local, task->model, hat + d);
@@ -122,18 +79,19 @@ const bb_method bb_method_mp_lrsp = {
     .summary =
         "published: shared low-rank part plus own sparse part (Liang et al. 2020, "
         "algorithm 4)",
+    .variant = BB_MP_TWO_PARTS,
     .kind = BB_METHOD_PRIVATE,
     .losses = BB_SUPPORTS_SQUARED | BB_SUPPORTS_LOGISTIC,
     .options = {table, sizeof table / sizeof *table},
     .options_size = sizeof(lrsp_options),
-    .plan = plan,
-    .board_length = board_length,
-    .state_length = state_length,
+    .plan = bb_mp_plan,
+    .board_length = bb_mp_board_length,
+    .state_length = bb_mp_state_length,
     .work_length = work_length,
-    .digest_length = digest_length,
-    .layout = layout,
+    .digest_length = bb_mp_digest_length,
+    .layout = bb_mp_layout,
     .train = train,
-    .show = show,
-    .digest = digest,
+    .show = bb_mp_show,
+    .digest = bb_mp_digest,
     .finish = finish,
 };

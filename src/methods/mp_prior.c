@@ -149,8 +149,9 @@ static uint32_t rounds_of(const bb_prior_options *o, const bb_public *pub) {
     return rounds;
 }
 
-static bb_status plan(const void *options, const bb_public *pub, bb_plan *out) {
-    const bb_prior_options *o = options;
+static bb_status plan(const bb_view *view, bb_plan *out) {
+    const bb_prior_options *o = view->options;
+    const bb_public *pub = view->pub;
     const uint32_t rounds = rounds_of(o, pub);
     if (pub->scale_sum)
         return bb_fail(BB_EUSAGE,
@@ -186,23 +187,13 @@ static void layout(const bb_view *view, bb_layout *out) {
     *out = (bb_layout){1, {block_of(view->options, view->pub, at, count)}};
 }
 
-static size_t board_length(const void *options, const bb_public *pub) {
-    (void)options;
-    return bb_prior_board_length(pub->features);
-}
-
-static size_t digest_length(const void *options, const bb_public *pub) {
-    (void)options;
-    return bb_prior_digest_length(pub->features);
-}
-
 /* -- one task: what it keeps and shows -- */
 
 /* A task keeps its leave-one-out errors, then its penalty. */
 enum { STATE_ERRORS = 0, STATE_LAMBDA = BB_PRIOR_EXPONENTS, STATE_LENGTH };
 
-static size_t state_length(const void *options, const bb_public *pub) {
-    (void)options, (void)pub;
+static size_t state_length(const bb_view *view) {
+    (void)view;
     return STATE_LENGTH;
 }
 
@@ -376,8 +367,8 @@ static bb_status finish(const bb_view *view, bb_task *task) {
     return status;
 }
 
-static size_t local_length(const void *options, const bb_local *local) {
-    (void)options;
+static size_t local_length(const bb_view *view, const bb_local *local) {
+    (void)view;
     const size_t loo = bb_local_loo_work(local, BB_PRIOR_EXPONENTS);
     const size_t models = BB_PRIOR_MOST_CANDIDATES * local->d;
     const size_t work = models + bb_prior_fit_length(local->n, local->d);
@@ -394,9 +385,9 @@ const bb_method bb_method_mp_prior = {
     .options = {table, sizeof table / sizeof *table},
     .options_size = sizeof(bb_prior_options),
     .plan = plan,
-    .board_length = board_length,
+    .board_length = bb_prior_board_length,
     .state_length = state_length,
-    .digest_length = digest_length,
+    .digest_length = bb_prior_digest_length,
     .local_length = local_length,
     .layout = layout,
     .train = train,

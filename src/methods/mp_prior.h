@@ -42,11 +42,12 @@ typedef struct bb_prior {
 } bb_prior;
 
 bb_prior bb_prior_read(const bb_view *view);
-size_t bb_prior_board_length(size_t d);
-size_t bb_prior_digest_length(size_t d);
+/* bb_method's hooks. */
+size_t bb_prior_board_length(const bb_view *view);
+size_t bb_prior_digest_length(const bb_view *view);
 
 /* From the noisy sum of Gram blocks ((d+1) x (d+1), noise s on the diagonal): a ridge
- * mean, kept only if its gain is twice its noise. work: bb_prior_digest_length(d). */
+ * mean, kept only if its gain is twice its noise. work: bb_prior_digest_length. */
 BB_MUST_CHECK bb_status bb_prior_mean(const bb_prior *prior, const double *sum,
                                       double s, double *work);
 /* From the noisy sum of direction products (d x d, or d for group-sparse): the spiked

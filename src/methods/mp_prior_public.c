@@ -15,7 +15,8 @@ static const double reliable = 0.6, very_reliable = 0.95;
 
 enum { SCALARS = 4 };
 
-size_t bb_prior_board_length(size_t d) {
+size_t bb_prior_board_length(const bb_view *view) {
+    const size_t d = view->pub->features;
     return SCALARS + BB_PRIOR_MOST_CANDIDATES + 2 * d + d * d;
 }
 
@@ -34,7 +35,8 @@ bb_prior bb_prior_read(const bb_view *view) {
                       .basis = rest + 2 * d};
 }
 
-size_t bb_prior_digest_length(size_t d) {
+size_t bb_prior_digest_length(const bb_view *view) {
+    const size_t d = view->pub->features;
     return d * d + 4 * d + bb_eigen_work(d) / sizeof(double) + 8;
 }
 

@@ -19,6 +19,12 @@ static const double first_balance = 10.0, balanced = 2.0, balance_power = 0.7,
 static const double check_when = 10.0, usual_rate = 0.8, fewest_steps = 2.0,
                     most_steps = 10.0;
 
+/* Omega is the trace norm: the billboard's matrix is full, and vectors are shown
+ * through the sum of their outer products. Otherwise both are diagonal. */
+static bool is_trace(const bb_view *view) {
+    return view->method->variant == BB_MTL_TRACE;
+}
+
 static bb_mtl_board *board_of(const bb_view *view) {
     return (bb_mtl_board *)view->board->at;
 }
@@ -26,44 +32,44 @@ static bb_mtl_board *board_of(const bb_view *view) {
 /* -- sizes
  * ----------------------------------------------------------------------------- */
 
-static bb_layout layout_of(bb_mtl_penalty penalty, bool step, size_t d) {
-    const bb_form form = penalty == BB_MTL_TRACE ? BB_FORM_OUTER : BB_FORM_SQUARE;
-    const bb_block vectors = {step ? "models" : "gradients", form, d, INFINITY, 0.5};
+static bb_layout layout_of(const bb_view *view, bool step) {
+    const bb_form form = is_trace(view) ? BB_FORM_OUTER : BB_FORM_SQUARE;
+    const bb_block vectors = {step ? "models" : "gradients", form, view->pub->features,
+                              INFINITY, 0.5};
     const bb_block numbers = {step ? "residuals" : "certificate", BB_FORM_VECTOR,
                               step ? BB_MTL_STEPPED : BB_MTL_CHECKED, INFINITY, 0.5};
     return (bb_layout){2, {vectors, numbers}};
 }
 
-bb_status bb_mtl_plan(const char *name, bb_mtl_penalty penalty, const bb_public *pub,
-                      bb_plan *plan) {
+bb_status bb_mtl_plan(const bb_view *view, bb_plan *plan) {
+    const bb_public *pub = view->pub;
+    const char *name = view->method->name;
     if (pub->schedule)
         return bb_fail(BB_EUSAGE, "%s spends no budget: it takes no schedule", name);
-    if (penalty == BB_MTL_TRACE && pub->features > BB_MTL_MOST_FEATURES)
+    if (is_trace(view) && pub->features > BB_MTL_MOST_FEATURES)
         return bb_fail(BB_EUSAGE,
                        "%s shares a matrix of features x features: at most %d "
                        "features, found %zu; mtl-l21 shares a vector",
                        name, BB_MTL_MOST_FEATURES, pub->features);
-    const bb_layout check = layout_of(penalty, false, pub->features);
+    const bb_layout check = layout_of(view, false);
     bb_plan_room(plan, pub, &check);
     return bb_plan_rounds(plan, pub->rounds ? pub->rounds : ROUNDS);
 }
 
-static size_t matrix_length(bb_mtl_penalty penalty, size_t d) {
-    return penalty == BB_MTL_TRACE ? d * d : d;
+size_t bb_mtl_board_length(const bb_view *view) {
+    const size_t d = view->pub->features;
+    return sizeof(bb_mtl_board) / sizeof(double) + (is_trace(view) ? d * d : d);
 }
 
-size_t bb_mtl_board_length(bb_mtl_penalty penalty, size_t d) {
-    return sizeof(bb_mtl_board) / sizeof(double) + matrix_length(penalty, d);
-}
-
-size_t bb_mtl_digest_length(bb_mtl_penalty penalty, size_t d) {
-    if (penalty == BB_MTL_L21) return 0;
+size_t bb_mtl_digest_length(const bb_view *view) {
+    const size_t d = view->pub->features;
+    if (!is_trace(view)) return 0;
     const size_t eigen = bb_eigen_work(d) / sizeof(double) + 1;
     return d * d + 2 * d + (eigen > d * d ? eigen : d * d);
 }
 
-void bb_mtl_layout(const bb_view *view, bb_mtl_penalty penalty, bb_layout *layout) {
-    *layout = layout_of(penalty, board_of(view)->step == 1.0, view->pub->features);
+void bb_mtl_layout(const bb_view *view, bb_layout *layout) {
+    *layout = layout_of(view, board_of(view)->step == 1.0);
 }
 
 /* -- the penalty
@@ -86,11 +92,13 @@ static double root(double square) {
 
 /* The prox's matrix from the sum of v v' or v o v; `work` as in bb_mtl_digest_length.
  */
-static bb_status make_matrix(bb_mtl_penalty penalty, size_t d, const double *sum,
-                             double theta, bb_mtl_board *board, double *work) {
+static bb_status make_matrix(const bb_view *view, const double *sum, double theta,
+                             double *work) {
+    const size_t d = view->pub->features;
+    bb_mtl_board *board = board_of(view);
     double z = 0.0, u = 0.0;
     board->omega = 0.0;
-    if (penalty == BB_MTL_L21) {
+    if (!is_trace(view)) {
         for (size_t k = 0; k < d; k++)
             board->matrix[k] = shrink(root(sum[k]), theta, board, &z, &u);
     } else {
@@ -108,10 +116,11 @@ static bb_status make_matrix(bb_mtl_penalty penalty, size_t d, const double *sum
 }
 
 /* ||G|| from the sum of g g' or g o g. */
-static bb_status dual_norm(bb_mtl_penalty penalty, size_t d, const double *sum,
-                           double *norm, double *work) {
+static bb_status dual_norm(const bb_view *view, const double *sum, double *norm,
+                           double *work) {
+    const size_t d = view->pub->features;
     double largest = 0.0;
-    if (penalty == BB_MTL_L21) {
+    if (!is_trace(view)) {
         for (size_t k = 0; k < d; k++) largest = fmax(largest, sum[k]);
     } else {
         double *copy = work, *value = copy + d * d, *rest = value + 2 * d;
@@ -142,14 +151,14 @@ static void balance(bb_mtl_board *board, double apart, double moved) {
     board->rho *= fmin(most_change, fmax(1.0 / most_change, change));
 }
 
-static bb_status digest_step(const bb_view *view, bb_mtl_penalty penalty,
-                             const bb_release *release, double *work) {
+static bb_status digest_step(const bb_view *view, const bb_release *release,
+                             double *work) {
     const bb_mtl_options *o = view->options;
     bb_mtl_board *board = board_of(view);
     const double apart = root(release->value[1][BB_MTL_APART]);
     const double moved = root(release->value[1][BB_MTL_MOVED]);
-    bb_status status = make_matrix(penalty, view->pub->features, release->value[0],
-                                   o->lambda / board->rho, board, work);
+    bb_status status =
+        make_matrix(view, release->value[0], o->lambda / board->rho, work);
     if (status) return status;
     const double rho = board->rho;
     board->steps += 1.0;
@@ -181,15 +190,13 @@ static double conjugate_at(const bb_mtl_board *board, const double *sum, double 
                                         : at_end;
 }
 
-static bb_status digest_check(const bb_view *view, bb_mtl_penalty penalty,
-                              const bb_release *release, bb_billboard *billboard,
-                              double *work) {
+static bb_status digest_check(const bb_view *view, const bb_release *release,
+                              bb_billboard *billboard, double *work) {
     const bb_mtl_options *o = view->options;
     bb_mtl_board *board = board_of(view);
     const double *sum = release->value[1];
     double norm = 0.0;
-    bb_status status =
-        dual_norm(penalty, view->pub->features, release->value[0], &norm, work);
+    bb_status status = dual_norm(view, release->value[0], &norm, work);
     if (status) return status;
     const double t =
         norm > o->lambda ? fmin(BB_MTL_ALMOST, o->lambda / norm) : BB_MTL_ALMOST;
@@ -197,7 +204,7 @@ static bb_status digest_check(const bb_view *view, bb_mtl_penalty penalty,
     const bool failed = sum[BB_MTL_FAILED] > 0.0;
     if (release->round == 1) {
         board->dual = 0.0; /* no loss is negative */
-        board->diagonal = penalty == BB_MTL_L21 ? 1.0 : 0.0;
+        board->diagonal = is_trace(view) ? 0.0 : 1.0;
         board->rho = first_rho * sum[BB_MTL_SPREAD] /
                      ((double)view->pub->tasks * (double)view->pub->features);
         if (!(board->rho > 0.0)) board->rho = 1.0;
@@ -216,12 +223,12 @@ static bb_status digest_check(const bb_view *view, bb_mtl_penalty penalty,
     return BB_OK;
 }
 
-bb_status bb_mtl_digest(const bb_view *view, bb_mtl_penalty penalty,
-                        const bb_release *release, bb_billboard *board, double *work) {
+bb_status bb_mtl_digest(const bb_view *view, const bb_release *release,
+                        bb_billboard *board, double *work) {
     const uint32_t rounds = view->pub->rounds ? view->pub->rounds : ROUNDS;
     const bb_status status = board_of(view)->step == 1.0
-                                 ? digest_step(view, penalty, release, work)
-                                 : digest_check(view, penalty, release, board, work);
+                                 ? digest_step(view, release, work)
+                                 : digest_check(view, release, board, work);
     if (!status && release->round + 1 == rounds) board_of(view)->step = 0.0;
     return status;
 }

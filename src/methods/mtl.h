@@ -20,7 +20,7 @@
 
 enum { BB_MTL_MOST_FEATURES = 4000 };
 
-typedef enum bb_mtl_penalty { BB_MTL_TRACE, BB_MTL_L21 } bb_mtl_penalty;
+typedef enum bb_mtl_variant { BB_MTL_TRACE, BB_MTL_L21 } bb_mtl_variant;
 
 typedef struct bb_mtl_options {
     double lambda, tolerance;
@@ -77,19 +77,16 @@ enum { BB_MTL_APART, BB_MTL_MOVED, BB_MTL_STEPPED };
 /* Over-relaxation a. */
 #define BB_MTL_RELAXATION 1.7
 
-/* bb_method's hooks, for a penalty. */
-BB_MUST_CHECK bb_status bb_mtl_plan(const char *name, bb_mtl_penalty penalty,
-                                    const bb_public *pub, bb_plan *plan);
-size_t bb_mtl_board_length(bb_mtl_penalty penalty, size_t d);
-size_t bb_mtl_digest_length(bb_mtl_penalty penalty, size_t d);
-void bb_mtl_layout(const bb_view *view, bb_mtl_penalty penalty, bb_layout *layout);
-BB_MUST_CHECK bb_status bb_mtl_digest(const bb_view *view, bb_mtl_penalty penalty,
-                                      const bb_release *release, bb_billboard *board,
-                                      double *work);
-/* The same for both. */
-size_t bb_mtl_state_length(const void *options, const bb_public *pub);
-size_t bb_mtl_work_length(const void *options, const bb_public *pub);
-size_t bb_mtl_local_length(const void *options, const bb_local *local);
+/* bb_method's hooks; the method's variant is its penalty, a bb_mtl_variant. */
+BB_MUST_CHECK bb_status bb_mtl_plan(const bb_view *view, bb_plan *plan);
+size_t bb_mtl_board_length(const bb_view *view);
+size_t bb_mtl_state_length(const bb_view *view);
+size_t bb_mtl_work_length(const bb_view *view);
+size_t bb_mtl_digest_length(const bb_view *view);
+size_t bb_mtl_local_length(const bb_view *view, const bb_local *local);
+void bb_mtl_layout(const bb_view *view, bb_layout *layout);
+BB_MUST_CHECK bb_status bb_mtl_digest(const bb_view *view, const bb_release *release,
+                                      bb_billboard *board, double *work);
 void bb_mtl_train(const bb_view *view, bb_task *task);
 void bb_mtl_show(const bb_view *view, const bb_task *task, double *const *block);
 bb_status bb_mtl_finish(const bb_view *view, bb_task *task);

@@ -59,19 +59,17 @@ static bool keeps_inverse(const bb_public *pub, const bb_local *local) {
     return has_room(pub) && !(local->d >= wide && local->n < local->d / 4);
 }
 
-size_t bb_mtl_state_length(const void *options, const bb_public *pub) {
-    const size_t d = pub->features;
-    (void)options;
-    return NUMBERS + 5 * d + (has_room(pub) ? d * d : 0);
+size_t bb_mtl_state_length(const bb_view *view) {
+    const size_t d = view->pub->features;
+    return NUMBERS + 5 * d + (has_room(view->pub) ? d * d : 0);
 }
 
-size_t bb_mtl_work_length(const void *options, const bb_public *pub) {
-    (void)options;
-    return 4 * pub->features;
+size_t bb_mtl_work_length(const bb_view *view) {
+    return 4 * view->pub->features;
 }
 
-size_t bb_mtl_local_length(const void *options, const bb_local *local) {
-    (void)options;
+size_t bb_mtl_local_length(const bb_view *view, const bb_local *local) {
+    (void)view;
     return bb_local_hessian_work(local) + local->n + local->d;
 }
 

@@ -38,9 +38,8 @@ static const bb_option table[] = {
      .help = "l1: stop at a certified duality gap of this fraction of the objective"},
 };
 
-static size_t work_length(const void *options, const bb_public *pub) {
-    (void)options;
-    return pub->features;
+static size_t work_length(const bb_view *view) {
+    return view->pub->features;
 }
 
 /* By strong convexity in w and convexity in b, the objective F is above its least value

@@ -7,8 +7,8 @@ static bb_step steps[4];
 static uint32_t count;
 
 /* A method whose plan is the test's. */
-static bb_status plan(const void *options, const bb_public *pub, bb_plan *out) {
-    (void)options, (void)pub;
+static bb_status plan(const bb_view *view, bb_plan *out) {
+    (void)view;
     bb_status status = bb_plan_rounds(out, count);
     if (!status) memcpy(out->step, steps, count * sizeof *steps);
     return status;
@@ -29,12 +29,13 @@ static bb_public public(double epsilon, double delta) {
 static void test_gaussian(void **state) {
     (void)state;
     const bb_public pub = public(1.5, 1e-6);
+    const bb_view view = {.method = &method, .pub = &pub};
     bb_plan p;
     count = 3;
     steps[0] = (bb_step){1.0, 0.0};
     steps[1] = (bb_step){2.0, 0.0};
     steps[2] = (bb_step){0.0, 0.0};
-    assert_ok(bb_plan_make(&p, &method, NULL, &pub, BB_PRICE_GAUSSIAN));
+    assert_ok(bb_plan_make(&p, &view, BB_PRICE_GAUSSIAN));
     const double mu = sqrt(p.mu[0] * p.mu[0] + p.mu[1] * p.mu[1]);
     assert_relative(p.mu[1], 2.0 * p.mu[0], 1e-14);
     assert_true(p.mu[2] == 0.0 && p.pure[0] == 0.0);
@@ -48,36 +49,38 @@ static void test_gaussian(void **state) {
 static void test_selection(void **state) {
     (void)state;
     const bb_public pub = public(2.0, 1e-6);
+    const bb_view view = {.method = &method, .pub = &pub};
     bb_plan p;
     count = 2;
     steps[0] = (bb_step){0.0, 0.25};
     steps[1] = (bb_step){1.0, 0.0};
-    assert_ok(bb_plan_make(&p, &method, NULL, &pub, BB_PRICE_GAUSSIAN));
+    assert_ok(bb_plan_make(&p, &view, BB_PRICE_GAUSSIAN));
     assert_true(p.pure[0] == 0.5 && p.mu[0] == 0.0);
     assert_relative(p.mu[1], bb_gdp_mu(1.5, 1e-6), 1e-11);
     bb_plan_free(&p);
-    assert_ok(bb_plan_make(&p, &method, NULL, &pub, BB_PRICE_PUBLISHED));
+    assert_ok(bb_plan_make(&p, &view, BB_PRICE_PUBLISHED));
     assert_true(p.pure[0] == 0.5);
     assert_true(p.pure[1] > 0.0 && bb_kov_epsilon(1, &p.pure[1], 1e-6) <= 1.5);
     bb_plan_free(&p);
     steps[0].selection = 1.01;
     for (int pricing = BB_PRICE_GAUSSIAN; pricing <= BB_PRICE_PUBLISHED; pricing++) {
         steps[1].weight = 1.0;
-        assert_fails(bb_plan_make(&p, &method, NULL, &pub, (bb_pricing)pricing),
-                     BB_EUSAGE, "1.01 times");
+        assert_fails(bb_plan_make(&p, &view, (bb_pricing)pricing), BB_EUSAGE,
+                     "1.01 times");
         steps[1].weight = 0.0; /* no other release that could notice */
-        assert_fails(bb_plan_make(&p, &method, NULL, &pub, (bb_pricing)pricing),
-                     BB_EUSAGE, "1.01 times");
+        assert_fails(bb_plan_make(&p, &view, (bb_pricing)pricing), BB_EUSAGE,
+                     "1.01 times");
     }
 }
 
 static void test_published(void **state) {
     (void)state;
     const bb_public pub = public(1.0, 1e-4);
+    const bb_view view = {.method = &method, .pub = &pub};
     bb_plan p;
     count = 4;
     for (size_t t = 0; t < 4; t++) steps[t] = (bb_step){(double)t + 1.0, 0.0};
-    assert_ok(bb_plan_make(&p, &method, NULL, &pub, BB_PRICE_PUBLISHED));
+    assert_ok(bb_plan_make(&p, &view, BB_PRICE_PUBLISHED));
     assert_relative(p.pure[3], 4.0 * p.pure[0], 1e-12);
     assert_true(bb_kov_epsilon(4, p.pure, 1e-4) <= 1.0);
     assert_true(bb_kov_epsilon(4, p.pure, 1e-4) > 0.999);
@@ -87,15 +90,17 @@ static void test_published(void **state) {
 static void test_nothing(void **state) {
     (void)state;
     bb_public pub = public(1.0, 1e-4);
+    const bb_view view = {.method = &method, .pub = &pub};
     bb_plan p;
     count = 2;
-    assert_ok(bb_plan_make(&p, &method, NULL, &pub, BB_PRICE_NOTHING));
+    assert_ok(bb_plan_make(&p, &view, BB_PRICE_NOTHING));
     assert_true(isinf(p.mu[0]) && isinf(p.mu[1]) && isinf(p.pure[1]));
     bb_plan_free(&p);
     /* a method that shows nothing has no rounds, whatever the mechanism */
     const bb_method alone = {.name = "alone", .kind = BB_METHOD_ALONE};
+    const bb_view alone_view = {.method = &alone, .pub = &pub};
     for (int pricing = BB_PRICE_NOTHING; pricing <= BB_PRICE_PUBLISHED; pricing++) {
-        assert_ok(bb_plan_make(&p, &alone, NULL, &pub, (bb_pricing)pricing));
+        assert_ok(bb_plan_make(&p, &alone_view, (bb_pricing)pricing));
         assert_int_equal(p.rounds, 0);
         bb_plan_free(&p);
     }
