@@ -1,5 +1,7 @@
 #include "core/contribution.h"
 
+#include "linalg/linalg.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -13,9 +15,9 @@ static bool all_finite(size_t n, const double *v) {
     return true;
 }
 
-/* Scales v to norm at most `clip`. Norms whose squares overflow or vanish are taken by
- * parts, so a huge finite contribution is clipped like any other. */
-static void clip_to(size_t n, double *v, double clip) {
+/* Scales v, whose squares overflow or vanish, to norm at most `clip`: a huge finite
+ * contribution is clipped like any other. */
+static void clip_extreme(size_t n, double *v, double clip) {
     double largest = 0.0, squares = 0.0;
     for (size_t k = 0; k < n; k++) largest = fmax(largest, fabs(v[k]));
     if (largest == 0.0) return;
@@ -25,13 +27,26 @@ static void clip_to(size_t n, double *v, double clip) {
     for (size_t k = 0; k < n; k++) v[k] = v[k] / largest / norm * clip;
 }
 
+/* Makes v zero if it is not finite, and scales it to norm at most `clip`. */
+static void clip_to(size_t n, double *v, double clip) {
+    const double squares = bb_dot(n, v, v);
+    if (squares > 1e-280 && squares < 1e280) { /* then all of v is finite */
+        const double norm = sqrt(squares);
+        if (norm > clip) bb_scale(n, clip / norm, v);
+    } else if (all_finite(n, v)) {
+        clip_extreme(n, v, clip);
+    } else {
+        memset(v, 0, n * sizeof *v);
+    }
+}
+
 /* Rounds toward zero to integers of norm at most 2^bits; the integers stay in v, where
  * they are exact. */
 static void round_to_grid(size_t n, double *v, double clip, int bits) {
     const double steps = ldexp(1.0, bits);
     const wide limit = (wide)1 << (2 * bits);
     wide squares;
-    for (size_t k = 0; k < n; k++) v[k] = trunc(v[k] / clip * steps);
+    for (size_t k = 0; k < n; k++) v[k] = (double)(int64_t)(v[k] / clip * steps);
     for (;;) {
         squares = 0;
         for (size_t k = 0; k < n; k++) {
@@ -53,7 +68,10 @@ static void mirror(size_t d, double *a) {
 
 void bb_contribution_fit(const bb_block *block, bool clips, int bits, double *v) {
     const size_t n = bb_block_show_length(block);
-    if (!all_finite(n, v)) memset(v, 0, n * sizeof *v);
+    /* a clipped vector is checked on the way; a matrix before half of it is dropped */
+    const bool check =
+        !clips || block->form == BB_FORM_PSD || block->form == BB_FORM_SELECTION;
+    if (check && !all_finite(n, v)) memset(v, 0, n * sizeof *v);
     if (block->form == BB_FORM_SELECTION) {
         for (size_t k = 0; k < n; k++)
             v[k] = trunc(ldexp(fmin(1.0, fmax(0.0, v[k])), SCORE_BITS));
