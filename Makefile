@@ -13,7 +13,7 @@ DESTDIR ?=
 JOBS ?= $(shell nproc)
 
 # The inner make gets its own -j.
-BUILD = MAKEFLAGS= cmake --build build --parallel $(JOBS) --target
+BUILD = MAKEFLAGS=--no-print-directory cmake --build build --parallel $(JOBS) --target
 
 build: build/Makefile
 	@$(BUILD) billboard

@@ -57,7 +57,8 @@ static bb_status draw_suffix(char *name, size_t length) {
     return BB_OK;
 }
 
-static bb_status create_file(char *name, size_t length, int *descriptor) {
+static bb_status create_file(const char *path, char *name, size_t length,
+                             int *descriptor) {
     for (int i = 0; i < TRIES; i++) {
         const bb_status status = draw_suffix(name, length);
         if (status) return status;
@@ -65,7 +66,7 @@ static bb_status create_file(char *name, size_t length, int *descriptor) {
         if (*descriptor >= 0) return BB_OK;
         if (errno != EEXIST) break;
     }
-    return failed(name, "created");
+    return failed(path, "created");
 }
 
 static bb_status write_all(int descriptor, const char *path, const char *bytes,
@@ -77,7 +78,16 @@ static bb_status write_all(int descriptor, const char *path, const char *bytes,
         bytes += written;
         size -= (size_t)written;
     }
-    return fsync(descriptor) ? failed(path, "made durable") : BB_OK;
+    return BB_OK;
+}
+
+/* What is no file (a terminal, a pipe, a device) is written to, never replaced. */
+static bb_status write_through(const char *path, const char *bytes, size_t size) {
+    const int descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    if (descriptor < 0) return failed(path, "opened");
+    bb_status status = write_all(descriptor, path, bytes, size);
+    if (close(descriptor) && !status) status = failed(path, "written");
+    return status;
 }
 
 /* Makes the directory that holds `path` durable. */
@@ -92,16 +102,17 @@ static bb_status sync_parent(const char *path) {
     return status;
 }
 
-bb_status bb_file_write(const char *path, const void *bytes, size_t size) {
+static bb_status replace_file(const char *path, const char *bytes, size_t size) {
     char *name = NULL;
     size_t length = 0;
     int descriptor = -1;
     bool created = false;
     bb_status status = temporary_name(&name, &length, path);
-    if (!status) status = create_file(name, length, &descriptor);
+    if (!status) status = create_file(path, name, length, &descriptor);
     if (status) goto done;
     created = true;
     status = write_all(descriptor, path, bytes, size);
+    if (!status && fsync(descriptor)) status = failed(path, "made durable");
     if (close(descriptor) && !status) status = failed(path, "written");
     if (status) goto done;
     if (rename(name, path)) {
@@ -113,6 +124,20 @@ bb_status bb_file_write(const char *path, const void *bytes, size_t size) {
 done:
     if (created) unlink(name);
     free(name);
+    return status;
+}
+
+bb_status bb_file_write(const char *path, const void *bytes, size_t size) {
+    struct stat there, link;
+    if (stat(path, &there) || lstat(path, &link))
+        return replace_file(path, bytes, size);
+    if (!S_ISREG(there.st_mode) && !S_ISDIR(there.st_mode))
+        return write_through(path, bytes, size);
+    if (!S_ISLNK(link.st_mode)) return replace_file(path, bytes, size);
+    char *target = realpath(path, NULL);
+    if (!target) return failed(path, "followed");
+    const bb_status status = replace_file(target, bytes, size);
+    free(target);
     return status;
 }
 

@@ -13,9 +13,10 @@
 /* "folder/name" as a new string, to be freed with free(). */
 BB_MUST_CHECK bb_status bb_file_join(char **out, const char *folder, const char *name);
 
-/* Writes size bytes to `path`, durably, whole or not at all; replaces a file there. Its
- * permissions are the user's umask's. BB_EIO leaves `path` as it was, unless only
- * making its folder durable failed. */
+/* Writes size bytes to `path`, durably, whole or not at all; replaces a file there, or
+ * the one that a link there leads to. A pipe, terminal or device is written to, and
+ * stays. A new file's permissions are the user's umask's. BB_EIO leaves `path` as it
+ * was, unless only making its folder durable failed. */
 BB_MUST_CHECK bb_status bb_file_write(const char *path, const void *bytes, size_t size);
 
 /* Makes what is in a directory (its names, not the files' contents) durable. */

@@ -38,9 +38,10 @@ static bb_status find(const char *path, const bb_names *header, const char *name
     return *column == SIZE_MAX ? no_column(path, header, name, option) : BB_OK;
 }
 
-/* Gives the columns of a comma-separated list a role. */
+/* Gives the columns of a comma-separated list a role; optional ones may be missing. */
 static bb_status assign(bb_columns *c, const char *path, const bb_names *header,
-                        const char *list, const char *option, bb_role role) {
+                        const char *list, bb_role role, bool optional) {
+    const char *const option = role == BB_ROLE_IGNORED ? "--ignore" : "--features";
     bb_names names = {0};
     bb_status status = bb_names_parse(&names, list, option);
     for (size_t i = 0; !status && i < names.count; i++) {
@@ -48,6 +49,10 @@ static bb_status assign(bb_columns *c, const char *path, const bb_names *header,
         char shown[BB_SHOWN_BYTES];
         size_t column;
         status = find(path, header, name, option, &column);
+        if (status && optional) {
+            status = BB_OK;
+            continue;
+        }
         if (status) break;
         if (c->role[column] == BB_ROLE_TASK || c->role[column] == BB_ROLE_TARGET)
             status = bb_fail(BB_EUSAGE, "%s: column %s is the %s already", option,
@@ -102,10 +107,10 @@ bb_status bb_columns_open(bb_columns *columns, const char *path, const bb_names 
     if (options->features) memset(c.role, BB_ROLE_IGNORED, c.count);
     status = find_task_and_target(&c, path, header, options);
     if (!status && options->features)
-        status =
-            assign(&c, path, header, options->features, "--features", BB_ROLE_FEATURE);
+        status = assign(&c, path, header, options->features, BB_ROLE_FEATURE, false);
     if (!status && options->ignore)
-        status = assign(&c, path, header, options->ignore, "--ignore", BB_ROLE_IGNORED);
+        status = assign(&c, path, header, options->ignore, BB_ROLE_IGNORED,
+                        options->ignore_optional);
     if (!status) status = collect_features(&c, path, header);
     if (status)
         bb_columns_close(&c);

@@ -348,6 +348,7 @@ static bb_status finish(csv *c, bb_dataset *out) {
     bb_status status = bb_builder_finish(&c->builder, &data);
     if (status) return status;
     status = bb_duplicate(&data.source, c->text->path, strlen(c->text->path));
+    data.has_lines = true;
     if (!status && c->columns.target != SIZE_MAX) {
         const char *const name = bb_names_at(&c->header, c->columns.target);
         status = bb_duplicate(&data.target_name, name, strlen(name));

@@ -47,6 +47,7 @@ bb_status bb_dataset_open(bb_dataset *out, const bb_dataset *like, bb_shape shap
     bb_dataset copy = {.tasks = shape.tasks,
                        .rows = shape.rows,
                        .features = shape.features,
+                       .has_lines = like->has_lines,
                        .target_column = like->target_column};
     bb_status status = bb_names_copy(&copy.task_name, shape.tasks, shape.task_name);
     if (!status)
@@ -116,7 +117,7 @@ bb_status bb_dataset_select(const bb_dataset *data, const unsigned char *keep,
 }
 
 void bb_dataset_where(const bb_dataset *data, size_t row, char text[BB_WHERE_BYTES]) {
-    if (data->target_column) {
+    if (data->has_lines) {
         snprintf(text, BB_WHERE_BYTES, "%s:%u", data->source, data->line[row]);
         return;
     }

@@ -12,6 +12,7 @@
 
 #include "base/status.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,8 +30,8 @@ typedef struct bb_dataset {
     double *sparse_value;
     char *source;           /* the file's name, for messages */
     uint32_t *line;         /* rows: line (or row number) in the source, for messages */
-    uint32_t target_column; /* 1-based column of the target in the source, 0 if the
-                               source has rows instead of lines */
+    bool has_lines;         /* `line` counts lines of a text, not rows of a task */
+    uint32_t target_column; /* 1-based column of the target in a text, else 0 */
 } bb_dataset;
 
 /* Frees everything; takes half-built and zeroed data sets. */

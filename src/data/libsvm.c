@@ -85,10 +85,12 @@ static bb_status take_entry(libsvm *s, const char *field, size_t length, size_t 
     while (digits < length && digits < 9 && field[digits] >= '0' &&
            field[digits] <= '9')
         index = 10 * index + (size_t)(field[digits++] - '0');
-    if (digits == 0 || digits == length || field[digits] != ':')
+    const bool long_index =
+        digits == 9 && digits < length && field[digits] >= '0' && field[digits] <= '9';
+    if (digits == 0 || digits == length || (!long_index && field[digits] != ':'))
         return bad(s, "index:value", field, length);
-    if (index == 0) return bad(s, "an index from 1", field, length);
-    if (index > MOST_FEATURES)
+    if (!long_index && index == 0) return bad(s, "an index from 1", field, length);
+    if (long_index || index > MOST_FEATURES)
         return bad(s, "an index of at most 16777216", field, length);
     if (index <= *last) {
         char expected[64];
@@ -149,6 +151,7 @@ bb_status bb_read_libsvm(bb_text *text, const bb_read_options *options,
     if (!status) status = bb_names_count(&data.feature_name, data.features, "x");
     if (!status) status = bb_duplicate(&data.target_name, "y", 1);
     if (!status) status = bb_duplicate(&data.source, text->path, strlen(text->path));
+    data.has_lines = true;
     data.target_column = 1;
     bb_builder_free(&s.builder);
     if (status)

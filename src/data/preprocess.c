@@ -33,8 +33,9 @@ static bb_status name_columns(bb_preprocess *p, char *const *feature_name) {
 }
 
 /* The range of every column, in the order of the columns. */
-static bb_status find_ranges(bb_preprocess *p, const bb_ranges *ranges,
+static bb_status find_ranges(bb_preprocess *p, const bb_preprocess_options *options,
                              char *const *feature_name) {
+    const bb_ranges *const ranges = options->scale;
     bb_names names = {0};
     bb_status status = bb_allocate(&p->range, p->features, sizeof *p->range, "ranges");
     for (size_t k = 0; !status && k < ranges->count; k++) {
@@ -46,8 +47,9 @@ static bb_status find_ranges(bb_preprocess *p, const bb_ranges *ranges,
         const size_t at = bb_names_find(&names, name, strlen(name));
         char shown[BB_SHOWN_BYTES];
         if (at == SIZE_MAX)
-            status = bb_fail(BB_EDATA, "no range is given for column %s",
-                             bb_shown(shown, name, strlen(name)));
+            status =
+                bb_fail(BB_EDATA, "%s: no range is given for column %s",
+                        options->scale_source, bb_shown(shown, name, strlen(name)));
         else
             p->range[k] = ranges->column[at];
     }
@@ -69,7 +71,7 @@ bb_status bb_preprocess_open_public(bb_preprocess *p,
     if (!status && options->scale) {
         made.has_target = options->scale_target && options->scale->has_target;
         made.target = options->scale->target;
-        status = find_ranges(&made, options->scale, feature_name);
+        status = find_ranges(&made, options, feature_name);
     }
     if (status)
         bb_preprocess_free(&made);

@@ -35,7 +35,8 @@ typedef enum bb_rows_kind {
 typedef struct bb_preprocess_options {
     bb_standardize standardize;
     bool constant;
-    const bb_ranges *scale; /* NULL: no ranges */
+    const bb_ranges *scale;   /* NULL: no ranges */
+    const char *scale_source; /* where they come from, for messages */
     bool scale_target; /* squared loss: map the target, too, if its range is given */
 } bb_preprocess_options;
 

@@ -52,7 +52,8 @@ bb_status bb_preprocess_parse(bb_preprocess *p, const json_t *json, const char *
     const bool scaled = !status && !json_is_null(scale);
     if (scaled) status = bb_ranges_parse(&ranges, scale, where);
     const bb_preprocess_options options = {.constant = json_is_true(constant),
-                                           .scale = scaled ? &ranges : NULL};
+                                           .scale = scaled ? &ranges : NULL,
+                                           .scale_source = where};
     if (!status)
         status = bb_preprocess_open_public(&made, &options, features, feature_name);
     bb_ranges_free(&ranges);

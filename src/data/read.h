@@ -34,6 +34,7 @@ typedef struct bb_read_options {
     const char *task, *target, *features, *ignore;
     bool keep_missing;    /* missing numbers become NAN instead of an error */
     bool target_optional; /* CSV: a file without targets is read, target_name is NULL */
+    bool ignore_optional; /* columns to leave out need not be there */
 } bb_read_options;
 
 /* Reads a file into *out, which is written only on success. `options` may be NULL.

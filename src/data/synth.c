@@ -72,7 +72,7 @@ static bb_status open_world(const bb_synth_options *o, size_t samples,
                             bb_dataset *out) {
     static char source[] = "synth", target[] = "y";
     const bb_dataset like = {
-        .source = source, .target_name = target, .target_column = 2};
+        .source = source, .target_name = target, .has_lines = true, .target_column = 2};
     char **task = NULL, **feature = NULL;
     bb_status status = bb_names_count(&task, o->tasks, "");
     if (!status) status = bb_names_count(&feature, o->features, "x");

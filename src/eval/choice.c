@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <string.h>
-#include <unistd.h>
 
 static bb_status choose_mechanism(const bb_train_request *r, bb_choice *c) {
     const bool can_be_private = r->method->kind == BB_METHOD_PRIVATE;
@@ -110,7 +109,7 @@ bb_status bb_choose(const bb_train_request *request, bb_choice *choice) {
     if (!status && o->test && o->train_fraction < 1.0)
         status = bb_fail(BB_EUSAGE,
                          "--test names the test rows: --train-fraction has no meaning");
-    if (!status && !o->output)
+    if (!status && !(o->output && *o->output))
         status = bb_fail(BB_EUSAGE, "where to? give --output RUN");
     if (!status) *choice = c;
     return status;
@@ -118,26 +117,7 @@ bb_status bb_choose(const bb_train_request *request, bb_choice *choice) {
 
 bb_status bb_choice_ledger(const bb_train_options *o, size_t tasks,
                            bb_adjacency adjacency, bb_ledger **ledger) {
-    bb_ledger_terms terms = {o->population, tasks, adjacency, o->budget_epsilon,
-                             o->budget_delta};
-    bb_ledger_terms there = {0};
-    bb_ledger *old = NULL;
-    bb_status status = BB_OK;
-    if (!o->ledger) return BB_OK;
-    if (access(o->ledger, F_OK) == 0) {
-        status = bb_ledger_read(&old, o->ledger, &there);
-        if (status) return status;
-        if (isnan(terms.epsilon)) terms.epsilon = there.epsilon;
-        if (isnan(terms.delta)) terms.delta = there.delta;
-        if (!terms.population) terms.population = there.population;
-    } else if (isnan(terms.epsilon) || isnan(terms.delta)) {
-        return bb_fail(
-            BB_EUSAGE,
-            "%s: there is no ledger yet; --budget-epsilon and --budget-delta "
-            "create one",
-            o->ledger);
-    }
-    status = bb_ledger_open(ledger, o->ledger, &terms);
-    if (old) bb_ledger_close(old);
-    return status;
+    const bb_ledger_terms terms = {o->population, tasks, adjacency, o->budget_epsilon,
+                                   o->budget_delta};
+    return o->ledger ? bb_ledger_open(ledger, o->ledger, &terms) : BB_OK;
 }

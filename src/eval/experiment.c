@@ -234,6 +234,22 @@ static bb_engine engine_for(const bb_dataset *data, uint64_t threads) {
     return engine;
 }
 
+/* Methods that share through the door are made for rows in the unit ball. */
+static void warn_of_long_rows(const experiment *e) {
+    char text[400];
+    const size_t rows = e->run.method->kind == BB_METHOD_PRIVATE
+                            ? bb_population_long_rows(&e->population)
+                            : 0;
+    if (!rows) return;
+    snprintf(text, sizeof text,
+             "%zu of %zu rows have a norm above 1, and %s expects rows in the unit "
+             "ball: the privacy promise holds all the same, but the models may be "
+             "poor; use public ranges (--scale FILE with --standardize none) or "
+             "--standardize unit-rows",
+             rows, e->population.prepared.rows, e->run.method->name);
+    e->watch->warn(e->watch->self, text);
+}
+
 static bb_status prepare(experiment *e, const char *path) {
     const bb_train_options *o = &e->request->options;
     const double start = now();
@@ -256,6 +272,7 @@ static bb_status prepare(experiment *e, const char *path) {
     if (!status) status = not_stopped(e);
     if (!status) e->engine = engine_for(&e->population.prepared, o->threads);
     if (!status) status = set_public(e);
+    if (!status && e->watch->warn) warn_of_long_rows(e);
     if (!status && e->watch->warn)
         status = bb_promise_warn(&e->run, e->watch->warn, e->watch->self);
     return status;

@@ -65,7 +65,10 @@ static bb_status open_steps(bb_population *p, const bb_train_options *o, bb_loss
                                      .scale_target = loss == BB_LOSS_SQUARED};
     bb_ranges ranges = {0};
     bb_status status = o->scale ? bb_ranges_read(&ranges, o->scale) : BB_OK;
-    if (o->scale) options.scale = &ranges;
+    if (o->scale) {
+        options.scale = &ranges;
+        options.scale_source = o->scale;
+    }
     if (!status) status = bb_preprocess_open(&p->steps, &options, train);
     bb_ranges_free(&ranges);
     if (status) return status;
@@ -104,6 +107,25 @@ bb_status bb_population_open(bb_population *population, const bb_train_options *
     else
         *population = p;
     return status;
+}
+
+size_t bb_population_long_rows(const bb_population *p) {
+    const bb_dataset *data = &p->prepared;
+    const size_t features = p->steps.features;
+    size_t count = 0;
+    if (p->steps.rows != BB_ROWS_PLAIN) return 0;
+    for (size_t r = 0; r < data->rows; r++) {
+        double squares = 0.0;
+        const size_t begin = data->x ? 0 : data->sparse_first[r];
+        const size_t end = data->x ? features : data->sparse_first[r + 1];
+        for (size_t e = begin; e < end; e++) {
+            const double z =
+                data->x ? data->x[r * data->features + e] : data->sparse_value[e];
+            if (data->x || data->sparse_column[e] < features) squares += z * z;
+        }
+        count += squares > 1.0 + 1e-9;
+    }
+    return count;
 }
 
 void bb_population_close(bb_population *p) {

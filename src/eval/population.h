@@ -33,6 +33,11 @@ BB_MUST_CHECK bb_status bb_population_open(bb_population *population,
                                            bb_loss loss, bool shared_intercept,
                                            const char *path);
 /* Takes a zeroed one, too. */
+/* How many rows to learn from lie outside the unit ball, where methods that share
+ * through the door expect them; the constant column does not count. Looks at all
+ * tasks' rows, so it is for the operator of a simulation only. */
+size_t bb_population_long_rows(const bb_population *population);
+
 void bb_population_close(bb_population *population);
 
 /* Finished models from what methods learned: weight tasks x prepared.features,

@@ -59,6 +59,7 @@ bb_status bb_promise(const bb_run *run, const bb_result *result, const char *led
     bb_statement s = {.method = run->method->name,
                       .tasks = run->pub.tasks,
                       .ledger = ledger,
+                      .alone = run->method->kind == BB_METHOD_ALONE,
                       .seeded = run->seeded};
     bb_status status = BB_OK;
     if (is_noisy(run)) {

@@ -151,11 +151,11 @@ static void print_tasks(const bb_report *r, FILE *stream) {
                 r->loss == BB_LOSS_SQUARED ? "nMSE" : "AUC", r->per_task.least,
                 r->per_task.median, r->per_task.most, r->per_task.tasks);
     if (r->test.rows && r->test.without_rows)
-        fprintf(stream, "%zu tasks have no test rows and are in no test figure\n",
-                r->test.without_rows);
+        fprintf(stream, "%zu task%s no test rows, in no test figure\n",
+                r->test.without_rows, r->test.without_rows == 1 ? " has" : "s have");
     if (r->test.one_class)
-        fprintf(stream, "%zu tasks have test rows of one class only and no AUC\n",
-                r->test.one_class);
+        fprintf(stream, "%zu task%s test rows of one class only and no AUC\n",
+                r->test.one_class, r->test.one_class == 1 ? " has" : "s have");
     if (r->stl.there && r->stl.gain.tasks)
         fprintf(
             stream,

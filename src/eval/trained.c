@@ -31,12 +31,16 @@ static size_t raw_features(const bb_models *m) {
 }
 
 static bb_status read_steps(bb_trained *t, const char *run) {
+    static const char file[] = "operator/preprocessing.json";
     json_t *json = NULL;
-    bb_status status = bb_rundir_read(run, "operator/preprocessing.json", &json);
+    char *name = NULL;
+    bb_status status = bb_rundir_read(run, file, &json);
+    if (!status) status = bb_file_join(&name, run, file);
     if (!status)
-        status = bb_preprocess_parse(&t->steps, json, run, raw_features(&t->models),
+        status = bb_preprocess_parse(&t->steps, json, name, raw_features(&t->models),
                                      t->models.feature_name);
     json_decref(json);
+    free(name);
     if (!status && t->models.features > t->steps.width)
         status = bb_fail(BB_EDATA, "%s: models.csv and preprocessing.json do not match",
                          run);
@@ -65,11 +69,24 @@ void bb_trained_close(bb_trained *t) {
     *t = (bb_trained){0};
 }
 
+bb_status bb_trained_ignore(bb_trained *t, const char *columns) {
+    const char *own = t->options.ignore ? t->options.ignore : "";
+    const size_t size = strlen(own) + strlen(columns) + 2;
+    char *both = NULL;
+    const bb_status status = bb_allocate(&both, size, 1, "the columns to leave out");
+    if (status) return status;
+    snprintf(both, size, "%s%s%s", own, *own ? "," : "", columns);
+    free(t->options.ignore);
+    t->options.ignore = both;
+    return BB_OK;
+}
+
 bb_status bb_trained_rows(const bb_trained *t, const char *path, bool target_optional,
                           bb_dataset *rows) {
     bb_read_options format = bb_population_format(&t->options);
     bb_dataset data = {0}, matched = {0};
     format.target_optional = target_optional;
+    format.ignore_optional = true;
     bb_status status = bb_read(path, &format, &data);
     if (!status && t->loss == BB_LOSS_LOGISTIC && data.target_name) {
         status = bb_dataset_label_check(&data);

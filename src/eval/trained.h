@@ -20,9 +20,14 @@ BB_MUST_CHECK bb_status bb_trained_open(bb_trained *trained, const char *run);
 /* Takes a zeroed one, too. */
 void bb_trained_close(bb_trained *trained);
 
+/* Leaves out these columns, too (a comma-separated list), besides those that the run
+ * left out. */
+BB_MUST_CHECK bb_status bb_trained_ignore(bb_trained *trained, const char *columns);
+
 /* New rows as the models see them, their tasks in the models' order; labels are -1 and
  * +1. BB_EDATA, with the place, for a task that has no model or other columns than in
- * training. With target_optional a file without targets is read. */
+ * training; those that the run left out may be missing. With target_optional a file
+ * without targets is read. */
 BB_MUST_CHECK bb_status bb_trained_rows(const bb_trained *trained, const char *path,
                                         bool target_optional, bb_dataset *rows);
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FEW_TASKS = 30, NUMBER_BYTES = 32 };
+enum { FEW_TASKS = 30, NUMBER_BYTES = 32, FACTOR_MOST_EPSILON = 30 };
 
 bool bb_statement_is_private(const bb_statement *statement) {
     if (statement->count == 0 || statement->seeded) return false;
@@ -81,6 +81,12 @@ static const char *neighbours(const bb_guarantee *guarantee) {
                                                  : "one row replaced by any other row";
 }
 
+/* The next number of four decimal digits: a promise is never rounded down. */
+static double four_digits_up(double x) {
+    const double unit = pow(10.0, floor(log10(x)) - 3.0);
+    return ceil(x / unit) * unit;
+}
+
 static void promise(FILE *out, const bb_guarantee *guarantee) {
     char epsilon[NUMBER_BYTES], delta[NUMBER_BYTES];
     shortest(guarantee->epsilon, epsilon);
@@ -104,11 +110,15 @@ static void promise(FILE *out, const bb_guarantee *guarantee) {
             ? "joint differential privacy; what is published is (ε, δ)-differentially "
               "private"
             : "differential privacy of what is published");
-    fprintf(
-        out,
-        "In words: with one such change, the probability of anything an observer may "
-        "see grows at most by the factor %.4g (e^ε), plus δ.\n",
-        exp(guarantee->epsilon) * (1.0 + 5e-5));
+    fputs("In words: with one such change, the probability of anything an observer may "
+          "see grows at most ",
+          out);
+    if (guarantee->epsilon < FACTOR_MOST_EPSILON)
+        fprintf(out, "by the factor %.4g (e^ε), plus δ.\n",
+                four_digits_up(exp(guarantee->epsilon)));
+    else
+        fprintf(out, "by the factor e^%s, plus δ: no protection worth the name.\n",
+                epsilon);
 }
 
 static void mechanism(FILE *out, const bb_guarantee *guarantee) {
@@ -143,6 +153,17 @@ static void beginning(FILE *out, const bb_statement *statement) {
 
 static void write_text(FILE *out, const bb_statement *statement,
                        const json_t *warnings) {
+    if (statement->alone) {
+        fprintf(out,
+                "Nothing was exchanged: with %s every task learned alone, from its own "
+                "rows. There is no noise and no (ε, δ), and nothing that they would "
+                "protect.\n"
+                "Not covered: the personal models, each meant for its own task alone "
+                "(do not publish them); options picked by looking at results of "
+                "private data; preprocessing that looked at several tasks' data.\n",
+                statement->method);
+        return;
+    }
     if (statement->count == 0) {
         fprintf(
             out,

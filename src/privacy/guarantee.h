@@ -36,6 +36,7 @@ typedef struct bb_statement {
     const char *method;
     size_t tasks;
     const char *ledger; /* the file's name; NULL: this run only */
+    bool alone;         /* the method shares nothing: no noise is needed */
     bool seeded;        /* the noise can be computed again: not private */
     size_t count;
     bb_guarantee guarantee[BB_GUARANTEES_MOST];
@@ -49,8 +50,8 @@ bool bb_statement_is_private(const bb_statement *statement);
  * claimed_epsilon, claimed_delta. NULL when out of memory. */
 json_t *bb_statement_json(const bb_statement *statement);
 
-/* The statement in plain words, UTF-8, lines ended by newlines; one line for a run
- * without privacy. To be freed with free(). */
+/* The statement in plain words, UTF-8, lines ended by newlines; short for a run without
+ * privacy. To be freed with free(). */
 BB_MUST_CHECK bb_status bb_statement_text(const bb_statement *statement, char **out);
 
 /* The warnings alone (delta >= 1/tasks, fewer than 30 tasks) as new strings in a JSON

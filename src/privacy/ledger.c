@@ -3,10 +3,12 @@
 #include "base/memory.h"
 #include "privacy/ledger_file.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 /* "BBLG", so that no other program's database is taken for a ledger. */
 #define APPLICATION_ID 1111641159
@@ -89,8 +91,9 @@ static bb_status integer(const bb_ledger *ledger, const char *sql, long long *ou
     return status;
 }
 
-/* Is the database empty, a ledger of this version, or something else (BB_EDATA)? */
-static bb_status identify(const bb_ledger *ledger, bool *empty) {
+/* Is the database empty, a ledger of this version, or something else (BB_EDATA)? To be
+ * asked inside a transaction: another process may be creating it. */
+static bb_status look(const bb_ledger *ledger, bool *empty) {
     long long tables = 0, application = 0, version = 0;
     bb_status status = integer(ledger, "SELECT count(*) FROM sqlite_schema", &tables);
     if (!status) status = integer(ledger, "PRAGMA application_id", &application);
@@ -106,6 +109,14 @@ static bb_status identify(const bb_ledger *ledger, bool *empty) {
                        "ledger %s has version %lld, this program knows version %d",
                        ledger->path, version, SCHEMA_VERSION);
     return BB_OK;
+}
+
+static bb_status identify(const bb_ledger *ledger, bool *empty) {
+    bb_status status = bb_ledger_execute(ledger, "BEGIN");
+    if (!status) status = look(ledger, empty);
+    if (!status) status = bb_ledger_execute(ledger, "COMMIT");
+    if (status) bb_ledger_roll_back(ledger);
+    return status;
 }
 
 bool bb_ledger_price_is_valid(double epsilon, double delta) {
@@ -203,7 +214,8 @@ static bb_status insert_terms(const bb_ledger *ledger, const bb_ledger_terms *te
                           " strftime('%Y-%m-%dT%H:%M:%SZ', 'now'))",
                           &insert);
     if (status) return status;
-    sqlite3_bind_text(insert, 1, terms->population, -1, SQLITE_STATIC);
+    sqlite3_bind_text(insert, 1, terms->population ? terms->population : "default", -1,
+                      SQLITE_STATIC);
     sqlite3_bind_int64(insert, 2, (long long)terms->tasks);
     sqlite3_bind_text(insert, 3, bb_adjacency_name(terms->adjacency), -1,
                       SQLITE_STATIC);
@@ -220,7 +232,7 @@ static bb_status insert_terms(const bb_ledger *ledger, const bb_ledger_terms *te
 static bb_status create(const bb_ledger *ledger, const bb_ledger_terms *terms) {
     bool empty;
     bb_status status = bb_ledger_execute(ledger, "BEGIN IMMEDIATE");
-    if (!status) status = identify(ledger, &empty);
+    if (!status) status = look(ledger, &empty);
     if (!status && empty) {
         status = bb_ledger_execute(ledger, schema);
         if (!status) status = insert_terms(ledger, terms);
@@ -232,7 +244,7 @@ static bb_status create(const bb_ledger *ledger, const bb_ledger_terms *terms) {
 
 static bb_status compare(const bb_ledger *ledger, const bb_ledger_terms *asked) {
     const bb_ledger_terms *kept = &ledger->terms;
-    if (strcmp(kept->population, asked->population) != 0)
+    if (asked->population && strcmp(kept->population, asked->population) != 0)
         return bb_fail(BB_EUSAGE, "ledger %s is for population \"%s\", not \"%s\"",
                        ledger->path, kept->population, asked->population);
     if (kept->tasks != asked->tasks)
@@ -242,46 +254,55 @@ static bb_status compare(const bb_ledger *ledger, const bb_ledger_terms *asked) 
         return bb_fail(BB_EUSAGE, "ledger %s counts in adjacency %s, asked for %s",
                        ledger->path, bb_adjacency_name(kept->adjacency),
                        bb_adjacency_name(asked->adjacency));
-    if (kept->epsilon != asked->epsilon)
+    if (!isnan(asked->epsilon) && kept->epsilon != asked->epsilon)
         return bb_fail(BB_EUSAGE, "ledger %s has the budget epsilon = %.17g, not %.17g",
                        ledger->path, kept->epsilon, asked->epsilon);
-    if (kept->delta != asked->delta)
+    if (!isnan(asked->delta) && kept->delta != asked->delta)
         return bb_fail(BB_EUSAGE, "ledger %s has the budget delta = %.17g, not %.17g",
                        ledger->path, kept->delta, asked->delta);
     return BB_OK;
 }
 
 static bb_status check_terms(const bb_ledger_terms *terms) {
-    if (*terms->population == '\0')
+    if (terms->population && *terms->population == '\0')
         return bb_fail(BB_EUSAGE, "the population of a ledger needs a name");
     if (terms->tasks < 1)
         return bb_fail(BB_EUSAGE, "a ledger is for at least one task");
-    if (!(terms->epsilon > 0.0 && terms->epsilon <= BB_LEDGER_MOST_EPSILON))
+    if (!isnan(terms->epsilon) &&
+        !(terms->epsilon > 0.0 && terms->epsilon <= BB_LEDGER_MOST_EPSILON))
         return bb_fail(BB_EUSAGE,
                        "a ledger's budget epsilon must be in (0, %g], got %g",
                        BB_LEDGER_MOST_EPSILON, terms->epsilon);
-    if (!(terms->delta >= 0.0 && terms->delta < 1.0))
+    if (!isnan(terms->delta) && !(terms->delta >= 0.0 && terms->delta < 1.0))
         return bb_fail(BB_EUSAGE, "a ledger's budget delta must be in [0, 1), got %g",
                        terms->delta);
     return BB_OK;
 }
 
+static bb_status no_ledger_yet(const char *path) {
+    return bb_fail(BB_EUSAGE,
+                   "%s: there is no ledger yet; --budget-epsilon and --budget-delta "
+                   "create one",
+                   path);
+}
+
 bb_status bb_ledger_open(bb_ledger **out, const char *path,
                          const bb_ledger_terms *terms) {
-    bb_ledger_terms asked = *terms;
+    const bool can_create = !isnan(terms->epsilon) && !isnan(terms->delta);
     bb_ledger *ledger = NULL;
     bool empty;
-    if (!asked.population) asked.population = "default";
-    bb_status status = check_terms(&asked);
-    if (status) return status;
-    status = open_database(&ledger, path, SQLITE_OPEN_CREATE);
+    bb_status status = check_terms(terms);
+    if (!status && !can_create && access(path, F_OK)) status = no_ledger_yet(path);
+    if (!status)
+        status = open_database(&ledger, path, can_create ? SQLITE_OPEN_CREATE : 0);
     if (status) return status;
     status = identify(ledger, &empty); /* before anything is written */
+    if (!status && empty && !can_create) status = no_ledger_yet(path);
     if (!status) status = bb_ledger_execute(ledger, "PRAGMA journal_mode = WAL");
     if (!status) status = bb_ledger_execute(ledger, "PRAGMA synchronous = FULL");
-    if (!status && empty) status = create(ledger, &asked);
+    if (!status && empty) status = create(ledger, terms);
     if (!status) status = load_terms(ledger);
-    if (!status) status = compare(ledger, &asked);
+    if (!status) status = compare(ledger, terms);
     if (status) {
         bb_ledger_close(ledger);
         return status;

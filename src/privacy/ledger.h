@@ -26,7 +26,7 @@ typedef struct bb_ledger bb_ledger;
 #define BB_LEDGER_MOST_EPSILON 0x1p20
 
 typedef struct bb_ledger_terms {
-    const char *population; /* a name, never a hash of data; NULL: "default" */
+    const char *population; /* a name, never a hash of data */
     size_t tasks;           /* >= 1 */
     bb_adjacency adjacency;
     double epsilon, delta; /* the budget (E, D): 0 < E <= 2^20, 0 <= D < 1 */
@@ -39,8 +39,10 @@ typedef struct bb_ledger_entry {
     double epsilon, delta;
 } bb_ledger_entry;
 
-/* Creates the ledger with `terms`, or joins it; terms that differ from an existing
- * ledger's are BB_EUSAGE and name what differs. A file that is no ledger is BB_EDATA
+/* Creates the ledger with `terms` (also in an empty file), or joins it; terms that
+ * differ from an existing ledger's are BB_EUSAGE and name what differs. A population of
+ * NULL joins any and creates "default"; a budget of NAN joins any and creates none
+ * (BB_EUSAGE if there is no ledger yet). A file that is no ledger is BB_EDATA
  * and stays as it is; one that cannot be opened, or is locked for more than ten
  * seconds, BB_EIO. */
 BB_MUST_CHECK bb_status bb_ledger_open(bb_ledger **out, const char *path,

@@ -3,7 +3,9 @@
 #include "test.h"
 #include "torture.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static void write_text(const char *path, const char *text) {
     assert_ok(bb_file_write(path, text, strlen(text)));
@@ -35,9 +37,34 @@ static void a_file_is_replaced_whole(void **state) {
     assert_int_equal(unlink("a"), 0);
 }
 
+static void links_and_pipes_stay(void **state) {
+    (void)state;
+    char contents[100];
+    struct stat info;
+    write_text("a", "first\n");
+    assert_int_equal(symlink("a", "link"), 0);
+    write_text("link", "second\n");
+    assert_int_equal(lstat("link", &info), 0);
+    assert_true(S_ISLNK(info.st_mode));
+    assert_string_equal(folder_read(contents, sizeof contents, "a"), "second\n");
+    assert_int_equal(mkfifo("pipe", 0600), 0);
+    const int reader = open("pipe", O_RDONLY | O_NONBLOCK);
+    assert_true(reader >= 0);
+    write_text("pipe", "through");
+    assert_int_equal(read(reader, contents, sizeof contents), 7);
+    assert_memory_equal(contents, "through", 7);
+    close(reader);
+    assert_int_equal(lstat("pipe", &info), 0);
+    assert_true(S_ISFIFO(info.st_mode));
+    write_text("/dev/null", "nothing");
+    assert_int_equal(stat("/dev/null", &info), 0);
+    assert_true(S_ISCHR(info.st_mode));
+    assert_int_equal(unlink("a") | unlink("link") | unlink("pipe"), 0);
+}
+
 static void a_place_that_does_not_exist_is_named(void **state) {
     (void)state;
-    assert_fails(bb_file_write("none/a", "x", 1), BB_EIO, "none/a");
+    assert_fails(bb_file_write("none/a", "x", 1), BB_EIO, "none/a: cannot be created");
     assert_fails(bb_file_write(".", "x", 1), BB_EIO, ".: cannot be replaced");
     assert_fails(bb_file_sync_directory("none"), BB_EIO,
                  "none: cannot be opened: No such");
@@ -172,6 +199,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_are_joined),
         cmocka_unit_test(a_file_is_replaced_whole),
+        cmocka_unit_test(links_and_pipes_stay),
         cmocka_unit_test(a_place_that_does_not_exist_is_named),
         cmocka_unit_test(a_run_directory_appears_whole),
         cmocka_unit_test(discarding_follows_no_links_and_takes_no_other_name),

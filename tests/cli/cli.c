@@ -34,7 +34,7 @@ int cli_close(void **state) {
 static cli_result run(const char *arguments) {
     char command[COMMAND_BYTES + 200];
     cli_result result = {0};
-    snprintf(command, sizeof command, "%s %s >.out 2>.err </dev/null", BB_PROGRAM,
+    snprintf(command, sizeof command, "'%s' %s >.out 2>.err </dev/null", BB_PROGRAM,
              arguments);
     const int status = system(command);
     result.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);

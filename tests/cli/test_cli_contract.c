@@ -381,7 +381,7 @@ static void methods_are_listed(void **state) {
 
 static void a_full_disk_on_stdout_is_a_failure(void **state) {
     (void)state;
-    assert_int_equal(system(BB_PROGRAM " methods >/dev/full 2>.err"), 256);
+    assert_int_equal(system("'" BB_PROGRAM "' methods >/dev/full 2>.err"), 256);
     char *err = cli_read(".err");
     assert_non_null(strstr(err, "standard output"));
     free(err);

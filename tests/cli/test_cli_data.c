@@ -42,7 +42,8 @@ static void bad_ranges_are_refused(void **state) {
     (void)state;
     cli_write("good.csv", "task,y,a\n1,2,3\n1,3,1\n");
     cli_write("r.json", "{\"columns\": {\"b\": [0, 1]}}");
-    cli_fails(1, "\"a\"", "train good.csv --method stl --scale r.json -o x");
+    cli_fails(1, "r.json: no range is given for column \"a\"",
+              "train good.csv --method stl --scale r.json -o x");
     cli_write("r.json", "{\"columns\": {\"a\": [5, 1]}}");
     cli_fails(1, "r.json", "train good.csv --method stl --scale r.json -o x");
     cli_fails(1, "none.json", "train good.csv --method stl --scale none.json -o x");
@@ -135,8 +136,10 @@ static void evaluate_gives_the_metrics_of_the_run(void **state) {
 static void models_are_for_raw_columns(void **state) {
     (void)state;
     make_rows("train.csv", 0, 500, true);
-    cli_ok("train train.csv --task who --target score --method mp-prior --epsilon 3 "
-           "--standardize task -o raw");
+    cli_result run = cli("train train.csv --task who --target score --method mp-prior "
+                         "--epsilon 3 --standardize task -o raw");
+    assert_int_equal(run.code, 0);
+    cli_free(&run);
     cli_write("one.csv", "who,a,b\n\"t, 7\",1.5,60\n");
     cli_ok("predict raw one.csv -o one.out");
     FILE *file = fopen("raw/operator/models.csv", "r");
@@ -148,6 +151,31 @@ static void models_are_for_raw_columns(void **state) {
     assert_int_equal(sscanf(predicted, "task,prediction\n\"t, 7\",%lf", &p), 1);
     assert_close(p, b + 1.5 * wa + 60.0 * wb, 1e-12 * fabs(p));
     free(predicted);
+}
+
+/* Said once, by methods that expect rows in the unit ball, and by nobody else. */
+static void long_rows_are_warned_of(void **state) {
+    (void)state;
+    make_rows("train.csv", 0, 500, true);
+    static const struct {
+        const char *flags;
+        bool warns;
+    } run[] = {
+        {"--method mp-prior --epsilon 3", true},
+        {"--method mp-lowrank --epsilon 3 --standardize task", true},
+        {"--method mp-prior --epsilon 3 --standardize unit-rows", false},
+        {"--method mp-prior --epsilon 3 --scale ranges.json", false},
+        {"--method stl", false},
+    };
+    for (size_t k = 0; k < sizeof run / sizeof *run; k++) {
+        cli_result r = cli("train train.csv --task who --target score %s -o long%zu",
+                           run[k].flags, k);
+        assert_int_equal(r.code, 0);
+        const char *said = strstr(r.err, "norm above 1");
+        if (run[k].warns != (said != NULL)) fail_msg("%s: %s", run[k].flags, r.err);
+        assert_true(!said || !strstr(said + 1, "norm above 1"));
+        cli_free(&r);
+    }
 }
 
 static void labels_get_probabilities(void **state) {
@@ -187,6 +215,9 @@ static void a_run_refuses_what_does_not_fit(void **state) {
     cli_fails(1, "\"b\"", "predict fit new.csv -o p");
     cli_write("new.csv", "who,a,b,c\n\"t, 1\",1,2,3\n");
     cli_fails(1, "\"c\"", "predict fit new.csv -o p");
+    cli_ok("predict fit new.csv --ignore c -o ignoring");
+    cli_write("new.csv", "who,a,b\nstranger,1,2\n");
+    cli_fails(1, "new.csv:2: task \"stranger\"", "predict fit new.csv -o p");
     cli_fails(1, "score", "evaluate fit new.csv");
     cli_fails(1, "not a run directory", "predict train.csv new.csv -o p");
     cli_fails(1, "not a run directory", "evaluate nowhere train.csv");
@@ -194,6 +225,21 @@ static void a_run_refuses_what_does_not_fit(void **state) {
     assert_false(cli_exists("p"));
     cli_write("fit/operator/models.csv", "task,intercept,a,b\n1,2,3\n");
     cli_fails(1, "models.csv: line 2", "evaluate fit train.csv");
+}
+
+/* What a run left out may be missing from new rows, or be there. */
+static void ignored_columns_may_be_missing(void **state) {
+    (void)state;
+    cli_write("names.csv", "task,y,name,a\n1,2,ann,3\n1,3,bob,1\n2,1,eve,2\n");
+    cli_ok("train names.csv --ignore name --method stl -o left");
+    cli_write("new.csv", "task,name,a\n1,ida,3\n");
+    cli_ok("predict left new.csv -o with.csv");
+    cli_write("new.csv", "task,a\n1,3\n");
+    cli_ok("predict left new.csv -o without.csv");
+    char *with = cli_read("with.csv"), *without = cli_read("without.csv");
+    assert_string_equal(with, without);
+    free(with);
+    free(without);
 }
 
 /* -- real data
@@ -205,7 +251,8 @@ static void school_is_the_same_from_csv_and_mat(void **state) {
     if (!shared_path(csv, sizeof csv, "data/school/data.csv") ||
         !shared_path(mat, sizeof mat, "data/school/original/school.mat"))
         skip();
-    json_t *a = cli_json("info %s --json", csv), *b = cli_json("info %s --json", mat);
+    json_t *a = cli_json("info '%s' --json", csv),
+           *b = cli_json("info '%s' --json", mat);
     assert_int_equal(cli_number(a, "tasks"), 139);
     assert_int_equal(cli_number(a, "rows"), 15362);
     assert_true(json_equal(cli_at(a, "rows_per_task"), cli_at(b, "rows_per_task")));
@@ -214,8 +261,8 @@ static void school_is_the_same_from_csv_and_mat(void **state) {
     json_decref(b);
     /* the .mat has one more column, constant: with an intercept it changes nothing */
     const char flags[] = "--method stl --train-fraction 0.3 --json";
-    a = cli_json("train %s %s -o csv", csv, flags);
-    b = cli_json("train %s %s -o mat", mat, flags);
+    a = cli_json("train '%s' %s -o csv", csv, flags);
+    b = cli_json("train '%s' %s -o mat", mat, flags);
     assert_relative(cli_number(a, "train.nmse"), cli_number(b, "train.nmse"), 1e-9);
     assert_relative(cli_number(a, "test.nmse"), cli_number(b, "test.nmse"), 1e-9);
     assert_int_equal(cli_number(a, "test.rows"), cli_number(b, "test.rows"));
@@ -226,8 +273,8 @@ static void school_is_the_same_from_csv_and_mat(void **state) {
 static void the_schools_gain(void **state) {
     (void)state;
     json_t *j =
-        cli_json("train %s/examples/schools/chem97.csv --method mp-prior --epsilon "
-                 "1 --scale %s/examples/schools/ranges.json --train-fraction 0.3 "
+        cli_json("train '%s/examples/schools/chem97.csv' --method mp-prior --epsilon "
+                 "1 --scale '%s/examples/schools/ranges.json' --train-fraction 0.3 "
                  "--compare stl,no-privacy --json -o chem",
                  BB_SOURCE_DIR, BB_SOURCE_DIR);
     assert_int_equal(cli_number(j, "tasks"), 2410);
@@ -257,6 +304,7 @@ static void ranges_from_data_say_what_they_are(void **state) {
         "train train.csv --task who --target score --method stl --scale found.json -o "
         "found");
     cli_fails(2, "--output", "info train.csv --task who --target score --ranges");
+    cli_fails(2, "--ranges", "info train.csv --task who --target score -o r.json");
 }
 
 int main(void) {
@@ -265,8 +313,10 @@ int main(void) {
         cmocka_unit_test(bad_ranges_are_refused),
         cmocka_unit_test(evaluate_gives_the_metrics_of_the_run),
         cmocka_unit_test(models_are_for_raw_columns),
+        cmocka_unit_test(long_rows_are_warned_of),
         cmocka_unit_test(labels_get_probabilities),
         cmocka_unit_test(a_run_refuses_what_does_not_fit),
+        cmocka_unit_test(ignored_columns_may_be_missing),
         cmocka_unit_test(school_is_the_same_from_csv_and_mat),
         cmocka_unit_test(the_schools_gain),
         cmocka_unit_test(ranges_from_data_say_what_they_are),

@@ -25,11 +25,12 @@ static void a_pipe_gets_nothing(void **state) {
 /* Runs with stderr on a new terminal and collects what appears there. */
 static int on_terminal(const char *line, char *seen, size_t size) {
     const int master = posix_openpt(O_RDWR | O_NOCTTY);
-    assert_true(master >= 0 && grantpt(master) == 0 && unlockpt(master) == 0);
+    /* a container or chroot without /dev/pts has no terminals to give */
+    if (master < 0 || grantpt(master) || unlockpt(master)) skip();
     const char *name = ptsname(master);
     char shell[500];
     size_t used = 0;
-    snprintf(shell, sizeof shell, "%s %s >.out 2>%s", BB_PROGRAM, line, name);
+    snprintf(shell, sizeof shell, "'%s' %s >.out 2>%s", BB_PROGRAM, line, name);
     const int keep =
         open(name, O_RDWR | O_NOCTTY); /* so that reading never ends early */
     assert_true(keep >= 0);

@@ -87,7 +87,8 @@ static void messages(void **state) {
         {"1 qid:1 16777217:1\n",
          "t.svm:1:3: expected an index of at most 16777216, found \"16777217:1\""},
         {"1 qid:1 99999999999999999999:1\n",
-         "t.svm:1:3: expected index:value, found \"99999999999999999999:1\""},
+         "t.svm:1:3: expected an index of at most 16777216, found "
+         "\"99999999999999999999:1\""},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         bb_dataset data;

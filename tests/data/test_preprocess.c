@@ -219,13 +219,13 @@ static void messages(void **state) {
     (void)state;
     bb_ranges scale = some_ranges();
     scale.count = 1;
-    const bb_preprocess_options scaled = {.scale = &scale},
+    const bb_preprocess_options scaled = {.scale = &scale, .scale_source = "s.json"},
                                 task = {.standardize = BB_STANDARDIZE_TASK},
                                 constant = {.constant = true};
     bb_preprocess p;
     bb_dataset data = dense();
     assert_message(bb_preprocess_open(&p, &scaled, &data), BB_EDATA,
-                   "no range is given for column \"a\"");
+                   "s.json: no range is given for column \"a\"");
     bb_dataset_free(&data);
     data = sparse();
     assert_message(bb_preprocess_open(&p, &scaled, &data), BB_EUSAGE,
@@ -254,7 +254,7 @@ static void bad_json(void **state) {
         {"{\"rows\": \"plain\", \"constant\": true, \"scale\": 5}",
          "m.json: expected a JSON object with \"columns\""},
         {"{\"rows\": \"plain\", \"constant\": true, \"scale\": {\"columns\": {}}}",
-         "no range is given for column \"b\""},
+         "m.json: no range is given for column \"b\""},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         bb_preprocess p;

@@ -95,6 +95,32 @@ static void broken_runs(void **state) {
     free(text);
 }
 
+/* A method that shares nothing reveals nothing: no noise, and no alarm either. */
+static void alone(void **state) {
+    (void)state;
+    const bb_statement stl = {.method = "stl", .tasks = 139, .alone = true};
+    assert_false(bb_statement_is_private(&stl));
+    assert_says(&stl, "Nothing was exchanged", true);
+    assert_says(&stl, "every task learned alone", true);
+    assert_says(&stl, "do not publish them", true);
+    assert_says(&stl, "may reveal", false);
+}
+
+/* The factor e^ε is rounded up, whatever ε. */
+static void factors(void **state) {
+    (void)state;
+    bb_statement s = good;
+    s.guarantee[0].epsilon = 1.0;
+    assert_says(&s, "the factor 2.719 (e^ε)", true);
+    s.guarantee[0].epsilon = 1e-6;
+    assert_says(&s, "the factor 1.001 (e^ε)", true);
+    s.guarantee[0].epsilon = 10.0;
+    assert_says(&s, "the factor 2.203e+04 (e^ε)", true);
+    s.guarantee[0].epsilon = 1e6;
+    assert_says(&s, "the factor e^1e+06, plus δ", true);
+    assert_says(&s, "inf", false);
+}
+
 static void two_units(void **state) {
     (void)state;
     bb_statement both = good;
@@ -185,7 +211,8 @@ static void delta_options(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(private_run),   cmocka_unit_test(exact_numbers),
-        cmocka_unit_test(broken_runs),   cmocka_unit_test(two_units),
+        cmocka_unit_test(broken_runs),   cmocka_unit_test(alone),
+        cmocka_unit_test(factors),       cmocka_unit_test(two_units),
         cmocka_unit_test(warnings),      cmocka_unit_test(json),
         cmocka_unit_test(delta_options),
     };

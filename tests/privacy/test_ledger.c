@@ -5,6 +5,7 @@
 
 #include <sqlite3.h>
 
+#include <math.h>
 #include <string.h>
 
 static const bb_ledger_terms terms = {.population = "schools",
@@ -154,9 +155,9 @@ static void other_terms(void **state) {
     assert_ok(bb_ledger_open(&ledger, file_of(state), &terms));
     bb_ledger_close(ledger);
     bb_ledger_terms other = terms;
-    other.population = NULL;
+    other.population = "clinics";
     assert_fails(bb_ledger_open(&ledger, file_of(state), &other), BB_EUSAGE,
-                 "population \"schools\", not \"default\"");
+                 "population \"schools\", not \"clinics\"");
     other = terms;
     other.tasks = 140;
     assert_fails(bb_ledger_open(&ledger, file_of(state), &other), BB_EUSAGE,
@@ -172,6 +173,29 @@ static void other_terms(void **state) {
     other = terms;
     other.delta = 2e-5;
     assert_fails(bb_ledger_open(&ledger, file_of(state), &other), BB_EUSAGE, "delta");
+}
+
+/* Whoever names neither population nor budget joins what is there, and creates nothing.
+ */
+static void joining(void **state) {
+    bb_ledger *ledger = NULL;
+    const bb_ledger_terms any = {.tasks = terms.tasks,
+                                 .adjacency = terms.adjacency,
+                                 .epsilon = NAN,
+                                 .delta = NAN};
+    bb_ledger_terms found;
+    assert_fails(bb_ledger_open(&ledger, file_of(state), &any), BB_EUSAGE,
+                 "there is no ledger yet");
+    FILE *there = fopen(file_of(state), "rb");
+    assert_null(there);
+    assert_ok(bb_ledger_open(&ledger, file_of(state), &terms));
+    bb_ledger_close(ledger);
+    assert_ok(bb_ledger_open(&ledger, file_of(state), &any));
+    bb_ledger_close(ledger);
+    assert_ok(bb_ledger_read(&ledger, file_of(state), &found));
+    assert_string_equal(found.population, "schools");
+    assert_true(found.epsilon == terms.epsilon && found.delta == terms.delta);
+    bb_ledger_close(ledger);
 }
 
 static void write_file(const char *file, const char *text, size_t size) {
@@ -191,6 +215,11 @@ static void no_ledger(void **state) {
     assert_fails(bb_ledger_open(&ledger, "/tmp", &terms), BB_EIO, "/tmp");
     write_file(file, "", 0);
     assert_fails(bb_ledger_read(&ledger, file, &found), BB_EDATA, "holds no ledger");
+    bb_ledger_terms any = terms;
+    any.epsilon = NAN;
+    assert_fails(bb_ledger_open(&ledger, file, &any), BB_EUSAGE, "no ledger yet");
+    assert_ok(bb_ledger_open(&ledger, file, &terms)); /* an empty file becomes one */
+    bb_ledger_close(ledger);
     const char text[] = "task,y,x1\n1,2,3\n1,2,4\n";
     write_file(file, text, sizeof text);
     assert_fails(bb_ledger_open(&ledger, file, &terms), BB_EDATA, "no SQLite database");
@@ -278,6 +307,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(pure_budget, begin, end),
         cmocka_unit_test_setup_teardown(nonsense, begin, end),
         cmocka_unit_test_setup_teardown(other_terms, begin, end),
+        cmocka_unit_test_setup_teardown(joining, begin, end),
         cmocka_unit_test_setup_teardown(no_ledger, begin, end),
         cmocka_unit_test_setup_teardown(damage, begin, end),
         cmocka_unit_test_setup_teardown(entries_stay, begin, end),

@@ -7,7 +7,7 @@
 
 /* What both commands are given; evaluate has no output. */
 typedef struct request {
-    const char *run, *data, *output;
+    const char *run, *data, *output, *ignore;
     bool json;
 } request;
 
@@ -20,6 +20,7 @@ typedef struct applied {
 
 static bb_status apply(const request *r, bool target_optional, applied *a) {
     bb_status status = bb_trained_open(&a->trained, r->run);
+    if (!status && r->ignore) status = bb_trained_ignore(&a->trained, r->ignore);
     if (!status)
         status = bb_trained_rows(&a->trained, r->data, target_optional, &a->rows);
     if (!status)
@@ -96,11 +97,21 @@ static bb_status predict(const request *r, const cmd_output *output) {
 /* -- the command lines
  * ----------------------------------------------------------------- */
 
+/* Both commands have it. */
+#define IGNORE                                                                         \
+    {                                                                                  \
+        "ignore", 'i', "COLUMNS", 0,                                                   \
+            "leave these columns of DATA out, besides those that the run left out", 0  \
+    }
+
 static error_t parse(int key, char *text, struct argp_state *state) {
     request *r = state->input;
     switch (key) {
     case 'j':
         r->json = true;
+        return 0;
+    case 'i':
+        r->ignore = text;
         return 0;
     case 'o':
         r->output = text;
@@ -129,7 +140,7 @@ static int run(int argc, char **argv, const struct argp *argp,
 
 int cmd_evaluate(int argc, char **argv) {
     static const struct argp_option option[] = {
-        {"json", 'j', NULL, 0, "as one JSON object", 0}, {0}};
+        IGNORE, {"json", 'j', NULL, 0, "as one JSON object", 0}, {0}};
     const struct argp argp = {
         option,
         parse,
@@ -144,6 +155,7 @@ int cmd_evaluate(int argc, char **argv) {
 int cmd_predict(int argc, char **argv) {
     static const struct argp_option option[] = {
         {"output", 'o', "FILE", 0, "the predictions, as CSV, in the order of DATA", 0},
+        IGNORE,
         {0}};
     const struct argp argp = {option,
                               parse,

@@ -58,8 +58,9 @@ static void print_text(const bb_info *info, const bb_dataset *data, FILE *stream
     if (info->sparse) fprintf(stream, ": %zu numbers)\n", info->entries);
     fprintf(stream, "target           %s", bb_target_text(info->target));
     if (info->target != BB_TARGET_NONE)
-        fprintf(stream, ", from %g to %g; %zu tasks have one value only",
-                info->least_target, info->most_target, info->one_class);
+        fprintf(stream, ", from %g to %g; %zu task%s one value only",
+                info->least_target, info->most_target, info->one_class,
+                info->one_class == 1 ? " has" : "s have");
     fprintf(stream, "\nmissing values   %zu in features, %zu in the target\n",
             info->missing_features, info->missing_targets);
     fprintf(stream, "constant columns %zu", info->constants);
@@ -87,6 +88,8 @@ static bb_status inform(const request *r, const cmd_output *output) {
     bb_dataset data = {0};
     bb_info info = {0};
     format.keep_missing = format.target_optional = true;
+    if (r->options.output && !r->ranges)
+        return bb_fail(BB_EUSAGE, "--output is for the ranges: give --ranges, too");
     bb_status status = bb_read(r->path, &format, &data);
     if (!status) status = bb_info_open(&info, &data);
     if (!status && r->json)

@@ -76,7 +76,7 @@ static bb_status print_json(const cmd_output *output) {
 
 static void print_option(const bb_option *o, FILE *stream) {
     const char *value = o->kind == BB_OPTION_CHOICE ? o->choices : o->argument;
-    fprintf(stream, "    --set %s=%s", o->name, value ? value : "true|false");
+    fprintf(stream, "    --set %s=%s", o->name, value && *value ? value : "true|false");
     if (o->fallback) fprintf(stream, " (default %s)", o->fallback);
     fprintf(stream, "\n        %s\n", o->help);
 }

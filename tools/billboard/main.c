@@ -1,8 +1,10 @@
 #include "cmd.h"
 #include "linalg/linalg.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct command {
     const char *name, *title, *summary;
@@ -61,7 +63,16 @@ static int help(int argc, char **argv) {
     return cmd_failed(bb_fail(BB_EUSAGE, "help: there is no command \"%s\"", argv[2]));
 }
 
+/* A standard stream that is closed would lend its number to the next file opened, and
+ * messages would go there. Standard output stays one that cannot be written. */
+static void keep_standard_streams(void) {
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0)
+            (void)!open("/dev/null", fd == STDERR_FILENO ? O_WRONLY : O_RDONLY);
+}
+
 int main(int argc, char **argv) {
+    keep_standard_streams();
     argp_err_exit_status = bb_status_exit_code(BB_EUSAGE);
     const char *name = argc > 1 ? argv[1] : "";
     if (strcmp(name, "--version") == 0) {
