@@ -106,18 +106,31 @@ static void finish(void *context, size_t chunk, size_t worker) {
         c->gap[i] = task.gap;
         for (size_t k = 0; k < c->run->pub.features; k++)
             if (!isfinite(task.model[k])) c->finished[i] = BB_ENUMERIC;
+        if (!isfinite(*task.intercept)) c->finished[i] = BB_ENUMERIC;
     }
+}
+
+/* Whether a run ends well must not depend on one task's data once something was
+ * released: in a private run a task whose solver fails keeps the zero model. */
+static bb_status excuse(conversation *c, size_t i) {
+    const size_t d = c->run->pub.features;
+    if (c->run->mechanism->pricing == BB_PRICE_NOTHING)
+        return bb_fail(c->finished[i],
+                       "task number %zu: its model is not finite or its "
+                       "solver failed",
+                       i + 1);
+    for (size_t k = 0; k < d; k++) c->result->model[i * d + k] = 0.0;
+    c->result->intercept[i] = 0.0;
+    c->result->failed++;
+    return BB_OK;
 }
 
 static bb_status collect(conversation *c) {
     bb_outcome *outcome = &c->result->outcome;
     *outcome = (bb_outcome){.objective = 0.0, .gap = 0.0, .converged = true};
     for (size_t i = 0; i < c->run->pub.tasks; i++) {
-        if (c->finished[i])
-            return bb_fail(c->finished[i],
-                           "task number %zu: its model is not finite or its "
-                           "solver failed",
-                           i + 1);
+        const bb_status status = c->finished[i] ? excuse(c, i) : BB_OK;
+        if (status) return status;
         outcome->objective += c->objective[i];
         outcome->gap += c->gap[i];
     }

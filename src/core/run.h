@@ -46,6 +46,8 @@ typedef struct bb_result {
     bb_plan plan;
     bb_outcome outcome;
     uint32_t rounds; /* really run */
+    size_t failed;   /* private run: tasks whose solver failed at the end and that keep
+                        the zero model; for the operator alone */
     double
         noise_multiplier; /* z of the round with the least noise; NAN without noise */
     char billboard_sha256[BB_HASH_TEXT]; /* of everything published, in order */

@@ -1,6 +1,7 @@
 #include "eval/choice.h"
 
 #include "base/number.h"
+#include "data/preprocess.h"
 
 #include <math.h>
 #include <string.h>
@@ -57,6 +58,18 @@ static bb_status check_loss(const bb_train_request *r, bb_choice *c) {
                    name[c->loss]);
 }
 
+/* The promise for single rows needs each prepared without looking at the others. */
+static bb_status check_rows(const bb_train_request *r, const bb_choice *c) {
+    if (!c->noisy || !r->method->own_noise ||
+        r->options.standardize != BB_STANDARDIZE_TASK)
+        return BB_OK;
+    return bb_fail(BB_EUSAGE,
+                   "method %s protects single rows, but --standardize task changes "
+                   "every row of a task with any one of them: use --standardize "
+                   "unit-rows, or public ranges (--scale)",
+                   r->method->name);
+}
+
 static bb_status check_seed(const bb_train_options *o, bb_choice *c) {
     c->seeded = o->seed != NULL;
     if (c->seeded && !bb_number_count(o->seed, &c->seed))
@@ -103,6 +116,7 @@ bb_status bb_choose(const bb_train_request *request, bb_choice *choice) {
     bb_status status = choose_mechanism(request, &c);
     if (!status) status = check_loss(request, &c);
     if (!status) status = check_epsilon(request, &c);
+    if (!status) status = check_rows(request, &c);
     if (!status) status = check_seed(o, &c);
     if (!status) status = check_compare(o->compare, &c);
     if (!status) status = check_ledger(o, &c);

@@ -311,7 +311,18 @@ static const char *ledger_name(const bb_train_options *o) {
     return slash ? slash + 1 : o->ledger;
 }
 
+static void warn_of_failed_tasks(const experiment *e) {
+    char text[160];
+    if (!e->result.failed || !e->watch->warn) return;
+    snprintf(text, sizeof text,
+             "the solvers of %zu tasks failed: they keep the zero model (only the "
+             "operator may know)",
+             e->result.failed);
+    e->watch->warn(e->watch->self, text);
+}
+
 static bb_status judge(experiment *e) {
+    warn_of_failed_tasks(e);
     say(e, "evaluating");
     bb_status status = bb_promise(
         &e->run, &e->result, ledger_name(&e->request->options), &e->report.statement);

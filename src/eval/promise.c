@@ -9,10 +9,13 @@ static bool is_noisy(const bb_run *run) {
     return run->mechanism->pricing != BB_PRICE_NOTHING;
 }
 
-/* Of noise as published, the least delta that is true: of the steps that have noise. */
+/* Of noise as published, the least delta that is true: of the steps that have noise.
+ * The proof is about whole matrices; where only their diagonal is released, the claim
+ * lacks a proof, but this bound does not hold. */
 static bb_status true_delta(const bb_plan *plan, double *delta) {
     double *pure = NULL;
     size_t steps = 0;
+    if (plan->outer_length == 0) return BB_OK;
     const bb_status status =
         bb_allocate(&pure, plan->rounds, sizeof *pure, "the privacy statement");
     if (status) return status;
@@ -40,7 +43,8 @@ static bb_guarantee of_tasks(const bb_run *run, const bb_result *result) {
 
 /* Noise that tasks add to their own steps protects single rows (replaced, not removed:
  * a task's number of rows is not hidden by it). */
-static bb_guarantee of_rows(const bb_result *result) {
+static bb_guarantee of_rows(const bb_result *result, const char *ledger) {
+    const bool valid = !result->plan.instance_broken;
     return (bb_guarantee){.unit = "instance",
                           .epsilon = result->plan.instance_epsilon,
                           .delta = result->plan.instance_delta,
@@ -50,8 +54,12 @@ static bb_guarantee of_rows(const bb_result *result) {
                           .accountant = "composition-bound",
                           .rounds = result->rounds,
                           .noise_multiplier = NAN,
-                          .valid = !result->plan.instance_broken,
-                          .true_delta_at_least = NAN};
+                          .valid = valid,
+                          .true_delta_at_least = NAN,
+                          .note = valid && ledger
+                                      ? "The ledger does not count this guarantee for "
+                                        "rows: it is for this run only."
+                                      : NULL};
 }
 
 bb_status bb_promise(const bb_run *run, const bb_result *result, const char *ledger,
@@ -67,7 +75,7 @@ bb_status bb_promise(const bb_run *run, const bb_result *result, const char *led
         if (run->mechanism->pricing == BB_PRICE_PUBLISHED)
             status = true_delta(&result->plan, &s.guarantee[0].true_delta_at_least);
         if (result->plan.instance_epsilon > 0.0)
-            s.guarantee[s.count++] = of_rows(result);
+            s.guarantee[s.count++] = of_rows(result, ledger);
     }
     if (!status) *statement = s;
     return status;

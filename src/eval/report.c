@@ -133,8 +133,7 @@ static void print_table(const bb_report *r, FILE *stream) {
         bb_metrics_line(stream, r->loss, line, &r->stl.test);
     }
     if (r->statement.count)
-        snprintf(line, sizeof line, "test rows: %s, epsilon %g", name,
-                 r->statement.guarantee[0].epsilon);
+        snprintf(line, sizeof line, "test rows: %s, %s noise", name, r->mechanism);
     else
         snprintf(line, sizeof line, "test rows: %s", name);
     bb_metrics_line(stream, r->loss, line, &r->test);

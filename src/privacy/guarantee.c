@@ -93,10 +93,11 @@ static void promise(FILE *out, const bb_guarantee *guarantee) {
     shortest(guarantee->delta, delta);
     if (!guarantee->valid) {
         fprintf(out,
-                "NOT PRIVATE: no valid (ε, δ) at the requested δ. The mechanism %s "
+                "NOT PRIVATE%s: no valid (ε, δ) at the requested δ. The mechanism %s "
                 "claims ε "
                 "= %s, δ = %s",
-                guarantee->mechanism, epsilon, delta);
+                is_task(guarantee) ? "" : " for single rows", guarantee->mechanism,
+                epsilon, delta);
         if (isnan(guarantee->true_delta_at_least))
             fprintf(out, "; this claim has no proof.\n");
         else

@@ -177,7 +177,9 @@ static bb_status load_terms(bb_ledger *ledger) {
 }
 
 static bb_status check_path(const char *path) {
-    if (*path == '\0' || *path == ':') /* SQLite keeps such a database in memory */
+    /* SQLite keeps such a database in memory, or may be told to by a URI's parameters:
+     * a budget that nobody remembers */
+    if (*path == '\0' || *path == ':' || strncmp(path, "file:", 5) == 0)
         return bb_fail(BB_EUSAGE, "\"%s\" cannot be the name of a ledger", path);
     return BB_OK;
 }

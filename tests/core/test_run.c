@@ -214,6 +214,42 @@ static void test_failing_observer(void **state) {
     population_close(&p);
 }
 
+static bb_status fail_for_task_two(const bb_view *view, bb_task *task) {
+    const bb_status status = bb_method_mp_lowrank.finish(view, task);
+    if (task->id == 2) task->model[0] = NAN;
+    return status;
+}
+
+/* Behind noise a task whose solver fails gets the zero model, and nobody else sees a
+ * difference; in the clear the run fails. */
+static void test_failing_task(void **state) {
+    (void)state;
+    bb_method method = bb_method_mp_lowrank;
+    method.finish = fail_for_task_two;
+    const law_case c = {&bb_method_mp_lowrank, &bb_mechanism_gaussian, BB_LOSS_SQUARED};
+    population p = law_population(&c, LAW_TASKS, SIZE_MAX);
+    bb_run run = law_run(&c, &p, &engine);
+    bb_result whole = {0}, failed = {0};
+    run.seeded = true;
+    assert_ok(bb_run_train(&run, &whole));
+    run.method = &method;
+    assert_ok(bb_run_train(&run, &failed));
+    const size_t d = run.pub.features;
+    assert_int_equal(whole.failed, 0);
+    assert_int_equal(failed.failed, 1);
+    for (size_t k = 0; k < d; k++) assert_true(failed.model[2 * d + k] == 0.0);
+    assert_memory_equal(failed.model, whole.model, 2 * d * sizeof *whole.model);
+    assert_memory_equal(failed.model + 3 * d, whole.model + 3 * d,
+                        (run.pub.tasks - 3) * d * sizeof *whole.model);
+    assert_string_equal(failed.billboard_sha256, whole.billboard_sha256);
+    bb_result_free(&whole);
+    bb_result_free(&failed);
+    run.mechanism = &bb_mechanism_none;
+    assert_fails(bb_run_train(&run, &failed), BB_ENUMERIC, "task number 3");
+    run_close(&run);
+    population_close(&p);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_interruption),
@@ -222,6 +258,7 @@ int main(void) {
         cmocka_unit_test(test_refusals),
         cmocka_unit_test_setup_teardown(test_ledger, folder_enter, folder_leave),
         cmocka_unit_test(test_failing_observer),
+        cmocka_unit_test(test_failing_task),
     };
     if (bb_linalg_start()) return 1;
     engine = bb_engine_threads(2);

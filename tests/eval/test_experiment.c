@@ -8,6 +8,7 @@
 #include "torture.h"
 #include "world.h"
 
+#include <math.h>
 #include <sys/stat.h>
 
 static char folder[64];
@@ -89,6 +90,67 @@ static void stop_ends_a_run_with_nothing(void **state) {
     assert_int_equal(system("ls | grep -q run"), 256);
 }
 
+/* What standardising by task does to a row depends on all rows of the task. */
+static void rows_are_protected_one_by_one(void **state) {
+    (void)state;
+    bb_report report;
+    assert_fails(RUN(&report, NULL, {"method", "mp-instance"}, {"epsilon", "1"},
+                     {"standardize", "task"}, {"output", "run"}),
+                 BB_EUSAGE, "single rows");
+    assert_ok(RUN(&report, NULL, {"method", "mp-instance"}, {"epsilon", "1"},
+                  {"standardize", "unit-rows"}, {"output", "run"}));
+    assert_int_equal(report.statement.count, 2);
+    assert_string_equal(report.statement.guarantee[1].unit, "instance");
+    assert_true(report.statement.guarantee[1].valid);
+    assert_null(report.statement.guarantee[1].note);
+    remove_run();
+    assert_ok(RUN(&report, NULL, {"method", "mp-lowrank"}, {"epsilon", "1"},
+                  {"standardize", "task"}, {"output", "run"}));
+    remove_run();
+}
+
+/* A ledger adds up what tasks were promised, and nothing else. */
+static void a_ledger_does_not_vouch_for_rows(void **state) {
+    (void)state;
+    bb_report report;
+    assert_ok(RUN(&report, NULL, {"method", "mp-instance"}, {"epsilon", "1"},
+                  {"ledger", "population.ledger"}, {"budget-epsilon", "5"},
+                  {"budget-delta", "1e-3"}, {"output", "run"}));
+    assert_null(report.statement.guarantee[0].note);
+    assert_non_null(strstr(report.statement.guarantee[1].note, "this run only"));
+    remove_run();
+    assert_ok(RUN(&report, NULL, {"method", "mp-instance"}, {"epsilon", "1"},
+                  {"set", "calibration=published"}, {"ledger", "population.ledger"},
+                  {"output", "run"}));
+    assert_true(report.statement.guarantee[0].valid);
+    assert_false(report.statement.guarantee[1].valid);
+    assert_null(report.statement.guarantee[1].note);
+    assert_int_equal(
+        system("grep -q 'NOT PRIVATE for single rows' run/public/statement.txt"), 0);
+    remove_run();
+}
+
+/* Wishart noise: the bound on delta is proved for whole matrices. On the diagonal alone
+ * it would be false: with 3 features chi-square noise has 4 degrees of freedom, not 2.
+ */
+static void published_noise_claims_no_more_than_is_true(void **state) {
+    (void)state;
+    bb_report report;
+    assert_ok(RUN(&report, NULL, {"method", "mp-lowrank"}, {"epsilon", "1"},
+                  {"mechanism", "wishart-published"}, {"allow-broken-privacy", "true"},
+                  {"set", "clip=1"}, {"rounds", "1"}, {"output", "run"}));
+    assert_false(report.statement.guarantee[0].valid);
+    assert_close(report.statement.guarantee[0].true_delta_at_least, 1.0 - exp(-1.0),
+                 1e-9);
+    remove_run();
+    assert_ok(RUN(&report, NULL, {"method", "mp-groupsparse"}, {"epsilon", "1"},
+                  {"mechanism", "wishart-published"}, {"allow-broken-privacy", "true"},
+                  {"set", "clip=1"}, {"rounds", "1"}, {"output", "run"}));
+    assert_false(report.statement.guarantee[0].valid);
+    assert_true(isnan(report.statement.guarantee[0].true_delta_at_least));
+    remove_run();
+}
+
 static bb_status attempt(void *context) {
     bb_report report;
     (void)context;
@@ -123,6 +185,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_run_reports_what_its_models_do),
         cmocka_unit_test(stop_ends_a_run_with_nothing),
+        cmocka_unit_test(rows_are_protected_one_by_one),
+        cmocka_unit_test(a_ledger_does_not_vouch_for_rows),
+        cmocka_unit_test(published_noise_claims_no_more_than_is_true),
         cmocka_unit_test(a_run_survives_torture),
     };
     return cmocka_run_group_tests(tests, open_folder, close_folder);

@@ -148,6 +148,9 @@ static void nonsense(void **state) {
     assert_fails(bb_ledger_open(&ledger, file_of(state), &wrong), BB_EUSAGE, "task");
     assert_fails(bb_ledger_open(&ledger, ":memory:", &terms), BB_EUSAGE, "name");
     assert_fails(bb_ledger_open(&ledger, "", &terms), BB_EUSAGE, "name");
+    /* a URI could ask SQLite for a database in memory, new for every run */
+    assert_fails(bb_ledger_open(&ledger, "file:x?mode=memory", &terms), BB_EUSAGE,
+                 "name");
 }
 
 static void other_terms(void **state) {
