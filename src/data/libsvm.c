@@ -1,6 +1,7 @@
 /* libsvm.c - "target qid:TASK index:value ...", one row a line, '#' begins a comment;
  * indices from 1 and ascending, zeros left out. */
 #include "base/memory.h"
+#include "base/number.h"
 #include "data/builder.h"
 #include "data/readers.h"
 #include "data/scan.h"
@@ -15,6 +16,7 @@ typedef struct libsvm {
     const bb_read_options *options;
     bb_builder builder;
     size_t field; /* of the line, from 1 */
+    size_t most;  /* largest index allowed */
 } libsvm;
 
 static bb_status bad(const libsvm *s, const char *expected, const char *found,
@@ -90,10 +92,12 @@ static bb_status take_entry(libsvm *s, const char *field, size_t length, size_t 
     if (digits == 0 || digits == length || (!long_index && field[digits] != ':'))
         return bad(s, "index:value", field, length);
     if (!long_index && index == 0) return bad(s, "an index from 1", field, length);
-    if (long_index || index > MOST_FEATURES)
-        return bad(s, "an index of at most 16777216", field, length);
+    char expected[64];
+    if (long_index || index > s->most) {
+        snprintf(expected, sizeof expected, "an index of at most %zu", s->most);
+        return bad(s, expected, field, length);
+    }
     if (index <= *last) {
-        char expected[64];
         snprintf(expected, sizeof expected, "an index above %zu", *last);
         return bad(s, expected, field, length);
     }
@@ -137,16 +141,33 @@ static bb_status read_lines(libsvm *s) {
     return BB_OK;
 }
 
+/* The number of features, if it is given: then it does not depend on any task's rows.
+ */
+static bb_status take_options(libsvm *s) {
+    const bb_read_options *o = s->options;
+    uint64_t count = MOST_FEATURES;
+    if (o->ignore || o->task || o->target)
+        return bb_fail(BB_EUSAGE,
+                       "%s: LIBSVM files have no column names; --task, --target and "
+                       "--ignore do not apply",
+                       s->text->path);
+    if (o->features &&
+        !(bb_number_count(o->features, &count) && count >= 1 && count <= MOST_FEATURES))
+        return bb_fail(BB_EUSAGE,
+                       "%s: for a LIBSVM file --features expects how many there are, 1 "
+                       "to %d, got \"%s\"",
+                       s->text->path, MOST_FEATURES, o->features);
+    s->most = (size_t)count;
+    return BB_OK;
+}
+
 bb_status bb_read_libsvm(bb_text *text, const bb_read_options *options,
                          bb_dataset *out) {
     libsvm s = {.text = text, .options = options};
     bb_dataset data = {0};
-    if (options->features || options->ignore || options->task || options->target)
-        return bb_fail(BB_EUSAGE,
-                       "%s: LIBSVM files have no column names; --task, --target, "
-                       "--features and --ignore do not apply",
-                       text->path);
-    bb_status status = read_lines(&s);
+    bb_status status = take_options(&s);
+    if (!status) status = read_lines(&s);
+    if (!status && options->features) s.builder.features = s.most;
     if (!status) status = bb_builder_finish(&s.builder, &data);
     if (!status) status = bb_names_count(&data.feature_name, data.features, "x");
     if (!status) status = bb_duplicate(&data.target_name, "y", 1);

@@ -22,7 +22,7 @@ typedef enum bb_format {
  *
  *  format   task             target           features         ignore
  *  CSV      column "task"    column "y"       all other ones   columns to leave out
- *  LIBSVM   always qid:      always first     all              -
+ *  LIBSVM   always qid:      always first     how many         -
  *  MAT      always cells     cells "Y"        cells "X"        -
  *  NPY      0-based column   0-based column   all other ones   columns to leave out
  *  NPZ      array "task"     array "y"        array "X"        -

@@ -102,13 +102,34 @@ static void messages(void **state) {
                    "t.svm:1:3: a zero byte: this is no text");
 }
 
+/* A public number of features does not depend on what any task uses. */
+static void number_of_features(void **state) {
+    (void)state;
+    const bb_read_options ten = {.features = "10"}, two = {.features = "2"};
+    const bb_read_options none = {.features = "0"}, name = {.features = "x1"};
+    bb_dataset data;
+    assert_ok(read_text("t.svm", "1 qid:1 1:2 3:1\n0 qid:2 2:1\n", &ten, &data));
+    assert_int_equal(data.features, 10);
+    assert_string_equal(data.feature_name[9], "x10");
+    bb_dataset_free(&data);
+    assert_message(read_text("t.svm", "1 qid:1 1:2\n0 qid:1 3:1\n", &two, &data),
+                   BB_EDATA,
+                   "t.svm:2:3: expected an index of at most 2, found \"3:1\"");
+    assert_message(read_text("t.svm", "1 qid:1 1:2\n", &none, &data), BB_EUSAGE,
+                   "t.svm: for a LIBSVM file --features expects how many there are, 1 "
+                   "to 16777216, got \"0\"");
+    assert_message(read_text("t.svm", "1 qid:1 1:2\n", &name, &data), BB_EUSAGE,
+                   "t.svm: for a LIBSVM file --features expects how many there are, 1 "
+                   "to 16777216, got \"x1\"");
+}
+
 static void options_that_do_not_apply(void **state) {
     (void)state;
     const bb_read_options options = {.ignore = "x1"}, keep = {.keep_missing = true};
     bb_dataset data;
     assert_message(read_text("t.svm", "1 qid:1 1:2\n", &options, &data), BB_EUSAGE,
-                   "t.svm: LIBSVM files have no column names; --task, --target, "
-                   "--features and --ignore do not apply");
+                   "t.svm: LIBSVM files have no column names; --task, --target and "
+                   "--ignore do not apply");
     assert_ok(read_text("t.svm", "NA qid:1 1:2\n", &keep, &data));
     assert_true(isnan(data.y[0]));
     bb_dataset_free(&data);
@@ -120,6 +141,7 @@ int main(void) {
         cmocka_unit_test(any_name),
         cmocka_unit_test(long_lines),
         cmocka_unit_test(messages),
+        cmocka_unit_test(number_of_features),
         cmocka_unit_test(options_that_do_not_apply),
     };
     return cmocka_run_group_tests(tests, folder_enter, folder_leave);
