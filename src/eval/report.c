@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const char *loss_name(bb_loss loss) {
     return loss == BB_LOSS_SQUARED ? "squared" : "logistic";
@@ -121,6 +122,19 @@ void bb_metrics_line(FILE *stream, bb_loss loss, const char *name,
     fprintf(stream, " %8zu\n", m->rows);
 }
 
+/* What the noise of the marked line is for: never epsilon alone. */
+static void print_star(const bb_report *r, FILE *stream) {
+    for (size_t k = 0; k < r->statement.count; k++) {
+        const bb_guarantee *g = &r->statement.guarantee[k];
+        const char *doubt = !g->valid             ? "claimed, not valid, "
+                            : r->statement.seeded ? "not private (seeded), "
+                                                  : "";
+        fprintf(stream, "* %s%s: epsilon %g, delta %g, %s, sampling %s\n", doubt,
+                strcmp(g->unit, "task") == 0 ? "a whole task" : "one row", g->epsilon,
+                g->delta, bb_adjacency_name(g->adjacency), g->sampling);
+    }
+}
+
 static void print_table(const bb_report *r, FILE *stream) {
     const char *name = r->request->method->name;
     char line[64];
@@ -133,7 +147,7 @@ static void print_table(const bb_report *r, FILE *stream) {
         bb_metrics_line(stream, r->loss, line, &r->stl.test);
     }
     if (r->statement.count)
-        snprintf(line, sizeof line, "test rows: %s, %s noise", name, r->mechanism);
+        snprintf(line, sizeof line, "test rows: %s, %s noise *", name, r->mechanism);
     else
         snprintf(line, sizeof line, "test rows: %s", name);
     bb_metrics_line(stream, r->loss, line, &r->test);
@@ -141,6 +155,7 @@ static void print_table(const bb_report *r, FILE *stream) {
         snprintf(line, sizeof line, "test rows: %s, no privacy", name);
         bb_metrics_line(stream, r->loss, line, &r->no_privacy.test);
     }
+    print_star(r, stream);
 }
 
 static void print_tasks(const bb_report *r, FILE *stream) {
