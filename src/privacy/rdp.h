@@ -25,8 +25,8 @@ double bb_rdp_gaussian(double mu, double order);
  * to 1e-12 relative, never below truth:
  *     E_{x ~ N(0, sigma^2)} [(1 + u)^a] = 1 + E[(1 + u)^a - 1 - a u],
  *     u = q (e^((2x - 1) / (2 sigma^2)) - 1),
- * the moment of Mironov, Talwar, Zhang (2019, section 3.3), whose theorem 5 says that
- * this direction is the larger one. 0 <= q <= 1, sigma >= 0, order > 1. Where order >
+ * the moment of Mironov, Talwar, Zhang (2019, section 3.3), who show that this
+ * direction is the larger one. 0 <= q <= 1, sigma >= 0, order > 1. Where order >
  * BB_RDP_ORDER_MAX or sigma < 0.05: the unamplified order / (2 sigma^2), for q > 0. */
 double bb_rdp_poisson(double q, double sigma, double order);
 
@@ -34,7 +34,7 @@ double bb_rdp_poisson(double q, double sigma, double order);
  * tasks; replace-one; sigma = noise standard deviation / replace-one sensitivity of the
  * round's sum (2 C for clipped vectors). Only for hidden cohorts: no other task's
  * retained state may depend on who was picked. The bound of Wang, Balle,
- * Kasiviswanathan (2019, theorem 9 with its improvement by moments for Gaussian noise),
+ * Kasiviswanathan (2019, with its improvement by moments for Gaussian noise),
  * at most order / (2 sigma^2). Between integer orders (order - 1) RDP is convex and so
  * at most its linear interpolation. 0 <= gamma <= 1, sigma >= 0, order > 1; unamplified
  * where order > BB_RDP_FIXED_ORDER_MAX or sigma < 0.05, for gamma > 0. Work O(order).

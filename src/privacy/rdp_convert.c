@@ -95,29 +95,29 @@ static void find_order(search *s) {
     }
 }
 
-double bb_rdp_epsilon(size_t count, const bb_rdp_event *events, double delta,
-                      double *order) {
-    search s = {.count = count,
-                .events = events,
-                .target = delta,
-                .best = INFINITY,
-                .best_order = 2.0};
+/* The best value over all orders, and the order if it is asked for. */
+static double best_of(search s, double *order) {
+    s.best_order = 2.0;
     find_order(&s);
     if (order) *order = s.best_order;
     return s.best;
 }
 
+double bb_rdp_epsilon(size_t count, const bb_rdp_event *events, double delta,
+                      double *order) {
+    const search s = {
+        .count = count, .events = events, .target = delta, .best = INFINITY};
+    return best_of(s, order);
+}
+
 double bb_rdp_delta(size_t count, const bb_rdp_event *events, double epsilon,
                     double *order) {
-    search s = {.count = count,
-                .events = events,
-                .target = epsilon,
-                .for_delta = true,
-                .best = 1.0,
-                .best_order = 2.0};
-    find_order(&s);
-    if (order) *order = s.best_order;
-    return s.best;
+    const search s = {.count = count,
+                      .events = events,
+                      .target = epsilon,
+                      .for_delta = true,
+                      .best = 1.0};
+    return best_of(s, order);
 }
 
 /* ---- the filter ---- */
