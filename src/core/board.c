@@ -87,7 +87,12 @@ static bb_status reserve(const bb_run *run, const bb_plan *plan) {
                        run->mechanism->name);
     snprintf(what, sizeof what, "%s, %s, %u rounds", run->method->name,
              run->mechanism->name, plan->rounds);
-    return bb_ledger_reserve(run->ledger, run->pub.epsilon, run->pub.delta, what, &id);
+    const bb_ledger_charge charge = {.epsilon = run->pub.epsilon,
+                                     .delta = run->pub.delta,
+                                     .rounds = plan->rounds,
+                                     .mu = plan->mu,
+                                     .pure = plan->pure};
+    return bb_ledger_reserve(run->ledger, &charge, what, &id);
 }
 
 bb_status bb_board_open(bb_board *board, const bb_run *run, const bb_plan *plan,
@@ -117,17 +122,11 @@ void bb_board_close(bb_board *board) {
 
 /* -- a round opens -- */
 
-/* The sum's sensitivity in units of U (docs/privacy.md, the table of forms). */
-static double sensitivity(const bb_board *board, bb_form form) {
-    if (board->pub->adjacency == BB_ADD_REMOVE) return 1.0;
-    return form == BB_FORM_VECTOR || form == BB_FORM_SLOT ? 2.0 : sqrt(2.0);
-}
-
 /* Picks the finest grid on which the sum and 40 standard deviations of noise fit in an
  * int64: bits and noise of block b. */
 static bb_status choose_grid(bb_board *board, size_t b, double mu) {
     const bb_block *block = &board->layout.block[b];
-    const double r = sensitivity(board, block->form);
+    const double r = bb_form_sensitivity(block->form, board->pub->adjacency);
     int bits = is_product(block->form) ? PRODUCT_BITS : VECTOR_BITS;
     for (; bits >= LEAST_BITS; bits--) {
         const double unit = ldexp(1.0, is_product(block->form) ? 2 * bits : bits);
@@ -176,7 +175,8 @@ static bb_status check_block(bb_board *board, size_t b, size_t *outer, double *s
                        "block \"%s\": the clip must be positive and finite, got %g",
                        block->name, block->clip);
     *share += block->share;
-    if (!(block->share > 0.0 && *share <= 1.0 + 1e-12))
+    /* what rounding adds to 1 is within the ledger's margin */
+    if (!(block->share > 0.0 && *share <= 1.0 + 0x1p-50))
         return bb_fail(BB_EBUDGET,
                        "block \"%s\" of round %u: the shares of the round's budget "
                        "must be positive and add up to at most 1",

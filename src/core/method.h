@@ -15,27 +15,10 @@
 #include "base/options.h"
 #include "base/random.h"
 #include "learners/local.h"
-#include "privacy/accountant.h"
+#include "privacy/account.h"
+#include "privacy/form.h"
 
 enum { BB_MOST_BLOCKS = 4, BB_MOST_CANDIDATES = 256 };
-
-/* How a block is summed; the form fixes the sensitivity (docs/privacy.md):
- * form       a task shows               the sum over tasks is       unit U  add-remove
- * replace-one vector     v, ||v||_2 <= C            sum v (length)                C 1 2
- * slot       v, ||v||_2 <= C            v of each task (m x length)   C         1 2
- * square     v, ||v||_2 <= C            sum v o v (length)            C^2       1 sqrt
- * 2 psd        A (length x length), p.s.d., ||A||_F <= C    sum A       C         1
- * sqrt 2 outer      v, ||v||_2 <= C            sum v v' (length x length)    C^2 1 sqrt
- * 2 selection  scores in [0, 1], one for each of `length` candidates: only the winner
- * is published, by the exponential mechanism; pure epsilon, no clip. */
-typedef enum bb_form {
-    BB_FORM_VECTOR,
-    BB_FORM_SLOT,
-    BB_FORM_SQUARE,
-    BB_FORM_PSD,
-    BB_FORM_OUTER,
-    BB_FORM_SELECTION
-} bb_form;
 
 typedef struct bb_block {
     const char *name;
@@ -119,8 +102,9 @@ typedef struct bb_step {
 
 struct bb_plan {
     uint32_t rounds;
-    bb_step *step;       /* rounds */
-    double *mu;          /* rounds: the price, filled by bb_plan_price */
+    bb_step *step;            /* rounds */
+    double *mu;               /* rounds: the price, filled by bb_plan_price */
+    bb_accountant accountant; /* which one priced it */
     double *pure;        /* rounds: pure epsilon_t of selections or published steps */
     size_t show_length;  /* most doubles a task shows in a round, see bb_plan_room */
     size_t sum_length;   /* most numbers a round's sums take */

@@ -1,6 +1,7 @@
 #include "core/plan.h"
 
 #include "base/memory.h"
+#include "privacy/account.h"
 #include "privacy/schedule.h"
 
 #include <math.h>
@@ -85,18 +86,43 @@ static void price_nothing(bb_plan *plan) {
     }
 }
 
-/* Pure selections by simple composition; the Gaussian rest exactly (docs/privacy.md).
- */
+/* The Gaussian budget beside the selections: the larger of what is left after their
+ * epsilons are taken off, and what their privacy loss distributions leave. */
+static bb_status gaussian_rest(bb_plan *plan, const bb_public *pub, double *mu) {
+    bb_event *event = NULL;
+    bb_answer answer;
+    size_t count = 1;
+    double pure = 0.0, factor;
+    bb_status status = bb_allocate(&event, plan->rounds + 1, sizeof *event, "the plan");
+    if (status) return status;
+    event[0] = bb_event_gaussian(1.0, 1.0);
+    for (uint32_t t = 0; t < plan->rounds; t++) {
+        if (plan->pure[t] > 0.0)
+            event[count++] = bb_event_step(plan->pure[t], 0.0, 1.0);
+        pure += plan->pure[t];
+    }
+    plan->accountant = BB_ACCOUNTANT_GDP;
+    *mu = count == 1 ? pub->mu : bb_gdp_mu(pub->epsilon - pure, pub->delta);
+    if (count > 1 && pub->delta > 0.0) {
+        const bb_account all = {pub->adjacency, count, event};
+        plan->accountant = BB_ACCOUNTANT_PLD;
+        status = bb_account_noise(&all, BB_ACCOUNTANT_PLD, pub->epsilon, pub->delta,
+                                  &factor, &answer);
+        if (!status) *mu = fmax(*mu, 1.0 / factor);
+    }
+    free(event);
+    return status;
+}
+
 static bb_status price_gaussian(bb_plan *plan, const bb_public *pub) {
-    double pure = 0.0, squares = 0.0;
+    double squares = 0.0, mu;
     for (uint32_t t = 0; t < plan->rounds; t++) {
         plan->pure[t] = plan->step[t].selection * pub->epsilon;
-        pure += plan->pure[t];
         squares += plan->step[t].weight * plan->step[t].weight;
     }
     if (squares == 0.0) return BB_OK;
-    const double mu =
-        pure == 0.0 ? pub->mu : bb_gdp_mu(pub->epsilon - pure, pub->delta);
+    const bb_status status = gaussian_rest(plan, pub, &mu);
+    if (status) return status;
     if (!(mu > 0.0))
         return bb_fail(BB_EUSAGE,
                        "epsilon %g at delta %g leaves nothing for the Gaussian "
@@ -112,6 +138,7 @@ static bb_status price_gaussian(bb_plan *plan, const bb_public *pub) {
 static bb_status price_published(bb_plan *plan, const bb_public *pub) {
     double *weight = NULL, *epsilon = NULL, rest = pub->epsilon;
     uint32_t steps = 0;
+    plan->accountant = BB_ACCOUNTANT_KOV;
     bb_status status = bb_allocate(&weight, plan->rounds, sizeof *weight, "the plan");
     if (!status)
         status = bb_allocate(&epsilon, plan->rounds, sizeof *epsilon, "the plan");

@@ -7,14 +7,14 @@
 /* How the budget is counted: which formula turns weights into noise. */
 typedef enum bb_pricing {
     BB_PRICE_NOTHING,  /* no noise: every mu_t is INFINITY */
-    BB_PRICE_GAUSSIAN, /* selections epsilon_sel; mu_t^2 = weight_t^2 / sum * mu^2(rest,
-                          delta) */
+    BB_PRICE_GAUSSIAN, /* selections epsilon_sel; mu_t^2 = weight_t^2 / sum * mu^2, mu
+                          what is left of (epsilon, delta) beside them */
     BB_PRICE_PUBLISHED /* epsilon_t by Kairouz, Oh, Viswanath, as the papers claim */
 } bb_pricing;
 
-/* Asks view's method for its plan and prices it: sum of pure epsilons + Gaussian
- * epsilon = pub->epsilon at pub->delta. On failure *plan is not written. The view needs
- * no board and no plan. */
+/* Asks view's method for its plan and prices it: the whole, selections and
+ * Gaussian rounds together, is (pub->epsilon, pub->delta)-DP. On failure *plan is not
+ * written. The view needs no board and no plan. */
 BB_MUST_CHECK bb_status bb_plan_make(bb_plan *plan, const bb_view *view,
                                      bb_pricing pricing);
 void bb_plan_free(bb_plan *plan);

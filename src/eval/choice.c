@@ -94,20 +94,20 @@ static bb_status check_compare(const char *list, bb_choice *c) {
 }
 
 static bb_status check_ledger(const bb_train_options *o, const bb_choice *c) {
-    const bool budget = !isnan(o->budget_epsilon) || !isnan(o->budget_delta);
-    if (!o->ledger) {
-        if (budget || o->population)
-            return bb_fail(BB_EUSAGE,
-                           "a budget or population needs a ledger: --ledger");
-        return BB_OK;
-    }
+    bb_ledger_kind kind;
+    const bool terms = !isnan(o->budget_epsilon) || !isnan(o->budget_delta) ||
+                       !isnan(o->ledger_order) || o->population || o->ledger_kind;
+    if (!o->ledger)
+        return terms ? bb_fail(BB_EUSAGE, "a budget, population, kind or order needs a "
+                                          "ledger: --ledger")
+                     : BB_OK;
     if (c->mechanism->pricing != BB_PRICE_GAUSSIAN)
         return bb_fail(BB_EUSAGE, "a run with mechanism %s has no price in a ledger",
                        c->mechanism->name);
     if (c->seeded)
         return bb_fail(BB_EUSAGE,
                        "a run with --seed is not private and has no price in a ledger");
-    return BB_OK;
+    return bb_ledger_kind_find(o->ledger_kind, &kind);
 }
 
 bb_status bb_choose(const bb_train_request *request, bb_choice *choice) {
@@ -131,7 +131,13 @@ bb_status bb_choose(const bb_train_request *request, bb_choice *choice) {
 
 bb_status bb_choice_ledger(const bb_train_options *o, size_t tasks,
                            bb_adjacency adjacency, bb_ledger **ledger) {
-    const bb_ledger_terms terms = {o->population, tasks, adjacency, o->budget_epsilon,
-                                   o->budget_delta};
-    return o->ledger ? bb_ledger_open(ledger, o->ledger, &terms) : BB_OK;
+    bb_ledger_terms terms = {.population = o->population,
+                             .tasks = tasks,
+                             .adjacency = adjacency,
+                             .epsilon = o->budget_epsilon,
+                             .delta = o->budget_delta,
+                             .order = isnan(o->ledger_order) ? 0.0 : o->ledger_order};
+    if (!o->ledger) return BB_OK;
+    const bb_status status = bb_ledger_kind_find(o->ledger_kind, &terms.kind);
+    return status ? status : bb_ledger_open(ledger, o->ledger, &terms);
 }

@@ -24,7 +24,7 @@ typedef struct bb_choice {
 BB_MUST_CHECK bb_status bb_choose(const bb_train_request *request, bb_choice *choice);
 
 /* Creates or joins the ledger that the request names; *ledger stays NULL without one.
- * Budget and population may be left out for a ledger that exists. */
+ * Budget, population, kind and order may be left out for a ledger that exists. */
 BB_MUST_CHECK bb_status bb_choice_ledger(const bb_train_options *options, size_t tasks,
                                          bb_adjacency adjacency, bb_ledger **ledger);
 

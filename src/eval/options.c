@@ -38,6 +38,8 @@ static const bb_option option[] = {
     {"population", BB_OPTION_TEXT, AT(population), NULL, 0.0, 0.0, NULL, "NAME", "the population that a new ledger is for"},
     {"budget-epsilon", BB_OPTION_AUTO, AT(budget_epsilon), "auto", 1e-6, 1e6, NULL, "E", "a new ledger's budget"},
     {"budget-delta", BB_OPTION_AUTO, AT(budget_delta), "auto", 0.0, 1.0, NULL, "D", "a new ledger's budget"},
+    {"ledger-kind", BB_OPTION_TEXT, AT(ledger_kind), NULL, 0.0, 0.0, NULL, "KIND", "what a new ledger adds up: sum (default) epsilon and delta; gdp mu^2, for Gaussian releases only; rdp Renyi divergence at one order"},
+    {"ledger-order", BB_OPTION_AUTO, AT(ledger_order), "auto", 1.0, 1e12, NULL, "A", "a new ledger's Renyi order, for kind rdp; auto suits its budget"},
     {"seed", BB_OPTION_TEXT, AT(seed), NULL, 0.0, 0.0, NULL, "S", "reproducible noise, for tests and simulations: the run is not private"},
     {"threads", BB_OPTION_COUNT, AT(threads), "0", 0.0, 4096.0, NULL, "N", "threads; 0 takes as many as the data keep busy; results do not depend on it"},
     {"compare", BB_OPTION_TEXT, AT(compare), NULL, 0.0, 0.0, NULL, "LIST", "for evaluation only, separated by commas: stl (every task alone, penalty by pooled cross-validation), no-privacy (the same method without noise)"},
@@ -55,7 +57,7 @@ static const bb_train_row attribute[] = {
     {NULL, 0, true}, {NULL, 0, true},
     {"Privacy:", 0, true}, {NULL, 0, true}, {NULL, 0, true}, {NULL, 0, true},
     {NULL, 0, true}, {NULL, 0, false}, {NULL, 0, false}, {NULL, 0, false},
-    {NULL, 0, false}, {NULL, 0, true},
+    {NULL, 0, false}, {NULL, 0, false}, {NULL, 0, false}, {NULL, 0, true},
     {"Running:", 0, false}, {NULL, 0, false}, {NULL, 'o', false}, {NULL, 0, false},
     {NULL, 0, false}, {NULL, 0, false},
 };

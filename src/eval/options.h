@@ -28,6 +28,8 @@ typedef struct bb_train_options {
     bool allow_broken_privacy;
     char *ledger, *population;
     double budget_epsilon, budget_delta; /* NaN: not given */
+    char *ledger_kind;                   /* NULL: not given */
+    double ledger_order;                 /* NaN: not given */
     char *seed;                          /* NULL: secure noise */
     /* running */
     uint64_t threads;

@@ -2,15 +2,18 @@
  * once. What a task shows protects each of its rows by the task's own noise, before the
  * door protects the whole task. docs/methods/mp-instance.md
  *
- * Iteration t: w = z - eta sum_j clip_G(grad_j(z)) s + noise, where z is made of
- * earlier noisy w and of public matrices only. Replacing one row moves w by at most 2
- * eta G s (s = 1/n, or 1 for loss scale sum), and noise of density exp(-(epsilon_t /
- * that) ||b||) makes it epsilon_t-DP for rows (Chaudhuri, Monteleoni, Sarwate 2011).
- * The noise is drawn in floating point. */
+ * Iteration t: w = z - eta s (sum_j clip_G(grad_j(z)) + b), where z is made of earlier
+ * noisy w and of public matrices only, and s = 1/n, or 1 for loss scale sum. Every
+ * clipped gradient is rounded to a vector of integers, of norm at most c where c steps
+ * are G; the sum is exact, so that replacing one row moves it by at most 2 c steps
+ * whatever floating point does, and noise b on the same grid, of scale 2 c / epsilon_t,
+ * makes it epsilon_t-DP for rows. The rest is computed from that noisy sum. */
 #include "linalg/linalg.h"
 #include "methods/mp_family.h"
 #include "methods/registry.h"
+#include "privacy/noise.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -75,6 +78,9 @@ static bb_status plan(const bb_view *view, bb_plan *out) {
         return bb_fail(BB_EUSAGE,
                        "mp-instance: an own intercept would mix the rows; give "
                        "it as a constant feature");
+    if (view->pub->features > BB_RADIAL_MOST_LENGTH)
+        return bb_fail(BB_EUSAGE, "mp-instance: at most %d features, found %zu",
+                       BB_RADIAL_MOST_LENGTH, view->pub->features);
     bb_status status = bb_mp_plan(view, out);
     if (!status) status = bb_plan_instance(out, o->epsilon, o->delta);
     if (!status) out->instance_broken = o->calibration == CALIBRATION_PUBLISHED;
@@ -95,49 +101,54 @@ static double row_norm(const bb_local *local, size_t j) {
     return bb_norm(local->sparse_first[j + 1] - first, local->sparse_value + first);
 }
 
-/* g <- sum_j u_j x_j */
-static void combine(const bb_local *local, const double *u, double *g) {
-    if (local->x) {
-        bb_multiply_transposed(local->n, local->d, 1.0, local->x, u, 0.0, g);
-        return;
-    }
-    memset(g, 0, local->d * sizeof *g);
-    for (size_t j = 0; j < local->n; j++)
-        for (size_t k = local->sparse_first[j]; k < local->sparse_first[j + 1]; k++)
-            g[local->sparse_column[k]] += u[j] * local->sparse_value[k];
+/* The norm of row j's gradient, u_j = s times the derivative of its loss. */
+static double gradient_norm(const bb_local *local, size_t j, double u) {
+    return fabs(u) / local->weight * row_norm(local, j);
 }
 
-/* g <- the gradient at z with every row's part, before the weight s, clipped to `clip`;
- * a part that is not finite counts as zero. Returns the largest norm of a part. u: n.
- */
-static double row_gradient(const bb_local *local, const double *z, double clip,
-                           double *g, double *u) {
+static double largest_norm(const bb_local *local, const double *u) {
     double largest = 0.0;
-    bb_local_residual(local, z, 0.0, u);
     for (size_t j = 0; j < local->n; j++) {
-        double norm = fabs(u[j]) / local->weight * row_norm(local, j);
-        if (!isfinite(norm)) u[j] = norm = 0.0;
-        if (norm > clip) {
-            u[j] *= clip / norm;
-            norm = clip;
-        }
-        largest = fmax(largest, norm);
+        const double norm = gradient_norm(local, j, u[j]);
+        if (isfinite(norm)) largest = fmax(largest, norm);
     }
-    combine(local, u, g);
     return largest;
 }
 
-/* w += b, with density of b proportional to exp(-||b|| / scale): its direction is
- * uniform, its norm Gamma(d, scale), a sum of d exponentials. direction: d. */
-static void add_noise(bb_random *random, size_t d, double scale, double *w,
-                      double *direction) {
-    double radius = 0.0, norm = 0.0;
-    while (norm == 0.0) {
-        for (size_t k = 0; k < d; k++) direction[k] = bb_random_normal(random);
-        norm = bb_norm(d, direction);
+/* sum += f x_j, rounded toward zero. */
+static void add_row(const bb_local *local, size_t j, double f, int64_t *sum) {
+    if (local->x) {
+        const double *x = local->x + j * local->d;
+        for (size_t k = 0; k < local->d; k++) sum[k] += (int64_t)(f * x[k]);
+        return;
     }
-    for (size_t k = 0; k < d; k++) radius -= log1p(-bb_random_uniform(random));
-    bb_axpy(d, scale * radius / norm, direction, w);
+    for (size_t k = local->sparse_first[j]; k < local->sparse_first[j + 1]; k++)
+        sum[local->sparse_column[k]] += (int64_t)(f * local->sparse_value[k]);
+}
+
+/* sum <- the rows' gradients, where `bound` is `steps`, none longer than that. Rows are
+ * clipped a little earlier: the norm is wrong by less than that, in double and up to
+ * 2^22 features. A row whose norm or derivative is not finite, or vanishes, counts as
+ * zero. */
+static void add_rows(const bb_local *local, const double *u, double bound, double steps,
+                     int64_t *sum) {
+    const double most = steps * (1.0 - 0x1p-29);
+    for (size_t k = 0; k < local->d; k++) sum[k] = 0;
+    for (size_t j = 0; j < local->n; j++) {
+        const double norm = row_norm(local, j);
+        if (u[j] == 0.0 || !isfinite(u[j])) continue;
+        if (!(norm > 1e-280 && norm <= DBL_MAX)) continue;
+        double f = u[j] / local->weight / bound * steps;
+        if (!(fabs(f) * norm <= most)) f = copysign(most / norm, u[j]);
+        add_row(local, j, f, sum);
+    }
+}
+
+/* How many steps of the grid the clip is: the noise's scale is 2^36 steps, less where
+ * epsilon is above 32, or to keep sums below 2^60. n may be used: it does not change
+ * when a row is replaced. */
+static double clip_steps(double epsilon, size_t n) {
+    return fmin(fmin(epsilon * 0x1p35, 0x1p40), 0x1p60 / (double)n);
 }
 
 /* z <- where the gradient is taken: 0 at first, then as in algorithm 2 from what was
@@ -160,18 +171,23 @@ static void train(const bb_view *view, bb_task *task) {
     const bb_mp_state own = bb_mp_read(task);
     const bb_local *local = task->local;
     const size_t d = local->d;
-    double *hat = task->work, *z = hat + d, *g = z + d, *u = g + d;
+    double *hat = task->work, *z = hat + d, *u = z + d;
     const double eta = bb_mp_step(view);
     const double epsilon = view->plan->instance[view->board->releases];
     if (local->n == 0) return;
     look_ahead(view, &own, hat, z);
+    bb_local_residual(local, z, 0.0, u);
     const bool ours = o->calibration == CALIBRATION_OURS;
-    const double largest =
-        row_gradient(local, z, ours ? o->gradient_clip : INFINITY, g, u);
-    const double bound = ours ? o->gradient_clip : largest;
+    const double bound = ours ? o->gradient_clip : largest_norm(local, u);
+    const double steps = clip_steps(epsilon, local->n);
+    int64_t *sum = (int64_t *)hat; /* free again, and of the same size */
+    add_rows(local, u, bound, steps, sum);
+    /* beyond epsilon_t = 2^13 the noise is more than asked for */
+    bb_noise_radial(task->random, fmax(2.0 * steps / epsilon, BB_RADIAL_LEAST_SCALE), d,
+                    sum);
+    const double step = eta * local->weight * bound / steps;
     for (size_t k = 0; k < d; k++)
-        own.w[k] = z[k] - eta * (g[k] + o->common.ridge * z[k]);
-    add_noise(task->random, d, 2.0 * eta * bound * local->weight / epsilon, own.w, hat);
+        own.w[k] = z[k] - (eta * o->common.ridge * z[k] + step * (double)sum[k]);
 }
 
 static bb_status finish(const bb_view *view, bb_task *task) {

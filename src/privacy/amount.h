@@ -5,8 +5,13 @@
 
 #include "privacy/wide.h"
 
-/* Units per 1: sums of epsilon stay below 2^27, sums of delta below 2^7. */
-enum { BB_AMOUNT_EPSILON_BITS = 100, BB_AMOUNT_DELTA_BITS = 120 };
+/* Units per 1: sums of epsilon, and of costs (mu^2, RDP), stay below 2^27, sums of
+ * delta below 2^7. */
+enum {
+    BB_AMOUNT_EPSILON_BITS = 100,
+    BB_AMOUNT_COST_BITS = 100,
+    BB_AMOUNT_DELTA_BITS = 120
+};
 
 /* x in units of 2^-bits, rounded up; 0 <= x < 2^(127 - bits). */
 bb_u128 bb_amount(double x, int bits);

@@ -12,25 +12,7 @@
 
 /* "BBLG", so that no other program's database is taken for a ledger. */
 #define APPLICATION_ID 1111641159
-enum { SCHEMA_VERSION = 1, PATIENCE_MS = 10000, NAP_NS = 5000000 };
-
-static const char schema[] =
-    "CREATE TABLE terms(one INTEGER PRIMARY KEY CHECK(one = 1), kind TEXT NOT NULL,"
-    " population TEXT NOT NULL, tasks INTEGER NOT NULL CHECK(tasks >= 1),"
-    " adjacency TEXT NOT NULL, epsilon REAL NOT NULL CHECK(epsilon > 0),"
-    " delta REAL NOT NULL CHECK(delta >= 0 AND delta < 1), created TEXT NOT NULL) "
-    "STRICT;"
-    "CREATE TABLE entries(id INTEGER PRIMARY KEY, time TEXT NOT NULL,"
-    " description TEXT NOT NULL, epsilon REAL NOT NULL CHECK(epsilon >= 0),"
-    " delta REAL NOT NULL CHECK(delta >= 0 AND delta < 1)) STRICT;"
-    "CREATE TRIGGER terms_stay BEFORE UPDATE ON terms"
-    " BEGIN SELECT raise(ABORT, 'the terms of a ledger never change'); END;"
-    "CREATE TRIGGER entries_stay BEFORE UPDATE ON entries"
-    " BEGIN SELECT raise(ABORT, 'what was reserved stays reserved'); END;"
-    "CREATE TRIGGER entries_kept BEFORE DELETE ON entries"
-    " BEGIN SELECT raise(ABORT, 'what was reserved stays reserved'); END;"
-    "PRAGMA application_id = 1111641159;"
-    "PRAGMA user_version = 1;";
+enum { PATIENCE_MS = 10000, NAP_NS = 5000000 };
 
 bb_status bb_ledger_complain(const bb_ledger *ledger, int code) {
     switch (code & 0xff) {
@@ -91,9 +73,9 @@ static bb_status integer(const bb_ledger *ledger, const char *sql, long long *ou
     return status;
 }
 
-/* Is the database empty, a ledger of this version, or something else (BB_EDATA)? To be
- * asked inside a transaction: another process may be creating it. */
-static bb_status look(const bb_ledger *ledger, bool *empty) {
+/* Is the database empty, a ledger of a known version, or something else (BB_EDATA)? To
+ * be asked inside a transaction: another process may be creating it. */
+static bb_status look(bb_ledger *ledger, bool *empty) {
     long long tables = 0, application = 0, version = 0;
     bb_status status = integer(ledger, "SELECT count(*) FROM sqlite_schema", &tables);
     if (!status) status = integer(ledger, "PRAGMA application_id", &application);
@@ -104,14 +86,15 @@ static bb_status look(const bb_ledger *ledger, bool *empty) {
     if (application != APPLICATION_ID)
         return bb_fail(BB_EDATA, "%s is an SQLite database, but not a ledger",
                        ledger->path);
-    if (version != SCHEMA_VERSION)
-        return bb_fail(BB_EDATA,
-                       "ledger %s has version %lld, this program knows version %d",
-                       ledger->path, version, SCHEMA_VERSION);
+    if (version != BB_LEDGER_VERSION_SUM && version != BB_LEDGER_VERSION_COST)
+        return bb_fail(
+            BB_EDATA, "ledger %s has version %lld, this program knows versions %d, %d",
+            ledger->path, version, BB_LEDGER_VERSION_SUM, BB_LEDGER_VERSION_COST);
+    ledger->version = (int)version;
     return BB_OK;
 }
 
-static bb_status identify(const bb_ledger *ledger, bool *empty) {
+static bb_status identify(bb_ledger *ledger, bool *empty) {
     bb_status status = bb_ledger_execute(ledger, "BEGIN");
     if (!status) status = look(ledger, empty);
     if (!status) status = bb_ledger_execute(ledger, "COMMIT");
@@ -122,58 +105,6 @@ static bb_status identify(const bb_ledger *ledger, bool *empty) {
 bool bb_ledger_price_is_valid(double epsilon, double delta) {
     return epsilon >= 0.0 && epsilon <= BB_LEDGER_MOST_EPSILON && delta >= 0.0 &&
            delta < 1.0;
-}
-
-static bb_status take_terms(bb_ledger *ledger, sqlite3_stmt *row) {
-    const char *kind = (const char *)sqlite3_column_text(row, 0);
-    const char *population = (const char *)sqlite3_column_text(row, 1);
-    const char *adjacency = (const char *)sqlite3_column_text(row, 3);
-    if (!kind || !population || !adjacency)
-        return bb_ledger_complain(ledger, SQLITE_NOMEM);
-    if (strcmp(kind, "sum") != 0)
-        return bb_fail(BB_EDATA,
-                       "ledger %s is of kind \"%s\", this program knows \"sum\"",
-                       ledger->path, kind);
-    bb_ledger_terms terms = {.tasks = (size_t)sqlite3_column_int64(row, 2),
-                             .adjacency = BB_REPLACE_ONE,
-                             .epsilon = sqlite3_column_double(row, 4),
-                             .delta = sqlite3_column_double(row, 5)};
-    if (strcmp(adjacency, bb_adjacency_name(BB_ADD_REMOVE)) == 0)
-        terms.adjacency = BB_ADD_REMOVE;
-    else if (strcmp(adjacency, bb_adjacency_name(BB_REPLACE_ONE)) != 0)
-        return bb_fail(BB_EDATA, "ledger %s has the unknown adjacency \"%s\"",
-                       ledger->path, adjacency);
-    if (!bb_ledger_price_is_valid(terms.epsilon, terms.delta) || terms.epsilon == 0.0 ||
-        sqlite3_column_int64(row, 2) < 1)
-        return bb_fail(BB_EDATA, "ledger %s is damaged: its budget makes no sense",
-                       ledger->path);
-    free(ledger->population);
-    ledger->population = NULL;
-    bb_status status =
-        bb_duplicate(&ledger->population, population, strlen(population));
-    terms.population = ledger->population;
-    if (!status) ledger->terms = terms;
-    return status;
-}
-
-static bb_status load_terms(bb_ledger *ledger) {
-    sqlite3_stmt *query = NULL;
-    bb_status status =
-        bb_ledger_prepare(ledger,
-                          "SELECT kind, population, tasks, adjacency, epsilon, delta"
-                          " FROM terms",
-                          &query);
-    if (status) return status;
-    const int code = sqlite3_step(query);
-    if (code == SQLITE_ROW)
-        status = take_terms(ledger, query);
-    else if (code == SQLITE_DONE)
-        status =
-            bb_fail(BB_EDATA, "ledger %s is damaged: it has no terms", ledger->path);
-    else
-        status = bb_ledger_complain(ledger, code);
-    sqlite3_finalize(query);
-    return status;
 }
 
 static bb_status check_path(const char *path) {
@@ -208,77 +139,16 @@ done:
     return BB_OK;
 }
 
-static bb_status insert_terms(const bb_ledger *ledger, const bb_ledger_terms *terms) {
-    sqlite3_stmt *insert = NULL;
-    bb_status status =
-        bb_ledger_prepare(ledger,
-                          "INSERT INTO terms VALUES(1, 'sum', ?1, ?2, ?3, ?4, ?5,"
-                          " strftime('%Y-%m-%dT%H:%M:%SZ', 'now'))",
-                          &insert);
-    if (status) return status;
-    sqlite3_bind_text(insert, 1, terms->population ? terms->population : "default", -1,
-                      SQLITE_STATIC);
-    sqlite3_bind_int64(insert, 2, (long long)terms->tasks);
-    sqlite3_bind_text(insert, 3, bb_adjacency_name(terms->adjacency), -1,
-                      SQLITE_STATIC);
-    sqlite3_bind_double(insert, 4, terms->epsilon);
-    sqlite3_bind_double(insert, 5, terms->delta);
-    const int code = sqlite3_step(insert);
-    if (code != SQLITE_DONE) status = bb_ledger_complain(ledger, code);
-    sqlite3_finalize(insert);
-    return status;
-}
-
 /* Schema and terms in one transaction: a crash leaves an empty file or a ledger.
  * Another process may have been faster. */
-static bb_status create(const bb_ledger *ledger, const bb_ledger_terms *terms) {
+static bb_status create(bb_ledger *ledger, const bb_ledger_terms *terms) {
     bool empty;
     bb_status status = bb_ledger_execute(ledger, "BEGIN IMMEDIATE");
     if (!status) status = look(ledger, &empty);
-    if (!status && empty) {
-        status = bb_ledger_execute(ledger, schema);
-        if (!status) status = insert_terms(ledger, terms);
-    }
+    if (!status && empty) status = bb_ledger_write_terms(ledger, terms);
     if (!status) status = bb_ledger_execute(ledger, "COMMIT");
     if (status) bb_ledger_roll_back(ledger);
     return status;
-}
-
-static bb_status compare(const bb_ledger *ledger, const bb_ledger_terms *asked) {
-    const bb_ledger_terms *kept = &ledger->terms;
-    if (asked->population && strcmp(kept->population, asked->population) != 0)
-        return bb_fail(BB_EUSAGE, "ledger %s is for population \"%s\", not \"%s\"",
-                       ledger->path, kept->population, asked->population);
-    if (kept->tasks != asked->tasks)
-        return bb_fail(BB_EUSAGE, "ledger %s is for %zu tasks, the data has %zu",
-                       ledger->path, kept->tasks, asked->tasks);
-    if (kept->adjacency != asked->adjacency)
-        return bb_fail(BB_EUSAGE, "ledger %s counts in adjacency %s, asked for %s",
-                       ledger->path, bb_adjacency_name(kept->adjacency),
-                       bb_adjacency_name(asked->adjacency));
-    if (!isnan(asked->epsilon) && kept->epsilon != asked->epsilon)
-        return bb_fail(BB_EUSAGE, "ledger %s has the budget epsilon = %.17g, not %.17g",
-                       ledger->path, kept->epsilon, asked->epsilon);
-    if (!isnan(asked->delta) && kept->delta != asked->delta)
-        return bb_fail(BB_EUSAGE, "ledger %s has the budget delta = %.17g, not %.17g",
-                       ledger->path, kept->delta, asked->delta);
-    return BB_OK;
-}
-
-static bb_status check_terms(const bb_ledger_terms *terms) {
-    if (terms->population && *terms->population == '\0')
-        return bb_fail(BB_EUSAGE, "the population of a ledger needs a name");
-    if (terms->tasks < 1)
-        return bb_fail(BB_EUSAGE, "a ledger is for at least one task");
-    if (!isnan(terms->epsilon) &&
-        !(terms->epsilon > 0.0 && terms->epsilon <= BB_LEDGER_MOST_EPSILON))
-        return bb_fail(BB_EUSAGE,
-                       "a ledger's budget epsilon must be in (0, %g], got %g",
-                       BB_LEDGER_MOST_EPSILON, terms->epsilon);
-    if (!isnan(terms->delta) && !(terms->delta >= 0.0 && terms->delta < 1.0))
-        return bb_fail(BB_EUSAGE, "a ledger's budget delta must be in [0, 1), got %g",
-                       terms->delta);
-    return BB_OK;
 }
 
 static bb_status no_ledger_yet(const char *path) {
@@ -293,7 +163,7 @@ bb_status bb_ledger_open(bb_ledger **out, const char *path,
     const bool can_create = !isnan(terms->epsilon) && !isnan(terms->delta);
     bb_ledger *ledger = NULL;
     bool empty;
-    bb_status status = check_terms(terms);
+    bb_status status = bb_ledger_check_terms(terms);
     if (!status && !can_create && access(path, F_OK)) status = no_ledger_yet(path);
     if (!status)
         status = open_database(&ledger, path, can_create ? SQLITE_OPEN_CREATE : 0);
@@ -303,8 +173,8 @@ bb_status bb_ledger_open(bb_ledger **out, const char *path,
     if (!status) status = bb_ledger_execute(ledger, "PRAGMA journal_mode = WAL");
     if (!status) status = bb_ledger_execute(ledger, "PRAGMA synchronous = FULL");
     if (!status && empty) status = create(ledger, terms);
-    if (!status) status = load_terms(ledger);
-    if (!status) status = compare(ledger, terms);
+    if (!status) status = bb_ledger_load_terms(ledger);
+    if (!status) status = bb_ledger_compare_terms(ledger, terms);
     if (status) {
         bb_ledger_close(ledger);
         return status;
@@ -322,7 +192,7 @@ bb_status bb_ledger_read(bb_ledger **out, const char *path, bb_ledger_terms *ter
     if (!status && empty)
         status = bb_fail(BB_EDATA, "%s is empty: it holds no ledger", path);
     if (!status) status = bb_ledger_execute(ledger, "PRAGMA synchronous = FULL");
-    if (!status) status = load_terms(ledger);
+    if (!status) status = bb_ledger_load_terms(ledger);
     if (status) {
         bb_ledger_close(ledger);
         return status;

@@ -332,6 +332,8 @@ static void every_flag_is_in_the_help(void **state) {
                                 "ledger",
                                 "budget-epsilon",
                                 "budget-delta",
+                                "ledger-kind",
+                                "ledger-order",
                                 "population",
                                 "compare",
                                 "force",

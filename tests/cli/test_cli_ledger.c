@@ -1,6 +1,7 @@
 /* The budget of a population, over runs that end well, badly, and by kill -9. */
 #include "cli.h"
 
+#include <math.h>
 #include <signal.h>
 #include <time.h>
 
@@ -178,11 +179,103 @@ static void runs_at_once_share_the_budget(void **state) {
     assert_int_equal(cli_count("p?"), 3);
 }
 
+/* Runs until the ledger refuses, and says how many there were. */
+static int fill(const char *options) {
+    char arguments[400];
+    int runs = 0, code = 0;
+    while (code == 0 && runs < 40) {
+        snprintf(arguments, sizeof arguments, "%s --epsilon 0.5 %s -o full%d", train,
+                 options, runs);
+        cli_result r = cli("%s", arguments);
+        code = r.code;
+        runs += code == 0;
+        cli_free(&r);
+    }
+    assert_int_equal(code, 3);
+    assert_int_equal(cli_count("full*"), runs); /* nothing of the refused one */
+    assert_int_equal(entries(), runs);
+    assert_int_equal(system("rm -r full*"), 0);
+    return runs;
+}
+
+/* The same budget holds more runs when it is counted in mu^2 or Renyi divergence. */
+static void kinds_hold_more_runs(void **state) {
+    (void)state;
+    const char budget[] = "--set clip=1 --budget-epsilon 1.5 --budget-delta 3e-5 "
+                          "--ledger-kind";
+    char options[200];
+    make_world();
+    snprintf(options, sizeof options, "%s sum", budget);
+    assert_int_equal(fill(options), 3);
+    json_t *j = cli_json("ledger L.db --json");
+    assert_string_equal(cli_text(j, "kind"), "sum");
+    assert_true(json_is_null(cli_at(j, "order")));
+    assert_close(cli_number(j, "left.epsilon"), 0.0, 1e-9);
+    json_decref(j);
+    make_world();
+    snprintf(options, sizeof options, "%s gdp", budget);
+    const int gdp = fill(options);
+    assert_in_range(gdp, 7, 9);
+    j = cli_json("ledger L.db --json");
+    assert_string_equal(cli_text(j, "kind"), "gdp");
+    assert_true(json_is_null(cli_at(j, "order")));
+    const double one =
+        cli_number(json_array_get(cli_at(j, "entries"), 0), "mu_squared");
+    const double limit = cli_number(j, "budget.mu_squared");
+    assert_int_equal(gdp, (int)floor(limit / one));
+    assert_relative(cli_number(j, "spent.mu_squared"), gdp * one, 1e-12);
+    assert_relative(cli_number(j, "left.mu_squared"), limit - gdp * one, 1e-9);
+    assert_true(cli_number(j, "spent.epsilon") < 1.5);
+    assert_true(cli_number(j, "spent.epsilon") > 1.2);
+    assert_close(cli_number(j, "spent.delta"), 3e-5, 0.0);
+    json_decref(j);
+    make_world();
+    snprintf(options, sizeof options, "%s rdp", budget);
+    assert_in_range(fill(options), 6, gdp);
+    j = cli_json("ledger L.db --json");
+    assert_string_equal(cli_text(j, "kind"), "rdp");
+    assert_true(cli_number(j, "order") > 1.0);
+    assert_true(cli_number(j, "spent.rdp") <= cli_number(j, "budget.rdp"));
+    json_decref(j);
+    cli_result r = cli("ledger L.db");
+    assert_non_null(strstr(r.out, "kind        rdp, order "));
+    cli_free(&r);
+}
+
+static void kinds_are_kept(void **state) {
+    (void)state;
+    const char budget[] = "--epsilon 0.5 --budget-epsilon 2 --budget-delta 1e-4";
+    make_world();
+    cli_fails(2, "earlier results", "%s %s --ledger-kind pld -o a", train, budget);
+    cli_fails(2, "sum, gdp or rdp", "%s %s --ledger-kind renyi -o a", train, budget);
+    cli_fails(2, "no Renyi order", "%s %s --ledger-kind gdp --ledger-order 9 -o a",
+              train, budget);
+    cli_fails(2, "larger order", "%s %s --ledger-order 1.5 -o a", train, budget);
+    cli_fails(2, "needs a ledger",
+              "train W.csv --method mp-prior --epsilon 1 --ledger-kind gdp -o a");
+    assert_false(cli_exists("L.db"));
+    /* the automatic clip is a private selection, which Gaussian DP cannot count */
+    cli_fails(2, "private selections", "%s %s --ledger-kind gdp -o a", train, budget);
+    assert_int_equal(entries(), 0);
+    cli_ok("%s %s --set clip=1 -o a", train, budget); /* joins the kind that is there */
+    cli_fails(2, "of kind gdp, not sum", "%s %s --ledger-kind sum -o b", train, budget);
+    cli_fails(2, "of kind gdp, not rdp", "%s %s --ledger-order 9 -o b", train, budget);
+    assert_int_equal(entries(), 1);
+    make_world();
+    cli_ok("%s %s --ledger-kind rdp --ledger-order 9 -o b", train, budget);
+    cli_fails(2, "order 9, not 8", "%s %s --ledger-order 8 -o c", train, budget);
+    cli_ok("%s %s -o c", train, budget);
+    assert_int_equal(entries(), 2);
+    assert_int_equal(system("rm -r a b c"), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(runs_add_up_and_are_refused),
         cmocka_unit_test(other_terms_are_a_usage_error),
         cmocka_unit_test(what_has_no_price_is_refused),
+        cmocka_unit_test(kinds_hold_more_runs),
+        cmocka_unit_test(kinds_are_kept),
         cmocka_unit_test(kill_9_never_under_counts),
         cmocka_unit_test(runs_at_once_share_the_budget),
     };

@@ -123,7 +123,7 @@ static void test_grid_fits(void **state) {
                     fitted++;
                     assert_true(floor(tasks) * unit + 40.0 * d.board.std[0] < 0x1p63);
                     assert_true(d.board.std[0] * sqrt(0.5) >= 0x1p20);
-                    assert_true(d.board.std[0] < 0x1p57);
+                    assert_true(d.board.std[0] < 0x1p54);
                 }
                 door_close(&d);
             }

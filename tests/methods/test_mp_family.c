@@ -215,8 +215,9 @@ static void check_selected_clip(const char *start) {
     assert_true(result.plan.mu[0] == 0.0);
     double squares = 0.0;
     for (uint32_t t = 0; t < 21; t++) squares += result.plan.mu[t] * result.plan.mu[t];
-    assert_relative(sqrt(squares), bb_gdp_mu(2.7, 1e-5), 1e-9);
-    assert_true(sqrt(squares) <= bb_gdp_mu(2.7, 1e-5));
+    /* what is left beside the selection: more than simple composition leaves */
+    assert_true(sqrt(squares) > bb_gdp_mu(2.7, 1e-5));
+    assert_true(sqrt(squares) < bb_gdp_mu(3.0, 1e-5));
     bb_result_free(&result);
     run_close(&run);
     population_close(&p);

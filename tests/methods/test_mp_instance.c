@@ -2,6 +2,7 @@
 #include "methods/mp_family.h"
 #include "methods/registry.h"
 #include "population.h"
+#include "privacy/noise.h"
 
 #include <string.h>
 
@@ -21,6 +22,21 @@ static bb_run open_run(const population *p, const bb_method *method, uint32_t ro
     run_set(&run, "instance-delta", "0");
     run_set(&run, "step", "0.5");
     return run;
+}
+
+static double *first_shown(population *p, const char *calibration, const char *clip) {
+    bb_method method = bb_method_mp_instance;
+    method.finish = shown;
+    bb_run run = open_run(p, &method, 1);
+    bb_result result;
+    run_set(&run, "calibration", calibration);
+    run_set(&run, "gradient-clip", clip);
+    assert_ok(bb_run_train(&run, &result));
+    double *model = result.model;
+    result.model = NULL;
+    bb_result_free(&result);
+    run_close(&run);
+    return model;
 }
 
 /* Targets zero: no gradient, so what is shown in round 1 is the noise alone. Its norm
@@ -65,25 +81,52 @@ static void test_noise(void **state) {
     check_noise(true);
 }
 
+/* A task shows minus eta times the sum of its gradients, each rounded toward zero on
+ * the grid, and its own stream's radial noise: scale 2^36 steps for a clip of 2^36
+ * steps at epsilon 2. With targets zero it is the noise and nothing else, exactly. */
+static void check_grid(bool learns) {
+    enum { TASKS = 30, D = 5 };
+    const double clip = 10.0, step = 0.5 * clip / 0x1p36;
+    population p = population_empty(TASKS, 4, D, BB_LOSS_SQUARED, false);
+    p.scale_sum = true;
+    for (size_t i = 0; i < TASKS; i++) population_fill(&p, i, 51);
+    if (!learns) memset(p.y, 0, p.first[TASKS] * sizeof *p.y);
+    population_open_locals(&p);
+    double *model = first_shown(&p, "ours", "10");
+    for (size_t i = 0; i < TASKS; i++) {
+        static bb_random random;
+        int64_t noise[D] = {0};
+        assert_ok(bb_random_open_stream(&random, 7, BB_FOR_LOCAL, 1, i));
+        bb_noise_radial(&random, 0x1p36, D, noise);
+        bb_random_close(&random);
+        for (size_t k = 0; k < D; k++) {
+            double gradient = 0.0; /* at 0 */
+            for (size_t j = p.first[i]; j < p.first[i + 1]; j++) {
+                assert_true(fabs(p.y[j]) < clip);
+                gradient -= p.y[j] * p.x[j * D + k];
+            }
+            const double shown = round(-model[i * D + k] / step);
+            const double rows = learns ? (double)(p.first[i + 1] - p.first[i]) : 0.0;
+            assert_close(shown - (double)noise[k], gradient / clip * 0x1p36, rows);
+        }
+    }
+    free(model);
+    population_close(&p);
+}
+
+static void test_grid(void **state) {
+    (void)state;
+    check_grid(false);
+    check_grid(true);
+}
+
 /* -- replacing one row
  * ------------------------------------------------------------------- */
 
-static double *first_shown(population *p, const char *calibration) {
-    bb_method method = bb_method_mp_instance;
-    method.finish = shown;
-    bb_run run = open_run(p, &method, 1);
-    bb_result result;
-    run_set(&run, "calibration", calibration);
-    assert_ok(bb_run_train(&run, &result));
-    double *model = result.model;
-    result.model = NULL;
-    bb_result_free(&result);
-    run_close(&run);
-    return model;
-}
-
+/* How far task 2 of 5 moves in the first round, if its row 3 is replaced, in steps of
+ * `step`: integers, exactly. */
 static double moved_by(bb_loss loss, const double *row, double target,
-                       const char *calibration, double *others) {
+                       const char *calibration, double step, bool *others) {
     enum { D = 4 };
     population p = population_make(5, 8, D, loss, false, 52);
     population q = population_empty(5, 8, D, loss, false);
@@ -93,14 +136,16 @@ static double moved_by(bb_loss loss, const double *row, double target,
     memcpy(q.x + j * D, row, D * sizeof *row);
     q.y[j] = target;
     population_open_locals(&q);
-    double *a = first_shown(&p, calibration), *b = first_shown(&q, calibration);
+    double *a = first_shown(&p, calibration, "0.7"),
+           *b = first_shown(&q, calibration, "0.7");
     double squares = 0.0;
-    *others = 0.0;
+    *others = false;
     for (size_t k = 0; k < 5 * D; k++) {
+        const double moved = round(a[k] / step) - round(b[k] / step);
         if (k / D == 2)
-            squares += (a[k] - b[k]) * (a[k] - b[k]);
+            squares += moved * moved;
         else
-            *others += fabs(a[k] - b[k]);
+            *others = *others || a[k] != b[k];
     }
     free(a);
     free(b);
@@ -110,25 +155,59 @@ static double moved_by(bb_loss loss, const double *row, double target,
 }
 
 /* With the same noise, replacing one of n = 10 rows moves what a task shows by at most
- * 2 eta G / n, whatever the row. As published the noise itself follows the rows. */
+ * twice the clip of 2^36 steps, rounding included, whatever the row. As published the
+ * noise itself follows the rows. */
 static void test_reach_of_a_row(void **state) {
     (void)state;
     const double rows[][4] = {
-        {1e3, -1e3, 1e3, 0}, {0, 0, 0, 0}, {-1, 0, 0, 0}, {1e100, 1e100, 1e100, 1e100}};
-    const double bound = 2.0 * 0.5 * 0.7 / 10.0;
-    double others, most = 0.0;
-    for (size_t i = 0; i < 4; i++) {
+        {1e3, -1e3, 1e3, 0},          {0, 0, 0, 0},          {-1, 0, 0, 0},
+        {1e100, 1e100, 1e100, 1e100}, {0.1, 0.3, -0.7, 0.2}, {1e-170, 1e-170, 0, 0},
+        {1e-300, 1e-310, 0, 1e-305}};
+    const double bound = 2.0 * 0x1p36, step = 0.5 * 0.7 / 10.0 / 0x1p36;
+    double most = 0.0;
+    bool others;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         for (int loss = BB_LOSS_SQUARED; loss <= BB_LOSS_LOGISTIC; loss++) {
-            const double target = loss == BB_LOSS_SQUARED ? 1e4 : -1.0;
-            const double moved =
-                moved_by((bb_loss)loss, rows[i], target, "ours", &others);
-            assert_true(moved <= bound * (1.0 + 1e-12));
-            assert_true(others == 0.0);
-            most = fmax(most, moved);
+            for (int sign = -1; sign <= 1; sign += 2) {
+                const double target = sign * (loss == BB_LOSS_SQUARED ? 1e4 : 1.0);
+                const double moved =
+                    moved_by((bb_loss)loss, rows[i], target, "ours", step, &others);
+                assert_true(moved <= bound);
+                assert_false(others);
+                most = fmax(most, moved);
+            }
         }
     }
     assert_true(most > 0.5 * bound); /* the bound is about right */
-    assert_true(moved_by(BB_LOSS_SQUARED, rows[0], 1e4, "published", &others) > bound);
+    assert_true(moved_by(BB_LOSS_SQUARED, rows[0], 1e4, "published", step, &others) >
+                bound);
+}
+
+/* A row and its negative, both clipped, are as far apart as the bound says, but for
+ * the margin of 2^-29 and the rounding. */
+static void test_opposite_rows(void **state) {
+    (void)state;
+    enum { D = 3 };
+    const double step = 0.5 * 0.7 / 2.0 / 0x1p36;
+    double *model[2], squares = 0.0;
+    for (size_t s = 0; s < 2; s++) {
+        population p = population_empty(1, 2, D, BB_LOSS_SQUARED, false);
+        assert_true(p.first[1] == 2);
+        for (size_t k = 0; k < D; k++) p.x[k] = p.x[D + k] = (double)(k + 1);
+        p.y[0] = 5.0;
+        p.y[1] = s == 0 ? 1e7 : -1e7;
+        population_open_locals(&p);
+        model[s] = first_shown(&p, "ours", "0.7");
+        population_close(&p);
+    }
+    for (size_t k = 0; k < D; k++) {
+        const double moved = round(model[0][k] / step) - round(model[1][k] / step);
+        squares += moved * moved;
+    }
+    free(model[0]);
+    free(model[1]);
+    assert_true(squares <= 0x1p74);
+    assert_relative(squares, 0x1p74, 4.0 * 0x1p-29);
 }
 
 /* -- the plan
@@ -228,8 +307,9 @@ static void test_sparse_rows(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_noise),       cmocka_unit_test(test_reach_of_a_row),
-        cmocka_unit_test(test_plan),        cmocka_unit_test(test_learning),
+        cmocka_unit_test(test_noise),         cmocka_unit_test(test_grid),
+        cmocka_unit_test(test_opposite_rows), cmocka_unit_test(test_reach_of_a_row),
+        cmocka_unit_test(test_plan),          cmocka_unit_test(test_learning),
         cmocka_unit_test(test_sparse_rows),
     };
     if (bb_linalg_start()) return 1;

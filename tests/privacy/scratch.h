@@ -17,13 +17,18 @@ static inline int scratch_open(scratch *s) {
     return 1;
 }
 
-static inline void scratch_close(scratch *s) {
+/* Removes a ledger with all of its files. */
+static inline void scratch_clear(const char *file) {
     static const char *const end[] = {"", "-wal", "-shm", "-journal"};
     char path[128];
     for (size_t k = 0; k < sizeof end / sizeof *end; k++) {
-        snprintf(path, sizeof path, "%s%s", s->file, end[k]);
+        snprintf(path, sizeof path, "%s%s", file, end[k]);
         unlink(path);
     }
+}
+
+static inline void scratch_close(scratch *s) {
+    scratch_clear(s->file);
     rmdir(s->folder);
 }
 

@@ -1,9 +1,5 @@
 /* The rules of the ledger, and files that are none. */
-#include "privacy/ledger.h"
-#include "scratch.h"
-#include "test.h"
-
-#include <sqlite3.h>
+#include "ledgers.h"
 
 #include <math.h>
 #include <string.h>
@@ -14,30 +10,10 @@ static const bb_ledger_terms terms = {.population = "schools",
                                       .epsilon = 1.0,
                                       .delta = 1e-5};
 
-static int begin(void **state) {
-    scratch *s = calloc(1, sizeof *s);
-    *state = s;
-    return s && scratch_open(s) ? 0 : -1;
-}
-
-static int end(void **state) {
-    scratch_close(*state);
-    free(*state);
-    return 0;
-}
-
-static const char *file_of(void **state) {
-    return ((scratch *)*state)->file;
-}
-
-/* Runs SQL on the file behind the ledger's back. */
-static void tamper(const char *file, const char *sql) {
-    sqlite3 *db = NULL;
-    char *message = NULL;
-    assert_int_equal(sqlite3_open(file, &db), SQLITE_OK);
-    if (sqlite3_exec(db, sql, NULL, NULL, &message) != SQLITE_OK)
-        fail_msg("%s", message ? message : "?");
-    sqlite3_close(db);
+static bb_status reserve(bb_ledger *ledger, double epsilon, double delta,
+                         const char *what, long long *id) {
+    const bb_ledger_charge charge = {.epsilon = epsilon, .delta = delta};
+    return bb_ledger_reserve(ledger, &charge, what, id);
 }
 
 static void spends_and_refuses(void **state) {
@@ -47,18 +23,16 @@ static void spends_and_refuses(void **state) {
     assert_ok(bb_ledger_open(&ledger, file_of(state), &terms));
     assert_ok(bb_ledger_spent(ledger, &epsilon, &delta));
     assert_true(epsilon == 0.0 && delta == 0.0);
-    assert_ok(
-        bb_ledger_reserve(ledger, 0.75, 4e-6, "mp-prior, gaussian, 1 round", &id));
+    assert_ok(reserve(ledger, 0.75, 4e-6, "mp-prior, gaussian, 1 round", &id));
     assert_int_equal(id, 1);
-    assert_fails(bb_ledger_reserve(ledger, 0.5, 1e-6, "too much", &id), BB_EBUDGET,
+    assert_fails(reserve(ledger, 0.5, 1e-6, "too much", &id), BB_EBUDGET,
                  "only (0.25, 6e-06) is left");
-    assert_fails(bb_ledger_reserve(ledger, 0.1, 7e-6, "too much", &id), BB_EBUDGET,
+    assert_fails(reserve(ledger, 0.1, 7e-6, "too much", &id), BB_EBUDGET,
                  "delta = 7e-06");
     assert_int_equal(id, 1);
-    assert_ok(bb_ledger_reserve(ledger, 0.25, 6e-6, "the rest", &id));
+    assert_ok(reserve(ledger, 0.25, 6e-6, "the rest", &id));
     assert_int_equal(id, 2);
-    assert_fails(bb_ledger_reserve(ledger, 1e-9, 0.0, "x", &id), BB_EBUDGET,
-                 "only (0, 0)");
+    assert_fails(reserve(ledger, 1e-9, 0.0, "x", &id), BB_EBUDGET, "only (0, 0)");
     assert_ok(bb_ledger_spent(ledger, &epsilon, &delta));
     assert_true(epsilon == 1.0);
     assert_relative(delta, 1e-5, 1e-15);
@@ -73,7 +47,7 @@ static void survives_closing(void **state) {
     long long id;
     for (int k = 0; k < 3; k++) {
         assert_ok(bb_ledger_open(&ledger, file_of(state), &terms));
-        assert_ok(bb_ledger_reserve(ledger, 0.125, 1e-6, k ? "again" : "first", &id));
+        assert_ok(reserve(ledger, 0.125, 1e-6, k ? "again" : "first", &id));
         assert_int_equal(id, k + 1);
         bb_ledger_close(ledger);
     }
@@ -101,13 +75,11 @@ static void tolerance(void **state) {
     long long id;
     double epsilon, delta;
     assert_ok(bb_ledger_open(&ledger, file_of(state), &terms));
-    for (int k = 0; k < 10; k++)
-        assert_ok(bb_ledger_reserve(ledger, 0.1, 1e-6, "run", &id));
-    assert_fails(bb_ledger_reserve(ledger, 1e-12, 0.0, "run", &id), BB_EBUDGET, "left");
+    for (int k = 0; k < 10; k++) assert_ok(reserve(ledger, 0.1, 1e-6, "run", &id));
+    assert_fails(reserve(ledger, 1e-12, 0.0, "run", &id), BB_EBUDGET, "left");
     /* crumbs below the tolerance add up, too */
     int crumbs = 0;
-    while (crumbs < 100 && bb_ledger_reserve(ledger, 1e-13, 0.0, "crumb", &id) == BB_OK)
-        crumbs++;
+    while (crumbs < 100 && reserve(ledger, 1e-13, 0.0, "crumb", &id) == BB_OK) crumbs++;
     assert_in_range(crumbs, 1, 9);
     assert_ok(bb_ledger_spent(ledger, &epsilon, &delta));
     assert_true(epsilon <= 1.0 + 0x1p-40 && delta <= 1e-5 * (1.0 + 0x1p-40));
@@ -120,8 +92,8 @@ static void pure_budget(void **state) {
     long long id;
     pure.delta = 0.0;
     assert_ok(bb_ledger_open(&ledger, file_of(state), &pure));
-    assert_fails(bb_ledger_reserve(ledger, 0.1, 1e-30, "x", &id), BB_EBUDGET, "left");
-    assert_ok(bb_ledger_reserve(ledger, 1.0, 0.0, "x", &id));
+    assert_fails(reserve(ledger, 0.1, 1e-30, "x", &id), BB_EBUDGET, "left");
+    assert_ok(reserve(ledger, 1.0, 0.0, "x", &id));
     bb_ledger_close(ledger);
 }
 
@@ -132,8 +104,8 @@ static void nonsense(void **state) {
                              {0.1, NAN}, {0.1, 1.0},   {INFINITY, 1e-9}, {1e300, 0.0}};
     assert_ok(bb_ledger_open(&ledger, file_of(state), &terms));
     for (size_t k = 0; k < sizeof bad / sizeof *bad; k++)
-        assert_fails(bb_ledger_reserve(ledger, bad[k][0], bad[k][1], "x", &id),
-                     BB_EUSAGE, "cannot reserve");
+        assert_fails(reserve(ledger, bad[k][0], bad[k][1], "x", &id), BB_EUSAGE,
+                     "cannot reserve");
     assert_int_equal(id, 77);
     bb_ledger_close(ledger);
 
@@ -243,13 +215,13 @@ static void damaged(const char *file, const char *sql, const char *words) {
     long long id;
     unlink(file);
     assert_ok(bb_ledger_open(&ledger, file, &terms));
-    assert_ok(bb_ledger_reserve(ledger, 0.1, 1e-6, "run", &id));
-    assert_ok(bb_ledger_reserve(ledger, 0.1, 1e-6, "run", &id));
+    assert_ok(reserve(ledger, 0.1, 1e-6, "run", &id));
+    assert_ok(reserve(ledger, 0.1, 1e-6, "run", &id));
     bb_ledger_close(ledger);
     ledger = NULL;
     tamper(file, sql);
     bb_status status = bb_ledger_open(&ledger, file, &terms);
-    if (!status) status = bb_ledger_reserve(ledger, 0.1, 1e-6, "run", &id);
+    if (!status) status = reserve(ledger, 0.1, 1e-6, "run", &id);
     bb_ledger_close(ledger);
     if (status != BB_EDATA || !strstr(bb_last_error(), words))
         fail_msg("after %s: \"%s\", not \"%s\"", sql, bb_last_error(), words);
@@ -257,12 +229,14 @@ static void damaged(const char *file, const char *sql, const char *words) {
 
 static void damage(void **state) {
     const char *file = file_of(state);
-    damaged(file, "PRAGMA user_version = 2", "version 2");
+    damaged(file, "PRAGMA user_version = 3", "version 3");
+    damaged(file, "PRAGMA user_version = 2", "damaged");
     damaged(file, "PRAGMA application_id = 5", "not a ledger");
     damaged(file, "DELETE FROM terms", "no terms");
     damaged(file, "DROP TABLE terms", "damaged");
     damaged(file, "DROP TABLE entries", "damaged");
     damaged(file, "DROP TRIGGER terms_stay; UPDATE terms SET kind = 'rdp'", "\"rdp\"");
+    damaged(file, "DROP TRIGGER terms_stay; UPDATE terms SET kind = 'pld'", "\"pld\"");
     damaged(file, "DROP TRIGGER terms_stay; UPDATE terms SET adjacency = 'x'",
             "adjacency \"x\"");
     damaged(file, "DROP TRIGGER terms_stay; UPDATE terms SET epsilon = 9e999", "sense");
@@ -281,7 +255,7 @@ static void entries_stay(void **state) {
     long long id;
     sqlite3 *db = NULL;
     assert_ok(bb_ledger_open(&ledger, file_of(state), &terms));
-    assert_ok(bb_ledger_reserve(ledger, 0.1, 1e-6, "run", &id));
+    assert_ok(reserve(ledger, 0.1, 1e-6, "run", &id));
     bb_ledger_close(ledger);
     assert_int_equal(sqlite3_open(file_of(state), &db), SQLITE_OK);
     const char *sql[] = {"DELETE FROM entries", "UPDATE entries SET epsilon = 0",
@@ -296,9 +270,9 @@ static void replaced_file(void **state) {
     bb_ledger *ledger = NULL;
     long long id;
     assert_ok(bb_ledger_open(&ledger, file_of(state), &terms));
-    assert_ok(bb_ledger_reserve(ledger, 0.1, 1e-6, "run", &id));
+    assert_ok(reserve(ledger, 0.1, 1e-6, "run", &id));
     unlink(file_of(state));
-    assert_fails(bb_ledger_reserve(ledger, 0.1, 1e-6, "run", &id), BB_EIO, "moved");
+    assert_fails(reserve(ledger, 0.1, 1e-6, "run", &id), BB_EIO, "moved");
     bb_ledger_close(ledger);
 }
 

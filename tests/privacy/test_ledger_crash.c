@@ -1,9 +1,8 @@
 /* The ledger under several processes and under kill -9: whoever was told "reserved" is
- * in the file, and the budget is never overspent. */
-#include "privacy/ledger.h"
-#include "scratch.h"
-#include "test.h"
+ * in the file, and the budget is never overspent; in every kind. */
+#include "ledgers.h"
 
+#include <math.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -11,30 +10,58 @@
 
 enum { RACERS = 4, SHARES = 40, KILLS = 40, WRITERS = 2 };
 
-static const bb_ledger_terms terms = {
-    .tasks = 100, .adjacency = BB_ADD_REMOVE, .epsilon = 10.0, .delta = 1e-3};
+static const bb_ledger_terms terms_of[] = {
+    [BB_LEDGER_SUM] = {.tasks = 100,
+                       .adjacency = BB_ADD_REMOVE,
+                       .epsilon = 10.0,
+                       .delta = 1e-3,
+                       .kind = BB_LEDGER_SUM},
+    [BB_LEDGER_GDP] = {.tasks = 100,
+                       .adjacency = BB_ADD_REMOVE,
+                       .epsilon = 10.0,
+                       .delta = 1e-3,
+                       .kind = BB_LEDGER_GDP},
+    [BB_LEDGER_RDP] = {.tasks = 100,
+                       .adjacency = BB_ADD_REMOVE,
+                       .epsilon = 10.0,
+                       .delta = 1e-3,
+                       .kind = BB_LEDGER_RDP,
+                       .order = 4.0}};
 
-static int begin(void **state) {
-    scratch *s = calloc(1, sizeof *s);
-    *state = s;
-    return s && scratch_open(s) ? 0 : -1;
+/* Reserves one of `shares` equal parts of the budget. */
+static bb_status reserve_share(bb_ledger *ledger, const bb_ledger_terms *terms,
+                               double shares, long long *id) {
+    double limit, total;
+    const bb_status status = bb_ledger_total(ledger, &limit, &total);
+    if (status) return status;
+    if (terms->kind == BB_LEDGER_RDP) limit *= 2.0 / terms->order;
+    const double mu = sqrt(limit / shares);
+    const bb_ledger_charge charge = {.epsilon = terms->epsilon / shares,
+                                     .delta = 1e-6 / shares,
+                                     .rounds = terms->kind != BB_LEDGER_SUM,
+                                     .mu = &mu};
+    return bb_ledger_reserve(ledger, &charge, "share", id);
 }
 
-static int end(void **state) {
-    scratch_close(*state);
-    free(*state);
-    return 0;
+/* How much of the budget is spent. */
+static double spent(bb_ledger *ledger, const bb_ledger_terms *terms) {
+    double limit, total, delta;
+    if (terms->kind == BB_LEDGER_SUM) {
+        assert_ok(bb_ledger_spent(ledger, &total, &delta));
+        return total / terms->epsilon;
+    }
+    assert_ok(bb_ledger_total(ledger, &limit, &total));
+    return total / limit;
 }
 
 /* Tries to reserve more shares than there are, and exits with the number it got. */
-static void race(const char *file) {
+static void race(const char *file, const bb_ledger_terms *terms) {
     bb_ledger *ledger = NULL;
     long long id;
     int got = 0;
-    if (bb_ledger_open(&ledger, file, &terms)) _exit(255);
+    if (bb_ledger_open(&ledger, file, terms)) _exit(255);
     for (int k = 0; k < SHARES; k++) {
-        const bb_status status =
-            bb_ledger_reserve(ledger, terms.epsilon / SHARES, 1e-9, "share", &id);
+        const bb_status status = reserve_share(ledger, terms, SHARES, &id);
         if (status == BB_EBUDGET) break;
         if (status) _exit(254);
         got++;
@@ -44,14 +71,13 @@ static void race(const char *file) {
 }
 
 /* All start at once on a file that does not exist yet. */
-static void racers(void **state) {
-    const char *file = ((scratch *)*state)->file;
+static void racers(const char *file, const bb_ledger_terms *terms) {
     pid_t child[RACERS];
     int got = 0, busy = 0;
     for (int k = 0; k < RACERS; k++) {
         child[k] = fork();
         assert_true(child[k] >= 0);
-        if (child[k] == 0) race(file);
+        if (child[k] == 0) race(file, terms);
     }
     for (int k = 0; k < RACERS; k++) {
         int result;
@@ -65,31 +91,31 @@ static void racers(void **state) {
     assert_true(busy >= 1);
     bb_ledger *ledger = NULL;
     bb_ledger_terms found;
-    double epsilon, delta;
     assert_ok(bb_ledger_read(&ledger, file, &found));
-    assert_ok(bb_ledger_spent(ledger, &epsilon, &delta));
-    assert_relative(epsilon, terms.epsilon, 1e-14);
+    assert_int_equal(found.kind, terms->kind);
+    assert_relative(spent(ledger, terms), 1.0, 1e-13);
     bb_ledger_close(ledger);
 }
 
 /* Reserves for ever, and says each number it was given. */
-static void reserve_for_ever(const char *file, int out) {
+static void reserve_for_ever(const char *file, const bb_ledger_terms *terms, int out) {
     bb_ledger *ledger = NULL;
     long long id;
-    if (bb_ledger_open(&ledger, file, &terms)) _exit(1);
-    while (bb_ledger_reserve(ledger, 1e-6, 1e-12, "run", &id) == BB_OK)
+    if (bb_ledger_open(&ledger, file, terms)) _exit(1);
+    while (reserve_share(ledger, terms, 1e7, &id) == BB_OK)
         if (write(out, &id, sizeof id) != (ssize_t)sizeof id) _exit(2);
     _exit(3);
 }
 
-static void start_writers(const char *file, int link[2], pid_t *child) {
+static void start_writers(const char *file, const bb_ledger_terms *terms, int link[2],
+                          pid_t *child) {
     assert_int_equal(pipe(link), 0);
     for (int k = 0; k < WRITERS; k++) {
         child[k] = fork();
         assert_true(child[k] >= 0);
         if (child[k] == 0) {
             close(link[0]);
-            reserve_for_ever(file, link[1]);
+            reserve_for_ever(file, terms, link[1]);
         }
     }
     close(link[1]);
@@ -117,14 +143,13 @@ static long long told(int in, long long *count) {
     return most;
 }
 
-static void killed(void **state) {
-    const char *file = ((scratch *)*state)->file;
+static void killed(const char *file, const bb_ledger_terms *terms) {
     long long count = 0, before = 0;
     unsigned random = 12345;
     for (int round = 0; round < KILLS; round++) {
         int link[2];
         pid_t child[WRITERS];
-        start_writers(file, link, child);
+        start_writers(file, terms, link, child);
         random = random * 1103515245 + 12345; /* 0 to 40 ms, at creation, too */
         const struct timespec nap = {.tv_nsec = (long)(random >> 4) % 40000000};
         nanosleep(&nap, NULL);
@@ -134,15 +159,13 @@ static void killed(void **state) {
         bb_ledger *ledger = NULL;
         bb_ledger_entry *entry = NULL;
         size_t entries = 0;
-        double epsilon, delta;
-        assert_ok(bb_ledger_open(&ledger, file, &terms));
+        assert_ok(bb_ledger_open(&ledger, file, terms));
         assert_ok(bb_ledger_entries(ledger, &entry, &entries)); /* 1, 2, 3, ... */
-        assert_ok(bb_ledger_spent(ledger, &epsilon, &delta));
         /* everyone who was told is in the file, and at most one more for each killed */
         assert_true((long long)entries >= most && (long long)entries >= before);
         assert_true((long long)entries >= count);
         assert_true((long long)entries <= count + (long long)WRITERS * (round + 1));
-        assert_relative(epsilon, 1e-6 * (double)entries, 1e-12);
+        assert_relative(spent(ledger, terms), 1e-7 * (double)entries, 1e-12);
         before = (long long)entries;
         bb_ledger_entries_free(entry, entries);
         bb_ledger_close(ledger);
@@ -150,10 +173,38 @@ static void killed(void **state) {
     assert_true(count > KILLS); /* else the test would show nothing */
 }
 
+static void racers_sum(void **state) {
+    racers(file_of(state), &terms_of[BB_LEDGER_SUM]);
+}
+
+static void racers_gdp(void **state) {
+    racers(file_of(state), &terms_of[BB_LEDGER_GDP]);
+}
+
+static void racers_rdp(void **state) {
+    racers(file_of(state), &terms_of[BB_LEDGER_RDP]);
+}
+
+static void killed_sum(void **state) {
+    killed(file_of(state), &terms_of[BB_LEDGER_SUM]);
+}
+
+static void killed_gdp(void **state) {
+    killed(file_of(state), &terms_of[BB_LEDGER_GDP]);
+}
+
+static void killed_rdp(void **state) {
+    killed(file_of(state), &terms_of[BB_LEDGER_RDP]);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(racers, begin, end),
-        cmocka_unit_test_setup_teardown(killed, begin, end),
+        cmocka_unit_test_setup_teardown(racers_sum, begin, end),
+        cmocka_unit_test_setup_teardown(racers_gdp, begin, end),
+        cmocka_unit_test_setup_teardown(racers_rdp, begin, end),
+        cmocka_unit_test_setup_teardown(killed_sum, begin, end),
+        cmocka_unit_test_setup_teardown(killed_gdp, begin, end),
+        cmocka_unit_test_setup_teardown(killed_rdp, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,6 +21,13 @@ int cmd_predict(int argc, char **argv);
 int cmd_methods(int argc, char **argv);
 int cmd_synth(int argc, char **argv);
 int cmd_ledger(int argc, char **argv);
+int cmd_audit(int argc, char **argv);
+/* `billboard audit --method ...`, which cmd_audit hands over to. */
+int cmd_audit_run(int argc, char **argv);
+int cmd_account(int argc, char **argv);
+
+/* Exit code of an audit that refuted a claim. */
+enum { CMD_VIOLATED = 4 };
 
 /* Says on stderr what went wrong; returns the exit code (docs/exit-codes.md). */
 int cmd_failed(bb_status status);

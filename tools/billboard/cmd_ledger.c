@@ -13,42 +13,104 @@ typedef struct request {
 typedef struct contents {
     bb_ledger_terms terms;
     double epsilon, delta; /* spent */
+    double limit, total;   /* in the currency of kinds gdp and rdp */
     bb_ledger_entry *entry;
     size_t entries;
 } contents;
 
+/* The currency beside (epsilon, delta), as a key and in words; NULL for kind sum. */
+static const char *currency_key(const contents *c) {
+    static const char *const key[] = {NULL, NULL, "mu_squared", "rdp"};
+    return key[c->terms.kind];
+}
+
+static const char *currency(const contents *c) {
+    return c->terms.kind == BB_LEDGER_GDP ? "mu^2" : "RDP";
+}
+
+static double left(const contents *c) {
+    return c->total < c->limit ? c->limit - c->total : 0.0;
+}
+
+/* Adds an amount in the ledger's own currency, if it has one. */
+static json_t *priced(const contents *c, json_t *object, double amount) {
+    if (!currency_key(c) || !object) return object;
+    if (!json_object_set_new(object, currency_key(c), bb_json_real(amount)))
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+static json_t *entry_json(const contents *c, const bb_ledger_entry *e) {
+    json_t *json = json_pack("{s:I,s:s,s:s,s:f,s:f}", "id", (json_int_t)e->id, "time",
+                             e->time, "description", e->description, "epsilon",
+                             e->epsilon, "delta", e->delta);
+    return priced(c, json, e->cost);
+}
+
+static json_t *left_json(const contents *c) {
+    if (currency_key(c)) return priced(c, json_object(), left(c));
+    return json_pack("{s:f,s:f}", "epsilon", c->terms.epsilon - c->epsilon, "delta",
+                     c->terms.delta - c->delta);
+}
+
 static bb_status print_json(const contents *c, const cmd_output *output) {
     json_t *entries = json_array();
-    for (size_t i = 0; i < c->entries; i++) {
-        const bb_ledger_entry *e = &c->entry[i];
-        cmd_append(&entries, json_pack("{s:I,s:s,s:s,s:f,s:f}", "id", (json_int_t)e->id,
-                                       "time", e->time, "description", e->description,
-                                       "epsilon", e->epsilon, "delta", e->delta));
-    }
+    for (size_t i = 0; i < c->entries; i++)
+        cmd_append(&entries, entry_json(c, &c->entry[i]));
     json_t *all = json_pack(
-        "{s:s,s:I,s:s,s:{s:f,s:f},s:{s:f,s:f},s:{s:f,s:f},s:o}", "population",
-        c->terms.population, "tasks", (json_int_t)c->terms.tasks, "adjacency",
-        bb_adjacency_name(c->terms.adjacency), "budget", "epsilon", c->terms.epsilon,
-        "delta", c->terms.delta, "spent", "epsilon", c->epsilon, "delta", c->delta,
-        "left", "epsilon", c->terms.epsilon - c->epsilon, "delta",
-        c->terms.delta - c->delta, "entries", entries);
+        "{s:s,s:I,s:s,s:s,s:o,s:o,s:o,s:o,s:o}", "population", c->terms.population,
+        "tasks", (json_int_t)c->terms.tasks, "adjacency",
+        bb_adjacency_name(c->terms.adjacency), "kind",
+        bb_ledger_kind_name(c->terms.kind), "order",
+        c->terms.kind == BB_LEDGER_RDP ? json_real(c->terms.order) : json_null(),
+        "budget",
+        priced(c,
+               json_pack("{s:f,s:f}", "epsilon", c->terms.epsilon, "delta",
+                         c->terms.delta),
+               c->limit),
+        "spent",
+        priced(c, json_pack("{s:f,s:f}", "epsilon", c->epsilon, "delta", c->delta),
+               c->total),
+        "left", left_json(c), "entries", entries);
     const bb_status status = cmd_output_json(output, all);
     json_decref(all);
     return status;
 }
 
+static void print_amount(const contents *c, double amount, FILE *stream) {
+    if (currency_key(c)) fprintf(stream, " %s %.6g", currency(c), amount);
+}
+
+static void print_pair(const contents *c, const char *title, double epsilon,
+                       double delta, double amount, FILE *stream) {
+    fprintf(stream, "%-11s epsilon %-10.6g delta %-*.6g", title, epsilon,
+            currency_key(c) ? 10 : 0, delta);
+    print_amount(c, amount, stream);
+    fputc('\n', stream);
+}
+
 static void print_text(const contents *c, FILE *stream) {
     fprintf(stream, "population  %s: %zu tasks, %s\n", c->terms.population,
             c->terms.tasks, bb_adjacency_name(c->terms.adjacency));
-    fprintf(stream, "budget      epsilon %-10.6g delta %.6g\n", c->terms.epsilon,
-            c->terms.delta);
-    fprintf(stream, "spent       epsilon %-10.6g delta %.6g\n", c->epsilon, c->delta);
-    fprintf(stream, "left        epsilon %-10.6g delta %.6g\n",
-            c->terms.epsilon - c->epsilon, c->terms.delta - c->delta);
-    for (size_t i = 0; i < c->entries; i++)
-        fprintf(stream, "%s%4lld  %s  epsilon %-10.6g delta %-10.6g %s\n",
-                i ? "" : "\n", c->entry[i].id, c->entry[i].time, c->entry[i].epsilon,
-                c->entry[i].delta, c->entry[i].description);
+    fprintf(stream, "kind        %s", bb_ledger_kind_name(c->terms.kind));
+    if (c->terms.kind == BB_LEDGER_RDP)
+        fprintf(stream, ", order %.15g", c->terms.order);
+    fputc('\n', stream);
+    print_pair(c, "budget", c->terms.epsilon, c->terms.delta, c->limit, stream);
+    print_pair(c, "spent", c->epsilon, c->delta, c->total, stream);
+    if (currency_key(c))
+        fprintf(stream, "left        %s %.6g\n", currency(c), left(c));
+    else
+        print_pair(c, "left", c->terms.epsilon - c->epsilon, c->terms.delta - c->delta,
+                   0.0, stream);
+    for (size_t i = 0; i < c->entries; i++) {
+        fprintf(stream, "%s%4lld  %s  epsilon %-10.6g delta %-10.6g", i ? "" : "\n",
+                c->entry[i].id, c->entry[i].time, c->entry[i].epsilon,
+                c->entry[i].delta);
+        print_amount(c, c->entry[i].cost, stream);
+        fprintf(stream, " %s\n", c->entry[i].description);
+    }
 }
 
 static error_t parse(int key, char *text, struct argp_state *state) {
@@ -85,6 +147,7 @@ int cmd_ledger(int argc, char **argv) {
     bb_status status = cmd_output_open(&output);
     if (!status) status = bb_ledger_read(&ledger, r.path, &c.terms);
     if (!status) status = bb_ledger_spent(ledger, &c.epsilon, &c.delta);
+    if (!status) status = bb_ledger_total(ledger, &c.limit, &c.total);
     if (!status) status = bb_ledger_entries(ledger, &c.entry, &c.entries);
     if (!status && r.json) status = print_json(&c, &output);
     if (!status && !r.json) print_text(&c, output.stream);

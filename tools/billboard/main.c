@@ -24,6 +24,9 @@ static const command known[] = {
     {"synth", "billboard synth", "write a synthetic population", cmd_synth},
     {"ledger", "billboard ledger", "what a population's budget was spent on",
      cmd_ledger},
+    {"audit", "billboard audit", "try to refute a claim of privacy", cmd_audit},
+    {"account", "billboard account", "what a plan costs, before any data are touched",
+     cmd_account},
 };
 enum { COMMANDS = sizeof known / sizeof *known };
 

@@ -1,0 +1,396 @@
+/* `billboard audit --method NAME ...`: attacks on whole training runs. */
+#include "audit/canary.h"
+#include "audit/membership.h"
+#include "audit/run_attack.h"
+#include "audit/world.h"
+#include "base/json.h"
+#include "base/memory.h"
+#include "base/number.h"
+#include "cmd.h"
+#include "engines/threads.h"
+#include "eval/options.h"
+#include "privacy/guarantee.h"
+#include "progress.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef enum attack_kind { CANARY, MEMBERSHIP } attack_kind;
+
+typedef struct audit_options {
+    int attack;
+    uint64_t tasks, features, rows, canaries, trials, threads;
+    double confidence, run_epsilon; /* NaN: as claimed */
+} audit_options;
+
+/* clang-format off */
+static const bb_option table[] = {
+    {"attack", BB_OPTION_CHOICE, offsetof(audit_options, attack), "canary", 0.0, 0.0, "canary|membership", "ATTACK", "canary (default): many tasks' data are guessed from one run; membership: one task's from many runs"},
+    {"tasks", BB_OPTION_COUNT, offsetof(audit_options, tasks), "0", 0.0, 1e6, NULL, "M", "tasks of the synthetic population; 0: 400, membership 50"},
+    {"features", BB_OPTION_COUNT, offsetof(audit_options, features), "0", 0.0, 1e5, NULL, "D", "features; 0: 100, membership 10"},
+    {"rows", BB_OPTION_COUNT, offsetof(audit_options, rows), "0", 0.0, 1e6, NULL, "N", "rows of each task; 0: as many as features"},
+    {"canaries", BB_OPTION_COUNT, offsetof(audit_options, canaries), "0", 0.0, 1e6, NULL, "N", "canary: tasks whose data are guessed; 0: as many as can be told apart"},
+    {"trials", BB_OPTION_COUNT, offsetof(audit_options, trials), "1000", 2.0, 1e9, NULL, "R", "membership: runs (default 1000)"},
+    {"confidence", BB_OPTION_REAL, offsetof(audit_options, confidence), "0.95", 0.51, 1.0 - 1e-12, NULL, "C", "of the lower bound on epsilon (default 0.95)"},
+    {"run-epsilon", BB_OPTION_AUTO, offsetof(audit_options, run_epsilon), "auto", 1e-6, 1e9, NULL, "EPSILON", "the budget that the runs really spend, to see a wrong claim found; auto: what is claimed"},
+    {"threads", BB_OPTION_COUNT, offsetof(audit_options, threads), "1", 0.0, 1e4, NULL, "T", "threads that the runs work with (default 1); 0: as many as the machine has"},
+};
+/* clang-format on */
+enum { ROWS = sizeof table / sizeof *table };
+static const bb_options own = {table, ROWS};
+
+/* What this command has in common with `billboard train`, by its names. */
+static const char *const same[] = {"method", "loss", "rounds", "schedule", "epsilon",
+                                   "delta",  "seed", "json",   "mechanism"};
+enum { SAME = sizeof same / sizeof *same };
+enum { FIRST_KEY = 1000, SAME_KEY = FIRST_KEY + ROWS, SET_KEY = 's' };
+
+/* Everything of one audit. */
+typedef struct audit {
+    audit_options options;
+    bb_train_flag *flag; /* in common with train */
+    size_t flags, room;
+    bb_status parsed;
+    bb_train_request request;
+    bool claims; /* the method with the mechanism promises something */
+    double epsilon, delta;
+    bb_audit_world world;
+    bb_engine engine;
+    bb_random luck; /* coins and seeds */
+    bool lucky;
+    bb_run run;
+    size_t attacks; /* canaries, or runs */
+    bool *first;    /* attacks: the coins */
+    double *score;  /* attacks */
+    double lower;   /* the bound on epsilon */
+    bb_canary_verdict canary;
+    bb_membership membership;
+} audit;
+
+/* -- setting up
+ * ------------------------------------------------------------------------------- */
+
+static bb_status choose_mechanism(audit *a) {
+    const bb_train_options *o = &a->request.options;
+    const bool private = a->run.method->kind == BB_METHOD_PRIVATE;
+    const char *name = o->mechanism ? o->mechanism : private ? "gaussian" : "none";
+    a->run.mechanism = bb_mechanism_find(name);
+    if (!a->run.mechanism)
+        return bb_fail(BB_EUSAGE,
+                       "unknown mechanism \"%s\"; known are gaussian, none, "
+                       "wishart-published",
+                       name);
+    const bool noisy = a->run.mechanism->pricing != BB_PRICE_NOTHING;
+    a->claims = private && noisy;
+    if (noisy && isnan(o->epsilon))
+        return bb_fail(BB_EUSAGE, "which claim is audited? give --epsilon");
+    if (noisy && !private)
+        return bb_fail(BB_EUSAGE, "method %s is not private: mechanism none only",
+                       a->run.method->name);
+    return BB_OK;
+}
+
+/* The seed given, or the operating system's: of the coins, the population, and, where
+ * the run must be seeded, the run. */
+static bb_status open_luck(audit *a) {
+    const char *text = a->request.options.seed;
+    if (text && !bb_number_count(text, &a->run.seed))
+        return bb_fail(BB_EUSAGE, "--seed expects a whole number, got \"%s\"", text);
+    const bb_status status =
+        text ? bb_random_open_stream(&a->luck, a->run.seed, BB_FOR_TEST, 0, 0)
+             : bb_random_open_secure(&a->luck);
+    if (status) return status;
+    a->lucky = true;
+    a->run.seeded = text || a->run.method->own_noise;
+    if (!text) a->run.seed = bb_random_bits(&a->luck);
+    return BB_OK;
+}
+
+static bb_status set_public(audit *a) {
+    const bb_train_options *o = &a->request.options;
+    const bool many = a->options.attack == MEMBERSHIP;
+    bb_public *pub = &a->run.pub;
+    if (!a->options.tasks) a->options.tasks = many ? 50 : 400;
+    if (!a->options.features) a->options.features = many ? 10 : 100;
+    if (!a->options.rows) a->options.rows = a->options.features;
+    *pub = (bb_public){.tasks = (size_t)a->options.tasks,
+                       .features = (size_t)a->options.features,
+                       .loss = o->loss == 0 ? BB_LOSS_SQUARED : BB_LOSS_LOGISTIC,
+                       .intercept = !a->run.method->shared_intercept,
+                       .adjacency = BB_REPLACE_ONE,
+                       .epsilon = INFINITY,
+                       .rounds = (uint32_t)o->rounds,
+                       .schedule = o->schedule};
+    const bb_status status = bb_delta_choose(o->delta, pub->tasks, &a->delta);
+    a->epsilon = a->claims ? o->epsilon : NAN;
+    if (a->claims) {
+        pub->epsilon =
+            isnan(a->options.run_epsilon) ? o->epsilon : a->options.run_epsilon;
+        pub->delta = a->delta;
+    }
+    return status;
+}
+
+/* Whether whole products of models are shown, or single entries' squares at most. */
+static bb_status look_at_plan(const audit *a, bool *single) {
+    const bb_public *pub = &a->run.pub;
+    const bool noisy = a->run.mechanism->pricing != BB_PRICE_NOTHING;
+    bb_public priced = *pub;
+    bb_plan plan = {0};
+    priced.mu = noisy ? bb_gdp_mu(pub->epsilon, pub->delta) : INFINITY;
+    const bb_view view = {a->run.method, a->run.options, &priced, NULL, NULL};
+    const bb_status status = bb_plan_make(&plan, &view, a->run.mechanism->pricing);
+    *single = plan.outer_length == 0;
+    bb_plan_free(&plan);
+    return status;
+}
+
+static bb_status open_world(audit *a) {
+    const bb_public *pub = &a->run.pub;
+    bb_audit_world_options world = {.tasks = pub->tasks,
+                                    .canaries = (size_t)a->options.canaries,
+                                    .rows = (size_t)a->options.rows,
+                                    .features = pub->features,
+                                    .loss = pub->loss,
+                                    .intercept = pub->intercept,
+                                    .seed = bb_random_bits(&a->luck)};
+    bb_status status = look_at_plan(a, &world.single);
+    if (a->options.attack == MEMBERSHIP) {
+        if (world.canaries)
+            return bb_fail(BB_EUSAGE, "--canaries is for --attack canary");
+        world.canaries = 1;
+    } else if (!world.canaries) {
+        const size_t apart = world.single ? pub->features / 2 : pub->tasks;
+        world.canaries = apart < pub->tasks ? apart : pub->tasks;
+    }
+    if (!status) status = bb_audit_world_open(&a->world, &world);
+    a->run.local = a->world.local;
+    return status;
+}
+
+static bb_status open_audit(audit *a) {
+    a->run.method = a->request.method;
+    a->run.options = a->request.method_options;
+    a->engine = bb_engine_threads((size_t)a->options.threads);
+    a->run.engine = &a->engine;
+    bb_status status = choose_mechanism(a);
+    if (!status) status = open_luck(a);
+    if (!status) status = set_public(a);
+    if (!status) status = open_world(a);
+    if (status) return status;
+    a->attacks =
+        a->options.attack == CANARY ? a->world.canaries : (size_t)a->options.trials;
+    status = bb_allocate(&a->first, a->attacks, sizeof *a->first, "the coins");
+    if (!status)
+        status = bb_allocate(&a->score, a->attacks, sizeof *a->score, "the scores");
+    for (size_t k = 0; k < a->attacks && !status; k++)
+        a->first[k] = bb_random_bits(&a->luck) >> 63;
+    return status;
+}
+
+static void close_audit(audit *a) {
+    if (a->lucky) bb_random_close(&a->luck);
+    bb_audit_world_close(&a->world);
+    bb_train_request_free(&a->request);
+    free(a->flag);
+    free(a->first);
+    free(a->score);
+}
+
+/* -- the attacks
+ * ------------------------------------------------------------------------------ */
+
+static bb_status attack(audit *a) {
+    const double confidence = a->options.confidence;
+    bb_status status = BB_OK;
+    if (a->options.attack == CANARY) {
+        status = bb_run_attack(&a->run, a->attacks, a->world.other, a->first, a->score);
+        if (!status)
+            status = bb_canary_judge(a->attacks, a->score, a->first, a->delta,
+                                     confidence, &a->canary);
+        a->lower = a->canary.epsilon;
+        return status;
+    }
+    progress bar = progress_open();
+    for (size_t k = 0; k < a->attacks && !status; k++) {
+        bb_run run = a->run;
+        run.seed += k;
+        status = bb_run_attack(&run, 1, a->world.other, &a->first[k], &a->score[k]);
+        progress_round(&bar, (uint32_t)(k + 1), (uint32_t)a->attacks);
+    }
+    progress_close(&bar);
+    if (!status)
+        status = bb_membership_judge(a->attacks, a->score, a->first, a->delta,
+                                     confidence, &a->membership);
+    a->lower = a->membership.epsilon;
+    return status;
+}
+
+/* -- saying it
+ * -------------------------------------------------------------------------------- */
+
+static json_t *common_json(const audit *a) {
+    const bb_public *pub = &a->run.pub;
+    return json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:o,s:f,s:I,s:I,s:I}", "attack",
+                     a->options.attack == CANARY ? "canary" : "membership", "method",
+                     a->run.method->name, "loss",
+                     pub->loss == BB_LOSS_SQUARED ? "squared" : "logistic", "unit",
+                     "task", "adjacency", bb_adjacency_name(pub->adjacency), "sampling",
+                     "all", "mechanism", a->run.mechanism->name, "epsilon",
+                     bb_json_real(a->epsilon), "delta", a->delta, "tasks",
+                     (json_int_t)pub->tasks, "features", (json_int_t)pub->features,
+                     "rows", (json_int_t)a->options.rows);
+}
+
+static json_t *found_json(const bb_membership *m) {
+    json_t *list = json_array();
+    for (int k = 0; k < BB_MEMBERSHIP_RATES; k++)
+        cmd_append(&list, json_pack("{s:f,s:o}", "fpr", bb_membership_rate[k], "tpr",
+                                    bb_json_real(m->found[k])));
+    return list;
+}
+
+static json_t *figures_json(const audit *a) {
+    const bb_membership *m = &a->membership;
+    if (a->options.attack == CANARY)
+        return json_pack("{s:I,s:I,s:I}", "canaries", (json_int_t)a->world.canaries,
+                         "guesses", (json_int_t)a->canary.guesses, "correct",
+                         (json_int_t)a->canary.correct);
+    return json_pack(
+        "{s:I,s:o,s:o,s:o}", "runs", (json_int_t)a->attacks, "auc",
+        bb_json_real(m->auc), "auc_limit",
+        bb_json_real(a->claims ? bb_membership_auc_limit(a->epsilon, a->delta) : NAN),
+        "tpr_at_fpr", found_json(m));
+}
+
+static bool is_violated(const audit *a) {
+    return a->claims && a->lower > a->epsilon;
+}
+
+static bb_status print_json(const audit *a, const cmd_output *output) {
+    json_t *json = common_json(a), *figures = figures_json(a);
+    json_t *end = json_pack("{s:f,s:f,s:b}", "confidence", a->options.confidence,
+                            "epsilon_lower", a->lower, "violated", is_violated(a));
+    if (!json || json_object_update(json, figures) || json_object_update(json, end)) {
+        json_decref(json);
+        json = NULL;
+    }
+    const bb_status status = cmd_output_json(output, json);
+    json_decref(json);
+    json_decref(figures);
+    json_decref(end);
+    return status;
+}
+
+static void print_text(const audit *a, FILE *stream) {
+    const bb_membership *m = &a->membership;
+    if (a->claims)
+        fprintf(stream,
+                "claimed    epsilon %g at delta %g, %s, sampling: all; %s, %s\n",
+                a->epsilon, a->delta, bb_adjacency_name(a->run.pub.adjacency),
+                a->run.method->name, a->run.mechanism->name);
+    else
+        fprintf(stream, "claimed    nothing; %s, %s\n", a->run.method->name,
+                a->run.mechanism->name);
+    if (a->options.attack == CANARY)
+        fprintf(stream,
+                "audited    one run of %zu tasks, %zu of them canaries\n"
+                "guessed    %zu, right %zu\n",
+                a->run.pub.tasks, a->world.canaries, a->canary.guesses,
+                a->canary.correct);
+    else
+        fprintf(stream,
+                "audited    %zu runs of %zu tasks, one of them the target\n"
+                "guessed    AUC %.3f; true positives %.3f / %.3f / %.3f at false "
+                "positives 0.001 / 0.01 / 0.1\n",
+                a->attacks, a->run.pub.tasks, m->auc, m->found[0], m->found[1],
+                m->found[2]);
+    fprintf(stream,
+            "found      epsilon at least %.4g at delta %g, confidence %g\n"
+            "verdict    %s\n",
+            a->lower, a->delta, a->options.confidence,
+            !a->claims       ? "no claim"
+            : is_violated(a) ? "violated"
+                             : "consistent");
+}
+
+/* -- the command line
+ * ------------------------------------------------------------------------- */
+
+static error_t parse(int key, char *text, struct argp_state *state) {
+    audit *a = state->input;
+    const char *name = key == SET_KEY ? "set" : NULL;
+    if (key >= SAME_KEY && key < SAME_KEY + SAME) name = same[key - SAME_KEY];
+    if (name) {
+        if (!a->parsed)
+            a->parsed =
+                bb_grow(&a->flag, &a->room, a->flags + 1, sizeof *a->flag, "the flags");
+        if (!a->parsed) a->flag[a->flags++] = (bb_train_flag){name, text};
+        return 0;
+    }
+    if (key >= FIRST_KEY && key < FIRST_KEY + ROWS) {
+        if (!a->parsed)
+            a->parsed = bb_options_set(own, &a->options, "audit",
+                                       table[key - FIRST_KEY].name, text);
+        return 0;
+    }
+    return ARGP_ERR_UNKNOWN;
+}
+
+static void read_line(int argc, char **argv, audit *a) {
+    struct argp_option option[ROWS + SAME + 2] = {0};
+    const bb_options train = bb_train_table();
+    for (int k = 0; k < ROWS; k++)
+        option[k] = (struct argp_option){.name = table[k].name,
+                                         .key = FIRST_KEY + k,
+                                         .arg = table[k].argument,
+                                         .doc = table[k].help};
+    for (int k = 0; k < SAME; k++)
+        for (size_t row = 0; row < train.count; row++) {
+            const bb_option *o = &train.row[row];
+            if (o->name && strcmp(o->name, same[k]) == 0)
+                option[ROWS + k] = (struct argp_option){
+                    .name = o->name,
+                    .key = SAME_KEY + k,
+                    .arg = o->kind == BB_OPTION_FLAG ? NULL : o->argument,
+                    .doc = o->help};
+        }
+    option[ROWS + SAME] =
+        (struct argp_option){.name = "set",
+                             .key = SET_KEY,
+                             .arg = "KEY=VALUE",
+                             .doc = "an option of the method; may be repeated"};
+    const struct argp argp = {
+        option,
+        parse,
+        NULL,
+        "Attacks whole training runs of a method on a synthetic population, knowing "
+        "all but one task's (or the canaries') data, and says what epsilon the runs "
+        "have at least.",
+        NULL,
+        NULL,
+        NULL};
+    argp_parse(&argp, argc, argv, 0, NULL, a);
+}
+
+int cmd_audit_run(int argc, char **argv) {
+    audit a = {0};
+    cmd_output output = {0};
+    bool violated = false;
+    bb_status status = bb_options_default(own, &a.options);
+    if (!status) read_line(argc, argv, &a);
+    if (!status) status = a.parsed;
+    if (!status) status = bb_train_resolve(&a.request, a.flag, a.flags);
+    if (!status) status = open_audit(&a);
+    if (!status) status = attack(&a);
+    if (!status) status = cmd_output_open(&output);
+    if (!status && a.request.options.json)
+        status = print_json(&a, &output);
+    else if (!status)
+        print_text(&a, output.stream);
+    violated = !status && is_violated(&a);
+    close_audit(&a);
+    const int code = cmd_output_close(&output, status);
+    return code == 0 && violated ? CMD_VIOLATED : code;
+}
