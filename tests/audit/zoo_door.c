@@ -42,26 +42,12 @@ bb_status zoo_round(zoo_cage *cage, const double *v, size_t others, double w,
     return bb_audit_door_publish(&cage->door, release);
 }
 
-double zoo_solve(double (*profile)(const double *about, double epsilon),
-                 const double *about, double delta) {
-    double low = 0.0, high = 64.0;
-    if (profile(about, 0.0) <= delta) return 0.0;
-    for (int i = 0; i < 100; i++) {
-        const double middle = 0.5 * (low + high);
-        if (profile(about, middle) <= delta)
-            high = middle;
-        else
-            low = middle;
-    }
-    return high;
-}
-
-static double cdf(double x) {
-    return exp(bb_log_normal_cdf(x));
-}
-
-double zoo_sampled_profile(const double *about, double epsilon) {
-    const double q = about[0], s = about[1];
-    const double A = 1.0 + expm1(epsilon) / q, x = s * s * log(A) + 0.5;
-    return q * (cdf((1.0 - x) / s) - A * cdf(-x / s));
+bb_status zoo_claim_of(const bb_event *event, bb_adjacency adjacency, double delta,
+                       zoo_claim *claim) {
+    const bb_account account = {adjacency, 1, event};
+    bb_answer answer;
+    const bb_status status =
+        bb_account_epsilon(&account, BB_ACCOUNTANT_AUTO, delta, &answer);
+    if (!status) *claim = (zoo_claim){answer.upper, delta};
+    return status;
 }

@@ -3,6 +3,7 @@
 #define BB_TESTS_ZOO_DOOR_H
 
 #include "audit/door.h"
+#include "privacy/account.h"
 #include "zoo.h"
 
 #include <math.h>
@@ -33,15 +34,9 @@ void zoo_close(void *worker);
 bb_status zoo_round(zoo_cage *cage, const double *v, size_t others, double w,
                     bb_release *release);
 
-/* Smallest epsilon with delta(epsilon) <= delta, for a decreasing profile. */
-double zoo_solve(double (*profile)(const double *about, double epsilon),
-                 const double *about, double delta);
-/* delta at epsilon >= 0 of one Gaussian round in which a task takes part with
- * probability q, about = {q, sigma}: q times the delta at log(1 + (e^epsilon - 1) / q)
- * of N(1, sigma^2) against N(0, sigma^2) (Balle, Barthe, Gaboardi 2018). For Poisson
- * sampling under add-remove, and for a hidden sample of fixed size under replace-one;
- * sigma is the noise's standard deviation over that adjacency's sensitivity. */
-double zoo_sampled_profile(const double *about, double epsilon);
+/* What the best accountant says of the event at delta. */
+bb_status zoo_claim_of(const bb_event *event, bb_adjacency adjacency, double delta,
+                       zoo_claim *claim);
 
 /* The animals of zoo_sampled.c. */
 extern const zoo_animal zoo_fixed_as_poisson, zoo_visible_as_hidden, zoo_blocks_apart;

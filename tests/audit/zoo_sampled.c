@@ -1,5 +1,4 @@
 /* The animals that sample tasks. */
-#include "privacy/rdp.h"
 #include "zoo_door.h"
 
 /* How many of the others take part when a sample of fixed size is drawn; *mine: task 0
@@ -31,13 +30,13 @@ enum { P_TASKS = 100, P_SIZE = 5, P_ROUNDS = 16 };
 static const double p_sigma = 0.85;
 
 static bb_status open_poisson(bool broken, void **worker, zoo_claim *claim) {
-    const bb_rdp_event event = {BB_RDP_POISSON, (double)P_SIZE / P_TASKS, p_sigma,
-                                P_ROUNDS};
+    const bb_event event = bb_event_round(BB_SAMPLING_POISSON, (double)P_SIZE / P_TASKS,
+                                          1.0 / p_sigma, 2.0 / p_sigma, P_ROUNDS);
     const zoo_plan plan = {
         P_TASKS,       1,  1, P_ROUNDS, BB_FORM_VECTOR, BB_ADD_REMOVE, 1.0,
         1.0 / p_sigma, 0.0};
-    *claim = (zoo_claim){bb_rdp_epsilon(1, &event, 0.01, NULL), 0.01};
-    return zoo_open(broken, &plan, worker);
+    const bb_status status = zoo_claim_of(&event, BB_ADD_REMOVE, 0.01, claim);
+    return status ? status : zoo_open(broken, &plan, worker);
 }
 
 /* log of (1 - q) N(0, s^2) + q N(m, s^2) at x, but for a constant. */
@@ -85,11 +84,12 @@ enum { H_TASKS = 139, H_SIZE = 14 };
 static const double h_mu = 1.5;
 
 static bb_status open_hidden(bool broken, void **worker, zoo_claim *claim) {
-    const double about[] = {(double)H_SIZE / H_TASKS, 1.0 / h_mu};
+    const bb_event event = bb_event_round(
+        BB_SAMPLING_FIXED_HIDDEN, (double)H_SIZE / H_TASKS, h_mu / 2.0, h_mu, 1.0);
     const zoo_plan plan = {H_TASKS,        1,   1,    1,  BB_FORM_VECTOR,
                            BB_REPLACE_ONE, 1.0, h_mu, 0.0};
-    *claim = (zoo_claim){zoo_solve(zoo_sampled_profile, about, 0.01), 0.01};
-    return zoo_open(broken, &plan, worker);
+    const bb_status status = zoo_claim_of(&event, BB_REPLACE_ONE, 0.01, claim);
+    return status ? status : zoo_open(broken, &plan, worker);
 }
 
 /* Task 0 shows 1 or -1, all others -1. A task's model moves only when it is picked, so
@@ -121,25 +121,20 @@ const zoo_animal zoo_visible_as_hidden = {
 
 /* -- blocks of a sampled round, charged apart -- */
 
-enum { B_BLOCKS = 4 };
-static const double b_rate = 0.1, b_sigma = 0.7; /* of one block */
+enum { B_BLOCKS = 2 };
+static const double b_rate = 0.1, b_sigma = 0.5; /* of one block */
 
 static bb_status open_blocks(bool broken, void **worker, zoo_claim *claim) {
-    const bb_rdp_event apart = {BB_RDP_POISSON, b_rate, b_sigma, B_BLOCKS};
-    const double about[] = {b_rate, b_sigma / sqrt(B_BLOCKS)};
-    const zoo_plan plan = {2,
-                           B_BLOCKS,
-                           1,
-                           1,
-                           BB_FORM_VECTOR,
-                           BB_ADD_REMOVE,
-                           1.0,
-                           sqrt(B_BLOCKS) / b_sigma,
-                           0.0};
-    claim->delta = 0.01;
-    claim->epsilon = broken ? bb_rdp_epsilon(1, &apart, 0.01, NULL)
-                            : zoo_solve(zoo_sampled_profile, about, 0.01);
-    return zoo_open(broken, &plan, worker);
+    const double one = 1.0 / b_sigma, both = sqrt(B_BLOCKS) / b_sigma;
+    const bb_event apart =
+        bb_event_round(BB_SAMPLING_POISSON, b_rate, one, 2.0 * one, B_BLOCKS);
+    const bb_event together =
+        bb_event_round(BB_SAMPLING_POISSON, b_rate, both, 2.0 * both, 1.0);
+    const zoo_plan plan = {2,   B_BLOCKS, 1,  1, BB_FORM_VECTOR, BB_ADD_REMOVE,
+                           1.0, both,     0.0};
+    const bb_status status =
+        zoo_claim_of(broken ? &apart : &together, BB_ADD_REMOVE, 0.01, claim);
+    return status ? status : zoo_open(broken, &plan, worker);
 }
 
 static bb_status try_blocks(void *worker, int world, bb_random *random,
