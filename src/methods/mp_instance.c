@@ -180,7 +180,8 @@ static void train(const bb_view *view, bb_task *task) {
     const bool ours = o->calibration == CALIBRATION_OURS;
     const double bound = ours ? o->gradient_clip : largest_norm(local, u);
     const double steps = clip_steps(epsilon, local->n);
-    int64_t *sum = (int64_t *)hat; /* free again, and of the same size */
+    void *room = hat; /* free again, and of the same size */
+    int64_t *sum = room;
     add_rows(local, u, bound, steps, sum);
     /* beyond epsilon_t = 2^13 the noise is more than asked for */
     bb_noise_radial(task->random, fmax(2.0 * steps / epsilon, BB_RADIAL_LEAST_SCALE), d,

@@ -3,17 +3,15 @@
 #include "base/memory.h"
 
 #include <assert.h>
-#include <complex.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* 16-point Gauss-Legendre panels. For an integrand that is analytic in the ellipse of
  * parameter 4 around a panel the error is 64/15 4^-32 = e^-43 of its maximum there; the
  * maximum is kept below e^7 of that on the line: 4 for the density, 3 for e^(i omega
  * loss). The ellipse reaches 15/16 of the panel's length off the line, and 9/16 beyond
  * its ends. */
-enum { HALF_POINTS = 8, MOST_NODES = 1 << 23, LANES = 8, TILE = 64, BLOCK = 32 };
+enum { HALF_POINTS = 8, MOST_NODES = 1 << 23 };
 static const double point_at[HALF_POINTS] = {
     0.09501250983763744018532, 0.2816035507792589132305, 0.4580167776572273863424,
     0.6178762444026437484467,  0.7554044083550030338951, 0.8656312023878317438805,
@@ -31,136 +29,6 @@ static const double point_weight[HALF_POINTS] = {
 #define SHARE_LEAST 1.4e-21
 /* the variation of the density is read off at the nodes */
 #define VARIATION_MARGIN 1.1
-
-#define SQRT_HALF 0.70710678118654752440
-
-/* -- what an event is -- */
-
-bool bb_law_is_symmetric(const bb_event *event, bb_adjacency adjacency) {
-    if (event->kind == BB_EVENT_WISHART) return false;
-    return event->kind != BB_EVENT_ROUND || event->sampling != BB_SAMPLING_POISSON ||
-           event->rate == 1.0 || adjacency == BB_REPLACE_ONE;
-}
-
-/* P(chi^2_freedom <= x), relatively exact for small values too: the series of the
- * incomplete gamma function. */
-static double chi_square_cdf(double freedom, double x) {
-    const double a = freedom / 2.0, half = x / 2.0;
-    double term = 1.0, sum = 1.0;
-    for (double n = 1.0; term > sum * 1e-18 && n < 1e6; n += 1.0)
-        sum += term *= half / (a + n);
-    return fmin(1.0, sum * exp(a * log(half) - half - lgamma(a + 1.0)));
-}
-
-/* Without the task the loss has no upper limit, as chi^2 comes down to the ratio. */
-static double cut_central(const bb_event *event, double mass) {
-    double low = -700.0, high = log(event->freedom + 1.0);
-    for (int k = 0; k < 60; k++) {
-        const double t = (low + high) / 2.0;
-        if (chi_square_cdf(event->freedom, event->ratio + exp(t)) <= mass)
-            low = t;
-        else
-            high = t;
-    }
-    return low;
-}
-
-static void open_wishart(bb_law *law, const bb_event *event, bb_direction direction,
-                         double lose) {
-    const bool with = direction == BB_WITH;
-    law->curves = 1;
-    law->curve[0] = (bb_curve){.kind = with ? BB_CURVE_WISHART : BB_CURVE_CENTRAL,
-                               .freedom = event->freedom,
-                               .ratio = event->ratio,
-                               .log_norm = event->freedom / 2.0 * log(2.0) +
-                                           lgamma(event->freedom / 2.0),
-                               .from = -INFINITY,
-                               .to = INFINITY};
-    if (with) return;
-    law->infinite = chi_square_cdf(event->freedom, event->ratio);
-    law->curve[0].from = cut_central(event, law->infinite * (1.0 + 0x1p-24) + lose);
-    law->lost = chi_square_cdf(event->freedom, event->ratio + exp(law->curve[0].from)) -
-                law->infinite;
-}
-
-/* Where the mixture's tail has less than that mass; *tail gets it. */
-static double cut_mixture(double q, double mu, double mass, double *tail) {
-    double low = 0.0, high = mu + 38.0;
-    if (mass < 1e-300) return INFINITY;
-    for (int k = 0; k < 60; k++) {
-        const double t = (low + high) / 2.0;
-        const double left = (1.0 - q) * 0.5 * erfc(t * SQRT_HALF) +
-                            q * 0.5 * erfc((t - mu) * SQRT_HALF);
-        if (left <= mass) {
-            high = t;
-            *tail = left;
-        } else {
-            low = t;
-        }
-    }
-    return high;
-}
-
-/* Balle, Barthe, Gaboardi (2018): the profile of the mixture on loss > 0, mirrored. */
-static void open_hidden(bb_law *law, const bb_event *event, double lose) {
-    const double mu = event->replace;
-    law->loss_atom = (1.0 - event->rate) * erf(mu / 2.0 * SQRT_HALF);
-    law->curves = 2;
-    for (int k = 0; k < 2; k++)
-        law->curve[k] = (bb_curve){.kind = k ? BB_CURVE_PLAIN : BB_CURVE_MIXTURE,
-                                   .q = event->rate,
-                                   .mu = mu,
-                                   .from = mu / 2.0,
-                                   .to = INFINITY};
-    law->curve[0].to = fmax(mu / 2.0, cut_mixture(event->rate, mu, lose, &law->lost));
-}
-
-static void open_round(bb_law *law, const bb_event *event, bb_adjacency adjacency,
-                       bb_direction direction, double lose) {
-    law->rate = 1.0;
-    law->mu = bb_event_mu(event, adjacency);
-    if (event->sampling == BB_SAMPLING_FIXED_VISIBLE) law->rate = event->rate;
-    if (event->rate == 0.0) law->mu = 0.0;
-    if (event->rate == 0.0 || event->rate == 1.0 || law->mu == 0.0) return;
-    if (event->sampling == BB_SAMPLING_FIXED_HIDDEN) {
-        law->kind = BB_LAW_CURVES;
-        open_hidden(law, event, lose);
-    } else if (event->sampling == BB_SAMPLING_POISSON) {
-        law->kind = BB_LAW_CURVES;
-        law->curves = 1;
-        law->curve[0] = (bb_curve){.kind = adjacency == BB_REPLACE_ONE ? BB_CURVE_MIRROR
-                                           : direction == BB_WITH ? BB_CURVE_MIXTURE
-                                                                  : BB_CURVE_PLAIN,
-                                   .q = event->rate,
-                                   .mu = event->absent,
-                                   .from = -INFINITY,
-                                   .to = INFINITY};
-        if (law->curve[0].kind != BB_CURVE_PLAIN)
-            law->curve[0].to =
-                cut_mixture(event->rate, event->absent, lose, &law->lost);
-    }
-}
-
-void bb_law_open(bb_law *law, const bb_event *event, bb_adjacency adjacency,
-                 bb_direction direction, double lose) {
-    *law = (bb_law){.kind = BB_LAW_GAUSSIAN};
-    switch (event->kind) {
-    case BB_EVENT_ROUND:
-        open_round(law, event, adjacency, direction, lose);
-        break;
-    case BB_EVENT_SELECTION:
-    case BB_EVENT_STEP:
-        law->kind = event->kind == BB_EVENT_STEP ? BB_LAW_STEP : BB_LAW_SELECTION;
-        law->epsilon = event->epsilon;
-        law->infinite = event->delta;
-        if (event->epsilon == 0.0) law->kind = BB_LAW_STEP;
-        break;
-    case BB_EVENT_WISHART:
-        law->kind = BB_LAW_CURVES;
-        open_wishart(law, event, direction, lose);
-        break;
-    }
-}
 
 void bb_law_close(bb_law *law) {
     free(law->loss);
@@ -191,14 +59,14 @@ static walk walk_open(const bb_curve *curve, double c, double reach) {
 static double depth(const walk *w, double length) {
     double high = -INFINITY;
     for (int k = -1; k <= 3; k++)
-        high = fmax(
-            high, bb_curve_point(w->curve, w->c, w->to + k * length / 2.0).log_weight);
+        high = fmax(high, bb_curve_weight(w->curve, w->c, w->to + k * length / 2.0));
     return fmax(0.0, w->top - high);
 }
 
 /* e^(i omega loss) grows by omega times the slope off the line; where the density is
  * low, it may. */
 static bool panel_holds(const walk *w, double length) {
+    if (w->reach == 0.0) return true;
     const double slope = bb_curve_slope(w->curve, w->to - ELLIPSE_END * length,
                                         w->to + (1.0 + ELLIPSE_END) * length);
     const double side = ELLIPSE_SIDE * length;
@@ -246,12 +114,6 @@ static bb_status make_room(bb_law *law, size_t nodes) {
     law->room = nodes;
     return BB_OK;
 }
-
-/* What is added up along the curves, in logs until the largest is known. */
-typedef struct gathering {
-    double top; /* log of the largest weight */
-    double *log_density;
-} gathering;
 
 /* Nodes of one curve, weights still logs. *size: of the numbers in them. */
 static void gather(bb_law *law, const bb_curve *curve, double reach, double *slope,
@@ -383,137 +245,52 @@ static void tilt_closed(bb_law *law) {
     law->envelopes = 1;
 }
 
+/* e^top *sum += the tilted mass of the curve; whether its nodes are not too many. */
+static bool add_mass(const bb_curve *curve, double c, double *top, long double *sum) {
+    const double far = 600.0; /* *sum shall not overflow */
+    walk w = walk_open(curve, c, 0.0);
+    for (int panels = 0; walk_next(&w); panels++) {
+        const double half = (w.to - w.from) / 2.0, middle = w.from + half;
+        double log_weight[2 * HALF_POINTS], high = *top + far;
+        long double mass = 0.0L;
+        if (panels > MOST_NODES / (2 * HALF_POINTS)) return false;
+        for (int k = 0; k < HALF_POINTS; k++) {
+            const double x = half * point_at[k];
+            log_weight[k] = bb_curve_weight(curve, c, middle - x);
+            log_weight[HALF_POINTS + k] = bb_curve_weight(curve, c, middle + x);
+            high = fmax(high, fmax(log_weight[k], log_weight[HALF_POINTS + k]));
+        }
+        if (high > *top + far) {
+            *sum *= exp(*top - high);
+            *top = high;
+        }
+        for (int k = 0; k < HALF_POINTS; k++)
+            mass += point_weight[k] * (exp(log_weight[k] - *top) +
+                                       exp(log_weight[HALF_POINTS + k] - *top));
+        *sum += half * mass;
+    }
+    return true;
+}
+
+double bb_law_moment(const bb_law *law, double c) {
+    if (law->kind != BB_LAW_CURVES) {
+        bb_law tilted = *law;
+        tilted.tilt = c;
+        tilt_closed(&tilted);
+        return tilted.log_moment;
+    }
+    double top = bb_curve_top(&law->curve[0], c);
+    if (law->loss_atom > 0.0) top = fmax(top, log(law->loss_atom));
+    long double sum = law->loss_atom * exp(-top);
+    for (size_t k = 0; k < law->curves; k++)
+        if (!add_mass(&law->curve[k], c, &top, &sum)) return INFINITY;
+    return (double)(top + logl(sum));
+}
+
 bb_status bb_law_tilt(bb_law *law, double c, double reach) {
     assert(c > 0.0);
     law->tilt = c;
     if (law->kind == BB_LAW_CURVES) return tilt_curves(law, reach);
     tilt_closed(law);
     return BB_OK;
-}
-
-/* e^(i x) - 1 */
-static double complex turn_less_one(double x) {
-    const double half = sin(x / 2.0);
-    return CMPLX(-2.0 * half * half, sin(x));
-}
-
-/* phi - 1 */
-static double complex closed(const bb_law *law, double omega) {
-    const double c = law->tilt, e = law->epsilon;
-    switch (law->kind) {
-    case BB_LAW_GAUSSIAN: {
-        const double square = law->mu * law->mu / 2.0, share = 1.0 - law->atom;
-        const double complex turn = turn_less_one(square * omega * (2.0 * c + 1.0));
-        const double fall = expm1(-square * omega * omega);
-        return share * (turn + fall * (1.0 + turn));
-    }
-    case BB_LAW_SELECTION: {
-        /* sinh(z) / z over its value at omega = 0, z = (s + 1/2) e */
-        const double complex z = CMPLX((c + 0.5) * e, omega * e);
-        const double x = creal(z), shrink = exp(-2.0 * x);
-        if (cabs(z) < 1e-4) return (z * z - x * x) / 6.0;
-        const double complex turn = 1.0 + turn_less_one(cimag(z));
-        return (turn - shrink / turn) / (1.0 - shrink) * (x / z) - 1.0;
-    }
-    default: {
-        const double low = exp(-(2.0 * c + 1.0) * e);
-        const double complex turn = turn_less_one(omega * e);
-        return (turn + low * conj(turn)) / (1.0 + low);
-    }
-    }
-}
-
-/* -- spectrum -- */
-
-/* A tile of nodes: w_j e^(i omega loss_j) at the first frequency of a block, and e^(i l
- * step loss_j) - 1 for the others. */
-typedef struct tile {
-    double zr[TILE], zi[TILE];
-    double turn_r[BLOCK][TILE], turn_i[BLOCK][TILE];
-} tile;
-
-/* re[l] + i im[l] += sum_j z_j turn_j[l] */
-__attribute__((target_clones("avx2", "default"))) static void
-add_block(const tile *t, size_t count, size_t n, double *restrict re,
-          double *restrict im) {
-    for (size_t l = 0; l < n; l++) {
-        const double *restrict rr = t->turn_r[l], *restrict ri = t->turn_i[l];
-        double a[LANES] = {0}, b[LANES] = {0};
-        for (size_t g = 0; g < count; g += LANES)
-            for (size_t k = 0; k < LANES; k++) {
-                const double x = t->zr[g + k], y = t->zi[g + k];
-                a[k] += x * rr[g + k] - y * ri[g + k];
-                b[k] += x * ri[g + k] + y * rr[g + k];
-            }
-        for (size_t k = 0; k < LANES; k++) {
-            re[l] += a[k];
-            im[l] += b[k];
-        }
-    }
-}
-
-static void add_tile(const bb_law *law, size_t at, double from, double step, size_t n,
-                     double *re, double *im) {
-    tile t;
-    const size_t count = law->count - at < TILE ? law->count - at : TILE;
-    const size_t padded = (count + LANES - 1) / LANES * LANES;
-    for (size_t j = 0; j < padded; j++)
-        for (size_t l = 0; l < BLOCK; l++) {
-            const double angle = j < count ? (double)l * step * law->loss[at + j] : 0.0;
-            const double complex turn = turn_less_one(angle);
-            t.turn_r[l][j] = creal(turn);
-            t.turn_i[l][j] = cimag(turn);
-        }
-    for (size_t k = 0; k < n; k += BLOCK) {
-        const size_t block = n - k < BLOCK ? n - k : BLOCK;
-        double complex base = 0.0;
-        for (size_t j = 0; j < padded; j++) {
-            const double angle =
-                j < count ? (from + (double)k * step) * law->loss[at + j] : 0.0;
-            const double weight = j < count ? law->weight[at + j] : 0.0;
-            const double complex turned = weight * turn_less_one(angle);
-            base += turned;
-            t.zr[j] = weight + creal(turned);
-            t.zi[j] = cimag(turned);
-        }
-        for (size_t l = 0; l < block; l++) {
-            re[k + l] += creal(base);
-            im[k + l] += cimag(base);
-        }
-        add_block(&t, padded, block, re + k, im + k);
-    }
-}
-
-void bb_law_spectrum(const bb_law *law, double from, double step, size_t n, double *re,
-                     double *im) {
-    for (size_t k = 0; k < n; k++) {
-        const double complex phi =
-            law->kind == BB_LAW_CURVES ? 0.0 : closed(law, from + (double)k * step);
-        re[k] = creal(phi);
-        im[k] = cimag(phi);
-    }
-    if (law->kind != BB_LAW_CURVES) return;
-    for (size_t at = 0; at < law->count; at += TILE)
-        add_tile(law, at, from, step, n, re, im);
-}
-
-/* |phi| <= atom + variation / omega: integrate by parts. Below the frequency where that
- * says something: 1 - cos(n x) <= n^2 (1 - cos x), so that 1 - |phi(omega)|^2 >= (1 -
- * |phi(n omega)|^2) / n^2 for every integer n. */
-static double envelope_at(bb_envelope e, double omega) {
-    if (e.atom >= 1.0 || !isfinite(e.variation)) return 1.0;
-    const double direct = fmin(1.0, e.atom + e.variation / omega);
-    const double n = sqrt(2.0) * e.variation / (1.0 - e.atom) / omega + 1.0;
-    const double there = e.atom + (1.0 - e.atom) / sqrt(2.0);
-    return fmin(direct, sqrt(1.0 - (1.0 - there * there) / (n * n)));
-}
-
-double bb_law_envelope(const bb_law *law, double omega) {
-    if (law->kind == BB_LAW_GAUSSIAN)
-        return law->atom +
-               (1.0 - law->atom) * exp(-law->mu * law->mu * omega * omega / 2.0);
-    double best = 1.0;
-    for (size_t k = 0; k < law->envelopes; k++)
-        best = fmin(best, envelope_at(law->envelope[k], omega));
-    return best;
 }

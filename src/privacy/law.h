@@ -76,6 +76,9 @@ void bb_law_open(bb_law *law, const bb_event *event, bb_adjacency adjacency,
 bool bb_law_is_symmetric(const bb_event *event, bb_adjacency adjacency);
 void bb_law_close(bb_law *law);
 
+/* log M(c), c > 0, as a tilt would find it; INFINITY where that needs too many nodes.
+ */
+double bb_law_moment(const bb_law *law, double c);
 /* Tilts to c > 0, good for frequencies up to `reach`. */
 BB_MUST_CHECK bb_status bb_law_tilt(bb_law *law, double c, double reach);
 /* The nodes that frequencies up to reach would need, after bb_law_tilt; if they are
@@ -94,6 +97,8 @@ typedef struct bb_point {
     double loss, log_weight, slope, size;
 } bb_point;
 bb_point bb_curve_point(const bb_curve *curve, double c, double t);
+/* Its log_weight alone. */
+double bb_curve_weight(const bb_curve *curve, double c, double t);
 /* Where the tilted density is not negligible. */
 void bb_curve_range(const bb_curve *curve, double c, double *from, double *to);
 /* The log of the tilted density somewhere near its maximum: not above it. */

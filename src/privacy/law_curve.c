@@ -64,6 +64,21 @@ bb_point bb_curve_point(const bb_curve *curve, double c, double t) {
     }
 }
 
+double bb_curve_weight(const bb_curve *curve, double c, double t) {
+    const double log_density = -t * t / 2.0 - LOG_SQRT_2PI;
+    switch (curve->kind) {
+    case BB_CURVE_MIXTURE:
+        return log_density + (c + 1.0) * shift_loss(curve, t);
+    case BB_CURVE_PLAIN:
+        return log_density - c * shift_loss(curve, t);
+    case BB_CURVE_MIRROR:
+        return log_density + (c + 1.0) * shift_loss(curve, t) -
+               c * shift_loss(curve, -t);
+    default:
+        return wishart_point(curve, c, t).log_weight;
+    }
+}
+
 /* The log density rises to one peak and falls: where it is below it by FALL. Without
  * the task the tilt, which only adds on the left, is left out of the peak. */
 static double wishart_peak(const bb_curve *curve, double c) {
@@ -71,8 +86,7 @@ static double wishart_peak(const bb_curve *curve, double c) {
     if (curve->kind == BB_CURVE_CENTRAL) c = 0.0;
     for (int k = 0; k < 100; k++) {
         const double a = low + (high - low) / 3.0, b = high - (high - low) / 3.0;
-        if (bb_curve_point(curve, c, a).log_weight <
-            bb_curve_point(curve, c, b).log_weight)
+        if (bb_curve_weight(curve, c, a) < bb_curve_weight(curve, c, b))
             low = a;
         else
             high = b;
@@ -82,18 +96,18 @@ static double wishart_peak(const bb_curve *curve, double c) {
 
 static void wishart_range(const bb_curve *curve, double c, double *from, double *to) {
     const double peak = wishart_peak(curve, c);
-    const double floor = bb_curve_point(curve, c, peak).log_weight - FALL;
+    const double floor = bb_curve_weight(curve, c, peak) - FALL;
     double step = 0.01;
     *from = *to = peak;
-    while (bb_curve_point(curve, c, *to).log_weight > floor) *to += step *= 1.2;
+    while (bb_curve_weight(curve, c, *to) > floor) *to += step *= 1.2;
     if (curve->kind == BB_CURVE_CENTRAL) return;
     step = 0.01;
-    while (bb_curve_point(curve, c, *from).log_weight > floor) *from -= step *= 1.2;
+    while (bb_curve_weight(curve, c, *from) > floor) *from -= step *= 1.2;
 }
 
 /* From t on to where the log density is below `floor`, not before `least`. */
 static double walk_right(const bb_curve *curve, double c, double t, double floor) {
-    for (double step = 0.1; bb_curve_point(curve, c, t).log_weight > floor; step *= 1.1)
+    for (double step = 0.1; bb_curve_weight(curve, c, t) > floor; step *= 1.1)
         t += step;
     return t;
 }
@@ -104,13 +118,16 @@ static double walk_right(const bb_curve *curve, double c, double t, double floor
 static double mixture_end(const bb_curve *curve, double c) {
     const bool mirror = curve->kind == BB_CURVE_MIRROR;
     const double extra = mirror ? c * shift_slope(curve, 0.0) : 0.0;
-    const double floor = bb_curve_point(curve, c, 0.0).log_weight - FALL - 2.0;
-    double far = (c + 1.0) * curve->mu + extra;
-    for (int k = 0; k < 60; k++) far = (c + 1.0) * shift_slope(curve, far) + extra;
+    const double floor = bb_curve_weight(curve, c, 0.0) - FALL - 2.0;
+    double far = (c + 1.0) * curve->mu + extra, before = INFINITY;
+    for (int k = 0; k < 60 && far != before; k++) {
+        before = far;
+        far = (c + 1.0) * shift_slope(curve, before) + extra;
+    }
     const double height = (c + 1.0) * shift_loss(curve, far) - far * far / 2.0 -
                           (mirror ? c * log1p(-curve->q) : 0.0);
     if (far > REACH && height < floor) return walk_right(curve, c, 0.0, floor);
-    const double top = fmax(floor + FALL, bb_curve_point(curve, c, far).log_weight);
+    const double top = fmax(floor + FALL, bb_curve_weight(curve, c, far));
     return fmax(REACH, walk_right(curve, c, far, top - FALL));
 }
 
@@ -154,8 +171,7 @@ double bb_curve_top(const bb_curve *curve, double c) {
     }
     top = fmin(fmax(top, curve->from), curve->to);
     other = fmin(fmax(other, curve->from), curve->to);
-    return fmax(bb_curve_point(curve, c, top).log_weight,
-                bb_curve_point(curve, c, other).log_weight);
+    return fmax(bb_curve_weight(curve, c, top), bb_curve_weight(curve, c, other));
 }
 
 double bb_curve_slope(const bb_curve *curve, double from, double to) {
@@ -176,13 +192,12 @@ double bb_curve_slope(const bb_curve *curve, double from, double to) {
 static double growth_at(const bb_curve *curve, double c, double b) {
     const double angle = curve->mu > 0.0 ? b * curve->mu : b;
     if (angle > MOST_ANGLE) return INFINITY;
+    if (curve->kind == BB_CURVE_MIXTURE) return b * b / 2.0;
     const double turn = -log(cos(angle / 2.0));
     /* where c log(1 + u) is within FALL of its least, and so anywhere that counts, it
      * changes by less than 2 FALL (1 - cos a) */
     const double negative = fmin(c * turn, 2.0 * FALL * (1.0 - cos(angle)));
     switch (curve->kind) {
-    case BB_CURVE_MIXTURE:
-        return b * b / 2.0;
     case BB_CURVE_PLAIN:
     case BB_CURVE_MIRROR:
         return b * b / 2.0 + negative;

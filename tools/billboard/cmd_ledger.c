@@ -18,6 +18,11 @@ typedef struct contents {
     size_t entries;
 } contents;
 
+/* Sums are rounded up, and may pass a full budget by a hair. */
+static double left_of(double budget, double spent) {
+    return spent < budget ? budget - spent : 0.0;
+}
+
 /* The currency beside (epsilon, delta), as a key and in words; NULL for kind sum. */
 static const char *currency_key(const contents *c) {
     static const char *const key[] = {NULL, NULL, "mu_squared", "rdp"};
@@ -50,8 +55,8 @@ static json_t *entry_json(const contents *c, const bb_ledger_entry *e) {
 
 static json_t *left_json(const contents *c) {
     if (currency_key(c)) return priced(c, json_object(), left(c));
-    return json_pack("{s:f,s:f}", "epsilon", c->terms.epsilon - c->epsilon, "delta",
-                     c->terms.delta - c->delta);
+    return json_pack("{s:f,s:f}", "epsilon", left_of(c->terms.epsilon, c->epsilon),
+                     "delta", left_of(c->terms.delta, c->delta));
 }
 
 static bb_status print_json(const contents *c, const cmd_output *output) {
@@ -102,8 +107,8 @@ static void print_text(const contents *c, FILE *stream) {
     if (currency_key(c))
         fprintf(stream, "left        %s %.6g\n", currency(c), left(c));
     else
-        print_pair(c, "left", c->terms.epsilon - c->epsilon, c->terms.delta - c->delta,
-                   0.0, stream);
+        print_pair(c, "left", left_of(c->terms.epsilon, c->epsilon),
+                   left_of(c->terms.delta, c->delta), 0.0, stream);
     for (size_t i = 0; i < c->entries; i++) {
         fprintf(stream, "%s%4lld  %s  epsilon %-10.6g delta %-10.6g", i ? "" : "\n",
                 c->entry[i].id, c->entry[i].time, c->entry[i].epsilon,

@@ -1,0 +1,166 @@
+#include "privacy/pld_side.h"
+
+#include "base/memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define MOST_EXCESS 12.0
+
+void bb_side_close(bb_side *s) {
+    for (size_t e = 0; s->law && e < s->count; e++) bb_law_close(&s->law[e]);
+    free(s->law);
+    free(s->terms);
+    free(s->times);
+    *s = (bb_side){0};
+}
+
+bb_status bb_side_open(bb_side *out, const bb_account *account, bb_direction direction,
+                       double lose) {
+    bb_side s = {.effort = 1.0};
+    double log_finite = 0.0, log_kept = 0.0, rounds = 0.0;
+    bb_status status =
+        bb_allocate(&s.law, account->count, sizeof *s.law, "the accountant");
+    if (!status)
+        status =
+            bb_allocate(&s.times, account->count, sizeof *s.times, "the accountant");
+    for (size_t e = 0; e < account->count; e++) rounds += account->event[e].rounds;
+    for (size_t e = 0; e < account->count && !status; e++) {
+        if (account->event[e].rounds == 0.0) continue;
+        bb_law *law = &s.law[s.count];
+        s.times[s.count++] = account->event[e].rounds;
+        bb_law_open(law, &account->event[e], account->adjacency, direction,
+                    lose / rounds);
+        log_finite += account->event[e].rounds * log1p(-law->infinite);
+        log_kept += account->event[e].rounds * log1p(-law->infinite - law->lost);
+    }
+    s.infinite = -expm1(log_finite);
+    s.lost = -expm1(log_kept) - s.infinite;
+    if (status)
+        bb_side_close(&s);
+    else
+        *out = s;
+    return status;
+}
+
+/* -- the moment at one c -- */
+
+/* log of max_L (1 - e^(-L))_+ e^(-c L) = c^c / (1 + c)^(1 + c) */
+static double log_peak(double c) {
+    return -c * log1p(1.0 / c) - log1p(c);
+}
+
+/* A c too far out for the nodes of its quadrature promises nothing. */
+static double moment(bb_side *s, double c) {
+    double sum = 0.0;
+    for (size_t e = 0; e < s->count; e++)
+        sum += s->times[e] * bb_law_moment(&s->law[e], c);
+    if (s->tried < BB_SIDE_TRIED) {
+        s->tried_tilt[s->tried] = c;
+        s->tried_moment[s->tried++] = sum;
+    }
+    return sum;
+}
+
+double bb_side_promise(bb_side *s, const bb_goal *g, double c) {
+    const double bound = moment(s, c) + log_peak(c);
+    const double value =
+        isnan(g->epsilon) ? (bound - g->log_delta) / c : bound - c * g->epsilon;
+    return isnan(value) ? INFINITY : value;
+}
+
+/* First by doubling, then by golden sections of log c. */
+double bb_side_choose(bb_side *s, const bb_goal *g, double enough) {
+    const double ratio = 0.61803398874989484820;
+    double least = INFINITY;
+    s->tilt = 0x1p-16;
+    for (double c = s->tilt, worse = 0.0; c < 0x1p44 && worse < 3.0; c *= 2.0) {
+        const double v = bb_side_promise(s, g, c);
+        /* hardly better: a loss that is bounded, c could grow for ever */
+        const bool better = v < least - 1e-4 * fabs(least) || isinf(least);
+        worse = better ? 0.0 : worse + 1.0;
+        if (v < least) {
+            least = v;
+            s->tilt = c;
+        }
+        if (v <= enough) return v;
+    }
+    double low = log(s->tilt / 2.0), high = log(2.0 * s->tilt);
+    double a = high - ratio * (high - low), b = low + ratio * (high - low);
+    double va = bb_side_promise(s, g, exp(a)), vb = bb_side_promise(s, g, exp(b));
+    while (high - low > 0.02) {
+        if (va < vb) {
+            high = b;
+            b = a;
+            vb = va;
+            a = high - ratio * (high - low);
+            va = bb_side_promise(s, g, exp(a));
+        } else {
+            low = a;
+            a = b;
+            va = vb;
+            b = low + ratio * (high - low);
+            vb = bb_side_promise(s, g, exp(b));
+        }
+    }
+    s->tilt = va < vb ? exp(a) : exp(b);
+    return fmin(va, vb);
+}
+
+void bb_side_look_around(bb_side *s, double log_delta, double epsilon) {
+    double excess = -INFINITY;
+    for (int k = -16; k < 0; k++) moment(s, s->tilt * exp2(k / 2.0));
+    for (int k = 1; k < 80 && excess < log_delta + MOST_EXCESS; k++) {
+        const double c = s->tilt * exp2(k < 5 ? k / 8.0 : (k - 4) / 2.0);
+        excess = moment(s, c) + log_peak(c) - c * epsilon;
+    }
+}
+
+/* -- the terms k != 0 -- */
+
+double bb_side_log_aliases(const bb_side *s, double period, double epsilon) {
+    const double c = s->tilt;
+    const double below = -c * period - log1p(-exp(-c * period)); /* delta <= 1 */
+    double above = INFINITY;
+    for (size_t k = 0; k < s->tried; k++) {
+        const double more = s->tried_tilt[k] - c;
+        if (more <= 0.0 || !(s->tried_moment[k] < INFINITY)) continue;
+        const double bound = s->tried_moment[k] + log_peak(s->tried_tilt[k]) -
+                             s->tried_tilt[k] * epsilon - more * period -
+                             log1p(-exp(-more * period));
+        above = fmin(above, bound);
+    }
+    const double most = fmax(below, above);
+    return most + log(exp(below - most) + exp(above - most));
+}
+
+/* The shortest period with which neither kind of alias counts, for c = tilt. */
+static double period_of(bb_side *s, double log_delta, double epsilon) {
+    double period = (BB_SIDE_SMALL - log_delta) / s->tilt;
+    for (int k = 0;
+         k < 60 && bb_side_log_aliases(s, period, epsilon) > log_delta - BB_SIDE_SMALL;
+         k++)
+        period *= 1.15;
+    return period;
+}
+
+void bb_side_set_period(bb_side *s, double log_delta, double epsilon) {
+    double best = INFINITY, at = s->tilt, allowed = log_delta + MOST_EXCESS;
+    for (size_t k = 0; k < s->tried; k++)
+        if (s->tried_tilt[k] == at)
+            allowed =
+                fmax(allowed, s->tried_moment[k] + log_peak(at) - at * epsilon + 1.0);
+    for (size_t k = 0; k < s->tried; k++) {
+        s->tilt = s->tried_tilt[k];
+        const double excess =
+            s->tried_moment[k] + log_peak(s->tilt) - s->tilt * epsilon;
+        if (!(excess <= allowed) && s->tilt != at) continue;
+        const double period = period_of(s, log_delta, epsilon);
+        if (period < best) {
+            best = period;
+            at = s->tilt;
+        }
+    }
+    s->tilt = at;
+    s->step = BB_TWO_PI / best;
+}
