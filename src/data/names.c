@@ -180,6 +180,18 @@ bool bb_is_utf8(const char *text, size_t length) {
     return true;
 }
 
+size_t bb_utf8_encode(uint64_t c, char text[4]) {
+    if (c < 0x80) {
+        text[0] = (char)c;
+        return 1;
+    }
+    const size_t n = c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+    if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000)) return 0;
+    for (size_t i = n - 1; i > 0; i--, c >>= 6) text[i] = (char)(0x80 | (c & 0x3f));
+    text[0] = (char)((n == 2 ? 0xc0U : n == 3 ? 0xe0U : 0xf0U) | c);
+    return n;
+}
+
 const char *bb_shown(char buffer[BB_SHOWN_BYTES], const char *text, size_t length) {
     size_t used = 0, at = 0;
     buffer[used++] = '"';

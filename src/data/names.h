@@ -42,6 +42,8 @@ BB_MUST_CHECK bb_status bb_names_parse(bb_names *names, const char *list,
 
 /* Is this whole text UTF-8 (as JSON output needs it)? */
 bool bb_is_utf8(const char *text, size_t length);
+/* One character as UTF-8; its length, 0 if there is no such character. */
+size_t bb_utf8_encode(uint64_t character, char text[4]);
 
 /* A cell's text for a message: quoted, cut after some characters, control characters
  * and what is not UTF-8 shown as '?'. */

@@ -153,19 +153,6 @@ double bb_npy_number(const bb_npy *a, size_t row, size_t column) {
     return number;
 }
 
-/* One character of UTF-32 as UTF-8; its length, 0 if it is none. */
-static size_t encode(uint64_t c, char text[4]) {
-    if (c < 0x80) {
-        text[0] = (char)c;
-        return 1;
-    }
-    const size_t n = c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-    if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000)) return 0;
-    for (size_t i = n - 1; i > 0; i--, c >>= 6) text[i] = (char)(0x80 | (c & 0x3f));
-    text[0] = (char)((n == 2 ? 0xc0U : n == 3 ? 0xe0U : 0xf0U) | c);
-    return n;
-}
-
 static size_t unicode_text(const bb_npy *a, const unsigned char *at, char *text,
                            size_t size) {
     const bb_npy character = {.width = 4, .big_endian = a->big_endian};
@@ -173,7 +160,7 @@ static size_t unicode_text(const bb_npy *a, const unsigned char *at, char *text,
     while (count && bits_at(&character, at + 4 * (count - 1)) == 0) count--;
     for (size_t i = 0; i < count; i++) {
         char one[4];
-        const size_t n = encode(bits_at(&character, at + 4 * i), one);
+        const size_t n = bb_utf8_encode(bits_at(&character, at + 4 * i), one);
         if (n == 0 || used + n > size || one[0] == '\0') return SIZE_MAX;
         memcpy(text + used, one, n);
         used += n;

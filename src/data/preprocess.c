@@ -46,12 +46,14 @@ static bb_status find_ranges(bb_preprocess *p, const bb_preprocess_options *opti
         const char *const name = feature_name[k];
         const size_t at = bb_names_find(&names, name, strlen(name));
         char shown[BB_SHOWN_BYTES];
-        if (at == SIZE_MAX)
+        if (at != SIZE_MAX)
+            p->range[k] = ranges->column[at];
+        else if (ranges->has_others)
+            p->range[k] = ranges->others;
+        else
             status =
                 bb_fail(BB_EDATA, "%s: no range is given for column %s",
                         options->scale_source, bb_shown(shown, name, strlen(name)));
-        else
-            p->range[k] = ranges->column[at];
     }
     bb_names_free(&names);
     return status;

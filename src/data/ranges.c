@@ -63,13 +63,15 @@ static bb_status check_members(const json_t *json, const char *where) {
     void *const object = (void *)(uintptr_t)json;
     json_object_foreach((json_t *)object, name, value) {
         if (strcmp(name, "target") != 0 && strcmp(name, "columns") != 0 &&
-            strcmp(name, "note") != 0)
+            strcmp(name, "others") != 0 && strcmp(name, "note") != 0)
             return bb_fail(BB_EDATA,
                            "%s: unknown member %s; expected \"target\", \"columns\", "
-                           "\"note\"",
+                           "\"others\", \"note\"",
                            where, bb_shown(shown, name, strlen(name)));
     }
-    if (!json_is_object(json_object_get(json, "columns")))
+    const json_t *const columns = json_object_get(json, "columns");
+    if (!columns && json_object_get(json, "others")) return BB_OK;
+    if (!json_is_object(columns))
         return bb_fail(BB_EDATA, "%s: expected \"columns\": {name: [low, high], ...}",
                        where);
     return BB_OK;
@@ -82,6 +84,9 @@ bb_status bb_ranges_parse(bb_ranges *ranges, const json_t *json, const char *whe
     const json_t *const target = json_object_get(json, "target");
     r.has_target = target && !json_is_null(target);
     if (r.has_target) status = parse_range(&r.target, target, where, "target");
+    const json_t *const others = json_object_get(json, "others");
+    r.has_others = others != NULL;
+    if (!status && others) status = parse_range(&r.others, others, where, "others");
     if (!status) status = parse_columns(&r, json_object_get(json, "columns"), where);
     if (status)
         bb_ranges_free(&r);
@@ -112,6 +117,8 @@ json_t *bb_ranges_json(const bb_ranges *ranges) {
     int failed = !json;
     if (!failed && ranges->has_target)
         failed = json_object_set_new(json, "target", range_json(ranges->target));
+    if (!failed && ranges->has_others)
+        failed = json_object_set_new(json, "others", range_json(ranges->others));
     if (!failed) failed = json_object_set_new(json, "columns", json_object());
     json_t *const columns = failed ? NULL : json_object_get(json, "columns");
     for (size_t k = 0; !failed && k < ranges->count; k++)

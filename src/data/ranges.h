@@ -1,6 +1,8 @@
 /* ranges.h - public ranges of the target and the columns, in a JSON file:
  *     {"target": [0, 10], "columns": {"age": [0, 120], "dose": 5}, "note": "..."}
- * A single number c > 0 is the range [-c, c]. Other members are an error, but "note".
+ * A single number c > 0 is the range [-c, c]. "others" is the range of all columns that
+ * "columns" does not name, which may then be left out: {"others": [0, 255]}. Other
+ * members are an error, but "note".
  */
 #ifndef BB_DATA_RANGES_H
 #define BB_DATA_RANGES_H
@@ -18,8 +20,8 @@ typedef struct bb_ranges {
     size_t count;
     char **name; /* count; one block */
     bb_range *column;
-    bool has_target;
-    bb_range target;
+    bool has_target, has_others;
+    bb_range target, others;
 } bb_ranges;
 
 /* Reads a file. BB_EDATA says which member is wrong. */

@@ -1,4 +1,4 @@
-/* read.h - data sets from files: CSV, LIBSVM, MATLAB, NumPy.
+/* read.h - data sets from files: CSV, LIBSVM, MATLAB, NumPy, LEAF, IDX.
  *
  * A bad file gives BB_EDATA and one message that says where (file, line, column), what
  * was expected and what was found. A file that cannot be opened or read gives BB_EIO.
@@ -15,7 +15,9 @@ typedef enum bb_format {
     BB_FORMAT_CSV,
     BB_FORMAT_LIBSVM,
     BB_FORMAT_MAT,
-    BB_FORMAT_NPY
+    BB_FORMAT_NPY,
+    BB_FORMAT_LEAF,
+    BB_FORMAT_IDX
 } bb_format;
 
 /* Which columns are what. Every text may be NULL.
@@ -26,19 +28,24 @@ typedef enum bb_format {
  *  MAT      always cells     cells "Y"        cells "X"        -
  *  NPY      0-based column   0-based column   all other ones   columns to leave out
  *  NPZ      array "task"     array "y"        array "X"        -
+ *  LEAF     always users     always "y"       always "x"       -
+ *  IDX      file `tasks`     file `labels`    the file itself  -
  *
  * `features` and `ignore` are comma-separated lists of names where they mean columns.
- * Giving one where the table has a `-` or "always" is BB_EUSAGE. */
+ * Giving one where the table has a `-` or "always" is BB_EUSAGE, and so are `labels`
+ * and `tasks` for any format but IDX; where they are NULL there, the names follow from
+ * that of the images (docs/data-formats.md). */
 typedef struct bb_read_options {
     bb_format format;
     const char *task, *target, *features, *ignore;
+    const char *labels, *tasks;
     bool keep_missing;    /* missing numbers become NAN instead of an error */
     bool target_optional; /* CSV: a file without targets is read, target_name is NULL */
     bool ignore_optional; /* columns to leave out need not be there */
 } bb_read_options;
 
 /* Reads a file into *out, which is written only on success. `options` may be NULL.
- * CSV and LIBSVM may be compressed by gzip, whatever their name. */
+ * CSV, LIBSVM, LEAF and IDX may be compressed by gzip, whatever their name. */
 BB_MUST_CHECK bb_status bb_read(const char *path, const bb_read_options *options,
                                 bb_dataset *out);
 

@@ -10,6 +10,10 @@ BB_MUST_CHECK bb_status bb_read_csv(bb_text *text, const bb_read_options *option
                                     bb_dataset *out);
 BB_MUST_CHECK bb_status bb_read_libsvm(bb_text *text, const bb_read_options *options,
                                        bb_dataset *out);
+BB_MUST_CHECK bb_status bb_read_leaf(bb_text *text, const bb_read_options *options,
+                                     bb_dataset *out);
+BB_MUST_CHECK bb_status bb_read_idx(bb_text *text, const bb_read_options *options,
+                                    bb_dataset *out);
 /* MATLAB v5 and v7.3 (HDF5). */
 BB_MUST_CHECK bb_status bb_read_mat(const char *path, const bb_read_options *options,
                                     bb_dataset *out);

@@ -17,7 +17,9 @@ static const bb_option option[] = {
     {"target", BB_OPTION_TEXT, AT(target), NULL, 0.0, 0.0, NULL, "COLUMN", "CSV: the column to predict (default y)"},
     {"features", BB_OPTION_TEXT, AT(features), NULL, 0.0, 0.0, NULL, "COLUMNS", "use these columns only, separated by commas (default: every other column); LIBSVM: how many there are"},
     {"ignore", BB_OPTION_TEXT, AT(ignore), NULL, 0.0, 0.0, NULL, "COLUMNS", "leave these columns out, separated by commas"},
-    {"format", BB_OPTION_CHOICE, AT(format), "auto", 0.0, 0.0, "auto|csv|libsvm|mat|npy", "FORMAT", "the data's format; auto goes by the file's name"},
+    {"format", BB_OPTION_CHOICE, AT(format), "auto", 0.0, 0.0, "auto|csv|libsvm|mat|npy|leaf|idx", "FORMAT", "the data's format; auto goes by the file's name"},
+    {"labels", BB_OPTION_TEXT, AT(labels), NULL, 0.0, 0.0, NULL, "FILE", "IDX: the labels of DATA (default: its name with `labels' for `images')"},
+    {"tasks", BB_OPTION_TEXT, AT(tasks), NULL, 0.0, 0.0, NULL, "FILE", "IDX: the task of each image of DATA, a line each (default: its name up to `images', then tasks.csv)"},
     {"train-fraction", BB_OPTION_REAL, AT(train_fraction), "1", 0.0, 1.0, NULL, "F", "of every task's n rows, max(1, round(F n)) train and the others test"},
     {"split-seed", BB_OPTION_COUNT, AT(split_seed), "1", 0.0, 0x1p63, NULL, "S", "which rows train and which test"},
     {"test", BB_OPTION_TEXT, AT(test), NULL, 0.0, 0.0, NULL, "FILE", "test rows, in place of a split"},
@@ -51,7 +53,8 @@ static const bb_option option[] = {
 
 static const bb_train_row attribute[] = {
     {"Data:", 0, true}, {NULL, 0, true}, {NULL, 0, true}, {NULL, 0, true},
-    {NULL, 0, false}, {NULL, 0, true}, {NULL, 0, true}, {NULL, 0, false},
+    {NULL, 0, false}, {NULL, 0, false}, {NULL, 0, false},
+    {NULL, 0, true}, {NULL, 0, true}, {NULL, 0, false},
     {NULL, 0, true}, {NULL, 0, false},
     {"Learning:", 0, true}, {NULL, 0, true}, {NULL, 0, true}, {NULL, 0, true},
     {NULL, 0, true}, {NULL, 0, true},

@@ -11,7 +11,7 @@
 
 typedef struct bb_train_options {
     /* data */
-    char *task, *target, *features, *ignore, *test, *scale;
+    char *task, *target, *features, *ignore, *labels, *tasks, *test, *scale;
     int format, standardize;
     double train_fraction;
     uint64_t split_seed;

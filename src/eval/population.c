@@ -12,13 +12,16 @@ bb_read_options bb_population_format(const bb_train_options *o) {
                              .task = o->task,
                              .target = o->target,
                              .features = o->features,
-                             .ignore = o->ignore};
+                             .ignore = o->ignore,
+                             .labels = o->labels,
+                             .tasks = o->tasks};
 }
 
 static bb_status read_rows(const bb_train_options *o, bb_loss loss, const char *path,
                            bb_dataset *out) {
-    const bb_read_options format = bb_population_format(o);
+    bb_read_options format = bb_population_format(o);
     bb_dataset data = {0};
+    if (path == o->test) format.labels = format.tasks = NULL; /* those are the data's */
     bb_status status = bb_read(path, &format, &data);
     if (status) return status;
     if (loss == BB_LOSS_LOGISTIC) {

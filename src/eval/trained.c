@@ -87,6 +87,7 @@ bb_status bb_trained_rows(const bb_trained *t, const char *path, bool target_opt
     bb_dataset data = {0}, matched = {0};
     format.target_optional = target_optional;
     format.ignore_optional = true;
+    format.labels = format.tasks = NULL; /* those are the training data's */
     bb_status status = bb_read(path, &format, &data);
     if (!status && t->loss == BB_LOSS_LOGISTIC && data.target_name) {
         status = bb_dataset_label_check(&data);

@@ -310,6 +310,8 @@ static void every_flag_is_in_the_help(void **state) {
                                 "features",
                                 "ignore",
                                 "format",
+                                "labels",
+                                "tasks",
                                 "method",
                                 "epsilon",
                                 "delta",

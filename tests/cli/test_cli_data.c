@@ -242,6 +242,66 @@ static void ignored_columns_may_be_missing(void **state) {
     free(without);
 }
 
+/* -- images
+ * ---------------------------------------------------------------------------- */
+
+static void leaf_users_are_tasks(void **state) {
+    (void)state;
+    cli_write("train.json",
+              "{\"users\": [\"a\", \"b\"], \"num_samples\": [2, 2], \"user_data\": {"
+              "\"a\": {\"x\": [[1, 0], [2, 1]], \"y\": [1, 2]}, "
+              "\"b\": {\"x\": [[1, 1], [3, 1]], \"y\": [2, 7]}}}");
+    cli_write("test.json", "{\"users\": [\"b\"], \"num_samples\": [1], \"user_data\": "
+                           "{\"b\": {\"x\": [[2, 1]], \"y\": [4]}}}");
+    json_t *j = cli_json("info train.json --json");
+    assert_int_equal(cli_number(j, "tasks"), 2);
+    assert_int_equal(cli_number(j, "rows"), 4);
+    json_decref(j);
+    j = cli_json("train train.json --test test.json --method stl --json -o leaf");
+    assert_int_equal(cli_number(j, "test.rows"), 1);
+    json_decref(j);
+    cli_ok("predict leaf test.json -o p.csv");
+    char *text = cli_read("p.csv");
+    assert_int_equal(strncmp(text, "task,prediction\nb,", 18), 0);
+    free(text);
+    cli_write("test.json", "{\"users\": [\"c\"], \"num_samples\": [1], \"user_data\": "
+                           "{\"c\": {\"x\": [[2, 1]], \"y\": [4]}}}");
+    cli_fails(1, "task \"c\"", "train train.json --test test.json --method stl -o no");
+    cli_fails(2, "for IDX files",
+              "train train.json --labels test.json --method stl -o no");
+    cli_fails(1, "train.csv", "info train.csv --format leaf");
+}
+
+/* Labels and tasks of the test images, and of images that come later, are found by
+ * name; where those of the training images lie is nobody's business. */
+static void idx_images_have_labels_and_tasks(void **state) {
+    (void)state;
+    assert_int_equal(
+        system("printf '\\0\\0\\10\\2\\0\\0\\0\\4\\0\\0\\0\\2"
+               "\\1\\2\\3\\5\\4\\1\\2\\2' >a-images-idx2-ubyte;"
+               "printf '\\0\\0\\10\\1\\0\\0\\0\\4\\1\\3\\2\\7' >a-labels-idx1-ubyte;"
+               "cp a-labels-idx1-ubyte elsewhere; cp a-images-idx2-ubyte b-images.idx;"
+               "printf '\\0\\0\\10\\1\\0\\0\\0\\4\\5\\3\\2\\7' >b-labels.idx"),
+        0);
+    cli_write("who.txt", "ann\nbob\nann\nbob\n");
+    cli_write("b-tasks.csv", "task\nann\nann\nann\nbob\n");
+    cli_write("pixels.json", "{\"others\": [0, 255], \"target\": [0, 9]}");
+    json_t *j = cli_json("info a-images-idx2-ubyte --tasks who.txt --json");
+    assert_int_equal(cli_number(j, "tasks"), 2);
+    assert_int_equal(cli_number(j, "features"), 2);
+    json_decref(j);
+    j = cli_json("train a-images-idx2-ubyte --labels elsewhere --tasks who.txt --test "
+                 "b-images.idx --scale pixels.json --method stl --json -o images");
+    assert_int_equal(cli_number(j, "rows"), 8);
+    assert_int_equal(cli_number(j, "test.rows"), 4);
+    json_decref(j);
+    assert_int_equal(system("grep -rqE 'who.txt|elsewhere' images/public"), 256);
+    cli_ok("evaluate images b-images.idx");
+    cli_fails(1, "a-tasks.csv", "evaluate images a-images-idx2-ubyte");
+    cli_fails(1, "the labels of a-images-idx2-ubyte: nowhere",
+              "info a-images-idx2-ubyte --labels nowhere");
+}
+
 /* -- real data
  * ------------------------------------------------------------------------- */
 
@@ -317,6 +377,8 @@ int main(void) {
         cmocka_unit_test(labels_get_probabilities),
         cmocka_unit_test(a_run_refuses_what_does_not_fit),
         cmocka_unit_test(ignored_columns_may_be_missing),
+        cmocka_unit_test(leaf_users_are_tasks),
+        cmocka_unit_test(idx_images_have_labels_and_tasks),
         cmocka_unit_test(school_is_the_same_from_csv_and_mat),
         cmocka_unit_test(the_schools_gain),
         cmocka_unit_test(ranges_from_data_say_what_they_are),

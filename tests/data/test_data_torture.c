@@ -1,7 +1,7 @@
 /* Every allocation, and every file operation of the writers, fails in turn. */
+#include "data/idx_files.h"
 #include "data/info.h"
 #include "data/names.h"
-#include "data/numpy_files.h"
 #include "data/preprocess.h"
 #include "data/split.h"
 #include "data/synth.h"
@@ -55,6 +55,25 @@ static void numpy(void **state) {
     zip_add(&z, "task.npy", &member, true);
     zip_write(&z, "t.npz", &whole);
     torture_file((file){"t.npz", {0}}, 15);
+}
+
+static void leaf(void **state) {
+    (void)state;
+    write_text("t.json", "{\"users\": [\"b\", \"\\u00e4\"], \"num_samples\": [2, 1], "
+                         "\"user_data\": {\"b\": {\"y\": [1, 2], \"x\": [[3], [4]]}, "
+                         "\"\\u00e4\": {\"x\": [[[5]]], \"y\": [6]}}}");
+    torture_file((file){"t.json", {0}}, 15);
+}
+
+static void images(void **state) {
+    (void)state;
+    const double x[] = {1, 2, 3, 4};
+    write_idx("images.idx", "|u1", 2, (size_t[]){2, 2}, x, 4);
+    write_idx("labels.idx", ">f4", 1, (size_t[]){2}, x, 2);
+    write_text("tasks.csv", "b\na\n");
+    torture_file((file){"images.idx", {0}}, 15);
+    unlink("labels.idx");
+    unlink("tasks.csv");
 }
 
 static void matlab(void **state) {
@@ -178,6 +197,8 @@ int main(void) {
         cmocka_unit_test(csv),
         cmocka_unit_test(libsvm),
         cmocka_unit_test(numpy),
+        cmocka_unit_test(leaf),
+        cmocka_unit_test(images),
         cmocka_unit_test(matlab),
         cmocka_unit_test(transformations),
         cmocka_unit_test(ranges),

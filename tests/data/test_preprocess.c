@@ -144,6 +144,14 @@ static void ranges(void **state) {
         assert_close(out.x[2 * r + 1], b[r] / sqrt(2), 1e-15);
         assert_close(out.y[r], y[r], 1e-15);
     }
+    /* a column that is not named has the others' range */
+    bb_ranges others = some_ranges();
+    others.count = 1;
+    others.has_others = true;
+    others.others = scale.column[1];
+    bb_dataset same = apply(&(bb_preprocess_options){.scale = &others}, &data);
+    assert_memory_equal(same.x, out.x, 10 * sizeof *out.x);
+    bb_dataset_free(&same);
     bb_dataset_free(&out);
     out = apply(&with, &data);
     for (size_t r = 0; r < 5; r++) {

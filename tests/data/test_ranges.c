@@ -25,6 +25,17 @@ static void read_ranges(void **state) {
     assert_int_equal(r.count, 0);
     assert_false(r.has_target);
     bb_ranges_free(&r);
+    assert_ok(read_json("{\"columns\": {\"age\": 3}, \"others\": [0, 255]}", &r));
+    assert_true(r.has_others && r.others.low == 0 && r.others.high == 255);
+    json_t *const json = bb_ranges_json(&r);
+    bb_ranges_free(&r);
+    assert_ok(bb_ranges_parse(&r, json, "again"));
+    assert_true(r.has_others && r.others.high == 255 && r.count == 1);
+    json_decref(json);
+    bb_ranges_free(&r);
+    assert_ok(read_json("{\"others\": 1}", &r));
+    assert_true(r.has_others && r.others.low == -1 && r.count == 0);
+    bb_ranges_free(&r);
 }
 
 static void messages(void **state) {
@@ -40,7 +51,8 @@ static void messages(void **state) {
         {"{\"columns\": [1, 2]}",
          "r.json: expected \"columns\": {name: [low, high], ...}", ""},
         {"{\"columns\": {}, \"targt\": [0, 1]}",
-         "r.json: unknown member \"targt\"; expected \"target\", \"columns\", \"note\"",
+         "r.json: unknown member \"targt\"; expected \"target\", \"columns\", "
+         "\"others\", \"note\"",
          ""},
         {"{\"columns\": {\"a\": [2, 1]}}", "r.json: \"a\"", range},
         {"{\"columns\": {\"a\": [1]}}", "r.json: \"a\"", range},
@@ -49,6 +61,9 @@ static void messages(void **state) {
         {"{\"columns\": {\"a\": -1}}", "r.json: \"a\"", range},
         {"{\"columns\": {\"a\": 0}}", "r.json: \"a\"", range},
         {"{\"columns\": {\"a\": null}}", "r.json: \"a\"", range},
+        {"{\"others\": [1, 0]}", "r.json: \"others\"", range},
+        {"{\"others\": 1, \"columns\": 2}",
+         "r.json: expected \"columns\": {name: [low, high], ...}", ""},
         {"{\"columns\": {}, \"target\": [0, null]}", "r.json: \"target\"", range},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {

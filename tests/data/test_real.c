@@ -64,6 +64,47 @@ static void femnist(void **state) {
           (counts){105, 16288, 784, 4, 168, 183, BB_TARGET_INTEGER});
 }
 
+/* LEAF's own files: pixels are p / 255. */
+static void leaf(void **state) {
+    (void)state;
+    static const char folder[] = "data/femnist105/original/all_data_0_niid_05_keep_0";
+    char train[200], test[200];
+    snprintf(train, sizeof train, "%s_train_9.json.gz", folder);
+    snprintf(test, sizeof test, "%s_test_9.json.gz", folder);
+    check(train, NULL, (counts){5, 779, 784, 137, 161, 164, BB_TARGET_INTEGER});
+    check(test, NULL, (counts){5, 89, 784, 16, 18, 19, BB_TARGET_INTEGER});
+    bb_dataset data = open_real(train, NULL);
+    assert_string_equal(data.task_name[0], "f3313_11");
+    assert_true(data.y[data.first[1]] == 23); /* f3137_47 */
+    for (size_t e = 0; e < data.rows * 784; e++)
+        assert_close(255 * data.x[e], round(255 * data.x[e]), 1e-9);
+    bb_dataset_free(&data);
+}
+
+/* MNIST's test images, 500 in a row to a task. */
+static void images(void **state) {
+    (void)state;
+    static const char tasks[] = "mnist-tasks.csv";
+    const bb_read_options options = {.tasks = tasks};
+    char path[1024];
+    if (!shared_path(path, sizeof path, "data/format_samples")) skip();
+    FILE *const file = fopen(tasks, "w");
+    assert_non_null(file);
+    for (int r = 0; r < 10000; r++) fprintf(file, "%d\n", r / 500);
+    assert_int_equal(fclose(file), 0);
+    check("data/format_samples/t10k-images-idx3-ubyte.gz", &options,
+          (counts){20, 10000, 784, 500, 500, 500, BB_TARGET_INTEGER});
+    bb_dataset data =
+        open_real("data/format_samples/t10k-images-idx3-ubyte.gz", &options);
+    unlink(tasks);
+    const double first[] = {7, 2, 1, 0, 4, 1, 4, 9, 5, 9};
+    double sum = 0;
+    assert_memory_equal(data.y, first, sizeof first);
+    for (size_t e = 0; e < data.rows * 784; e++) sum += data.x[e];
+    assert_close(sum / (double)(data.rows * 784), 33.791224489795916, 1e-9);
+    bb_dataset_free(&data);
+}
+
 static void heart(void **state) {
     (void)state;
     check("data/heart4/data.csv", NULL,
@@ -177,6 +218,7 @@ int main(void) {
         cmocka_unit_test(large), /* first: it measures memory */
         cmocka_unit_test(bank_conjoint),  cmocka_unit_test(chem97),
         cmocka_unit_test(femnist),        cmocka_unit_test(heart),
+        cmocka_unit_test(leaf),           cmocka_unit_test(images),
         cmocka_unit_test(landmines),      cmocka_unit_test(school),
         cmocka_unit_test(mails),          cmocka_unit_test(school_twice),
         cmocka_unit_test(landmine_twice), cmocka_unit_test(mails_twice),

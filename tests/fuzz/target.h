@@ -42,8 +42,9 @@ static inline void target_check(const bb_dataset *data, bool missing) {
     if (bb_info_open(&info, data) == BB_OK) bb_info_close(&info);
 }
 
-/* Reads the bytes as a file, with missing values kept if the last byte is odd. */
-static inline void target_read(const uint8_t *bytes, size_t size,
+/* Reads the bytes as a file, with missing values kept if the last byte is odd. Was it
+ * good? */
+static inline bool target_read(const uint8_t *bytes, size_t size,
                                bb_read_options options) {
     char path[64];
     bb_dataset data = {0};
@@ -51,13 +52,15 @@ static inline void target_read(const uint8_t *bytes, size_t size,
     target_require(file && fwrite(bytes, 1, size, file) == size && !fflush(file));
     snprintf(path, sizeof path, "/proc/self/fd/%d", fileno(file));
     options.keep_missing = size && bytes[size - 1] % 2;
-    if (bb_read(path, &options, &data) == BB_OK) {
+    const bool good = bb_read(path, &options, &data) == BB_OK;
+    if (good) {
         target_check(&data, options.keep_missing);
         bb_dataset_free(&data);
     } else {
         target_require(strlen(bb_last_error()) > 0 && !data.task_name);
     }
     fclose(file);
+    return good;
 }
 
 #endif

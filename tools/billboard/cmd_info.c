@@ -16,7 +16,8 @@ typedef struct request {
 enum { MOST_NAMES = 10, JSON = 'j', RANGES = 'r', OUTPUT = 'o', FIRST_KEY = 1000 };
 
 /* The names of the training options that this command has, too. */
-static const char *const same[] = {"task", "target", "features", "ignore", "format"};
+static const char *const same[] = {"task",   "target", "features", "ignore",
+                                   "format", "labels", "tasks"};
 enum { SAME = sizeof same / sizeof *same };
 
 /* -- saying it
