@@ -4,6 +4,7 @@
 #include "base/random.h"
 #include "linalg/linalg.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 static const double own_part = 0.3; /* of ordinary tasks */
@@ -38,11 +39,12 @@ static void draw_ordinary(bb_random *random, size_t d, size_t task, double *u) {
 /* u_A, u_B: orthogonal unit vectors of d numbers. */
 static void draw_pair(bb_random *random, const bb_audit_world_options *o, size_t canary,
                       double *A, double *B) {
-    const size_t d = o->features;
+    const size_t d = o->features, even = d - d % 2;
+    assert(d >= 2);
     if (o->single) {
         for (size_t k = 0; k < d; k++) A[k] = B[k] = 0.0;
-        A[2 * canary % (d - d % 2)] = 1.0;
-        B[(2 * canary + 1) % (d - d % 2)] = 1.0;
+        A[2 * canary % even] = 1.0;
+        B[(2 * canary + 1) % even] = 1.0;
         return;
     }
     double norm = 0.0;

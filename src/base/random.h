@@ -19,7 +19,8 @@ typedef enum bb_purpose {
     BB_FOR_SPLIT,     /* training and test rows */
     BB_FOR_FOLDS,     /* cross-validation */
     BB_FOR_SYNTHETIC, /* synthetic worlds */
-    BB_FOR_TEST       /* test-suites */
+    BB_FOR_TEST,      /* test-suites */
+    BB_FOR_COHORT     /* who takes part in a round of such a run */
 } bb_purpose;
 
 enum { BB_RANDOM_BUFFER = 512 };

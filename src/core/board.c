@@ -85,6 +85,7 @@ static bb_status reserve(const bb_run *run, const bb_plan *plan) {
                        "mechanism %s has no price in a ledger: only gaussian runs "
                        "can be charged",
                        run->mechanism->name);
+    /* kinds other than sum count a sampled round as if every task took part in it */
     snprintf(what, sizeof what, "%s, %s, %u rounds", run->method->name,
              run->mechanism->name, plan->rounds);
     const bb_ledger_charge charge = {.epsilon = run->pub.epsilon,
@@ -168,6 +169,12 @@ static bb_status check_block(bb_board *board, size_t b, size_t *outer, double *s
     const bb_block *block = &board->layout.block[b];
     const uint32_t t = board->round;
     if (block->form == BB_FORM_SELECTION) return check_selection(board, block);
+    if (board->pub->sampling != BB_SAMPLING_ALL && block->form != BB_FORM_VECTOR &&
+        block->form != BB_FORM_SLOT)
+        return bb_fail(BB_EUSAGE,
+                       "block \"%s\" of round %u: a sample of the tasks "
+                       "can be asked for vectors only",
+                       block->name, t + 1);
     if (block->form == BB_FORM_OUTER && ++*outer > 1)
         return bb_fail(BB_EUSAGE, "round %u has two outer blocks; one fits", t + 1);
     if (board->mechanism->clips && !(block->clip > 0.0 && isfinite(block->clip)))

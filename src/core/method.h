@@ -43,6 +43,9 @@ typedef struct bb_public {
     double epsilon, delta; /* INFINITY, 0 without noise */
     double mu;             /* the Gaussian budget of the whole (epsilon, delta): set by
                               bb_run_train */
+    bb_sampling sampling;  /* who takes part in a round */
+    double rate;           /* of Poisson sampling: q */
+    size_t cohort;         /* of a sample of fixed size: K */
     uint32_t rounds;       /* asked for; 0: the method's default */
     const char *schedule;  /* asked for; NULL: the method's default */
 } bb_public;
@@ -139,6 +142,10 @@ struct bb_method {
     unsigned losses;
     bool own_noise; /* train draws from task->random */
     bool
+        sampled; /* rounds may be for a sample of the tasks: the others are not asked */
+    bool keeps;  /* what a task keeps depends on when it was picked: others' models,
+                    together, tell whether it was (docs/privacy.md, cohorts) */
+    bool
         shared_intercept; /* the intercept is a constant feature of the model (the
                              caller appends it to the rows), not an own one beside it */
     bb_options options;
@@ -166,6 +173,10 @@ struct bb_method {
     bb_status (*finish)(const bb_view *view, bb_task *task);
     void (*outcome)(const bb_view *view, bb_outcome *outcome); /* optional */
 };
+
+/* How many tasks a round is for, on average: m, q m, or K. Public, as divisors must be.
+ */
+double bb_cohort_size(const bb_public *pub);
 
 /* Doubles that one task shows, and numbers in the sum, for a block. */
 size_t bb_block_show_length(const bb_block *block);

@@ -7,6 +7,17 @@
 #include <math.h>
 #include <stdlib.h>
 
+double bb_cohort_size(const bb_public *pub) {
+    switch (pub->sampling) {
+    case BB_SAMPLING_ALL:
+        return (double)pub->tasks;
+    case BB_SAMPLING_POISSON:
+        return pub->rate * (double)pub->tasks;
+    default:
+        return (double)pub->cohort;
+    }
+}
+
 size_t bb_block_show_length(const bb_block *block) {
     return block->form == BB_FORM_PSD ? block->length * block->length : block->length;
 }
@@ -114,8 +125,42 @@ static bb_status gaussian_rest(bb_plan *plan, const bb_public *pub, double *mu) 
     return status;
 }
 
+/* Rounds of a sample of the tasks, all of them sums of vectors, at mu_t = weight_t: by
+ * how much more noise they are (epsilon, delta)-DP. */
+static bb_status price_sampled(bb_plan *plan, const bb_public *pub) {
+    bb_event *event = NULL;
+    bb_answer answer = {.accountant = BB_ACCOUNTANT_PLD};
+    size_t count = 0;
+    double factor;
+    const double r = bb_form_sensitivity(BB_FORM_VECTOR, pub->adjacency);
+    const double rate = bb_cohort_size(pub) / (double)pub->tasks;
+    bb_status status = bb_allocate(&event, plan->rounds, sizeof *event, "the plan");
+    for (uint32_t t = 0; t < plan->rounds && !status; t++) {
+        const double absent = plan->step[t].weight / r;
+        if (plan->step[t].selection > 0.0)
+            status =
+                bb_fail(BB_EUSAGE, "a private selection needs all tasks: it cannot "
+                                   "be made by a sample of them");
+        else if (count && event[count - 1].absent == absent)
+            event[count - 1].rounds += 1.0;
+        else if (absent > 0.0)
+            event[count++] =
+                bb_event_round(pub->sampling, rate, absent, 2.0 * absent, 1.0);
+    }
+    const bb_account all = {pub->adjacency, count, event};
+    if (!status)
+        status = bb_account_noise(&all, BB_ACCOUNTANT_AUTO, pub->epsilon, pub->delta,
+                                  &factor, &answer);
+    for (uint32_t t = 0; t < plan->rounds && !status; t++)
+        plan->mu[t] = plan->step[t].weight / factor;
+    if (!status) plan->accountant = answer.accountant;
+    free(event);
+    return status;
+}
+
 static bb_status price_gaussian(bb_plan *plan, const bb_public *pub) {
     double squares = 0.0, mu;
+    if (pub->sampling != BB_SAMPLING_ALL) return price_sampled(plan, pub);
     for (uint32_t t = 0; t < plan->rounds; t++) {
         plan->pure[t] = plan->step[t].selection * pub->epsilon;
         squares += plan->step[t].weight * plan->step[t].weight;

@@ -24,6 +24,9 @@ typedef struct conversation {
     bb_status *finished;     /* tasks */
     bb_random *random;       /* workers; only for methods with own noise */
     size_t random_open;
+    bool *picked; /* tasks: who takes part in this round; NULL: all do */
+    bb_random draw;
+    bool draw_open;
 } conversation;
 
 static size_t ask(size_t (*length)(const bb_view *), const bb_view *view) {
@@ -73,15 +76,43 @@ static void contribute(void *context, size_t chunk, size_t worker) {
     conversation *c = context;
     size_t from, to;
     chunk_bounds(c, chunk, &from, &to);
-    for (size_t i = from; i < to; i++)
+    for (size_t i = from; i < to; i++) {
+        if (c->picked && !c->picked[i]) continue;
         contribute_one(c, i, worker, c->run->mechanism->grid ? worker : chunk);
+    }
+}
+
+/* Who takes part, drawn anew for every round and told to nobody: each task with
+ * probability q (rounded down to a multiple of 2^-64), or K of them. */
+static bb_status draw_cohort(conversation *c) {
+    const bb_public *pub = &c->run->pub;
+    bb_status status = BB_OK;
+    if (!c->picked) return BB_OK;
+    if (c->run->seeded)
+        status = bb_random_restart(&c->draw, c->run->seed, BB_FOR_COHORT,
+                                   c->board.round + 1, 0);
+    if (status) return status;
+    if (pub->sampling == BB_SAMPLING_POISSON) {
+        const uint64_t below = pub->rate < 1.0 ? (uint64_t)ldexp(pub->rate, 64) : 0;
+        for (size_t i = 0; i < pub->tasks; i++)
+            c->picked[i] = pub->rate >= 1.0 || bb_random_bits(&c->draw) < below;
+        return BB_OK;
+    }
+    /* every set of K is as likely as any other (Fan, Muller, Rezucha 1962) */
+    size_t left = pub->cohort;
+    for (size_t i = 0; i < pub->tasks; i++) {
+        c->picked[i] = bb_random_below(&c->draw, pub->tasks - i) < left;
+        left -= c->picked[i];
+    }
+    return BB_OK;
 }
 
 static bb_status talk(conversation *c) {
     const bb_observer *observer = &c->run->observer;
     bb_release release;
     c->method->layout(&c->view, &c->layout);
-    bb_status status = bb_board_ask(&c->board, &c->layout);
+    bb_status status = draw_cohort(c);
+    if (!status) status = bb_board_ask(&c->board, &c->layout);
     if (status) return status;
     c->run->engine->each(c->run->engine, c->chunks, contribute, c);
     status = bb_board_publish(&c->board, &release);
@@ -157,6 +188,33 @@ static bb_status check(const bb_run *run) {
     return BB_OK;
 }
 
+static bb_status check_sampling(const bb_run *run) {
+    const bb_public *pub = &run->pub;
+    if (pub->sampling == BB_SAMPLING_ALL) return BB_OK;
+    if (!run->method->sampled)
+        return bb_fail(BB_EUSAGE,
+                       "method %s asks all tasks in every round: it cannot be run with "
+                       "a sample of them",
+                       run->method->name);
+    if (run->mechanism->pricing == BB_PRICE_PUBLISHED)
+        return bb_fail(BB_EUSAGE, "mechanism %s has no price for a sample of the tasks",
+                       run->mechanism->name);
+    if (pub->sampling == BB_SAMPLING_FIXED_HIDDEN && run->method->keeps)
+        return bb_fail(BB_EUSAGE,
+                       "method %s moves a task's model only when it is picked, so a "
+                       "cohort of fixed size is visible",
+                       run->method->name);
+    if (pub->sampling == BB_SAMPLING_POISSON)
+        return pub->rate > 0.0 && pub->rate <= 1.0
+                   ? BB_OK
+                   : bb_fail(BB_EUSAGE, "a sampling rate must be in (0, 1], got %g",
+                             pub->rate);
+    return pub->cohort >= 1 && pub->cohort <= pub->tasks
+               ? BB_OK
+               : bb_fail(BB_EUSAGE, "a sample of %zu tasks cannot be drawn from %zu",
+                         pub->cohort, pub->tasks);
+}
+
 static size_t local_work(const conversation *c) {
     size_t most = 0;
     for (size_t i = 0; i < c->run->pub.tasks; i++) {
@@ -184,6 +242,8 @@ static bb_status take_memory(conversation *c, bb_arena *arena) {
     bb_arena_need(arena, 2 * tasks, sizeof(double));
     bb_arena_need(arena, tasks, sizeof(bb_status));
     bb_arena_need(arena, c->method->own_noise ? workers : 0, sizeof(bb_random));
+    bb_arena_need(arena, run->pub.sampling != BB_SAMPLING_ALL ? tasks : 0,
+                  sizeof(bool));
     bb_board_need(run, &c->result->plan, arena);
     bb_status status = bb_arena_open(arena, "the training run");
     if (status) return status;
@@ -197,6 +257,8 @@ static bb_status take_memory(conversation *c, bb_arena *arena) {
     c->finished = bb_arena_take(arena, tasks, sizeof(bb_status));
     if (c->method->own_noise)
         c->random = bb_arena_take(arena, workers, sizeof(bb_random));
+    if (run->pub.sampling != BB_SAMPLING_ALL)
+        c->picked = bb_arena_take(arena, tasks, sizeof(bool));
     return BB_OK;
 }
 
@@ -208,6 +270,12 @@ static bb_status open_own_noise(conversation *c) {
                                                      BB_FOR_LOCAL, 0, 0)
                              : bb_random_open_secure(&c->random[w]);
         if (!status) c->random_open++;
+    }
+    if (c->picked && !status) {
+        status = run->seeded
+                     ? bb_random_open_stream(&c->draw, run->seed, BB_FOR_COHORT, 0, 0)
+                     : bb_random_open_secure(&c->draw);
+        c->draw_open = !status;
     }
     return status;
 }
@@ -262,6 +330,7 @@ bb_status bb_run_train(const bb_run *asked, bb_result *result) {
     conversation c = {.run = run, .method = run->method, .result = &made};
     c.view = (bb_view){run->method, run->options, &run->pub, NULL, NULL};
     bb_status status = check(run);
+    if (!status) status = check_sampling(run);
     if (!status) status = open_result(run, &c.view, &made);
     c.chunks = bb_board_chunks(run->pub.tasks, made.plan.sum_length);
     if (!status) status = take_memory(&c, &arena);
@@ -270,6 +339,7 @@ bb_status bb_run_train(const bb_run *asked, bb_result *result) {
     if (!status) status = converse(&c);
     if (c.board.plan) bb_board_close(&c.board);
     for (size_t w = 0; w < c.random_open; w++) bb_random_close(&c.random[w]);
+    if (c.draw_open) bb_random_close(&c.draw);
     bb_arena_close(&arena);
     if (status)
         bb_result_free(&made);

@@ -36,12 +36,12 @@ typedef struct leaf {
     size_t task, index;
 } leaf;
 
-enum { NO_TASK = UINT32_MAX };
+static const uint32_t no_task = UINT32_MAX;
 
 static void say_place(const void *reader, char *text, size_t size) {
     const leaf *const s = reader;
     char shown[BB_SHOWN_BYTES];
-    if (s->task != NO_TASK && s->part) {
+    if (s->task != no_task && s->part) {
         const char *const name = bb_names_at(&s->builder.tasks, s->task);
         const size_t used =
             (size_t)snprintf(text, size, " (user %s, %s[%zu]",
@@ -191,7 +191,7 @@ static bb_status take_user_data(leaf *s) {
         status = take_part(s, &has_x, &has_y);
     }
     if (!status) status = finish_user(s, first, has_x, has_y);
-    s->task = NO_TASK;
+    s->task = no_task;
     return status;
 }
 
@@ -294,7 +294,7 @@ static bb_status read_file(leaf *s) {
 
 bb_status bb_read_leaf(bb_text *text, const bb_read_options *o, bb_dataset *out) {
     leaf s = {
-        .pull = {.text = text, .place = say_place}, .options = o, .task = NO_TASK};
+        .pull = {.text = text, .place = say_place}, .options = o, .task = no_task};
     bb_dataset data = {0};
     s.pull.reader = &s;
     if (o->task || o->target || o->features || o->ignore)

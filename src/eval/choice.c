@@ -93,6 +93,36 @@ static bb_status check_compare(const char *list, bb_choice *c) {
     return BB_OK;
 }
 
+/* A cohort of fixed size is hidden only from those whose models do not tell about it.
+ */
+static bb_status check_sampling(const bb_train_request *r, bb_choice *c) {
+    const char *text = r->options.sampling;
+    uint64_t cohort;
+    if (!text || strcmp(text, "all") == 0) return BB_OK;
+    if (!r->method->sampled)
+        return bb_fail(BB_EUSAGE,
+                       "method %s asks all tasks in every round: --sampling "
+                       "all is the only one it has",
+                       r->method->name);
+    if (strncmp(text, "poisson:", 8) == 0 && bb_number_real(text + 8, &c->rate) &&
+        c->rate > 0.0 && c->rate <= 1.0) {
+        c->sampling = BB_SAMPLING_POISSON;
+        return BB_OK;
+    }
+    if (strncmp(text, "fixed:", 6) == 0 && bb_number_count(text + 6, &cohort) &&
+        cohort > 0) {
+        c->sampling =
+            r->method->keeps ? BB_SAMPLING_FIXED_VISIBLE : BB_SAMPLING_FIXED_HIDDEN;
+        c->cohort = (size_t)cohort;
+        return BB_OK;
+    }
+    return bb_fail(
+        BB_EUSAGE,
+        "--sampling expects all, poisson:Q with Q in (0, 1], or fixed:K with "
+        "K > 0, got \"%s\"",
+        text);
+}
+
 static bb_status check_ledger(const bb_train_options *o, const bb_choice *c) {
     bb_ledger_kind kind;
     const bool terms = !isnan(o->budget_epsilon) || !isnan(o->budget_delta) ||
@@ -119,6 +149,7 @@ bb_status bb_choose(const bb_train_request *request, bb_choice *choice) {
     if (!status) status = check_rows(request, &c);
     if (!status) status = check_seed(o, &c);
     if (!status) status = check_compare(o->compare, &c);
+    if (!status) status = check_sampling(request, &c);
     if (!status) status = check_ledger(o, &c);
     if (!status && o->test && o->train_fraction < 1.0)
         status = bb_fail(BB_EUSAGE,

@@ -15,6 +15,9 @@ typedef struct bb_choice {
     bool compare_stl, compare_no_privacy;
     bb_loss loss;
     bb_adjacency adjacency;
+    bb_sampling sampling;
+    double rate;   /* poisson */
+    size_t cohort; /* fixed */
 } bb_choice;
 
 /* BB_EUSAGE with one message: a private method without epsilon, epsilon for one that is

@@ -20,6 +20,7 @@ typedef struct bb_train_options {
     int loss, loss_scale;
     bool no_intercept;
     uint64_t rounds;
+    char *sampling; /* NULL: all */
     /* privacy */
     double epsilon; /* NaN: not given */
     char *delta;    /* NULL: the default; "paper"; or a number */

@@ -3,6 +3,7 @@
 #include "base/memory.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 static bool is_noisy(const bb_run *run) {
@@ -26,19 +27,40 @@ static bb_status true_delta(const bb_plan *plan, double *delta) {
     return BB_OK;
 }
 
+static void name_sampling(const bb_public *pub, char *text, size_t size) {
+    switch (pub->sampling) {
+    case BB_SAMPLING_ALL:
+        snprintf(text, size, "all");
+        break;
+    case BB_SAMPLING_POISSON:
+        snprintf(text, size, "poisson, every task with probability %.6g", pub->rate);
+        break;
+    default:
+        snprintf(text, size, "fixed, %zu of %zu tasks, a %s cohort", pub->cohort,
+                 pub->tasks,
+                 pub->sampling == BB_SAMPLING_FIXED_HIDDEN ? "hidden" : "visible");
+        break;
+    }
+}
+
 static bb_guarantee of_tasks(const bb_run *run, const bb_result *result) {
     const bool published = run->mechanism->pricing == BB_PRICE_PUBLISHED;
-    return (bb_guarantee){.unit = "task",
-                          .epsilon = run->pub.epsilon,
-                          .delta = run->pub.delta,
-                          .adjacency = run->pub.adjacency,
-                          .sampling = "all",
-                          .mechanism = run->mechanism->name,
-                          .accountant = bb_accountant_name(result->plan.accountant),
-                          .rounds = result->rounds,
-                          .noise_multiplier = result->noise_multiplier,
-                          .valid = !published,
-                          .true_delta_at_least = NAN};
+    bb_guarantee g = {.unit = "task",
+                      .epsilon = run->pub.epsilon,
+                      .delta = run->pub.delta,
+                      .adjacency = run->pub.adjacency,
+                      .mechanism = run->mechanism->name,
+                      .accountant = bb_accountant_name(result->plan.accountant),
+                      .rounds = result->rounds,
+                      .noise_multiplier = result->noise_multiplier,
+                      .valid = !published,
+                      .true_delta_at_least = NAN};
+    name_sampling(&run->pub, g.sampling, sizeof g.sampling);
+    if (run->pub.sampling == BB_SAMPLING_FIXED_HIDDEN)
+        g.note =
+            "The cohort is hidden: this holds as long as tasks do not tell others in "
+            "which rounds they were asked; --sampling poisson needs no such trust.";
+    return g;
 }
 
 /* Noise that tasks add to their own steps protects single rows (replaced, not removed:

@@ -43,8 +43,8 @@ static json_t *privacy_json(const bb_report *r) {
     json_t *top = json_pack(
         "{s:o,s:o,s:o,s:s,s:s,s:o}", "epsilon", bb_json_real(valid ? g->epsilon : NAN),
         "delta", bb_json_real(valid ? g->delta : NAN), "adjacency",
-        text_or_null(any ? bb_adjacency_name(g->adjacency) : NULL), "sampling", "all",
-        "mechanism", r->mechanism, "noise_multiplier",
+        text_or_null(any ? bb_adjacency_name(g->adjacency) : NULL), "sampling",
+        any ? g->sampling : "all", "mechanism", r->mechanism, "noise_multiplier",
         bb_json_real(any ? g->noise_multiplier : NAN));
     if (!object || json_object_update(object, top)) {
         json_decref(object);

@@ -10,7 +10,11 @@ static const bb_method *const methods[] = {
     &bb_method_mp_groupsparse, /* published */
     &bb_method_mp_lrsp,        /* published */
     &bb_method_mp_instance,    /* published, two guarantees */
+    &bb_method_fedavg,         /* published */
+    &bb_method_fedprox,        /* published */
+    &bb_method_pmtl,           /* published */
     &bb_method_mp_prior,       /* our own */
+    &bb_method_mp_centre,      /* our own */
 };
 enum { METHODS = sizeof methods / sizeof *methods };
 

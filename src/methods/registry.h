@@ -16,6 +16,10 @@ extern const bb_method bb_method_mp_lowrank;
 extern const bb_method bb_method_mp_groupsparse;
 extern const bb_method bb_method_mp_lrsp;
 extern const bb_method bb_method_mp_instance;
+extern const bb_method bb_method_fedavg;
+extern const bb_method bb_method_fedprox;
+extern const bb_method bb_method_pmtl;
 extern const bb_method bb_method_mp_prior;
+extern const bb_method bb_method_mp_centre;
 
 #endif

@@ -19,7 +19,7 @@ typedef struct bb_guarantee {
     const char *unit;      /* "task": all of a task's data; "instance": one row */
     double epsilon, delta; /* what was asked for; a claim only, if not valid */
     bb_adjacency adjacency;
-    const char *sampling;    /* "all": every task takes part in every round */
+    char sampling[64];       /* "all": every task takes part in every round */
     const char *mechanism;   /* "gaussian", "wishart-published", ... */
     const char *accountant;  /* how it was counted: "gdp", "pld", "kov" (account.h) */
     size_t rounds;           /* with a release */

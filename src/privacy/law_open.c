@@ -1,3 +1,4 @@
+#include "privacy/chi_square.h"
 #include "privacy/law.h"
 
 #include <math.h>
@@ -10,14 +11,10 @@ bool bb_law_is_symmetric(const bb_event *event, bb_adjacency adjacency) {
            event->rate == 1.0 || adjacency == BB_REPLACE_ONE;
 }
 
-/* P(chi^2_freedom <= x), relatively exact for small values too: the series of the
- * incomplete gamma function. */
 static double chi_square_cdf(double freedom, double x) {
-    const double a = freedom / 2.0, half = x / 2.0;
-    double term = 1.0, sum = 1.0;
-    for (double n = 1.0; term > sum * 1e-18 && n < 1e6; n += 1.0)
-        sum += term *= half / (a + n);
-    return fmin(1.0, sum * exp(a * log(half) - half - lgamma(a + 1.0)));
+    double below, above;
+    bb_chi_square(freedom, x, &below, &above);
+    return below;
 }
 
 /* Without the task the loss has no upper limit, as chi^2 comes down to the ratio. */

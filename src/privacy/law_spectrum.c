@@ -47,8 +47,8 @@ typedef struct tile {
 } tile;
 
 /* re[l] + i im[l] += sum_j z_j turn_j[l], two nodes at a time */
-__attribute__((target_clones("avx2", "default"))) static void
-add_block(const tile *t, size_t n, double *restrict re, double *restrict im) {
+static void add_block(const tile *t, size_t n, double *restrict re,
+                      double *restrict im) {
     double a[BLOCK] = {0}, b[BLOCK] = {0};
     for (size_t j = 0; j < TILE; j += 2) {
         const double x = t->zr[j], y = t->zi[j], u = t->zr[j + 1], v = t->zi[j + 1];

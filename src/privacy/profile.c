@@ -1,5 +1,7 @@
 #include "privacy/profile.h"
 
+#include "privacy/chi_square.h"
+
 #include <assert.h>
 #include <float.h>
 #include <math.h>
@@ -65,40 +67,6 @@ static double picked(double rounds, double q, double mu, double epsilon) {
     return sum / total + 1e-50;
 }
 
-/* P(chi^2 <= x) and P(chi^2 > x), both relatively exact where they are small: the
- * series and the continued fraction (Lentz) of the incomplete gamma function. */
-static void chi_square(double freedom, double x, double *below, double *above) {
-    const double a = freedom / 2.0, half = x / 2.0;
-    *below = 0.0;
-    *above = 1.0;
-    if (half <= 0.0) return;
-    if (isinf(half)) {
-        *below = 1.0;
-        *above = 0.0;
-        return;
-    }
-    const double scale = exp(a * log(half) - half - lgamma(a));
-    if (half < a + 1.0) {
-        double term = 1.0 / a, sum = term;
-        for (double n = 1.0; n < 1e6 && term > sum * 1e-17; n += 1.0)
-            sum += term *= half / (a + n);
-        *below = fmin(1.0, sum * scale);
-        *above = 1.0 - *below;
-        return;
-    }
-    double b = half + 1.0 - a, c = 1e300, d = 1.0 / b, value = d;
-    for (double n = 1.0; n < 1e6; n += 1.0) {
-        const double factor = -n * (n - a);
-        b += 2.0;
-        d = 1.0 / (factor * d + b);
-        c = b + factor / c;
-        value *= c * d;
-        if (fabs(c * d - 1.0) < 1e-16) break;
-    }
-    *above = fmin(1.0, value * scale);
-    *below = 1.0 - *above;
-}
-
 /* The larger of both directions; *size as above. */
 static double wishart(double freedom, double ratio, double epsilon, double *size) {
     const double power = freedom / 2.0 - 1.0, factor = exp(epsilon);
@@ -106,14 +74,14 @@ static double wishart(double freedom, double ratio, double epsilon, double *size
     /* without the task: chi^2 up to where ratio + chi^2 is e^epsilon times less likely
      */
     const double up = ratio / -expm1(-(epsilon + ratio / 2.0) / power);
-    chi_square(freedom, up, &p, &other);
-    chi_square(freedom, up - ratio, &q, &other);
+    bb_chi_square(freedom, up, &p, &other);
+    bb_chi_square(freedom, up - ratio, &q, &other);
     without = p - (q > 0.0 ? factor * q : 0.0);
     *size = p + (q > 0.0 ? factor * q : 0.0);
     if (epsilon < ratio / 2.0) { /* with the task: from there on */
         const double from = ratio / -expm1((epsilon - ratio / 2.0) / power);
-        chi_square(freedom, from - ratio, &other, &p);
-        chi_square(freedom, from, &other, &q);
+        bb_chi_square(freedom, from - ratio, &other, &p);
+        bb_chi_square(freedom, from, &other, &q);
         with = p - factor * q;
         *size = fmax(*size, p + factor * q);
     }

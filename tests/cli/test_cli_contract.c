@@ -186,6 +186,60 @@ static void usage_is_exit_code_2(void **state) {
     assert_int_equal(cli_count("x*"), 0);
 }
 
+static void sampling_is_stated(void **state) {
+    (void)state;
+    make_world();
+    const struct {
+        const char *flags, *words, *line;
+    } run[] = {
+        {"pmtl --sampling poisson:0.2", "poisson, every task with probability 0.2",
+         "Sampling: poisson, every task with probability 0.2."},
+        {"pmtl --sampling fixed:8", "fixed, 8 of 40 tasks, a visible cohort",
+         "Sampling: fixed, 8 of 40 tasks, a visible cohort."},
+        {"fedprox --sampling fixed:40", "fixed, 40 of 40 tasks, a hidden cohort",
+         "Sampling: fixed, 40 of 40 tasks, a hidden cohort."},
+        {"fedavg --sampling all", "all", "every task takes part in every round"},
+    };
+    for (size_t k = 0; k < sizeof run / sizeof *run; k++) {
+        json_t *j = cli_json("train W.csv --epsilon 1 --rounds 3 --json --force "
+                             "-o sampled --method %s",
+                             run[k].flags);
+        assert_string_equal(cli_text(j, "privacy.sampling"), run[k].words);
+        assert_true(json_is_true(cli_at(j, "privacy.private")));
+        char *statement = cli_read("sampled/public/statement.txt");
+        assert_non_null(strstr(statement, run[k].line));
+        assert_non_null(strstr(cli_text(j, "privacy.statement"), run[k].line));
+        free(statement);
+        json_decref(j);
+    }
+    /* fewer are asked, so the same budget needs less noise for each round's sum */
+    json_t *all = cli_json("train W.csv --method fedavg --epsilon 1 --json -o s-all");
+    json_t *few = cli_json("train W.csv --method fedavg --epsilon 1 --json -o s-few "
+                           "--sampling poisson:0.1");
+    assert_true(cli_number(few, "privacy.noise_multiplier") <
+                0.5 * cli_number(all, "privacy.noise_multiplier"));
+    json_decref(all);
+    json_decref(few);
+}
+
+static void sampling_is_checked(void **state) {
+    (void)state;
+    make_world();
+    const char *const bad[] = {"poisson:0", "poisson:1.1", "poisson:-1", "poisson:nan",
+                               "poisson:",  "poisson",     "fixed:0",    "fixed:2.5",
+                               "fixed:-3",  "fixed:",      "some",       "''"};
+    for (size_t k = 0; k < sizeof bad / sizeof *bad; k++)
+        cli_fails(2, "--sampling expects",
+                  "train W.csv --method pmtl --epsilon 1 --sampling %s -o x", bad[k]);
+    cli_fails(2, "a sample of 41 tasks cannot be drawn from 40",
+              "train W.csv --method pmtl --epsilon 1 --sampling fixed:41 -o x");
+    cli_fails(2, "--sampling",
+              "train W.csv --method mp-lowrank --epsilon 1 --sampling poisson:0.5 "
+              "-o x");
+    cli_fails(2, "--sampling", "train W.csv --method stl --sampling fixed:3 -o x");
+    assert_int_equal(cli_count("x*"), 0);
+}
+
 /* argp's own complaints take two lines, and end in 2 as well. */
 static void argp_ends_in_2(void **state) {
     (void)state;
@@ -328,6 +382,7 @@ static void every_flag_is_in_the_help(void **state) {
                                 "loss-scale",
                                 "rounds",
                                 "schedule",
+                                "sampling",
                                 "set",
                                 "threads",
                                 "seed",
@@ -369,11 +424,12 @@ static void methods_are_listed(void **state) {
     (void)state;
     const char *const name[] = {"stl",         "mtl-trace",      "mtl-l21",
                                 "mp-lowrank",  "mp-groupsparse", "mp-lrsp",
-                                "mp-instance", "mp-prior"};
+                                "mp-instance", "fedavg",         "fedprox",
+                                "pmtl",        "mp-prior",       "mp-centre"};
     json_t *j = cli_json("methods --json");
     const json_t *list = cli_at(j, "methods");
-    assert_int_equal(json_array_size(list), 8);
-    for (size_t k = 0; k < 8; k++) {
+    assert_int_equal(json_array_size(list), sizeof name / sizeof *name);
+    for (size_t k = 0; k < sizeof name / sizeof *name; k++) {
         const json_t *m = json_array_get(list, k);
         assert_string_equal(cli_text(m, "name"), name[k]);
         assert_true(json_array_size(cli_at(m, "losses")) >= 1);
@@ -398,6 +454,8 @@ int main(void) {
         cmocka_unit_test(labels_are_scored_by_auc),
         cmocka_unit_test(people_get_a_statement),
         cmocka_unit_test(usage_is_exit_code_2),
+        cmocka_unit_test(sampling_is_stated),
+        cmocka_unit_test(sampling_is_checked),
         cmocka_unit_test(argp_ends_in_2),
         cmocka_unit_test(broken_privacy_is_told),
         cmocka_unit_test(a_seed_is_not_private),

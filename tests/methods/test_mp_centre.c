@@ -1,0 +1,150 @@
+/* mp-centre against an exact case (inputs, noise, centres and models), the guard, and
+ * leave-one-out errors against refitting. */
+#include "engines/threads.h"
+#include "linalg/linalg.h"
+#include "methods/registry.h"
+#include "population.h"
+
+#include <jansson.h>
+
+#include <string.h>
+
+enum { ROWS = 6, FEATURES = 4, TASKS = 12 };
+
+typedef struct given {
+    const json_t *noise; /* standard, one row a round */
+    double mu;           /* of the whole */
+} given;
+
+static double number_at(const json_t *array, size_t i, size_t k) {
+    return json_number_value(json_array_get(json_array_get(array, i), k));
+}
+
+static bb_status inject(void *self, bb_random *random, uint32_t round,
+                        const bb_block *block, double pure, double *sum, double *std) {
+    const given *g = self;
+    (void)random, (void)pure;
+    *std = g->mu; /* set by the caller: the sum's standard deviation */
+    for (size_t k = 0; k < block->length; k++)
+        sum[k] += *std * number_at(g->noise, round - 1, k);
+    return BB_OK;
+}
+
+static json_t *open_case(void) {
+    char path[1024];
+    if (!shared_path(path, sizeof path, "oracle/mpcentre/logistic_center.json")) skip();
+    json_t *all = json_load_file(path, 0, NULL);
+    assert_non_null(all);
+    return all;
+}
+
+static population read_population(const json_t *all) {
+    const json_t *x = json_object_get(all, "X"), *y = json_object_get(all, "y");
+    population p = population_empty(TASKS, ROWS, FEATURES, BB_LOSS_LOGISTIC, false);
+    for (size_t i = 0; i <= TASKS; i++) p.first[i] = i * ROWS;
+    for (size_t i = 0; i < TASKS; i++)
+        for (size_t j = 0; j < ROWS; j++) {
+            p.y[i * ROWS + j] = number_at(y, i, j);
+            for (size_t k = 0; k < FEATURES; k++)
+                p.x[(i * ROWS + j) * FEATURES + k] =
+                    number_at(json_array_get(x, i), j, k);
+        }
+    population_open_locals(&p);
+    return p;
+}
+
+static void check_case(const population *p, const json_t *all, const json_t *one) {
+    const json_t *models = json_object_get(one, "W_final");
+    const json_t *info = json_object_get(one, "info");
+    given g = {.noise = json_object_get(all, "unit_noise")};
+    const bb_mechanism mechanism = {.name = "given",
+                                    .pricing = BB_PRICE_GAUSSIAN,
+                                    .clips = true,
+                                    .add = inject,
+                                    .self = &g};
+    const bb_engine engine = bb_engine_threads(2);
+    bb_run run = run_open(p, &bb_method_mp_centre, &mechanism, &engine);
+    bb_result result;
+    run.pub.epsilon = json_number_value(json_object_get(one, "eps"));
+    run.pub.delta = json_number_value(json_object_get(one, "delta"));
+    g.mu = TASKS * json_number_value(json_object_get(info, "sd_of_average"));
+    assert_ok(bb_run_train(&run, &result));
+    assert_true(result.rounds == json_number_value(json_object_get(info, "T")));
+    assert_relative(2.0 / result.plan.mu[0], g.mu, 1e-9);
+    for (size_t i = 0; i < TASKS; i++)
+        for (size_t k = 0; k < FEATURES; k++)
+            assert_close(result.model[i * FEATURES + k], number_at(models, i, k), 1e-8);
+    bb_result_free(&result);
+    run_close(&run);
+}
+
+static void exact_case(void **state) {
+    (void)state;
+    json_t *all = open_case();
+    population p = read_population(all);
+    const json_t *cases = json_object_get(all, "cases");
+    assert_int_equal(json_array_size(cases), 3);
+    for (size_t c = 0; c < 3; c++) check_case(&p, all, json_array_get(cases, c));
+    population_close(&p);
+    json_decref(all);
+}
+
+/* Tasks that share nothing keep exactly the model they had alone; false alarms of the
+ * guard: 1 % a run, none expected in these five seeds. */
+static void nothing_shared(void **state) {
+    (void)state;
+    population p = population_empty(40, 12, FEATURES, BB_LOSS_LOGISTIC, false);
+    const bb_engine engine = bb_engine_threads(2);
+    bb_random random;
+    for (size_t i = 0; i < p.tasks; i++) population_fill(&p, i, 61);
+    assert_ok(bb_random_open_stream(&random, 3, BB_FOR_TEST, 0, 0));
+    for (size_t j = 0; j < p.first[p.tasks]; j++) /* labels by coins */
+        p.y[j] = bb_random_uniform(&random) < 0.5 ? 1.0 : -1.0;
+    bb_random_close(&random);
+    population_open_locals(&p);
+    for (uint64_t seed = 1; seed <= 5; seed++) {
+        bb_run run =
+            run_open(&p, &bb_method_mp_centre, &bb_mechanism_gaussian, &engine);
+        bb_result result;
+        double own[FEATURES], intercept, work[4096];
+        run.pub.epsilon = 0.5;
+        run.seed = seed;
+        assert_ok(bb_run_train(&run, &result));
+        for (size_t i = 0; i < p.tasks; i++) {
+            const bb_local *local = &p.local[i];
+            assert_true(bb_local_work(local) <= 4096);
+            assert_ok(bb_local_ridge(local, 3.0 / (M_PI * M_PI) * local->weight, NULL,
+                                     own, &intercept, work));
+            for (size_t k = 0; k < FEATURES; k++)
+                assert_close(result.model[i * FEATURES + k], own[k], 1e-9);
+        }
+        bb_result_free(&result);
+        run_close(&run);
+    }
+    population_close(&p);
+}
+
+static void refusals(void **state) {
+    (void)state;
+    population p = population_make(5, 9, FEATURES, BB_LOSS_LOGISTIC, false, 61);
+    const bb_engine engine = bb_engine_threads(1);
+    bb_run run = run_open(&p, &bb_method_mp_centre, &bb_mechanism_gaussian, &engine);
+    bb_result result;
+    run.pub.rounds = 3;
+    assert_fails(bb_run_train(&run, &result), BB_EUSAGE, "its own rounds");
+    run.pub.rounds = 0;
+    run.pub.loss = BB_LOSS_SQUARED;
+    assert_fails(bb_run_train(&run, &result), BB_EUSAGE, "squared");
+    run_close(&run);
+    population_close(&p);
+}
+
+int main(void) {
+    if (bb_linalg_start()) return 1;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(exact_case),
+        cmocka_unit_test(nothing_shared),
+        cmocka_unit_test(refusals),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
