@@ -17,12 +17,6 @@ double bb_form_sensitivity(bb_form form, bb_adjacency adjacency) {
     return form == BB_FORM_VECTOR || form == BB_FORM_SLOT ? 2.0 : sqrt(2.0);
 }
 
-const char *bb_sampling_name(bb_sampling sampling) {
-    static const char *const name[] = {"all", "poisson", "fixed-visible",
-                                       "fixed-hidden"};
-    return name[sampling];
-}
-
 bb_event bb_event_gaussian(double mu, double rounds) {
     return bb_event_round(BB_SAMPLING_ALL, 1.0, mu, mu, rounds);
 }

@@ -20,7 +20,6 @@ typedef enum bb_sampling {
     BB_SAMPLING_FIXED_VISIBLE,
     BB_SAMPLING_FIXED_HIDDEN
 } bb_sampling;
-const char *bb_sampling_name(bb_sampling sampling); /* "all", "poisson", ... */
 
 typedef enum bb_event_kind {
     BB_EVENT_ROUND,     /* Gaussian noise on everything the round publishes */

@@ -1,5 +1,5 @@
 /* mp-centre against an exact case (inputs, noise, centres and models), the guard, and
- * leave-one-out errors against refitting. */
+ * tasks with enough rows to judge for themselves. */
 #include "engines/threads.h"
 #include "linalg/linalg.h"
 #include "methods/registry.h"
@@ -124,6 +124,49 @@ static void nothing_shared(void **state) {
     population_close(&p);
 }
 
+/* Forty rows each around one common direction; task 7 has every label turned round. It
+ * keeps exactly its own model, and nearly all others the joint one. */
+static void own_rows_judge(void **state) {
+    (void)state;
+    enum { ODD = 7 };
+    population p = population_empty(60, 40, FEATURES, BB_LOSS_LOGISTIC, false);
+    const bb_engine engine = bb_engine_threads(2);
+    size_t joint = 0;
+    bb_random random;
+    assert_ok(bb_random_open_stream(&random, 5, BB_FOR_TEST, 0, 0));
+    for (size_t i = 0; i < p.tasks; i++)
+        for (size_t j = p.first[i]; j < p.first[i + 1]; j++) {
+            double *x = p.x + j * FEATURES, sum = 0.0;
+            for (size_t k = 0; k < FEATURES; k++) {
+                x[k] = 0.5 * bb_random_normal(&random);
+                sum += x[k];
+            }
+            const bool up = bb_random_uniform(&random) < 1.0 / (1.0 + exp(-2.0 * sum));
+            p.y[j] = (up ? 1.0 : -1.0) * (i == ODD ? -1.0 : 1.0);
+        }
+    bb_random_close(&random);
+    population_open_locals(&p);
+    bb_run run = run_open(&p, &bb_method_mp_centre, &bb_mechanism_gaussian, &engine);
+    bb_result result;
+    run.pub.epsilon = 20.0;
+    assert_ok(bb_run_train(&run, &result));
+    for (size_t i = 0; i < p.tasks; i++) {
+        const bb_local *local = &p.local[i];
+        double own[FEATURES], intercept, work[4096], apart = 0.0;
+        assert_true(bb_local_work(local) <= 4096);
+        assert_ok(bb_local_ridge(local, 3.0 / (M_PI * M_PI) * local->weight, NULL, own,
+                                 &intercept, work));
+        for (size_t k = 0; k < FEATURES; k++)
+            apart += fabs(result.model[i * FEATURES + k] - own[k]);
+        if (i == ODD) assert_true(apart < 1e-9);
+        joint += apart > 1e-3;
+    }
+    assert_in_range(joint, 45, 59);
+    bb_result_free(&result);
+    run_close(&run);
+    population_close(&p);
+}
+
 static void refusals(void **state) {
     (void)state;
     population p = population_make(5, 9, FEATURES, BB_LOSS_LOGISTIC, false, 61);
@@ -144,6 +187,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exact_case),
         cmocka_unit_test(nothing_shared),
+        cmocka_unit_test(own_rows_judge),
         cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
