@@ -12,19 +12,31 @@ typedef struct population {
     size_t tasks, features;
     size_t *first; /* tasks + 1: row numbers */
     double *x, *y; /* rows */
+    size_t outputs;
+    size_t *label_first; /* multilabel: rows + 1; every row has two labels */
+    uint32_t *label;
     bb_local *local;
     bb_loss loss;
     bool intercept, scale_sum;
 } population;
+
+/* Classes, or labels, with the losses of several outputs. */
+enum { POPULATION_OUTPUTS = 3 };
 
 static inline void population_open_locals(population *p) {
     for (size_t i = 0; i < p->tasks; i++) {
         const bb_rows rows = {.n = p->first[i + 1] - p->first[i],
                               .d = p->features,
                               .x = p->x + p->first[i] * p->features,
-                              .y = p->y + p->first[i]};
-        assert_ok(
-            bb_local_open(&p->local[i], rows, p->loss, p->intercept, p->scale_sum));
+                              .y = p->y + p->first[i],
+                              .label_first = p->label_first + p->first[i],
+                              .label = p->label};
+        if (p->loss < BB_LOSS_SOFTMAX)
+            assert_ok(
+                bb_local_open(&p->local[i], rows, p->loss, p->intercept, p->scale_sum));
+        else
+            assert_ok(bb_local_open_outputs(&p->local[i], rows, p->loss, p->outputs,
+                                            NULL, p->scale_sum));
     }
 }
 
@@ -34,22 +46,41 @@ static inline void population_close(population *p) {
     free(p->first);
     free(p->x);
     free(p->y);
+    free(p->label_first);
+    free(p->label);
     *p = (population){0};
 }
 
 /* Room for tasks of `rows` rows each (task i: rows + i % 3). */
 static inline population population_empty(size_t tasks, size_t rows, size_t features,
                                           bb_loss loss, bool intercept) {
-    population p = {
-        .tasks = tasks, .features = features, .loss = loss, .intercept = intercept};
+    const bool several = loss >= BB_LOSS_SOFTMAX;
+    population p = {.tasks = tasks,
+                    .features = features,
+                    .outputs = several ? POPULATION_OUTPUTS : 1,
+                    .loss = loss,
+                    .intercept = intercept && !several};
     p.first = calloc(tasks + 1, sizeof *p.first);
     assert_non_null(p.first);
     for (size_t i = 0; i < tasks; i++) p.first[i + 1] = p.first[i] + rows + i % 3;
     p.x = calloc(p.first[tasks] * features + 1, sizeof *p.x);
     p.y = calloc(p.first[tasks] + 1, sizeof *p.y);
     p.local = calloc(tasks + 1, sizeof *p.local);
-    assert_true(p.x && p.y && p.local);
+    p.label_first = calloc(p.first[tasks] + 1, sizeof *p.label_first);
+    p.label = calloc(2 * p.first[tasks] + 1, sizeof *p.label);
+    assert_true(p.x && p.y && p.local && p.label_first && p.label);
+    for (size_t j = 0; j <= p.first[tasks]; j++) p.label_first[j] = 2 * j;
     return p;
+}
+
+/* The row's target, of what a linear model says of it. */
+static inline void population_target(population *p, size_t j, double value) {
+    static const uint32_t pair[POPULATION_OUTPUTS][2] = {{0, 1}, {0, 2}, {1, 2}};
+    const size_t class = value < -0.5 ? 0 : value < 0.7 ? 1 : 2;
+    p->y[j] = p->loss == BB_LOSS_LOGISTIC  ? (value > 0.0 ? 1.0 : -1.0)
+              : p->loss == BB_LOSS_SOFTMAX ? (double)class
+                                           : value;
+    memcpy(p->label + 2 * j, pair[class], sizeof pair[class]);
 }
 
 /* Fills task i: unit rows, a model near one of two shared directions, noisy targets.
@@ -68,7 +99,7 @@ static inline void population_fill(population *p, size_t i, uint64_t seed) {
         bb_scale(d, 1.0 / bb_norm(d, x), x);
         for (size_t k = 0; k < d; k++) value += x[k] * w[k];
         value += 0.1 * bb_random_normal(&random) + 0.3;
-        p->y[j] = p->loss == BB_LOSS_LOGISTIC ? (value > 0.0 ? 1.0 : -1.0) : value;
+        population_target(p, j, value);
     }
     bb_random_close(&random);
 }
@@ -94,6 +125,8 @@ static inline bb_run run_open(const population *p, const bb_method *method,
                     .options = options,
                     .pub = {.tasks = p->tasks,
                             .features = p->features,
+                            .outputs = p->outputs,
+                            .parameters = p->features * p->outputs,
                             .loss = p->loss,
                             .intercept = p->intercept,
                             .scale_sum = p->scale_sum,

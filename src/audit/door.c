@@ -66,7 +66,7 @@ void bb_audit_door_show(bb_audit_door *door, size_t task, const double *const *b
         copy[b] = next;
         next += n;
     }
-    bb_board_add(&door->board, 0, task, copy);
+    bb_board_add(&door->board, 0, task, NULL, copy);
 }
 
 bb_status bb_audit_door_publish(bb_audit_door *door, bb_release *release) {

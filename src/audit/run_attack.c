@@ -55,7 +55,7 @@ static void replay_task(replay *r, const bb_release *release, size_t at, size_t 
                     .random = r->random_open ? &r->random : NULL,
                     .objective = NAN,
                     .gap = NAN};
-    if (r->random_open &&
+    if (r->random_open && r->run->seeded &&
         bb_random_restart(&r->random, r->run->seed, BB_FOR_LOCAL, release->round, id))
         abort();
     if (method->train) method->train(&r->view, &task);
@@ -67,7 +67,7 @@ static void replay_task(replay *r, const bb_release *release, size_t at, size_t 
     method->show(&r->view, &task, block);
     for (size_t b = 0; b < release->layout->blocks; b++)
         bb_contribution_fit(&release->layout->block[b], r->run->mechanism->clips, 0,
-                            block[b]);
+                            bb_block_show_length(&release->layout->block[b]), block[b]);
 }
 
 /* sum += c times what one task adds to the block's sum, v being what it showed. */
@@ -228,7 +228,8 @@ static bb_status take_memory(replay *r, bb_arena *arena) {
     for (size_t i = 0; i < r->tasks; i++) widen(r, &r->run->local[i], &work);
     for (size_t i = 0; i < r->canaries; i++) widen(r, &r->other[i], &work);
     r->billboard.length = ask(method->board_length, &r->view);
-    r->state_length = ask(method->state_length, &r->view);
+    r->state_length = ask(method->state_length, &r->view) +
+                      method->state_models * r->run->pub.features;
     const struct piece {
         double **at;
         size_t count, size;
@@ -268,20 +269,24 @@ static bb_status estimate(replay *r, double *score) {
 }
 
 static bb_status open_own_noise(replay *r) {
-    if (!r->run->method->own_noise) return BB_OK;
-    if (!r->run->seeded)
+    if (!r->run->method->own_noise && !r->run->method->draws) return BB_OK;
+    if (!r->run->seeded && r->run->method->own_noise)
         return bb_fail(BB_EUSAGE,
                        "method %s has noise of its own: to be attacked it needs a "
                        "seed, from which the attacker knows that noise",
                        r->run->method->name);
     const bb_status status =
-        bb_random_open_stream(&r->random, r->run->seed, BB_FOR_LOCAL, 0, 0);
+        r->run->seeded
+            ? bb_random_open_stream(&r->random, r->run->seed, BB_FOR_LOCAL, 0, 0)
+            : bb_random_open_secure(&r->random);
     r->random_open = !status;
     return status;
 }
 
 /* As bb_run_train does. */
 static void price(bb_run *run) {
+    run->pub.outputs = run->pub.clusters = 1;
+    run->pub.parameters = run->pub.features;
     const bool noise = run->mechanism->pricing != BB_PRICE_NOTHING;
     if (!noise) run->pub.epsilon = INFINITY;
     if (!noise) run->pub.delta = 0.0;
@@ -305,6 +310,7 @@ bb_status bb_run_attack(const bb_run *asked, size_t canaries, const bb_local *ot
     if (status) goto done;
     r.view.board = &r.billboard;
     r.view.plan = &r.plan;
+    if (known.method->open) known.method->open(&r.view, &r.billboard);
     for (size_t i = 0; i < r.tasks; i++)
         local[i] = i < canaries && !first[i] ? other[i] : run.local[i];
     run.local = local;

@@ -3,6 +3,7 @@
 #include "core/contribution.h"
 #include "privacy/noise.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -77,17 +78,18 @@ static void take_memory(bb_board *board, const bb_run *run, bb_arena *arena) {
 }
 
 static bb_status reserve(const bb_run *run, const bb_plan *plan) {
-    char what[200];
+    char name[BB_RUN_NAME], what[BB_RUN_NAME];
     long long id;
-    if (!run->ledger || run->method->kind == BB_METHOD_ALONE) return BB_OK;
+    if (!run->ledger || plan->rounds == 0) return BB_OK;
     if (run->mechanism->pricing != BB_PRICE_GAUSSIAN)
         return bb_fail(BB_EUSAGE,
                        "mechanism %s has no price in a ledger: only gaussian runs "
                        "can be charged",
                        run->mechanism->name);
     /* kinds other than sum count a sampled round as if every task took part in it */
-    snprintf(what, sizeof what, "%s, %s, %u rounds", run->method->name,
-             run->mechanism->name, plan->rounds);
+    bb_run_name(run, name);
+    snprintf(what, sizeof what, "%.180s, %s, %u rounds", name, run->mechanism->name,
+             plan->rounds);
     const bb_ledger_charge charge = {.epsilon = run->pub.epsilon,
                                      .delta = run->pub.delta,
                                      .rounds = plan->rounds,
@@ -150,6 +152,48 @@ static bb_status choose_grid(bb_board *board, size_t b, double mu) {
                    block->name, board->round + 1, r / mu, board->pub->tasks);
 }
 
+/* The same for radial noise, which is (pure, 0)-DP at this scale for a task, whatever
+ * it shows, and, where one row moves a contribution by at most 2 clip / rows and 2^-24
+ * clip, (pure / rows, 0)-DP for rows, too: rounding adds less than two steps a number.
+ * Beyond pure = 32 the noise is more than asked for. */
+static bb_status choose_radial_grid(bb_board *board, size_t b, double pure) {
+    const bb_block *block = &board->layout.block[b];
+    const double n = (double)block->length, rows = (double)board->plan->lifted_rows;
+    for (int bits = VECTOR_BITS; bits >= LEAST_BITS; bits--) {
+        const double unit = ldexp(1.0, bits);
+        const double error = rows * (2.0 * sqrt(n) + 0x1p-24 * unit);
+        const double moved = 2.0 * unit + error;
+        const double scale = fmax(moved / pure * (1.0 + 1e-12), BB_RADIAL_LEAST_SCALE);
+        const double reach = (n + 13.0 * sqrt(n) + 80.0) * scale;
+        if ((double)board->pub->tasks * (unit + reach) >= 0x1p63) continue;
+        if (scale > BB_RADIAL_MOST_SCALE) continue;
+        if (error > 0.02 * unit) break;
+        board->bits[b] = bits;
+        board->scale = scale;
+        board->std[b] = scale * sqrt(n + 1.0);
+        board->least_noise = fmin(board->least_noise, board->std[b] / unit);
+        return BB_OK;
+    }
+    return bb_fail(BB_EUSAGE,
+                   "block \"%s\" of round %u: epsilon %g for each of %g rows of %zu "
+                   "tasks does not fit the 64-bit grid",
+                   block->name, board->round + 1, pure / rows, rows, board->pub->tasks);
+}
+
+/* A lifted round is its only block's, and has radial noise. */
+static bb_status check_lifted(bb_board *board, size_t b) {
+    const bb_block *block = &board->layout.block[b];
+    const double pure = board->plan->pure[board->round];
+    const bool fits = block->form == BB_FORM_VECTOR || block->form == BB_FORM_SLOT;
+    if (board->layout.blocks != 1 || !fits || !(pure > 0.0) ||
+        block->length > BB_RADIAL_MOST_LENGTH)
+        return bb_fail(BB_EBUDGET,
+                       "block \"%s\" of round %u: radial noise pays for one vector, "
+                       "of at most %d numbers, a round",
+                       block->name, board->round + 1, BB_RADIAL_MOST_LENGTH);
+    return choose_radial_grid(board, b, pure);
+}
+
 static bb_status check_selection(const bb_board *board, const bb_block *block) {
     const double pure = board->plan->pure[board->round];
     if (block->length < 1 || block->length > BB_MOST_CANDIDATES)
@@ -189,6 +233,7 @@ static bb_status check_block(bb_board *board, size_t b, size_t *outer, double *s
                        "must be positive and add up to at most 1",
                        block->name, t + 1);
     if (!board->mechanism->grid) return BB_OK;
+    if (board->plan->lifted_rows) return check_lifted(board, b);
     if (!(board->plan->mu[t] > 0.0))
         return bb_fail(BB_EBUDGET,
                        "block \"%s\" of round %u: the plan has no budget for it",
@@ -255,11 +300,16 @@ bb_status bb_board_ask(bb_board *board, const bb_layout *layout) {
 /* -- contributions -- */
 
 static void add_block(bb_board *board, bb_sum *sum, size_t offset, size_t b,
-                      size_t task, double *v) {
+                      size_t task, const bb_local *local, double *v) {
     const bb_block *block = &board->layout.block[b];
-    const size_t n = bb_block_show_length(block);
+    const size_t n = bb_block_task_length(block, local);
     bb_contribution_fit(block, board->mechanism->clips,
-                        board->mechanism->grid ? board->bits[b] : 0, v);
+                        board->mechanism->grid ? board->bits[b] : 0, n, v);
+    if (block->form == BB_FORM_VECTOR && local && local->touched) {
+        bb_sum_add_at(sum, offset, local->touched_count, local->touched, local->outputs,
+                      v);
+        return;
+    }
     switch (block->form) {
     case BB_FORM_SQUARE:
         for (size_t k = 0; k < n; k++) v[k] *= v[k]; /* at most 2^40: exact */
@@ -277,12 +327,18 @@ static void add_block(bb_board *board, bb_sum *sum, size_t offset, size_t b,
     }
 }
 
-void bb_board_add(bb_board *board, size_t sum, size_t task, double *const *block) {
+void bb_board_add(bb_board *board, size_t sum, size_t task, const bb_local *local,
+                  double *const *block) {
     size_t offset = 0;
     for (size_t b = 0; b < board->layout.blocks; b++) {
-        add_block(board, &board->sum[sum], offset, b, task, block[b]);
+        add_block(board, &board->sum[sum], offset, b, task, local, block[b]);
         offset += bb_block_sum_length(&board->layout.block[b], board->pub->tasks);
     }
+}
+
+void bb_board_skip_to(bb_board *board, uint32_t round) {
+    assert(round >= board->round && !board->asked);
+    board->round = round;
 }
 
 /* -- publishing -- */
@@ -317,7 +373,10 @@ static void publish_on_grid(bb_board *board, size_t b, int64_t *sum, double *val
     const size_t n = bb_block_sum_length(block, board->pub->tasks);
     double step = ldexp(block->clip, -board->bits[b]);
     if (is_product(block->form)) step *= step;
-    if (is_matrix(block->form))
+    if (board->plan->lifted_rows) /* to each slot its own */
+        for (size_t k = 0; k < n; k += block->length)
+            bb_noise_radial(&board->random, board->scale, block->length, sum + k);
+    else if (is_matrix(block->form))
         add_symmetric_noise(&board->random, board->std[b], block->length, sum);
     else
         bb_noise_gaussian(&board->random, board->std[b], n, sum);

@@ -27,6 +27,7 @@ typedef struct bb_board {
     bool asked;                 /* it is open, and not published yet */
     int bits[BB_MOST_BLOCKS];   /* grid: one step is clip * 2^-bits */
     double std[BB_MOST_BLOCKS]; /* grid: noise standard deviation in steps of the sum */
+    double scale;               /* of radial noise, in steps; lifted rounds only */
     double *value;              /* plan->sum_length: what is published */
     double least_noise;         /* smallest noise multiplier so far */
     bb_random random;
@@ -52,10 +53,15 @@ void bb_board_close(bb_board *board);
 /* Opens the next round with these blocks; BB_EBUDGET if the plan does not cover them.
  */
 BB_MUST_CHECK bb_status bb_board_ask(bb_board *board, const bb_layout *layout);
-/* Adds one task's contribution (block[b] as method->show wrote it; destroyed). A value
- * that is not finite makes the whole block zero: refusing it would itself reveal
+/* Adds one task's contribution (block[b] as method->show wrote it; destroyed); `local`
+ * says where the numbers of a model of its own length belong (NULL: nothing has one). A
+ * value that is not finite makes the whole block zero: refusing it would itself reveal
  * something. Concurrent calls need different sums. */
-void bb_board_add(bb_board *board, size_t sum, size_t task, double *const *block);
+void bb_board_add(bb_board *board, size_t sum, size_t task, const bb_local *local,
+                  double *const *block);
+/* Leaves out the rounds before `round` (0 is the first): what was planned for them is
+ * not used. */
+void bb_board_skip_to(bb_board *board, uint32_t round);
 /* Charges the round, adds noise, publishes: *release is valid until the next round. A
  * round is published once: BB_EBUDGET without a bb_board_ask before. */
 BB_MUST_CHECK bb_status bb_board_publish(bb_board *board, bb_release *release);

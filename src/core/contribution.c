@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { SCORE_BITS = 20 };
+enum { SCORE_BITS = 20, BLOCK = 1024 };
 
 __extension__ typedef unsigned __int128 wide;
 
@@ -27,36 +27,55 @@ static void clip_extreme(size_t n, double *v, double clip) {
     for (size_t k = 0; k < n; k++) v[k] = v[k] / largest / norm * clip;
 }
 
-/* Makes v zero if it is not finite, and scales it to norm at most `clip`. */
-static void clip_to(size_t n, double *v, double clip) {
+/* Makes v zero if it is not finite; returns by what it must be multiplied to have norm
+ * at most `clip`. */
+static double fit(size_t n, double *v, double clip) {
     const double squares = bb_dot(n, v, v);
     if (squares > 1e-280 && squares < 1e280) { /* then all of v is finite */
         const double norm = sqrt(squares);
-        if (norm > clip) bb_scale(n, clip / norm, v);
-    } else if (all_finite(n, v)) {
-        clip_extreme(n, v, clip);
-    } else {
-        memset(v, 0, n * sizeof *v);
+        return norm > clip ? clip / norm : 1.0;
     }
+    if (all_finite(n, v))
+        clip_extreme(n, v, clip);
+    else
+        memset(v, 0, n * sizeof *v);
+    return 1.0;
 }
 
-/* Rounds toward zero to integers of norm at most 2^bits; the integers stay in v, where
- * they are exact. */
-static void round_to_grid(size_t n, double *v, double clip, int bits) {
-    const double steps = ldexp(1.0, bits);
+/* x toward zero, for |x| < 2^51: adding and taking off 2^52 rounds to a whole number.
+ * Without branches, so that the loop around it is compiled to vector instructions. */
+static inline double toward_zero(double x) {
+    const double a = fabs(x), near = (a + 0x1p52) - 0x1p52;
+    return copysign(near - (double)(near > a), x);
+}
+
+/* The integers in v have norm at most sqrt(limit), counted exactly. */
+static bool is_within(size_t n, const double *v, wide limit) {
+    wide squares = 0;
+    for (size_t k = 0; k < n; k++) {
+        const uint64_t q = (uint64_t)fabs(v[k]);
+        squares += (wide)q * q;
+    }
+    return squares <= limit;
+}
+
+/* Multiplies by `factor` and rounds toward zero to integers of norm at most 2^bits,
+ * which stay in v, where they are exact. */
+static void round_to_grid(size_t n, double *v, double factor, int bits) {
     const wide limit = (wide)1 << (2 * bits);
-    wide squares;
-    for (size_t k = 0; k < n; k++) v[k] = (double)(int64_t)(v[k] / clip * steps);
-    for (;;) {
-        squares = 0;
-        for (size_t k = 0; k < n; k++) {
-            const uint64_t q = (uint64_t)fabs(v[k]);
-            squares += (wide)q * q;
-        }
-        if (squares <= limit) return;
+    double squares = 0.0;
+    for (size_t from = 0; from < n; from += BLOCK) {
+        const size_t size = n - from < BLOCK ? n - from : BLOCK;
+        for (size_t k = 0; k < size; k++)
+            v[from + k] = toward_zero(v[from + k] * factor);
+        squares += bb_dot(size, v + from, v + from);
+    }
+    /* a floating-point sum of n squares is off by less than n 2^-52 of it (Higham 2002,
+     * section 4.2): where it is that far below the limit, no exact one is needed */
+    if (squares * (1.0 + ldexp((double)n + 2.0, -52)) < ldexp(1.0, 2 * bits)) return;
+    while (!is_within(n, v, limit))
         for (size_t k = 0; k < n; k++) /* one step toward zero */
             if (v[k] != 0.0) v[k] -= copysign(1.0, v[k]);
-    }
 }
 
 /* The lower triangle counts: publishing mirrors it, so the clip must see it mirrored.
@@ -66,8 +85,8 @@ static void mirror(size_t d, double *a) {
         for (size_t j = i + 1; j < d; j++) a[i * d + j] = a[j * d + i];
 }
 
-void bb_contribution_fit(const bb_block *block, bool clips, int bits, double *v) {
-    const size_t n = bb_block_show_length(block);
+void bb_contribution_fit(const bb_block *block, bool clips, int bits, size_t n,
+                         double *v) {
     /* a clipped vector is checked on the way; a matrix before half of it is dropped */
     const bool check =
         !clips || block->form == BB_FORM_PSD || block->form == BB_FORM_SELECTION;
@@ -78,6 +97,9 @@ void bb_contribution_fit(const bb_block *block, bool clips, int bits, double *v)
         return;
     }
     if (block->form == BB_FORM_PSD) mirror(block->length, v);
-    if (clips) clip_to(n, v, block->clip);
-    if (bits) round_to_grid(n, v, block->clip, bits);
+    double factor = clips ? fit(n, v, block->clip) : 1.0;
+    if (bits)
+        round_to_grid(n, v, factor * (ldexp(1.0, bits) / block->clip), bits);
+    else if (factor < 1.0)
+        bb_scale(n, factor, v);
 }

@@ -36,6 +36,15 @@ typedef struct bb_layout {
 /* Everything about a run that anybody may know before it starts. */
 typedef struct bb_public {
     size_t tasks, features;
+    size_t outputs, parameters; /* of one model: bb_model_parameters */
+    bool network;               /* models are networks (learners/net.h) */
+    const double *start;     /* parameters: where models start, public; NULL: zero. In a
+                                later phase, clusters x parameters: what the phase before
+                                shared. See bb_public_start */
+    size_t phase;            /* 0, 1, ...: which part of the run this is */
+    size_t batch;            /* rows of a step of stochastic descent; 0: all */
+    const uint32_t *cluster; /* tasks: a public group of each task; NULL: one group */
+    size_t clusters;         /* at least 1 */
     bb_loss loss;
     bool intercept; /* models have an own intercept, see local.h */
     bool scale_sum;
@@ -76,10 +85,12 @@ typedef struct bb_task {
     size_t id;             /* its number, 0 .. tasks-1: public */
     const bb_local *local; /* its rows behind its loss */
     double *state;         /* kept between rounds, zero at first */
-    double *model;         /* features; written by finish */
-    double *intercept;     /* 1; written by finish */
-    double *work;          /* per thread: method's work, then bb_local_work doubles */
-    bb_random *random;     /* its own generator, for instance-level noise */
+    double *model;         /* local->length; written by finish. A later phase finds what
+                              the phase before left, else zeros */
+    double *intercept;     /* 1; the same */
+    double *work; /* per thread: method's work, then bb_local_work doubles; what train
+                     leaves there is there in show */
+    bb_random *random;     /* its own generator, for methods with own_noise or draws */
     double objective, gap; /* finish may say what it reached; the operator's alone */
 } bb_task;
 
@@ -116,6 +127,8 @@ struct bb_plan {
     double
         *instance; /* rounds: its pure epsilon_t, filled by bb_plan_instance; or NULL */
     bool instance_broken; /* its published calibration, which is not private */
+    size_t lifted_rows;   /* > 0: the promise for a task is that for one row, lifted to
+                             so many; filled by bb_plan_lift */
 };
 
 typedef enum bb_method_kind {
@@ -126,7 +139,12 @@ typedef enum bb_method_kind {
 
 enum {
     BB_SUPPORTS_SQUARED = 1 << BB_LOSS_SQUARED,
-    BB_SUPPORTS_LOGISTIC = 1 << BB_LOSS_LOGISTIC
+    BB_SUPPORTS_LOGISTIC = 1 << BB_LOSS_LOGISTIC,
+    BB_SUPPORTS_SOFTMAX = 1 << BB_LOSS_SOFTMAX,
+    BB_SUPPORTS_MULTILABEL = 1 << BB_LOSS_MULTILABEL,
+    BB_SUPPORTS_NETWORKS = 1 << 16, /* for all of those losses */
+    BB_SUPPORTS_ALL = BB_SUPPORTS_SQUARED | BB_SUPPORTS_LOGISTIC | BB_SUPPORTS_SOFTMAX |
+                      BB_SUPPORTS_MULTILABEL | BB_SUPPORTS_NETWORKS
 };
 
 /* What a run reached, for the operator; NAN where it has no meaning. */
@@ -140,7 +158,12 @@ struct bb_method {
     int variant; /* for a file that implements several methods: which one */
     bb_method_kind kind;
     unsigned losses;
-    bool own_noise; /* train draws from task->random */
+    bool own_noise; /* train draws noise that protects rows from task->random */
+    bool draws;     /* train or finish draw from task->random, which rows to look at */
+    bool clustered; /* its shared model is one for each cluster */
+    const char *finetune; /* how models are finetuned if nobody says; NULL: they are not
+                           */
+    bool follows; /* begins with the models of a phase before: never the first one */
     bool
         sampled; /* rounds may be for a sample of the tasks: the others are not asked */
     bool keeps;  /* what a task keeps depends on when it was picked: others' models,
@@ -156,12 +179,22 @@ struct bb_method {
     bb_status (*plan)(const bb_view *view, bb_plan *plan);
     /* Sizes in doubles, from public things only; a missing one is 0. */
     size_t (*board_length)(const bb_view *view);
-    size_t (*state_length)(const bb_view *view);  /* of one task */
+    size_t (*state_length)(const bb_view *view); /* of one task */
+    size_t state_models; /* beside it: this many times local->length, in front */
     size_t (*work_length)(const bb_view *view);   /* of one task */
     size_t (*digest_length)(const bb_view *view); /* the work of digest */
     /* Further work of one task, which may depend on its rows: memory only, never shown.
      */
     size_t (*local_length)(const bb_view *view, const bb_local *local);
+
+    /* The first billboard, which is zeroed: a function of what is public. */
+    void (*open)(const bb_view *view, bb_billboard *board);
+    /* Every task, before the first round of a later phase: from its model to its state.
+     */
+    void (*begin)(const bb_view *view, bb_task *task);
+    /* Optional: whether a run with these options promises something for single rows;
+     * methods with own_noise always do. */
+    bool (*for_rows)(const void *options);
 
     /* The blocks of the coming round: public in, public out. */
     void (*layout)(const bb_view *view, bb_layout *layout);
@@ -171,8 +204,15 @@ struct bb_method {
     bb_status (*digest)(const bb_view *view, const bb_release *release,
                         bb_billboard *board, double *work);
     bb_status (*finish)(const bb_view *view, bb_task *task);
+    /* The model that all share, parameters numbers of the billboard, after the last
+     * round; optional: none. It is what tasks have where they have no own numbers, and
+     * what the next phase starts from. clustered: clusters x parameters. */
+    const double *(*shared)(const bb_view *view);
     void (*outcome)(const bb_view *view, bb_outcome *outcome); /* optional */
 };
+
+/* Where the models of a cluster start, parameters numbers; NULL: zero. */
+const double *bb_public_start(const bb_public *pub, size_t cluster);
 
 /* How many tasks a round is for, on average: m, q m, or K. Public, as divisors must be.
  */
@@ -180,6 +220,9 @@ double bb_cohort_size(const bb_public *pub);
 
 /* Doubles that one task shows, and numbers in the sum, for a block. */
 size_t bb_block_show_length(const bb_block *block);
+/* Those that this task shows. Where a task's model has an own length (local.h), vectors
+ * are models: the task shows its own numbers, and the door puts them in place. */
+size_t bb_block_task_length(const bb_block *block, const bb_local *local);
 size_t bb_block_sum_length(const bb_block *block, size_t tasks);
 
 /* For method->plan: `rounds` steps of weight 1. */
@@ -193,6 +236,14 @@ BB_MUST_CHECK bb_status bb_plan_schedule(bb_plan *plan, const bb_public *pub,
  * task, spread over the rounds by their weights (composition bound of Kairouz, Oh,
  * Viswanath); every weight must be positive. */
 BB_MUST_CHECK bb_status bb_plan_instance(bb_plan *plan, double epsilon, double delta);
+/* For method->plan, after its rounds: (pub->epsilon, pub->delta) for a task is to
+ * follow by group privacy from a guarantee for one row of its at most `rows` rows
+ * (bb_plan_instance, with what bb_group_rows gives). Every round then publishes one
+ * block, vector or slot, with radial noise: pure epsilon_t = rows * instance[t] for a
+ * task, whatever it shows. The method sees to it that one row moves what it shows by at
+ * most 2 clip / rows, and 2^-24 clip for what it computes inexactly. Does nothing
+ * without noise. BB_EUSAGE with adjacency add-remove. */
+BB_MUST_CHECK bb_status bb_plan_lift(bb_plan *plan, const bb_public *pub, size_t rows);
 /* For method->plan: makes room for a layout that some round will have. */
 void bb_plan_room(bb_plan *plan, const bb_public *pub, const bb_layout *layout);
 

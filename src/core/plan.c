@@ -2,10 +2,16 @@
 
 #include "base/memory.h"
 #include "privacy/account.h"
+#include "privacy/group.h"
 #include "privacy/schedule.h"
 
 #include <math.h>
 #include <stdlib.h>
+
+const double *bb_public_start(const bb_public *pub, size_t cluster) {
+    if (!pub->start || pub->phase == 0) return pub->start;
+    return pub->start + cluster * pub->parameters;
+}
 
 double bb_cohort_size(const bb_public *pub) {
     switch (pub->sampling) {
@@ -20,6 +26,12 @@ double bb_cohort_size(const bb_public *pub) {
 
 size_t bb_block_show_length(const bb_block *block) {
     return block->form == BB_FORM_PSD ? block->length * block->length : block->length;
+}
+
+size_t bb_block_task_length(const bb_block *block, const bb_local *local) {
+    return block->form == BB_FORM_VECTOR && local && local->touched
+               ? local->length
+               : bb_block_show_length(block);
 }
 
 size_t bb_block_sum_length(const bb_block *block, size_t tasks) {
@@ -77,6 +89,19 @@ done:
     return status;
 }
 
+bb_status bb_plan_lift(bb_plan *plan, const bb_public *pub, size_t rows) {
+    double epsilon, delta;
+    if (!isfinite(pub->epsilon)) return BB_OK;
+    if (pub->adjacency != BB_REPLACE_ONE)
+        return bb_fail(BB_EUSAGE,
+                       "a promise for rows is about replacing one, and so is what "
+                       "follows for a task: --adjacency replace-one");
+    bb_group_rows(rows, pub->epsilon, pub->delta, &epsilon, &delta);
+    const bb_status status = bb_plan_instance(plan, epsilon, delta);
+    if (!status) plan->lifted_rows = rows;
+    return status;
+}
+
 void bb_plan_room(bb_plan *plan, const bb_public *pub, const bb_layout *layout) {
     size_t show = 0, sum = 0;
     for (size_t b = 0; b < layout->blocks; b++) {
@@ -113,7 +138,7 @@ static bb_status gaussian_rest(bb_plan *plan, const bb_public *pub, double *mu) 
         pure += plan->pure[t];
     }
     plan->accountant = BB_ACCOUNTANT_GDP;
-    *mu = count == 1 ? pub->mu : bb_gdp_mu(pub->epsilon - pure, pub->delta);
+    *mu = bb_gdp_mu(pub->epsilon - pure, pub->delta);
     if (count > 1 && pub->delta > 0.0) {
         const bb_account all = {pub->adjacency, count, event};
         plan->accountant = BB_ACCOUNTANT_PLD;
@@ -123,6 +148,15 @@ static bb_status gaussian_rest(bb_plan *plan, const bb_public *pub, double *mu) 
     }
     free(event);
     return status;
+}
+
+/* The accountant of the promise for rows holds for tasks, too. */
+static void price_lifted(bb_plan *plan) {
+    for (uint32_t t = 0; t < plan->rounds; t++) {
+        plan->mu[t] = 0.0;
+        plan->pure[t] = (double)plan->lifted_rows * plan->instance[t];
+    }
+    plan->accountant = BB_ACCOUNTANT_KOV;
 }
 
 /* Rounds of a sample of the tasks, all of them sums of vectors, at mu_t = weight_t: by
@@ -213,20 +247,102 @@ static bb_status check_selections(const bb_plan *plan) {
         "selections ask for %g times the whole epsilon; they can have it once", sum);
 }
 
+static bb_status price(bb_plan *plan, const bb_public *pub, bb_pricing pricing) {
+    const bb_status status = check_selections(plan);
+    if (status) return status;
+    switch (pricing) {
+    case BB_PRICE_NOTHING:
+        price_nothing(plan);
+        return BB_OK;
+    case BB_PRICE_GAUSSIAN:
+        if (!plan->lifted_rows) return price_gaussian(plan, pub);
+        price_lifted(plan);
+        return BB_OK;
+    default:
+        return price_published(plan, pub);
+    }
+}
+
 bb_status bb_plan_make(bb_plan *plan, const bb_view *view, bb_pricing pricing) {
-    const bb_public *pub = view->pub;
-    bb_plan made = {0};
-    bb_status status = BB_OK;
-    if (view->method->kind != BB_METHOD_ALONE) status = view->method->plan(view, &made);
-    if (!status) status = check_selections(&made);
-    if (!status && pricing == BB_PRICE_NOTHING) price_nothing(&made);
-    if (!status && pricing == BB_PRICE_GAUSSIAN) status = price_gaussian(&made, pub);
-    if (!status && pricing == BB_PRICE_PUBLISHED) status = price_published(&made, pub);
+    bb_plan_part part = {.view = *view, .share = 1.0};
+    return bb_plan_join(plan, view->pub, 1, &part, pricing);
+}
+
+/* Appends a phase's rounds to the whole: of all phases together, its weights have its
+ * share of the squares. */
+static void append(bb_plan *whole, const bb_plan *own, bb_plan_part *part) {
+    double squares = 0.0;
+    for (uint32_t t = 0; t < own->rounds; t++)
+        squares += own->step[t].weight * own->step[t].weight;
+    const double scale = squares > 0.0 ? sqrt(part->share / squares) : 0.0;
+    part->from = whole->rounds;
+    for (uint32_t t = 0; t < own->rounds; t++) {
+        bb_step *step = &whole->step[whole->rounds++];
+        *step = own->step[t];
+        step->weight *= scale;
+        step->selection *= part->share;
+    }
+    if (own->show_length > whole->show_length) whole->show_length = own->show_length;
+    if (own->sum_length > whole->sum_length) whole->sum_length = own->sum_length;
+    if (own->outer_length > whole->outer_length)
+        whole->outer_length = own->outer_length;
+}
+
+/* What the phases ask for, behind each other. Only one that is the only one to publish
+ * anything may promise something for single rows, too. */
+static bb_status join(bb_plan *whole, size_t parts, bb_plan_part *part, bb_plan *own) {
+    uint32_t rounds = 0;
+    size_t publishing = 0;
+    for (size_t k = 0; k < parts; k++) {
+        rounds += own[k].rounds;
+        publishing += own[k].rounds > 0;
+        part[k].rounds = own[k].rounds;
+    }
+    for (size_t k = 0; k < parts && publishing > 1; k++)
+        if (own[k].instance || own[k].lifted_rows)
+            return bb_fail(
+                BB_EUSAGE,
+                "method %s promises something for single rows, too: no other "
+                "phase can publish anything beside it",
+                part[k].view.method->name);
+    for (size_t k = 0; k < parts && publishing == 1; k++)
+        if (own[k].rounds) {
+            *whole = own[k];
+            own[k] = (bb_plan){0};
+        }
+    if (publishing <= 1) return BB_OK;
+    const bb_status status = bb_plan_rounds(whole, rounds);
+    whole->rounds = 0;
+    for (size_t k = 0; k < parts && !status; k++) append(whole, &own[k], &part[k]);
+    return status;
+}
+
+bb_status bb_plan_join(bb_plan *plan, const bb_public *pub, size_t parts,
+                       bb_plan_part *part, bb_pricing pricing) {
+    bb_plan *own = NULL, made = {0};
+    bb_status status = bb_allocate(&own, parts, sizeof *own, "the plan");
+    for (size_t k = 0; k < parts && !status; k++)
+        if (part[k].view.method->kind != BB_METHOD_ALONE)
+            status = part[k].view.method->plan(&part[k].view, &own[k]);
+    if (!status) status = join(&made, parts, part, own);
+    if (!status) status = price(&made, pub, pricing);
+    for (size_t k = 0; own && k < parts; k++) bb_plan_free(&own[k]);
+    free(own);
     if (status)
         bb_plan_free(&made);
     else
         *plan = made;
     return status;
+}
+
+bb_plan bb_plan_part_of(const bb_plan *plan, const bb_plan_part *part) {
+    bb_plan own = *plan;
+    own.rounds = part->rounds;
+    own.step += part->from;
+    own.mu += part->from;
+    own.pure += part->from;
+    if (own.instance) own.instance += part->from;
+    return own;
 }
 
 void bb_plan_free(bb_plan *plan) {

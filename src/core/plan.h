@@ -17,6 +17,21 @@ typedef enum bb_pricing {
  * written. The view needs no board and no plan. */
 BB_MUST_CHECK bb_status bb_plan_make(bb_plan *plan, const bb_view *view,
                                      bb_pricing pricing);
+
+/* One phase of a run. */
+typedef struct bb_plan_part {
+    bb_view view;  /* no board, no plan */
+    double share;  /* of mu^2, and of the selections' epsilon */
+    uint32_t from; /* out: its first round in the whole plan, from 0 */
+    uint32_t rounds;
+} bb_plan_part;
+
+/* The same for several phases behind each other, priced together: pub is the whole
+ * run's, those of the views differ in what is the phase's own (rounds, mu). */
+BB_MUST_CHECK bb_status bb_plan_join(bb_plan *plan, const bb_public *pub, size_t parts,
+                                     bb_plan_part *part, bb_pricing pricing);
+/* The rounds of one phase, borrowed from the whole plan: not to be freed. */
+bb_plan bb_plan_part_of(const bb_plan *plan, const bb_plan_part *part);
 void bb_plan_free(bb_plan *plan);
 
 #endif

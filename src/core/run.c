@@ -4,25 +4,31 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-/* Everything one training run needs between its first and last line. */
+/* Everything one phase of a training run needs between its first and last line. */
 typedef struct conversation {
     const bb_run *run;
     const bb_method *method;
+    bb_public pub; /* as this phase has it */
     bb_view view;
     bb_billboard billboard;
-    bb_board board;
+    bb_board *board; /* the door, of the whole run */
     bb_layout layout;
+    bb_plan plan;  /* this phase's part */
+    uint32_t from; /* rounds of the run before it */
     bb_result *result;
+    bb_arena arena;
     size_t chunks;
-    size_t state_length, work_length, show_length;
-    double *state; /* tasks x state_length */
-    double *work;  /* workers x work_length */
-    double *show;  /* workers x show_length */
+    size_t work_length, show_length;
+    size_t *state_first; /* tasks + 1 */
+    double *state;       /* state_first[tasks] */
+    double *work;        /* workers x work_length */
+    double *show;        /* workers x show_length */
     double *digest_work;
     double *objective, *gap; /* tasks */
     bb_status *finished;     /* tasks */
-    bb_random *random;       /* workers; only for methods with own noise */
+    bb_random *random;       /* workers; only for methods that draw */
     size_t random_open;
     bool *picked; /* tasks: who takes part in this round; NULL: all do */
     bb_random draw;
@@ -40,14 +46,20 @@ static void chunk_bounds(const conversation *c, size_t chunk, size_t *from,
     *to = (chunk + 1) * tasks / c->chunks;
 }
 
-static bb_task task_of(conversation *c, size_t i, size_t worker) {
+/* A seeded run's own draws depend on the task and the round, not on the worker. */
+static bb_task task_of(conversation *c, size_t i, size_t worker, bb_purpose purpose,
+                       uint64_t round) {
+    bb_random *random = c->random ? &c->random[worker] : NULL;
+    if (random && c->run->seeded &&
+        bb_random_restart(random, c->run->seed, purpose, round, i))
+        abort();
     return (bb_task){.id = i,
                      .local = &c->run->local[i],
-                     .state = c->state + i * c->state_length,
-                     .model = c->result->model + i * c->run->pub.features,
+                     .state = c->state + c->state_first[i],
+                     .model = c->result->model + c->result->first[i],
                      .intercept = c->result->intercept + i,
                      .work = c->work + worker * c->work_length,
-                     .random = c->random ? &c->random[worker] : NULL,
+                     .random = random,
                      .objective = NAN,
                      .gap = NAN};
 }
@@ -55,21 +67,17 @@ static bb_task task_of(conversation *c, size_t i, size_t worker) {
 /* -- one round -- */
 
 static void contribute_one(conversation *c, size_t i, size_t worker, size_t sum) {
-    bb_task task = task_of(c, i, worker);
+    bb_task task = task_of(c, i, worker, BB_FOR_LOCAL, c->board->round);
     double *block[BB_MOST_BLOCKS] = {0}, *buffer = c->show + worker * c->show_length;
-    /* a seeded run's own noise depends on the task and the round, not on the worker */
-    if (c->random && c->run->seeded &&
-        bb_random_restart(task.random, c->run->seed, BB_FOR_LOCAL, c->board.round, i))
-        abort();
     if (c->method->train) c->method->train(&c->view, &task);
     for (size_t b = 0; b < c->layout.blocks; b++) {
-        const size_t length = bb_block_show_length(&c->layout.block[b]);
+        const size_t length = bb_block_task_length(&c->layout.block[b], task.local);
         block[b] = buffer;
         for (size_t k = 0; k < length; k++) buffer[k] = 0.0;
         buffer += length;
     }
     c->method->show(&c->view, &task, block);
-    bb_board_add(&c->board, sum, i, block);
+    bb_board_add(c->board, sum, i, task.local, block);
 }
 
 static void contribute(void *context, size_t chunk, size_t worker) {
@@ -78,6 +86,7 @@ static void contribute(void *context, size_t chunk, size_t worker) {
     chunk_bounds(c, chunk, &from, &to);
     for (size_t i = from; i < to; i++) {
         if (c->picked && !c->picked[i]) continue;
+        if (c->picked) c->result->asked[i] = true;
         contribute_one(c, i, worker, c->run->mechanism->grid ? worker : chunk);
     }
 }
@@ -90,7 +99,7 @@ static bb_status draw_cohort(conversation *c) {
     if (!c->picked) return BB_OK;
     if (c->run->seeded)
         status = bb_random_restart(&c->draw, c->run->seed, BB_FOR_COHORT,
-                                   c->board.round + 1, 0);
+                                   c->board->round + 1, 0);
     if (status) return status;
     if (pub->sampling == BB_SAMPLING_POISSON) {
         const uint64_t below = pub->rate < 1.0 ? (uint64_t)ldexp(pub->rate, 64) : 0;
@@ -112,30 +121,31 @@ static bb_status talk(conversation *c) {
     bb_release release;
     c->method->layout(&c->view, &c->layout);
     bb_status status = draw_cohort(c);
-    if (!status) status = bb_board_ask(&c->board, &c->layout);
+    if (!status) status = bb_board_ask(c->board, &c->layout);
     if (status) return status;
     c->run->engine->each(c->run->engine, c->chunks, contribute, c);
-    status = bb_board_publish(&c->board, &release);
+    status = bb_board_publish(c->board, &release);
     if (!status && observer->published)
         status = observer->published(observer->self, &release, c->run->pub.tasks);
+    release.round -= c->from;
     if (!status)
         status = c->method->digest(&c->view, &release, &c->billboard, c->digest_work);
     if (!status) c->billboard.releases++;
     return status;
 }
 
-/* -- the end -- */
+/* -- the end of a phase -- */
 
 static void finish(void *context, size_t chunk, size_t worker) {
     conversation *c = context;
     size_t from, to;
     chunk_bounds(c, chunk, &from, &to);
     for (size_t i = from; i < to; i++) {
-        bb_task task = task_of(c, i, worker);
+        bb_task task = task_of(c, i, worker, BB_FOR_FINISH, c->pub.phase);
         c->finished[i] = c->method->finish(&c->view, &task);
         c->objective[i] = task.objective;
         c->gap[i] = task.gap;
-        for (size_t k = 0; k < c->run->pub.features; k++)
+        for (size_t k = 0; k < task.local->length; k++)
             if (!isfinite(task.model[k])) c->finished[i] = BB_ENUMERIC;
         if (!isfinite(*task.intercept)) c->finished[i] = BB_ENUMERIC;
     }
@@ -144,21 +154,33 @@ static void finish(void *context, size_t chunk, size_t worker) {
 /* Whether a run ends well must not depend on one task's data once something was
  * released: in a private run a task whose solver fails keeps the zero model. */
 static bb_status excuse(conversation *c, size_t i) {
-    const size_t d = c->run->pub.features;
+    bb_result *result = c->result;
     if (c->run->mechanism->pricing == BB_PRICE_NOTHING)
         return bb_fail(c->finished[i],
                        "task number %zu: its model is not finite or its "
                        "solver failed",
                        i + 1);
-    for (size_t k = 0; k < d; k++) c->result->model[i * d + k] = 0.0;
-    c->result->intercept[i] = 0.0;
-    c->result->failed++;
+    for (size_t k = result->first[i]; k < result->first[i + 1]; k++)
+        result->model[k] = 0.0;
+    result->intercept[i] = 0.0;
+    result->failed++;
     return BB_OK;
+}
+
+/* For every cluster what the method shares: one model for all, or one for each. */
+static void keep_shared(conversation *c) {
+    const size_t p = c->pub.parameters;
+    if (!c->method->shared) return;
+    const double *model = c->method->shared(&c->view);
+    for (size_t k = 0; k < c->pub.clusters; k++)
+        memcpy(c->result->shared + k * p, c->method->clustered ? model + k * p : model,
+               p * sizeof *model);
 }
 
 static bb_status collect(conversation *c) {
     bb_outcome *outcome = &c->result->outcome;
     *outcome = (bb_outcome){.objective = 0.0, .gap = 0.0, .converged = true};
+    c->result->failed = 0; /* in a phase before, which this one went on from */
     for (size_t i = 0; i < c->run->pub.tasks; i++) {
         const bb_status status = c->finished[i] ? excuse(c, i) : BB_OK;
         if (status) return status;
@@ -166,58 +188,16 @@ static bb_status collect(conversation *c) {
         outcome->gap += c->gap[i];
     }
     if (c->method->outcome) c->method->outcome(&c->view, outcome);
-    c->result->rounds = c->billboard.releases;
-    c->result->noise_multiplier =
-        isfinite(c->board.least_noise) ? c->board.least_noise : NAN;
-    return bb_board_hash(&c->board, c->result->billboard_sha256);
-}
-
-/* -- setting up -- */
-
-static bb_status check(const bb_run *run) {
-    if (!(run->method->losses & (1U << run->pub.loss)))
-        return bb_fail(BB_EUSAGE, "method %s does not support the %s loss",
-                       run->method->name,
-                       run->pub.loss == BB_LOSS_SQUARED ? "squared" : "logistic");
-    if (run->method->kind == BB_METHOD_OPEN &&
-        run->mechanism->pricing != BB_PRICE_NOTHING)
-        return bb_fail(BB_EUSAGE,
-                       "method %s exchanges everything in the clear and is never "
-                       "private: it runs with mechanism none only",
-                       run->method->name);
+    keep_shared(c);
+    c->result->rounds += c->billboard.releases;
     return BB_OK;
 }
 
-static bb_status check_sampling(const bb_run *run) {
-    const bb_public *pub = &run->pub;
-    if (pub->sampling == BB_SAMPLING_ALL) return BB_OK;
-    if (!run->method->sampled)
-        return bb_fail(BB_EUSAGE,
-                       "method %s asks all tasks in every round: it cannot be run with "
-                       "a sample of them",
-                       run->method->name);
-    if (run->mechanism->pricing == BB_PRICE_PUBLISHED)
-        return bb_fail(BB_EUSAGE, "mechanism %s has no price for a sample of the tasks",
-                       run->mechanism->name);
-    if (pub->sampling == BB_SAMPLING_FIXED_HIDDEN && run->method->keeps)
-        return bb_fail(BB_EUSAGE,
-                       "method %s moves a task's model only when it is picked, so a "
-                       "cohort of fixed size is visible",
-                       run->method->name);
-    if (pub->sampling == BB_SAMPLING_POISSON)
-        return pub->rate > 0.0 && pub->rate <= 1.0
-                   ? BB_OK
-                   : bb_fail(BB_EUSAGE, "a sampling rate must be in (0, 1], got %g",
-                             pub->rate);
-    return pub->cohort >= 1 && pub->cohort <= pub->tasks
-               ? BB_OK
-               : bb_fail(BB_EUSAGE, "a sample of %zu tasks cannot be drawn from %zu",
-                         pub->cohort, pub->tasks);
-}
+/* -- setting up a phase -- */
 
 static size_t local_work(const conversation *c) {
     size_t most = 0;
-    for (size_t i = 0; i < c->run->pub.tasks; i++) {
+    for (size_t i = 0; i < c->pub.tasks; i++) {
         const bb_local *local = &c->run->local[i];
         size_t work = bb_local_work(local);
         if (c->method->local_length) work += c->method->local_length(&c->view, local);
@@ -226,43 +206,52 @@ static size_t local_work(const conversation *c) {
     return most;
 }
 
-static bb_status take_memory(conversation *c, bb_arena *arena) {
+static bb_status measure_states(conversation *c) {
+    const size_t own = ask(c->method->state_length, &c->view);
+    bb_status status = bb_allocate(&c->state_first, c->pub.tasks + 1,
+                                   sizeof *c->state_first, "the training run");
+    for (size_t i = 0; i < c->pub.tasks && !status; i++)
+        c->state_first[i + 1] =
+            c->state_first[i] + own + c->method->state_models * c->run->local[i].length;
+    return status;
+}
+
+static bb_status take_memory(conversation *c) {
     const bb_run *run = c->run;
-    const size_t workers = run->engine->workers, tasks = run->pub.tasks;
+    bb_arena *arena = &c->arena;
+    const size_t workers = run->engine->workers, tasks = c->pub.tasks;
     const size_t digest = ask(c->method->digest_length, &c->view);
+    const size_t states = c->state_first[tasks];
+    const bool draws = c->method->own_noise || c->method->draws;
+    const bool sample = c->pub.sampling != BB_SAMPLING_ALL;
     c->billboard.length = ask(c->method->board_length, &c->view);
-    c->state_length = ask(c->method->state_length, &c->view);
     c->work_length = ask(c->method->work_length, &c->view) + local_work(c) + 8;
-    c->show_length = c->result->plan.show_length;
+    c->show_length = c->plan.show_length;
     bb_arena_need(arena, c->billboard.length, sizeof(double));
-    bb_arena_need(arena, tasks * c->state_length, sizeof(double));
+    bb_arena_need(arena, states, sizeof(double));
     bb_arena_need(arena, workers * c->work_length, sizeof(double));
     bb_arena_need(arena, workers * c->show_length, sizeof(double));
     bb_arena_need(arena, digest, sizeof(double));
     bb_arena_need(arena, 2 * tasks, sizeof(double));
     bb_arena_need(arena, tasks, sizeof(bb_status));
-    bb_arena_need(arena, c->method->own_noise ? workers : 0, sizeof(bb_random));
-    bb_arena_need(arena, run->pub.sampling != BB_SAMPLING_ALL ? tasks : 0,
-                  sizeof(bool));
-    bb_board_need(run, &c->result->plan, arena);
+    bb_arena_need(arena, draws ? workers : 0, sizeof(bb_random));
+    bb_arena_need(arena, sample ? tasks : 0, sizeof(bool));
     bb_status status = bb_arena_open(arena, "the training run");
     if (status) return status;
     c->billboard.at = bb_arena_take(arena, c->billboard.length, sizeof(double));
-    c->state = bb_arena_take(arena, tasks * c->state_length, sizeof(double));
+    c->state = bb_arena_take(arena, states, sizeof(double));
     c->work = bb_arena_take(arena, workers * c->work_length, sizeof(double));
     c->show = bb_arena_take(arena, workers * c->show_length, sizeof(double));
     c->digest_work = bb_arena_take(arena, digest, sizeof(double));
     c->objective = bb_arena_take(arena, 2 * tasks, sizeof(double));
     c->gap = c->objective + tasks;
     c->finished = bb_arena_take(arena, tasks, sizeof(bb_status));
-    if (c->method->own_noise)
-        c->random = bb_arena_take(arena, workers, sizeof(bb_random));
-    if (run->pub.sampling != BB_SAMPLING_ALL)
-        c->picked = bb_arena_take(arena, tasks, sizeof(bool));
+    if (draws) c->random = bb_arena_take(arena, workers, sizeof(bb_random));
+    if (sample) c->picked = bb_arena_take(arena, tasks, sizeof(bool));
     return BB_OK;
 }
 
-static bb_status open_own_noise(conversation *c) {
+static bb_status open_random(conversation *c) {
     const bb_run *run = c->run;
     bb_status status = BB_OK;
     for (size_t w = 0; c->random && w < run->engine->workers && !status; w++) {
@@ -280,37 +269,129 @@ static bb_status open_own_noise(conversation *c) {
     return status;
 }
 
-static bb_status open_result(const bb_run *run, const bb_view *view,
-                             bb_result *result) {
-    const size_t tasks = run->pub.tasks;
-    bb_status status = bb_plan_make(&result->plan, view, run->mechanism->pricing);
-    if (!status)
-        status = bb_allocate(&result->model, tasks * run->pub.features, sizeof(double),
-                             "the models");
-    if (!status)
-        status = bb_allocate(&result->intercept, tasks, sizeof(double), "the models");
-    return status;
+static void close_phase(conversation *c) {
+    for (size_t w = 0; w < c->random_open; w++) bb_random_close(&c->random[w]);
+    if (c->draw_open) bb_random_close(&c->draw);
+    free(c->state_first);
+    bb_arena_close(&c->arena);
 }
 
 /* -- the loop -- */
+
+static void begin(void *context, size_t chunk, size_t worker) {
+    conversation *c = context;
+    size_t from, to;
+    chunk_bounds(c, chunk, &from, &to);
+    for (size_t i = from; i < to; i++) {
+        bb_task task = task_of(c, i, worker, BB_FOR_FINISH, c->pub.phase);
+        c->method->begin(&c->view, &task);
+    }
+}
 
 static bb_status converse(conversation *c) {
     const bb_run *run = c->run;
     const uint32_t rounds = c->result->plan.rounds;
     bb_status status = BB_OK;
-    c->view.board = &c->billboard;
-    c->view.plan = &c->result->plan;
-    while (!status && c->billboard.releases < rounds && !c->billboard.done) {
+    if (c->method->open) c->method->open(&c->view, &c->billboard);
+    if (c->pub.phase && c->method->begin)
+        run->engine->each(run->engine, c->chunks, begin, c);
+    if (c->plan.rounds) bb_board_skip_to(c->board, c->from);
+    while (!status && c->billboard.releases < c->plan.rounds && !c->billboard.done) {
         if (run->observer.stop && *run->observer.stop)
             return bb_fail(BB_EINTERRUPTED, "stopped after round %u of %u",
-                           c->billboard.releases, rounds);
+                           c->board->round, rounds);
         status = talk(c);
         if (!status && run->observer.progress)
-            run->observer.progress(run->observer.self, c->billboard.releases, rounds);
+            run->observer.progress(run->observer.self, c->board->round, rounds);
     }
     if (status) return status;
     run->engine->each(run->engine, c->chunks, finish, c);
     return collect(c);
+}
+
+/* One phase: `part` is what the plan gave it. */
+static bb_status run_phase(const bb_run *run, const bb_plan_part *part, bb_board *board,
+                           bb_result *result) {
+    conversation c = {.run = run,
+                      .method = part->view.method,
+                      .pub = *part->view.pub,
+                      .board = board,
+                      .plan = bb_plan_part_of(&result->plan, part),
+                      .from = part->from,
+                      .result = result};
+    c.chunks = bb_board_chunks(c.pub.tasks, result->plan.sum_length);
+    if (c.pub.phase) c.pub.start = result->shared;
+    c.view = (bb_view){c.method, part->view.options, &c.pub, NULL, NULL};
+    bb_status status = measure_states(&c);
+    if (!status) status = take_memory(&c);
+    if (!status) status = open_random(&c);
+    c.view.board = &c.billboard;
+    c.view.plan = &c.plan;
+    if (!status) status = converse(&c);
+    close_phase(&c);
+    return status;
+}
+
+/* -- the run -- */
+
+/* The phases of a run, as the plan asks for them. */
+typedef struct phases {
+    size_t count;
+    bb_public pub[BB_MOST_PHASES];
+    bb_plan_part part[BB_MOST_PHASES];
+} phases;
+
+/* Together the later phases have everything where the first shows nothing. */
+static double later_shares(const bb_run *run) {
+    double sum = 0.0;
+    for (size_t k = 0; k < run->phases_then; k++)
+        if (run->then[k].method->kind != BB_METHOD_ALONE) sum += run->then[k].share;
+    return sum;
+}
+
+static void open_phases(const bb_run *run, phases *all) {
+    const double later = later_shares(run);
+    const double whole = run->method->kind == BB_METHOD_ALONE ? later : 1.0;
+    all->count = 1 + run->phases_then;
+    for (size_t k = 0; k < all->count; k++) {
+        const bb_phase *phase = k ? &run->then[k - 1] : NULL;
+        const bb_method *method = phase ? phase->method : run->method;
+        bb_public *pub = &all->pub[k];
+        double share = phase ? phase->share / whole : 1.0 - later;
+        if (method->kind == BB_METHOD_ALONE) share = 0.0;
+        *pub = run->pub;
+        pub->phase = k;
+        if (phase) pub->rounds = phase->rounds;
+        if (all->count > 1) pub->mu = share > 0.0 ? sqrt(share) * pub->mu : 0.0;
+        all->part[k] = (bb_plan_part){
+            .view = {method, phase ? phase->options : run->options, pub, NULL, NULL},
+            .share = share};
+    }
+}
+
+static bb_status open_result(const bb_run *run, phases *all, bb_result *result) {
+    const size_t tasks = run->pub.tasks;
+    bb_status status = bb_plan_join(&result->plan, &run->pub, all->count, all->part,
+                                    run->mechanism->pricing);
+    if (!status)
+        status =
+            bb_allocate(&result->first, tasks + 1, sizeof *result->first, "the models");
+    for (size_t i = 0; i < tasks && !status; i++)
+        result->first[i + 1] = result->first[i] + run->local[i].length;
+    if (!status)
+        status = bb_allocate(&result->model, result->first[tasks], sizeof(double),
+                             "the models");
+    if (!status)
+        status = bb_allocate(&result->intercept, tasks, sizeof(double), "the models");
+    if (!status && run->pub.sampling != BB_SAMPLING_ALL)
+        status = bb_allocate(&result->asked, tasks, sizeof(bool), "the models");
+    if (!status)
+        status = bb_allocate(&result->shared, run->pub.clusters * run->pub.parameters,
+                             sizeof(double), "the models");
+    for (size_t k = 0; k < run->pub.clusters && !status && run->pub.start; k++)
+        memcpy(result->shared + k * run->pub.parameters, run->pub.start,
+               run->pub.parameters * sizeof *result->shared);
+    return status;
 }
 
 /* The Gaussian budget of the whole run; without noise everything is unlimited. */
@@ -320,26 +401,35 @@ static bb_run priced(const bb_run *asked) {
     run.pub.epsilon = noise ? run.pub.epsilon : INFINITY;
     run.pub.delta = noise ? run.pub.delta : 0.0;
     run.pub.mu = noise ? bb_gdp_mu(run.pub.epsilon, run.pub.delta) : INFINITY;
+    if (!run.pub.outputs) run.pub.outputs = 1;
+    if (!run.pub.clusters) run.pub.clusters = 1;
+    if (!run.pub.parameters) run.pub.parameters = run.pub.features;
     return run;
 }
 
 bb_status bb_run_train(const bb_run *asked, bb_result *result) {
     const bb_run priced_run = priced(asked), *run = &priced_run;
+    phases all;
     bb_result made = {0};
     bb_arena arena = {0};
-    conversation c = {.run = run, .method = run->method, .result = &made};
-    c.view = (bb_view){run->method, run->options, &run->pub, NULL, NULL};
-    bb_status status = check(run);
-    if (!status) status = check_sampling(run);
-    if (!status) status = open_result(run, &c.view, &made);
-    c.chunks = bb_board_chunks(run->pub.tasks, made.plan.sum_length);
-    if (!status) status = take_memory(&c, &arena);
-    if (!status) status = open_own_noise(&c);
-    if (!status) status = bb_board_open(&c.board, run, &made.plan, &arena);
-    if (!status) status = converse(&c);
-    if (c.board.plan) bb_board_close(&c.board);
-    for (size_t w = 0; w < c.random_open; w++) bb_random_close(&c.random[w]);
-    if (c.draw_open) bb_random_close(&c.draw);
+    bb_board board = {0};
+    bb_status status = bb_run_check(run);
+    if (!status) {
+        open_phases(run, &all);
+        status = open_result(run, &all, &made);
+    }
+    if (!status) {
+        bb_board_need(run, &made.plan, &arena);
+        status = bb_arena_open(&arena, "the training run");
+    }
+    if (!status) status = bb_board_open(&board, run, &made.plan, &arena);
+    for (size_t k = 0; !status && k < all.count; k++)
+        status = run_phase(run, &all.part[k], &board, &made);
+    if (!status) {
+        made.noise_multiplier = isfinite(board.least_noise) ? board.least_noise : NAN;
+        status = bb_board_hash(&board, made.billboard_sha256);
+    }
+    if (board.plan) bb_board_close(&board);
     bb_arena_close(&arena);
     if (status)
         bb_result_free(&made);
@@ -349,8 +439,11 @@ bb_status bb_run_train(const bb_run *asked, bb_result *result) {
 }
 
 void bb_result_free(bb_result *result) {
+    free(result->first);
     free(result->model);
     free(result->intercept);
+    free(result->shared);
+    free(result->asked);
     bb_plan_free(&result->plan);
     *result = (bb_result){0};
 }

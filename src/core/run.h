@@ -27,9 +27,21 @@ typedef struct bb_observer {
     const volatile sig_atomic_t *stop; /* non-zero: end with BB_EINTERRUPTED */
 } bb_observer;
 
+/* A later part of a run, which begins with what the part before it left: the shared
+ * model, and every task's own. */
+typedef struct bb_phase {
+    const bb_method *method;
+    const void *options;
+    uint32_t rounds; /* 0: the method's default */
+    double share;    /* of mu^2; what the first phase has is the rest. Not used for
+                        methods that show nothing */
+} bb_phase;
+
 typedef struct bb_run {
     const bb_method *method;
     const void *options;
+    const bb_phase *then; /* phases after the first */
+    size_t phases_then;
     bb_public pub;
     const bb_mechanism *mechanism;
     const bb_engine *engine;
@@ -41,17 +53,37 @@ typedef struct bb_run {
 } bb_run;
 
 typedef struct bb_result {
-    double *model;     /* tasks x features */
+    size_t *first;     /* tasks + 1: where each task's model is; i * parameters, unless
+                          tasks have models of their own length (learners/local.h) */
+    double *model;     /* first[tasks] */
     double *intercept; /* tasks */
+    double *shared;    /* clusters x parameters: what all share, zero without such a
+                          model; public */
     bb_plan plan;
     bb_outcome outcome;
     uint32_t rounds; /* really run */
+    bool *asked;     /* tasks: took part in some round; NULL without sampling. For the
+                        operator alone */
     size_t failed;   /* private run: tasks whose solver failed at the end and that keep
-                        the zero model; for the operator alone */
+                          the zero model; for the operator alone */
     double
         noise_multiplier; /* z of the round with the least noise; NAN without noise */
     char billboard_sha256[BB_HASH_TEXT]; /* of everything published, in order */
 } bb_result;
+
+enum { BB_MOST_PHASES = 16 };
+
+/* The names of the methods of the run's phases that exchange something, with " then "
+ * between them. */
+enum { BB_RUN_NAME = 256 };
+void bb_run_name(const bb_run *run, char name[BB_RUN_NAME]);
+
+/* Whether the method is for this loss, and for networks: BB_EUSAGE says what it is. */
+BB_MUST_CHECK bb_status bb_method_check(const bb_method *method, bb_loss loss,
+                                        bool network);
+/* What bb_run_train checks before anything else: methods against loss, mechanism and
+ * sampling, and shares of the budget. */
+BB_MUST_CHECK bb_status bb_run_check(const bb_run *run);
 
 /* Checks the run, reserves its plan, trains, and fills *result (only on success).
  * BB_EUSAGE: the method does not support the loss or mechanism; BB_EBUDGET: the ledger

@@ -22,11 +22,28 @@ static void multiply_rows(bb_sum *sum, size_t offset, size_t d) {
     sum->held = 0;
 }
 
+/* Whole numbers below 2^51 in v: the bits of v + 1.5 * 2^52 are those of a fixed number
+ * plus v, which vector instructions can do. */
+static void add_exact(size_t n, const double *v, int64_t *to) {
+    for (size_t k = 0; k < n; k++) {
+        const double moved = v[k] + 0x1.8p52;
+        int64_t bits;
+        memcpy(&bits, &moved, sizeof bits);
+        to[k] += bits - INT64_C(0x4338000000000000);
+    }
+}
+
 void bb_sum_add(bb_sum *sum, size_t offset, size_t n, const double *v) {
     if (sum->exact)
-        for (size_t k = 0; k < n; k++) sum->exact[offset + k] += (int64_t)v[k];
+        add_exact(n, v, sum->exact + offset);
     else
         for (size_t k = 0; k < n; k++) sum->open[offset + k] += v[k];
+}
+
+void bb_sum_add_at(bb_sum *sum, size_t offset, size_t count, const uint32_t *at,
+                   size_t width, const double *v) {
+    for (size_t k = 0; k < count; k++)
+        bb_sum_add(sum, offset + (size_t)at[k] * width, width, v + k * width);
 }
 
 void bb_sum_add_outer(bb_sum *sum, size_t offset, size_t d, const double *v) {

@@ -24,6 +24,9 @@ typedef struct bb_sum {
 
 /* Adds n numbers at `offset`. */
 void bb_sum_add(bb_sum *sum, size_t offset, size_t n, const double *v);
+/* Adds `count` groups of `width` numbers, group k at offset + at[k] * width. */
+void bb_sum_add_at(bb_sum *sum, size_t offset, size_t count, const uint32_t *at,
+                   size_t width, const double *v);
 /* Adds v v' (v: d numbers) to the d x d block at `offset`, at the latest with
  * bb_sum_close. */
 void bb_sum_add_outer(bb_sum *sum, size_t offset, size_t d, const double *v);

@@ -26,6 +26,31 @@ bb_status bb_builder_entry(bb_builder *b, uint32_t column, double value) {
     return BB_OK;
 }
 
+bb_status bb_builder_label(bb_builder *b, uint32_t label) {
+    bb_status status =
+        bb_grow(&b->label, &b->label_room, b->listed + 1, sizeof *b->label, "rows");
+    if (status) return status;
+    b->label[b->listed++] = label;
+    if (label > b->most_label) b->most_label = label;
+    return BB_OK;
+}
+
+static int compare_labels(const void *a, const void *b) {
+    const uint32_t p = *(const uint32_t *)a, q = *(const uint32_t *)b;
+    return (p > q) - (p < q);
+}
+
+/* The labels of the row that ends: ascending, none twice. */
+static void order_labels(bb_builder *b) {
+    const size_t begin = b->rows ? b->label_end[b->rows - 1] : 0;
+    if (b->listed == begin) return;
+    qsort(b->label + begin, b->listed - begin, sizeof *b->label, compare_labels);
+    size_t kept = begin + 1;
+    for (size_t k = kept; k < b->listed; k++)
+        if (b->label[k] != b->label[kept - 1]) b->label[kept++] = b->label[k];
+    b->listed = kept;
+}
+
 bb_status bb_builder_task(bb_builder *b, const char *name, size_t length,
                           size_t *task) {
     return bb_names_add(&b->tasks, name, length, task);
@@ -40,11 +65,18 @@ bb_status bb_builder_commit(bb_builder *b, size_t task, double y, size_t line) {
     if (!status && !b->x)
         status =
             bb_grow(&b->sparse_end, &b->end_room, need, sizeof *b->sparse_end, "rows");
+    if (!status && b->multilabel)
+        status = bb_grow(&b->label_end, &b->label_end_room, need, sizeof *b->label_end,
+                         "rows");
     if (status) return status;
     b->task[b->rows] = (uint32_t)task;
     b->line[b->rows] = line < UINT32_MAX ? (uint32_t)line : UINT32_MAX;
     b->y[b->rows] = y;
     if (!b->x) b->sparse_end[b->rows] = b->entries;
+    if (b->multilabel) {
+        order_labels(b);
+        b->label_end[b->rows] = b->listed;
+    }
     b->rows++;
     return BB_OK;
 }
@@ -97,8 +129,33 @@ static void permute_rows(bb_builder *b, size_t *place) {
         }
 }
 
-/* The entries in grouped order; `place` is still the permutation. */
-static bb_status group_entries(bb_builder *b, const size_t *place, bb_dataset *out) {
+/* first[place[r] + 1] becomes the end of what was row r, and first[0] is 0. */
+static void group_ends(const size_t *end, const size_t *place, size_t rows,
+                       size_t *first) {
+    for (size_t r = 0; r < rows; r++)
+        first[place[r] + 1] = end[r] - (r ? end[r - 1] : 0);
+    for (size_t r = 0; r < rows; r++) first[r + 1] += first[r];
+}
+
+/* The labels in grouped order; `place` is still the permutation. */
+static bb_status group_labels(const bb_builder *b, const size_t *place,
+                              bb_dataset *out) {
+    bb_status status =
+        bb_allocate(&out->label_first, b->rows + 1, sizeof *out->label_first, "rows");
+    if (!status)
+        status = bb_allocate(&out->label, b->listed, sizeof *out->label, "rows");
+    if (status) return status;
+    group_ends(b->label_end, place, b->rows, out->label_first);
+    for (size_t r = 0, from = 0; r < b->rows; from = b->label_end[r++])
+        if (from < b->label_end[r])
+            memcpy(out->label + out->label_first[place[r]], b->label + from,
+                   (b->label_end[r] - from) * sizeof *b->label);
+    return BB_OK;
+}
+
+/* The entries likewise. */
+static bb_status group_entries(const bb_builder *b, const size_t *place,
+                               bb_dataset *out) {
     bb_status status =
         bb_allocate(&out->sparse_first, b->rows + 1, sizeof *out->sparse_first, "rows");
     if (!status)
@@ -109,9 +166,7 @@ static bb_status group_entries(bb_builder *b, const size_t *place, bb_dataset *o
                              "rows");
     if (status) return status;
     size_t *const first = out->sparse_first;
-    for (size_t r = 0; r < b->rows; r++)
-        first[place[r] + 1] = b->sparse_end[r] - (r ? b->sparse_end[r - 1] : 0);
-    for (size_t r = 0; r < b->rows; r++) first[r + 1] += first[r];
+    group_ends(b->sparse_end, place, b->rows, first);
     for (size_t r = 0; r < b->rows; r++) {
         const size_t from = r ? b->sparse_end[r - 1] : 0, n = b->sparse_end[r] - from;
         if (n == 0) continue;
@@ -140,6 +195,7 @@ bb_status bb_builder_finish(bb_builder *b, bb_dataset *out) {
     if (status) goto done;
     const bool grouped = order_rows(b, data.first, place);
     if (!b->x) status = group_entries(b, place, &data);
+    if (!status && b->multilabel) status = group_labels(b, place, &data);
     if (status) goto done;
     if (!grouped) permute_rows(b, place);
     data.y = shrink(b->y, b->rows, sizeof *b->y);
@@ -165,5 +221,7 @@ void bb_builder_free(bb_builder *b) {
     free(b->sparse_end);
     free(b->sparse_column);
     free(b->sparse_value);
+    free(b->label_end);
+    free(b->label);
     *b = (bb_builder){0};
 }

@@ -16,7 +16,12 @@ typedef struct bb_builder {
     size_t *sparse_end; /* where each row's entries end */
     uint32_t *sparse_column;
     double *sparse_value;
-    size_t task_room, line_room, y_room, x_room, end_room, column_room, value_room;
+    bool multilabel;   /* rows have lists of labels; set before the first row */
+    size_t *label_end; /* where each row's labels end */
+    uint32_t *label;
+    size_t listed, most_label; /* labels of all rows; the largest */
+    size_t task_room, line_room, y_room, x_room, end_room, column_room, value_room,
+        label_room, label_end_room;
 } bb_builder;
 
 /* Dense: makes room for the next row's `features` numbers at *x. */
@@ -24,6 +29,8 @@ BB_MUST_CHECK bb_status bb_builder_row(bb_builder *builder, double **x);
 /* Sparse: adds an entry to the next row. */
 BB_MUST_CHECK bb_status bb_builder_entry(bb_builder *builder, uint32_t column,
                                          double value);
+/* Adds a label to the next row, in any order; twice is once. */
+BB_MUST_CHECK bb_status bb_builder_label(bb_builder *builder, uint32_t label);
 /* The number of a task, new or known; a task may stay without rows. */
 BB_MUST_CHECK bb_status bb_builder_task(bb_builder *builder, const char *name,
                                         size_t length, size_t *task);
@@ -31,8 +38,8 @@ BB_MUST_CHECK bb_status bb_builder_task(bb_builder *builder, const char *name,
 BB_MUST_CHECK bb_status bb_builder_commit(bb_builder *builder, size_t task, double y,
                                           size_t line);
 /* Moves everything into *out, which gets rows, tasks, first, y, x or sparse arrays,
- * line, and the number of features, but no other names. The builder is then empty, also
- * on failure. */
+ * label arrays, line, and the number of features, but no other names and not `labels`.
+ * The builder is then empty, also on failure. */
 BB_MUST_CHECK bb_status bb_builder_finish(bb_builder *builder, bb_dataset *out);
 /* Takes a zeroed builder, too. */
 void bb_builder_free(bb_builder *builder);

@@ -1,7 +1,7 @@
 /* csv.c - comma-separated values with a header line (RFC 4180, any line ends). */
 #include "base/memory.h"
-#include "data/builder.h"
 #include "data/columns.h"
+#include "data/labels.h"
 #include "data/readers.h"
 #include "data/scan.h"
 
@@ -297,6 +297,18 @@ static bb_status take_task(csv *c, size_t column, size_t *task, ending *end) {
     return bb_builder_task(&c->builder, from.text, from.length, task);
 }
 
+static bb_status take_labels(csv *c, size_t column, ending *end) {
+    cell from;
+    char words[BB_LABELS_BYTES];
+    bb_status status = take_cell(c, column, &from);
+    if (!status)
+        status =
+            bb_labels_take(&c->builder, c->options, from.text, from.length, ';', words);
+    if (status) return status;
+    *end = from.end;
+    return *words ? bad(c, from.line, column, words) : BB_OK;
+}
+
 static bb_status take_ignored(csv *c, size_t column, ending *end) {
     cell from;
     bb_status status = take_cell(c, column, &from);
@@ -327,6 +339,8 @@ static bb_status read_row(csv *c) {
         const unsigned char role = columns->role[column];
         if (role == BB_ROLE_TASK) {
             status = take_task(c, column, &task, &end);
+        } else if (role == BB_ROLE_TARGET && c->builder.multilabel) {
+            status = take_labels(c, column, &end);
         } else if (role == BB_ROLE_IGNORED) {
             status = take_ignored(c, column, &end);
         } else {
@@ -345,7 +359,7 @@ static bb_status read_row(csv *c) {
 /* Moves the rows and names into a data set. */
 static bb_status finish(csv *c, bb_dataset *out) {
     bb_dataset data = {0};
-    bb_status status = bb_builder_finish(&c->builder, &data);
+    bb_status status = bb_labels_finish(&c->builder, c->options, c->text->path, &data);
     if (status) return status;
     status = bb_duplicate(&data.source, c->text->path, strlen(c->text->path));
     data.has_lines = true;
@@ -369,6 +383,7 @@ bb_status bb_read_csv(bb_text *text, const bb_read_options *options, bb_dataset 
     bool ended = false;
     bb_status status = read_header(&c);
     c.builder.features = c.columns.features;
+    c.builder.multilabel = options->multilabel && c.columns.target != SIZE_MAX;
     while (!status && !ended) {
         status = at_end(&c, &ended);
         if (!status && !ended) status = read_row(&c);

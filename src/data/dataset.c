@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "data/names.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,8 @@ void bb_dataset_free(bb_dataset *data) {
     free(data->sparse_first);
     free(data->sparse_column);
     free(data->sparse_value);
+    free(data->label_first);
+    free(data->label);
     free(data->source);
     free(data->line);
     *data = (bb_dataset){0};
@@ -43,12 +46,26 @@ static bb_status open_rows(bb_dataset *data, bool sparse, size_t entries) {
     return status;
 }
 
+static bb_status open_labels(bb_dataset *data, size_t listed) {
+    bb_status status = bb_allocate(&data->label_first, data->rows + 1,
+                                   sizeof *data->label_first, "rows");
+    if (!status)
+        status = bb_allocate(&data->label, listed, sizeof *data->label, "rows");
+    return status;
+}
+
 bb_status bb_dataset_open(bb_dataset *out, const bb_dataset *like, bb_shape shape) {
     bb_dataset copy = {.tasks = shape.tasks,
                        .rows = shape.rows,
                        .features = shape.features,
+                       .labels = like->labels,
                        .has_lines = like->has_lines,
                        .target_column = like->target_column};
+    if (shape.features == like->features) {
+        copy.height = like->height;
+        copy.width = like->width;
+        copy.channels = like->channels;
+    }
     bb_status status = bb_names_copy(&copy.task_name, shape.tasks, shape.task_name);
     if (!status)
         status = bb_names_copy(&copy.feature_name, shape.features, shape.feature_name);
@@ -63,11 +80,20 @@ bb_status bb_dataset_open(bb_dataset *out, const bb_dataset *like, bb_shape shap
     if (!status)
         status = bb_allocate(&copy.line, shape.rows, sizeof *copy.line, "rows");
     if (!status) status = open_rows(&copy, like->sparse_first != NULL, shape.entries);
+    if (!status && like->label_first) status = open_labels(&copy, shape.listed);
     if (status)
         bb_dataset_free(&copy);
     else
         *out = copy;
     return status;
+}
+
+static void copy_labels(const bb_dataset *data, size_t from, bb_dataset *copy,
+                        size_t to) {
+    const size_t begin = data->label_first[from],
+                 n = data->label_first[from + 1] - begin, at = copy->label_first[to];
+    copy->label_first[to + 1] = at + n;
+    if (n) memcpy(copy->label + at, data->label + begin, n * sizeof *data->label);
 }
 
 /* Row `from` becomes the copy's row `to`; feature k of the copy is feature old[k], or k
@@ -76,6 +102,7 @@ static void copy_row(const bb_dataset *data, size_t from, bb_dataset *copy, size
                      const size_t *old) {
     copy->y[to] = data->y[from];
     copy->line[to] = data->line[from];
+    if (data->label_first) copy_labels(data, from, copy, to);
     if (data->x) {
         const double *const x = data->x + from * data->features;
         double *const z = copy->x + to * copy->features;
@@ -94,16 +121,18 @@ static void copy_row(const bb_dataset *data, size_t from, bb_dataset *copy, size
 
 bb_status bb_dataset_select(const bb_dataset *data, const unsigned char *keep,
                             bb_dataset *out) {
-    size_t rows = 0, entries = 0;
+    size_t rows = 0, entries = 0, listed = 0;
     for (size_t r = 0; r < data->rows; r++) {
         if (!keep[r]) continue;
         rows++;
         if (!data->x) entries += data->sparse_first[r + 1] - data->sparse_first[r];
+        if (data->label_first)
+            listed += data->label_first[r + 1] - data->label_first[r];
     }
     bb_dataset copy;
-    const bb_shape shape = {data->tasks,    data->task_name,
-                            data->features, data->feature_name,
-                            rows,           entries};
+    const bb_shape shape = {
+        data->tasks, data->task_name, data->features, data->feature_name,
+        rows,        entries,         listed};
     const bb_status status = bb_dataset_open(&copy, data, shape);
     if (status) return status;
     size_t to = 0;
@@ -134,6 +163,18 @@ static bool is_earlier(const bb_dataset *data, size_t row, size_t best) {
     return best == SIZE_MAX || data->line[row] < data->line[best];
 }
 
+static bb_status bad_target(const bb_dataset *data, size_t row, const char *loss,
+                            const char *expected) {
+    char where[BB_WHERE_BYTES], column[32] = "", name[BB_SHOWN_BYTES];
+    bb_dataset_where(data, row, where);
+    if (data->target_column)
+        snprintf(column, sizeof column, ":%u", data->target_column);
+    const char *const target = data->target_name ? data->target_name : "";
+    return bb_fail(BB_EDATA, "%s%s (column %s): the %s loss expected %s, found %.17g",
+                   where, column, bb_shown(name, target, strlen(target)), loss,
+                   expected, data->y[row]);
+}
+
 bb_status bb_dataset_label_check(const bb_dataset *data) {
     size_t zero = SIZE_MAX, minus = SIZE_MAX, other = SIZE_MAX;
     for (size_t r = 0; r < data->rows; r++) {
@@ -142,21 +183,32 @@ bb_status bb_dataset_label_check(const bb_dataset *data) {
         if (y != 1.0 && is_earlier(data, r, *seen)) *seen = r;
     }
     if (other == SIZE_MAX && (zero == SIZE_MAX || minus == SIZE_MAX)) return BB_OK;
-    size_t bad = other;
-    const char *expected = "0 or 1 (or -1 or 1)";
-    if (bad == SIZE_MAX) {
-        const bool zero_first = is_earlier(data, zero, minus);
-        bad = zero_first ? minus : zero;
-        expected = zero_first ? "0 or 1 as before" : "-1 or 1 as before";
+    if (other != SIZE_MAX)
+        return bad_target(data, other, "logistic", "0 or 1 (or -1 or 1)");
+    return is_earlier(data, zero, minus)
+               ? bad_target(data, minus, "logistic", "0 or 1 as before")
+               : bad_target(data, zero, "logistic", "-1 or 1 as before");
+}
+
+bb_status bb_dataset_class_check(const bb_dataset *data, size_t *classes) {
+    const double end = (double)(*classes ? *classes : BB_MOST_CLASSES);
+    double most = 1;
+    size_t bad = SIZE_MAX;
+    for (size_t r = 0; r < data->rows; r++) {
+        const double y = data->y[r];
+        if (!(y >= 0 && y < end && y == floor(y))) {
+            if (is_earlier(data, r, bad)) bad = r;
+        } else if (y > most) {
+            most = y;
+        }
     }
-    char where[BB_WHERE_BYTES], column[32] = "", name[BB_SHOWN_BYTES];
-    bb_dataset_where(data, bad, where);
-    if (data->target_column)
-        snprintf(column, sizeof column, ":%u", data->target_column);
-    const char *const target = data->target_name ? data->target_name : "";
-    return bb_fail(
-        BB_EDATA, "%s%s (column %s): the logistic loss expected %s, found %.17g", where,
-        column, bb_shown(name, target, strlen(target)), expected, data->y[bad]);
+    if (bad != SIZE_MAX) {
+        char expected[64];
+        snprintf(expected, sizeof expected, "a whole number from 0 to %.0f", end - 1);
+        return bad_target(data, bad, "softmax", expected);
+    }
+    if (*classes == 0) *classes = (size_t)most + 1;
+    return BB_OK;
 }
 
 void bb_dataset_labels(const bb_dataset *data, double *label) {
@@ -235,9 +287,13 @@ bb_status bb_dataset_match(const bb_dataset *data, size_t tasks, char *const *ta
                            size_t features, char *const *feature_name,
                            bb_dataset *out) {
     bb_names wanted_tasks = {0}, wanted_features = {0};
-    const bb_shape shape = {tasks,      task_name,
-                            features,   feature_name,
-                            data->rows, data->x ? 0 : data->sparse_first[data->rows]};
+    const bb_shape shape = {tasks,
+                            task_name,
+                            features,
+                            feature_name,
+                            data->rows,
+                            data->x ? 0 : data->sparse_first[data->rows],
+                            data->label_first ? data->label_first[data->rows] : 0};
     bb_dataset copy;
     size_t *task = NULL, *feature = NULL;
     bb_status status = names_of(&wanted_tasks, tasks, task_name);
@@ -250,6 +306,8 @@ bb_status bb_dataset_match(const bb_dataset *data, size_t tasks, char *const *ta
                          : match_sparse(data, features);
     if (!status) status = bb_dataset_open(&copy, data, shape);
     if (status) goto done;
+    for (size_t k = 0; data->x && k < features; k++)
+        if (feature[k] != k) copy.height = copy.width = copy.channels = 0;
     size_t to = 0;
     for (size_t i = 0; i < tasks; i++) {
         if (task[i] != SIZE_MAX)

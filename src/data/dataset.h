@@ -23,12 +23,18 @@ typedef struct bb_dataset {
     char *target_name;   /* NULL: the source has no targets, y is all NAN */
     size_t
         *first; /* tasks + 1: task i has rows first[i] .. first[i+1]-1, perhaps none */
-    double *y;  /* rows */
+    double *y;  /* rows; all NAN with label_first */
     double *x;  /* rows x features, row-major; NULL when sparse */
     size_t *sparse_first;    /* rows + 1; NULL when dense */
     uint32_t *sparse_column; /* ascending inside a row */
     double *sparse_value;
-    char *source;           /* the file's name, for messages */
+    size_t *label_first; /* rows + 1: row r has the labels label[label_first[r]] ..
+                            label[label_first[r + 1] - 1], perhaps none; NULL: one
+                            target a row, y */
+    uint32_t *label;     /* from 0, ascending inside a row, none twice */
+    size_t labels;       /* how many labels there are; 0 without label_first */
+    size_t height, width, channels; /* rows are images, H x W x C; 0: unknown */
+    char *source;                   /* the file's name, for messages */
     uint32_t *line;         /* rows: line (or row number) in the source, for messages */
     bool has_lines;         /* `line` counts lines of a text, not rows of a task */
     uint32_t target_column; /* 1-based column of the target in a text, else 0 */
@@ -37,17 +43,19 @@ typedef struct bb_dataset {
 /* Frees everything; takes half-built and zeroed data sets. */
 void bb_dataset_free(bb_dataset *data);
 
-/* What a new data set is to hold; `entries` counts for sparse ones only. */
+/* What a new data set is to hold; `entries` counts for sparse ones only, `listed` is
+ * how many labels all rows have together where rows have lists of them. */
 typedef struct bb_shape {
     size_t tasks;
     char *const *task_name;
     size_t features;
     char *const *feature_name;
-    size_t rows, entries;
+    size_t rows, entries, listed;
 } bb_shape;
 
 /* A data set of zeros with the given names and room; its source and target, and whether
- * it is sparse, are those of `like`. */
+ * it is sparse and rows have lists of labels, are those of `like`, and so is the shape
+ * of images if there are as many features. */
 BB_MUST_CHECK bb_status bb_dataset_open(bb_dataset *out, const bb_dataset *like,
                                         bb_shape shape);
 
@@ -57,8 +65,9 @@ BB_MUST_CHECK bb_status bb_dataset_select(const bb_dataset *data,
                                           const unsigned char *keep, bb_dataset *out);
 
 /* A copy with the given tasks and features in the given order, as a model needs it:
- * tasks without rows in `data` have none. BB_EDATA, with the place, if a row belongs to
- * no task of the list, or a feature is missing or too many. */
+ * tasks without rows in `data` have none, and features in another order are no images
+ * any more. BB_EDATA, with the place, if a row belongs to no task of the list, or a
+ * feature is missing or too many. */
 BB_MUST_CHECK bb_status bb_dataset_match(const bb_dataset *data, size_t tasks,
                                          char *const *task_name, size_t features,
                                          char *const *feature_name, bb_dataset *out);
@@ -68,6 +77,12 @@ BB_MUST_CHECK bb_status bb_dataset_match(const bb_dataset *data, size_t tasks,
 BB_MUST_CHECK bb_status bb_dataset_label_check(const bb_dataset *data);
 /* Writes rows labels -1 or +1: the targets of a checked data set, 0 becoming -1. */
 void bb_dataset_labels(const bb_dataset *data, double *label);
+
+enum { BB_MOST_CLASSES = 1 << 24 }; /* and labels */
+/* Are all targets classes of the softmax loss, whole numbers from 0 to *classes - 1?
+ * *classes = 0 becomes the largest + 1, and at least 2. BB_EDATA names the first place
+ * (in the order of the source's lines) where one is not. */
+BB_MUST_CHECK bb_status bb_dataset_class_check(const bb_dataset *data, size_t *classes);
 
 enum { BB_WHERE_BYTES = 512 };
 /* Where a row comes from: `data.csv:17`, or `school.mat: task "3", row 5`. */

@@ -24,6 +24,7 @@ typedef struct idx {
     bb_text *text;
     bb_npy element; /* its type; `data` moves */
     size_t rows, features;
+    size_t image[3]; /* height, width, channels of an array of 3 or 4 dimensions */
 } idx;
 
 typedef struct idx_files {
@@ -108,7 +109,9 @@ static bb_status open_array(idx *a, bb_text *text) {
                            text->path, MOST_FEATURES, size);
         else
             a->features *= size;
+        if (i > 0 && rank >= 3) a->image[i - 1] = size;
     }
+    if (rank == 3) a->image[2] = 1;
     if (a->rows == 0) return bb_fail(BB_EDATA, "%s: the file has no rows", text->path);
     text->at += header;
     return check_size(a, header);
@@ -297,6 +300,9 @@ bb_status bb_read_idx(bb_text *text, const bb_read_options *o, bb_dataset *out) 
     if (!status) status = bb_names_count(&data.feature_name, data.features, "x");
     if (!status) status = bb_duplicate(&data.target_name, "y", 1);
     if (!status) status = bb_duplicate(&data.source, text->path, strlen(text->path));
+    data.height = s.images.image[0];
+    data.width = s.images.image[1];
+    data.channels = s.images.image[2];
     bb_builder_free(&s.builder);
     bb_text_close(&s.labels_text);
     bb_text_close(&s.tasks_text);

@@ -6,11 +6,10 @@
 #include <stdlib.h>
 
 const char *bb_target_text(bb_target_kind kind) {
-    static const char *const text[] = {[BB_TARGET_NONE] = "none",
-                                       [BB_TARGET_BINARY] = "binary (0, 1)",
-                                       [BB_TARGET_SIGN] = "binary (-1, 1)",
-                                       [BB_TARGET_INTEGER] = "integer",
-                                       [BB_TARGET_REAL] = "real"};
+    static const char *const text[] = {
+        [BB_TARGET_NONE] = "none",           [BB_TARGET_BINARY] = "binary (0, 1)",
+        [BB_TARGET_SIGN] = "binary (-1, 1)", [BB_TARGET_INTEGER] = "integer",
+        [BB_TARGET_REAL] = "real",           [BB_TARGET_LABELS] = "labels"};
     return text[kind];
 }
 
@@ -60,13 +59,37 @@ static void look_at_targets(bb_info *info, const bb_dataset *data) {
         info->least_target = fmin(info->least_target, y);
         info->most_target = fmax(info->most_target, y);
     }
-    info->missing_targets = data->target_name ? data->rows - count : 0;
+    const bool single = data->target_name && !data->label_first;
+    info->missing_targets = single ? data->rows - count : 0;
     for (size_t i = 0; i < data->tasks; i++) info->one_class += has_one_class(data, i);
-    info->target = count == 0              ? BB_TARGET_NONE
+    info->target = data->label_first       ? BB_TARGET_LABELS
+                   : count == 0            ? BB_TARGET_NONE
                    : zeros + ones == count ? BB_TARGET_BINARY
                    : minus + ones == count ? BB_TARGET_SIGN
                    : whole == count        ? BB_TARGET_INTEGER
                                            : BB_TARGET_REAL;
+}
+
+/* How often every class occurs. */
+static bb_status count_classes(bb_info *info, const bb_dataset *data) {
+    if (info->target != BB_TARGET_INTEGER || info->least_target != 0 ||
+        info->most_target >= (double)data->rows)
+        return BB_OK;
+    size_t *rows = NULL, most = 0, classes = 0;
+    bb_status status =
+        bb_allocate(&rows, (size_t)info->most_target + 1, sizeof *rows, "classes");
+    if (status) return status;
+    for (size_t r = 0; r < data->rows; r++) {
+        if (isnan(data->y[r])) continue;
+        const size_t n = ++rows[(size_t)data->y[r]];
+        classes += n == 1;
+        most = n > most ? n : most;
+    }
+    free(rows);
+    if (classes <= 2) return BB_OK;
+    info->classes = classes;
+    info->majority = (double)most / (double)(data->rows - info->missing_targets);
+    return BB_OK;
 }
 
 /* What is known of a column so far. */
@@ -112,15 +135,21 @@ bb_status bb_info_open(bb_info *info, const bb_dataset *data) {
     bb_info made = {.tasks = data->tasks,
                     .rows = data->rows,
                     .features = data->features,
-                    .sparse = !data->x};
+                    .sparse = !data->x,
+                    .labels = data->labels,
+                    .height = data->height,
+                    .width = data->width,
+                    .channels = data->channels};
     if (made.sparse) made.entries = data->sparse_first[data->rows];
+    if (data->label_first) made.listed = data->label_first[data->rows];
+    look_at_targets(&made, data);
     bb_status status = count_rows(&made, data);
     if (!status) status = look_at_columns(&made, data);
+    if (!status) status = count_classes(&made, data);
     if (status) {
         bb_info_close(&made);
         return status;
     }
-    look_at_targets(&made, data);
     *info = made;
     return BB_OK;
 }

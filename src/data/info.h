@@ -11,7 +11,8 @@ typedef enum bb_target_kind {
     BB_TARGET_BINARY, /* 0 and 1 */
     BB_TARGET_SIGN,   /* -1 and 1 */
     BB_TARGET_INTEGER,
-    BB_TARGET_REAL
+    BB_TARGET_REAL,
+    BB_TARGET_LABELS /* lists of labels */
 } bb_target_kind;
 
 typedef struct bb_info {
@@ -21,14 +22,19 @@ typedef struct bb_info {
     bool sparse;
     size_t entries; /* sparse: numbers kept */
     bb_target_kind target;
-    double least_target, most_target;         /* NAN without targets */
-    size_t one_class;                         /* tasks with one target value only */
+    double least_target, most_target; /* NAN without targets */
+    size_t classes;  /* different targets if they look like classes: whole numbers from
+                        0, more than 2, and largest < rows; else 0 */
+    double majority; /* the share of the most frequent class; 0 without classes */
+    size_t labels, listed;          /* how many labels; of all rows together */
+    size_t height, width, channels; /* of images; 0: unknown */
+    size_t one_class;               /* tasks with one target value only */
     size_t missing_features, missing_targets; /* cells (NAN) */
     size_t constants;                         /* columns with one value in all rows */
     size_t *constant;                         /* their numbers, ascending */
 } bb_info;
 
-/* "none", "binary (0, 1)", "binary (-1, 1)", "integer", "real". */
+/* "none", "binary (0, 1)", "binary (-1, 1)", "integer", "real", "labels". */
 const char *bb_target_text(bb_target_kind kind);
 
 /* Looks at everything once. Missing values are counted and otherwise passed over. */

@@ -1,8 +1,9 @@
 /* libsvm.c - "target qid:TASK index:value ...", one row a line, '#' begins a comment;
- * indices from 1 and ascending, zeros left out. */
+ * indices from 1 and ascending, zeros left out. With lists of labels the target is
+ * "3,17,25", or missing. */
 #include "base/memory.h"
 #include "base/number.h"
-#include "data/builder.h"
+#include "data/labels.h"
 #include "data/readers.h"
 #include "data/scan.h"
 
@@ -68,13 +69,32 @@ static bb_status take_value(libsvm *s, const char *text, size_t length, double *
                length);
 }
 
+static bool is_task(const char *field, size_t length) {
+    return length >= 4 && memcmp(field, "qid:", 4) == 0;
+}
+
+/* The target of a line, and the field after it. */
+static bb_status take_target(libsvm *s, const char **field, size_t *length, double *y) {
+    char words[BB_LABELS_BYTES] = "";
+    bb_status status;
+    if (!s->options->multilabel)
+        status = take_value(s, *field, *length, y);
+    else if (is_task(*field, *length))
+        return BB_OK;
+    else
+        status = bb_labels_take(&s->builder, s->options, *field, *length, ',', words);
+    if (!status && *words)
+        status = bb_fail(BB_EDATA, "%s:%zu:%zu: %s", s->text->path, s->text->line,
+                         s->field, words);
+    return status ? status : take_field(s, field, length);
+}
+
 /* The target and the task of a line. */
 static bb_status take_head(libsvm *s, const char *field, size_t length, double *y,
                            size_t *task) {
-    bb_status status = take_value(s, field, length, y);
-    if (!status) status = take_field(s, &field, &length);
+    bb_status status = take_target(s, &field, &length, y);
     if (status) return status;
-    if (length < 5 || memcmp(field, "qid:", 4) != 0)
+    if (length < 5 || !is_task(field, length))
         return bad(s, "the task as qid:NAME", field, length);
     if (!bb_is_utf8(field, length) || memchr(field, '\0', length))
         return bad(s, "the task's name in UTF-8", field, length);
@@ -165,10 +185,11 @@ bb_status bb_read_libsvm(bb_text *text, const bb_read_options *options,
                          bb_dataset *out) {
     libsvm s = {.text = text, .options = options};
     bb_dataset data = {0};
+    s.builder.multilabel = options->multilabel;
     bb_status status = take_options(&s);
     if (!status) status = read_lines(&s);
     if (!status && options->features) s.builder.features = s.most;
-    if (!status) status = bb_builder_finish(&s.builder, &data);
+    if (!status) status = bb_labels_finish(&s.builder, options, text->path, &data);
     if (!status) status = bb_names_count(&data.feature_name, data.features, "x");
     if (!status) status = bb_duplicate(&data.target_name, "y", 1);
     if (!status) status = bb_duplicate(&data.source, text->path, strlen(text->path));

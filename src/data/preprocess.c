@@ -220,15 +220,22 @@ bb_status bb_preprocess_apply(const bb_preprocess *p, const bb_dataset *data,
         p->width,
         p->name,
         data->rows,
-        data->x ? 0 : data->sparse_first[data->rows] + (p->constant ? data->rows : 0)};
+        data->x ? 0 : data->sparse_first[data->rows] + (p->constant ? data->rows : 0),
+        data->label_first ? data->label_first[data->rows] : 0};
     bb_dataset copy;
     const bb_status status = bb_dataset_open(&copy, data, shape);
     if (status) return status;
     memcpy(copy.first, data->first, (data->tasks + 1) * sizeof *data->first);
+    if (data->label_first) {
+        memcpy(copy.label_first, data->label_first,
+               (data->rows + 1) * sizeof *data->label_first);
+        memcpy(copy.label, data->label, shape.listed * sizeof *data->label);
+    }
     for (size_t r = 0; r < data->rows; r++) {
         copy.line[r] = data->line[r];
-        copy.y[r] =
-            target && p->has_target ? to_unit(data->y[r], p->target) : data->y[r];
+        copy.y[r] = target && p->has_target && !data->label_first
+                        ? to_unit(data->y[r], p->target)
+                        : data->y[r];
     }
     if (data->x)
         apply_dense(p, data, &copy);

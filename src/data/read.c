@@ -27,6 +27,56 @@ static bb_format format_of_name(const char *path) {
     return BB_FORMAT_AUTO;
 }
 
+/* "28x28x1" or "28x28"; sizes have at most 5 digits, so that the product is exact. */
+static bool parse_image(const char *text, size_t size[3]) {
+    size_t count = 0;
+    for (const char *at = text;; at++) {
+        size_t value = 0;
+        const char *const start = at;
+        for (; *at >= '0' && *at <= '9' && at < start + 5; at++)
+            value = 10 * value + (size_t)(*at - '0');
+        if (value == 0 || count == 3) return false;
+        size[count++] = value;
+        if (*at != 'x') {
+            if (count == 2) size[2] = 1;
+            return !*at && count >= 2;
+        }
+    }
+}
+
+static bb_status check_options(const char *path, const bb_read_options *o,
+                               bb_format format, size_t image[3]) {
+    if ((o->labels || o->tasks) && format != BB_FORMAT_IDX)
+        return bb_fail(BB_EUSAGE,
+                       "%s: --labels and --tasks are for IDX files (--format idx)",
+                       path);
+    if (o->multilabel && format != BB_FORMAT_CSV && format != BB_FORMAT_LIBSVM)
+        return bb_fail(BB_EUSAGE,
+                       "%s: lists of labels are read from CSV and LIBSVM files only",
+                       path);
+    if (o->multilabel && o->outputs > BB_MOST_CLASSES)
+        return bb_fail(BB_EUSAGE, "at most %d labels can be told apart, got %zu",
+                       BB_MOST_CLASSES, o->outputs);
+    if (o->image && !parse_image(o->image, image))
+        return bb_fail(BB_EUSAGE,
+                       "--image expects HxW or HxWxC, such as 28x28x1, got \"%s\"",
+                       o->image);
+    return BB_OK;
+}
+
+/* Gives rows the shape that is asked for. */
+static bb_status shape_images(const char *path, const size_t image[3],
+                              bb_dataset *data) {
+    const double pixels = (double)image[0] * (double)image[1] * (double)image[2];
+    data->height = image[0];
+    data->width = image[1];
+    data->channels = image[2];
+    if (pixels == (double)data->features) return BB_OK;
+    return bb_fail(BB_EDATA,
+                   "%s: --image expected %zu*%zu*%zu = %.0f columns, found %zu", path,
+                   image[0], image[1], image[2], pixels, data->features);
+}
+
 static bool begins_with(const bb_text *text, const char *magic, size_t length) {
     return (size_t)(text->end - text->at) >= length &&
            memcmp(text->at, magic, length) == 0;
@@ -42,10 +92,22 @@ static bb_format format_of_bytes(const bb_text *text) {
     if (begins_with(text, "\0\0", 2) && text->end - text->at >= 4 && text->at[2] >= 8 &&
         text->at[2] <= 14 && text->at[3] >= 1 && text->at[3] <= 4)
         return BB_FORMAT_IDX;
+    if (begins_with(text, "qid:", 4)) return BB_FORMAT_LIBSVM;
     const char *const line_end = strpbrk(text->at, "\r\n");
     const char *const query = strstr(text->at, " qid:");
     if (query && (!line_end || query < line_end)) return BB_FORMAT_LIBSVM;
     return BB_FORMAT_CSV;
+}
+
+static bb_status read_as(bb_format format, const char *path, bb_text *text,
+                         const bb_read_options *o, bb_dataset *out) {
+    if (format == BB_FORMAT_CSV) return bb_read_csv(text, o, out);
+    if (format == BB_FORMAT_LIBSVM) return bb_read_libsvm(text, o, out);
+    if (format == BB_FORMAT_LEAF) return bb_read_leaf(text, o, out);
+    if (format == BB_FORMAT_IDX) return bb_read_idx(text, o, out);
+    bb_text_close(text);
+    return format == BB_FORMAT_MAT ? bb_read_mat(path, o, out)
+                                   : bb_read_npy(path, o, out);
 }
 
 bb_status bb_read(const char *path, const bb_read_options *options, bb_dataset *out) {
@@ -57,24 +119,14 @@ bb_status bb_read(const char *path, const bb_read_options *options, bb_dataset *
     if (format == BB_FORMAT_AUTO) format = format_of_name(path);
     if (format == BB_FORMAT_AUTO) format = format_of_bytes(&text);
     bb_dataset data = {0};
-    if ((o->labels || o->tasks) && format != BB_FORMAT_IDX) {
-        status =
-            bb_fail(BB_EUSAGE,
-                    "%s: --labels and --tasks are for IDX files (--format idx)", path);
-    } else if (format == BB_FORMAT_CSV) {
-        status = bb_read_csv(&text, o, &data);
-    } else if (format == BB_FORMAT_LIBSVM) {
-        status = bb_read_libsvm(&text, o, &data);
-    } else if (format == BB_FORMAT_LEAF) {
-        status = bb_read_leaf(&text, o, &data);
-    } else if (format == BB_FORMAT_IDX) {
-        status = bb_read_idx(&text, o, &data);
-    } else {
-        bb_text_close(&text);
-        status = format == BB_FORMAT_MAT ? bb_read_mat(path, o, &data)
-                                         : bb_read_npy(path, o, &data);
-    }
+    size_t image[3] = {0};
+    status = check_options(path, o, format, image);
+    if (!status) status = read_as(format, path, &text, o, &data);
     bb_text_close(&text);
-    if (!status) *out = data;
+    if (!status && o->image) status = shape_images(path, image, &data);
+    if (status)
+        bb_dataset_free(&data);
+    else
+        *out = data;
     return status;
 }

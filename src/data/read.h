@@ -34,7 +34,15 @@ typedef enum bb_format {
  * `features` and `ignore` are comma-separated lists of names where they mean columns.
  * Giving one where the table has a `-` or "always" is BB_EUSAGE, and so are `labels`
  * and `tasks` for any format but IDX; where they are NULL there, the names follow from
- * that of the images (docs/data-formats.md). */
+ * that of the images (docs/data-formats.md).
+ *
+ * With `multilabel` the target is a list of labels, whole numbers from 0, perhaps none:
+ * "3,17,25" in LIBSVM, where it may be missing before qid:, and "3 17 25" or "3;17;25"
+ * in CSV; BB_EUSAGE for other formats. Lists may be in any order, and twice is once.
+ *
+ * `image` says that rows are images, "28x28" or "28x28x1" (height, width, channels);
+ * BB_EUSAGE if it is no shape, BB_EDATA if it is not that of as many numbers as rows
+ * have. Without it only IDX files of 3 and 4 dimensions have a shape. */
 typedef struct bb_read_options {
     bb_format format;
     const char *task, *target, *features, *ignore;
@@ -42,6 +50,10 @@ typedef struct bb_read_options {
     bool keep_missing;    /* missing numbers become NAN instead of an error */
     bool target_optional; /* CSV: a file without targets is read, target_name is NULL */
     bool ignore_optional; /* columns to leave out need not be there */
+    bool multilabel;      /* lists of labels as targets */
+    size_t outputs;       /* multilabel: how many labels there are, at most
+                             BB_MOST_CLASSES; 0: the largest that occurs + 1 */
+    const char *image;
 } bb_read_options;
 
 /* Reads a file into *out, which is written only on success. `options` may be NULL.

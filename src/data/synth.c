@@ -79,7 +79,7 @@ static bb_status open_world(const bb_synth_options *o, size_t samples,
     if (!status)
         status = bb_dataset_open(
             out, &like,
-            (bb_shape){o->tasks, task, o->features, feature, o->tasks * samples, 0});
+            (bb_shape){o->tasks, task, o->features, feature, o->tasks * samples, 0, 0});
     free(task);
     free(feature);
     return status;
@@ -137,10 +137,15 @@ bb_status bb_synth(const bb_synth_options *o, bb_dataset *train, bb_dataset *tes
 }
 
 bb_status bb_synth_test_name(char **out, const char *path) {
-    static const char extension[] = ".csv", word[] = ".test";
-    const size_t length = strlen(path), tail = sizeof extension - 1;
-    const bool csv = length > tail && strcmp(path + length - tail, extension) == 0;
-    const size_t stem = csv ? length - tail : length;
+    static const char *const extension[] = {".csv", ".svm", ".libsvm"};
+    static const char word[] = ".test";
+    const size_t length = strlen(path);
+    size_t stem = length;
+    for (size_t i = 0; i < sizeof extension / sizeof *extension; i++) {
+        const size_t tail = strlen(extension[i]);
+        if (length > tail && strcmp(path + length - tail, extension[i]) == 0)
+            stem = length - tail;
+    }
     char *name;
     const bb_status status = bb_allocate(&name, length + sizeof word, 1, "a file name");
     if (status) return status;

@@ -29,7 +29,8 @@ enum { BB_SYNTH_TEST = 9 }; /* test rows for one training row */
 BB_MUST_CHECK bb_status bb_synth(const bb_synth_options *options, bb_dataset *train,
                                  bb_dataset *test, double *model);
 
-/* The name of the test file beside a training file: W.csv -> W.test.csv, W -> W.test;
+/* The name of the test file beside a training file: W.csv -> W.test.csv (.svm and
+ * .libsvm likewise), W -> W.test;
  * to be freed with free(). */
 BB_MUST_CHECK bb_status bb_synth_test_name(char **out, const char *path);
 

@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "data/names.h"
 
 #include <assert.h>
 #include <stdbool.h>
@@ -18,7 +19,7 @@ typedef struct output {
 
 static bb_status put(output *out, const char *text, size_t length) {
     bb_status status =
-        bb_grow(&out->text, &out->room, out->used + length, 1, "a CSV file");
+        bb_grow(&out->text, &out->room, out->used + length, 1, "a file of rows");
     if (status) return status;
     memcpy(out->text + out->used, text, length);
     out->used += length;
@@ -70,6 +71,54 @@ bb_status bb_write_csv(const bb_dataset *data, const char *path) {
     for (size_t i = 0; i < data->tasks; i++)
         for (size_t r = data->first[i]; !status && r < data->first[i + 1]; r++)
             status = put_row(&out, data, i, r);
+    if (!status) status = bb_file_write(path, out.text, out.used);
+    free(out.text);
+    return status;
+}
+
+/* The target or the labels of a row, which may be none. */
+static bb_status put_target(output *out, const bb_dataset *data, size_t row) {
+    if (!data->label_first) return put_number(out, data->y[row], ' ');
+    const size_t begin = data->label_first[row], end = data->label_first[row + 1];
+    bb_status status = begin == end ? put(out, " ", 1) : BB_OK;
+    for (size_t k = begin; !status && k < end; k++)
+        status = put_number(out, data->label[k], k + 1 < end ? ',' : ' ');
+    return status;
+}
+
+static bb_status put_sparse_row(output *out, const bb_dataset *data, size_t task,
+                                size_t row) {
+    const size_t begin = data->sparse_first[row], end = data->sparse_first[row + 1];
+    const char *const name = data->task_name[task];
+    bb_status status = put_target(out, data, row);
+    if (!status) status = put(out, "qid:", 4);
+    if (!status) status = put(out, name, strlen(name));
+    if (!status) status = put(out, begin < end ? " " : "\n", 1);
+    for (size_t e = begin; !status && e < end; e++) {
+        status = put_number(out, (double)data->sparse_column[e] + 1, ':');
+        if (!status)
+            status = put_number(out, data->sparse_value[e], e + 1 < end ? ' ' : '\n');
+    }
+    return status;
+}
+
+static bb_status check_name(const char *path, const char *name) {
+    char shown[BB_SHOWN_BYTES];
+    if (*name && !strpbrk(name, " \t\r\n#")) return BB_OK;
+    return bb_fail(BB_EUSAGE,
+                   "%s: LIBSVM files need names of tasks without spaces and #, got %s",
+                   path, bb_shown(shown, name, strlen(name)));
+}
+
+bb_status bb_write_libsvm(const bb_dataset *data, const char *path) {
+    assert(data->sparse_first);
+    output out = {0};
+    bb_status status = BB_OK;
+    for (size_t i = 0; !status && i < data->tasks; i++) {
+        status = check_name(path, data->task_name[i]);
+        for (size_t r = data->first[i]; !status && r < data->first[i + 1]; r++)
+            status = put_sparse_row(&out, data, i, r);
+    }
     if (!status) status = bb_file_write(path, out.text, out.used);
     free(out.text);
     return status;

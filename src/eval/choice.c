@@ -7,7 +7,9 @@
 #include <string.h>
 
 static bb_status choose_mechanism(const bb_train_request *r, bb_choice *c) {
-    const bool can_be_private = r->method->kind == BB_METHOD_PRIVATE;
+    bool can_be_private = r->method->kind == BB_METHOD_PRIVATE;
+    for (size_t k = 0; k < r->phases_then; k++)
+        can_be_private |= r->then[k].method->kind == BB_METHOD_PRIVATE;
     const char *name = r->options.mechanism;
     if (!name) name = can_be_private ? "gaussian" : "none";
     c->mechanism = bb_mechanism_find(name);
@@ -50,24 +52,87 @@ static bb_status check_epsilon(const bb_train_request *r, const bb_choice *c) {
     return BB_OK;
 }
 
+/* The k-th phase's method; NULL after the last. */
+static const bb_method *method_at(const bb_train_request *r, size_t k) {
+    if (k == 0) return r->method;
+    return k <= r->phases_then ? r->then[k - 1].method : NULL;
+}
+
 static bb_status check_loss(const bb_train_request *r, bb_choice *c) {
-    static const char *const name[] = {"squared", "logistic"};
-    c->loss = r->options.loss == 0 ? BB_LOSS_SQUARED : BB_LOSS_LOGISTIC;
-    if (r->method->losses & (1U << c->loss)) return BB_OK;
-    return bb_fail(BB_EUSAGE, "method %s does not support the %s loss", r->method->name,
-                   name[c->loss]);
+    const bb_train_options *o = &r->options;
+    c->loss = (bb_loss)o->loss;
+    const bool one_output = c->loss < BB_LOSS_SOFTMAX && !o->net;
+    bool draws = false;
+    for (size_t k = 0; method_at(r, k); k++) {
+        const bb_status status = bb_method_check(method_at(r, k), c->loss, o->net);
+        if (status) return status;
+        draws = draws || method_at(r, k)->draws;
+    }
+    if (!one_output && o->standardize == BB_STANDARDIZE_TASK)
+        return bb_fail(BB_EUSAGE,
+                       "--standardize task is for linear models of one output: use "
+                       "--standardize unit-rows, or public ranges (--scale)");
+    if (c->noisy && c->loss >= BB_LOSS_SOFTMAX && !o->classes && !o->net)
+        return bb_fail(BB_EUSAGE,
+                       "a private run must be told how many classes or labels there "
+                       "are, which is public: --classes N");
+    if (o->classes && c->loss < BB_LOSS_SOFTMAX)
+        return bb_fail(BB_EUSAGE, "--classes is for the softmax and multilabel losses");
+    if (o->batch && one_output && !draws)
+        return bb_fail(BB_EUSAGE, "method %s makes no steps over batches of rows",
+                       r->method->name);
+    return BB_OK;
+}
+
+/* Rows get a constant column where the first method that shares something wants one;
+ * all that share must agree. Models of several outputs always have one, networks none.
+ */
+static bb_status check_intercept(const bb_train_request *r, bb_choice *c) {
+    const bb_method *first = r->method;
+    for (size_t k = r->phases_then; k-- > 0;)
+        if (first->kind == BB_METHOD_ALONE &&
+            r->then[k].method->kind != BB_METHOD_ALONE)
+            first = r->then[k].method;
+    for (size_t k = 0; method_at(r, k); k++)
+        if (method_at(r, k)->kind != BB_METHOD_ALONE &&
+            method_at(r, k)->shared_intercept != first->shared_intercept)
+            return bb_fail(BB_EUSAGE,
+                           "methods %s and %s treat the intercept in different ways: "
+                           "they cannot be phases of one run",
+                           first->name, method_at(r, k)->name);
+    c->constant = r->options.net               ? false
+                  : c->loss >= BB_LOSS_SOFTMAX ? true
+                                               : first->shared_intercept;
+    return BB_OK;
+}
+
+static bb_status check_clusters(const bb_train_request *r) {
+    const bb_method *clustered = NULL;
+    for (size_t k = 0; method_at(r, k); k++)
+        if (method_at(r, k)->clustered) clustered = method_at(r, k);
+    if ((clustered != NULL) == (r->options.cluster != NULL)) return BB_OK;
+    return clustered ? bb_fail(BB_EUSAGE,
+                               "method %s needs the public column that groups tasks: "
+                               "--cluster COLUMN",
+                               clustered->name)
+                     : bb_fail(BB_EUSAGE, "method %s has no use for --cluster",
+                               r->method->name);
 }
 
 /* The promise for single rows needs each prepared without looking at the others. */
 static bb_status check_rows(const bb_train_request *r, const bb_choice *c) {
-    if (!c->noisy || !r->method->own_noise ||
-        r->options.standardize != BB_STANDARDIZE_TASK)
-        return BB_OK;
-    return bb_fail(BB_EUSAGE,
-                   "method %s protects single rows, but --standardize task changes "
-                   "every row of a task with any one of them: use --standardize "
-                   "unit-rows, or public ranges (--scale)",
-                   r->method->name);
+    if (!c->noisy || r->options.standardize != BB_STANDARDIZE_TASK) return BB_OK;
+    for (size_t k = 0; method_at(r, k); k++) {
+        const bb_method *m = method_at(r, k);
+        const void *options = k ? r->then[k - 1].options : r->method_options;
+        if (m->own_noise || (m->for_rows && m->for_rows(options)))
+            return bb_fail(BB_EUSAGE,
+                           "method %s protects single rows, but --standardize task "
+                           "changes every row of a task with any one of them: use "
+                           "--standardize unit-rows, or public ranges (--scale)",
+                           m->name);
+    }
+    return BB_OK;
 }
 
 static bb_status check_seed(const bb_train_options *o, bb_choice *c) {
@@ -98,11 +163,21 @@ static bb_status check_compare(const char *list, bb_choice *c) {
 static bb_status check_sampling(const bb_train_request *r, bb_choice *c) {
     const char *text = r->options.sampling;
     uint64_t cohort;
+    bool keeps = false, asks = false;
     if (!text || strcmp(text, "all") == 0) return BB_OK;
-    if (!r->method->sampled)
+    for (size_t k = 0; method_at(r, k); k++) {
+        const bb_method *method = method_at(r, k);
+        keeps = keeps || method->keeps;
+        asks = asks || method->kind != BB_METHOD_ALONE;
+        if (!method->sampled && method->kind != BB_METHOD_ALONE)
+            return bb_fail(BB_EUSAGE,
+                           "method %s asks all tasks in every round: --sampling "
+                           "all is the only one it has",
+                           method->name);
+    }
+    if (!asks)
         return bb_fail(BB_EUSAGE,
-                       "method %s asks all tasks in every round: --sampling "
-                       "all is the only one it has",
+                       "method %s asks nobody in rounds: --sampling has no meaning",
                        r->method->name);
     if (strncmp(text, "poisson:", 8) == 0 && bb_number_real(text + 8, &c->rate) &&
         c->rate > 0.0 && c->rate <= 1.0) {
@@ -111,8 +186,7 @@ static bb_status check_sampling(const bb_train_request *r, bb_choice *c) {
     }
     if (strncmp(text, "fixed:", 6) == 0 && bb_number_count(text + 6, &cohort) &&
         cohort > 0) {
-        c->sampling =
-            r->method->keeps ? BB_SAMPLING_FIXED_VISIBLE : BB_SAMPLING_FIXED_HIDDEN;
+        c->sampling = keeps ? BB_SAMPLING_FIXED_VISIBLE : BB_SAMPLING_FIXED_HIDDEN;
         c->cohort = (size_t)cohort;
         return BB_OK;
     }
@@ -145,6 +219,8 @@ bb_status bb_choose(const bb_train_request *request, bb_choice *choice) {
     bb_choice c = {.adjacency = o->adjacency == 0 ? BB_REPLACE_ONE : BB_ADD_REMOVE};
     bb_status status = choose_mechanism(request, &c);
     if (!status) status = check_loss(request, &c);
+    if (!status) status = check_intercept(request, &c);
+    if (!status) status = check_clusters(request);
     if (!status) status = check_epsilon(request, &c);
     if (!status) status = check_rows(request, &c);
     if (!status) status = check_seed(o, &c);

@@ -18,6 +18,8 @@ typedef struct bb_choice {
     bb_sampling sampling;
     double rate;   /* poisson */
     size_t cohort; /* fixed */
+    bool
+        constant; /* rows get a constant column in place of the models' own intercept */
 } bb_choice;
 
 /* BB_EUSAGE with one message: a private method without epsilon, epsilon for one that is

@@ -11,6 +11,8 @@
 typedef struct opening {
     const bb_dataset *data;
     bb_problem problem;
+    size_t outputs;
+    const struct bb_net *net;
     bb_local *local;
     unsigned char *open; /* tasks */
 } opening;
@@ -27,6 +29,13 @@ static bb_status open_task(const opening *o, size_t i) {
         rows.sparse_column = data->sparse_column;
         rows.sparse_value = data->sparse_value;
     }
+    if (data->label_first) {
+        rows.label_first = data->label_first + from;
+        rows.label = data->label;
+    }
+    if (o->net || o->problem.loss > BB_LOSS_LOGISTIC)
+        return bb_local_open_outputs(&o->local[i], rows, o->problem.loss, o->outputs,
+                                     o->net, o->problem.scale_sum);
     return bb_local_open(&o->local[i], rows, o->problem.loss, o->problem.intercept,
                          o->problem.scale_sum);
 }
@@ -39,7 +48,13 @@ static void open_one(void *context, size_t i, size_t worker) {
 
 bb_status bb_locals_open(bb_local **out, const bb_dataset *data, bb_problem problem,
                          const bb_engine *engine) {
-    opening o = {.data = data, .problem = problem};
+    return bb_locals_open_outputs(out, data, problem, 1, NULL, engine);
+}
+
+bb_status bb_locals_open_outputs(bb_local **out, const bb_dataset *data,
+                                 bb_problem problem, size_t outputs,
+                                 const struct bb_net *net, const bb_engine *engine) {
+    opening o = {.data = data, .problem = problem, .outputs = outputs, .net = net};
     bb_status status =
         bb_allocate(&o.local, data->tasks, sizeof *o.local, "the tasks' problems");
     if (!status) status = bb_allocate(&o.open, data->tasks, 1, "the tasks' problems");

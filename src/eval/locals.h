@@ -17,6 +17,12 @@ typedef struct bb_problem {
  * bb_locals_close. */
 BB_MUST_CHECK bb_status bb_locals_open(bb_local **out, const bb_dataset *data,
                                        bb_problem problem, const bb_engine *engine);
+/* The same for models with several outputs, and networks (NULL: linear), which are
+ * borrowed. */
+BB_MUST_CHECK bb_status bb_locals_open_outputs(bb_local **out, const bb_dataset *data,
+                                               bb_problem problem, size_t outputs,
+                                               const struct bb_net *net,
+                                               const bb_engine *engine);
 void bb_locals_close(bb_local *local, size_t tasks);
 
 /* Every task alone: ridge with one penalty. weight: tasks x d, intercept: tasks. A task

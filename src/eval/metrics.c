@@ -1,42 +1,54 @@
 #include "eval/metrics.h"
 
 #include "base/memory.h"
+#include "eval/metrics_parts.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    const char *name, *metric;
+} about_loss[] = {{"squared", "nmse"},
+                  {"logistic", "auc"},
+                  {"softmax", "accuracy"},
+                  {"multilabel", "f1"}};
+
+const char *bb_loss_name(bb_loss loss) {
+    return about_loss[loss].name;
+}
+
+const char *bb_loss_metric(bb_loss loss) {
+    return about_loss[loss].metric;
+}
+
+bool bb_loss_find(const char *name, bb_loss *loss) {
+    for (size_t k = 0; k < sizeof about_loss / sizeof *about_loss; k++)
+        if (strcmp(name, about_loss[k].name) == 0) {
+            *loss = (bb_loss)k;
+            return true;
+        }
+    return false;
+}
 
 static const double no_difference = 1e-9; /* relative: rounding between two ways */
 
-/* A sum whose rounding error is that of one addition (Neumaier 1974). */
-typedef struct careful {
-    double sum, lost;
-} careful;
-
-static void add(careful *c, double x) {
-    const double t = c->sum + x;
-    c->lost += fabs(c->sum) >= fabs(x) ? (c->sum - t) + x : (x - t) + c->sum;
-    c->sum = t;
-}
-
-static double total(const careful *c) {
-    return c->sum + c->lost;
-}
-
 /* n times the variance, by two passes. */
 static double spread(size_t n, const double *y) {
-    careful sum = {0}, squares = {0};
-    for (size_t j = 0; j < n; j++) add(&sum, y[j]);
-    const double mean = total(&sum) / (double)n;
-    for (size_t j = 0; j < n; j++) add(&squares, (y[j] - mean) * (y[j] - mean));
-    return total(&squares);
+    bb_careful sum = {0}, squares = {0};
+    for (size_t j = 0; j < n; j++) bb_careful_add(&sum, y[j]);
+    const double mean = bb_careful_total(&sum) / (double)n;
+    for (size_t j = 0; j < n; j++)
+        bb_careful_add(&squares, (y[j] - mean) * (y[j] - mean));
+    return bb_careful_total(&squares);
 }
 
 static double sse(size_t n, const double *y, const double *prediction) {
-    careful sum = {0};
+    bb_careful sum = {0};
     for (size_t j = 0; j < n; j++)
-        add(&sum, (y[j] - prediction[j]) * (y[j] - prediction[j]));
-    return total(&sum);
+        bb_careful_add(&sum, (y[j] - prediction[j]) * (y[j] - prediction[j]));
+    return bb_careful_total(&sum);
 }
 
 /* A ratio that has no meaning where nothing varies. */
@@ -104,18 +116,21 @@ static double score(const bb_scored *s, const double *prediction, size_t i,
     return sse(n, s->y + from, prediction + from);
 }
 
-bb_status bb_metrics_tasks(const bb_scored *s, double *figure) {
+bb_status bb_metrics_scores(const bb_scored *s, double *out) {
     ranked *row = NULL;
     const bb_status status = open_rows(s, &row);
     if (status) return status;
-    for (size_t i = 0; i < s->tasks; i++) {
-        const size_t from = s->first[i], n = s->first[i + 1] - from;
-        figure[i] = score(s, s->prediction, i, row);
-        if (s->loss == BB_LOSS_SQUARED)
-            figure[i] = over_spread(figure[i], n, s->y + from);
-    }
+    for (size_t i = 0; i < s->tasks; i++) out[i] = score(s, s->prediction, i, row);
     free(row);
     return BB_OK;
+}
+
+bb_status bb_metrics_tasks(const bb_scored *s, double *figure) {
+    const bb_status status = bb_metrics_scores(s, figure);
+    for (size_t i = 0; i < s->tasks && !status && s->loss == BB_LOSS_SQUARED; i++)
+        figure[i] =
+            over_spread(figure[i], s->first[i + 1] - s->first[i], s->y + s->first[i]);
+    return status;
 }
 
 /* -- everything
@@ -129,30 +144,30 @@ static void squared_metrics(const bb_scored *s, bb_metrics *m) {
 }
 
 static void logistic_metrics(const bb_scored *s, ranked *row, bb_metrics *m) {
-    careful areas = {0};
+    bb_careful areas = {0};
+    bb_careful losses = {0};
     size_t right = 0;
-    for (size_t j = 0; j < m->rows; j++)
+    for (size_t j = 0; j < m->rows; j++) {
         right += (s->prediction[j] > 0.0) == (s->y[j] > 0.0);
+        bb_careful_add(&losses, bb_softplus(-s->y[j] * s->prediction[j]));
+    }
     m->accuracy = (double)right / (double)m->rows;
+    m->log_loss = bb_careful_total(&losses) / (double)m->rows;
     for (size_t i = 0; i < s->tasks; i++) {
         const double area = score(s, s->prediction, i, row);
         if (s->first[i + 1] == s->first[i]) continue;
         if (isnan(area))
             m->one_class++;
         else
-            add(&areas, area);
+            bb_careful_add(&areas, area);
     }
     if (m->tasks > m->one_class)
-        m->auc = total(&areas) / (double)(m->tasks - m->one_class);
+        m->auc = bb_careful_total(&areas) / (double)(m->tasks - m->one_class);
 }
 
 bb_status bb_metrics_all(const bb_scored *s, bb_metrics *out) {
-    bb_metrics m = {.rows = s->first[s->tasks],
-                    .nmse = NAN,
-                    .rmse = NAN,
-                    .r2 = NAN,
-                    .accuracy = NAN,
-                    .auc = NAN};
+    bb_metrics m = bb_no_metrics();
+    m.rows = s->first[s->tasks];
     ranked *row = NULL;
     const bb_status status = open_rows(s, &row);
     if (status) return status;
@@ -195,24 +210,32 @@ bb_status bb_metrics_summary(size_t tasks, const double *figure, bb_summary *out
     return BB_OK;
 }
 
-bb_status bb_metrics_gain(const bb_scored *s, const double *baseline, bb_gain *out) {
-    const double direction = s->loss == BB_LOSS_LOGISTIC ? 1.0 : -1.0;
-    size_t tasks = 0, not_worse = 0, better = 0;
-    ranked *row = NULL;
-    const bb_status status = open_rows(s, &row);
-    if (status) return status;
-    for (size_t i = 0; i < s->tasks; i++) {
-        const double ours = score(s, s->prediction, i, row);
-        const double theirs = score(s, baseline, i, row);
-        if (isnan(ours) || isnan(theirs)) continue;
-        const double gain = direction * (ours - theirs);
-        const double least = no_difference * fabs(theirs);
-        tasks++;
+bb_gain bb_metrics_compare(bb_loss loss, size_t tasks, const double *score,
+                           const double *baseline) {
+    const double direction = loss == BB_LOSS_SQUARED ? -1.0 : 1.0;
+    size_t compared = 0, not_worse = 0, better = 0;
+    for (size_t i = 0; i < tasks; i++) {
+        if (isnan(score[i]) || isnan(baseline[i])) continue;
+        const double gain = direction * (score[i] - baseline[i]);
+        const double least = no_difference * fabs(baseline[i]);
+        compared++;
         not_worse += gain >= -least;
         better += gain > least;
     }
-    free(row);
-    *out = (bb_gain){tasks, tasks ? (double)not_worse / (double)tasks : NAN,
-                     tasks ? (double)better / (double)tasks : NAN};
-    return BB_OK;
+    return (bb_gain){compared, compared ? (double)not_worse / (double)compared : NAN,
+                     compared ? (double)better / (double)compared : NAN};
+}
+
+bb_status bb_metrics_gain(const bb_scored *s, const double *baseline, bb_gain *out) {
+    bb_scored theirs = *s;
+    double *score = NULL;
+    bb_status status =
+        bb_allocate(&score, 2 * s->tasks, sizeof *score, "the tasks' figures");
+    if (status) return status;
+    theirs.prediction = baseline;
+    status = bb_metrics_scores(s, score);
+    if (!status) status = bb_metrics_scores(&theirs, score + s->tasks);
+    if (!status) *out = bb_metrics_compare(s->loss, s->tasks, score, score + s->tasks);
+    free(score);
+    return status;
 }

@@ -2,23 +2,45 @@
  *
  * Rows are grouped by task: task i has rows first[i] .. first[i+1]-1, perhaps none. A
  * number without meaning is NAN: every metric without rows, nMSE and R2 when the
- * targets do not vary, AUC when no task has both classes. */
+ * targets do not vary, AUC when no task has both classes, precision where nothing is
+ * predicted, recall where there are no labels.
+ *
+ * Each loss has one metric that its tasks are summed up and compared by:
+ *   squared nMSE, logistic AUC, softmax accuracy, multilabel F1. */
 #ifndef BB_EVAL_METRICS_H
 #define BB_EVAL_METRICS_H
 
-#include "base/status.h"
+#include "data/dataset.h"
 #include "learners/local.h"
 
 #include <stddef.h>
 
+/* "squared", "logistic", "softmax", "multilabel", and back. */
+const char *bb_loss_name(bb_loss loss);
+bool bb_loss_find(const char *name, bb_loss *loss);
+/* The loss's one metric: "nmse", "auc", "accuracy", "f1". */
+const char *bb_loss_metric(bb_loss loss);
+
+enum { BB_TOP_LABELS = 5 };
+
 typedef struct bb_metrics {
-    size_t rows, tasks;   /* scored */
-    size_t without_rows;  /* tasks that have no row here, and are in no metric */
-    size_t one_class;     /* logistic: tasks with rows of one class only: no AUC */
-    double nmse;          /* SSE / (rows * variance of all their targets) */
-    double rmse, r2;      /* squared loss; R2 = 1 - nMSE */
-    double accuracy, auc; /* logistic: share of right signs; mean of the tasks' AUC */
+    size_t rows, tasks;  /* scored */
+    size_t without_rows; /* tasks that have no row here, and are in no metric */
+    size_t one_class;    /* logistic: tasks with rows of one class only: no AUC */
+    double nmse;         /* SSE / (rows * variance of all their targets) */
+    double rmse, r2;     /* squared loss; R2 = 1 - nMSE */
+    double accuracy;     /* logistic: share of right signs; softmax: of right classes */
+    double auc;          /* logistic: mean of the tasks' AUC */
+    double log_loss;     /* mean over the rows of the loss of learners/local.h, s = 1;
+                            all but squared */
+    /* multilabel, of all labels of all rows together (micro averages); a label is
+     * predicted where z > 0: */
+    double precision, recall, f1; /* F1 = 2 TP / (2 TP + FP + FN) */
+    double recall_at_5; /* share of the labels that are among their row's 5 largest z */
 } bb_metrics;
+
+/* -- one number a row: squared and logistic
+ * ----------------------------------------------- */
 
 /* What the rows of many tasks were, and what was predicted of them: y_j and x_j.w + b.
  * With the logistic loss y is -1 or +1. */
@@ -36,6 +58,32 @@ BB_MUST_CHECK bb_status bb_metrics_all(const bb_scored *scored, bb_metrics *out)
 /* Each task's own figure, NAN where it has none: squared loss, its SSE over (its rows *
  * the variance of its targets); logistic, its AUC. BB_ENOMEM only. */
 BB_MUST_CHECK bb_status bb_metrics_tasks(const bb_scored *scored, double *figure);
+/* What tasks are compared by, NAN where they cannot be: SSE, or AUC. BB_ENOMEM only. */
+BB_MUST_CHECK bb_status bb_metrics_scores(const bb_scored *scored, double *score);
+
+/* -- several outputs: softmax and multilabel
+ * ---------------------------------------------- */
+
+/* What one task's rows add up to. */
+typedef struct bb_tally {
+    size_t rows;
+    size_t right;  /* softmax: rows of the right class; multilabel: labels predicted */
+    size_t wrong;  /* multilabel: predicted, and not there */
+    size_t missed; /* multilabel: there, and not predicted */
+    size_t early;  /* multilabel: labels among the 5 largest outputs of their row */
+    double loss;   /* sum over the rows */
+} bb_tally;
+
+/* Adds a row with the outputs z. Softmax: data->y[row] is a class, < outputs;
+ * multilabel: the row's labels are < outputs. */
+void bb_tally_add(bb_tally *tally, bb_loss loss, size_t outputs, const bb_dataset *data,
+                  size_t row, const double *z);
+bb_metrics bb_tally_metrics(bb_loss loss, size_t tasks, const bb_tally *tally);
+/* A task's accuracy or F1, NAN without one: both its figure and its score. */
+double bb_tally_figure(bb_loss loss, const bb_tally *tally);
+
+/* -- over tasks
+ * --------------------------------------------------------------------------- */
 
 /* The least, the middle (mean of two for an even count) and the largest of the figures
  * that are numbers; all NAN if there are none. */
@@ -47,15 +95,38 @@ BB_MUST_CHECK bb_status bb_metrics_summary(size_t tasks, const double *figure,
                                            bb_summary *out);
 
 /* Of the tasks that can be compared (with rows; logistic: with both classes), the share
- * for which `scored` is not worse than `baseline`, and the share for which it is
- * better: a smaller SSE, a larger AUC. A difference below 1e-9 of the figure is none.
- */
+ * for which one is not worse than the other, and the share for which it is better: a
+ * smaller SSE, a larger AUC, accuracy or F1. A difference below 1e-9 of the figure is
+ * none. */
 typedef struct bb_gain {
     size_t tasks;
     double not_worse, better;
 } bb_gain;
+/* Of scores over those of a baseline. */
+bb_gain bb_metrics_compare(bb_loss loss, size_t tasks, const double *score,
+                           const double *baseline);
+/* The same from predictions. */
 BB_MUST_CHECK bb_status bb_metrics_gain(const bb_scored *scored,
                                         const double *baseline_prediction,
                                         bb_gain *out);
+
+/* -- without learning
+ * --------------------------------------------------------------------- */
+
+/* What predictions reach that do not look at rows: always the commonest class, or with
+ * labels always the 5 commonest (fewer if there are not so many), of all training rows
+ * (pooled), or of each task's own (a task without training rows: the pooled ones). The
+ * first of equally common ones. */
+typedef struct bb_majority {
+    bool there; /* not with the squared loss */
+    bb_metrics pooled, own;
+} bb_majority;
+
+/* Counts in `train`, scores on `test`: the same tasks, targets as in bb_tally_add, or
+ * -1 and +1 with the logistic loss. Every metric that needs outputs is NAN. BB_ENOMEM
+ * only. */
+BB_MUST_CHECK bb_status bb_metrics_majority(bb_loss loss, size_t outputs,
+                                            const bb_dataset *train,
+                                            const bb_dataset *test, bb_majority *out);
 
 #endif

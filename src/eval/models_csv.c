@@ -2,7 +2,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "data/names.h"
-#include "eval/models.h"
+#include "eval/models_file.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -49,7 +49,7 @@ static void write_rows(const bb_models *m, FILE *stream) {
     }
 }
 
-bb_status bb_models_write(const bb_models *models, const char *path) {
+bb_status bb_models_write_csv(const bb_models *models, const char *path) {
     char *text = NULL;
     size_t size = 0;
     FILE *stream = open_memstream(&text, &size);
@@ -199,7 +199,7 @@ static bb_status read_all(reading *r, cursor *c) {
     return status;
 }
 
-bb_status bb_models_read(bb_models *out, const char *path) {
+bb_status bb_models_read_csv(bb_models *out, const char *path) {
     bb_models m = {0};
     reading r = {0};
     char *text = NULL;
@@ -212,6 +212,7 @@ bb_status bb_models_read(bb_models *out, const char *path) {
     if (!status) {
         m.tasks = r.task.count;
         m.features = r.feature.count;
+        m.outputs = 1;
         m.weight = r.weight;
         m.intercept = r.intercept;
         r.weight = r.intercept = NULL;

@@ -4,7 +4,7 @@
 #define BB_EVAL_OPTIONS_H
 
 #include "base/options.h"
-#include "core/method.h"
+#include "core/run.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,11 +12,14 @@
 typedef struct bb_train_options {
     /* data */
     char *task, *target, *features, *ignore, *labels, *tasks, *test, *scale;
+    char *cluster, *image;
+    uint64_t classes;
     int format, standardize;
     double train_fraction;
     uint64_t split_seed;
     /* learning */
-    char *method, *schedule;
+    char *method, *schedule, *phase, *finetune, *net;
+    uint64_t batch, start_seed;
     int loss, loss_scale;
     bool no_intercept;
     uint64_t rounds;
@@ -56,6 +59,9 @@ typedef struct bb_train_request {
     bb_train_options options;
     const bb_method *method;
     void *method_options; /* method->options_size */
+    bb_phase *then;       /* phases after the first, finetuning the last of them */
+    size_t phases_then;
+    char name[BB_RUN_NAME]; /* of what shares something: bb_run_name */
 } bb_train_request;
 
 /* One flag of the command line: a text for an option, NULL for a flag without value;

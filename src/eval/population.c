@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "data/split.h"
+#include "eval/clusters.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,20 +15,28 @@ bb_read_options bb_population_format(const bb_train_options *o) {
                              .features = o->features,
                              .ignore = o->ignore,
                              .labels = o->labels,
-                             .tasks = o->tasks};
+                             .tasks = o->tasks,
+                             .image = o->image,
+                             .multilabel = o->loss == BB_LOSS_MULTILABEL,
+                             .outputs = (size_t)o->classes};
 }
 
-static bb_status read_rows(const bb_train_options *o, bb_loss loss, const char *path,
-                           bb_dataset *out) {
+/* Targets as the loss has them; outputs: of the rows that were read before, or 0. */
+static bb_status read_rows(const bb_train_options *o, bb_loss loss, size_t *outputs,
+                           const char *path, bb_dataset *out) {
     bb_read_options format = bb_population_format(o);
     bb_dataset data = {0};
     if (path == o->test) format.labels = format.tasks = NULL; /* those are the data's */
+    if (*outputs) format.outputs = *outputs;
     bb_status status = bb_read(path, &format, &data);
     if (status) return status;
     if (loss == BB_LOSS_LOGISTIC) {
         status = bb_dataset_label_check(&data);
         if (!status) bb_dataset_labels(&data, data.y);
     }
+    *outputs = loss == BB_LOSS_MULTILABEL ? data.labels : format.outputs;
+    if (loss == BB_LOSS_SOFTMAX) status = bb_dataset_class_check(&data, outputs);
+    if (loss < BB_LOSS_SOFTMAX) *outputs = 1;
     if (status)
         bb_dataset_free(&data);
     else
@@ -37,10 +46,11 @@ static bb_status read_rows(const bb_train_options *o, bb_loss loss, const char *
 
 /* Test rows from a file of their own, with the tasks and features of the training rows.
  */
-static bb_status read_test(const bb_train_options *o, bb_loss loss,
+static bb_status read_test(bb_population *p, const bb_train_options *o, bb_loss loss,
                            const bb_dataset *train, bb_dataset *test) {
     bb_dataset data = {0};
-    bb_status status = read_rows(o, loss, o->test, &data);
+    bb_status status = read_rows(o, loss, &p->outputs, o->test, &data);
+    if (!status && o->cluster) status = bb_clusters_drop(&data, o->cluster);
     if (!status)
         status = bb_dataset_match(&data, train->tasks, train->task_name,
                                   train->features, train->feature_name, test);
@@ -48,14 +58,20 @@ static bb_status read_test(const bb_train_options *o, bb_loss loss,
     return status;
 }
 
-static bb_status read_parts(const bb_train_options *o, bb_loss loss, const char *path,
-                            bb_dataset *train, bb_dataset *test) {
-    bb_dataset all = {0};
-    bb_status status = read_rows(o, loss, path, o->test ? train : &all);
-    if (!status && o->test) return read_test(o, loss, train, test);
-    if (!status)
-        status = bb_split(&all, o->train_fraction, o->split_seed, train, test, NULL);
-    bb_dataset_free(&all);
+static bb_status read_parts(bb_population *p, const bb_train_options *o, bb_loss loss,
+                            const char *path, bb_dataset *train, bb_dataset *test) {
+    bb_dataset read = {0};
+    bb_status status = read_rows(o, loss, &p->outputs, path, &read);
+    if (!status && o->cluster)
+        status = bb_clusters_take(&read, o->cluster, &p->cluster, &p->clusters);
+    if (!status && !o->test)
+        status = bb_split(&read, o->train_fraction, o->split_seed, train, test, NULL);
+    if (!status && o->test) {
+        *train = read;
+        read = (bb_dataset){0};
+        status = read_test(p, o, loss, train, test);
+    }
+    bb_dataset_free(&read);
     return status;
 }
 
@@ -96,12 +112,11 @@ static bb_status prepare(bb_population *p, const bb_dataset *train,
 }
 
 bb_status bb_population_open(bb_population *population, const bb_train_options *o,
-                             bb_loss loss, bool shared_intercept, const char *path) {
-    bb_population p = {.own_intercept = !o->no_intercept && !shared_intercept};
+                             bb_loss loss, bool constant, const char *path) {
+    bb_population p = {.own_intercept = !o->no_intercept && !constant};
     bb_dataset train = {0}, test = {0};
-    bb_status status = read_parts(o, loss, path, &train, &test);
-    if (!status)
-        status = open_steps(&p, o, loss, !o->no_intercept && shared_intercept, &train);
+    bb_status status = read_parts(&p, o, loss, path, &train, &test);
+    if (!status) status = open_steps(&p, o, loss, !o->no_intercept && constant, &train);
     if (!status) status = prepare(&p, &train, &test);
     bb_dataset_free(&train);
     bb_dataset_free(&test);
@@ -137,6 +152,7 @@ void bb_population_close(bb_population *p) {
     bb_dataset_free(&p->test);
     bb_preprocess_free(&p->steps);
     bb_preprocess_free(&p->open);
+    free(p->cluster);
     *p = (bb_population){0};
 }
 

@@ -49,12 +49,14 @@ static bb_guarantee of_tasks(const bb_run *run, const bb_result *result) {
                       .epsilon = run->pub.epsilon,
                       .delta = run->pub.delta,
                       .adjacency = run->pub.adjacency,
-                      .mechanism = run->mechanism->name,
+                      .mechanism =
+                          result->plan.lifted_rows ? "radial" : run->mechanism->name,
                       .accountant = bb_accountant_name(result->plan.accountant),
                       .rounds = result->rounds,
                       .noise_multiplier = result->noise_multiplier,
                       .valid = !published,
-                      .true_delta_at_least = NAN};
+                      .true_delta_at_least = NAN,
+                      .lifted_rows = result->plan.lifted_rows};
     name_sampling(&run->pub, g.sampling, sizeof g.sampling);
     if (run->pub.sampling == BB_SAMPLING_FIXED_HIDDEN)
         g.note =
@@ -64,15 +66,17 @@ static bb_guarantee of_tasks(const bb_run *run, const bb_result *result) {
 }
 
 /* Noise that tasks add to their own steps protects single rows (replaced, not removed:
- * a task's number of rows is not hidden by it). */
+ * a task's number of rows is not hidden by it), and so does the door's where no row can
+ * move far what a task shows. */
 static bb_guarantee of_rows(const bb_result *result, const char *ledger) {
     const bool valid = !result->plan.instance_broken;
+    const bool lifted = result->plan.lifted_rows > 0;
     return (bb_guarantee){.unit = "instance",
                           .epsilon = result->plan.instance_epsilon,
                           .delta = result->plan.instance_delta,
                           .adjacency = BB_REPLACE_ONE,
                           .sampling = "all",
-                          .mechanism = "local noise",
+                          .mechanism = lifted ? "radial" : "local noise",
                           .accountant = bb_accountant_name(BB_ACCOUNTANT_KOV),
                           .rounds = result->rounds,
                           .noise_multiplier = NAN,
@@ -89,7 +93,7 @@ bb_status bb_promise(const bb_run *run, const bb_result *result, const char *led
     bb_statement s = {.method = run->method->name,
                       .tasks = run->pub.tasks,
                       .ledger = ledger,
-                      .alone = run->method->kind == BB_METHOD_ALONE,
+                      .alone = result->plan.rounds == 0,
                       .seeded = run->seeded};
     bb_status status = BB_OK;
     if (is_noisy(run)) {

@@ -4,28 +4,37 @@
 #include "linalg/linalg.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const char *loss_name(bb_loss loss) {
-    return loss == BB_LOSS_SQUARED ? "squared" : "logistic";
-}
 
 /* -- JSON
  * ------------------------------------------------------------------------------ */
 
 json_t *bb_metrics_json(const bb_metrics *m) {
     return json_pack(
-        "{s:I,s:I,s:I,s:I,s:o,s:o,s:o,s:o,s:o}", "rows", (json_int_t)m->rows, "tasks",
-        (json_int_t)m->tasks, "tasks_without_rows", (json_int_t)m->without_rows,
-        "tasks_of_one_class", (json_int_t)m->one_class, "nmse", bb_json_real(m->nmse),
-        "rmse", bb_json_real(m->rmse), "r2", bb_json_real(m->r2), "auc",
-        bb_json_real(m->auc), "accuracy", bb_json_real(m->accuracy));
+        "{s:I,s:I,s:I,s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "rows",
+        (json_int_t)m->rows, "tasks", (json_int_t)m->tasks, "tasks_without_rows",
+        (json_int_t)m->without_rows, "tasks_of_one_class", (json_int_t)m->one_class,
+        "nmse", bb_json_real(m->nmse), "rmse", bb_json_real(m->rmse), "r2",
+        bb_json_real(m->r2), "auc", bb_json_real(m->auc), "accuracy",
+        bb_json_real(m->accuracy), "log_loss", bb_json_real(m->log_loss), "precision",
+        bb_json_real(m->precision), "recall", bb_json_real(m->recall), "f1",
+        bb_json_real(m->f1), "recall_at_5", bb_json_real(m->recall_at_5));
+}
+
+json_t *bb_majority_json(const bb_majority *m, bool own, bb_loss loss, const char *of) {
+    const bb_metrics *part = own ? &m->own : &m->pooled;
+    if (!m->there) return json_null();
+    if (loss == BB_LOSS_MULTILABEL)
+        return json_pack("{s:s,s:o,s:o,s:o}", "of", of, "precision",
+                         bb_json_real(part->precision), "recall",
+                         bb_json_real(part->recall), "f1", bb_json_real(part->f1));
+    return json_pack("{s:s,s:o}", "of", of, "accuracy", bb_json_real(part->accuracy));
 }
 
 json_t *bb_summary_json(const bb_summary *s, bb_loss loss) {
-    return json_pack("{s:s,s:I,s:o,s:o,s:o}", "metric",
-                     loss == BB_LOSS_SQUARED ? "nmse" : "auc", "tasks",
+    return json_pack("{s:s,s:I,s:o,s:o,s:o}", "metric", bb_loss_metric(loss), "tasks",
                      (json_int_t)s->tasks, "min", bb_json_real(s->least), "median",
                      bb_json_real(s->median), "max", bb_json_real(s->most));
 }
@@ -56,7 +65,7 @@ static json_t *privacy_json(const bb_report *r) {
 
 static json_t *stl_json(const bb_rival *stl) {
     if (!stl->there) return json_null();
-    return json_pack("{s:f,s:s,s:o}", "lambda", stl->lambda, "note",
+    return json_pack("{s:o,s:s,s:o}", "lambda", bb_json_real(stl->lambda), "note",
                      "for evaluation only: its penalty was chosen by pooled "
                      "cross-validation, which looks at all tasks' training rows",
                      "test", bb_metrics_json(&stl->test));
@@ -79,13 +88,23 @@ static json_t *compare_json(const bb_report *r) {
                      bb_json_real(r->stl.there ? r->stl.gain.better : nothing));
 }
 
+static json_t *phases_json(const bb_train_request *request) {
+    json_t *list = json_pack("[s]", request->method->name);
+    for (size_t k = 0; k < request->phases_then && list; k++)
+        if (json_array_append_new(list, json_string(request->then[k].method->name))) {
+            json_decref(list);
+            list = NULL;
+        }
+    return list;
+}
+
 json_t *bb_report_json(const bb_report *r) {
     const json_int_t rounds = (json_int_t)r->rounds;
     return json_pack(
         "{s:s,s:s,s:s,s:s,s:I,s:I,s:I,s:o,s:o,s:b,s:I,s:I,s:o,s:o,s:o,s:o,s:o,s:s,s:s,"
-        "s:{s:f,s:f,s:f},s:{s:s,s:I}}",
+        "s:{s:f,s:f,s:f},s:{s:s,s:I},s:o,s:o,s:o,s:o}",
         "program", "billboard", "version", BB_VERSION, "method",
-        r->request->method->name, "loss", loss_name(r->loss), "tasks",
+        r->request->method->name, "loss", bb_loss_name(r->loss), "tasks",
         (json_int_t)r->tasks, "features", (json_int_t)r->features, "rows",
         (json_int_t)r->rows, "objective", bb_json_real(r->outcome.objective), "gap",
         bb_json_real(r->outcome.gap), "converged", r->outcome.converged, "iterations",
@@ -95,16 +114,31 @@ json_t *bb_report_json(const bb_report *r) {
         "billboard_sha256", r->billboard_sha256, "models_sha256", r->models_sha256,
         "seconds", "read", r->seconds_read, "solve", r->seconds_solve, "total",
         r->seconds_total, "machine", "openblas_core", bb_linalg_core(), "threads",
-        (json_int_t)r->threads);
+        (json_int_t)r->threads, "majority",
+        bb_majority_json(&r->majority, false, r->loss, "training"), "majority_task",
+        bb_majority_json(&r->majority, true, r->loss, "training"), "phases",
+        phases_json(r->request), "never_picked",
+        r->sampled ? json_integer((json_int_t)r->never_picked) : json_null());
 }
 
 /* -- for people
  * ------------------------------------------------------------------------ */
 
+/* What a line of a table shows of each loss. */
+static const struct {
+    const char *name[2];
+    size_t at[2];
+} column[] = {
+    {{"nMSE", "RMSE"}, {offsetof(bb_metrics, nmse), offsetof(bb_metrics, rmse)}},
+    {{"AUC", "accuracy"}, {offsetof(bb_metrics, auc), offsetof(bb_metrics, accuracy)}},
+    {{"accuracy", "log loss"},
+     {offsetof(bb_metrics, accuracy), offsetof(bb_metrics, log_loss)}},
+    {{"F1", "recall@5"},
+     {offsetof(bb_metrics, f1), offsetof(bb_metrics, recall_at_5)}}};
+
 void bb_metrics_heading(FILE *stream, bb_loss loss) {
-    fprintf(stream, "%-42s %10s %10s %8s\n", "",
-            loss == BB_LOSS_SQUARED ? "nMSE" : "AUC",
-            loss == BB_LOSS_SQUARED ? "RMSE" : "accuracy", "rows");
+    fprintf(stream, "%-42s %10s %10s %8s\n", "", column[loss].name[0],
+            column[loss].name[1], "rows");
 }
 
 static void print_number(FILE *stream, double value) {
@@ -117,9 +151,24 @@ static void print_number(FILE *stream, double value) {
 void bb_metrics_line(FILE *stream, bb_loss loss, const char *name,
                      const bb_metrics *m) {
     fprintf(stream, "%-42s", name);
-    print_number(stream, loss == BB_LOSS_SQUARED ? m->nmse : m->auc);
-    print_number(stream, loss == BB_LOSS_SQUARED ? m->rmse : m->accuracy);
+    for (int k = 0; k < 2; k++) {
+        double value;
+        memcpy(&value, (const char *)m + column[loss].at[k], sizeof value);
+        print_number(stream, value);
+    }
     fprintf(stream, " %8zu\n", m->rows);
+}
+
+void bb_majority_lines(FILE *stream, bb_loss loss, const char *of,
+                       const bb_majority *m) {
+    const char *const which =
+        loss == BB_LOSS_MULTILABEL ? "5 commonest" : "commonest class";
+    char line[64];
+    if (!m->there) return;
+    snprintf(line, sizeof line, "%s of %s", which, of);
+    bb_metrics_line(stream, loss, line, &m->pooled);
+    snprintf(line, sizeof line, "each task's %s of %s", which, of);
+    bb_metrics_line(stream, loss, line, &m->own);
 }
 
 /* What the noise of the marked line is for: never epsilon alone. */
@@ -136,25 +185,29 @@ static void print_star(const bb_report *r, FILE *stream) {
 }
 
 static void print_table(const bb_report *r, FILE *stream) {
-    const char *name = r->request->method->name;
+    const char *name = r->request->name;
     char line[64];
     bb_metrics_heading(stream, r->loss);
     bb_metrics_line(stream, r->loss, "training rows", &r->train);
     if (!r->test.rows) return;
     if (r->stl.there) {
-        snprintf(line, sizeof line, "test rows: every task alone (%.3g)",
-                 r->stl.lambda);
+        if (isnan(r->stl.lambda))
+            snprintf(line, sizeof line, "test rows: every task alone");
+        else
+            snprintf(line, sizeof line, "test rows: every task alone (%.3g)",
+                     r->stl.lambda);
         bb_metrics_line(stream, r->loss, line, &r->stl.test);
     }
     if (r->statement.count)
-        snprintf(line, sizeof line, "test rows: %s, %s noise *", name, r->mechanism);
+        snprintf(line, sizeof line, "test rows: %.30s, %s noise *", name, r->mechanism);
     else
-        snprintf(line, sizeof line, "test rows: %s", name);
+        snprintf(line, sizeof line, "test rows: %.40s", name);
     bb_metrics_line(stream, r->loss, line, &r->test);
     if (r->no_privacy.there) {
-        snprintf(line, sizeof line, "test rows: %s, no privacy", name);
+        snprintf(line, sizeof line, "test rows: %.40s, no privacy", name);
         bb_metrics_line(stream, r->loss, line, &r->no_privacy.test);
     }
+    bb_majority_lines(stream, r->loss, "training", &r->majority);
     print_star(r, stream);
 }
 
@@ -162,14 +215,19 @@ static void print_tasks(const bb_report *r, FILE *stream) {
     if (r->per_task.tasks)
         fprintf(stream,
                 "one task's %s: least %.4g, median %.4g, most %.4g (%zu tasks)\n",
-                r->loss == BB_LOSS_SQUARED ? "nMSE" : "AUC", r->per_task.least,
-                r->per_task.median, r->per_task.most, r->per_task.tasks);
+                column[r->loss].name[0], r->per_task.least, r->per_task.median,
+                r->per_task.most, r->per_task.tasks);
     if (r->test.rows && r->test.without_rows)
         fprintf(stream, "%zu task%s no test rows, in no test figure\n",
                 r->test.without_rows, r->test.without_rows == 1 ? " has" : "s have");
     if (r->test.one_class)
         fprintf(stream, "%zu task%s test rows of one class only and no AUC\n",
                 r->test.one_class, r->test.one_class == 1 ? " has" : "s have");
+    if (r->never_picked && r->request->method->keeps)
+        fprintf(stream,
+                "%zu task%s part in no round and kept the public start (only the "
+                "operator may know)\n",
+                r->never_picked, r->never_picked == 1 ? " took" : "s took");
     if (r->stl.there && r->stl.gain.tasks)
         fprintf(
             stream,
@@ -177,7 +235,7 @@ static void print_tasks(const bb_report *r, FILE *stream) {
             "not worse\n",
             100.0 * r->stl.gain.better, r->stl.gain.tasks,
             100.0 * r->stl.gain.not_worse);
-    if (r->stl.there)
+    if (r->stl.there && !isnan(r->stl.lambda))
         fputs("every task alone is for evaluation only: its penalty (in brackets) was "
               "chosen by\ncross-validation over all tasks' training rows\n",
               stream);
@@ -188,8 +246,7 @@ bb_status bb_report_text(const bb_report *r, FILE *stream) {
     const bb_status status = bb_statement_text(&r->statement, &statement);
     if (status) return status;
     fprintf(stream, "%s, %s loss: %zu tasks, %zu features, %zu rows\n",
-            r->request->method->name, loss_name(r->loss), r->tasks, r->features,
-            r->rows);
+            r->request->name, bb_loss_name(r->loss), r->tasks, r->features, r->rows);
     fprintf(stream, "%u round%s in %.2f s (%.2f s with reading and evaluation)\n",
             r->rounds, r->rounds == 1 ? "" : "s", r->seconds_solve, r->seconds_total);
     if (isfinite(r->outcome.objective))

@@ -86,10 +86,10 @@ static bb_status begin_beside(const char *path, const char *word, char **tempora
     return status;
 }
 
-static bb_status make_folder(const bb_rundir *dir, const char *inside) {
+static bb_status make_folder(const bb_rundir *dir, const char *inside, mode_t mode) {
     char *name = NULL;
     bb_status status = bb_rundir_name(dir, inside, &name);
-    if (!status && mkdir(name, 0777)) status = failed(name, "created");
+    if (!status && mkdir(name, mode)) status = failed(name, "created");
     free(name);
     return status;
 }
@@ -116,8 +116,8 @@ bb_status bb_rundir_begin(bb_rundir *out, const char *path, bool force) {
     status = bb_duplicate(&dir.path, path, strlen(path));
     if (!status)
         status = begin_beside(path, dir.replaces ? ".new" : "", &dir.temporary);
-    if (!status) status = make_folder(&dir, "public");
-    if (!status) status = make_folder(&dir, "operator");
+    if (!status) status = make_folder(&dir, "public", 0777);
+    if (!status) status = make_folder(&dir, "operator", 0700);
     if (!status) status = open_billboard(&dir);
     if (!status && !(dir.releases = json_array()))
         status = bb_fail(BB_ENOMEM, "no memory for the billboard's index");

@@ -3,7 +3,7 @@
 #define BB_EVAL_TRAINED_H
 
 #include "data/preprocess.h"
-#include "eval/models.h"
+#include "eval/assess.h"
 #include "eval/options.h"
 
 #include <stdbool.h>
@@ -24,21 +24,26 @@ void bb_trained_close(bb_trained *trained);
  * left out. */
 BB_MUST_CHECK bb_status bb_trained_ignore(bb_trained *trained, const char *columns);
 
-/* New rows as the models see them, their tasks in the models' order; labels are -1 and
- * +1. BB_EDATA, with the place, for a task that has no model or other columns than in
- * training; those that the run left out may be missing. With target_optional a file
- * without targets is read. */
+/* New rows as the models see them, their tasks in the models' order; logistic labels
+ * are -1 and +1. BB_EDATA, with the place, for a task that has no model, other columns
+ * than in training (those that the run left out may be missing), or a class or label
+ * that the models do not know. With target_optional a file without targets is read. */
 BB_MUST_CHECK bb_status bb_trained_rows(const bb_trained *trained, const char *path,
                                         bool target_optional, bb_dataset *rows);
 
-/* prediction (rows->rows) <- x.w + b. */
-void bb_trained_predict(const bb_trained *trained, const bb_dataset *rows,
-                        double *prediction);
+/* How good the models are on such rows, and what always saying what is commonest in
+ * those rows themselves would be. */
+BB_MUST_CHECK bb_status bb_trained_assess(const bb_trained *trained,
+                                          const bb_dataset *rows, bb_assessed *assessed,
+                                          bb_majority *majority);
 
-/* Writes task,prediction (with the logistic loss task,probability: of the larger label)
- * as CSV, in the order of the rows in their source. Whole or not at all. */
+/* Writes what the models say as CSV, in the order of the rows in their source, whole or
+ * not at all; by loss
+ *   squared     task,prediction
+ *   logistic    task,probability: of the larger label
+ *   softmax     task,class,probability: the likeliest class, the first of equal ones
+ *   multilabel  task,labels: those with z > 0, ascending, spaces between them */
 BB_MUST_CHECK bb_status bb_trained_write(const bb_trained *trained,
-                                         const bb_dataset *rows,
-                                         const double *prediction, const char *path);
+                                         const bb_dataset *rows, const char *path);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "learners/rows.h"
+#include "learners/sgd.h"
 #include "learners/solvers.h"
 #include "learners/spectrum.h"
 #include "linalg/linalg.h"
@@ -74,6 +75,8 @@ bb_status bb_local_open(bb_local *local, bb_rows rows, bb_loss loss, bool interc
                     .intercept = intercept,
                     .n = rows.n,
                     .d = rows.d,
+                    .outputs = 1,
+                    .length = rows.d,
                     .x = rows.x,
                     .sparse_first = rows.sparse_first,
                     .sparse_column = rows.sparse_column,
@@ -95,6 +98,8 @@ void bb_local_close(bb_local *local) {
     free(local->gram);
     free(local->xy);
     free(local->x_mean);
+    free(local->touched);
+    free(local->place);
     *local = (bb_local){0};
 }
 
@@ -228,6 +233,9 @@ static size_t larger(size_t a, size_t b) {
 }
 
 size_t bb_local_work(const bb_local *local) {
+    if (local->net || local->loss == BB_LOSS_SOFTMAX ||
+        local->loss == BB_LOSS_MULTILABEL)
+        return bb_sgd_work(local, &(bb_sgd){.batch = 0});
     const size_t here = local->d + 3 * local->n;
     return larger(here, larger(bb_ridge_work(local), bb_lasso_work(local)));
 }

@@ -9,6 +9,19 @@
  * profiled out: rows and targets are centred by the task's own means, and b follows
  * from w. With the logistic loss it is a variable beside w. Without intercept b = 0.
  *
+ * Models with several outputs, z_j = W'x_j for a linear one (W d x outputs, row-major)
+ * or what a network makes of x_j (net.h), have an own problem, too
+ * (bb_local_open_outputs): softmax     s * sum_j (log sum_c exp(z_jc) - z_j,y_j),  y_j
+ * in {0, .., outputs-1} multilabel  s * sum_j sum_c log(1 + exp(-t_jc z_jc)),  t_jc =
+ * +1 for the labels of row j, else -1 and no intercept beside W: a constant column of
+ * the rows takes its place. They are learned by descent (sgd.h); the exact solvers
+ * below are for one output.
+ *
+ * The parameters of a linear model of several outputs and sparse rows are many, and a
+ * task's rows touch few of them: such a task's own model has the rows of W of the
+ * features that occur in its rows only, `length` numbers in all (bb_local_gather).
+ * Elsewhere its model is whatever is shared.
+ *
  * A bb_local borrows the data set's rows; a task without rows has value 0 and gradient
  * 0. */
 #ifndef BB_LEARNERS_LOCAL_H
@@ -20,7 +33,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef enum bb_loss { BB_LOSS_SQUARED, BB_LOSS_LOGISTIC } bb_loss;
+typedef enum bb_loss {
+    BB_LOSS_SQUARED,
+    BB_LOSS_LOGISTIC,
+    BB_LOSS_SOFTMAX,
+    BB_LOSS_MULTILABEL
+} bb_loss;
+
+struct bb_net;
 
 typedef struct bb_local {
     bb_loss loss;
@@ -31,7 +51,17 @@ typedef struct bb_local {
     const size_t *sparse_first; /* n + 1, absolute positions in the two arrays below */
     const uint32_t *sparse_column;
     const double *sparse_value;
-    const double *y; /* n */
+    const double *y; /* n; multilabel: NULL */
+    size_t outputs;  /* 1 with the squared and logistic losses */
+    size_t length;   /* numbers of the task's own model; d for one linear output */
+    const struct bb_net *net;  /* NULL: a linear model */
+    const size_t *label_first; /* multilabel: n + 1, absolute positions in label */
+    const uint32_t *label;     /* ascending in a row, < outputs */
+    /* linear, several outputs, sparse rows: else NULL */
+    uint32_t *touched; /* features that occur in the rows, ascending */
+    size_t touched_count;
+    uint32_t *place; /* of each entry of the rows, from the first row's first: where in
+                        `touched` its feature is */
     /* squared loss only, of the centred rows if there is an intercept: */
     double *gram;   /* d x d: s * X'X, or NULL where the rows are cheaper */
     double *xy;     /* d: s * X'y */
@@ -40,7 +70,8 @@ typedef struct bb_local {
     double y_mean;
     double lipschitz; /* largest eigenvalue of the Hessian in w, or an upper bound at
                          most 1e-6 relative above it (logistic: s/4 * that of X'X, with
-                         the column of ones if there is an intercept) */
+                         the column of ones if there is an intercept; softmax: s/2 of
+                         it, multilabel: s/4; networks: 0, they have none) */
 } bb_local;
 
 /* The rows of one task, borrowed. Either x or the three sparse arrays. */
@@ -51,6 +82,8 @@ typedef struct bb_rows {
     const uint32_t *sparse_column;
     const double *sparse_value;
     const double *y;
+    const size_t *label_first; /* multilabel */
+    const uint32_t *label;
 } bb_rows;
 
 /* Prepares a task's problem; scale_sum chooses s = 1 instead of 1/n. Keeps the Gram
@@ -59,6 +92,19 @@ typedef struct bb_rows {
 BB_MUST_CHECK bb_status bb_local_open(bb_local *local, bb_rows rows, bb_loss loss,
                                       bool intercept, bool scale_sum);
 void bb_local_close(bb_local *local);
+
+/* Prepares a problem of `outputs` outputs, linear (net NULL) or with a network, which
+ * is borrowed and takes rows of bb_net_inputs(net) = d dense columns. The loss may be
+ * any; squared and logistic need one output, and a network for them. BB_EUSAGE where
+ * the two do not fit; BB_ENUMERIC, BB_ENOMEM. */
+BB_MUST_CHECK bb_status bb_local_open_outputs(bb_local *local, bb_rows rows,
+                                              bb_loss loss, size_t outputs,
+                                              const struct bb_net *net, bool scale_sum);
+
+/* Parameters of a model for d features: d, d * outputs, or the network's. */
+size_t bb_model_parameters(size_t d, size_t outputs, const struct bb_net *net);
+/* own (local->length) <- the task's part of shared (all parameters). */
+void bb_local_gather(const bb_local *local, const double *shared, double *own);
 
 /* Doubles of work space that every function below needs, where it does not say else. */
 size_t bb_local_work(const bb_local *local);

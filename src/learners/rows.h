@@ -6,13 +6,15 @@
 
 /* The rows a local problem borrows. */
 static inline bb_rows bb_rows_of(const bb_local *local) {
-    return (bb_rows){local->n,
-                     local->d,
-                     local->x,
-                     local->sparse_first,
-                     local->sparse_column,
-                     local->sparse_value,
-                     local->y};
+    return (bb_rows){.n = local->n,
+                     .d = local->d,
+                     .x = local->x,
+                     .sparse_first = local->sparse_first,
+                     .sparse_column = local->sparse_column,
+                     .sparse_value = local->sparse_value,
+                     .y = local->y,
+                     .label_first = local->label_first,
+                     .label = local->label};
 }
 
 static inline double bb_sum(size_t n, const double *v) {

@@ -130,6 +130,21 @@ static bb_status measure(const bb_local *local, bool ones, double *out) {
     return status;
 }
 
+/* The largest eigenvalue of the loss's Hessian in the outputs, over s (softmax: Bohning
+ * 1992). */
+static double bend(bb_loss loss) {
+    switch (loss) {
+    case BB_LOSS_SQUARED:
+        break;
+    case BB_LOSS_LOGISTIC:
+    case BB_LOSS_MULTILABEL:
+        return 0.25;
+    case BB_LOSS_SOFTMAX:
+        return 0.5;
+    }
+    return 1;
+}
+
 bb_status bb_local_measure(bb_local *local) {
     double value = 0, factor = local->weight;
     bb_status status = BB_OK;
@@ -145,7 +160,7 @@ bb_status bb_local_measure(bb_local *local) {
     } else {
         const bool ones = local->loss == BB_LOSS_LOGISTIC && local->intercept;
         status = measure(local, ones, &value);
-        if (local->loss == BB_LOSS_LOGISTIC) factor /= 4;
+        factor *= bend(local->loss);
     }
     if (status) return status;
     if (!isfinite(value * factor))

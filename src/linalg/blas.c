@@ -70,6 +70,26 @@ void bb_gram_rows(size_t rows, size_t n, double a, const double *A, double *C) {
     mirror(rows, C);
 }
 
+static void product(CBLAS_TRANSPOSE transpose, size_t rows, size_t depth,
+                    size_t columns, double a, const double *A, const double *B,
+                    double b, double *C) {
+    if (rows == 0 || columns == 0) return;
+    const size_t width = transpose == CblasNoTrans ? depth : rows;
+    cblas_dgemm(CblasRowMajor, transpose, CblasNoTrans, as_int(rows), as_int(columns),
+                as_int(depth), a, A, width ? as_int(width) : 1, B, as_int(columns), b,
+                C, as_int(columns));
+}
+
+void bb_product(size_t rows, size_t depth, size_t columns, double a, const double *A,
+                const double *B, double b, double *C) {
+    product(CblasNoTrans, rows, depth, columns, a, A, B, b, C);
+}
+
+void bb_product_transposed(size_t rows, size_t depth, size_t columns, double a,
+                           const double *A, const double *B, double b, double *C) {
+    product(CblasTrans, rows, depth, columns, a, A, B, b, C);
+}
+
 static bb_status check_finite(size_t count, const double *a, const char *what) {
     for (size_t k = 0; k < count; k++)
         if (!isfinite(a[k]))

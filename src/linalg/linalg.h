@@ -41,6 +41,12 @@ double bb_logistic_curved(size_t n, const double *y, double *p, double *curvatur
 void bb_gram(size_t rows, size_t n, double a, const double *A, double b, double *C);
 /* C <- a A A', A rows x n, C rows x rows, both triangles written. */
 void bb_gram_rows(size_t rows, size_t n, double a, const double *A, double *C);
+/* C (rows x columns) <- a A B + b C, A rows x depth, B depth x columns. */
+void bb_product(size_t rows, size_t depth, size_t columns, double a, const double *A,
+                const double *B, double b, double *C);
+/* C (rows x columns) <- a A' B + b C, A depth x rows, B depth x columns. */
+void bb_product_transposed(size_t rows, size_t depth, size_t columns, double a,
+                           const double *A, const double *B, double b, double *C);
 
 /* Eigenvalues, ascending, and eigenvectors of a symmetric matrix (LAPACK dsyevd).
  * a: n x n, destroyed: on return ROW k of `a` is the eigenvector of value[k].

@@ -1,4 +1,4 @@
-/* fedavg, fedprox, pmtl - models that are pulled towards a shared average.
+/* fedavg, fedprox, pmtl, pmtl-clusters, ppsgd - models that meet in a shared average.
  *
  * Every round each task that takes part starts from a model, makes a few steps on its
  * own loss, and shows by how much the model changed; the door's noisy sum of clipped
@@ -8,26 +8,31 @@
  *   fedprox  the same with the penalty mu/2 ||w - w~||^2 (Li et al. 2020)
  *   pmtl     starts from the task's own model, which it keeps, with the penalty
  *            lambda/2 ||w - w~||^2 (Hu, Wu, Smith 2023, algorithm 1)
+ *   pmtl-clusters  the same, with one w~ for each public cluster of tasks
+ *   ppsgd    starts from w~ + theta, theta the task's own part, which it keeps; every
+ *            step is divided, `personal-rate` to 1, between theta and the shared part,
+ *            whose change is shown (Bietti et al. 2022, algorithm 1)
  *
- * At the end a task keeps the shared model (fedavg, fedprox) or its own (pmtl), or fits
- * it to its own rows, which is free. A task without rows shows zeros, and keeps the
- * shared model. docs/methods/pmtl.md, docs/methods/fedavg.md */
+ * At the end a task has the shared model (fedavg, fedprox), its own (pmtl) or the sum
+ * (ppsgd); what it makes of it at home is another phase (finetune.c). A task without
+ * rows shows zeros, and has the shared model. docs/methods/pmtl.md, fedavg.md */
+#include "learners/sgd.h"
 #include "linalg/linalg.h"
 #include "methods/registry.h"
+#include "privacy/chi_square.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { FEDAVG, FEDPROX, PMTL };
-enum { FINETUNE_NONE, FINETUNE_VANILLA, FINETUNE_MEAN };
+enum { FEDAVG, FEDPROX, PMTL, PMTL_CLUSTERS, PPSGD };
 enum { LOCAL_STEPS, LOCAL_EXACT };
+enum { GUARD_AUTO, GUARD_ON, GUARD_OFF };
+static const double false_alarm = 0.01;
 
 typedef struct averaging_options {
-    double clip, penalty, rate, server_rate;
-    uint64_t steps;
-    int local, finetune;
-    double finetune_penalty;
-    uint64_t finetune_steps;
+    double clip, penalty, rate, server_rate, momentum, personal_rate;
+    uint64_t steps, epochs;
+    int local, decay, guard;
 } averaging_options;
 
 #define ROW(word, what, field, fallback_text, from, to, name_of_value, text)           \
@@ -36,177 +41,303 @@ typedef struct averaging_options {
         .fallback = (fallback_text), .least = (from), .most = (to),                    \
         .argument = (name_of_value), .help = (text)                                    \
     }
+#define CHOICE(word, field, fallback_text, words, text)                                \
+    {                                                                                  \
+        .name = (word), .kind = BB_OPTION_CHOICE,                                      \
+        .offset = offsetof(averaging_options, field), .fallback = (fallback_text),     \
+        .choices = (words), .argument = "HOW", .help = (text)                          \
+    }
 #define COMMON_ROWS                                                                    \
     ROW("clip", BB_OPTION_REAL, clip, "1", 1e-12, 1e12, "C",                           \
         "changes are clipped to this public norm when they are shown"),                \
-        ROW("steps", BB_OPTION_COUNT, steps, "10", 1.0, 1e6, "E",                      \
-            "gradient steps of a task in a round, over all its rows"),                 \
-        ROW("rate", BB_OPTION_REAL, rate, "1", 1e-12, 1.99, "R",                       \
-            "their length: R over the task's own Lipschitz constant"),                 \
+        ROW("steps", BB_OPTION_COUNT, steps, "0", 0.0, 1e9, "N",                       \
+            "descent steps of a task in a round; 0: as `epochs' says"),                \
+        ROW("epochs", BB_OPTION_COUNT, epochs, "0", 0.0, 1e6, "E",                     \
+            "passes over the task's rows in a round; 0: one with --batch, else 10"),   \
+        ROW("rate", BB_OPTION_AUTO, rate, "auto", 1e-12, 1e6, "R",                     \
+            "length of a step: over the task's own Lipschitz constant without "        \
+            "--batch, else as it is; auto: 1, with --batch 0.1, networks 0.05"),       \
+        ROW("momentum", BB_OPTION_REAL, momentum, "0", 0.0, 0.999, "BETA",             \
+            "of the local steps"),                                                     \
+        CHOICE("decay", decay, "constant", "constant|linear|inverse",                  \
+               "the rate over a round's steps"),                                       \
         ROW("server-rate", BB_OPTION_REAL, server_rate, "1", 1e-12, 1e6, "R",          \
-            "the shared model moves by this times the average change")
-#define FINETUNE_ROWS(default_word)                                                    \
-    {.name = "finetune",                                                               \
-     .kind = BB_OPTION_CHOICE,                                                         \
-     .offset = offsetof(averaging_options, finetune),                                  \
-     .fallback = (default_word),                                                       \
-     .choices = "none|vanilla|mean",                                                   \
-     .argument = "HOW",                                                                \
-     .help =                                                                           \
-         "after the last round, on a task's own rows only: gradient steps "            \
-         "(vanilla), or the exact minimum with a penalty on the distance from the "    \
-         "shared model (mean)"},                                                       \
-        ROW("finetune-penalty", BB_OPTION_REAL, finetune_penalty, "3e-4", 1e-12, 1e12, \
-            "LAMBDA", "of finetune=mean"),                                             \
-        ROW("finetune-steps", BB_OPTION_COUNT, finetune_steps, "20", 1.0, 1e6, "E",    \
-            "of finetune=vanilla")
-
+            "the shared model moves by this times the average change"),                \
+        CHOICE("guard", guard, "auto", "auto|on|off",                                  \
+               "if the releases look like noise alone, all start from scratch at the " \
+               "end; auto: on for the logistic loss")
 #define PENALTY_ROWS(word, name_of_value)                                              \
-    ROW(word, BB_OPTION_REAL, penalty, "1e-4", 1e-12, 1e12, name_of_value,             \
+    ROW(word, BB_OPTION_REAL, penalty, "1e-4", 0.0, 1e12, name_of_value,               \
         "weight of the penalty on the distance from the shared model"),                \
-    {                                                                                  \
-        .name = "local", .kind = BB_OPTION_CHOICE,                                     \
-        .offset = offsetof(averaging_options, local), .fallback = "exact",             \
-        .choices = "steps|exact", .argument = "HOW",                                   \
-        .help = "a task's part of a round: gradient steps, or the exact minimum of "   \
-                "its loss and the penalty"                                             \
-    }
+        CHOICE("local", local, "exact", "steps|exact",                                 \
+               "a task's part of a round: descent steps, or the exact minimum of its " \
+               "loss and the penalty, where there is a solver for it")
 
-static const bb_option fedavg_table[] = {COMMON_ROWS, FINETUNE_ROWS("mean")};
-static const bb_option fedprox_table[] = {COMMON_ROWS, FINETUNE_ROWS("mean"),
-                                          PENALTY_ROWS("mu", "MU")};
-static const bb_option pmtl_table[] = {COMMON_ROWS, FINETUNE_ROWS("none"),
-                                       PENALTY_ROWS("lambda", "LAMBDA")};
+static const bb_option fedavg_table[] = {COMMON_ROWS};
+static const bb_option fedprox_table[] = {COMMON_ROWS, PENALTY_ROWS("mu", "MU")};
+static const bb_option pmtl_table[] = {COMMON_ROWS, PENALTY_ROWS("lambda", "LAMBDA")};
+static const bb_option ppsgd_table[] = {
+    COMMON_ROWS,
+    ROW("personal-rate", BB_OPTION_REAL, personal_rate, "1", 0.0, 1e6, "R",
+        "of each step this much goes to the task's own part, for 1 to the shared one")};
+
+static bool keeps_own(const bb_view *view) {
+    return view->method->variant == PMTL || view->method->variant == PMTL_CLUSTERS;
+}
 
 static double penalty_of(const bb_view *view) {
     const averaging_options *o = view->options;
-    return view->method->variant == FEDAVG ? 0.0 : o->penalty;
+    return view->method->variant == FEDAVG || view->method->variant == PPSGD
+               ? 0.0
+               : o->penalty;
 }
 
-/* -- public -- */
+/* A solver exists for linear models of one output, and a minimum with a penalty. */
+static bool is_exact(const bb_view *view) {
+    const averaging_options *o = view->options;
+    return o->local == LOCAL_EXACT && penalty_of(view) > 0.0 && !view->pub->network &&
+           (view->pub->loss == BB_LOSS_SQUARED || view->pub->loss == BB_LOSS_LOGISTIC);
+}
+
+static bool is_guarded(const bb_view *view) {
+    const averaging_options *o = view->options;
+    return o->guard == GUARD_ON ||
+           (o->guard == GUARD_AUTO && view->pub->loss == BB_LOSS_LOGISTIC &&
+            !view->pub->network);
+}
+
+static bb_sgd descent_of(const bb_view *view) {
+    const averaging_options *o = view->options;
+    const double automatic = view->pub->network ? 0.05 : view->pub->batch ? 0.1 : 1.0;
+    const uint64_t most = view->pub->batch ? 1 : 10;
+    return (bb_sgd){.steps = o->steps,
+                    .epochs = o->epochs ? o->epochs : most,
+                    .batch = view->pub->batch,
+                    .rate = isnan(o->rate) ? automatic : o->rate,
+                    .momentum = o->momentum,
+                    .decay = (bb_decay)o->decay};
+}
+
+/* -- public: the board is w~ (one for each cluster), then, with a guard, the sum of all
+ * releases, and whether it was ever too long for noise -- */
+
+static size_t groups(const bb_view *view) {
+    return view->method->clustered && view->pub->cluster ? view->pub->clusters : 1;
+}
+
+static size_t shared_length(const bb_view *view) {
+    return groups(view) * view->pub->parameters;
+}
+
+static size_t board_length(const bb_view *view) {
+    const size_t n = shared_length(view);
+    return is_guarded(view) ? 2 * n + 1 : n;
+}
+
+static void open_board(const bb_view *view, bb_billboard *board) {
+    const size_t p = view->pub->parameters;
+    for (size_t k = 0; k < groups(view); k++) {
+        const double *start = bb_public_start(view->pub, k);
+        if (start) memcpy(board->at + k * p, start, p * sizeof *start);
+    }
+}
 
 static void layout(const bb_view *view, bb_layout *out) {
     const averaging_options *o = view->options;
     *out = (bb_layout){
-        1, {{"model changes", BB_FORM_VECTOR, view->pub->features, o->clip, 1.0}}};
+        1, {{"model changes", BB_FORM_VECTOR, shared_length(view), o->clip, 1.0}}};
 }
 
 static bb_status plan(const bb_view *view, bb_plan *out) {
+    const averaging_options *o = view->options;
     bb_layout blocks;
+    if (view->pub->batch == 0 && !view->pub->network && !isnan(o->rate) &&
+        o->rate >= 2.0 && !is_exact(view))
+        return bb_fail(BB_EUSAGE,
+                       "option rate: steps over all rows are stable below 2 (times one "
+                       "over the Lipschitz constant), got %g",
+                       o->rate);
     const bb_status status = bb_plan_schedule(out, view->pub, 0, 20, "uniform");
     layout(view, &blocks);
     if (!status) bb_plan_room(out, view->pub, &blocks);
     return status;
 }
 
-static size_t features(const bb_view *view) {
-    return view->pub->features;
+static double *sum_of(const bb_view *view, double *at) {
+    return at + shared_length(view);
 }
 
-/* The board is w~, zero before the first release. */
+static bool was_detected(const bb_view *view) {
+    return !is_guarded(view) || view->board->at[2 * shared_length(view)] > 0.0;
+}
+
+/* Under noise alone the sum of t releases has t noise^2 chi^2 as its squared length. */
+static void look(const bb_view *view, const bb_release *release, bb_billboard *board) {
+    const size_t n = shared_length(view);
+    double *sum = sum_of(view, board->at), *detected = sum + n;
+    const double noise = release->noise[0], t = release->round;
+    bb_axpy(n, 1.0, release->value[0], sum);
+    const double length = bb_norm(n, sum);
+    if (length * length >
+        t * noise * noise *
+            bb_chi_square_quantile((double)n, false_alarm / view->plan->rounds))
+        *detected = 1.0;
+}
+
 static bb_status digest(const bb_view *view, const bb_release *release,
                         bb_billboard *board, double *work) {
     const averaging_options *o = view->options;
+    const size_t n = shared_length(view);
     (void)work;
-    bb_axpy(board->length, o->server_rate / bb_cohort_size(view->pub),
-            release->value[0], board->at);
+    bb_axpy(n, o->server_rate / bb_cohort_size(view->pub), release->value[0],
+            board->at);
+    if (!is_guarded(view)) return BB_OK;
+    look(view, release, board);
+    if (release->round == view->plan->rounds && sum_of(view, board->at)[n] == 0.0) {
+        memset(board->at, 0, n * sizeof *board->at);
+        open_board(view, board);
+    }
     return BB_OK;
 }
 
-/* -- one task -- */
-
-/* pmtl's state: the task's own model, then the change that it will show. The others
- * keep the change only. */
-static size_t state_length(const bb_view *view) {
-    return (view->method->variant == PMTL ? 2 : 1) * view->pub->features;
+static const double *shared(const bb_view *view) {
+    return view->board->at;
 }
 
-static double *change_of(const bb_view *view, const bb_task *task) {
-    return task->state + (view->method->variant == PMTL ? view->pub->features : 0);
+/* -- one task: numbers are those of its own model, local->length of them -- */
+
+static size_t group_of(const bb_view *view, const bb_task *task) {
+    return groups(view) > 1 ? view->pub->cluster[task->id] : 0;
 }
 
-static size_t work_length(const bb_view *view) {
-    return 2 * view->pub->features;
+/* The work of a task: w~, its model, what the exact solver found, or what a step needs.
+ */
+typedef struct desk {
+    double *shared, *model, *rest;
+} desk;
+
+static desk desk_of(const bb_view *view, const bb_task *task) {
+    const size_t n = task->local->length;
+    const desk d = {task->work, task->work + n, task->work + 2 * n};
+    bb_local_gather(task->local,
+                    view->board->at + group_of(view, task) * view->pub->parameters,
+                    d.shared);
+    return d;
 }
 
-/* w <- w after gradient steps on the task's loss and the penalty around `centre`. */
-static void descend(const bb_view *view, bb_task *task, uint64_t steps, double penalty,
-                    const double *centre, double *w) {
-    const averaging_options *o = view->options;
-    const size_t d = view->pub->features;
-    double *g = task->work, *work = g + 2 * d, gb;
-    const double length = o->rate / (task->local->lipschitz + penalty);
-    if (task->local->n == 0 || !(length < INFINITY)) return;
-    for (uint64_t k = 0; k < steps; k++) {
-        bb_local_gradient(task->local, w, 0.0, g, &gb, work);
-        for (size_t j = 0; j < d; j++)
-            w[j] -= length * (g[j] + penalty * (w[j] - centre[j]));
+static size_t local_length(const bb_view *view, const bb_local *local) {
+    const bb_sgd sgd = descent_of(view);
+    return 4 * local->length + bb_sgd_work(local, &sgd);
+}
+
+/* The task's public start, in its own numbers. */
+static void gather_start(const bb_view *view, const bb_task *task, double *out) {
+    const double *start = bb_public_start(view->pub, group_of(view, task));
+    if (start)
+        bb_local_gather(task->local, start, out);
+    else
+        memset(out, 0, task->local->length * sizeof *out);
+}
+
+/* state: pmtl, the task's model less the public start; ppsgd, theta. */
+static void begin(const bb_view *view, bb_task *task) {
+    if (!task->local->n || view->method->state_models == 0) return;
+    gather_start(view, task, task->state);
+    for (size_t k = 0; k < task->local->length; k++)
+        task->state[k] = task->model[k] - task->state[k];
+}
+
+/* w <- where the round starts: state is what the task adds to `base`. */
+static void set_out(const bb_view *view, const bb_task *task, const desk *d) {
+    const size_t n = task->local->length;
+    if (keeps_own(view))
+        gather_start(view, task, d->model);
+    else
+        memcpy(d->model, d->shared, n * sizeof *d->model);
+    if (view->method->state_models) bb_axpy(n, 1.0, task->state, d->model);
+}
+
+static void improve(const bb_view *view, bb_task *task, const desk *d) {
+    const double penalty = penalty_of(view);
+    const size_t n = task->local->length;
+    if (is_exact(view)) {
+        double intercept, *found = d->rest;
+        if (!bb_local_ridge(task->local, penalty, d->shared, found, &intercept,
+                            d->rest + n))
+            memcpy(d->model, found, n * sizeof *found);
+        return;
     }
+    const bb_sgd sgd = descent_of(view);
+    const bb_pull pull = {.penalty = penalty, .centre = d->shared};
+    bb_local_descend(task->local, &sgd, &pull, task->random, d->model, NULL, d->rest);
 }
 
-/* w <- the minimum of the task's loss and the penalty; w stays as it is where there is
- * none. */
-static void solve(const bb_view *view, bb_task *task, const double *shared, double *w) {
-    const size_t d = view->pub->features;
-    double *found = task->work, *work = found + 2 * d, intercept;
-    if (task->local->n == 0) return;
-    if (!bb_local_ridge(task->local, penalty_of(view), shared, found, &intercept, work))
-        memcpy(w, found, d * sizeof *w);
-}
-
+/* The change that will be shown stays at the end of the desk: where w~ was. */
 static void train(const bb_view *view, bb_task *task) {
     const averaging_options *o = view->options;
-    const size_t d = view->pub->features;
-    const double *shared = view->board->at;
-    const double *start = view->method->variant == PMTL ? task->state : shared;
-    double *w = task->work + d, *change = change_of(view, task);
-    memcpy(w, start, d * sizeof *w);
-    if (o->local == LOCAL_EXACT)
-        solve(view, task, shared, w);
-    else
-        descend(view, task, o->steps, penalty_of(view), shared, w);
-    for (size_t j = 0; j < d; j++) change[j] = w[j] - start[j];
-    if (view->method->variant == PMTL) memcpy(task->state, w, d * sizeof *w);
+    const size_t n = task->local->length;
+    const desk d = desk_of(view, task);
+    double *change = d.shared;
+    if (task->local->n == 0) {
+        memset(change, 0, n * sizeof *change);
+        return;
+    }
+    set_out(view, task, &d);
+    double *start = d.rest + n;
+    improve(view, task, &d);
+    /* rest is free again: the start once more, to take the difference */
+    const desk again = {d.shared, start, d.rest};
+    set_out(view, task, &again);
+    for (size_t k = 0; k < n; k++) change[k] = d.model[k] - start[k];
+    if (view->method->variant == PPSGD)
+        bb_scale(n, 1.0 / (1.0 + o->personal_rate), change);
+    if (keeps_own(view)) bb_axpy(n, 1.0, change, task->state);
+    if (view->method->variant == PPSGD)
+        bb_axpy(n, o->personal_rate, change, task->state);
 }
 
 static void show(const bb_view *view, const bb_task *task, double *const *block) {
-    memcpy(block[0], change_of(view, task), view->pub->features * sizeof **block);
+    memcpy(block[0] + group_of(view, task) * view->pub->parameters, task->work,
+           task->local->length * sizeof **block);
 }
 
 static bb_status finish(const bb_view *view, bb_task *task) {
-    const averaging_options *o = view->options;
-    const double *shared = view->board->at;
-    const bool has_own = view->method->variant == PMTL && task->local->n > 0;
-    const double *own = has_own ? task->state : shared;
+    const desk d = desk_of(view, task);
     *task->intercept = 0.0;
-    memcpy(task->model, own, view->pub->features * sizeof *own);
-    if (o->finetune == FINETUNE_VANILLA)
-        descend(view, task, o->finetune_steps, 0.0, shared, task->model);
-    if (o->finetune == FINETUNE_MEAN && task->local->n > 0)
-        return bb_local_ridge(task->local, o->finetune_penalty, shared, task->model,
-                              task->intercept, task->work);
+    if (task->local->n == 0 || !was_detected(view))
+        memcpy(d.model, d.shared, task->local->length * sizeof *d.model);
+    else
+        set_out(view, task, &d);
+    memcpy(task->model, d.model, task->local->length * sizeof *d.model);
     return BB_OK;
 }
 
-#define METHOD(word, number, words, keep, rows)                                        \
+#define METHOD(word, number, words, keep, states, many, how, rows)                     \
     {                                                                                  \
         .name = (word), .summary = (words), .variant = (number),                       \
-        .kind = BB_METHOD_PRIVATE,                                                     \
-        .losses = BB_SUPPORTS_SQUARED | BB_SUPPORTS_LOGISTIC, .sampled = true,         \
-        .keeps = (keep), .shared_intercept = true,                                     \
-        .options = {(rows), sizeof(rows) / sizeof *(rows)},                            \
+        .kind = BB_METHOD_PRIVATE, .losses = BB_SUPPORTS_ALL, .draws = true,           \
+        .sampled = true, .keeps = (keep), .clustered = (many), .finetune = (how),      \
+        .shared_intercept = true, .options = {(rows), sizeof(rows) / sizeof *(rows)},  \
         .options_size = sizeof(averaging_options), .plan = plan,                       \
-        .board_length = features, .state_length = state_length,                        \
-        .work_length = work_length, .layout = layout, .train = train, .show = show,    \
-        .digest = digest, .finish = finish                                             \
+        .board_length = board_length, .state_models = (states),                        \
+        .local_length = local_length, .open = open_board, .begin = begin,              \
+        .layout = layout, .train = train, .show = show, .digest = digest,              \
+        .finish = finish, .shared = shared                                             \
     }
 
 const bb_method bb_method_fedavg =
     METHOD("fedavg", FEDAVG, "one shared model, by averaging what tasks change in it",
-           false, fedavg_table);
+           false, 0, false, "mean", fedavg_table);
 const bb_method bb_method_fedprox =
     METHOD("fedprox", FEDPROX, "fedavg whose local steps stay near the shared model",
-           false, fedprox_table);
+           false, 0, false, "mean", fedprox_table);
 const bb_method bb_method_pmtl =
     METHOD("pmtl", PMTL, "personal models, each pulled towards their shared average",
-           true, pmtl_table);
+           true, 1, false, "mean", pmtl_table);
+const bb_method bb_method_pmtl_clusters =
+    METHOD("pmtl-clusters", PMTL_CLUSTERS,
+           "pmtl with one average for each public cluster of tasks", true, 1, true,
+           "mean", pmtl_table);
+const bb_method bb_method_ppsgd =
+    METHOD("ppsgd", PPSGD, "a shared model plus a part that stays with the task", true,
+           1, false, "mean", ppsgd_table);

@@ -6,18 +6,13 @@
  * momentum. Rounds follow from public sizes. Everything else is local and free.
  * docs/methods/mp-centre.md */
 #include "linalg/linalg.h"
+#include "methods/personal.h"
 #include "methods/registry.h"
 #include "privacy/chi_square.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Weights of the penalty beside the summed loss: of a task alone, and of its deviation
- * from the centre at the end. 3/pi^2 is one over the variance of the logistic law. */
-#define ALONE_WEIGHT     0.30396355092701331
-#define DEVIATION_WEIGHT 1.0
-/* A task with fewer rows cannot judge whether the centre helps it. */
-static const size_t least_rows_to_judge = 30;
 static const double step = 3.0, most_momentum = 0.7, false_alarm = 0.01;
 enum { MOST_ROUNDS = 12 };
 
@@ -90,7 +85,13 @@ static bb_status digest(const bb_view *view, const bb_release *release,
         at.velocity[k] = momentum * at.velocity[k] + step * g[k];
         at.centre[k] += at.velocity[k];
     }
+    if (release->round == view->plan->rounds && *at.detected == 0.0)
+        memset(at.centre, 0, d * sizeof *at.centre);
     return BB_OK;
+}
+
+static const double *shared(const bb_view *view) {
+    return board_at(view->board->at, view->pub->features).centre;
 }
 
 static size_t features(const bb_view *view) {
@@ -99,21 +100,8 @@ static size_t features(const bb_view *view) {
 
 /* -- one task -- */
 
-static size_t work_length(const bb_view *view) {
-    const size_t d = view->pub->features;
-    return 3 * d + d * d;
-}
-
 static size_t local_length(const bb_view *view, const bb_local *local) {
-    (void)view;
-    return 2 * local->n + bb_local_hessian_work(local);
-}
-
-/* The minimum of the summed loss plus weight/2 ||w - centre||^2. */
-static bb_status fit(const bb_local *local, double weight, const double *centre,
-                     double *w, double *work) {
-    double intercept;
-    return bb_local_ridge(local, weight * local->weight, centre, w, &intercept, work);
+    return view->pub->features + bb_personal_work(local);
 }
 
 /* state: the direction that the task will show. */
@@ -123,7 +111,7 @@ static void train(const bb_view *view, bb_task *task) {
     double *w = task->work, *u = task->state;
     memset(u, 0, d * sizeof *u);
     if (task->local->n == 0 ||
-        fit(task->local, ALONE_WEIGHT, centre, w, task->work + work_length(view)))
+        bb_personal_fit(task->local, BB_ALONE_WEIGHT, centre, w, w + d))
         return;
     for (size_t k = 0; k < d; k++) u[k] = w[k] - centre[k];
     const double norm = bb_norm(d, u);
@@ -134,73 +122,11 @@ static void show(const bb_view *view, const bb_task *task, double *const *block)
     memcpy(block[0], task->state, view->pub->features * sizeof **block);
 }
 
-static void copy_row(const bb_local *local, size_t j, double *x) {
-    if (local->x) {
-        memcpy(x, local->x + j * local->d, local->d * sizeof *x);
-        return;
-    }
-    memset(x, 0, local->d * sizeof *x);
-    for (size_t k = local->sparse_first[j]; k < local->sparse_first[j + 1]; k++)
-        x[local->sparse_column[k]] = local->sparse_value[k];
-}
-
-/* loss[j] <- the loss of row j under the model without it, to first order (approximate
- * leave-one-out: Rad, Maleki 2020): its prediction moves by h l' / (1 - h l''), h = x'
- * H^-1 x, H the Hessian of the summed loss and penalty. work: 2 d + d^2, then
- * bb_local_hessian_work. */
-static bb_status leave_one_out(const bb_local *local, double weight, const double *w,
-                               double *loss, double *work) {
-    const size_t d = local->d;
-    double *x = work, *solved = x + d, *hessian = solved + d, *mean = solved, bend;
-    bb_local_hessian(local, w, 0.0, hessian, mean, &bend, hessian + d * d);
-    for (size_t k = 0; k < d; k++) hessian[k * d + k] += weight * local->weight;
-    const bb_status status = bb_cholesky(d, hessian);
-    if (status) return status;
-    for (size_t j = 0; j < local->n; j++) {
-        copy_row(local, j, x);
-        memcpy(solved, x, d * sizeof *x);
-        bb_cholesky_solve(d, hessian, solved);
-        const double h = local->weight * bb_dot(d, x, solved), y = local->y[j];
-        const double eta = bb_dot(d, x, w), p = 1.0 / (1.0 + exp(y * eta));
-        const double moved = eta - h * y * p / (1.0 - h * p * (1.0 - p));
-        loss[j] = y * moved > 0.0 ? log1p(exp(-y * moved))
-                                  : log1p(exp(y * moved)) - y * moved;
-    }
-    return BB_OK;
-}
-
-/* Whether the task's own rows speak against the joint model: by one standard error. */
-static bool rejects(const bb_local *local, const double *joint, const double *own,
-                    double *work) {
-    const size_t n = local->n;
-    double *a = work, *b = a + n, mean = 0.0, square = 0.0;
-    if (leave_one_out(local, DEVIATION_WEIGHT, joint, a, b + n) ||
-        leave_one_out(local, ALONE_WEIGHT, own, b, b + n))
-        return true;
-    for (size_t j = 0; j < n; j++) mean += (a[j] - b[j]) / (double)n;
-    for (size_t j = 0; j < n; j++)
-        square += (a[j] - b[j] - mean) * (a[j] - b[j] - mean);
-    return mean > sqrt(square / (double)(n - 1) / (double)n);
-}
-
 static bb_status finish(const bb_view *view, bb_task *task) {
-    const size_t d = view->pub->features;
-    const bb_local *local = task->local;
-    const centre_board at = board_at(view->board->at, d);
-    double *own = task->work, *work = own + d;
+    const centre_board at = board_at(view->board->at, view->pub->features);
     *task->intercept = 0.0;
-    if (local->n == 0) {
-        if (*at.detected > 0.0) memcpy(task->model, at.centre, d * sizeof *at.centre);
-        return BB_OK;
-    }
-    bb_status status = fit(local, ALONE_WEIGHT, NULL, own, work);
-    if (!status && *at.detected > 0.0)
-        status = fit(local, DEVIATION_WEIGHT, at.centre, task->model, work);
-    if (status) return status;
-    if (*at.detected == 0.0 ||
-        (local->n >= least_rows_to_judge && rejects(local, task->model, own, work)))
-        memcpy(task->model, own, d * sizeof *own);
-    return BB_OK;
+    return bb_personal_model(task->local, *at.detected > 0.0 ? at.centre : NULL,
+                             task->model, task->work);
 }
 
 const bb_method bb_method_mp_centre = {
@@ -212,7 +138,6 @@ const bb_method bb_method_mp_centre = {
     .plan = plan,
     .board_length = board_length,
     .state_length = features,
-    .work_length = work_length,
     .digest_length = features,
     .local_length = local_length,
     .layout = layout,
@@ -220,4 +145,5 @@ const bb_method bb_method_mp_centre = {
     .show = show,
     .digest = digest,
     .finish = finish,
+    .shared = shared,
 };

@@ -1,4 +1,4 @@
-/* mtl.c - the public side of mtl-trace and mtl-l21. */
+/* mtl.c - the public side of mtl-trace, mtl-l21 and mtl-mtrl. */
 #include "methods/mtl.h"
 
 #include "linalg/linalg.h"
@@ -19,10 +19,15 @@ static const double first_balance = 10.0, balanced = 2.0, balance_power = 0.7,
 static const double check_when = 10.0, usual_rate = 0.8, fewest_steps = 2.0,
                     most_steps = 10.0;
 
-/* Omega is the trace norm: the billboard's matrix is full, and vectors are shown
- * through the sum of their outer products. Otherwise both are diagonal. */
+/* The penalty is of singular values: the billboard's matrix is full, and vectors are
+ * shown through the sum of their outer products. Otherwise both are diagonal. */
 static bool is_trace(const bb_view *view) {
-    return view->method->variant == BB_MTL_TRACE;
+    return view->method->variant != BB_MTL_L21;
+}
+
+/* The penalty is no norm: its conjugate is finite everywhere. */
+static bool is_mtrl(const bb_view *view) {
+    return view->method->variant == BB_MTL_MTRL;
 }
 
 static bb_mtl_board *board_of(const bb_view *view) {
@@ -75,14 +80,18 @@ void bb_mtl_layout(const bb_view *view, bb_layout *layout) {
 /* -- the penalty
  * ----------------------------------------------------------------------- */
 
-/* What the prox does to one singular value or row norm `size`: returns its factor, adds
- * to Omega(Z), ||Z||^2 and ||V - Z||^2. */
-static double shrink(double size, double theta, bb_mtl_board *board, double *z,
-                     double *u) {
-    const double kept = fmax(0.0, size - theta), cut = size - kept;
-    board->omega += kept;
-    *z += kept * kept;
-    *u += cut * cut;
+/* What a prox does, and to what: singular values or row norms lose theta, then a
+ * fraction; their sum, and the squares of what is kept and of what is cut off. */
+typedef struct prox {
+    double theta, keep, sum, kept, cut;
+} prox;
+
+/* Returns the factor of one singular value or row norm `size`. */
+static double shrink(prox *p, double size) {
+    const double kept = p->keep * fmax(0.0, size - p->theta), cut = size - kept;
+    p->sum += kept;
+    p->kept += kept * kept;
+    p->cut += cut * cut;
     return kept > 0.0 ? kept / size : 0.0;
 }
 
@@ -90,34 +99,51 @@ static double root(double square) {
     return sqrt(fmax(0.0, square));
 }
 
+/* value <- the singular values, from their squares, ascending. */
+static void take_roots(size_t d, double *value) {
+    for (size_t k = 0; k < d; k++) value[k] = root(value[k]);
+}
+
+/* rho Z = rho V - ridge Z - lambda ||Z||_* on singular values (cut at 0). */
+static prox prox_of(const bb_view *view, size_t d, const double *value) {
+    const bb_mtl_options *o = view->options;
+    const double rho = board_of(view)->rho, a = (o->ridge + rho) / rho;
+    if (!is_mtrl(view)) return (prox){.theta = o->lambda / rho, .keep = 1.0};
+    return (prox){.theta = bb_mtrl_level(d, value, a, o->lambda / rho),
+                  .keep = 1.0 / a};
+}
+
 /* The prox's matrix from the sum of v v' or v o v; `work` as in bb_mtl_digest_length.
  */
-static bb_status make_matrix(const bb_view *view, const double *sum, double theta,
-                             double *work) {
+static bb_status make_matrix(const bb_view *view, const double *sum, double *work) {
+    const bb_mtl_options *o = view->options;
     const size_t d = view->pub->features;
     bb_mtl_board *board = board_of(view);
-    double z = 0.0, u = 0.0;
-    board->omega = 0.0;
+    prox p;
     if (!is_trace(view)) {
-        for (size_t k = 0; k < d; k++)
-            board->matrix[k] = shrink(root(sum[k]), theta, board, &z, &u);
+        p = prox_of(view, d, NULL);
+        for (size_t k = 0; k < d; k++) board->matrix[k] = shrink(&p, root(sum[k]));
     } else {
         double *vector = work, *value = vector + d * d, *f = value + d, *rest = f + d;
         memcpy(vector, sum, d * d * sizeof *vector);
         const bb_status status = bb_eigen(d, vector, value, rest);
         if (status) return status;
-        for (size_t k = 0; k < d; k++)
-            f[k] = shrink(root(value[k]), theta, board, &z, &u);
+        take_roots(d, value);
+        p = prox_of(view, d, value);
+        for (size_t k = 0; k < d; k++) f[k] = shrink(&p, value[k]);
         bb_spectral(d, vector, f, board->matrix, rest);
     }
+    board->omega =
+        is_mtrl(view) ? 0.5 * (o->ridge / o->lambda * p.kept + p.sum * p.sum) : p.sum;
     board->ratio_before = board->ratio;
-    board->ratio = sqrt(z / fmax(u, 1e-300));
+    board->ratio = sqrt(p.kept / fmax(p.cut, 1e-300));
     return BB_OK;
 }
 
-/* ||G|| from the sum of g g' or g o g. */
+/* ||G|| from the sum of g g' or g o g; of mtl-mtrl, P*(G). */
 static bb_status dual_norm(const bb_view *view, const double *sum, double *norm,
                            double *work) {
+    const bb_mtl_options *o = view->options;
     const size_t d = view->pub->features;
     double largest = 0.0;
     if (!is_trace(view)) {
@@ -128,6 +154,11 @@ static bb_status dual_norm(const bb_view *view, const double *sum, double *norm,
         const bb_status status = bb_eigenvalues(d, copy, value, rest);
         if (status) return status;
         largest = d ? value[d - 1] : 0.0;
+        if (is_mtrl(view)) {
+            take_roots(d, value);
+            *norm = bb_mtrl_conjugate(d, value, o->ridge, o->lambda);
+            return BB_OK;
+        }
     }
     *norm = root(largest);
     return BB_OK;
@@ -151,14 +182,26 @@ static void balance(bb_mtl_board *board, double apart, double moved) {
     board->rho *= fmin(most_change, fmax(1.0 / most_change, change));
 }
 
+/* Whether the coming check is likely to succeed; sets its guess of t. */
+static bool check_is_due(const bb_view *view, double moved) {
+    const bb_mtl_options *o = view->options;
+    bb_mtl_board *board = board_of(view);
+    const bool soon = board->steps > 1.0 && board->steps >= board->check_from;
+    /* gradients exceed the ball of radius lambda by at most this fraction of it, which
+     * costs the bound that fraction of the penalty */
+    const double excess = moved / (BB_MTL_RELAXATION * o->lambda);
+    board->guess = fmin(1.0 / (1.0 + 4.0 * excess), BB_MTL_ALMOST);
+    if (is_mtrl(view)) board->guess = BB_MTL_ALMOST;
+    return soon && (is_mtrl(view) || excess * o->lambda * board->omega <=
+                                         check_when * o->tolerance * board->objective);
+}
+
 static bb_status digest_step(const bb_view *view, const bb_release *release,
                              double *work) {
-    const bb_mtl_options *o = view->options;
     bb_mtl_board *board = board_of(view);
     const double apart = root(release->value[1][BB_MTL_APART]);
     const double moved = root(release->value[1][BB_MTL_MOVED]);
-    bb_status status =
-        make_matrix(view, release->value[0], o->lambda / board->rho, work);
+    const bb_status status = make_matrix(view, release->value[0], work);
     if (status) return status;
     const double rho = board->rho;
     board->steps += 1.0;
@@ -167,14 +210,7 @@ static bb_status digest_step(const bb_view *view, const bb_release *release,
         balance(board, apart, moved);
     board->renew = board->steps == 5.0 || balance_is_due(board->steps) ? 1.0 : 0.0;
     board->rho_before = rho;
-    /* gradients exceed the ball of radius lambda by at most this fraction of it, which
-     * costs the bound that fraction of the penalty */
-    const double excess = moved / (BB_MTL_RELAXATION * o->lambda);
-    if (board->steps > 1.0 && board->steps >= board->check_from &&
-        excess * o->lambda * board->omega <=
-            check_when * o->tolerance * board->objective)
-        board->step = 0.0;
-    board->guess = fmin(1.0 / (1.0 + 4.0 * excess), BB_MTL_ALMOST);
+    if (check_is_due(view, moved)) board->step = 0.0;
     return BB_OK;
 }
 
@@ -198,9 +234,10 @@ static bb_status digest_check(const bb_view *view, const bb_release *release,
     double norm = 0.0;
     bb_status status = dual_norm(view, release->value[0], &norm, work);
     if (status) return status;
-    const double t =
-        norm > o->lambda ? fmin(BB_MTL_ALMOST, o->lambda / norm) : BB_MTL_ALMOST;
-    const double dual = -conjugate_at(board, sum, t) - t * sum[BB_MTL_SLACK];
+    const bool inside = is_mtrl(view) || norm <= o->lambda;
+    const double t = inside ? BB_MTL_ALMOST : fmin(BB_MTL_ALMOST, o->lambda / norm);
+    const double dual = -conjugate_at(board, sum, t) - t * sum[BB_MTL_SLACK] -
+                        (is_mtrl(view) ? norm : 0.0);
     const bool failed = sum[BB_MTL_FAILED] > 0.0;
     if (release->round == 1) {
         board->dual = 0.0; /* no loss is negative */

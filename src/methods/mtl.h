@@ -1,7 +1,8 @@
-/* mtl.h - what mtl-trace and mtl-l21 have in common: the exact optimum of
+/* mtl.h - what mtl-trace, mtl-l21 and mtl-mtrl have in common: the exact optimum of
  *   F(W, b) = sum_i L_i(w_i, b_i) + lambda Omega(W),
  * Omega the trace norm of W or the sum over features of the norms of its rows, with a
  * certificate. Everything is exchanged in the clear. docs/methods/mtl-trace.md
+ * (mtl-mtrl: a penalty that is no norm in place of lambda Omega, see mtl_mtrl.c.)
  *
  * Alternating direction method of multipliers (Boyd et al. 2011, sections 3.4.3
  * and 7.2): w_i = argmin L_i(w) + rho/2 ||w - (z_i - u_i)||^2    each task, exactly v_i
@@ -12,6 +13,7 @@
  * show their gradients g_i at w_i, and with t = min(1, lambda / ||G||), ||.|| the dual
  * norm of Omega, the residuals t u_i of w_i are a feasible point of the dual problem:
  *   F >= - sum_i L_i*(t u_i)          (Fenchel)
+ * mtl-mtrl: F >= - sum_i L_i*(u_i) - P*(G), P* the penalty's conjugate.
  * The first round is a check at W = 0; the last one that a run may have, too. */
 #ifndef BB_METHODS_MTL_H
 #define BB_METHODS_MTL_H
@@ -20,17 +22,18 @@
 
 enum { BB_MTL_MOST_FEATURES = 4000 };
 
-typedef enum bb_mtl_variant { BB_MTL_TRACE, BB_MTL_L21 } bb_mtl_variant;
+typedef enum bb_mtl_variant { BB_MTL_TRACE, BB_MTL_L21, BB_MTL_MTRL } bb_mtl_variant;
 
 typedef struct bb_mtl_options {
     double lambda, tolerance;
+    double ridge; /* mtl-mtrl */
 } bb_mtl_options;
 
-#define BB_MTL_ROWS(penalty)                                                           \
+#define BB_MTL_ROWS(penalty, value)                                                    \
     {.name = "lambda",                                                                 \
      .kind = BB_OPTION_REAL,                                                           \
      .offset = offsetof(bb_mtl_options, lambda),                                       \
-     .fallback = "0.1",                                                                \
+     .fallback = (value),                                                              \
      .least = 1e-12,                                                                   \
      .most = 1e12,                                                                     \
      .argument = "LAMBDA",                                                             \
@@ -51,7 +54,7 @@ typedef struct bb_mtl_board {
     double steps;      /* so far */
     double check_from; /* no check before so many steps */
     double rho, rho_before;     /* of the coming step, and of the one that made M */
-    double omega;               /* Omega(Z), Z = M V */
+    double omega;               /* the penalty over lambda at Z = M V */
     double ratio, ratio_before; /* ||Z|| / ||U||, and of the step before */
     double guess;               /* of t, for the coming check */
     double objective, dual,
@@ -76,6 +79,13 @@ enum { BB_MTL_APART, BB_MTL_MOVED, BB_MTL_STEPPED };
 #define BB_MTL_ALMOST (1.0 - 1e-14)
 /* Over-relaxation a. */
 #define BB_MTL_RELAXATION 1.7
+
+/* mtl-mtrl: the t >= 0 with t = lambda / a * sum_k max(0, v_k - t), for values v_k >= 0
+ * in ascending order and a >= 0 (a = 0: the largest of them). */
+double bb_mtrl_level(size_t count, const double *ascending, double a, double lambda);
+/* P*(G) from the singular values of G. */
+double bb_mtrl_conjugate(size_t count, const double *ascending, double ridge,
+                         double lambda);
 
 /* bb_method's hooks; the method's variant is its penalty, a bb_mtl_variant. */
 BB_MUST_CHECK bb_status bb_mtl_plan(const bb_view *view, bb_plan *plan);

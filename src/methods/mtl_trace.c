@@ -3,7 +3,7 @@
 #include "methods/mtl.h"
 #include "methods/registry.h"
 
-static const bb_option table[] = {BB_MTL_ROWS("trace norm")};
+static const bb_option table[] = {BB_MTL_ROWS("trace norm", "0.1")};
 
 const bb_method bb_method_mtl_trace = {
     .name = "mtl-trace",

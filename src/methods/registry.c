@@ -6,6 +6,7 @@ static const bb_method *const methods[] = {
     &bb_method_stl,            /* alone */
     &bb_method_mtl_trace,      /* in the clear */
     &bb_method_mtl_l21,        /* in the clear */
+    &bb_method_mtl_mtrl,       /* in the clear */
     &bb_method_mp_lowrank,     /* published */
     &bb_method_mp_groupsparse, /* published */
     &bb_method_mp_lrsp,        /* published */
@@ -13,8 +14,13 @@ static const bb_method *const methods[] = {
     &bb_method_fedavg,         /* published */
     &bb_method_fedprox,        /* published */
     &bb_method_pmtl,           /* published */
+    &bb_method_pmtl_clusters,  /* published */
+    &bb_method_ppsgd,          /* published */
+    &bb_method_dp_aggr,        /* published baseline */
+    &bb_method_dp_mtrl,        /* published baseline */
     &bb_method_mp_prior,       /* our own */
     &bb_method_mp_centre,      /* our own */
+    &bb_method_finetune,       /* a later phase */
 };
 enum { METHODS = sizeof methods / sizeof *methods };
 

@@ -12,6 +12,7 @@ const bb_method *bb_method_find(const char *name);
 extern const bb_method bb_method_stl;
 extern const bb_method bb_method_mtl_trace;
 extern const bb_method bb_method_mtl_l21;
+extern const bb_method bb_method_mtl_mtrl;
 extern const bb_method bb_method_mp_lowrank;
 extern const bb_method bb_method_mp_groupsparse;
 extern const bb_method bb_method_mp_lrsp;
@@ -19,7 +20,12 @@ extern const bb_method bb_method_mp_instance;
 extern const bb_method bb_method_fedavg;
 extern const bb_method bb_method_fedprox;
 extern const bb_method bb_method_pmtl;
+extern const bb_method bb_method_pmtl_clusters;
+extern const bb_method bb_method_ppsgd;
+extern const bb_method bb_method_dp_aggr;
+extern const bb_method bb_method_dp_mtrl;
 extern const bb_method bb_method_mp_prior;
 extern const bb_method bb_method_mp_centre;
+extern const bb_method bb_method_finetune;
 
 #endif

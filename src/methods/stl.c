@@ -1,15 +1,20 @@
-/* stl - every task alone: its own ridge or l1 regularised model. The baseline that all
+/* stl - every task alone: its own ridge or l1 regularised model, and for models with
+ * several outputs and networks descent from the public start. The baseline that all
  * others have to beat. docs/methods/stl.md */
+#include "learners/sgd.h"
 #include "linalg/linalg.h"
 #include "methods/registry.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { PENALTY_L2, PENALTY_L1 };
 
 typedef struct stl_options {
     int penalty;
-    double lambda, tolerance;
+    double lambda, tolerance, rate, momentum;
+    uint64_t epochs;
+    int decay;
 } stl_options;
 
 static const bb_option table[] = {
@@ -36,6 +41,40 @@ static const bb_option table[] = {
      .most = 1.0,
      .argument = "FRACTION",
      .help = "l1: stop at a certified duality gap of this fraction of the objective"},
+    {.name = "epochs",
+     .kind = BB_OPTION_COUNT,
+     .offset = offsetof(stl_options, epochs),
+     .fallback = "0",
+     .least = 0.0,
+     .most = 1e6,
+     .argument = "E",
+     .help =
+         "several outputs, networks: passes over the rows; 0: 20 with --batch, else "
+         "500"},
+    {.name = "rate",
+     .kind = BB_OPTION_AUTO,
+     .offset = offsetof(stl_options, rate),
+     .fallback = "auto",
+     .least = 1e-12,
+     .most = 1e6,
+     .argument = "R",
+     .help = "of their steps: over the task's own Lipschitz constant without --batch, "
+             "else as it is; auto: 1, with --batch 0.1, networks 0.05"},
+    {.name = "momentum",
+     .kind = BB_OPTION_REAL,
+     .offset = offsetof(stl_options, momentum),
+     .fallback = "0",
+     .least = 0.0,
+     .most = 0.999,
+     .argument = "BETA",
+     .help = "of their steps"},
+    {.name = "decay",
+     .kind = BB_OPTION_CHOICE,
+     .offset = offsetof(stl_options, decay),
+     .fallback = "constant",
+     .choices = "constant|linear|inverse",
+     .argument = "HOW",
+     .help = "of their steps' length"},
 };
 
 static size_t work_length(const bb_view *view) {
@@ -70,9 +109,51 @@ static bb_status lasso(const stl_options *o, bb_task *task) {
     return BB_OK;
 }
 
-/* A task without rows keeps the zero model. */
+static bool is_exact(const bb_public *pub) {
+    return !pub->network &&
+           (pub->loss == BB_LOSS_SQUARED || pub->loss == BB_LOSS_LOGISTIC);
+}
+
+static bb_sgd descent_of(const bb_view *view) {
+    const stl_options *o = view->options;
+    const double automatic = view->pub->network ? 0.05 : view->pub->batch ? 0.1 : 1.0;
+    const uint64_t most = view->pub->batch ? 20 : 500;
+    return (bb_sgd){.epochs = o->epochs ? o->epochs : most,
+                    .batch = view->pub->batch,
+                    .rate = isnan(o->rate) ? automatic : o->rate,
+                    .momentum = o->momentum,
+                    .decay = (bb_decay)o->decay};
+}
+
+static size_t local_length(const bb_view *view, const bb_local *local) {
+    const bb_sgd sgd = descent_of(view);
+    return is_exact(view->pub) ? 0 : bb_sgd_work(local, &sgd) + local->length;
+}
+
+/* From the public start, with the penalty around it. */
+static void descend(const bb_view *view, bb_task *task) {
+    const stl_options *o = view->options;
+    const size_t n = task->local->length;
+    const bb_public *pub = view->pub;
+    const double *start =
+        bb_public_start(pub, pub->cluster ? pub->cluster[task->id] : 0);
+    const bb_sgd sgd = descent_of(view);
+    double *centre = task->work;
+    memset(centre, 0, n * sizeof *centre);
+    if (start) bb_local_gather(task->local, start, centre);
+    memcpy(task->model, centre, n * sizeof *centre);
+    bb_local_descend(task->local, &sgd,
+                     &(bb_pull){.penalty = o->lambda, .centre = centre}, task->random,
+                     task->model, NULL, centre + n);
+}
+
+/* A task without rows keeps the zero model, or the public start. */
 static bb_status finish(const bb_view *view, bb_task *task) {
     const stl_options *o = view->options;
+    if (!is_exact(view->pub)) {
+        descend(view, task);
+        return BB_OK;
+    }
     task->objective = task->gap = 0.0;
     if (task->local->n == 0) return BB_OK;
     return o->penalty == PENALTY_L2 ? ridge(o, task) : lasso(o, task);
@@ -87,10 +168,12 @@ const bb_method bb_method_stl = {
     .name = "stl",
     .summary = "every task alone: ridge or l1",
     .kind = BB_METHOD_ALONE,
-    .losses = BB_SUPPORTS_SQUARED | BB_SUPPORTS_LOGISTIC,
+    .losses = BB_SUPPORTS_ALL,
+    .draws = true,
     .options = {table, sizeof table / sizeof *table},
     .options_size = sizeof(stl_options),
     .work_length = work_length,
+    .local_length = local_length,
     .finish = finish,
     .outcome = outcome,
 };

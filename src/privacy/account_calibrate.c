@@ -126,13 +126,17 @@ bb_status bb_account_noise(const bb_account *account, bb_accountant accountant,
         status =
             bb_allocate(&s.event, account->count, sizeof *s.event, "the accountant");
     if (status) return status;
-    double size = 0.0; /* a first guess: as if everything were Gaussian */
+    /* a first guess: as if everything were Gaussian, but no round's mu above 4, where
+     * answers take long */
+    double size = 0.0, largest = 0.0;
     for (size_t e = 0; e < account->count; e++) {
         const double mu = bb_event_mu(&account->event[e], account->adjacency);
         size += account->event[e].rounds * pow(account->event[e].rate * mu, 2.0);
+        if (account->event[e].rate < 1.0) largest = fmax(largest, mu);
     }
     b.high =
         size > 0.0 && delta > 0.0 ? log(sqrt(size) / bb_gdp_mu(epsilon, delta)) : 0.0;
+    if (largest > 0.0) b.high = fmax(b.high, log(largest / 4.0));
     status = widen(&s, &b);
     if (!status) status = narrow(&s, &b);
     free(s.event);

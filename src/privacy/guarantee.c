@@ -134,6 +134,12 @@ static void mechanism(FILE *out, const bb_guarantee *guarantee) {
     if (!isnan(guarantee->noise_multiplier))
         fprintf(out, ", noise multiplier %.6g", guarantee->noise_multiplier);
     fprintf(out, "; counted by: %s.\n", guarantee->accountant);
+    if (guarantee->lifted_rows)
+        fprintf(
+            out,
+            "Lifted by group privacy from the guarantee for single rows: at most %zu "
+            "rows of a task are used, and further ones left out.\n",
+            guarantee->lifted_rows);
     if (guarantee->note) fprintf(out, "%s\n", guarantee->note);
 }
 
@@ -242,6 +248,9 @@ static json_t *guarantee_json(const bb_guarantee *guarantee) {
                                json_integer((json_int_t)guarantee->rounds));
     bad |= json_object_set_new(json, "noise_multiplier",
                                bb_json_real(guarantee->noise_multiplier));
+    if (guarantee->lifted_rows)
+        bad |= json_object_set_new(json, "lifted_rows",
+                                   json_integer((json_int_t)guarantee->lifted_rows));
     bad |= json_object_set_new(json, "note", text_or_null(guarantee->note));
     if (!bad) return json;
     json_decref(json);

@@ -27,6 +27,8 @@ typedef struct bb_guarantee {
     bool valid;
     double true_delta_at_least; /* if not valid: at every epsilon; NAN: not known */
     const char *note;           /* one more sentence, or NULL */
+    size_t lifted_rows; /* > 0: unit "task", by group privacy from a guarantee for rows:
+                           so many of a task's rows count at most */
 } bb_guarantee;
 
 enum { BB_GUARANTEES_MOST = 4 };

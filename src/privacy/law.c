@@ -11,12 +11,12 @@
  * maximum is kept below e^7 of that on the line: 4 for the density, 3 for e^(i omega
  * loss). The ellipse reaches 15/16 of the panel's length off the line, and 9/16 beyond
  * its ends. */
-enum { HALF_POINTS = 8, MOST_NODES = 1 << 23 };
-static const double point_at[HALF_POINTS] = {
+enum { HALF_POINTS = BB_GAUSS_HALF, MOST_NODES = 1 << 17 };
+const double bb_gauss_at[HALF_POINTS] = {
     0.09501250983763744018532, 0.2816035507792589132305, 0.4580167776572273863424,
     0.6178762444026437484467,  0.7554044083550030338951, 0.8656312023878317438805,
     0.944575023073232576078,   0.9894009349916499325962};
-static const double point_weight[HALF_POINTS] = {
+const double bb_gauss_weight[HALF_POINTS] = {
     0.1894506104550684962854,  0.1826034150449235888668, 0.1691565193950025381893,
     0.1495959888165767320815,  0.1246289712555338720525, 0.09515851168249278480993,
     0.06225352393864789286284, 0.02715245941175409485178};
@@ -46,9 +46,13 @@ typedef struct walk {
     double end;
 } walk;
 
+double bb_law_panel(const bb_curve *curve, double c) {
+    return bb_curve_strip(curve, c, DENSITY_GROWTH) / ELLIPSE_SIDE;
+}
+
 static walk walk_open(const bb_curve *curve, double c, double reach) {
     walk w = {.curve = curve, .c = c, .reach = reach};
-    w.longest = bb_curve_strip(curve, c, DENSITY_GROWTH) / ELLIPSE_SIDE;
+    w.longest = bb_law_panel(curve, c);
     w.top = bb_curve_top(curve, c);
     bb_curve_range(curve, c, &w.to, &w.end);
     w.length = w.longest;
@@ -123,11 +127,11 @@ static void gather(bb_law *law, const bb_curve *curve, double reach, double *slo
         const double half = (w.to - w.from) / 2.0, middle = w.from + half;
         for (int k = 0; k < 2 * HALF_POINTS; k++) {
             const int at = k < HALF_POINTS ? HALF_POINTS - 1 - k : k - HALF_POINTS;
-            const double x = k < HALF_POINTS ? -point_at[at] : point_at[at];
+            const double x = k < HALF_POINTS ? -bb_gauss_at[at] : bb_gauss_at[at];
             const bb_point p = bb_curve_point(curve, law->tilt, middle + half * x);
             law->loss[law->count] = p.loss;
-            law->weight[law->count] = p.log_weight + log(half * point_weight[at]);
-            slope[law->count] = p.slope * half * point_weight[at];
+            law->weight[law->count] = p.log_weight + log(half * bb_gauss_weight[at]);
+            slope[law->count] = p.slope * half * bb_gauss_weight[at];
             size[law->count] = p.size;
             law->count++;
         }
@@ -155,6 +159,7 @@ static void cut_envelopes(bb_law *law, size_t end, const double *density) {
 /* From log weights to shares, and to what is known of the density of the loss. */
 static void normalise(bb_law *law, const size_t *first, double *density,
                       const double *size) {
+    const double added = 4.0 + (double)law->count / 64.0; /* for the sum's own errors */
     double top = law->loss_atom > 0.0 ? log(law->loss_atom) : -INFINITY;
     for (size_t j = 0; j < law->count; j++) top = fmax(top, law->weight[j]);
     long double sum = law->loss_atom * exp(-top);
@@ -173,7 +178,7 @@ static void normalise(bb_law *law, const size_t *first, double *density,
             before = density[j];
             law->weight[j] = share;
             law->error += 0x1p-52 * share * (1.0 + size[j]);
-            law->slip += 0x1p-51 * share * (4.0 + size[j]) * fabs(law->loss[j]);
+            law->slip += 0x1p-51 * share * (added + size[j]) * fabs(law->loss[j]);
         }
         law->envelope[0].variation += before;
     }
@@ -223,22 +228,25 @@ static double log_sinhc(double x) {
 
 static void tilt_closed(bb_law *law) {
     const double c = law->tilt, e = law->epsilon, shift = (c + 0.5) * e;
-    law->error = law->slip = 0x1p-48;
+    law->error = 0x1p-48;
     switch (law->kind) {
     case BB_LAW_GAUSSIAN:
         law->log_moment = log_mix(law->rate, law->mu * law->mu * c * (c + 1.0) / 2.0);
         law->error += 0x1p-50 * fabs(law->log_moment);
         law->atom = (1.0 - law->rate) * exp(-law->log_moment);
+        law->slip = 0x1p-49 * law->mu * (law->mu * (c + 1.0) + 1.0);
         break;
     case BB_LAW_SELECTION:
         law->log_moment = log_sinhc(shift) - log_sinhc(e / 2.0);
         law->error += 0x1p-50 * shift;
+        law->slip = 0x1p-48 * e * (1.0 + 1.0 / fmax(shift, 1e-4));
         law->envelope[0] = (bb_envelope){0.0, (c + 0.5) / tanh(shift)};
         break;
     default: /* e^(s e) / (1 + e^-e) + e^-(s e) / (1 + e^e), times 1 - delta */
         law->log_moment = log1p(-law->infinite) + c * e - log1p(exp(-e)) +
                           log1p(exp(-(2.0 * c + 1.0) * e));
         law->error += 0x1p-50 * (c + 1.0) * e;
+        law->slip = 0x1p-49 * e;
         law->envelope[0] = (bb_envelope){1.0, 0.0};
         break;
     }
@@ -255,7 +263,7 @@ static bool add_mass(const bb_curve *curve, double c, double *top, long double *
         long double mass = 0.0L;
         if (panels > MOST_NODES / (2 * HALF_POINTS)) return false;
         for (int k = 0; k < HALF_POINTS; k++) {
-            const double x = half * point_at[k];
+            const double x = half * bb_gauss_at[k];
             log_weight[k] = bb_curve_weight(curve, c, middle - x);
             log_weight[HALF_POINTS + k] = bb_curve_weight(curve, c, middle + x);
             high = fmax(high, fmax(log_weight[k], log_weight[HALF_POINTS + k]));
@@ -265,8 +273,8 @@ static bool add_mass(const bb_curve *curve, double c, double *top, long double *
             *top = high;
         }
         for (int k = 0; k < HALF_POINTS; k++)
-            mass += point_weight[k] * (exp(log_weight[k] - *top) +
-                                       exp(log_weight[HALF_POINTS + k] - *top));
+            mass += bb_gauss_weight[k] * (exp(log_weight[k] - *top) +
+                                          exp(log_weight[HALF_POINTS + k] - *top));
         *sum += half * mass;
     }
     return true;

@@ -30,8 +30,9 @@ typedef enum bb_curve_kind {
     BB_CURVE_PLAIN,   /* P = N(0,1), Q = the mixture */
     BB_CURVE_MIRROR,  /* P = the mixture, Q = the mixture with -mu */
     BB_CURVE_WISHART, /* P = ratio + chi^2, Q = chi^2; t = log of chi^2 */
-    BB_CURVE_CENTRAL  /* P = chi^2, Q = ratio + chi^2, on chi^2 > ratio;
+    BB_CURVE_CENTRAL, /* P = chi^2, Q = ratio + chi^2, on chi^2 > ratio;
                          t = log(chi^2 - ratio) */
+    BB_CURVE_EVEN     /* a selection's: loss t in [-mu, mu], density ~ e^(t/2) */
 } bb_curve_kind;
 
 typedef struct bb_curve {
@@ -60,9 +61,9 @@ typedef struct bb_law {
     /* after bb_law_tilt: */
     double tilt, log_moment; /* c, log M(c) */
     double error;            /* relative, of M(c) */
-    double slip;      /* phi(omega) - 1 has the error omega slip, at most 2^-46 */
-    double atom;      /* share of loss 0 */
-    size_t envelopes; /* all of them hold */
+    double slip;             /* phi(omega) - 1 has the error omega slip */
+    double atom;             /* share of loss 0 */
+    size_t envelopes;        /* all of them hold */
     bb_envelope envelope[BB_LAW_ENVELOPES];
     size_t count, room;    /* nodes */
     double *loss, *weight; /* the weights and the atom add up to 1 */
@@ -90,6 +91,12 @@ void bb_law_spectrum(const bb_law *law, double from, double step, size_t n, doub
                      double *im);
 /* An upper bound of |phi| at every frequency from omega > 0 on. */
 double bb_law_envelope(const bb_law *law, double omega);
+
+/* The points in (0, 1), and the weights, of the rule of 16 points for [-1, 1] that all
+ * integrals along a curve use, and the longest panel that it is good for. */
+enum { BB_GAUSS_HALF = 8 };
+extern const double bb_gauss_at[BB_GAUSS_HALF], bb_gauss_weight[BB_GAUSS_HALF];
+double bb_law_panel(const bb_curve *curve, double c);
 
 /* One point of a curve: the loss, the log density of P times e^(c loss), |d loss / dt|,
  * and the size of the numbers that were added up for the density. */

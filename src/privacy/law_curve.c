@@ -59,6 +59,8 @@ bb_point bb_curve_point(const bb_curve *curve, double c, double t) {
         slope = shift_slope(curve, t) + shift_slope(curve, -t);
         return (bb_point){loss - back, log_density + (c + 1.0) * loss - c * back, slope,
                           t * t / 2.0 + (c + 1.0) * fabs(loss) + c * fabs(back)};
+    case BB_CURVE_EVEN:
+        return (bb_point){t, (c + 0.5) * t - curve->log_norm, 1.0, (c + 1.0) * fabs(t)};
     default:
         return wishart_point(curve, c, t);
     }
@@ -142,6 +144,10 @@ void bb_curve_range(const bb_curve *curve, double c, double *from, double *to) {
         *from = -c * shift_slope(curve, 0.0) - REACH - curve->mu;
         *to = REACH;
         break;
+    case BB_CURVE_EVEN:
+        *from = -curve->mu;
+        *to = curve->mu;
+        break;
     default:
         wishart_range(curve, c, from, to);
         break;
@@ -193,6 +199,7 @@ static double growth_at(const bb_curve *curve, double c, double b) {
     const double angle = curve->mu > 0.0 ? b * curve->mu : b;
     if (angle > MOST_ANGLE) return INFINITY;
     if (curve->kind == BB_CURVE_MIXTURE) return b * b / 2.0;
+    if (curve->kind == BB_CURVE_EVEN) return 0.0;
     const double turn = -log(cos(angle / 2.0));
     /* where c log(1 + u) is within FALL of its least, and so anywhere that counts, it
      * changes by less than 2 FALL (1 - cos a) */

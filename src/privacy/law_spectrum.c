@@ -26,8 +26,9 @@ static double complex closed(const bb_law *law, double omega) {
         const double complex z = (c + 0.5) * e + I * (omega * e);
         const double x = creal(z), shrink = exp(-2.0 * x);
         if (cabs(z) < 1e-4) return (z * z - x * x) / 6.0;
-        const double complex turn = 1.0 + turn_less_one(cimag(z));
-        return (turn - shrink / turn) / (1.0 - shrink) * (x / z) - 1.0;
+        const double complex turn = turn_less_one(cimag(z));
+        const double complex moved = (turn - shrink * conj(turn)) / (1.0 - shrink);
+        return (x * moved - I * cimag(z)) / z;
     }
     default: {
         const double low = exp(-(2.0 * c + 1.0) * e);

@@ -6,29 +6,7 @@
 #include <assert.h>
 #include <math.h>
 
-/* -- without the additional release -- */
-
-/* With it, delta at x is the mean of delta(x - w^2 / 2 - w g), g ~ N(0, 1). At x = y +
- * w^2 / 2 + w a the g below a have delta at y or beyond, and the others at most its
- * upper bound: so delta(y) is not below the mean, less those others', over P(g < a). */
-static double profile_below(const bb_side *s, double y) {
-    enum { BINS = 20 };
-    const double a = 1.5, w = s->smooth, wide = 0.5;
-    double up, down, others = 0.0, below = 0.5 * erfc(-a / sqrt(2.0));
-    if (w == 0.0) {
-        bb_side_profile(s, y, &up, &down);
-        return down;
-    }
-    for (int k = 1; k <= BINS; k++) {
-        const double g = a + wide * k;
-        bb_side_profile(s, fmax(0.0, y - w * wide * k), &up, &down);
-        if (y - w * wide * k < 0.0) up = 1.0;
-        others += up * 0.5 * (erfc((g - wide) / sqrt(2.0)) - erfc(g / sqrt(2.0)));
-    }
-    others += 0.5 * erfc((a + wide * BINS) / sqrt(2.0));
-    bb_side_profile(s, y + w * w / 2.0 + w * a, &up, &down);
-    return fmax(0.0, (down - others * (1.0 + 0x1p-40)) / below);
-}
+/* -- epsilon -- */
 
 /* A bound of delta, which falls with x, is above `delta` at *low and not above at
  * *high: brings them together by secants of its logarithm, and bisection. */
@@ -36,15 +14,12 @@ static void solve(const bb_side *s, bool upper, double delta, double *low,
                   double *high) {
     double f_low = NAN, f_high = NAN;
     for (int k = 0; k < 200 && *high - *low > (upper ? 1e-13 : 1e-10) * *high; k++) {
-        double x = (*low + *high) / 2.0, delta_at, down;
+        double x = (*low + *high) / 2.0, up, down;
         if (k % 3 != 2 && isfinite(f_low) && isfinite(f_high))
             x = *low +
                 (*high - *low) * fmin(0.999, fmax(0.001, f_low / (f_low - f_high)));
-        if (upper)
-            bb_side_profile(s, x, &delta_at, &down);
-        else
-            delta_at = profile_below(s, x);
-        const double f = log(delta_at / delta);
+        bb_side_profile(s, x, &up, &down);
+        const double f = log((upper ? up : down) / delta);
         if (f > 0.0) {
             *low = x;
             f_low = f;
@@ -67,10 +42,11 @@ static double from_above(const bb_side *s, double delta, double most) {
 
 /* epsilon from below, given a bound from above: away from there, and back. */
 static double from_below(const bb_side *s, double delta, double upper) {
-    double high = upper;
+    double high = upper, up, down;
     for (double away = 1e-9; away < 1.0; away *= 8.0) {
         double low = upper * (1.0 - away);
-        if (profile_below(s, low) > delta) {
+        bb_side_profile(s, low, &up, &down);
+        if (down > delta) {
             solve(s, false, delta, &low, &high);
             return low;
         }
@@ -81,40 +57,54 @@ static double from_below(const bb_side *s, double delta, double upper) {
 
 /* The share of delta that is given up for large losses which are left out. */
 #define GIVEN_UP 1e-8
-/* Bounds further apart than this are worth more work. */
-#define SEEN        0.02
-#define MOST_EFFORT 8.0
+/* Atoms are made finer until their bounds are so close, relative, in epsilon; below
+ * EPSILON_LEAST it is an absolute difference. */
+#define WANTED         6e-4
+#define EPSILON_LEAST  1e-3
+#define FIRST_FINENESS 0.05
+#define LAST_FINENESS  1e-3
+
+/* After bounds that are `gap` apart, which falls with the square. */
+static double finer(double fineness, double gap) {
+    const double ratio = fmax(0.1, fmin(0.8, sqrt(0.8 * WANTED / gap)));
+    return fmax(LAST_FINENESS, fineness * ratio);
+}
 
 /* `least`: a lower bound of the other side, below which nothing has to be shown. */
 static bb_status find_epsilon(bb_side *s, double delta, double least, double *upper,
                               double *lower) {
     const double log_delta = log(delta - s->infinite - s->lost);
     const bb_goal g = {log_delta, NAN};
-    const double most = bb_side_choose(s, &g, least), saddle = s->tilt;
+    double most = bb_side_choose(s, &g, least), fineness = FIRST_FINENESS;
+    const double saddle = s->tilt;
+    bool poor = false; /* the sum over frequencies */
     bb_status status = BB_OK;
     *lower = 0.0;
-    *upper = most <= least ? least : most * (1.0 + 1e-9);
-    if (most <= least || isinf(most)) return BB_OK;
-    bb_side_look_around(s, log_delta, most);
-    for (int k = 0; k < 4 && !status; k++) {
+    *upper = least;
+    if (most <= least) return BB_OK;
+    status = bb_side_promise_safely(s, &g, saddle, upper);
+    if (status || isinf(*upper)) return status;
+    bb_side_look_around(s, log_delta, *upper);
+    for (int k = 0; k < 12 && *upper > 0.0; k++) {
         const double before = *upper;
         s->tilt = saddle;
-        status = bb_side_prepare(s, log_delta, before);
-        if (!status) *upper = fmin(before, from_above(s, delta, before));
-        if (*upper > 0.8 * before || *upper == 0.0) break;
+        if (!poor) status = bb_side_prepare(s, log_delta, before);
+        if (!status && (poor || !s->terms)) {
+            s->tilt = fmax(s->tilt, saddle);
+            status = bb_side_compose(s, delta, before, fineness);
+        }
+        if (status) return status;
+        *upper = fmin(before, from_above(s, delta, before));
+        if (*upper == 0.0 || *upper < 0.7 * before) continue;
+        *lower = fmax(*lower, from_below(s, delta, *upper));
+        const double gap = (*upper - *lower) / fmax(*upper, EPSILON_LEAST);
+        if (gap <= WANTED || fineness == LAST_FINENESS) break;
+        if (s->terms)
+            poor = true;
+        else
+            fineness = finer(fineness, gap);
     }
-    if (!status && *upper > 0.0) *lower = from_below(s, delta, *upper);
-    /* smoothing was seen: more work, and less of it */
-    while (!status && *upper - *lower > SEEN * *upper && s->smooth > 0.0 &&
-           s->effort < MOST_EFFORT) {
-        s->effort *= 8.0;
-        s->tilt = saddle;
-        status = bb_side_prepare(s, log_delta, *upper);
-        if (status) break;
-        *upper = fmin(*upper, from_above(s, delta, *upper));
-        if (*upper > 0.0) *lower = fmax(*lower, from_below(s, delta, *upper));
-    }
-    return status;
+    return BB_OK;
 }
 
 static bb_status side_epsilon(const bb_account *account, bb_direction direction,
@@ -132,33 +122,49 @@ static bb_status side_epsilon(const bb_account *account, bb_direction direction,
     return status;
 }
 
+/* -- delta -- */
+
 /* From what one c promises at log delta = most to the profile itself. */
 static bb_status find_delta(bb_side *s, double epsilon, double most, double *upper,
                             double *lower) {
-    const double saddle = s->tilt;
-    bb_status status = BB_OK;
+    const double saddle = s->tilt, scale = fmax(epsilon, fmin(0.01, 0.03 / saddle));
+    double fineness = FIRST_FINENESS;
+    bool poor = false; /* the sum over frequencies */
     bb_side_look_around(s, most, epsilon);
-    *upper = fmin(1.0, s->infinite + s->lost + exp(most) * (1.0 + 1e-9));
-    for (int k = 0; k < 4 && !status && *upper > s->infinite; k++) {
-        const double before = *upper;
+    *upper = fmin(1.0, s->infinite + s->lost + exp(most));
+    *lower = s->infinite;
+    for (int k = 0; k < 12 && *upper > s->infinite; k++) {
+        const double before = *upper, goal = before - s->infinite;
+        bb_status status = BB_OK;
         double up, down;
         s->tilt = saddle;
-        status = bb_side_prepare(s, log(before - s->infinite), epsilon);
+        if (!poor) status = bb_side_prepare(s, log(goal), epsilon);
+        if (!status && (poor || !s->terms)) {
+            s->tilt = fmax(s->tilt, saddle);
+            status = bb_side_compose(s, goal, scale, fineness);
+        }
         if (status) return status;
         bb_side_profile(s, epsilon, &up, &down);
         *upper = fmin(before, up);
-        if (*upper - s->infinite > 1e-3 * (before - s->infinite)) break;
+        *lower = fmax(*lower, down);
+        const double left = *upper - s->infinite;
+        if (left < 1e-2 * goal) continue;
+        const double gap = (*upper - *lower) / left / (1.0 + saddle * epsilon);
+        if (gap <= WANTED || fineness == LAST_FINENESS) break;
+        if (s->terms)
+            poor = true;
+        else
+            fineness = finer(fineness, gap);
     }
-    if (!status) *lower = s->terms ? profile_below(s, epsilon) : s->infinite;
-    return status;
+    return BB_OK;
 }
 
-/* How much may be left out is known only afterwards. */
+/* How much may be left out is known only afterwards, when less of it is. */
 static bb_status side_delta(const bb_account *account, bb_direction direction,
                             double epsilon, double *upper, double *lower) {
     const double least = *lower;
     double lose = 0.0;
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < 6; k++) {
         const bb_goal g = {NAN, epsilon};
         double most = -INFINITY;
         bb_side s;
@@ -168,13 +174,15 @@ static bb_status side_delta(const bb_account *account, bb_direction direction,
         if (s.count)
             most = bb_side_choose(&s, &g,
                                   fmax(log(fmax(0.0, least - s.infinite)), -750.0));
-        const double bound = s.infinite + s.lost + exp(most) * (1.0 + 1e-9);
+        if (isfinite(most)) status = bb_side_promise_safely(&s, &g, s.tilt, &most);
+        const double lost = s.lost;
+        const double bound = s.infinite + lost + exp(most) * (1.0 + 0x1p-50);
         if (bound > least && lose > 0.0)
             status = find_delta(&s, epsilon, most, upper, lower);
         else
             *upper = fmin(1.0, bound);
         bb_side_close(&s);
-        if (status || bound <= least || (lose > 0.0 && s.lost <= 1e-5 * *upper))
+        if (status || bound <= least || (lose > 0.0 && lost <= 1e-5 * *upper))
             return status;
         lose = (k ? GIVEN_UP : 1e-9) * *upper;
     }
@@ -183,20 +191,31 @@ static bb_status side_delta(const bb_account *account, bb_direction direction,
 
 /* -- one c -- */
 
+/* What one c promises beside P(L = infinity), the best c where *order is NAN; *order is
+ * the one. `promise` is written where there is one. */
+static bb_status renyi(bb_side *s, const bb_goal *goal, double *promise,
+                       double *order) {
+    if (isnan(*order)) {
+        *promise = bb_side_choose(s, goal, -INFINITY);
+        *order = s->tilt + 1.0;
+    }
+    return bb_side_promise_safely(s, goal, *order - 1.0, promise);
+}
+
+/* *order: in, or NAN for the best. */
 static bb_status renyi_epsilon(const bb_account *account, bb_direction direction,
                                double delta, double *epsilon, double *order) {
     bb_side s;
-    const bb_status status = bb_side_open(&s, account, direction, 0.0);
+    bb_status status = bb_side_open(&s, account, direction, 0.0);
     if (status) return status;
     *epsilon = s.count ? INFINITY : 0.0;
-    *order = NAN;
     if (s.count && delta > s.infinite) {
         const bb_goal g = {log(delta - s.infinite), NAN};
-        *epsilon = fmax(0.0, bb_side_choose(&s, &g, -INFINITY) * (1.0 + 1e-9));
-        *order = s.tilt + 1.0;
+        status = renyi(&s, &g, epsilon, order);
+        *epsilon = fmax(0.0, *epsilon);
     }
     bb_side_close(&s);
-    return BB_OK;
+    return status;
 }
 
 static bb_status renyi_delta(const bb_account *account, bb_direction direction,
@@ -204,28 +223,12 @@ static bb_status renyi_delta(const bb_account *account, bb_direction direction,
     const bb_goal g = {NAN, epsilon};
     double value = -INFINITY;
     bb_side s;
-    const bb_status status = bb_side_open(&s, account, direction, 0.0);
+    bb_status status = bb_side_open(&s, account, direction, 0.0);
     if (status) return status;
-    if (s.count) value = bb_side_choose(&s, &g, -INFINITY);
-    *delta = fmin(1.0, s.infinite + exp(value) * (1.0 + 1e-9));
-    *order = s.count ? s.tilt + 1.0 : NAN;
+    if (s.count) status = renyi(&s, &g, &value, order);
+    *delta = fmin(1.0, s.infinite + exp(value) * (1.0 + 0x1p-50));
     bb_side_close(&s);
-    return BB_OK;
-}
-
-/* *order: in. */
-static bb_status renyi_at(const bb_account *account, bb_direction direction,
-                          double delta, double *epsilon, double *order) {
-    bb_side s;
-    const bb_status status = bb_side_open(&s, account, direction, 0.0);
-    if (status) return status;
-    *epsilon = s.count ? INFINITY : 0.0;
-    if (s.count && delta > s.infinite) {
-        const bb_goal g = {log(delta - s.infinite), NAN};
-        *epsilon = fmax(0.0, bb_side_promise(&s, &g, *order - 1.0) * (1.0 + 1e-9));
-    }
-    bb_side_close(&s);
-    return BB_OK;
+    return status;
 }
 
 /* -- both sides -- */
@@ -344,5 +347,5 @@ bb_status bb_pld_renyi_delta(const bb_account *account, double epsilon, double *
 
 bb_status bb_pld_renyi_at(const bb_account *account, double order, double delta,
                           double *epsilon) {
-    return both(account, renyi_at, delta, epsilon, &order);
+    return both(account, renyi_epsilon, delta, epsilon, &order);
 }

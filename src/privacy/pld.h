@@ -18,8 +18,8 @@
  * grid of losses, no bias of order h^2: rounding, and the end of the sum over
  * frequencies, are all that is left, and both are added explicitly. The end is bounded
  * by the variation of each event's density of the loss (law.h). Where too many
- * frequencies would be needed, an additional Gaussian release of tiny mu is charged: an
- * upper bound again, which cuts them off.
+ * frequencies would be needed, or rounding errors would be seen, both bounds come from
+ * lists of losses instead (pld_atoms.h).
  *
  * c near the saddle point of the integrand is what tilting is to an FFT: delta = 1e-20
  * is as accurate as 1e-2. */

@@ -9,6 +9,8 @@
 
 void bb_side_close(bb_side *s) {
     for (size_t e = 0; s->law && e < s->count; e++) bb_law_close(&s->law[e]);
+    bb_atoms_close(&s->above);
+    bb_atoms_close(&s->below);
     free(s->law);
     free(s->terms);
     free(s->times);
@@ -17,7 +19,7 @@ void bb_side_close(bb_side *s) {
 
 bb_status bb_side_open(bb_side *out, const bb_account *account, bb_direction direction,
                        double lose) {
-    bb_side s = {.effort = 1.0};
+    bb_side s = {0};
     double log_finite = 0.0, log_kept = 0.0, rounds = 0.0;
     bb_status status =
         bb_allocate(&s.law, account->count, sizeof *s.law, "the accountant");
@@ -62,11 +64,31 @@ static double moment(bb_side *s, double c) {
     return sum;
 }
 
-double bb_side_promise(bb_side *s, const bb_goal *g, double c) {
-    const double bound = moment(s, c) + log_peak(c);
+static double promise(const bb_goal *g, double c, double log_bound) {
     const double value =
-        isnan(g->epsilon) ? (bound - g->log_delta) / c : bound - c * g->epsilon;
+        isnan(g->epsilon) ? (log_bound - g->log_delta) / c : log_bound - c * g->epsilon;
     return isnan(value) ? INFINITY : value;
+}
+
+double bb_side_promise(bb_side *s, const bb_goal *g, double c) {
+    return promise(g, c, moment(s, c) + log_peak(c));
+}
+
+bb_status bb_side_promise_safely(bb_side *s, const bb_goal *g, double c,
+                                 double *value) {
+    double bound = log_peak(c), error = 0x1p-50 * fabs(bound);
+    *value = bb_side_promise(s, g, c);
+    if (isinf(*value)) return BB_OK; /* too many nodes */
+    for (size_t e = 0; e < s->count; e++) {
+        bb_law *law = &s->law[e];
+        const bb_status status = bb_law_tilt(law, c, 0.0);
+        if (status) return status;
+        bound += s->times[e] * law->log_moment;
+        error += s->times[e] * (law->error + 0x1p-50 * fabs(law->log_moment));
+    }
+    error += 0x1p-50 * (isnan(g->epsilon) ? fabs(g->log_delta) : c * g->epsilon);
+    *value = promise(g, c, bound + error);
+    return BB_OK;
 }
 
 /* First by doubling, then by golden sections of log c. */
@@ -163,4 +185,27 @@ void bb_side_set_period(bb_side *s, double log_delta, double epsilon) {
     }
     s->tilt = at;
     s->step = BB_TWO_PI / best;
+}
+
+bb_status bb_side_compose(bb_side *s, double delta, double epsilon, double fineness) {
+    bb_atoms_plan plan = {
+        .tilt = s->tilt, .epsilon = epsilon, .fineness = fineness, .delta = delta};
+    bb_status status = BB_OK;
+    free(s->terms);
+    s->terms = NULL;
+    for (size_t e = 0; e < s->count; e++) plan.rounds += s->times[e];
+    /* as far as is known from the last time */
+    plan.epsilon = fmax(fmax(epsilon, 1e-9), bb_atoms_quantile(&s->above, 0.75) -
+                                                 bb_atoms_quantile(&s->above, 0.25));
+    plan.spread =
+        bb_atoms_quantile(&s->above, 0.99) - bb_atoms_quantile(&s->above, 0.01);
+    if (!s->above.ratio) status = bb_atoms_room(&s->above);
+    if (!status && !s->below.ratio) status = bb_atoms_room(&s->below);
+    if (!status)
+        status =
+            bb_atoms_compose(&s->above, BB_ABOVE, s->count, s->law, s->times, plan);
+    if (!status)
+        status =
+            bb_atoms_compose(&s->below, BB_BELOW, s->count, s->law, s->times, plan);
+    return status;
 }

@@ -5,6 +5,7 @@
 
 #include "privacy/account.h"
 #include "privacy/law.h"
+#include "privacy/pld_atoms.h"
 
 #include <complex.h>
 
@@ -23,13 +24,13 @@ typedef struct bb_side {
     size_t tried;    /* what was learnt while c was chosen */
     double tried_tilt[BB_SIDE_TRIED], tried_moment[BB_SIDE_TRIED];
     double tilt, log_moment;
-    double effort;         /* how much more work is allowed than usual */
-    double smooth;         /* mu of the additional release; 0: none */
     double step;           /* of the frequencies */
     size_t frequencies;    /* 0 .. frequencies - 1 */
     double complex *terms; /* phi / (s (s + 1)), doubled but for the first */
     double rounding, end;  /* of the sum of terms: rounding errors, what is missing */
+    double turning;        /* times epsilon: the errors of e^(-i omega epsilon) in it */
     double relative;       /* error of e^log_moment */
+    bb_atoms above, below; /* instead of the terms */
 } bb_side;
 
 /* Of large losses that are too rare to matter a mass of `lose` may be left out. */
@@ -42,6 +43,9 @@ typedef struct bb_goal {
     double log_delta, epsilon; /* one is NAN: it is asked for */
 } bb_goal;
 double bb_side_promise(bb_side *side, const bb_goal *goal, double c);
+/* The same with the rounding errors of it: never too small. */
+BB_MUST_CHECK bb_status bb_side_promise_safely(bb_side *side, const bb_goal *goal,
+                                               double c, double *value);
 /* Sets the tilt to the c with the smallest promise, which it returns. Every c is valid;
  * one whose promise is not above `enough` ends the search. */
 double bb_side_choose(bb_side *side, const bb_goal *goal, double enough);
@@ -56,11 +60,15 @@ void bb_side_set_period(bb_side *side, double log_delta, double epsilon);
 /* log of the sum of the terms k != 0 at epsilon, for a period A. */
 double bb_side_log_aliases(const bb_side *side, double period, double epsilon);
 
-/* Everything for profiles near (epsilon, delta). */
+/* The sum over frequencies for profiles near (epsilon, delta), at the tilt or another.
+ * Where it would be too much work there are no terms: then bb_side_compose. */
 BB_MUST_CHECK bb_status bb_side_prepare(bb_side *side, double log_delta,
                                         double epsilon);
-/* delta at epsilon, with the additional release, from above and below; the tail beyond
- * infinity included. */
+/* The atoms for such profiles instead of terms, the finer the smaller `fineness`. */
+BB_MUST_CHECK bb_status bb_side_compose(bb_side *side, double delta, double epsilon,
+                                        double fineness);
+/* delta at epsilon, by the terms or else by the atoms, from above and below; the tail
+ * beyond infinity included. */
 void bb_side_profile(const bb_side *side, double epsilon, double *upper, double *lower);
 
 #endif

@@ -4,13 +4,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const double most_frequencies = 0x1p24;
+static const double most_frequencies = 0x1p24, most_work = 3e7;
 
 /* -- the end of the sum over frequencies -- */
 
 /* A bound of |product of phi| from omega on. */
-static double log_envelope(const bb_side *s, double omega, double smooth) {
-    double sum = -smooth * smooth * omega * omega / 2.0;
+static double log_envelope(const bb_side *s, double omega) {
+    double sum = 0.0;
     for (size_t e = 0; e < s->count; e++)
         sum += s->times[e] * log(bb_law_envelope(&s->law[e], omega));
     return sum;
@@ -18,10 +18,10 @@ static double log_envelope(const bb_side *s, double omega, double smooth) {
 
 /* The sum of 2 |terms| from the n-th on: each doubling of k by its own bound, with
  * sum_{k = a}^{b - 1} 1 / k^2 <= 1 / (a - 1) - 1 / (b - 1). */
-static double log_end(const bb_side *s, double n, double smooth) {
+static double log_end(const bb_side *s, double n) {
     double sum = 0.0;
     for (double k = n; k < 0x1p200; k *= 2.0) {
-        const double bound = exp(log_envelope(s, k * s->step, smooth));
+        const double bound = exp(log_envelope(s, k * s->step));
         const double part = 2.0 * bound / (s->step * s->step) *
                             (1.0 / (k - 1.0) - 1.0 / (2.0 * k - 1.0));
         sum += part;
@@ -30,10 +30,10 @@ static double log_end(const bb_side *s, double n, double smooth) {
     return sum > 0.0 ? log(sum) : -INFINITY;
 }
 
-/* Whether the work of n frequencies, in nodes, is at most `most`: each takes part in
- * some dozens of profiles, and each law has to be raised to its power. */
-static bool is_bearable(const bb_side *s, double n, double most) {
-    double left = most / n - 600.0;
+/* Whether the work of n frequencies, in nodes, is not too much: each takes part in some
+ * dozens of profiles, and each law has to be raised to its power. */
+static bool is_bearable(const bb_side *s, double n) {
+    double left = most_work / n - 600.0;
     for (size_t e = 0; e < s->count && left > 0.0; e++) {
         const size_t limit = (size_t)fmin(left, 0x1p22);
         left -= 100.0 + (double)bb_law_nodes(&s->law[e], n * s->step, limit);
@@ -41,32 +41,18 @@ static bool is_bearable(const bb_side *s, double n, double most) {
     return left >= 0.0;
 }
 
-/* The fewest frequencies (by steps of a quarter) with which the end is small. */
-static double enough(const bb_side *s, double goal_end, double smooth) {
-    double n = 4.0;
-    while (n < most_frequencies && log_end(s, n, smooth) > goal_end) n = ceil(n * 1.25);
-    return n;
-}
-
-/* Smoothing costs epsilon about smooth^2 c / 2: from nothing on, as much as it takes to
- * keep the work bearable. */
-static void choose_frequencies(bb_side *s, double log_delta, double epsilon) {
-    static const struct {
-        double cost, work;
-    } level[] = {{0.0, 3e7},  {1e-7, 4e7},   {1e-6, 5e7}, {1e-5, 8e7},
-                 {1e-4, 1e8}, {3e-4, 1.5e8}, {1e-3, 3e8}, {1e-2, INFINITY}};
-    double n = 0.0, moment = 0.0;
+/* The fewest frequencies (by steps of a quarter) with which the end is small; whether
+ * that is bearable. */
+static bool choose_frequencies(bb_side *s, double log_delta, double epsilon) {
+    double n = 4.0, moment = 0.0;
     for (size_t e = 0; e < s->count; e++) moment += s->times[e] * s->law[e].log_moment;
     /* the scale of bb_side_profile() */
     const double goal_end = log_delta - BB_SIDE_SMALL - moment + s->tilt * epsilon +
                             log(BB_TWO_PI / s->step);
-    for (size_t k = 0; k < sizeof level / sizeof *level; k++) {
-        s->smooth = sqrt(2.0 * level[k].cost * epsilon / s->tilt);
-        n = enough(s, goal_end, s->smooth);
-        if (n < most_frequencies && is_bearable(s, n, s->effort * level[k].work)) break;
-    }
+    while (n < most_frequencies && log_end(s, n) > goal_end) n = ceil(n * 1.25);
     s->frequencies = (size_t)n;
-    s->end = exp(log_end(s, n, s->smooth));
+    s->end = exp(log_end(s, n));
+    return n < most_frequencies && is_bearable(s, n);
 }
 
 /* -- the terms -- */
@@ -86,9 +72,8 @@ static bb_status multiply(bb_side *s, size_t e, double *error, double *re, doubl
         const double log_size = more > -0.5
                                     ? fmin(0.0, 0.5 * log1p(more))
                                     : fmax(-1e3, log(hypot(1.0 + re[k], im[k])));
-        const double wrong = fmin(0x1p-46, omega * law->slip);
         const double angle = remainder(times * atan2(im[k], 1.0 + re[k]), BB_TWO_PI);
-        error[k] += times * wrong / fmax(exp(log_size), 1e-30);
+        error[k] += times * omega * law->slip / fmax(exp(log_size), 1e-30);
         s->terms[k] *= exp(times * log_size) * (cos(angle) + I * sin(angle));
     }
     return BB_OK;
@@ -102,35 +87,49 @@ static bb_status fill_terms(bb_side *s) {
     double *error = work;
     for (size_t k = 0; k < n && !status; k++) {
         const double complex at = s->tilt + I * ((double)k * s->step);
-        const double complex smoothed =
-            s->smooth * s->smooth / 2.0 * (at * (at + 1.0) - s->tilt * (s->tilt + 1.0));
-        s->terms[k] = (k ? 2.0 : 1.0) * cexp(smoothed) / (at * (at + 1.0));
+        s->terms[k] = (k ? 2.0 : 1.0) / (at * (at + 1.0));
         error[k] = 0x1p-48;
     }
     for (size_t e = 0; e < s->count && !status; e++)
         status = multiply(s, e, error, work + n, work + 2 * n);
-    s->log_moment = s->smooth * s->smooth * s->tilt * (s->tilt + 1.0) / 2.0;
+    s->log_moment = 0.0;
     s->relative = 0x1p-46;
     for (size_t e = 0; e < s->count && !status; e++) {
         s->log_moment += s->times[e] * s->law[e].log_moment;
         s->relative += s->times[e] * s->law[e].error;
     }
-    s->rounding = 0.0;
-    for (size_t k = 0; k < s->frequencies && !status; k++)
+    s->rounding = s->turning = 0.0;
+    for (size_t k = 0; k < s->frequencies && !status; k++) {
         s->rounding += cabs(s->terms[k]) * error[k];
+        s->turning += cabs(s->terms[k]) * 0x1p-51 * (double)k * s->step;
+    }
     free(work);
     return status;
 }
 
+/* The same of the atoms. */
+static void profile_of_atoms(const bb_side *s, double epsilon, double *upper,
+                             double *lower) {
+    *upper = fmin(1.0, (s->infinite + s->lost) * (1.0 + 0x1p-30) +
+                           bb_atoms_delta(&s->above, BB_ABOVE, epsilon));
+    *lower =
+        s->infinite * (1.0 - 0x1p-30) + bb_atoms_delta(&s->below, BB_BELOW, epsilon);
+}
+
 void bb_side_profile(const bb_side *s, double epsilon, double *upper, double *lower) {
     double sum = 0.0;
+    if (!s->terms) {
+        profile_of_atoms(s, epsilon, upper, lower);
+        return;
+    }
     for (size_t k = 0; k < s->frequencies; k++) {
         const double angle = (double)k * s->step * epsilon;
         sum += creal(s->terms[k]) * cos(angle) + cimag(s->terms[k]) * sin(angle);
     }
     const double log_scale =
         s->log_moment - s->tilt * epsilon + log(s->step / BB_TWO_PI);
-    const double scale = exp(log_scale), error = (s->rounding + s->end) * scale;
+    const double scale = exp(log_scale);
+    const double error = (s->rounding + s->turning * epsilon + s->end) * scale;
     const double rounded =
         fabs(sum) * scale *
         (s->relative + 0x1p-50 * (fabs(s->log_moment) + s->tilt * epsilon));
@@ -154,6 +153,6 @@ bb_status bb_side_prepare(bb_side *s, double log_delta, double epsilon) {
         const bb_status status = bb_law_tilt(&s->law[e], s->tilt, 0.0);
         if (status) return status;
     }
-    choose_frequencies(s, log_delta, epsilon);
+    if (!choose_frequencies(s, log_delta, epsilon)) return BB_OK;
     return fill_terms(s);
 }

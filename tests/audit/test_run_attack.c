@@ -12,8 +12,10 @@ static attacked *open_many(const bb_method *method, const bb_mechanism *mechanis
                            bb_loss loss, double epsilon) {
     const bool single = strcmp(method->name, "mp-groupsparse") == 0 ||
                         strcmp(method->name, "mtl-l21") == 0;
-    /* sums of a few directions of length one: fewer canaries can be told apart */
-    const bool directions = strcmp(method->name, "mp-centre") == 0;
+    /* sums of a few directions of length one, or a single sum of vectors: fewer
+     * canaries can be told apart */
+    const bool directions =
+        strcmp(method->name, "mp-centre") == 0 || strcmp(method->name, "dp-aggr") == 0;
     const bb_audit_world_options world = {.tasks = TASKS,
                                           .canaries = single       ? FEATURES / 2
                                                       : directions ? 10
@@ -30,7 +32,7 @@ static attacked *open_many(const bb_method *method, const bb_mechanism *mechanis
 static void for_all(void (*law)(const bb_method *method, bb_loss loss)) {
     for (size_t i = 0; bb_method_at(i); i++)
         for (int loss = BB_LOSS_SQUARED; loss <= BB_LOSS_LOGISTIC; loss++)
-            if (bb_method_at(i)->losses & (1U << loss))
+            if ((bb_method_at(i)->losses & (1U << loss)) && !bb_method_at(i)->follows)
                 law(bb_method_at(i), (bb_loss)loss);
 }
 

@@ -89,6 +89,8 @@ static bb_status open_herd(bool broken, void **worker, zoo_claim *claim) {
                                  .weight = 1.0,
                                  .n = 1,
                                  .d = 1,
+                                 .outputs = 1,
+                                 .length = 1,
                                  .x = &h->x,
                                  .y = &h->y[i]};
     h->engine = bb_engine_threads(1);

@@ -48,6 +48,9 @@ static const char *const keys[] = {"method",
                                    "per_task.max",
                                    "compare.stl",
                                    "compare.share_not_worse",
+                                   "phases",
+                                   "majority",
+                                   "majority_task",
                                    "billboard_sha256",
                                    "models_sha256",
                                    "seconds.read",
@@ -379,6 +382,12 @@ static void every_flag_is_in_the_help(void **state) {
                                 "scale",
                                 "no-intercept",
                                 "loss",
+                                "classes",
+                                "cluster",
+                                "net",
+                                "batch",
+                                "phase",
+                                "finetune",
                                 "loss-scale",
                                 "rounds",
                                 "schedule",
@@ -422,10 +431,10 @@ static void every_flag_is_in_the_help(void **state) {
 
 static void methods_are_listed(void **state) {
     (void)state;
-    const char *const name[] = {"stl",         "mtl-trace",      "mtl-l21",
-                                "mp-lowrank",  "mp-groupsparse", "mp-lrsp",
-                                "mp-instance", "fedavg",         "fedprox",
-                                "pmtl",        "mp-prior",       "mp-centre"};
+    const char *const name[] = {
+        "stl",     "mtl-trace",   "mtl-l21", "mtl-mtrl", "mp-lowrank", "mp-groupsparse",
+        "mp-lrsp", "mp-instance", "fedavg",  "fedprox",  "pmtl",       "pmtl-clusters",
+        "ppsgd",   "dp-aggr",     "dp-mtrl", "mp-prior", "mp-centre",  "finetune"};
     json_t *j = cli_json("methods --json");
     const json_t *list = cli_at(j, "methods");
     assert_int_equal(json_array_size(list), sizeof name / sizeof *name);
@@ -433,6 +442,10 @@ static void methods_are_listed(void **state) {
         const json_t *m = json_array_get(list, k);
         assert_string_equal(cli_text(m, "name"), name[k]);
         assert_true(json_array_size(cli_at(m, "losses")) >= 1);
+        assert_true(json_is_true(cli_at(m, "follows")) ==
+                    (strcmp(name[k], "finetune") == 0));
+        assert_true(json_is_true(cli_at(m, "clustered")) ==
+                    (strcmp(name[k], "pmtl-clusters") == 0));
         for (size_t o = 0; o < json_array_size(cli_at(m, "options")); o++)
             assert_non_null(cli_at(json_array_get(cli_at(m, "options"), o), "default"));
     }

@@ -58,7 +58,7 @@ static inline void door_add(door *d, size_t sum, size_t task, size_t n,
     double *copy = calloc(n + 1, sizeof *copy);
     assert_non_null(copy);
     memcpy(copy, v, n * sizeof *copy);
-    bb_board_add(&d->board, sum, task, (double *const[BB_MOST_BLOCKS]){copy});
+    bb_board_add(&d->board, sum, task, NULL, (double *const[BB_MOST_BLOCKS]){copy});
     free(copy);
 }
 

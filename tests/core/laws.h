@@ -23,6 +23,9 @@ static inline population law_population(const law_case *c, size_t tasks, size_t 
     return p;
 }
 
+/* Public groups of tasks, for methods that need them. */
+static const uint32_t law_clusters[LAW_TASKS] = {0, 1, 2, 2, 1, 0, 0, 2, 1, 1, 2, 0};
+
 static inline bb_run law_run(const law_case *c, const population *p,
                              const bb_engine *engine) {
     bb_run run = run_open(p, c->method, c->mechanism, engine);
@@ -30,23 +33,34 @@ static inline bb_run law_run(const law_case *c, const population *p,
     run.pub.sampling = c->sampling;
     run.pub.rate = 0.3;
     run.pub.cohort = (p->tasks + 2) / 3;
+    if (c->method->clustered) {
+        run.pub.cluster = law_clusters;
+        run.pub.clusters = 3;
+    }
+    /* so few tasks are too few for a signal that a guard sees */
+    for (size_t k = 0; k < c->method->options.count; k++)
+        if (strcmp(c->method->options.row[k].name, "guard") == 0)
+            run_set(&run, "guard", "off");
     return run;
 }
 
 /* Whether the method runs with the mechanism at all. Noise of the papers is for sums of
  * products only, and what is exchanged in the clear is never private. */
 static inline bool law_makes_sense(const law_case *c) {
-    if (!(c->method->losses & (1U << c->loss))) return false;
+    if (!(c->method->losses & (1U << c->loss)) || c->method->follows) return false;
     if (c->method->kind == BB_METHOD_OPEN)
         return c->mechanism->pricing == BB_PRICE_NOTHING;
     return c->mechanism->pricing != BB_PRICE_PUBLISHED ||
            (strcmp(c->method->name, "mp-prior") != 0 &&
-            strcmp(c->method->name, "mp-centre") != 0 && !c->method->sampled);
+            strcmp(c->method->name, "mp-centre") != 0 &&
+            strncmp(c->method->name, "dp-", 3) != 0 && !c->method->sampled);
 }
 
 /* A method that may be run with a sample of the tasks, by both kinds of sampling. */
 static inline size_t law_for_samples(law_case c, void (*law)(const law_case *c)) {
     if (!c.method->sampled) return 0;
+    /* the accountant takes its time, and does not look at the loss */
+    if (c.mechanism->grid && c.loss >= BB_LOSS_SOFTMAX) return 0;
     c.sampling = BB_SAMPLING_POISSON;
     law(&c);
     c.sampling = c.method->keeps ? BB_SAMPLING_FIXED_VISIBLE : BB_SAMPLING_FIXED_HIDDEN;
@@ -61,22 +75,21 @@ static inline void law_for_all(void (*law)(const law_case *c)) {
     size_t cases = 0;
     for (size_t i = 0; bb_method_at(i); i++)
         for (size_t k = 0; k < 3; k++)
-            for (int loss = BB_LOSS_SQUARED; loss <= BB_LOSS_LOGISTIC; loss++) {
+            for (int loss = BB_LOSS_SQUARED; loss <= BB_LOSS_MULTILABEL; loss++) {
                 const law_case c = {bb_method_at(i), mechanisms[k], (bb_loss)loss,
                                     BB_SAMPLING_ALL};
                 if (!law_makes_sense(&c)) continue;
                 law(&c);
                 cases += 1 + law_for_samples(c, law);
             }
-    assert_true(cases >= 30);
+    assert_true(cases >= 80);
 }
 
 #define law_check(c, condition)                                                        \
     do {                                                                               \
         if (!(condition))                                                              \
-            fail_msg(                                                                  \
-                "%s, %s, %s loss: not %s", (c)->method->name, (c)->mechanism->name,    \
-                (c)->loss == BB_LOSS_SQUARED ? "squared" : "logistic", #condition);    \
+            fail_msg("%s, %s, loss %d: not %s", (c)->method->name,                     \
+                     (c)->mechanism->name, (int)(c)->loss, #condition);                \
     } while (0)
 
 static inline void law_train(const law_case *c, const bb_run *run, bb_result *result) {
@@ -88,8 +101,9 @@ static inline void law_train(const law_case *c, const bb_run *run, bb_result *re
 
 static inline bool law_same_models(const bb_result *a, const bb_result *b,
                                    size_t task_a, size_t task_b) {
-    return memcmp(a->model + task_a * LAW_FEATURES, b->model + task_b * LAW_FEATURES,
-                  LAW_FEATURES * sizeof(double)) == 0 &&
+    const size_t n = a->first[task_a + 1] - a->first[task_a];
+    return memcmp(a->model + a->first[task_a], b->model + b->first[task_b],
+                  n * sizeof(double)) == 0 &&
            a->intercept[task_a] == b->intercept[task_b];
 }
 

@@ -314,7 +314,7 @@ static void test_several_blocks(void **state) {
     door_prepare(&d, &bb_mechanism_none, 2, 1, &layout, INFINITY, INFINITY);
     door_open(&d);
     assert_ok(bb_board_ask(&d.board, &layout));
-    bb_board_add(&d.board, 0, 1, block);
+    bb_board_add(&d.board, 0, 1, NULL, block);
     assert_ok(bb_board_publish(&d.board, &release));
     const double outer[] = {9.0, -3.0, -3.0, 1.0};
     assert_true(release.value[0][0] == 1.0 && release.value[0][1] == 2.0);
@@ -336,6 +336,66 @@ static int close_draws(void **state) {
     return 0;
 }
 
+/* -- models of an own length -- */
+
+enum { FEATURES = 6, OUTPUTS = 2, OWN = 3, WHOLE = FEATURES * OUTPUTS };
+
+/* What two tasks with some features show, by themselves or as whole vectors, is the
+ * same release: clipped the same, and each number in its place. */
+static void release_of(const bb_mechanism *mechanism, bool own, double clip,
+                       double *value) {
+    static uint32_t touched[2][OWN] = {{1, 4, 5}, {0, 1, 2}};
+    const bb_layout layout = {2,
+                              {{"first", BB_FORM_VECTOR, WHOLE, 2.0 * clip, 0.5},
+                               {"second", BB_FORM_VECTOR, WHOLE, clip, 0.5}}};
+    const bool exact = mechanism->grid;
+    door d;
+    bb_release release;
+    door_prepare(&d, mechanism, 2, 1, &layout, exact ? 0.5 : INFINITY, INFINITY);
+    door_open(&d);
+    assert_ok(bb_board_ask(&d.board, &layout));
+    for (size_t i = 0; i < 2; i++) {
+        const bb_local local = {.touched = touched[i],
+                                .touched_count = OWN,
+                                .outputs = OUTPUTS,
+                                .length = OWN * OUTPUTS};
+        double short_one[2][WHOLE] = {{0}}, whole[2][WHOLE] = {{0}};
+        for (size_t b = 0; b < 2; b++)
+            for (size_t k = 0; k < OWN * OUTPUTS; k++) {
+                const double v = sin((double)(7 * i + 3 * b + k));
+                short_one[b][k] = v;
+                whole[b][touched[i][k / OUTPUTS] * OUTPUTS + k % OUTPUTS] = v;
+            }
+        if (own)
+            bb_board_add(&d.board, 0, i, &local,
+                         (double *const[BB_MOST_BLOCKS]){short_one[0], short_one[1]});
+        else
+            bb_board_add(&d.board, 0, i, NULL,
+                         (double *const[BB_MOST_BLOCKS]){whole[0], whole[1]});
+    }
+    assert_ok(bb_board_publish(&d.board, &release));
+    memcpy(value, release.value[0], WHOLE * sizeof *value);
+    memcpy(value + WHOLE, release.value[1], WHOLE * sizeof *value);
+    door_close(&d);
+}
+
+static void test_own_numbers_are_placed(void **state) {
+    const bb_mechanism *const mechanisms[] = {&bb_mechanism_gaussian,
+                                              &bb_mechanism_none};
+    const double clips[] = {0.1, 100.0};
+    (void)state;
+    for (size_t k = 0; k < 4; k++) {
+        double own[2 * WHOLE], whole[2 * WHOLE];
+        release_of(mechanisms[k / 2], true, clips[k % 2], own);
+        release_of(mechanisms[k / 2], false, clips[k % 2], whole);
+        /* the norm's sum may round in another order: a grid step */
+        for (size_t j = 0; j < 2 * WHOLE; j++)
+            assert_close(own[j], whole[j], clips[k % 2] * 0x1p-30);
+        /* feature 3 is nobody's */
+        assert_true(k < 2 || (own[3 * OUTPUTS] == 0.0 && own[4 * OUTPUTS] != 0.0));
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_clip),
@@ -345,6 +405,7 @@ int main(void) {
         cmocka_unit_test(test_open_sums),
         cmocka_unit_test(test_lopsided_matrix),
         cmocka_unit_test(test_several_blocks),
+        cmocka_unit_test(test_own_numbers_are_placed),
     };
     if (bb_linalg_start()) return 1;
     return cmocka_run_group_tests(tests, open_draws, close_draws);

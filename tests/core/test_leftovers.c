@@ -27,11 +27,6 @@ static void train(const bb_view *view, bb_task *task) {
     if (poisoned->train) poisoned->train(view, task);
 }
 
-static void show(const bb_view *view, const bb_task *task, double *const *block) {
-    fill_task(view, task);
-    poisoned->show(view, task, block);
-}
-
 static bb_status digest(const bb_view *view, const bb_release *release,
                         bb_billboard *board, double *work) {
     fill(work, ask(poisoned->digest_length, view));
@@ -80,7 +75,6 @@ static void check_population(const law_case *c, population p) {
     find_most_local(&run);
     poisoned = c->method;
     copy.train = train;
-    if (copy.show) copy.show = show;
     if (copy.digest) copy.digest = digest;
     copy.finish = finish;
     run.method = &copy;

@@ -97,6 +97,7 @@ static void law_out_of_memory(const law_case *c) {
     population p = law_population(c, 9, SIZE_MAX);
     bb_run run = law_run(c, &p, &engine);
     const bool own_rounds = strcmp(c->method->name, "mp-prior") == 0 ||
+                            strcmp(c->method->name, "dp-aggr") == 0 ||
                             strcmp(c->method->name, "mp-centre") == 0;
     run.pub.rounds = c->method->kind == BB_METHOD_ALONE || own_rounds ? 0 : 2;
     law_check(c,

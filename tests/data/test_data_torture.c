@@ -5,6 +5,7 @@
 #include "data/preprocess.h"
 #include "data/split.h"
 #include "data/synth.h"
+#include "data/synth_labels.h"
 #include "data/write.h"
 #include "torture.h"
 
@@ -32,12 +33,16 @@ static void csv(void **state) {
     write_text("t.csv",
                "task,y,\"x\"\"1\",x2,c\nb,1,2,3,c\na,4,5,6,\"c\"\nb,7,8,9,c\n");
     torture_file((file){"t.csv", {.ignore = "c"}}, 15);
+    write_text("t.csv", "task,y,x\nb,\"2;1\",2\na,,5\nb,7,8\n");
+    torture_file((file){"t.csv", {.multilabel = true, .image = "1x1"}}, 18);
 }
 
 static void libsvm(void **state) {
     (void)state;
     write_text("t.svm", "1 qid:b 1:2 3:4\n2 qid:a 1:5\n3 qid:b\n");
     torture_file((file){"t.svm", {0}}, 15);
+    write_text("t.svm", "3,1 qid:b 1:2 3:4\n qid:a 1:5\n2 qid:b\n");
+    torture_file((file){"t.svm", {.multilabel = true}}, 19);
 }
 
 static void numpy(void **state) {
@@ -92,6 +97,14 @@ static void matlab(void **state) {
 
 static bb_dataset dense, sparse;
 
+/* A data set that looks like classes. */
+static bb_status look(void *context) {
+    bb_info info = {0};
+    const bb_status status = bb_info_open(&info, context);
+    bb_info_close(&info);
+    return status;
+}
+
 /* Everything that makes data sets of data sets. */
 static bb_status transform(void *context) {
     const bb_dataset *const data = context;
@@ -125,8 +138,19 @@ static void transformations(void **state) {
     assert_in_range(
         torture_memory((bb_torture){.attempt = transform, .context = &dense}), 40,
         1000);
+    bb_dataset classes;
+    assert_ok(read_text("t.csv", "task,y,a\n1,2,1\n1,1,3\n2,0,0\n", NULL, &classes));
+    assert_int_equal(torture_memory((bb_torture){.attempt = look, .context = &classes}),
+                     4);
+    bb_dataset_free(&classes);
     assert_in_range(
         torture_memory((bb_torture){.attempt = transform, .context = &sparse}), 40,
+        1000);
+    bb_dataset_free(&sparse);
+    assert_ok(read_text("t.svm", "1,2 qid:1 1:3\n qid:1\n3 qid:2 2:7\n",
+                        &(bb_read_options){.multilabel = true}, &sparse));
+    assert_in_range(
+        torture_memory((bb_torture){.attempt = transform, .context = &sparse}), 48,
         1000);
     bb_dataset_free(&sparse);
 }
@@ -167,6 +191,27 @@ static bb_status write_world(void *context) {
     return status;
 }
 
+static bb_status make_labels(void *context) {
+    const bb_label_world world = {*(const bool *)context, 3, 2, 30, 4, 1};
+    bb_dataset train = {0}, test = {0};
+    bb_status status = bb_synth_labels(&world, &train, &test);
+    if (!status && world.lists) status = bb_write_libsvm(&train, "W.svm");
+    unlink("W.svm");
+    bb_dataset_free(&train);
+    bb_dataset_free(&test);
+    return status;
+}
+
+static void labelled_worlds(void **state) {
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        bool lists = k == 1;
+        assert_in_range(
+            torture_memory((bb_torture){.attempt = make_labels, .context = &lists}), 30,
+            1000);
+    }
+}
+
 /* The old file, or the new one. */
 static void check_world(void *context, bb_status status) {
     (void)context;
@@ -202,6 +247,7 @@ int main(void) {
         cmocka_unit_test(matlab),
         cmocka_unit_test(transformations),
         cmocka_unit_test(ranges),
+        cmocka_unit_test(labelled_worlds),
         cmocka_unit_test(worlds),
     };
     return cmocka_run_group_tests(tests, folder_enter, folder_leave);

@@ -116,6 +116,53 @@ static void labels(void **state) {
     }
 }
 
+static void classes(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t given, found;
+        const char *message; /* NULL: good */
+    } sets[] = {
+        {"task,y,x1\n1,0,1\n2,2,1\n1,9,1\n", 0, 10, NULL},
+        {"task,y,x1\n1,0,1\n2,2,1\n1,9,1\n", 10, 10, NULL},
+        {"task,y,x1\n1,0,1\n", 0, 2, NULL},
+        {"task,y,x1\n1,0,1\n", 62, 62, NULL},
+        {"task,y,x1\n1,16777215,1\n", 0, 16777216, NULL},
+        {"task,y,x1\n1,16777216,1\n", 0, 0,
+         "t.csv:2:2 (column \"y\"): the softmax loss expected a whole number from 0 to "
+         "16777215, found 16777216"},
+        {"task,y,x1\n1,0,1\n2,10,1\n1,11,1\n1,9,1\n2,12,1\n", 10, 10,
+         "t.csv:3:2 (column \"y\"): the softmax loss expected a whole number from 0 to "
+         "9, found 10"},
+        {"task,y,x1\n1,0,1\n2,1.5,1\n1,-1,1\n1,9,1\n", 0, 0,
+         "t.csv:3:2 (column \"y\"): the softmax loss expected a whole number from 0 to "
+         "16777215, found 1.5"},
+        {"task,y,x1\n1,-1,1\n", 0, 0,
+         "t.csv:2:2 (column \"y\"): the softmax loss expected a whole number from 0 to "
+         "16777215, found -1"},
+    };
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+        bb_dataset data;
+        size_t count = sets[i].given;
+        assert_ok(read_text("t.csv", sets[i].text, NULL, &data));
+        if (sets[i].message)
+            assert_message(bb_dataset_class_check(&data, &count), BB_EDATA,
+                           sets[i].message);
+        else
+            assert_ok(bb_dataset_class_check(&data, &count));
+        assert_int_equal(count, sets[i].found);
+        bb_dataset_free(&data);
+    }
+    const bb_read_options lists = {.multilabel = true};
+    bb_dataset data;
+    size_t count = 0;
+    assert_ok(read_text("t.csv", "task,y,x1\n1,0,1\n", &lists, &data));
+    assert_message(bb_dataset_class_check(&data, &count), BB_EDATA,
+                   "t.csv:2:2 (column \"y\"): the softmax loss expected a whole number "
+                   "from 0 to 16777215, found nan");
+    bb_dataset_free(&data);
+}
+
 static void nothing_to_free(void **state) {
     (void)state;
     bb_dataset data = {0};
@@ -125,9 +172,9 @@ static void nothing_to_free(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(select_rows),     cmocka_unit_test(match_dense),
-        cmocka_unit_test(match_sparse),    cmocka_unit_test(labels),
-        cmocka_unit_test(nothing_to_free),
+        cmocka_unit_test(select_rows),  cmocka_unit_test(match_dense),
+        cmocka_unit_test(match_sparse), cmocka_unit_test(labels),
+        cmocka_unit_test(classes),      cmocka_unit_test(nothing_to_free),
     };
     return cmocka_run_group_tests(tests, folder_enter, folder_leave);
 }

@@ -86,12 +86,67 @@ static void sparse(void **state) {
     bb_info_close(&i);
 }
 
+/* Whole numbers from 0 look like classes where more than two occur, and none is as
+ * large as the number of rows. */
+static void classes(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t classes;
+        double majority;
+    } set[] = {
+        {"task,y,a\n1,0,1\n1,1,1\n2,3,1\n2,3,1\n", 3, 0.5},
+        {"task,y,a\n1,0,1\n1,1,1\n2,2,1\n", 3, 1.0 / 3},
+        {"task,y,a\n1,0,1\n1,1,1\n2,,1\n2,2,1\n2,2,1\n", 3, 0.5},
+        {"task,y,a\n1,0,1\n1,1,1\n2,3,1\n", 0, 0},
+        {"task,y,a\n1,0,1\n1,1,1\n2,1,1\n", 0, 0},
+        {"task,y,a\n1,0,1\n1,2,1\n2,2,1\n", 0, 0},
+        {"task,y,a\n1,1,1\n1,2,1\n2,3,1\n2,3,1\n", 0, 0},
+        {"task,y,a\n1,-1,1\n1,0,1\n2,1,1\n", 0, 0},
+        {"task,y,a\n1,0,1\n1,0.5,1\n2,1,1\n", 0, 0},
+        {"task,y,a\n1,0,1\n1,1,1\n2,1e300,1\n", 0, 0},
+        {"task,a\n1,0\n1,1\n", 0, 0},
+    };
+    for (size_t k = 0; k < sizeof set / sizeof *set; k++) {
+        bb_info i = look("t.csv", set[k].text);
+        assert_int_equal(i.classes, set[k].classes);
+        assert_true(i.majority == set[k].majority);
+        bb_info_close(&i);
+    }
+}
+
+static void labels_and_images(void **state) {
+    (void)state;
+    const bb_read_options options = {.multilabel = true, .image = "1x2"};
+    bb_dataset data;
+    bb_info i;
+    assert_ok(read_text("t.csv",
+                        "task,y,a,b\n1,0 4,1,2\n1,,1,3\n2,7;2;4,1,4\n2,2,1,5\n",
+                        &options, &data));
+    assert_ok(bb_info_open(&i, &data));
+    assert_int_equal(i.target, BB_TARGET_LABELS);
+    assert_string_equal(bb_target_text(i.target), "labels");
+    assert_int_equal(i.labels, 8);
+    assert_int_equal(i.listed, 6);
+    assert_int_equal(i.missing_targets, 0);
+    assert_int_equal(i.one_class, 0);
+    assert_int_equal(i.classes, 0);
+    assert_true(i.height == 1 && i.width == 2 && i.channels == 1);
+    bb_info_close(&i);
+    bb_dataset_free(&data);
+    i = look("t.csv", "task,y,a\n1,0,1\n1,1,1\n");
+    assert_int_equal(i.labels + i.listed + i.height + i.width + i.channels, 0);
+    bb_info_close(&i);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(dense),
         cmocka_unit_test(median_of_an_even_number),
         cmocka_unit_test(kinds_of_targets),
         cmocka_unit_test(sparse),
+        cmocka_unit_test(classes),
+        cmocka_unit_test(labels_and_images),
     };
     return cmocka_run_group_tests(tests, folder_enter, folder_leave);
 }

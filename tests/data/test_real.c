@@ -62,6 +62,18 @@ static void femnist(void **state) {
     (void)state;
     check("data/femnist105/data.csv.gz", &label,
           (counts){105, 16288, 784, 4, 168, 183, BB_TARGET_INTEGER});
+    const bb_read_options images = {.target = "label", .image = "28x28"};
+    bb_dataset data = open_real("data/femnist105/data.csv.gz", &images);
+    bb_info info;
+    size_t classes = 0;
+    assert_ok(bb_dataset_class_check(&data, &classes));
+    assert_int_equal(classes, 62);
+    assert_int_equal(data.height * data.width * data.channels, 784);
+    assert_ok(bb_info_open(&info, &data));
+    assert_int_equal(info.classes, 62);
+    assert_close(info.majority, 1269.0 / 16288, 1e-15);
+    bb_info_close(&info);
+    bb_dataset_free(&data);
 }
 
 /* LEAF's own files: pixels are p / 255. */
@@ -73,9 +85,10 @@ static void leaf(void **state) {
     snprintf(test, sizeof test, "%s_test_9.json.gz", folder);
     check(train, NULL, (counts){5, 779, 784, 137, 161, 164, BB_TARGET_INTEGER});
     check(test, NULL, (counts){5, 89, 784, 16, 18, 19, BB_TARGET_INTEGER});
-    bb_dataset data = open_real(train, NULL);
+    bb_dataset data = open_real(train, &(bb_read_options){.image = "28x28x1"});
     assert_string_equal(data.task_name[0], "f3313_11");
     assert_true(data.y[data.first[1]] == 23); /* f3137_47 */
+    assert_int_equal(data.height * data.width * data.channels, 784);
     for (size_t e = 0; e < data.rows * 784; e++)
         assert_close(255 * data.x[e], round(255 * data.x[e]), 1e-9);
     bb_dataset_free(&data);

@@ -109,6 +109,32 @@ static void rows_are_protected_one_by_one(void **state) {
     remove_run();
 }
 
+/* Calibrated for rows, two promises from one noise; for tasks, one and no such rule. */
+static void a_promise_lifted_from_rows(void **state) {
+    (void)state;
+    bb_report report;
+    assert_fails(RUN(&report, NULL, {"method", "dp-aggr"}, {"epsilon", "1"},
+                     {"set", "calibration=instance"}, {"standardize", "task"},
+                     {"output", "run"}),
+                 BB_EUSAGE, "single rows");
+    assert_ok(RUN(&report, NULL, {"method", "dp-aggr"}, {"epsilon", "1"},
+                  {"set", "calibration=instance"}, {"ledger", "lifted.ledger"},
+                  {"budget-epsilon", "5"}, {"budget-delta", "1e-3"},
+                  {"output", "run"}));
+    const bb_guarantee *g = report.statement.guarantee;
+    assert_int_equal(report.statement.count, 2);
+    assert_true(g[0].valid && g[0].epsilon == 1.0 && g[0].lifted_rows == 100);
+    assert_string_equal(g[0].mechanism, "radial");
+    assert_string_equal(g[1].unit, "instance");
+    assert_true(g[1].valid && fabs(g[1].epsilon - 0.01) < 1e-15);
+    remove_run();
+    assert_ok(RUN(&report, NULL, {"method", "dp-aggr"}, {"epsilon", "1"},
+                  {"standardize", "task"}, {"output", "run"}));
+    assert_int_equal(report.statement.count, 1);
+    assert_int_equal(report.statement.guarantee[0].lifted_rows, 0);
+    remove_run();
+}
+
 /* A ledger adds up what tasks were promised, and nothing else. */
 static void a_ledger_does_not_vouch_for_rows(void **state) {
     (void)state;
@@ -186,6 +212,7 @@ int main(void) {
         cmocka_unit_test(a_run_reports_what_its_models_do),
         cmocka_unit_test(stop_ends_a_run_with_nothing),
         cmocka_unit_test(rows_are_protected_one_by_one),
+        cmocka_unit_test(a_promise_lifted_from_rows),
         cmocka_unit_test(a_ledger_does_not_vouch_for_rows),
         cmocka_unit_test(published_noise_claims_no_more_than_is_true),
         cmocka_unit_test(a_run_survives_torture),

@@ -113,6 +113,9 @@ static void logistic_equals_its_twin(void **state) {
         for (size_t j = 0; j < m.rows; j++)
             right += (w.p[j] > 0.0) == (w.y[j] > 0.0) ? 1.0 : 0.0;
         assert_close(m.auc, sum / count, 1e-14);
+        double losses = 0.0;
+        for (size_t j = 0; j < m.rows; j++) losses += log(1.0 + exp(-w.y[j] * w.p[j]));
+        assert_relative(m.log_loss, losses / (double)m.rows, 1e-12);
         assert_close(m.accuracy, right / (double)m.rows, 1e-15);
         assert_int_equal(m.one_class, one_class);
         assert_true(isnan(m.nmse) && isnan(m.rmse) && isnan(m.r2));

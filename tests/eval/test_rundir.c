@@ -72,7 +72,10 @@ static double first_number(void) {
 static void what_is_written_is_indexed(void **state) {
     (void)state;
     json_t *index = NULL;
+    struct stat there;
     assert_ok(write_run("run", false, 0.25));
+    assert_int_equal(stat("run/operator", &there), 0);
+    assert_int_equal(there.st_mode & 0777, 0700); /* its owner's only */
     assert_ok(bb_rundir_read("run", "public/billboard.json", &index));
     assert_int_equal(json_integer_value(json_object_get(index, "count")), 3 + 4 + 2);
     const json_t *release = json_array_get(json_object_get(index, "releases"), 0);

@@ -2,5 +2,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     target_read(data, size, (bb_read_options){.format = BB_FORMAT_CSV});
+    target_read(data, size,
+                (bb_read_options){.format = BB_FORMAT_CSV, .multilabel = true});
     return 0;
 }

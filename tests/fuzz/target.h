@@ -17,6 +17,15 @@ static inline void target_require(bool condition) {
     if (!condition) abort();
 }
 
+static inline void target_check_labels(const bb_dataset *data, size_t r) {
+    const size_t begin = data->label_first[r], end = data->label_first[r + 1];
+    target_require(isnan(data->y[r]) && begin <= end && (r > 0 || begin == 0));
+    for (size_t k = begin; k < end; k++) {
+        target_require(data->label[k] < data->labels);
+        target_require(k == begin || data->label[k - 1] < data->label[k]);
+    }
+}
+
 /* Everything that dataset.h promises. */
 static inline void target_check(const bb_dataset *data, bool missing) {
     bb_info info;
@@ -26,8 +35,13 @@ static inline void target_check(const bb_dataset *data, bool missing) {
         target_require(data->first[i] <= data->first[i + 1] && data->task_name[i]);
     for (size_t k = 0; k < data->features; k++)
         target_require(strlen(data->feature_name[k]) > 0);
+    target_require(!data->label_first == !data->label &&
+                   !data->label_first == !data->labels);
     for (size_t r = 0; r < data->rows; r++) {
-        target_require(isfinite(data->y[r]) || (missing && isnan(data->y[r])));
+        if (data->label_first)
+            target_check_labels(data, r);
+        else
+            target_require(isfinite(data->y[r]) || (missing && isnan(data->y[r])));
         for (size_t k = 0; data->x && k < data->features; k++) {
             const double x = data->x[r * data->features + k];
             target_require(isfinite(x) || (missing && isnan(x)));

@@ -67,10 +67,37 @@ typedef struct recipe {
     const char *finetune;
 } recipe;
 
+/* The second phase of a run that finetunes; one at a time. */
+static struct {
+    bb_phase phase;
+    unsigned char options[512];
+} after;
+
+static void set_after(const char *name, const char *text) {
+    assert_ok(
+        bb_options_set(after.phase.method->options, after.options, "test", name, text));
+}
+
 static void set_number(bb_run *run, const char *name, double value) {
     char text[40];
     snprintf(text, sizeof text, "%.17g", value);
     run_set(run, name, text);
+}
+
+static void finetune_after(bb_run *run, const recipe *r) {
+    char text[40];
+    after.phase = (bb_phase){.method = &bb_method_finetune, .options = after.options};
+    assert_true(after.phase.method->options_size <= sizeof after.options);
+    assert_ok(bb_options_default(after.phase.method->options, after.options));
+    set_after("how", r->finetune);
+    snprintf(text, sizeof text, "%.17g", r->finetune_penalty);
+    set_after("penalty", text);
+    snprintf(text, sizeof text, "%zu", r->finetune_steps);
+    set_after("steps", text);
+    snprintf(text, sizeof text, "%.17g", r->rate);
+    set_after("rate", text);
+    run->then = &after.phase;
+    run->phases_then = 1;
 }
 
 static bb_run run_of(const recipe *r, const population *p, const bb_engine *engine) {
@@ -79,9 +106,8 @@ static bb_run run_of(const recipe *r, const population *p, const bb_engine *engi
     set_number(&run, "steps", (double)r->steps);
     set_number(&run, "rate", r->rate);
     set_number(&run, "server-rate", r->server_rate);
-    run_set(&run, "finetune", r->finetune);
-    set_number(&run, "finetune-penalty", r->finetune_penalty);
-    set_number(&run, "finetune-steps", (double)r->finetune_steps);
+    run_set(&run, "guard", "off");
+    if (strcmp(r->finetune, "none") != 0) finetune_after(&run, r);
     if (r->method == &bb_method_fedavg) return run;
     set_number(&run, r->method == &bb_method_pmtl ? "lambda" : "mu", r->penalty);
     run_set(&run, "local", r->exact ? "exact" : "steps");
@@ -274,9 +300,9 @@ static void finetuning_is_local(void **state) {
             if (has_rows(&p, i)) minimum(&p, i, 0.05, at, w);
             assert_memory_equal(mean.model + i * FEATURES, w, sizeof w);
             const double before = bb_local_value(&p.local[i], at, 0.0, work);
-            const double after =
+            const double later =
                 bb_local_value(&p.local[i], vanilla.model + i * FEATURES, 0.0, work);
-            assert_true(has_rows(&p, i) ? after < before : after == before);
+            assert_true(has_rows(&p, i) ? later < before : later == before);
         }
         bb_result_free(&shared);
         bb_result_free(&mean);

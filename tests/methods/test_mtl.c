@@ -55,8 +55,14 @@ static void check_problem(const mtl_problem *q) {
     if (!shared_path(path, sizeof path, "data/school/data.csv")) skip();
     assert_true(mtl_data_make(q->world, path, &data));
     const bool logistic = q->loss == BB_LOSS_LOGISTIC;
-    population p = {data.tasks, data.features, data.first, data.x,   data.y,
-                    NULL,       q->loss,       logistic,   !logistic};
+    population p = {.tasks = data.tasks,
+                    .features = data.features,
+                    .first = data.first,
+                    .x = data.x,
+                    .y = data.y,
+                    .loss = q->loss,
+                    .intercept = logistic,
+                    .scale_sum = !logistic};
     p.local = mtl_locals_open(&data, q->loss);
     assert_non_null(p.local);
     bb_result result = train(&p, q->trace, q->lambda, "1e-9", 0, 2);

@@ -247,6 +247,33 @@ static void wishart(void **state) {
     assert_true(isinf(upper));
 }
 
+/* A loss that is bounded: delta at x is 2 e^(x / 2) sinh^2((e - x) / 4) / sinh(e / 2).
+ */
+static void one_selection(void **state) {
+    (void)state;
+    for (double e = 1e-4; e < 3.0; e *= 5.0)
+        for (double left = 0.5; left > 1e-6; left /= 8.0) {
+            const bb_event event = bb_event_selection(e, 1.0);
+            const double x = e - left * e, s = sinh(left * e / 4.0);
+            double upper, lower;
+            epsilon_of(BB_REPLACE_ONE, 1, &event,
+                       2.0 * exp(x / 2.0) * s * s / sinh(e / 2.0), &upper, &lower);
+            assert_true(upper >= x * (1.0 - 1e-12) && lower <= x * (1.0 + 1e-9));
+            assert_close(upper, x, 1e-3 * x + 1e-6);
+        }
+}
+
+/* A delta far below what one c promises is found all the same. */
+static void small_deltas(void **state) {
+    (void)state;
+    const bb_event event =
+        bb_event_round(BB_SAMPLING_POISSON, 4.86e-4, 1.0 / 1.23, 2.0 / 1.23, 10.0);
+    const bb_account account = {BB_ADD_REMOVE, 1, &event};
+    double upper, lower;
+    assert_ok(bb_pld_delta(&account, 0.45, &upper, &lower));
+    assert_true(lower <= upper && lower >= 0.99 * upper && upper < 1e-15);
+}
+
 static void rounds_add_up(void **state) {
     (void)state;
     const bb_event one = bb_event_round(BB_SAMPLING_FIXED_HIDDEN, 0.1, 0.5, 1.0, 100.0);
@@ -295,6 +322,8 @@ int main(void) {
         cmocka_unit_test(beside_visible_cohorts),
         cmocka_unit_test(rare_large_losses),
         cmocka_unit_test(wishart),
+        cmocka_unit_test(one_selection),
+        cmocka_unit_test(small_deltas),
         cmocka_unit_test(rounds_add_up),
         cmocka_unit_test(corners),
     };

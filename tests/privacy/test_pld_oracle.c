@@ -90,6 +90,28 @@ static void poisson_add_remove(void **state) {
                     0.02);
 }
 
+/* Every row with delta >= 1e-6, which all are upper bounds: ours is at most 1e-3 above,
+ * however small epsilon is, and its own lower bound is that close, or 1e-6. */
+static void poisson_all_rows(void **state) {
+    (void)state;
+    table t;
+    size_t tested = 0;
+    open_table(&t, "oracle/dp/pld_poisson_addremove.csv");
+    while (table_next(&t)) {
+        const double delta = table_real(&t, "delta"), peer = table_real(&t, "epsilon");
+        if (delta < 1e-6) continue;
+        const bb_event event = poisson_row(&t, table_real(&t, "q"));
+        const bb_account account = {BB_ADD_REMOVE, 1, &event};
+        double upper, lower;
+        assert_ok(bb_pld_epsilon(&account, delta, &upper, &lower));
+        assert_true(upper <= peer * (1.0 + 1e-3));
+        assert_true(lower <= upper && lower >= upper * (1.0 - 1e-3) - 1e-6);
+        tested++;
+    }
+    assert_int_equal(tested, 578);
+    table_close(&t);
+}
+
 static void poisson_refined(void **state) {
     (void)state;
     compare_poisson("oracle/dp/pld_poisson_refined.csv", "eps_richardson", 1,
@@ -168,10 +190,11 @@ static void one_mechanism(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_round),           cmocka_unit_test(poisson_remove_tilted),
-        cmocka_unit_test(poisson_add_remove),  cmocka_unit_test(poisson_refined),
-        cmocka_unit_test(poisson_replace_one), cmocka_unit_test(fixed_size_hidden),
-        cmocka_unit_test(all_tasks),           cmocka_unit_test(one_mechanism),
+        cmocka_unit_test(one_round),          cmocka_unit_test(poisson_remove_tilted),
+        cmocka_unit_test(poisson_add_remove), cmocka_unit_test(poisson_all_rows),
+        cmocka_unit_test(poisson_refined),    cmocka_unit_test(poisson_replace_one),
+        cmocka_unit_test(fixed_size_hidden),  cmocka_unit_test(all_tasks),
+        cmocka_unit_test(one_mechanism),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,6 @@
-#include "base/memory.h"
 #include "cmd.h"
 #include "eval/report.h"
 #include "eval/trained.h"
-
-#include <stdlib.h>
 
 /* What both commands are given; evaluate has no output. */
 typedef struct request {
@@ -11,11 +8,10 @@ typedef struct request {
     bool json;
 } request;
 
-/* New rows and what a run's models say of them. */
+/* A run's models and new rows. */
 typedef struct applied {
     bb_trained trained;
     bb_dataset rows;
-    double *prediction;
 } applied;
 
 static bb_status apply(const request *r, bool target_optional, applied *a) {
@@ -23,15 +19,10 @@ static bb_status apply(const request *r, bool target_optional, applied *a) {
     if (!status && r->ignore) status = bb_trained_ignore(&a->trained, r->ignore);
     if (!status)
         status = bb_trained_rows(&a->trained, r->data, target_optional, &a->rows);
-    if (!status)
-        status = bb_allocate(&a->prediction, a->rows.rows, sizeof *a->prediction,
-                             "the predictions");
-    if (!status) bb_trained_predict(&a->trained, &a->rows, a->prediction);
     return status;
 }
 
 static void close_applied(applied *a) {
-    free(a->prediction);
     bb_dataset_free(&a->rows);
     bb_trained_close(&a->trained);
 }
@@ -39,39 +30,46 @@ static void close_applied(applied *a) {
 /* -- evaluate
  * -------------------------------------------------------------------------- */
 
-static bb_status measure(const applied *a, bb_metrics *metrics, bb_summary *summary) {
-    const bb_scored scored = {a->trained.loss, a->rows.tasks, a->rows.first, a->rows.y,
-                              a->prediction};
-    double *figure = NULL;
-    bb_status status = bb_metrics_all(&scored, metrics);
-    if (!status)
-        status =
-            bb_allocate(&figure, a->rows.tasks, sizeof *figure, "the tasks' figures");
-    if (!status) status = bb_metrics_tasks(&scored, figure);
-    if (!status) status = bb_metrics_summary(a->rows.tasks, figure, summary);
-    free(figure);
+/* The commonest class is looked for in the only rows that there are. */
+static const char counted_in[] = "these rows";
+
+static bb_status say_json(const applied *a, const bb_assessed *found,
+                          const bb_majority *majority, const bb_summary *summary,
+                          const cmd_output *output) {
+    const bb_loss loss = a->trained.loss;
+    json_t *json = json_pack(
+        "{s:s,s:o,s:o,s:o,s:o}", "method", a->trained.options.method, "test",
+        bb_metrics_json(&found->metrics), "per_task", bb_summary_json(summary, loss),
+        "majority", bb_majority_json(majority, false, loss, counted_in),
+        "majority_task", bb_majority_json(majority, true, loss, counted_in));
+    const bb_status status = cmd_output_json(output, json);
+    json_decref(json);
     return status;
+}
+
+static void say_text(const applied *a, const bb_assessed *found,
+                     const bb_majority *majority, FILE *stream) {
+    const bb_loss loss = a->trained.loss;
+    bb_metrics_heading(stream, loss);
+    bb_majority_lines(stream, loss, counted_in, majority);
+    bb_metrics_line(stream, loss, a->trained.options.method, &found->metrics);
+    fprintf(stream, "%zu tasks with rows here, %zu without\n", found->metrics.tasks,
+            found->metrics.without_rows);
 }
 
 static bb_status evaluate(const request *r, const cmd_output *output) {
     applied a = {0};
-    bb_metrics metrics;
+    bb_assessed found = {0};
+    bb_majority majority;
     bb_summary summary;
     bb_status status = apply(r, false, &a);
-    if (!status) status = measure(&a, &metrics, &summary);
-    if (!status && r->json) {
-        json_t *json = json_pack("{s:s,s:o,s:o}", "method", a.trained.options.method,
-                                 "test", bb_metrics_json(&metrics), "per_task",
-                                 bb_summary_json(&summary, a.trained.loss));
-        status = cmd_output_json(output, json);
-        json_decref(json);
-    } else if (!status) {
-        bb_metrics_heading(output->stream, a.trained.loss);
-        bb_metrics_line(output->stream, a.trained.loss, a.trained.options.method,
-                        &metrics);
-        fprintf(output->stream, "%zu tasks with rows here, %zu without\n",
-                metrics.tasks, metrics.without_rows);
-    }
+    if (!status) status = bb_trained_assess(&a.trained, &a.rows, &found, &majority);
+    if (!status) status = bb_metrics_summary(found.tasks, found.figure, &summary);
+    if (!status && r->json)
+        status = say_json(&a, &found, &majority, &summary, output);
+    else if (!status)
+        say_text(&a, &found, &majority, output->stream);
+    bb_assessed_close(&found);
     close_applied(&a);
     return status;
 }
@@ -84,8 +82,7 @@ static bb_status predict(const request *r, const cmd_output *output) {
     bb_status status =
         r->output ? apply(r, true, &a)
                   : bb_fail(BB_EUSAGE, "predictions where to? give --output FILE");
-    if (!status)
-        status = bb_trained_write(&a.trained, &a.rows, a.prediction, r->output);
+    if (!status) status = bb_trained_write(&a.trained, &a.rows, r->output);
     if (!status)
         fprintf(output->stream,
                 "%zu predictions in %s; each belongs to its task alone\n", a.rows.rows,

@@ -9,11 +9,20 @@
 typedef struct request {
     bb_train_options options; /* those that say how to read, and --output */
     const char *path;
-    bool ranges, json;
+    bool ranges, json, multilabel;
+    const char *image;
     bb_status status;
 } request;
 
-enum { MOST_NAMES = 10, JSON = 'j', RANGES = 'r', OUTPUT = 'o', FIRST_KEY = 1000 };
+enum {
+    MOST_NAMES = 10,
+    JSON = 'j',
+    RANGES = 'r',
+    OUTPUT = 'o',
+    MULTILABEL = 'm',
+    IMAGE = 'i',
+    FIRST_KEY = 1000
+};
 
 /* The names of the training options that this command has, too. */
 static const char *const same[] = {"task",   "target", "features", "ignore",
@@ -30,10 +39,34 @@ static json_t *constants_json(const bb_info *info, const bb_dataset *data) {
     return list;
 }
 
+/* What only some data sets have: null for the others. */
+static json_t *classes_json(const bb_info *info) {
+    if (info->classes == 0) return json_null();
+    return json_pack("{s:I,s:o}", "count", (json_int_t)info->classes, "majority_share",
+                     bb_json_real(info->majority));
+}
+
+static double mean_labels(const bb_info *info) {
+    return (double)info->listed / (double)info->rows;
+}
+
+static json_t *labels_json(const bb_info *info) {
+    if (info->target != BB_TARGET_LABELS) return json_null();
+    return json_pack("{s:I,s:o}", "count", (json_int_t)info->labels, "mean_per_row",
+                     bb_json_real(mean_labels(info)));
+}
+
+static json_t *image_json(const bb_info *info) {
+    if (info->channels == 0) return json_null();
+    return json_pack("[I,I,I]", (json_int_t)info->height, (json_int_t)info->width,
+                     (json_int_t)info->channels);
+}
+
 static bb_status print_json(const bb_info *info, const bb_dataset *data,
                             const cmd_output *output) {
     json_t *json = json_pack(
-        "{s:I,s:I,s:I,s:{s:I,s:o,s:I},s:b,s:{s:s,s:o,s:o,s:I},s:{s:I,s:I},s:o}",
+        "{s:I,s:I,s:I,s:{s:I,s:o,s:I},s:b,s:{s:s,s:o,s:o,s:I},s:{s:I,s:I},s:o,s:o,s:o,"
+        "s:o}",
         "tasks", (json_int_t)info->tasks, "rows", (json_int_t)info->rows, "features",
         (json_int_t)info->features, "rows_per_task", "min",
         (json_int_t)info->least_rows, "median", bb_json_real(info->median_rows), "max",
@@ -43,7 +76,8 @@ static bb_status print_json(const bb_info *info, const bb_dataset *data,
         (json_int_t)info->one_class, "missing", "features",
         (json_int_t)info->missing_features, "targets",
         (json_int_t)info->missing_targets, "constant_columns",
-        constants_json(info, data));
+        constants_json(info, data), "classes", classes_json(info), "labels",
+        labels_json(info), "image", image_json(info));
     const bb_status status = cmd_output_json(output, json);
     json_decref(json);
     return status;
@@ -57,11 +91,19 @@ static void print_text(const bb_info *info, const bb_dataset *data, FILE *stream
     fprintf(stream, "features         %zu%s", info->features,
             info->sparse ? " (sparse" : "\n");
     if (info->sparse) fprintf(stream, ": %zu numbers)\n", info->entries);
+    if (info->channels)
+        fprintf(stream, "image            %zu x %zu x %zu\n", info->height, info->width,
+                info->channels);
     fprintf(stream, "target           %s", bb_target_text(info->target));
-    if (info->target != BB_TARGET_NONE)
+    if (info->target == BB_TARGET_LABELS)
+        fprintf(stream, ", 0 to %zu, %.3g a row", info->labels - 1, mean_labels(info));
+    else if (info->target != BB_TARGET_NONE)
         fprintf(stream, ", from %g to %g; %zu task%s one value only",
                 info->least_target, info->most_target, info->one_class,
                 info->one_class == 1 ? " has" : "s have");
+    if (info->classes)
+        fprintf(stream, "\nclasses          %zu, %.3g %% of rows in the largest",
+                info->classes, 100 * info->majority);
     fprintf(stream, "\nmissing values   %zu in features, %zu in the target\n",
             info->missing_features, info->missing_targets);
     fprintf(stream, "constant columns %zu", info->constants);
@@ -89,6 +131,8 @@ static bb_status inform(const request *r, const cmd_output *output) {
     bb_dataset data = {0};
     bb_info info = {0};
     format.keep_missing = format.target_optional = true;
+    format.multilabel = r->multilabel;
+    format.image = r->image;
     if (r->options.output && !r->ranges)
         return bb_fail(BB_EUSAGE, "--output is for the ranges: give --ranges, too");
     bb_status status = bb_read(r->path, &format, &data);
@@ -126,6 +170,12 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     case RANGES:
         r->ranges = true;
         return 0;
+    case MULTILABEL:
+        r->multilabel = true;
+        return 0;
+    case IMAGE:
+        r->image = text;
+        return 0;
     case OUTPUT:
         set(r, "output", text);
         return 0;
@@ -142,7 +192,7 @@ static error_t parse(int key, char *text, struct argp_state *state) {
 }
 
 int cmd_info(int argc, char **argv) {
-    struct argp_option option[SAME + 4] = {0};
+    struct argp_option option[SAME + 6] = {0};
     const bb_options table = bb_train_table();
     for (size_t k = 0; k < SAME; k++)
         for (size_t row = 0; row < table.count; row++)
@@ -159,6 +209,12 @@ int cmd_info(int argc, char **argv) {
         .name = "output", .key = OUTPUT, .arg = "FILE", .doc = "where --ranges go"};
     option[SAME + 2] =
         (struct argp_option){.name = "json", .key = JSON, .doc = "as one JSON object"};
+    option[SAME + 3] = (struct argp_option){
+        .name = "multilabel", .key = MULTILABEL, .doc = "targets are lists of labels"};
+    option[SAME + 4] = (struct argp_option){.name = "image",
+                                            .key = IMAGE,
+                                            .arg = "HxWxC",
+                                            .doc = "rows are images of this shape"};
     const struct argp argp = {option, parse, "DATA", "Says what is in a data set.",
                               NULL,   NULL,  NULL};
     request r = {0};

@@ -1,5 +1,6 @@
 #include "base/memory.h"
 #include "cmd.h"
+#include "eval/metrics.h"
 #include "methods/registry.h"
 
 #include <stdlib.h>
@@ -36,8 +37,9 @@ static json_t *options_json(bb_options table, json_t *defaults) {
 
 static json_t *losses_json(const bb_method *m) {
     json_t *list = json_array();
-    if (m->losses & BB_SUPPORTS_SQUARED) cmd_append(&list, json_string("squared"));
-    if (m->losses & BB_SUPPORTS_LOGISTIC) cmd_append(&list, json_string("logistic"));
+    for (int loss = BB_LOSS_SQUARED; loss <= BB_LOSS_MULTILABEL; loss++)
+        if (m->losses & (1U << loss))
+            cmd_append(&list, json_string(bb_loss_name((bb_loss)loss)));
     return list;
 }
 
@@ -48,8 +50,9 @@ static bb_status method_json(const bb_method *m, json_t **out) {
     status = bb_options_default(m->options, values);
     json_t *defaults = status ? NULL : bb_options_json(m->options, values);
     if (!status)
-        *out = json_pack("{s:s,s:s,s:s,s:o,s:o}", "name", m->name, "kind",
-                         kind_name(m->kind), "summary", m->summary, "losses",
+        *out = json_pack("{s:s,s:s,s:s,s:b,s:b,s:o,s:o}", "name", m->name, "kind",
+                         kind_name(m->kind), "summary", m->summary, "follows",
+                         m->follows, "clustered", m->clustered, "losses",
                          losses_json(m), "options", options_json(m->options, defaults));
     json_decref(defaults);
     bb_options_free(m->options, values);
@@ -81,16 +84,21 @@ static void print_option(const bb_option *o, FILE *stream) {
     fprintf(stream, "\n        %s\n", o->help);
 }
 
-static const char *losses_text(const bb_method *m) {
-    if (m->losses == BB_SUPPORTS_SQUARED) return "squared";
-    return m->losses == BB_SUPPORTS_LOGISTIC ? "logistic" : "squared, logistic";
+static void print_losses(const bb_method *m, FILE *stream) {
+    const char *before = "";
+    for (int loss = BB_LOSS_SQUARED; loss <= BB_LOSS_MULTILABEL; loss++) {
+        if (!(m->losses & (1U << loss))) continue;
+        fprintf(stream, "%s%s", before, bb_loss_name((bb_loss)loss));
+        before = ", ";
+    }
 }
 
 static void print_text(FILE *stream) {
     for (size_t i = 0; bb_method_at(i); i++) {
         const bb_method *m = bb_method_at(i);
-        fprintf(stream, "%s (%s; %s)\n    %s\n", m->name, kind_name(m->kind),
-                losses_text(m), m->summary);
+        fprintf(stream, "%s (%s; ", m->name, kind_name(m->kind));
+        print_losses(m, stream);
+        fprintf(stream, ")\n    %s\n", m->summary);
         for (size_t k = 0; k < m->options.count; k++)
             print_option(&m->options.row[k], stream);
         putc('\n', stream);

@@ -1,12 +1,13 @@
 #include "cmd.h"
 #include "data/synth.h"
+#include "data/synth_labels.h"
 #include "data/write.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 typedef struct synth_options {
-    uint64_t tasks, samples, features, seed;
+    uint64_t tasks, samples, features, labels, seed;
     char *output;
 } synth_options;
 
@@ -15,8 +16,9 @@ static const bb_option table[] = {
     {"tasks", BB_OPTION_COUNT, offsetof(synth_options, tasks), "320", 1.0, 1e7, NULL, "M", "tasks"},
     {"samples", BB_OPTION_COUNT, offsetof(synth_options, samples), "30", 1.0, 1e7, NULL, "N", "training rows of each task"},
     {"features", BB_OPTION_COUNT, offsetof(synth_options, features), "30", 1.0, 1e6, NULL, "D", "features"},
+    {"labels", BB_OPTION_COUNT, offsetof(synth_options, labels), "10", 2.0, 1e6, NULL, "L", "classes or labels of such worlds"},
     {"seed", BB_OPTION_COUNT, offsetof(synth_options, seed), "1", 0.0, 0x1p63, NULL, "S", "which world"},
-    {"output", BB_OPTION_TEXT, offsetof(synth_options, output), NULL, 0.0, 0.0, NULL, "FILE", "training rows to FILE.csv, nine times as many test rows to FILE.test.csv"},
+    {"output", BB_OPTION_TEXT, offsetof(synth_options, output), NULL, 0.0, 0.0, NULL, "FILE", "training rows to FILE.csv (multilabel: FILE.svm), nine times as many test rows to FILE.test.csv"},
 };
 /* clang-format on */
 enum { ROWS = sizeof table / sizeof *table, FIRST_KEY = 1000 };
@@ -43,18 +45,48 @@ static error_t parse(int key, char *text, struct argp_state *state) {
         return 0;
     }
     if (key == ARGP_KEY_NO_ARGS)
-        argp_error(state, "which world: low-rank or group-sparse?");
+        argp_error(state,
+                   "which world: low-rank, group-sparse, classes or multilabel?");
     return ARGP_ERR_UNKNOWN;
 }
 
+/* The worlds, by name. */
+static const struct {
+    const char *name;
+    bool labelled, lists; /* of bb_label_world */
+    bb_world world;       /* of the others */
+} known[] = {{"low-rank", false, false, BB_WORLD_LOW_RANK},
+             {"group-sparse", false, false, BB_WORLD_GROUP_SPARSE},
+             {"classes", true, false, BB_WORLD_LOW_RANK},
+             {"multilabel", true, true, BB_WORLD_LOW_RANK}};
+enum { WORLDS = sizeof known / sizeof *known };
+
+static bb_status make(const synth_options *o, size_t kind, bb_dataset *train,
+                      bb_dataset *test) {
+    const bb_synth_options world = {known[kind].world, (size_t)o->tasks,
+                                    (size_t)o->samples, (size_t)o->features, o->seed};
+    const bb_label_world labelled = {.lists = known[kind].lists,
+                                     .tasks = (size_t)o->tasks,
+                                     .samples = (size_t)o->samples,
+                                     .features = (size_t)o->features,
+                                     .labels = (size_t)o->labels,
+                                     .seed = o->seed};
+    return known[kind].labelled ? bb_synth_labels(&labelled, train, test)
+                                : bb_synth(&world, train, test, NULL);
+}
+
+static bb_status write_rows(const bb_dataset *data, const char *path) {
+    return data->x ? bb_write_csv(data, path) : bb_write_libsvm(data, path);
+}
+
 /* Both files, or none. */
-static bb_status write_both(const bb_synth_options *world, const char *path,
+static bb_status write_both(const synth_options *o, size_t kind,
                             const char *test_path) {
     bb_dataset train = {0}, test = {0};
-    bb_status status = bb_synth(world, &train, &test, NULL);
-    if (!status) status = bb_write_csv(&test, test_path);
+    bb_status status = make(o, kind, &train, &test);
+    if (!status) status = write_rows(&test, test_path);
     if (!status) {
-        status = bb_write_csv(&train, path);
+        status = write_rows(&train, o->output);
         if (status) remove(test_path);
     }
     bb_dataset_free(&train);
@@ -64,22 +96,29 @@ static bb_status write_both(const bb_synth_options *world, const char *path,
 
 static bb_status write_world(const request *r, FILE *stream) {
     const synth_options *o = &r->options;
-    bb_synth_options world = {BB_WORLD_LOW_RANK, (size_t)o->tasks, (size_t)o->samples,
-                              (size_t)o->features, o->seed};
     char *test = NULL;
-    if (strcmp(r->kind, "group-sparse") == 0)
-        world.world = BB_WORLD_GROUP_SPARSE;
-    else if (strcmp(r->kind, "low-rank") != 0)
-        return bb_fail(BB_EUSAGE, "synth knows low-rank and group-sparse, got \"%s\"",
+    size_t kind = 0;
+    while (kind < WORLDS && strcmp(r->kind, known[kind].name) != 0) kind++;
+    if (kind == WORLDS)
+        return bb_fail(BB_EUSAGE,
+                       "synth knows low-rank, group-sparse, classes and multilabel, "
+                       "got \"%s\"",
                        r->kind);
     if (!o->output) return bb_fail(BB_EUSAGE, "where to? give --output FILE");
+    const char *const dot = strrchr(o->output, '.');
+    if (known[kind].lists &&
+        (!dot || (strcmp(dot, ".svm") != 0 && strcmp(dot, ".libsvm") != 0)))
+        return bb_fail(BB_EUSAGE,
+                       "a multilabel world is a LIBSVM file: --output expects a name "
+                       "that ends in .svm or .libsvm, got \"%s\"",
+                       o->output);
     bb_status status = bb_synth_test_name(&test, o->output);
-    if (!status) status = write_both(&world, o->output, test);
+    if (!status) status = write_both(o, kind, test);
     if (!status)
         fprintf(stream,
                 "%s world: %zu tasks, %zu features; %zu rows each in %s, %zu in %s\n",
-                r->kind, world.tasks, world.features, world.samples, o->output,
-                BB_SYNTH_TEST * world.samples, test);
+                r->kind, (size_t)o->tasks, (size_t)o->features, (size_t)o->samples,
+                o->output, (size_t)(BB_SYNTH_TEST * o->samples), test);
     free(test);
     return status;
 }
@@ -98,9 +137,9 @@ int cmd_synth(int argc, char **argv) {
     option[ROWS - 1].key = 'o';
     const struct argp argp = {option,
                               parse,
-                              "low-rank|group-sparse",
+                              "low-rank|group-sparse|classes|multilabel",
                               "Writes a synthetic population: many small regressions "
-                              "whose models share a pattern.",
+                              "or classifications whose models share a pattern.",
                               NULL,
                               NULL,
                               NULL};

@@ -1,0 +1,132 @@
+/* check.c - the runs that make sense. */
+#include "core/run.h"
+
+#include <stdio.h>
+#include <string.h>
+
+bb_status bb_method_check(const bb_method *method, bb_loss loss, bool network) {
+    static const char *const name[] = {"squared", "logistic", "softmax", "multilabel"};
+    if (!(method->losses & (1U << loss)))
+        return bb_fail(BB_EUSAGE, "method %s does not support the %s loss",
+                       method->name, name[loss]);
+    if (network && !(method->losses & BB_SUPPORTS_NETWORKS))
+        return bb_fail(BB_EUSAGE,
+                       "method %s is for linear models: it cannot train a network",
+                       method->name);
+    return BB_OK;
+}
+
+static bb_status check_method(const bb_run *run, const bb_method *method) {
+    const bb_status status = bb_method_check(method, run->pub.loss, run->pub.network);
+    if (status) return status;
+    for (size_t i = 0; i < run->pub.tasks && method->clustered; i++)
+        if (run->local[i].touched)
+            return bb_fail(BB_EUSAGE,
+                           "clusters are not for several outputs of sparse rows");
+    if (method->kind == BB_METHOD_OPEN && run->mechanism->pricing != BB_PRICE_NOTHING)
+        return bb_fail(BB_EUSAGE,
+                       "method %s exchanges everything in the clear and is never "
+                       "private: it runs with mechanism none only",
+                       method->name);
+    return BB_OK;
+}
+
+static bb_status check_sampling(const bb_run *run, const bb_method *method) {
+    const bb_public *pub = &run->pub;
+    if (pub->sampling == BB_SAMPLING_ALL || method->kind == BB_METHOD_ALONE)
+        return BB_OK;
+    if (!method->sampled)
+        return bb_fail(BB_EUSAGE,
+                       "method %s asks all tasks in every round: it cannot be run with "
+                       "a sample of them",
+                       method->name);
+    if (run->mechanism->pricing == BB_PRICE_PUBLISHED)
+        return bb_fail(BB_EUSAGE, "mechanism %s has no price for a sample of the tasks",
+                       run->mechanism->name);
+    if (pub->sampling == BB_SAMPLING_FIXED_HIDDEN && method->keeps)
+        return bb_fail(BB_EUSAGE,
+                       "method %s moves a task's model only when it is picked, so a "
+                       "cohort of fixed size is visible",
+                       method->name);
+    if (pub->sampling == BB_SAMPLING_POISSON)
+        return pub->rate > 0.0 && pub->rate <= 1.0
+                   ? BB_OK
+                   : bb_fail(BB_EUSAGE, "a sampling rate must be in (0, 1], got %g",
+                             pub->rate);
+    return pub->cohort >= 1 && pub->cohort <= pub->tasks
+               ? BB_OK
+               : bb_fail(BB_EUSAGE, "a sample of %zu tasks cannot be drawn from %zu",
+                         pub->cohort, pub->tasks);
+}
+
+/* Models that are one for each cluster cannot become one for all. */
+static bb_status check_clusters(const bb_run *run) {
+    const bb_method *clustered = run->method->clustered ? run->method : NULL;
+    for (size_t k = 0; k < run->phases_then && run->pub.clusters > 1; k++) {
+        const bb_method *method = run->then[k].method;
+        if (method->clustered) clustered = method;
+        if (clustered && method->shared && !method->clustered)
+            return bb_fail(BB_EUSAGE,
+                           "phase %zu, %s, has one shared model: it cannot go on from "
+                           "those that %s has for each cluster",
+                           k + 2, method->name, clustered->name);
+    }
+    return BB_OK;
+}
+
+/* Shares of the phases that publish something: positive, at most 1 together, with
+ * something left for the first. */
+static bb_status check_phases(const bb_run *run) {
+    double shares = 0.0;
+    if (run->method->follows)
+        return bb_fail(BB_EUSAGE,
+                       "method %s goes on from the models of a phase before: it cannot "
+                       "be the first one",
+                       run->method->name);
+    if (run->phases_then >= BB_MOST_PHASES)
+        return bb_fail(BB_EUSAGE, "a run has at most %d phases, found %zu",
+                       BB_MOST_PHASES, run->phases_then + 1);
+    for (size_t k = 0; k < run->phases_then; k++) {
+        const bb_phase *phase = &run->then[k];
+        if (phase->method->kind == BB_METHOD_ALONE) continue;
+        if (!(phase->share > 0.0))
+            return bb_fail(BB_EUSAGE,
+                           "phase %zu, %s: its share of the budget must be positive, "
+                           "got %g",
+                           k + 2, phase->method->name, phase->share);
+        shares += phase->share;
+    }
+    if (run->method->kind == BB_METHOD_ALONE ? shares <= 1.0 : shares < 1.0)
+        return BB_OK;
+    return bb_fail(BB_EUSAGE,
+                   "the later phases have %g of the budget: nothing is left for the "
+                   "first",
+                   shares);
+}
+
+bb_status bb_run_check(const bb_run *run) {
+    bb_status status = check_phases(run);
+    if (!status) status = check_clusters(run);
+    if (!status) status = check_method(run, run->method);
+    if (!status) status = check_sampling(run, run->method);
+    for (size_t k = 0; k < run->phases_then && !status; k++) {
+        status = check_method(run, run->then[k].method);
+        if (!status) status = check_sampling(run, run->then[k].method);
+    }
+    return status;
+}
+
+static void append_name(char name[BB_RUN_NAME], const bb_method *method) {
+    const size_t used = strlen(name);
+    if (method->kind != BB_METHOD_ALONE)
+        snprintf(name + used, BB_RUN_NAME - used, "%s%s", used ? " then " : "",
+                 method->name);
+}
+
+void bb_run_name(const bb_run *run, char name[BB_RUN_NAME]) {
+    name[0] = '\0';
+    append_name(name, run->method);
+    for (size_t k = 0; k < run->phases_then; k++)
+        append_name(name, run->then[k].method);
+    if (!name[0]) snprintf(name, BB_RUN_NAME, "%s", run->method->name);
+}

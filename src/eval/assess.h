@@ -1,0 +1,29 @@
+/* assess.h - how good models of any kind are on rows. */
+#ifndef BB_EVAL_ASSESS_H
+#define BB_EVAL_ASSESS_H
+
+#include "core/run.h"
+#include "eval/metrics.h"
+#include "eval/models.h"
+
+typedef struct bb_assessed {
+    bb_loss loss;
+    size_t tasks;
+    bb_metrics metrics;
+    double *figure; /* tasks: for bb_metrics_summary; NAN where a task has none */
+    double *score;  /* tasks: what two models are compared by, likewise */
+} bb_assessed;
+
+/* Metrics of the models on rows of the same tasks, whose targets fit the loss
+ * (metrics.h); tasks are done by the engine's workers, with the same result for any
+ * number of them. Errors of bb_models_outputs. */
+BB_MUST_CHECK bb_status bb_assess(const bb_models *models, bb_loss loss,
+                                  const bb_dataset *rows, const bb_engine *engine,
+                                  bb_assessed *out);
+/* Takes a zeroed one, too. */
+void bb_assessed_close(bb_assessed *assessed);
+
+/* The gain of one over the other, on the same rows. */
+bb_gain bb_assessed_gain(const bb_assessed *ours, const bb_assessed *theirs);
+
+#endif

@@ -1,0 +1,43 @@
+/* metrics_parts.h - what the files of metrics.h share. */
+#ifndef BB_EVAL_METRICS_PARTS_H
+#define BB_EVAL_METRICS_PARTS_H
+
+#include "eval/metrics.h"
+
+#include <math.h>
+
+/* A sum whose rounding error is that of one addition (Neumaier 1974). */
+typedef struct bb_careful {
+    double sum, lost;
+} bb_careful;
+
+static inline void bb_careful_add(bb_careful *c, double x) {
+    const double t = c->sum + x;
+    c->lost += fabs(c->sum) >= fabs(x) ? (c->sum - t) + x : (x - t) + c->sum;
+    c->sum = t;
+}
+
+static inline double bb_careful_total(const bb_careful *c) {
+    return c->sum + c->lost;
+}
+
+/* log(1 + exp(x)) without overflow. */
+static inline double bb_softplus(double x) {
+    return fmax(x, 0.0) + log1p(exp(-fabs(x)));
+}
+
+/* Nothing counted, and every metric NAN. */
+static inline bb_metrics bb_no_metrics(void) {
+    return (bb_metrics){.nmse = NAN,
+                        .rmse = NAN,
+                        .r2 = NAN,
+                        .accuracy = NAN,
+                        .auc = NAN,
+                        .log_loss = NAN,
+                        .precision = NAN,
+                        .recall = NAN,
+                        .f1 = NAN,
+                        .recall_at_5 = NAN};
+}
+
+#endif

@@ -1,0 +1,193 @@
+/* finetune - a phase after any other: every task goes on from its model with its own
+ * rows alone, which shows nothing and is free.
+ *
+ *   vanilla  descent steps on the task's own loss
+ *   mean     the loss plus penalty/2 ||w - w~||^2 (Hu, Wu, Smith 2023, section 3.4), w~
+ *            the shared model of the phases before: the exact minimum where there is a
+ *            solver, else descent steps
+ *   kl       descent steps with penalty times the symmetrised Kullback-Leibler
+ * divergence of the model's outputs from those of w~ (Yu, Bagdasaryan, Shmatikov 2020)
+ *   ewc      descent steps with penalty/2 sum_k F_k (w_k - w~_k)^2, F the task's own
+ *            diagonal Fisher information at w~ (Kirkpatrick et al. 2017)
+ *
+ * docs/methods/finetune.md */
+#include "learners/sgd.h"
+#include "linalg/linalg.h"
+#include "methods/personal.h"
+#include "methods/registry.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { HOW_VANILLA, HOW_MEAN, HOW_KL, HOW_EWC };
+
+typedef struct finetune_options {
+    double penalty, rate, momentum;
+    uint64_t steps, epochs;
+    int how, decay;
+} finetune_options;
+
+#define AT(field) offsetof(finetune_options, field)
+static const bb_option table[] = {
+    {.name = "how",
+     .kind = BB_OPTION_CHOICE,
+     .offset = AT(how),
+     .fallback = "mean",
+     .choices = "vanilla|mean|kl|ewc",
+     .argument = "HOW",
+     .help = "what keeps the model near the shared one: nothing, their distance, that "
+             "of their outputs, or their distance where the rows tell them apart"},
+    {.name = "penalty",
+     .kind = BB_OPTION_AUTO,
+     .offset = AT(penalty),
+     .fallback = "auto",
+     .least = 0.0,
+     .most = 1e12,
+     .argument = "WEIGHT",
+     .help =
+         "its weight beside the loss; auto: 3e-4 with the squared loss; mean and the "
+         "logistic loss: one over the rows, with a judgement by the task's own "
+         "rows whether the shared model helps; else 0.1"},
+    {.name = "steps",
+     .kind = BB_OPTION_COUNT,
+     .offset = AT(steps),
+     .fallback = "0",
+     .least = 0.0,
+     .most = 1e9,
+     .argument = "N",
+     .help = "descent steps; 0: as `epochs' says"},
+    {.name = "epochs",
+     .kind = BB_OPTION_COUNT,
+     .offset = AT(epochs),
+     .fallback = "0",
+     .least = 0.0,
+     .most = 1e6,
+     .argument = "E",
+     .help = "passes over the task's rows; 0: 5 with --batch, else 20"},
+    {.name = "rate",
+     .kind = BB_OPTION_AUTO,
+     .offset = AT(rate),
+     .fallback = "auto",
+     .least = 1e-12,
+     .most = 1e6,
+     .argument = "R",
+     .help =
+         "length of a step: over the task's own Lipschitz constant without --batch, "
+         "else as it is; auto: 1, with --batch 0.1, networks 0.01"},
+    {.name = "momentum",
+     .kind = BB_OPTION_REAL,
+     .offset = AT(momentum),
+     .fallback = "0",
+     .least = 0.0,
+     .most = 0.999,
+     .argument = "BETA",
+     .help = "of the steps"},
+    {.name = "decay",
+     .kind = BB_OPTION_CHOICE,
+     .offset = AT(decay),
+     .fallback = "constant",
+     .choices = "constant|linear|inverse",
+     .argument = "HOW",
+     .help = "the rate over the steps"},
+};
+
+static bool is_one_linear_output(const bb_public *pub) {
+    return !pub->network &&
+           (pub->loss == BB_LOSS_SQUARED || pub->loss == BB_LOSS_LOGISTIC);
+}
+
+static double penalty_of(const bb_view *view) {
+    const finetune_options *o = view->options;
+    if (!isnan(o->penalty)) return o->penalty;
+    return view->pub->loss == BB_LOSS_SQUARED ? 3e-4 : 0.1;
+}
+
+static bb_sgd descent_of(const bb_view *view) {
+    const finetune_options *o = view->options;
+    const bb_public *pub = view->pub;
+    const double automatic = pub->network ? 0.01 : pub->batch ? 0.1 : 1.0;
+    const uint64_t most = pub->batch ? 5 : 20;
+    return (bb_sgd){.steps = o->steps,
+                    .epochs = o->epochs ? o->epochs : most,
+                    .batch = pub->batch,
+                    .rate = isnan(o->rate) ? automatic : o->rate,
+                    .momentum = o->momentum,
+                    .decay = (bb_decay)o->decay};
+}
+
+/* The shared model and, where they are needed, weights of the distance from it. */
+static size_t local_length(const bb_view *view, const bb_local *local) {
+    const bb_sgd sgd = descent_of(view);
+    size_t work = bb_sgd_work(local, &sgd);
+    if (is_one_linear_output(view->pub)) work += bb_personal_work(local);
+    return 2 * local->length + work;
+}
+
+/* The task's part of the shared model; whether there is one that is not zero. */
+static bool gather_shared(const bb_view *view, const bb_task *task, double *out) {
+    const bb_public *pub = view->pub;
+    const size_t n = task->local->length;
+    const double *shared =
+        bb_public_start(pub, pub->cluster ? pub->cluster[task->id] : 0);
+    bool zero = true;
+    memset(out, 0, n * sizeof *out);
+    if (shared) bb_local_gather(task->local, shared, out);
+    for (size_t k = 0; k < n; k++) zero = zero && out[k] == 0.0;
+    return !zero;
+}
+
+/* Exact minima, for linear models of one output. */
+static bb_status nearest(const bb_view *view, bb_task *task, const double *shared,
+                         bool there, double *work) {
+    const finetune_options *o = view->options;
+    const bb_local *local = task->local;
+    if (view->pub->loss == BB_LOSS_LOGISTIC && !local->intercept && isnan(o->penalty))
+        return bb_personal_model(local, there ? shared : NULL, task->model, work);
+    return bb_local_ridge(local, penalty_of(view), shared, task->model, task->intercept,
+                          work);
+}
+
+static void descend(const bb_view *view, bb_task *task, const double *shared,
+                    double *fisher, double *work) {
+    const finetune_options *o = view->options;
+    const bb_local *local = task->local;
+    const bb_sgd sgd = descent_of(view);
+    bb_pull pull = {0};
+    if (o->how == HOW_MEAN || o->how == HOW_EWC)
+        pull = (bb_pull){.penalty = penalty_of(view), .centre = shared};
+    if (o->how == HOW_KL) pull = (bb_pull){.kl = penalty_of(view), .teacher = shared};
+    if (local->intercept && o->how == HOW_KL)
+        pull.teacher_intercept = bb_local_intercept(local, shared, work);
+    if (o->how == HOW_EWC) {
+        const double b = local->intercept ? bb_local_intercept(local, shared, work) : 0;
+        bb_local_fisher(local, shared, b, fisher, work);
+        pull.fisher = fisher;
+    }
+    bb_local_descend(local, &sgd, &pull, task->random, task->model,
+                     local->intercept ? task->intercept : NULL, work);
+}
+
+static bb_status finish(const bb_view *view, bb_task *task) {
+    const finetune_options *o = view->options;
+    const size_t n = task->local->length;
+    double *shared = task->work, *fisher = shared + n, *work = fisher + n;
+    if (task->local->n == 0) return BB_OK;
+    const bool there = gather_shared(view, task, shared);
+    if (o->how == HOW_MEAN && is_one_linear_output(view->pub) && penalty_of(view) > 0.0)
+        return nearest(view, task, shared, there, work);
+    descend(view, task, shared, fisher, work);
+    return BB_OK;
+}
+
+const bb_method bb_method_finetune = {
+    .name = "finetune",
+    .summary = "a phase after any other: every task improves its model at home",
+    .kind = BB_METHOD_ALONE,
+    .losses = BB_SUPPORTS_ALL,
+    .draws = true,
+    .follows = true,
+    .options = {table, sizeof table / sizeof *table},
+    .options_size = sizeof(finetune_options),
+    .local_length = local_length,
+    .finish = finish,
+};

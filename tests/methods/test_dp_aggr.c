@@ -1,0 +1,348 @@
+/* dp-aggr, and what it shares with dp-mtrl: the average, the plan of a lifted promise,
+ * how far a row can move a model, radial noise at the door. */
+#include "methods/bounded.h"
+#include "methods/registry.h"
+#include "population.h"
+#include "privacy/group.h"
+
+#include <string.h>
+
+enum { MOST_WORK = 1 << 14 };
+static bb_engine engine;
+
+static bb_run open_instance(const population *p, const bb_method *method,
+                            const bb_mechanism *mechanism, const char *bound,
+                            const char *rows) {
+    bb_run run = run_open(p, method, mechanism, &engine);
+    run_set(&run, "calibration", "instance");
+    run_set(&run, "gradient-clip", bound);
+    run_set(&run, "rows-cap", rows);
+    return run;
+}
+
+/* -- without noise
+ * --------------------------------------------------------------------- */
+
+/* The average of ridge models; rows > 0: by calibration instance, with a cap that no
+ * task reaches and a bound on residuals that none reaches. */
+static void check_average(bb_loss loss, double rows) {
+    enum { TASKS = 13, D = 5 };
+    population p = population_make(TASKS, 6, D, loss, false, 81);
+    double mean[D] = {0}, w[D], b, work[MOST_WORK];
+    for (size_t i = 0; i < TASKS; i++) {
+        const double scale = rows > 0.0 ? rows / (double)p.local[i].n : 1.0;
+        assert_ok(bb_local_ridge(&p.local[i], 0.03 * scale, NULL, w, &b, work));
+        bb_axpy(D, 1.0 / TASKS, w, mean);
+    }
+    bb_run run = run_open(&p, &bb_method_dp_aggr, &bb_mechanism_none, &engine);
+    if (rows > 0.0) {
+        run_close(&run);
+        run = open_instance(&p, &bb_method_dp_aggr, &bb_mechanism_none, "50", "12");
+    }
+    bb_result r;
+    run_set(&run, "lambda", "0.03");
+    assert_ok(bb_run_train(&run, &r));
+    assert_int_equal(r.rounds, 1);
+    for (size_t k = 0; k < TASKS * D; k++)
+        assert_close(r.model[k], mean[k % D], rows > 0.0 ? 1e-5 : 1e-10);
+    bb_result_free(&r);
+    run_close(&run);
+    population_close(&p);
+}
+
+static void test_average(void **state) {
+    (void)state;
+    for (int loss = BB_LOSS_SQUARED; loss <= BB_LOSS_LOGISTIC; loss++) {
+        check_average((bb_loss)loss, 0.0);
+        check_average((bb_loss)loss, 12.0);
+    }
+}
+
+/* -- the plan of a lifted promise
+ * ------------------------------------------------------ */
+
+/* One round: epsilon / N for a row, and delta so that the sum of the geometric series
+ * is the run's. More rounds: composed for a row within that, and no more for a task. */
+static void test_plan(void **state) {
+    (void)state;
+    population p = population_make(40, 8, 4, BB_LOSS_SQUARED, false, 82);
+    bb_run run =
+        open_instance(&p, &bb_method_dp_aggr, &bb_mechanism_gaussian, "2", "25");
+    bb_result r;
+    run.pub.epsilon = 1.5;
+    assert_ok(bb_run_train(&run, &r));
+    double sum = 0.0;
+    for (int j = 0; j < 25; j++) sum += exp(j * 1.5 / 25.0);
+    assert_int_equal(r.plan.lifted_rows, 25);
+    assert_relative(r.plan.instance_epsilon, 1.5 / 25.0, 1e-14);
+    assert_relative(r.plan.instance_delta, 1e-5 / sum, 1e-10);
+    assert_relative(r.plan.pure[0], 1.5, 1e-9);
+    assert_true(r.plan.pure[0] <= 1.5 && r.plan.mu[0] == 0.0);
+    /* noise of deviation (scale / U) sqrt(d + 1), U the clip */
+    assert_relative(r.noise_multiplier, 2.0 / 1.5 * sqrt(5.0), 1e-5);
+    bb_result_free(&r);
+    run_close(&run);
+
+    run = open_instance(&p, &bb_method_dp_mtrl, &bb_mechanism_gaussian, "2", "25");
+    run.pub.rounds = 200;
+    assert_ok(bb_run_train(&run, &r));
+    const double row = bb_kov_epsilon(200, r.plan.instance, r.plan.instance_delta);
+    assert_true(25.0 * row <= 1.0);
+    assert_relative(25.0 * row, 1.0, 1e-3);
+    assert_true(bb_group_delta(25, row, r.plan.instance_delta) <= 1e-5);
+    assert_true(200.0 * r.plan.pure[7] > 1.2); /* better than a sum */
+    assert_relative(r.plan.pure[7], 25.0 * r.plan.instance[7], 1e-15);
+    bb_result_free(&r);
+    run_close(&run);
+    population_close(&p);
+}
+
+static void test_refusals(void **state) {
+    (void)state;
+    population p = population_make(5, 8, 4, BB_LOSS_SQUARED, false, 83);
+    bb_run run =
+        open_instance(&p, &bb_method_dp_aggr, &bb_mechanism_gaussian, "1", "10");
+    bb_result r;
+    run.pub.adjacency = BB_ADD_REMOVE;
+    assert_fails(bb_run_train(&run, &r), BB_EUSAGE, "replace-one");
+    run.pub.adjacency = BB_REPLACE_ONE;
+    run.pub.scale_sum = true;
+    assert_fails(bb_run_train(&run, &r), BB_EUSAGE, "loss-scale mean");
+    run.pub.scale_sum = false;
+    run.pub.rounds = 2;
+    assert_fails(bb_run_train(&run, &r), BB_EUSAGE, "one round");
+    run.pub.rounds = 0;
+    run_set(&run, "lambda", "1e-8");
+    assert_fails(bb_run_train(&run, &r), BB_EUSAGE, "penalty of at least");
+    run_set(&run, "lambda", "1e-3");
+    run_set(&run, "rows-cap", "1000000");
+    assert_fails(bb_run_train(&run, &r), BB_EUSAGE, "does not fit");
+    run_close(&run);
+    population_close(&p);
+}
+
+/* -- how far a row can move a model
+ * ---------------------------------------------------- */
+
+/* One task, `features` numbers a row, and its solver. */
+typedef struct solver {
+    bb_public pub;
+    bb_bounded_options options;
+    bb_view view;
+} solver;
+
+static void solver_open(solver *s, size_t features, bb_loss loss, double bound,
+                        uint64_t rows) {
+    *s = (solver){.pub = {.tasks = 1, .features = features, .loss = loss}};
+    s->options.calibration = BB_CALIBRATION_INSTANCE;
+    s->options.gradient = bound;
+    s->options.rows = rows;
+    s->view = (bb_view){.options = &s->options, .pub = &s->pub};
+}
+
+static void solve(const solver *s, size_t n, const double *x, const double *y,
+                  double kappa, const double *centre, double *moved) {
+    const bb_rows rows = {.n = n, .d = s->pub.features, .x = x, .y = y};
+    double work[MOST_WORK];
+    /* only the rows are read: no need of sums that a huge row would overflow */
+    const bb_local local = {
+        .loss = s->pub.loss, .n = n, .d = rows.d, .x = x, .y = y, .weight = 1.0};
+    assert_true(bb_bounded_length(&s->view, &local) <= MOST_WORK);
+    bb_bounded_solve(&s->view, &local, kappa, centre, moved, work);
+}
+
+static double distance(size_t d, const double *a, const double *b) {
+    double squares = 0.0;
+    for (size_t k = 0; k < d; k++) squares += (a[k] - b[k]) * (a[k] - b[k]);
+    return sqrt(squares);
+}
+
+static void draw_row(bb_random *random, size_t d, bb_loss loss, double *x, double *y) {
+    static const double length[] = {1.0, 0.3, 50.0, 1e-300, 1e150};
+    const double size = length[bb_random_below(random, 5)];
+    for (size_t k = 0; k < d; k++) x[k] = size * bb_random_normal(random);
+    *y = 10.0 * bb_random_normal(random);
+    if (loss == BB_LOSS_LOGISTIC) *y = *y > 0.0 ? 1.0 : -1.0;
+}
+
+/* Whatever the rows, the bound, the penalty and the centre: replacing one row moves the
+ * model by at most 2 B / (kappa N), what the solver leaves undone included; models stay
+ * within B / kappa; and the solver always got there. */
+static void check_random_rows(bb_loss loss, bb_random *random) {
+    enum { D = 3, N = 9, CAP = 8 };
+    const double bound = loss == BB_LOSS_LOGISTIC
+                             ? 1.0
+                             : pow(10.0, -2.0 + bb_random_uniform(random) * 4.0);
+    const double kappa = pow(10.0, -4.0 + bb_random_uniform(random) * 5.0);
+    double x[N * D], y[N], centre[D], a[D], b[D];
+    solver s;
+    solver_open(&s, D, loss, bound, CAP);
+    for (size_t j = 0; j < N; j++) draw_row(random, D, loss, x + j * D, y + j);
+    for (size_t k = 0; k < D; k++) centre[k] = 3.0 * bb_random_normal(random);
+    solve(&s, N, x, y, kappa, centre, a);
+    assert_true(bb_norm(D, a) > 0.0 && bb_norm(D, a) <= bound / kappa);
+    const size_t j = bb_random_below(random, N);
+    draw_row(random, D, loss, x + j * D, y + j);
+    solve(&s, N, x, y, kappa, centre, b);
+    assert_true(bb_norm(D, b) > 0.0);
+    if (j >= CAP)
+        assert_true(memcmp(a, b, sizeof a) == 0); /* further rows are left out */
+    else
+        assert_true(distance(D, a, b) <= bound / kappa * (2.0 / CAP + 0x1p-24));
+    /* fewer rows are blank rows */
+    solve(&s, 4, x, y, kappa, centre, a);
+    memset(x + 4 * D, 0, D * sizeof *x);
+    solve(&s, 5, x, y, kappa, centre, b);
+    assert_true(distance(D, a, b) <= 0x1p-24 * bound / kappa);
+}
+
+static void test_reach_of_a_row(void **state) {
+    (void)state;
+    bb_random random;
+    assert_ok(bb_random_open_stream(&random, 84, BB_FOR_TEST, 0, 0));
+    for (int k = 0; k < 4000; k++)
+        check_random_rows(k % 2 ? BB_LOSS_LOGISTIC : BB_LOSS_SQUARED, &random);
+    bb_random_close(&random);
+}
+
+/* Rows that do move it so far: opposite targets beyond the bound; for the logistic
+ * loss, two rows on the wrong side of a large centre, at nearly a right angle to it. */
+static void test_worst_rows(void **state) {
+    (void)state;
+    enum { D = 2, CAP = 8 };
+    double x[CAP * D] = {0}, y[CAP] = {0}, a[D], b[D];
+    solver s;
+    solver_open(&s, D, BB_LOSS_SQUARED, 0.5, CAP);
+    x[0] = 1.0;
+    y[0] = 1e6;
+    solve(&s, CAP, x, y, 0.01, NULL, a);
+    y[0] = -1e6;
+    solve(&s, CAP, x, y, 0.01, NULL, b);
+    assert_relative(distance(D, a, b), 2.0 * 0.5 / (0.01 * CAP), 1e-6);
+    for (int k = -40; k <= 40; k++) { /* residuals about the bound */
+        y[0] = 0.5 * (1.0 + 0.005 * k);
+        solve(&s, CAP, x, y, 100.0, NULL, a);
+        y[0] = -y[0];
+        solve(&s, CAP, x, y, 100.0, NULL, b);
+        assert_true(distance(D, a, b) <= 2.0 * 0.5 / (100.0 * CAP) * (1.0 + 1e-6));
+    }
+
+    const double centre[D] = {100.0, 0.0};
+    solver_open(&s, D, BB_LOSS_LOGISTIC, 7.0, CAP); /* B = 1 all the same */
+    x[0] = 0.2;
+    y[0] = -1.0;
+    for (size_t j = 1; j < CAP; j++) y[j] = 1.0; /* of blank rows */
+    for (int side = -1; side <= 1; side += 2) {
+        x[1] = sqrt(0.96) * side;
+        solve(&s, CAP, x, y, 1.0, centre, side < 0 ? a : b);
+    }
+    assert_relative(distance(D, a, b), 2.0 * sqrt(0.96) / CAP, 1e-6);
+}
+
+/* -- radial noise at the door
+ * ---------------------------------------------------------- */
+
+typedef struct heard {
+    double *value;
+    size_t n;
+} heard;
+
+static bb_status keep_release(void *self, const bb_release *release, size_t tasks) {
+    heard *h = self;
+    h->n = bb_block_sum_length(&release->layout->block[0], tasks);
+    h->value = malloc(h->n * sizeof *h->value);
+    assert_non_null(h->value);
+    memcpy(h->value, release->value[0], h->n * sizeof *h->value);
+    return BB_OK;
+}
+
+/* Targets zero: what is published of a task is its slot's noise alone. Its norm times
+ * epsilon / (2 C) is Gamma(d, 1); coordinates have mean 0 and variance d + 1. Bounds of
+ * 6.5 standard errors: false alarms below 1e-9 together (as in test_mp_instance.c). */
+static void test_slots_noise(void **state) {
+    (void)state;
+    enum { TASKS = 6000, D = 5 };
+    population p = population_empty(TASKS, 4, D, BB_LOSS_SQUARED, false);
+    for (size_t i = 0; i < TASKS; i++) population_fill(&p, i, 85);
+    memset(p.y, 0, p.first[TASKS] * sizeof *p.y);
+    population_open_locals(&p);
+    bb_run run =
+        open_instance(&p, &bb_method_dp_mtrl, &bb_mechanism_gaussian, "0.7", "6");
+    heard h = {0};
+    bb_result r;
+    run.observer.self = &h;
+    run.observer.published = keep_release;
+    run_set(&run, "ridge", "0.02");
+    run_set(&run, "lambda", "0");
+    assert_ok(bb_run_train(&run, &r));
+    assert_int_equal(h.n, TASKS * D);
+    double mean = 0.0, square = 0.0, coordinate[D] = {0};
+    for (size_t i = 0; i < TASKS; i++) {
+        const double scale = 2.0 * 0.7 / 0.02; /* epsilon 1 */
+        const double length = bb_norm(D, h.value + i * D) / scale;
+        mean += length / TASKS;
+        square += (length - D) * (length - D) / TASKS;
+        for (size_t k = 0; k < D; k++)
+            coordinate[k] += h.value[i * D + k] / scale / TASKS;
+    }
+    assert_close(mean, D, 6.5 * sqrt((double)D / TASKS));
+    assert_close(square, D, 6.5 * sqrt((2.0 * D * D + 6.0 * D) / TASKS));
+    for (size_t k = 0; k < D; k++)
+        assert_close(coordinate[k], 0.0, 6.5 * sqrt((D + 1.0) / TASKS));
+    free(h.value);
+    bb_result_free(&r);
+    run_close(&run);
+    population_close(&p);
+}
+
+/* One average of d numbers has one draw of noise, whatever the number of tasks; any
+ * number of threads publishes the same bytes; tasks that show something else move it by
+ * no more than the clip. */
+static void test_average_noise(void **state) {
+    (void)state;
+    enum { TASKS = 30, D = 4 };
+    population p = population_make(TASKS, 8, D, BB_LOSS_SQUARED, false, 86);
+    char hash[BB_HASH_TEXT] = "";
+    double model[2][D];
+    for (size_t threads = 1; threads <= 3; threads++) {
+        const bb_engine some = bb_engine_threads(threads);
+        bb_run run =
+            open_instance(&p, &bb_method_dp_aggr, &bb_mechanism_gaussian, "1", "10");
+        bb_result r;
+        run.engine = &some;
+        run_set(&run, "lambda", "0.5");
+        assert_ok(bb_run_train(&run, &r));
+        if (threads > 1) assert_string_equal(hash, r.billboard_sha256);
+        memcpy(hash, r.billboard_sha256, sizeof hash);
+        memcpy(model[0], r.model, sizeof model[0]);
+        bb_result_free(&r);
+        run_close(&run);
+    }
+    /* targets of one task that its clip, and nothing else, keeps in bounds */
+    bb_method loud = bb_method_dp_aggr;
+    for (int huge = 0; huge < 2; huge++) {
+        for (size_t j = p.first[3]; huge && j < p.first[4]; j++) p.y[j] = 1e9;
+        bb_run run = open_instance(&p, &loud, &bb_mechanism_gaussian, "1", "10");
+        bb_result r;
+        run_set(&run, "lambda", "0.5");
+        assert_ok(bb_run_train(&run, &r));
+        memcpy(model[huge], r.model, sizeof model[huge]);
+        bb_result_free(&r);
+        run_close(&run);
+    }
+    const double moved = distance(D, model[0], model[1]);
+    assert_true(moved > 0.0 && moved <= 2.0 * 2.0 / TASKS * (1.0 + 1e-9));
+    population_close(&p);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_average),       cmocka_unit_test(test_plan),
+        cmocka_unit_test(test_refusals),      cmocka_unit_test(test_reach_of_a_row),
+        cmocka_unit_test(test_worst_rows),    cmocka_unit_test(test_slots_noise),
+        cmocka_unit_test(test_average_noise),
+    };
+    if (bb_linalg_start()) return 1;
+    engine = bb_engine_threads(2);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
