@@ -112,6 +112,17 @@ static inline population population_make(size_t tasks, size_t rows, size_t featu
     return p;
 }
 
+/* The same without an own intercept, and the last task has no rows. */
+static inline population population_make_last_empty(size_t tasks, size_t rows,
+                                                    size_t features, bb_loss loss,
+                                                    uint64_t seed) {
+    population p = population_empty(tasks, rows, features, loss, false);
+    for (size_t i = 0; i < tasks; i++) population_fill(&p, i, seed);
+    p.first[tasks] = p.first[tasks - 1];
+    population_open_locals(&p);
+    return p;
+}
+
 /* A run of `method` on p with the options' defaults: epsilon 1 (none: INFINITY), delta
  * 1e-5, replace-one, seed 7. The caller changes what it likes; free(run.options as
  * text) with run_close. */

@@ -138,7 +138,7 @@ static bb_status gaussian_rest(bb_plan *plan, const bb_public *pub, double *mu) 
         pure += plan->pure[t];
     }
     plan->accountant = BB_ACCOUNTANT_GDP;
-    *mu = bb_gdp_mu(pub->epsilon - pure, pub->delta);
+    *mu = count == 1 ? pub->mu : bb_gdp_mu(pub->epsilon - pure, pub->delta);
     if (count > 1 && pub->delta > 0.0) {
         const bb_account all = {pub->adjacency, count, event};
         plan->accountant = BB_ACCOUNTANT_PLD;

@@ -3,6 +3,7 @@
 #include "core/board.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +20,8 @@ typedef struct conversation {
     uint32_t from; /* rounds of the run before it */
     bb_result *result;
     bb_arena arena;
-    size_t chunks;
+    size_t chunks; /* that contributions are added up in */
+    size_t parts;  /* that work at home is dealt in */
     size_t work_length, show_length;
     size_t *state_first; /* tasks + 1 */
     double *state;       /* state_first[tasks] */
@@ -28,6 +30,7 @@ typedef struct conversation {
     double *digest_work;
     double *objective, *gap; /* tasks */
     bb_status *finished;     /* tasks */
+    atomic_uint done;        /* tasks that are finished */
     bb_random *random;       /* workers; only for methods that draw */
     size_t random_open;
     bool *picked; /* tasks: who takes part in this round; NULL: all do */
@@ -39,11 +42,21 @@ static size_t ask(size_t (*length)(const bb_view *), const bb_view *view) {
     return length ? length(view) : 0;
 }
 
-static void chunk_bounds(const conversation *c, size_t chunk, size_t *from,
-                         size_t *to) {
+/* Tasks *from to *to - 1 are part k of so many. */
+static void bounds(const conversation *c, size_t parts, size_t k, size_t *from,
+                   size_t *to) {
     const size_t tasks = c->run->pub.tasks;
-    *from = chunk * tasks / c->chunks;
-    *to = (chunk + 1) * tasks / c->chunks;
+    *from = k * tasks / parts;
+    *to = (k + 1) * tasks / parts;
+}
+
+/* Few and heavy tasks are dealt one by one, where that does not change a sum: on the
+ * grid, and at home. */
+static void deal(conversation *c) {
+    const size_t tasks = c->pub.tasks;
+    c->chunks = bb_board_chunks(tasks, c->result->plan.sum_length);
+    c->parts = c->pub.network ? tasks : c->chunks;
+    if (c->run->mechanism->grid) c->chunks = c->parts;
 }
 
 /* A seeded run's own draws depend on the task and the round, not on the worker. */
@@ -62,6 +75,18 @@ static bb_task task_of(conversation *c, size_t i, size_t worker, bb_purpose purp
                      .random = random,
                      .objective = NAN,
                      .gap = NAN};
+}
+
+/* Asked before every task: the work of one, not of all, delays the end. */
+static bool is_stopped(const conversation *c) {
+    return c->run->observer.stop && *c->run->observer.stop;
+}
+
+static bb_status interrupted(const conversation *c) {
+    if (!c->result->plan.rounds)
+        return bb_fail(BB_EINTERRUPTED, "stopped before the end");
+    return bb_fail(BB_EINTERRUPTED, "stopped after round %u of %u",
+                   c->from + c->billboard.releases, c->result->plan.rounds);
 }
 
 /* -- one round -- */
@@ -83,8 +108,8 @@ static void contribute_one(conversation *c, size_t i, size_t worker, size_t sum)
 static void contribute(void *context, size_t chunk, size_t worker) {
     conversation *c = context;
     size_t from, to;
-    chunk_bounds(c, chunk, &from, &to);
-    for (size_t i = from; i < to; i++) {
+    bounds(c, c->chunks, chunk, &from, &to);
+    for (size_t i = from; i < to && !is_stopped(c); i++) {
         if (c->picked && !c->picked[i]) continue;
         if (c->picked) c->result->asked[i] = true;
         contribute_one(c, i, worker, c->run->mechanism->grid ? worker : chunk);
@@ -124,6 +149,7 @@ static bb_status talk(conversation *c) {
     if (!status) status = bb_board_ask(c->board, &c->layout);
     if (status) return status;
     c->run->engine->each(c->run->engine, c->chunks, contribute, c);
+    if (is_stopped(c)) return interrupted(c);
     status = bb_board_publish(c->board, &release);
     if (!status && observer->published)
         status = observer->published(observer->self, &release, c->run->pub.tasks);
@@ -136,11 +162,12 @@ static bb_status talk(conversation *c) {
 
 /* -- the end of a phase -- */
 
-static void finish(void *context, size_t chunk, size_t worker) {
+static void finish(void *context, size_t part, size_t worker) {
     conversation *c = context;
+    const bb_observer *observer = &c->run->observer;
     size_t from, to;
-    chunk_bounds(c, chunk, &from, &to);
-    for (size_t i = from; i < to; i++) {
+    bounds(c, c->parts, part, &from, &to);
+    for (size_t i = from; i < to && !is_stopped(c); i++) {
         bb_task task = task_of(c, i, worker, BB_FOR_FINISH, c->pub.phase);
         c->finished[i] = c->method->finish(&c->view, &task);
         c->objective[i] = task.objective;
@@ -149,6 +176,11 @@ static void finish(void *context, size_t chunk, size_t worker) {
             if (!isfinite(task.model[k])) c->finished[i] = BB_ENUMERIC;
         if (!isfinite(*task.intercept)) c->finished[i] = BB_ENUMERIC;
     }
+    const unsigned done =
+        atomic_fetch_add(&c->done, (unsigned)(to - from)) + (unsigned)(to - from);
+    if (worker == 0 && observer->at_home)
+        observer->at_home(observer->self, c->method->name, done,
+                          (uint32_t)c->run->pub.tasks);
 }
 
 /* Whether a run ends well must not depend on one task's data once something was
@@ -278,11 +310,11 @@ static void close_phase(conversation *c) {
 
 /* -- the loop -- */
 
-static void begin(void *context, size_t chunk, size_t worker) {
+static void begin(void *context, size_t part, size_t worker) {
     conversation *c = context;
     size_t from, to;
-    chunk_bounds(c, chunk, &from, &to);
-    for (size_t i = from; i < to; i++) {
+    bounds(c, c->parts, part, &from, &to);
+    for (size_t i = from; i < to && !is_stopped(c); i++) {
         bb_task task = task_of(c, i, worker, BB_FOR_FINISH, c->pub.phase);
         c->method->begin(&c->view, &task);
     }
@@ -294,19 +326,17 @@ static bb_status converse(conversation *c) {
     bb_status status = BB_OK;
     if (c->method->open) c->method->open(&c->view, &c->billboard);
     if (c->pub.phase && c->method->begin)
-        run->engine->each(run->engine, c->chunks, begin, c);
+        run->engine->each(run->engine, c->parts, begin, c);
     if (c->plan.rounds) bb_board_skip_to(c->board, c->from);
     while (!status && c->billboard.releases < c->plan.rounds && !c->billboard.done) {
-        if (run->observer.stop && *run->observer.stop)
-            return bb_fail(BB_EINTERRUPTED, "stopped after round %u of %u",
-                           c->board->round, rounds);
+        if (is_stopped(c)) return interrupted(c);
         status = talk(c);
         if (!status && run->observer.progress)
             run->observer.progress(run->observer.self, c->board->round, rounds);
     }
     if (status) return status;
-    run->engine->each(run->engine, c->chunks, finish, c);
-    return collect(c);
+    run->engine->each(run->engine, c->parts, finish, c);
+    return is_stopped(c) ? interrupted(c) : collect(c);
 }
 
 /* One phase: `part` is what the plan gave it. */
@@ -319,7 +349,7 @@ static bb_status run_phase(const bb_run *run, const bb_plan_part *part, bb_board
                       .plan = bb_plan_part_of(&result->plan, part),
                       .from = part->from,
                       .result = result};
-    c.chunks = bb_board_chunks(c.pub.tasks, result->plan.sum_length);
+    deal(&c);
     if (c.pub.phase) c.pub.start = result->shared;
     c.view = (bb_view){c.method, part->view.options, &c.pub, NULL, NULL};
     bb_status status = measure_states(&c);

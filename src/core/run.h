@@ -24,7 +24,10 @@ typedef struct bb_observer {
     bb_status (*published)(void *self, const bb_release *release, size_t tasks);
     /* Called after each round. */
     void (*progress)(void *self, uint32_t round, uint32_t rounds);
-    const volatile sig_atomic_t *stop; /* non-zero: end with BB_EINTERRUPTED */
+    /* Called now and then, on one thread, while tasks finish a phase at home. */
+    void (*at_home)(void *self, const char *method, uint32_t done, uint32_t tasks);
+    /* Non-zero: end with BB_EINTERRUPTED; looked at before every task's work. */
+    const volatile sig_atomic_t *stop;
 } bb_observer;
 
 /* A later part of a run, which begins with what the part before it left: the shared

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum {
     MOST_RANK = 4,
@@ -31,6 +32,7 @@ typedef struct idx_files {
     idx images, labels;
     bb_text labels_text, tasks_text;
     const bb_read_options *options;
+    bool unlabelled; /* there is no file of labels, and none is needed */
     bb_builder builder;
 } idx_files;
 
@@ -258,21 +260,23 @@ static bb_status add_images(idx_files *s) {
         double *x, y = NAN;
         size_t task = 0;
         status = take_task(s, r, &task);
-        if (!status) status = take_element(&s->labels, s->options, r, 0, &y);
+        if (!status && !s->unlabelled)
+            status = take_element(&s->labels, s->options, r, 0, &y);
         if (!status) status = bb_builder_row(&s->builder, &x);
         for (size_t k = 0; !status && k < s->images.features; k++)
             status = take_element(&s->images, s->options, r, k, x + k);
         if (!status) status = bb_builder_commit(&s->builder, task, y, r);
     }
     if (!status) status = check_end(&s->images);
-    if (!status) status = check_end(&s->labels);
+    if (!status && !s->unlabelled) status = check_end(&s->labels);
     return status ? status : check_tasks_end(s);
 }
 
 static bb_status read_files(idx_files *s, bb_text *text) {
     bb_status status = open_array(&s->images, text);
-    if (!status) status = open_array(&s->labels, &s->labels_text);
+    if (!status && !s->unlabelled) status = open_array(&s->labels, &s->labels_text);
     if (status) return status;
+    if (s->unlabelled) return add_images(s);
     if (s->labels.features != 1)
         return bb_fail(BB_EDATA, "%s: expected one label an image, found %zu numbers",
                        s->labels_text.path, s->labels.features);
@@ -293,12 +297,16 @@ bb_status bb_read_idx(bb_text *text, const bb_read_options *o, bb_dataset *out) 
                        text->path);
     bb_status status =
         open_beside(&s.labels_text, text->path, o->labels, "labels", &labels);
+    if (status == BB_EIO && o->target_optional && labels && access(labels, F_OK)) {
+        s.unlabelled = true;
+        status = BB_OK;
+    }
     if (!status)
         status = open_beside(&s.tasks_text, text->path, o->tasks, "tasks", &tasks);
     if (!status) status = read_files(&s, text);
     if (!status) status = bb_builder_finish(&s.builder, &data);
     if (!status) status = bb_names_count(&data.feature_name, data.features, "x");
-    if (!status) status = bb_duplicate(&data.target_name, "y", 1);
+    if (!status && !s.unlabelled) status = bb_duplicate(&data.target_name, "y", 1);
     if (!status) status = bb_duplicate(&data.source, text->path, strlen(text->path));
     data.height = s.images.image[0];
     data.width = s.images.image[1];

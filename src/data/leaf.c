@@ -31,6 +31,7 @@ typedef struct leaf {
     size_t user_room;
     size_t *listed, listed_count, listed_room; /* tasks in the order of `users` */
     numbers samples, row, y;
+    bool with_y, without_y; /* of the users so far */
     /* what is being read, for messages */
     const char *part;
     size_t task, index;
@@ -162,14 +163,20 @@ static bb_status finish_user(leaf *s, size_t first, bool has_x, bool has_y) {
     const size_t rows = s->builder.rows - first;
     char words[120];
     if (!has_x) return bad_user(s, s->task, "has no x");
-    if (!has_y) return bad_user(s, s->task, "has no y");
-    if (rows != s->y.count) {
+    if (!has_y && !s->options->target_optional) return bad_user(s, s->task, "has no y");
+    s->with_y |= has_y;
+    s->without_y |= !has_y;
+    if (s->with_y && s->without_y)
+        return bad_user(s, s->task,
+                        has_y ? "has y, and others have not"
+                              : "has no y, and others have");
+    if (has_y && rows != s->y.count) {
         snprintf(words, sizeof words, "has %zu rows in x, but %zu numbers in y", rows,
                  s->y.count);
         return bad_user(s, s->task, words);
     }
     if (rows == 0) return bad_user(s, s->task, "has no rows");
-    memcpy(s->builder.y + first, s->y.value, rows * sizeof *s->y.value);
+    if (has_y) memcpy(s->builder.y + first, s->y.value, rows * sizeof *s->y.value);
     s->user[s->task].rows = rows;
     return BB_OK;
 }
@@ -305,7 +312,7 @@ bb_status bb_read_leaf(bb_text *text, const bb_read_options *o, bb_dataset *out)
     bb_status status = read_file(&s);
     if (!status) status = bb_builder_finish(&s.builder, &data);
     if (!status) status = bb_names_count(&data.feature_name, data.features, "x");
-    if (!status) status = bb_duplicate(&data.target_name, "y", 1);
+    if (!status && s.with_y) status = bb_duplicate(&data.target_name, "y", 1);
     if (!status) status = bb_duplicate(&data.source, text->path, strlen(text->path));
     bb_builder_free(&s.builder);
     bb_pull_close(&s.pull);

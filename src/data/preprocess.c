@@ -67,7 +67,8 @@ bb_status bb_preprocess_open_public(bb_preprocess *p,
                           .constant = options->constant};
     if (options->standardize == BB_STANDARDIZE_UNIT_ROWS)
         made.rows = BB_ROWS_UNIT;
-    else if (options->standardize == BB_STANDARDIZE_NONE && options->scale)
+    else if (options->standardize == BB_STANDARDIZE_NONE && options->scale &&
+             !options->network)
         made.rows = BB_ROWS_BALL;
     bb_status status = name_columns(&made, feature_name);
     if (!status && options->scale) {

@@ -7,12 +7,12 @@
  *   2. constant: one more column "(intercept)" of ones at the end;
  *   3. rows, one of:
  *      none: with ranges, every row is divided by sqrt(width), so that it lies in the
- * unit ball; without, nothing; unit-rows: every row is divided by its own 2-norm (a
- * zero row stays); task: every column is standardised by the mean and standard
- * deviation (n - 1) of the task's own training rows; a column that is constant in them
- * becomes 0. The constant column of step 2 stays as it is. 1, 2 and the other two of 3
- * are public and happen again at prediction; the z-scores of a task are private, and
- * are folded into its own model, as the target's range is. */
+ * unit ball, but for networks; without, nothing; unit-rows: every row is divided by its
+ * own 2-norm (a zero row stays); task: every column is standardised by the mean and
+ * standard deviation (n - 1) of the task's own training rows; a column that is constant
+ * in them becomes 0. The constant column of step 2 stays as it is. 1, 2 and the other
+ * two of 3 are public and happen again at prediction; the z-scores of a task are
+ * private, and are folded into its own model, as the target's range is. */
 #ifndef BB_DATA_PREPROCESS_H
 #define BB_DATA_PREPROCESS_H
 
@@ -38,6 +38,7 @@ typedef struct bb_preprocess_options {
     const bb_ranges *scale;   /* NULL: no ranges */
     const char *scale_source; /* where they come from, for messages */
     bool scale_target; /* squared loss: map the target, too, if its range is given */
+    bool network;      /* rows are for networks: none leaves them in [-1, 1] */
 } bb_preprocess_options;
 
 typedef struct bb_preprocess {

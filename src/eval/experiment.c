@@ -393,6 +393,11 @@ static void progress(void *self, uint32_t round, uint32_t rounds) {
     if (e->watch->progress) e->watch->progress(e->watch->self, round, rounds);
 }
 
+static void at_home(void *self, const char *method, uint32_t done, uint32_t tasks) {
+    const experiment *e = self;
+    if (e->watch->at_home) e->watch->at_home(e->watch->self, method, done, tasks);
+}
+
 static bb_status train(experiment *e) {
     const double start = now();
     say(e, "preparing");
@@ -401,7 +406,7 @@ static bb_status train(experiment *e) {
         status = bb_rundir_begin(&e->dir, e->request->options.output,
                                  e->request->options.force);
     if (!status) status = not_stopped(e);
-    e->run.observer = (bb_observer){e, published, progress, e->watch->stop};
+    e->run.observer = (bb_observer){e, published, progress, at_home, e->watch->stop};
     if (!status) status = bb_run_train(&e->run, &e->result);
     e->report.seconds_solve = now() - start;
     return status;

@@ -11,6 +11,7 @@ typedef struct bb_watch {
     void *self;
     void (*say)(void *self, const char *what); /* what it is doing now */
     void (*progress)(void *self, uint32_t round, uint32_t rounds);
+    void (*at_home)(void *self, const char *method, uint32_t done, uint32_t tasks);
     void (*warn)(void *self, const char *text);
     const volatile sig_atomic_t *stop; /* non-zero: end with BB_EINTERRUPTED */
 } bb_watch;

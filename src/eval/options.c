@@ -5,6 +5,7 @@
 #include "eval/phases.h"
 #include "methods/registry.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -130,6 +131,7 @@ static bb_status set_pair(bb_train_request *r, const char *pair) {
 /* Several --phase are one text, separated by semicolons. */
 static bb_status add_phase_text(bb_train_options *o, const char *text) {
     char *both = NULL;
+    assert(text); /* --phase has a value */
     const size_t size = (o->phase ? strlen(o->phase) : 0) + strlen(text) + 2;
     const bb_status status = bb_allocate(&both, size, 1, "the phases");
     if (status) return status;

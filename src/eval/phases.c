@@ -5,6 +5,7 @@
 #include "methods/registry.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -100,8 +101,7 @@ static bb_status add_finetuning(bb_train_request *r) {
     const size_t size = strlen(r->options.finetune) + 5;
     status = bb_allocate(&copy, size, 1, "the phases");
     if (!status) {
-        memcpy(copy, "how=", 4);
-        memcpy(copy + 4, r->options.finetune, size - 4);
+        snprintf(copy, size, "how=%s", r->options.finetune);
         status = add(r, "finetune", copy);
     }
     free(copy);

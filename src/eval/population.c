@@ -81,7 +81,8 @@ static bb_status open_steps(bb_population *p, const bb_train_options *o, bb_loss
                                          BB_STANDARDIZE_TASK};
     bb_preprocess_options options = {.standardize = how[o->standardize],
                                      .constant = constant,
-                                     .scale_target = loss == BB_LOSS_SQUARED};
+                                     .scale_target = loss == BB_LOSS_SQUARED,
+                                     .network = o->net != NULL};
     bb_ranges ranges = {0};
     bb_status status = o->scale ? bb_ranges_read(&ranges, o->scale) : BB_OK;
     if (o->scale) {

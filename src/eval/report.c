@@ -185,7 +185,9 @@ static void print_star(const bb_report *r, FILE *stream) {
 }
 
 static void print_table(const bb_report *r, FILE *stream) {
-    const char *name = r->request->name;
+    /* the names of several phases are too long for a table */
+    const char *name =
+        strstr(r->request->name, " then ") ? "this run" : r->request->name;
     char line[64];
     bb_metrics_heading(stream, r->loss);
     bb_metrics_line(stream, r->loss, "training rows", &r->train);

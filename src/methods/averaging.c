@@ -18,6 +18,7 @@
  * rows shows zeros, and has the shared model. docs/methods/pmtl.md, fedavg.md */
 #include "learners/sgd.h"
 #include "linalg/linalg.h"
+#include "methods/personal.h"
 #include "methods/registry.h"
 #include "privacy/chi_square.h"
 
@@ -56,7 +57,7 @@ typedef struct averaging_options {
             "passes over the task's rows in a round; 0: one with --batch, else 10"),   \
         ROW("rate", BB_OPTION_AUTO, rate, "auto", 1e-12, 1e6, "R",                     \
             "length of a step: over the task's own Lipschitz constant without "        \
-            "--batch, else as it is; auto: 1, with --batch 0.1, networks 0.05"),       \
+            "--batch, else as it is; auto: 1, with --batch and networks 0.1"),         \
         ROW("momentum", BB_OPTION_REAL, momentum, "0", 0.0, 0.999, "BETA",             \
             "of the local steps"),                                                     \
         CHOICE("decay", decay, "constant", "constant|linear|inverse",                  \
@@ -65,7 +66,8 @@ typedef struct averaging_options {
             "the shared model moves by this times the average change"),                \
         CHOICE("guard", guard, "auto", "auto|on|off",                                  \
                "if the releases look like noise alone, all start from scratch at the " \
-               "end; auto: on for the logistic loss")
+               "end; auto: on for the logistic loss, and where networks keep nothing " \
+               "of their own")
 #define PENALTY_ROWS(word, name_of_value)                                              \
     ROW(word, BB_OPTION_REAL, penalty, "1e-4", 0.0, 1e12, name_of_value,               \
         "weight of the penalty on the distance from the shared model"),                \
@@ -101,14 +103,21 @@ static bool is_exact(const bb_view *view) {
 
 static bool is_guarded(const bb_view *view) {
     const averaging_options *o = view->options;
-    return o->guard == GUARD_ON ||
-           (o->guard == GUARD_AUTO && view->pub->loss == BB_LOSS_LOGISTIC &&
-            !view->pub->network);
+    if (o->guard != GUARD_AUTO) return o->guard == GUARD_ON;
+    return view->pub->network ? view->method->state_models == 0
+                              : view->pub->loss == BB_LOSS_LOGISTIC;
+}
+
+/* Whether a task makes the model that it keeps, if the guard found nothing, by itself
+ * (personal.h): else it has the public start. */
+static bool goes_alone(const bb_view *view) {
+    return is_guarded(view) && view->pub->loss == BB_LOSS_LOGISTIC &&
+           !view->pub->network && !view->pub->start;
 }
 
 static bb_sgd descent_of(const bb_view *view) {
     const averaging_options *o = view->options;
-    const double automatic = view->pub->network ? 0.05 : view->pub->batch ? 0.1 : 1.0;
+    const double automatic = view->pub->network || view->pub->batch ? 0.1 : 1.0;
     const uint64_t most = view->pub->batch ? 1 : 10;
     return (bb_sgd){.steps = o->steps,
                     .epochs = o->epochs ? o->epochs : most,
@@ -119,7 +128,7 @@ static bb_sgd descent_of(const bb_view *view) {
 }
 
 /* -- public: the board is w~ (one for each cluster), then, with a guard, the sum of all
- * releases, and whether it was ever too long for noise -- */
+ * releases, whether it was ever too long for noise, and its variance -- */
 
 static size_t groups(const bb_view *view) {
     return view->method->clustered && view->pub->cluster ? view->pub->clusters : 1;
@@ -131,7 +140,7 @@ static size_t shared_length(const bb_view *view) {
 
 static size_t board_length(const bb_view *view) {
     const size_t n = shared_length(view);
-    return is_guarded(view) ? 2 * n + 1 : n;
+    return is_guarded(view) ? 2 * n + 2 : n;
 }
 
 static void open_board(const bb_view *view, bb_billboard *board) {
@@ -171,16 +180,20 @@ static bool was_detected(const bb_view *view) {
     return !is_guarded(view) || view->board->at[2 * shared_length(view)] > 0.0;
 }
 
-/* Under noise alone the sum of t releases has t noise^2 chi^2 as its squared length. */
+/* Under noise alone the sum of releases has the sum of their variances times chi^2 as
+ * its squared length. Where tasks keep their own models these follow the noise in w~,
+ * and what they show afterwards is no longer without it: the first release alone tells.
+ */
 static void look(const bb_view *view, const bb_release *release, bb_billboard *board) {
     const size_t n = shared_length(view);
-    double *sum = sum_of(view, board->at), *detected = sum + n;
-    const double noise = release->noise[0], t = release->round;
+    double *sum = sum_of(view, board->at), *detected = sum + n, *variance = sum + n + 1;
+    const double looks = keeps_own(view) ? 1.0 : view->plan->rounds;
+    if (release->round > looks) return;
     bb_axpy(n, 1.0, release->value[0], sum);
+    *variance += release->noise[0] * release->noise[0];
     const double length = bb_norm(n, sum);
     if (length * length >
-        t * noise * noise *
-            bb_chi_square_quantile((double)n, false_alarm / view->plan->rounds))
+        *variance * bb_chi_square_quantile((double)n, false_alarm / looks))
         *detected = 1.0;
 }
 
@@ -227,7 +240,8 @@ static desk desk_of(const bb_view *view, const bb_task *task) {
 
 static size_t local_length(const bb_view *view, const bb_local *local) {
     const bb_sgd sgd = descent_of(view);
-    return 4 * local->length + bb_sgd_work(local, &sgd);
+    const size_t alone = goes_alone(view) ? bb_personal_work(local) : 0;
+    return 4 * local->length + bb_sgd_work(local, &sgd) + alone;
 }
 
 /* The task's public start, in its own numbers. */
@@ -304,6 +318,8 @@ static void show(const bb_view *view, const bb_task *task, double *const *block)
 static bb_status finish(const bb_view *view, bb_task *task) {
     const desk d = desk_of(view, task);
     *task->intercept = 0.0;
+    if (!was_detected(view) && goes_alone(view))
+        return bb_personal_model(task->local, NULL, task->model, d.rest);
     if (task->local->n == 0 || !was_detected(view))
         memcpy(d.model, d.shared, task->local->length * sizeof *d.model);
     else
@@ -333,11 +349,11 @@ const bb_method bb_method_fedprox =
            false, 0, false, "mean", fedprox_table);
 const bb_method bb_method_pmtl =
     METHOD("pmtl", PMTL, "personal models, each pulled towards their shared average",
-           true, 1, false, "mean", pmtl_table);
+           true, 1, false, NULL, pmtl_table);
 const bb_method bb_method_pmtl_clusters =
     METHOD("pmtl-clusters", PMTL_CLUSTERS,
            "pmtl with one average for each public cluster of tasks", true, 1, true,
-           "mean", pmtl_table);
+           NULL, pmtl_table);
 const bb_method bb_method_ppsgd =
     METHOD("ppsgd", PPSGD, "a shared model plus a part that stays with the task", true,
-           1, false, "mean", ppsgd_table);
+           1, false, NULL, ppsgd_table);

@@ -13,8 +13,58 @@
 #include <math.h>
 #include <string.h>
 
-static const double step = 3.0, most_momentum = 0.7, false_alarm = 0.01;
-enum { MOST_ROUNDS = 12 };
+static const double false_alarm = 0.01;
+
+typedef struct centre_options {
+    double step, momentum, signal, penalty;
+    uint64_t most_rounds;
+} centre_options;
+
+#define AT(field) offsetof(centre_options, field)
+static const bb_option table[] = {
+    {.name = "step",
+     .kind = BB_OPTION_REAL,
+     .offset = AT(step),
+     .fallback = "3",
+     .least = 1e-6,
+     .most = 1e6,
+     .argument = "LENGTH",
+     .help = "how far a common direction moves the centre in a round"},
+    {.name = "momentum",
+     .kind = BB_OPTION_REAL,
+     .offset = AT(momentum),
+     .fallback = "0.7",
+     .least = 0.0,
+     .most = 0.999,
+     .argument = "BETA",
+     .help = "the most that the centre keeps of its movement"},
+    {.name = "penalty",
+     .kind = BB_OPTION_REAL,
+     .offset = AT(penalty),
+     .fallback = "0.003",
+     .least = 1e-6,
+     .most = 1e6,
+     .argument = "WEIGHT",
+     .help = "of the distance from the centre, beside the summed loss, in the fit that "
+             "shows a direction"},
+    {.name = "signal",
+     .kind = BB_OPTION_REAL,
+     .offset = AT(signal),
+     .fallback = "1",
+     .least = 1e-6,
+     .most = 1.0,
+     .argument = "LENGTH",
+     .help = "as many rounds as leave a common direction of this length above the "
+             "noise of each"},
+    {.name = "most-rounds",
+     .kind = BB_OPTION_COUNT,
+     .offset = AT(most_rounds),
+     .fallback = "24",
+     .least = 1.0,
+     .most = 1000.0,
+     .argument = "T",
+     .help = "but no more than these"},
+};
 
 /* Public: the centre, its velocity, the sum of the averages as released, and whether
  * that sum was ever too long for noise. */
@@ -35,13 +85,15 @@ static void layout(const bb_view *view, bb_layout *out) {
         (bb_layout){1, {{"directions", BB_FORM_VECTOR, view->pub->features, 1.0, 1.0}}};
 }
 
-/* As many rounds as leave the average of directions with a signal of .3 above its
- * noise. */
-static uint32_t rounds_of(const bb_public *pub) {
+/* As many rounds as leave the average of directions with a signal of this length above
+ * its noise. */
+static uint32_t rounds_of(const bb_view *view) {
+    const centre_options *o = view->options;
+    const bb_public *pub = view->pub;
     const double r = bb_form_sensitivity(BB_FORM_VECTOR, pub->adjacency);
     const double signal =
-        0.3 * (double)pub->tasks * pub->mu / (r * sqrt((double)pub->features));
-    return (uint32_t)fmin(MOST_ROUNDS, fmax(1.0, round(signal * signal)));
+        o->signal * (double)pub->tasks * pub->mu / (r * sqrt((double)pub->features));
+    return (uint32_t)fmin((double)o->most_rounds, fmax(1.0, round(signal * signal)));
 }
 
 static bb_status plan(const bb_view *view, bb_plan *out) {
@@ -49,7 +101,7 @@ static bb_status plan(const bb_view *view, bb_plan *out) {
     if (view->pub->rounds || view->pub->schedule)
         return bb_fail(BB_EUSAGE, "mp-centre makes its own rounds from public sizes; "
                                   "rounds and schedule cannot be chosen");
-    const bb_status status = bb_plan_rounds(out, rounds_of(view->pub));
+    const bb_status status = bb_plan_rounds(out, rounds_of(view));
     layout(view, &blocks);
     if (!status) bb_plan_room(out, view->pub, &blocks);
     return status;
@@ -68,10 +120,11 @@ static void shrink(size_t d, double sd, double *g) {
 static bb_status digest(const bb_view *view, const bb_release *release,
                         bb_billboard *board, double *work) {
     const size_t d = view->pub->features;
+    const centre_options *o = view->options;
     const centre_board at = board_at(board->at, d);
     const double tasks = (double)view->pub->tasks, t = release->round;
     const double sd = release->noise[0] / tasks, before = t - 1.0;
-    const double momentum = fmin(most_momentum, before / (before + 3.0));
+    const double momentum = fmin(o->momentum, before / (before + 3.0));
     double *g = work;
     for (size_t k = 0; k < d; k++) g[k] = release->value[0][k] / tasks;
     bb_axpy(d, 1.0, g, at.sum);
@@ -82,7 +135,7 @@ static bb_status digest(const bb_view *view, const bb_release *release,
         *at.detected = 1.0;
     shrink(d, sd, g);
     for (size_t k = 0; k < d; k++) {
-        at.velocity[k] = momentum * at.velocity[k] + step * g[k];
+        at.velocity[k] = momentum * at.velocity[k] + o->step * g[k];
         at.centre[k] += at.velocity[k];
     }
     if (release->round == view->plan->rounds && *at.detected == 0.0)
@@ -107,11 +160,12 @@ static size_t local_length(const bb_view *view, const bb_local *local) {
 /* state: the direction that the task will show. */
 static void train(const bb_view *view, bb_task *task) {
     const size_t d = view->pub->features;
+    const centre_options *o = view->options;
     const double *centre = view->board->at;
     double *w = task->work, *u = task->state;
     memset(u, 0, d * sizeof *u);
     if (task->local->n == 0 ||
-        bb_personal_fit(task->local, BB_ALONE_WEIGHT, centre, w, w + d))
+        bb_personal_fit(task->local, o->penalty, centre, w, w + d))
         return;
     for (size_t k = 0; k < d; k++) u[k] = w[k] - centre[k];
     const double norm = bb_norm(d, u);
@@ -135,6 +189,8 @@ const bb_method bb_method_mp_centre = {
     .kind = BB_METHOD_PRIVATE,
     .losses = BB_SUPPORTS_LOGISTIC,
     .shared_intercept = true,
+    .options = {table, sizeof table / sizeof *table},
+    .options_size = sizeof(centre_options),
     .plan = plan,
     .board_length = board_length,
     .state_length = features,

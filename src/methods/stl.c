@@ -59,7 +59,7 @@ static const bb_option table[] = {
      .most = 1e6,
      .argument = "R",
      .help = "of their steps: over the task's own Lipschitz constant without --batch, "
-             "else as it is; auto: 1, with --batch 0.1, networks 0.05"},
+             "else as it is; auto: 1, with --batch and networks 0.1"},
     {.name = "momentum",
      .kind = BB_OPTION_REAL,
      .offset = offsetof(stl_options, momentum),
@@ -116,7 +116,7 @@ static bool is_exact(const bb_public *pub) {
 
 static bb_sgd descent_of(const bb_view *view) {
     const stl_options *o = view->options;
-    const double automatic = view->pub->network ? 0.05 : view->pub->batch ? 0.1 : 1.0;
+    const double automatic = view->pub->network || view->pub->batch ? 0.1 : 1.0;
     const uint64_t most = view->pub->batch ? 20 : 500;
     return (bb_sgd){.epochs = o->epochs ? o->epochs : most,
                     .batch = view->pub->batch,

@@ -24,7 +24,7 @@
 
 typedef enum bb_bound { BB_ABOVE, BB_BELOW } bb_bound;
 
-enum { BB_ATOMS_MOST = 1 << 12 };
+enum { BB_ATOMS_MOST = 1 << 14 };
 
 typedef struct bb_atoms {
     size_t count;  /* room for BB_ATOMS_MOST */

@@ -72,10 +72,21 @@ static void a_terminal_gets_a_bar(void **state) {
     free(out);
 }
 
+static void work_at_home_has_a_bar(void **state) {
+    (void)state;
+    static char seen[1 << 20];
+    make_world();
+    assert_int_equal(
+        on_terminal("train W.csv --method stl --threads 1 -o alone", seen, sizeof seen),
+        0);
+    assert_non_null(strstr(seen, "stl: task 40 of 40 [###"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_pipe_gets_nothing),
         cmocka_unit_test(a_terminal_gets_a_bar),
+        cmocka_unit_test(work_at_home_has_a_bar),
     };
     return cmocka_run_group_tests(tests, cli_open, cli_close);
 }

@@ -2,75 +2,14 @@
  * is refused. */
 #include "core/plan.h"
 #include "folder.h"
-#include "population.h"
+#include "phases.h"
 #include "privacy/accountant.h"
 #include "privacy/form.h"
 #include "privacy/ledger.h"
-#include "tape.h"
 
 #include <string.h>
 
-enum { TASKS = 14, FEATURES = 4, MOST_ROUNDS = 64, MOST_OPTIONS = 512 };
-
-static bb_engine two;
-
-/* -- a run and its phases -- */
-
-typedef struct script {
-    bb_run run;
-    bb_phase then[BB_MOST_PHASES + 1];
-    unsigned char options[BB_MOST_PHASES + 1][MOST_OPTIONS];
-} script;
-
-static void drop_guard(bb_options table, void *options) {
-    for (size_t k = 0; k < table.count; k++)
-        if (strcmp(table.row[k].name, "guard") == 0)
-            assert_ok(bb_options_set(table, options, "test", "guard", "off"));
-}
-
-/* Guards are off: so few tasks are too few for a signal that they see. */
-static void script_open(script *s, const population *p, const bb_method *method,
-                        const bb_mechanism *mechanism, uint32_t rounds) {
-    *s = (script){.run = run_open(p, method, mechanism, &two)};
-    drop_guard(method->options, (void *)(uintptr_t)s->run.options);
-    s->run.pub.rounds = rounds;
-    s->run.then = s->then;
-}
-
-static void then(script *s, const bb_method *method, uint32_t rounds, double share) {
-    const size_t k = s->run.phases_then++;
-    s->then[k] = (bb_phase){method, s->options[k], rounds, share};
-    assert_true(method->options_size <= MOST_OPTIONS);
-    assert_ok(bb_options_default(method->options, s->options[k]));
-    drop_guard(method->options, s->options[k]);
-}
-
-static void then_set(script *s, const char *name, const char *text) {
-    const size_t k = s->run.phases_then - 1;
-    assert_ok(
-        bb_options_set(s->then[k].method->options, s->options[k], "test", name, text));
-}
-
-static bb_result script_run(const script *s) {
-    bb_result result;
-    assert_ok(bb_run_train(&s->run, &result));
-    return result;
-}
-
-static void script_refused(const script *s, const char *words) {
-    bb_result result = {.rounds = 77};
-    assert_fails(bb_run_train(&s->run, &result), BB_EUSAGE, words);
-    assert_true(result.rounds == 77 && !result.model);
-}
-
-/* The last task has no rows. */
-static population tasks_of(bb_loss loss) {
-    population p = population_empty(TASKS, 12, FEATURES, loss, false);
-    for (size_t i = 0; i < TASKS; i++) population_fill(&p, i, 5);
-    p.first[TASKS] = p.first[TASKS - 1];
-    population_open_locals(&p);
-    return p;
-}
+enum { MOST_ROUNDS = 64 };
 
 static void assert_same_results(const bb_result *a, const bb_result *b,
                                 const bb_public *pub, double tolerance) {
@@ -385,166 +324,6 @@ static void a_failure_counts_in_the_last_phase(void **state) {
     population_close(&p);
 }
 
-/* -- refusals -- */
-
-static void what_makes_no_sense_is_refused(void **state) {
-    script s;
-    (void)state;
-    population p = tasks_of(BB_LOSS_SQUARED);
-    script_open(&s, &p, &bb_method_finetune, &bb_mechanism_none, 0);
-    script_refused(&s, "it cannot be the first one");
-    run_close(&s.run);
-    script_open(&s, &p, &bb_method_fedavg, &bb_mechanism_gaussian, 2);
-    then(&s, &bb_method_pmtl, 2, 0.0);
-    script_refused(&s, "phase 2, pmtl: its share of the budget must be positive");
-    s.then[0].share = NAN;
-    script_refused(&s, "must be positive");
-    s.then[0].share = 1.0;
-    script_refused(&s, "nothing is left for the first");
-    s.then[0].share = 0.6;
-    then(&s, &bb_method_pmtl, 2, 0.6);
-    script_refused(&s, "1.2 of the budget");
-    s.run.method = &bb_method_stl;
-    script_refused(&s, "1.2 of the budget");
-    s.run.method = &bb_method_fedavg;
-    s.run.phases_then = 0;
-    then(&s, &bb_method_mtl_trace, 2, 0.5);
-    script_refused(&s, "method mtl-trace exchanges everything in the clear");
-    s.run.phases_then = 0;
-    then(&s, &bb_method_mp_lowrank, 2, 0.5);
-    s.run.pub.sampling = BB_SAMPLING_POISSON;
-    s.run.pub.rate = 0.5;
-    script_refused(&s, "method mp-lowrank asks all tasks");
-    s.run.pub.sampling = BB_SAMPLING_FIXED_HIDDEN;
-    s.run.pub.cohort = 3;
-    s.run.phases_then = 0;
-    then(&s, &bb_method_pmtl, 2, 0.5);
-    script_refused(&s, "a cohort of fixed size is visible");
-    s.run.pub.sampling = BB_SAMPLING_ALL;
-    s.run.phases_then = 0;
-    for (size_t k = 0; k < BB_MOST_PHASES; k++) then(&s, &bb_method_finetune, 0, 0.0);
-    script_refused(&s, "at most 16 phases, found 17");
-    s.run.phases_then--;
-    bb_result most = script_run(&s);
-    bb_result_free(&most);
-    run_close(&s.run);
-    population_close(&p);
-}
-
-/* A promise for rows is made where nothing else is published. */
-static void promises_for_rows_stand_alone(void **state) {
-    script s;
-    (void)state;
-    population p = tasks_of(BB_LOSS_SQUARED);
-    script_open(&s, &p, &bb_method_fedavg, &bb_mechanism_gaussian, 2);
-    then(&s, &bb_method_mp_instance, 2, 0.5);
-    script_refused(&s, "method mp-instance promises something for single rows");
-    run_close(&s.run);
-    script_open(&s, &p, &bb_method_dp_aggr, &bb_mechanism_gaussian, 0);
-    run_set(&s.run, "calibration", "instance");
-    run_set(&s.run, "rows-cap", "2");
-    then(&s, &bb_method_fedavg, 2, 0.5);
-    script_refused(&s, "method dp-aggr promises something for single rows");
-    s.run.phases_then = 0;
-    then(&s, &bb_method_finetune, 0, 0.0);
-    bb_result alone = script_run(&s);
-    assert_true(alone.plan.lifted_rows > 0);
-    bb_result_free(&alone);
-    run_close(&s.run);
-    population_close(&p);
-}
-
-static void phases_are_named(void **state) {
-    script s;
-    char name[BB_RUN_NAME];
-    (void)state;
-    population p = tasks_of(BB_LOSS_SQUARED);
-    script_open(&s, &p, &bb_method_stl, &bb_mechanism_none, 0);
-    bb_run_name(&s.run, name);
-    assert_string_equal(name, "stl");
-    then(&s, &bb_method_fedavg, 0, 0.5);
-    then(&s, &bb_method_pmtl, 0, 0.5);
-    then(&s, &bb_method_finetune, 0, 0.0);
-    bb_run_name(&s.run, name);
-    assert_string_equal(name, "fedavg then pmtl");
-    run_close(&s.run);
-    population_close(&p);
-}
-
-/* -- draws -- */
-
-/* Minibatches are drawn for the task and the round, on whatever thread. */
-static void any_number_of_threads_is_the_same(void **state) {
-    (void)state;
-    for (int loss = BB_LOSS_SQUARED; loss <= BB_LOSS_MULTILABEL; loss++) {
-        population p = tasks_of((bb_loss)loss);
-        bb_result first = {0};
-        script s;
-        script_open(&s, &p, &bb_method_fedavg, &bb_mechanism_gaussian, 3);
-        s.run.pub.batch = 5;
-        then(&s, &bb_method_ppsgd, 2, 0.5);
-        then(&s, &bb_method_finetune, 0, 0.0);
-        then_set(&s, "how", "kl");
-        for (size_t threads = 1; threads <= 4; threads++) {
-            const bb_engine engine = bb_engine_threads(threads);
-            s.run.engine = &engine;
-            bb_result result = script_run(&s);
-            if (threads == 1) {
-                first = result;
-                continue;
-            }
-            assert_string_equal(first.billboard_sha256, result.billboard_sha256);
-            assert_memory_equal(first.model, result.model,
-                                first.first[TASKS] * sizeof(double));
-            bb_result_free(&result);
-        }
-        bb_result_free(&first);
-        run_close(&s.run);
-        population_close(&p);
-    }
-}
-
-/* Two methods, minibatches and finetuning: with one task changed, the billboard of
- * before and the same draws, nobody else moves. */
-static void nobody_else_moves(void **state) {
-    const size_t changed = 6;
-    const char *const how[] = {"vanilla", "mean", "kl", "ewc"};
-    (void)state;
-    for (size_t k = 0; k < 16; k++) {
-        const bb_loss loss = (bb_loss)(k / 4);
-        const bb_method first = tape_method(&bb_method_fedprox);
-        const bb_method second = tape_method(&bb_method_pmtl);
-        const bb_engine engine = bb_engine_threads(1);
-        population p = tasks_of(loss), q = tasks_of(loss);
-        script s;
-        population_fill(&q, changed, 999);
-        for (size_t i = 0; i < TASKS; i++) bb_local_close(&q.local[i]);
-        population_open_locals(&q);
-        script_open(&s, &p, &first, &bb_mechanism_gaussian, 2);
-        s.run.pub.batch = 4;
-        s.run.engine = &engine;
-        then(&s, &second, 2, 0.5);
-        then(&s, &bb_method_finetune, 0, 0.0);
-        then_set(&s, "how", how[k % 4]);
-        recording = (tape){0};
-        bb_result a = script_run(&s);
-        recording.playing = true;
-        s.run.local = q.local;
-        bb_result b = script_run(&s);
-        assert_int_equal(recording.read, recording.used);
-        for (size_t i = 0; i < TASKS; i++)
-            assert_true((memcmp(a.model + a.first[i], b.model + b.first[i],
-                                p.local[i].length * sizeof(double)) == 0) ==
-                        (i != changed));
-        free(recording.value);
-        bb_result_free(&a);
-        bb_result_free(&b);
-        run_close(&s.run);
-        population_close(&p);
-        population_close(&q);
-    }
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_phase_has_its_share),
@@ -556,11 +335,6 @@ int main(void) {
         cmocka_unit_test(finetuning_shows_nothing),
         cmocka_unit_test(converging_early_shifts_nothing),
         cmocka_unit_test(a_failure_counts_in_the_last_phase),
-        cmocka_unit_test(what_makes_no_sense_is_refused),
-        cmocka_unit_test(promises_for_rows_stand_alone),
-        cmocka_unit_test(phases_are_named),
-        cmocka_unit_test(any_number_of_threads_is_the_same),
-        cmocka_unit_test(nobody_else_moves),
     };
     if (bb_linalg_start()) return 1;
     two = bb_engine_threads(2);

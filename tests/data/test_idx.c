@@ -88,6 +88,15 @@ static void names(void **state) {
     assert_message(bb_read("train-images-idx3-ubyte.gz", NULL, &data), BB_EIO,
                    "the labels of train-images-idx3-ubyte.gz: "
                    "train-labels-idx1-ubyte.gz: No such file or directory");
+    /* images to predict need no labels, where the reader is told so */
+    write_text("train-tasks.csv", "b\na\nb\n");
+    const bb_read_options bare = {.target_optional = true};
+    assert_ok(bb_read("train-images-idx3-ubyte.gz", &bare, &data));
+    assert_null(data.target_name);
+    assert_int_equal(data.rows, 3);
+    assert_true(data.x[4] == 9 && isnan(data.y[0]));
+    bb_dataset_free(&data);
+    unlink("train-tasks.csv");
     unlink("train-images-idx3-ubyte.gz");
     unlink("i");
     unlink("l");

@@ -52,6 +52,28 @@ static void compressed_and_named(void **state) {
     assert_rows(data, "b: 5 (1 2) 6 (3 4); a: 9 (7 8)");
 }
 
+/* Rows to predict need no y, where the reader is told so. */
+static void without_targets(void **state) {
+    (void)state;
+    const bb_read_options format = {.target_optional = true};
+    bb_dataset data;
+    assert_ok(read_text("t.json",
+                        HEAD "{\"b\": {\"x\": [[1, 2], [3, 4]]}, \"a\": {\"x\": [[7, "
+                             "8]]}}}\n",
+                        &format, &data));
+    assert_null(data.target_name);
+    assert_int_equal(data.rows, 3);
+    for (size_t r = 0; r < 3; r++) assert_true(isnan(data.y[r]));
+    assert_true(data.x[5] == 8);
+    bb_dataset_free(&data);
+    assert_ok(read_text("t.json", HEAD "{" B ", " A "}}\n", &format, &data));
+    assert_string_equal(data.target_name, "y");
+    assert_rows(data, "b: 5 (1 2) 6 (3 4); a: 9 (7 8)");
+    assert_message(read_text("t.json", HEAD "{" B ", \"a\": {\"x\": [[7, 8]]}}}\n",
+                             &format, &data),
+                   BB_EDATA, "t.json: user \"a\" has no y, and others have");
+}
+
 /* Texts and numbers across the borders of what is read at once. */
 static void long_files(void **state) {
     (void)state;
@@ -245,6 +267,7 @@ int main(void) {
         cmocka_unit_test(rows),
         cmocka_unit_test(any_order),
         cmocka_unit_test(compressed_and_named),
+        cmocka_unit_test(without_targets),
         cmocka_unit_test(long_files),
         cmocka_unit_test(wrong_users),
         cmocka_unit_test(wrong_rows),

@@ -126,7 +126,7 @@ static void check_outputs(form f, bool sparse) {
 static void outputs_equal_their_twin(void **state) {
     (void)state;
     for (int sparse = 0; sparse < 2; sparse++)
-        for (int f = ONE; f < NET; f++) check_outputs(f, sparse);
+        for (int f = ONE; f < NET; f++) check_outputs((form)f, sparse);
 }
 
 static void networks_equal_their_twin(void **state) {
@@ -213,7 +213,7 @@ static void every_kind_comes_back_to_the_same_bits(void **state) {
     data.task_name[1] = (char *)(uintptr_t) "say \"hi\",\n\xc3\xa9";
     for (int f = MATRIX; f < FORMS; f++) {
         char before[BB_HASH_TEXT], after[BB_HASH_TEXT];
-        bb_models m = make_form(&data, f), back;
+        bb_models m = make_form(&data, (form)f), back;
         assert_string_equal(bb_models_inside(&m), "operator/models.safetensors");
         assert_ok(bb_models_hash(&m, before));
         assert_ok(bb_models_write(&m, path));
@@ -299,7 +299,7 @@ static void models_survive_torture(void **state) {
     (void)state;
     bb_dataset data = world_make(4, 3, 6, 2, false, false);
     for (int f = MATRIX; f < FORMS; f++) {
-        bb_models m = make_form(&data, f);
+        bb_models m = make_form(&data, (form)f);
         bb_torture torture = {.attempt = write_and_read, .context = &m};
         assert_true(torture_files(torture) >= 4);
         torture.spare_json = true;

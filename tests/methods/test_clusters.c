@@ -11,11 +11,7 @@ static bb_engine two;
 
 /* The last task has no rows. */
 static population tasks_of(bb_loss loss) {
-    population p = population_empty(TASKS, 10, FEATURES, loss, false);
-    for (size_t i = 0; i < TASKS; i++) population_fill(&p, i, 4);
-    p.first[TASKS] = p.first[TASKS - 1];
-    population_open_locals(&p);
-    return p;
+    return population_make_last_empty(TASKS, 10, FEATURES, loss, 4);
 }
 
 static bb_run run_of(const population *p, const bb_method *method) {

@@ -16,11 +16,7 @@ static void train_and_note(const bb_view *view, bb_task *task) {
 
 /* The last task has no rows. */
 static population tasks_of(bb_loss loss) {
-    population p = population_empty(TASKS, 10, FEATURES, loss, false);
-    for (size_t i = 0; i < TASKS; i++) population_fill(&p, i, 3);
-    p.first[TASKS] = p.first[TASKS - 1];
-    population_open_locals(&p);
-    return p;
+    return population_make_last_empty(TASKS, 10, FEATURES, loss, 3);
 }
 
 static bb_run run_of(const population *p, const bb_method *method,

@@ -217,6 +217,34 @@ static void finetuning_is_of_own_features(void **state) {
     rows_close(&r);
 }
 
+static const double *state_of[TASKS];
+
+static void train_and_note(const bb_view *view, bb_task *task) {
+    state_of[task->id] = task->state;
+    bb_method_pmtl.train(view, task);
+}
+
+/* What is kept of a task between rounds has the size of its own model. */
+static void memory_goes_with_the_rows(void **state) {
+    bb_method method = bb_method_pmtl;
+    rows r;
+    bb_result result;
+    (void)state;
+    rows_open(&r);
+    method.train = train_and_note;
+    bb_run run = run_of(&method, &bb_mechanism_none, r.sparse);
+    assert_ok(bb_run_train(&run, &result));
+    for (size_t i = 0; i + 1 < TASKS; i++) {
+        assert_int_equal(r.sparse[i].length, r.sparse[i].touched_count * OUTPUTS);
+        assert_int_equal(state_of[i + 1] - state_of[i], r.sparse[i].length);
+    }
+    assert_int_equal(result.first[TASKS], result.first[TASKS - 1]); /* no rows */
+    assert_true(result.first[TASKS] <= TASKS * OWN * OUTPUTS);
+    bb_result_free(&result);
+    run_close(&run);
+    rows_close(&r);
+}
+
 static void clusters_are_refused(void **state) {
     const uint32_t cluster[TASKS] = {0, 1};
     rows r;
@@ -237,6 +265,7 @@ int main(void) {
         cmocka_unit_test(sparse_is_dense),
         cmocka_unit_test(the_door_clips_and_places_alike),
         cmocka_unit_test(finetuning_is_of_own_features),
+        cmocka_unit_test(memory_goes_with_the_rows),
         cmocka_unit_test(clusters_are_refused),
     };
     if (bb_linalg_start()) return 1;

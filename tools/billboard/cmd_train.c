@@ -7,7 +7,7 @@
 #include <signal.h>
 #include <stdlib.h>
 
-/* Set by Ctrl-C or SIGTERM; the run ends at its next round. */
+/* Set by Ctrl-C or SIGTERM; the run ends before the next task works. */
 static volatile sig_atomic_t stopped;
 
 static void stop(int number) {
@@ -84,7 +84,7 @@ int cmd_train(int argc, char **argv) {
     bb_report report;
     cmd_output output = {0};
     progress bar = progress_open();
-    const bb_watch watch = {&bar, say, progress_round, warn, &stopped};
+    const bb_watch watch = {&bar, say, progress_round, progress_home, warn, &stopped};
     bb_status status = read_line(argc, argv, &l);
     if (!status) status = bb_train_resolve(&request, l.flag, l.flags);
     if (!status) status = cmd_output_open(&output);

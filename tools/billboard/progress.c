@@ -25,17 +25,26 @@ void progress_say(progress *p, const char *what) {
     p->last = now();
 }
 
-void progress_round(void *self, uint32_t round, uint32_t rounds) {
-    progress *p = self;
+static void draw(progress *p, const char *what, uint32_t done, uint32_t all) {
     char bar[WIDTH + 1];
-    if (!p->terminal || (now() - p->last < interval && round < rounds)) return;
-    const uint32_t done = rounds ? (uint32_t)((uint64_t)round * WIDTH / rounds) : 0;
-    for (uint32_t k = 0; k < WIDTH; k++) bar[k] = k < done ? '#' : '.';
+    if (!p->terminal || (now() - p->last < interval && done < all)) return;
+    const uint32_t full = all ? (uint32_t)((uint64_t)done * WIDTH / all) : 0;
+    for (uint32_t k = 0; k < WIDTH; k++) bar[k] = k < full ? '#' : '.';
     bar[WIDTH] = '\0';
-    fprintf(stderr, "\r\033[Kround %u of %u [%s]", round, rounds, bar);
+    fprintf(stderr, "\r\033[K%s %u of %u [%s]", what, done, all, bar);
     fflush(stderr);
     p->drawn = true;
     p->last = now();
+}
+
+void progress_round(void *self, uint32_t round, uint32_t rounds) {
+    draw(self, "round", round, rounds);
+}
+
+void progress_home(void *self, const char *method, uint32_t done, uint32_t tasks) {
+    char what[64];
+    snprintf(what, sizeof what, "%s: task", method);
+    draw(self, what, done, tasks);
 }
 
 void progress_close(progress *p) {

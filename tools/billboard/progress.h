@@ -15,6 +15,8 @@ progress progress_open(void);
 void progress_say(progress *p, const char *what);
 /* Has the shape of bb_observer.progress; draws at most ten times a second. */
 void progress_round(void *self, uint32_t round, uint32_t rounds);
+/* The same for bb_observer.at_home. */
+void progress_home(void *self, const char *method, uint32_t done, uint32_t tasks);
 /* Clears the line. */
 void progress_close(progress *p);
 

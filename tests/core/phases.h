@@ -1,0 +1,69 @@
+/* phases.h - runs of several phases for tests. */
+#ifndef BB_TESTS_PHASES_H
+#define BB_TESTS_PHASES_H
+
+#include "methods/registry.h"
+#include "population.h"
+
+#include <string.h>
+
+enum { TASKS = 14, FEATURES = 4, MOST_OPTIONS = 512 };
+
+static bb_engine two;
+
+/* -- a run and its phases -- */
+
+typedef struct script {
+    bb_run run;
+    bb_phase then[BB_MOST_PHASES + 1];
+    unsigned char options[BB_MOST_PHASES + 1][MOST_OPTIONS];
+} script;
+
+static inline void drop_guard(bb_options table, void *options) {
+    for (size_t k = 0; k < table.count; k++)
+        if (strcmp(table.row[k].name, "guard") == 0)
+            assert_ok(bb_options_set(table, options, "test", "guard", "off"));
+}
+
+/* Guards are off: so few tasks are too few for a signal that they see. */
+static inline void script_open(script *s, const population *p, const bb_method *method,
+                               const bb_mechanism *mechanism, uint32_t rounds) {
+    *s = (script){.run = run_open(p, method, mechanism, &two)};
+    drop_guard(method->options, (void *)(uintptr_t)s->run.options);
+    s->run.pub.rounds = rounds;
+    s->run.then = s->then;
+}
+
+static inline void then(script *s, const bb_method *method, uint32_t rounds,
+                        double share) {
+    const size_t k = s->run.phases_then++;
+    s->then[k] = (bb_phase){method, s->options[k], rounds, share};
+    assert_true(method->options_size <= MOST_OPTIONS);
+    assert_ok(bb_options_default(method->options, s->options[k]));
+    drop_guard(method->options, s->options[k]);
+}
+
+static inline void then_set(script *s, const char *name, const char *text) {
+    const size_t k = s->run.phases_then - 1;
+    assert_ok(
+        bb_options_set(s->then[k].method->options, s->options[k], "test", name, text));
+}
+
+static inline bb_result script_run(const script *s) {
+    bb_result result;
+    assert_ok(bb_run_train(&s->run, &result));
+    return result;
+}
+
+static inline void script_refused(const script *s, const char *words) {
+    bb_result result = {.rounds = 77};
+    assert_fails(bb_run_train(&s->run, &result), BB_EUSAGE, words);
+    assert_true(result.rounds == 77 && !result.model);
+}
+
+/* The last task has no rows. */
+static inline population tasks_of(bb_loss loss) {
+    return population_make_last_empty(TASKS, 12, FEATURES, loss, 5);
+}
+
+#endif
