@@ -48,7 +48,8 @@ typedef struct bb_read_options {
     const char *task, *target, *features, *ignore;
     const char *labels, *tasks;
     bool keep_missing;    /* missing numbers become NAN instead of an error */
-    bool target_optional; /* CSV, LEAF, IDX: a file without targets is read, target_name is NULL */
+    bool target_optional; /* CSV, LEAF, IDX: a file without targets is read, target_name
+                             is NULL */
     bool ignore_optional; /* columns to leave out need not be there */
     bool multilabel;      /* lists of labels as targets */
     size_t outputs;       /* multilabel: how many labels there are, at most
