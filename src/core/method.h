@@ -39,8 +39,8 @@ typedef struct bb_public {
     size_t outputs, parameters; /* of one model: bb_model_parameters */
     bool network;               /* models are networks (learners/net.h) */
     const double *start;     /* parameters: where models start, public; NULL: zero. In a
-                                later phase, clusters x parameters: what the phase before
-                                shared. See bb_public_start */
+                                later phase, clusters x parameters: what the phases before
+                            shared, NULL if they shared nothing. See bb_public_start */
     size_t phase;            /* 0, 1, ...: which part of the run this is */
     size_t batch;            /* rows of a step of stochastic descent; 0: all */
     const uint32_t *cluster; /* tasks: a public group of each task; NULL: one group */

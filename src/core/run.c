@@ -203,6 +203,7 @@ static bb_status excuse(conversation *c, size_t i) {
 static void keep_shared(conversation *c) {
     const size_t p = c->pub.parameters;
     if (!c->method->shared) return;
+    c->result->shares = true;
     const double *model = c->method->shared(&c->view);
     for (size_t k = 0; k < c->pub.clusters; k++)
         memcpy(c->result->shared + k * p, c->method->clustered ? model + k * p : model,
@@ -350,7 +351,7 @@ static bb_status run_phase(const bb_run *run, const bb_plan_part *part, bb_board
                       .from = part->from,
                       .result = result};
     deal(&c);
-    if (c.pub.phase) c.pub.start = result->shared;
+    if (c.pub.phase) c.pub.start = result->shares ? result->shared : NULL;
     c.view = (bb_view){c.method, part->view.options, &c.pub, NULL, NULL};
     bb_status status = measure_states(&c);
     if (!status) status = take_memory(&c);
@@ -418,6 +419,7 @@ static bb_status open_result(const bb_run *run, phases *all, bb_result *result) 
     if (!status)
         status = bb_allocate(&result->shared, run->pub.clusters * run->pub.parameters,
                              sizeof(double), "the models");
+    result->shares = run->pub.start != NULL;
     for (size_t k = 0; k < run->pub.clusters && !status && run->pub.start; k++)
         memcpy(result->shared + k * run->pub.parameters, run->pub.start,
                run->pub.parameters * sizeof *result->shared);

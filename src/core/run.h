@@ -65,8 +65,9 @@ typedef struct bb_result {
     bb_plan plan;
     bb_outcome outcome;
     uint32_t rounds; /* really run */
+    bool shares;     /* some phase had such a model, or the run a start */
     bool *asked;     /* tasks: took part in some round; NULL without sampling. For the
-                        operator alone */
+                            operator alone */
     size_t failed;   /* private run: tasks whose solver failed at the end and that keep
                           the zero model; for the operator alone */
     double

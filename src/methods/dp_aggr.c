@@ -70,6 +70,10 @@ static bb_status digest(const bb_view *view, const bb_release *release,
     return BB_OK;
 }
 
+static const double *shared(const bb_view *view) {
+    return view->board->at;
+}
+
 static bb_status finish(const bb_view *view, bb_task *task) {
     memcpy(task->model, view->board->at, view->pub->features * sizeof *task->model);
     *task->intercept = 0.0;
@@ -95,4 +99,5 @@ const bb_method bb_method_dp_aggr = {
     .show = show,
     .digest = digest,
     .finish = finish,
+    .shared = shared,
 };

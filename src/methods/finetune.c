@@ -2,13 +2,16 @@
  * rows alone, which shows nothing and is free.
  *
  *   vanilla  descent steps on the task's own loss
- *   mean     the loss plus penalty/2 ||w - w~||^2 (Hu, Wu, Smith 2023, section 3.4), w~
- *            the shared model of the phases before: the exact minimum where there is a
- *            solver, else descent steps
+ *   mean     the loss plus penalty/2 ||w - w~||^2 (Hu, Wu, Smith 2023, section 3.4):
+ *            the exact minimum where there is a solver, else descent steps
  *   kl       descent steps with penalty times the symmetrised Kullback-Leibler
- * divergence of the model's outputs from those of w~ (Yu, Bagdasaryan, Shmatikov 2020)
+ *            divergence of the model's outputs from those of w~ (Yu, Bagdasaryan,
+ *            Shmatikov 2020)
  *   ewc      descent steps with penalty/2 sum_k F_k (w_k - w~_k)^2, F the task's own
  *            diagonal Fisher information at w~ (Kirkpatrick et al. 2017)
+ *
+ * w~ is the shared model of the phases before, or the task's own as it comes in if they
+ * shared none.
  *
  * docs/methods/finetune.md */
 #include "learners/sgd.h"
@@ -123,15 +126,18 @@ static size_t local_length(const bb_view *view, const bb_local *local) {
     return 2 * local->length + work;
 }
 
-/* The task's part of the shared model; whether there is one that is not zero. */
+/* The task's part of the shared model, or its own model as it comes in where nothing is
+ * shared; whether that is not zero. */
 static bool gather_shared(const bb_view *view, const bb_task *task, double *out) {
     const bb_public *pub = view->pub;
     const size_t n = task->local->length;
     const double *shared =
         bb_public_start(pub, pub->cluster ? pub->cluster[task->id] : 0);
     bool zero = true;
-    memset(out, 0, n * sizeof *out);
-    if (shared) bb_local_gather(task->local, shared, out);
+    if (shared)
+        bb_local_gather(task->local, shared, out);
+    else
+        memcpy(out, task->model, n * sizeof *out);
     for (size_t k = 0; k < n; k++) zero = zero && out[k] == 0.0;
     return !zero;
 }
@@ -156,10 +162,13 @@ static void descend(const bb_view *view, bb_task *task, const double *shared,
     if (o->how == HOW_MEAN || o->how == HOW_EWC)
         pull = (bb_pull){.penalty = penalty_of(view), .centre = shared};
     if (o->how == HOW_KL) pull = (bb_pull){.kl = penalty_of(view), .teacher = shared};
-    if (local->intercept && o->how == HOW_KL)
-        pull.teacher_intercept = bb_local_intercept(local, shared, work);
+    /* its own model's intercept goes with it; the shared one's is the best for it */
+    const double b = !local->intercept ? 0.0
+                     : view->pub->start == NULL
+                         ? *task->intercept
+                         : bb_local_intercept(local, shared, work);
+    if (o->how == HOW_KL) pull.teacher_intercept = b;
     if (o->how == HOW_EWC) {
-        const double b = local->intercept ? bb_local_intercept(local, shared, work) : 0;
         bb_local_fisher(local, shared, b, fisher, work);
         pull.fisher = fisher;
     }

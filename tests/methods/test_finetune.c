@@ -105,18 +105,13 @@ static void fisher_of(const many *m, const double *W, double b, double *fisher) 
     }
 }
 
-/* The best intercept of the zero model. */
-static double intercept_of_zero(const many *m) {
-    double sum = 0.0;
-    for (size_t j = 0; j < m->n; j++) sum += m->y[j];
-    const double mean = sum / (double)m->n;
-    return m->loss == BB_LOSS_SQUARED ? mean : log((1.0 + mean) / (1.0 - mean));
-}
-
-/* The pull that the way of finetuning promises; fisher: room for its weights. */
-static bb_pull pull_of(const trial *t, const many *m, double *fisher) {
+/* The pull that the way of finetuning promises; fisher: room for its weights. Methods
+ * with own intercepts share no model here: the task's own takes its place. */
+static bb_pull pull_of(const trial *t, const many *m, size_t i, double *fisher) {
     const double *shared = t->before.shared;
-    const double b = t->intercept ? intercept_of_zero(m) : 0.0;
+    const double b = t->intercept ? t->before.intercept[i] : 0.0;
+    assert_true(t->before.shares == !t->intercept);
+    if (t->intercept) shared = t->before.model + t->before.first[i];
     if (t->how == VANILLA) return (bb_pull){0};
     if (t->how == KL)
         return (bb_pull){.kl = t->penalty, .teacher = shared, .teacher_intercept = b};
@@ -151,7 +146,7 @@ static void check_task(const trial *t, size_t i) {
         assert_memory_equal(w, W, m.parameters * sizeof *W);
         return;
     }
-    const bb_pull pull = pull_of(t, &m, fisher);
+    const bb_pull pull = pull_of(t, &m, i, fisher);
     const double before = twin_objective(&m, local, &pull, W, b);
     const double after = twin_objective(&m, local, &pull, w, t->after.intercept[i]);
     if (!t->batch && t->momentum == 0.0 && !(after < before))
