@@ -16,8 +16,8 @@
  * At the end a task has the shared model (fedavg, fedprox), its own (pmtl) or the sum
  * (ppsgd); what it makes of it at home is another phase (finetune.c). A task without
  * rows shows zeros, and has the shared model. docs/methods/pmtl.md, fedavg.md */
-#include "learners/sgd.h"
 #include "linalg/linalg.h"
+#include "methods/descent.h"
 #include "methods/personal.h"
 #include "methods/registry.h"
 #include "privacy/chi_square.h"
@@ -31,9 +31,9 @@ enum { GUARD_AUTO, GUARD_ON, GUARD_OFF };
 static const double false_alarm = 0.01;
 
 typedef struct averaging_options {
-    double clip, penalty, rate, server_rate, momentum, personal_rate;
-    uint64_t steps, epochs;
-    int local, decay, guard;
+    double clip, penalty, server_rate, personal_rate;
+    bb_descent descent;
+    int local, guard;
 } averaging_options;
 
 #define ROW(word, what, field, fallback_text, from, to, name_of_value, text)           \
@@ -51,17 +51,16 @@ typedef struct averaging_options {
 #define COMMON_ROWS                                                                    \
     ROW("clip", BB_OPTION_REAL, clip, "1", 1e-12, 1e12, "C",                           \
         "changes are clipped to this public norm when they are shown"),                \
-        ROW("steps", BB_OPTION_COUNT, steps, "0", 0.0, 1e9, "N",                       \
-            "descent steps of a task in a round; 0: as `epochs' says"),                \
-        ROW("epochs", BB_OPTION_COUNT, epochs, "0", 0.0, 1e6, "E",                     \
-            "passes over the task's rows in a round; 0: one with --batch, else 10"),   \
-        ROW("rate", BB_OPTION_AUTO, rate, "auto", 1e-12, 1e6, "R",                     \
-            "length of a step: over the task's own Lipschitz constant without "        \
-            "--batch, else as it is; auto: 1, with --batch and networks 0.1"),         \
-        ROW("momentum", BB_OPTION_REAL, momentum, "0", 0.0, 0.999, "BETA",             \
-            "of the local steps"),                                                     \
-        CHOICE("decay", decay, "constant", "constant|linear|inverse",                  \
-               "the rate over a round's steps"),                                       \
+        BB_DESCENT_STEPS_ROW(averaging_options,                                        \
+                             "descent steps of a task in a round; 0: as `epochs' "     \
+                             "says"),                                                  \
+        BB_DESCENT_ROWS(averaging_options,                                             \
+                        "passes over the task's rows in a round; 0: one with "         \
+                        "--batch, else 10",                                            \
+                        "length of a step: over the task's own Lipschitz constant "    \
+                        "without --batch, else as it is; auto: 1, with --batch and "   \
+                        "networks 0.1",                                                \
+                        "of the local steps", "the rate over a round's steps"),        \
         ROW("server-rate", BB_OPTION_REAL, server_rate, "1", 1e-12, 1e6, "R",          \
             "the shared model moves by this times the average change"),                \
         CHOICE("guard", guard, "auto", "auto|on|off",                                  \
@@ -97,8 +96,8 @@ static double penalty_of(const bb_view *view) {
 /* A solver exists for linear models of one output, and a minimum with a penalty. */
 static bool is_exact(const bb_view *view) {
     const averaging_options *o = view->options;
-    return o->local == LOCAL_EXACT && penalty_of(view) > 0.0 && !view->pub->network &&
-           (view->pub->loss == BB_LOSS_SQUARED || view->pub->loss == BB_LOSS_LOGISTIC);
+    return o->local == LOCAL_EXACT && penalty_of(view) > 0.0 &&
+           bb_has_solver(view->pub);
 }
 
 static bool is_guarded(const bb_view *view) {
@@ -117,14 +116,7 @@ static bool goes_alone(const bb_view *view) {
 
 static bb_sgd descent_of(const bb_view *view) {
     const averaging_options *o = view->options;
-    const double automatic = view->pub->network || view->pub->batch ? 0.1 : 1.0;
-    const uint64_t most = view->pub->batch ? 1 : 10;
-    return (bb_sgd){.steps = o->steps,
-                    .epochs = o->epochs ? o->epochs : most,
-                    .batch = view->pub->batch,
-                    .rate = isnan(o->rate) ? automatic : o->rate,
-                    .momentum = o->momentum,
-                    .decay = (bb_decay)o->decay};
+    return bb_descent_of(&o->descent, view->pub, (bb_descent_defaults){10, 1, 0.1});
 }
 
 /* -- public: the board is w~ (one for each cluster), then, with a guard, the sum of all
@@ -160,12 +152,12 @@ static void layout(const bb_view *view, bb_layout *out) {
 static bb_status plan(const bb_view *view, bb_plan *out) {
     const averaging_options *o = view->options;
     bb_layout blocks;
-    if (view->pub->batch == 0 && !view->pub->network && !isnan(o->rate) &&
-        o->rate >= 2.0 && !is_exact(view))
+    if (view->pub->batch == 0 && !view->pub->network && !isnan(o->descent.rate) &&
+        o->descent.rate >= 2.0 && !is_exact(view))
         return bb_fail(BB_EUSAGE,
                        "option rate: steps over all rows are stable below 2 (times one "
                        "over the Lipschitz constant), got %g",
-                       o->rate);
+                       o->descent.rate);
     const bb_status status = bb_plan_schedule(out, view->pub, 0, 20, "uniform");
     layout(view, &blocks);
     if (!status) bb_plan_room(out, view->pub, &blocks);

@@ -14,8 +14,7 @@
  * shared none.
  *
  * docs/methods/finetune.md */
-#include "learners/sgd.h"
-#include "linalg/linalg.h"
+#include "methods/descent.h"
 #include "methods/personal.h"
 #include "methods/registry.h"
 
@@ -25,9 +24,9 @@
 enum { HOW_VANILLA, HOW_MEAN, HOW_KL, HOW_EWC };
 
 typedef struct finetune_options {
-    double penalty, rate, momentum;
-    uint64_t steps, epochs;
-    int how, decay;
+    double penalty;
+    bb_descent descent;
+    int how;
 } finetune_options;
 
 #define AT(field) offsetof(finetune_options, field)
@@ -51,53 +50,13 @@ static const bb_option table[] = {
          "its weight beside the loss; auto: 3e-4 with the squared loss; mean and the "
          "logistic loss: one over the rows, with a judgement by the task's own "
          "rows whether the shared model helps; else 0.1"},
-    {.name = "steps",
-     .kind = BB_OPTION_COUNT,
-     .offset = AT(steps),
-     .fallback = "0",
-     .least = 0.0,
-     .most = 1e9,
-     .argument = "N",
-     .help = "descent steps; 0: as `epochs' says"},
-    {.name = "epochs",
-     .kind = BB_OPTION_COUNT,
-     .offset = AT(epochs),
-     .fallback = "0",
-     .least = 0.0,
-     .most = 1e6,
-     .argument = "E",
-     .help = "passes over the task's rows; 0: 5 with --batch, else 20"},
-    {.name = "rate",
-     .kind = BB_OPTION_AUTO,
-     .offset = AT(rate),
-     .fallback = "auto",
-     .least = 1e-12,
-     .most = 1e6,
-     .argument = "R",
-     .help =
-         "length of a step: over the task's own Lipschitz constant without --batch, "
-         "else as it is; auto: 1, with --batch 0.1, networks 0.01"},
-    {.name = "momentum",
-     .kind = BB_OPTION_REAL,
-     .offset = AT(momentum),
-     .fallback = "0",
-     .least = 0.0,
-     .most = 0.999,
-     .argument = "BETA",
-     .help = "of the steps"},
-    {.name = "decay",
-     .kind = BB_OPTION_CHOICE,
-     .offset = AT(decay),
-     .fallback = "constant",
-     .choices = "constant|linear|inverse",
-     .argument = "HOW",
-     .help = "the rate over the steps"},
+    BB_DESCENT_STEPS_ROW(finetune_options, "descent steps; 0: as `epochs' says"),
+    BB_DESCENT_ROWS(finetune_options,
+                    "passes over the task's rows; 0: 5 with --batch, else 20",
+                    "length of a step: over the task's own Lipschitz constant without "
+                    "--batch, else as it is; auto: 1, with --batch 0.1, networks 0.01",
+                    "of the steps", "the rate over the steps"),
 };
-
-static bool is_one_linear_output(const bb_public *pub) {
-    return !pub->network &&
-           (pub->loss == BB_LOSS_SQUARED || pub->loss == BB_LOSS_LOGISTIC);
-}
 
 static double penalty_of(const bb_view *view) {
     const finetune_options *o = view->options;
@@ -107,22 +66,14 @@ static double penalty_of(const bb_view *view) {
 
 static bb_sgd descent_of(const bb_view *view) {
     const finetune_options *o = view->options;
-    const bb_public *pub = view->pub;
-    const double automatic = pub->network ? 0.01 : pub->batch ? 0.1 : 1.0;
-    const uint64_t most = pub->batch ? 5 : 20;
-    return (bb_sgd){.steps = o->steps,
-                    .epochs = o->epochs ? o->epochs : most,
-                    .batch = pub->batch,
-                    .rate = isnan(o->rate) ? automatic : o->rate,
-                    .momentum = o->momentum,
-                    .decay = (bb_decay)o->decay};
+    return bb_descent_of(&o->descent, view->pub, (bb_descent_defaults){20, 5, 0.01});
 }
 
 /* The shared model and, where they are needed, weights of the distance from it. */
 static size_t local_length(const bb_view *view, const bb_local *local) {
     const bb_sgd sgd = descent_of(view);
     size_t work = bb_sgd_work(local, &sgd);
-    if (is_one_linear_output(view->pub)) work += bb_personal_work(local);
+    if (bb_has_solver(view->pub)) work += bb_personal_work(local);
     return 2 * local->length + work;
 }
 
@@ -182,7 +133,7 @@ static bb_status finish(const bb_view *view, bb_task *task) {
     double *shared = task->work, *fisher = shared + n, *work = fisher + n;
     if (task->local->n == 0) return BB_OK;
     const bool there = gather_shared(view, task, shared);
-    if (o->how == HOW_MEAN && is_one_linear_output(view->pub) && penalty_of(view) > 0.0)
+    if (o->how == HOW_MEAN && bb_has_solver(view->pub) && penalty_of(view) > 0.0)
         return nearest(view, task, shared, there, work);
     descend(view, task, shared, fisher, work);
     return BB_OK;

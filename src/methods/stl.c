@@ -1,8 +1,8 @@
 /* stl - every task alone: its own ridge or l1 regularised model, and for models with
  * several outputs and networks descent from the public start. The baseline that all
  * others have to beat. docs/methods/stl.md */
-#include "learners/sgd.h"
 #include "linalg/linalg.h"
+#include "methods/descent.h"
 #include "methods/registry.h"
 
 #include <math.h>
@@ -12,9 +12,8 @@ enum { PENALTY_L2, PENALTY_L1 };
 
 typedef struct stl_options {
     int penalty;
-    double lambda, tolerance, rate, momentum;
-    uint64_t epochs;
-    int decay;
+    double lambda, tolerance;
+    bb_descent descent; /* several outputs, networks */
 } stl_options;
 
 static const bb_option table[] = {
@@ -41,40 +40,12 @@ static const bb_option table[] = {
      .most = 1.0,
      .argument = "FRACTION",
      .help = "l1: stop at a certified duality gap of this fraction of the objective"},
-    {.name = "epochs",
-     .kind = BB_OPTION_COUNT,
-     .offset = offsetof(stl_options, epochs),
-     .fallback = "0",
-     .least = 0.0,
-     .most = 1e6,
-     .argument = "E",
-     .help =
-         "several outputs, networks: passes over the rows; 0: 20 with --batch, else "
-         "500"},
-    {.name = "rate",
-     .kind = BB_OPTION_AUTO,
-     .offset = offsetof(stl_options, rate),
-     .fallback = "auto",
-     .least = 1e-12,
-     .most = 1e6,
-     .argument = "R",
-     .help = "of their steps: over the task's own Lipschitz constant without --batch, "
-             "else as it is; auto: 1, with --batch and networks 0.1"},
-    {.name = "momentum",
-     .kind = BB_OPTION_REAL,
-     .offset = offsetof(stl_options, momentum),
-     .fallback = "0",
-     .least = 0.0,
-     .most = 0.999,
-     .argument = "BETA",
-     .help = "of their steps"},
-    {.name = "decay",
-     .kind = BB_OPTION_CHOICE,
-     .offset = offsetof(stl_options, decay),
-     .fallback = "constant",
-     .choices = "constant|linear|inverse",
-     .argument = "HOW",
-     .help = "of their steps' length"},
+    BB_DESCENT_ROWS(
+        stl_options,
+        "several outputs, networks: passes over the rows; 0: 20 with --batch, else 500",
+        "of their steps: over the task's own Lipschitz constant without --batch, else "
+        "as it is; auto: 1, with --batch and networks 0.1",
+        "of their steps", "of their steps' length"),
 };
 
 static size_t work_length(const bb_view *view) {
@@ -109,25 +80,14 @@ static bb_status lasso(const stl_options *o, bb_task *task) {
     return BB_OK;
 }
 
-static bool is_exact(const bb_public *pub) {
-    return !pub->network &&
-           (pub->loss == BB_LOSS_SQUARED || pub->loss == BB_LOSS_LOGISTIC);
-}
-
 static bb_sgd descent_of(const bb_view *view) {
     const stl_options *o = view->options;
-    const double automatic = view->pub->network || view->pub->batch ? 0.1 : 1.0;
-    const uint64_t most = view->pub->batch ? 20 : 500;
-    return (bb_sgd){.epochs = o->epochs ? o->epochs : most,
-                    .batch = view->pub->batch,
-                    .rate = isnan(o->rate) ? automatic : o->rate,
-                    .momentum = o->momentum,
-                    .decay = (bb_decay)o->decay};
+    return bb_descent_of(&o->descent, view->pub, (bb_descent_defaults){500, 20, 0.1});
 }
 
 static size_t local_length(const bb_view *view, const bb_local *local) {
     const bb_sgd sgd = descent_of(view);
-    return is_exact(view->pub) ? 0 : bb_sgd_work(local, &sgd) + local->length;
+    return bb_has_solver(view->pub) ? 0 : bb_sgd_work(local, &sgd) + local->length;
 }
 
 /* From the public start, with the penalty around it. */
@@ -150,7 +110,7 @@ static void descend(const bb_view *view, bb_task *task) {
 /* A task without rows keeps the zero model, or the public start. */
 static bb_status finish(const bb_view *view, bb_task *task) {
     const stl_options *o = view->options;
-    if (!is_exact(view->pub)) {
+    if (!bb_has_solver(view->pub)) {
         descend(view, task);
         return BB_OK;
     }
