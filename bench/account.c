@@ -5,7 +5,7 @@
  * Prints lines `time NAME MILLISECONDS EPSILON` (the median of 51 single answers) and
  * `value NAME DELTA LOWER UPPER TRUTH`, TRUTH nan where only the interval is known.
  * bench/account.sh puts a peer's beside them. */
-#include "privacy/account.h"
+#include "privacy/accounting/account.h"
 
 #include <math.h>
 #include <stdio.h>

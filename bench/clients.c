@@ -8,8 +8,8 @@
  * blocks of 100, which does not count; a block does not fit into the caches. ORDERS
  * gets the order of the rows, a byte a row, for clients.py, which makes the same
  * clients. */
+#include "base/parallel.h"
 #include "base/random.h"
-#include "engines/threads.h"
 #include "learners/sgd.h"
 #include "linalg/linalg.h"
 

@@ -6,7 +6,8 @@
  *
  * Prints nanoseconds a parameter, medians, one thread; and of publishing the sum, which
  * is once a round: exact noise, and the hash. */
-#include "core/board.h"
+#include "core/door.h"
+
 #include "linalg/linalg.h"
 
 #include <stdio.h>
@@ -49,7 +50,7 @@ int main(int argc, char **argv) {
                   .engine = &engine};
     bb_plan plan = {0};
     bb_arena arena = {0};
-    bb_board board;
+    bb_door door;
     bb_release release;
     double ours[REPEATS], plain[REPEATS], publish[REPEATS];
     double *v = malloc(n * sizeof *v), *copy = malloc(n * sizeof *v);
@@ -60,17 +61,17 @@ int main(int argc, char **argv) {
     must(bb_plan_rounds(&plan, REPEATS));
     bb_plan_room(&plan, &run.pub, &layout);
     for (uint32_t t = 0; t < REPEATS; t++) plan.mu[t] = 0.1;
-    bb_board_need(&run, &plan, &arena);
+    bb_door_need(&run, &plan, &arena);
     must(bb_arena_open(&arena, "the bench"));
-    must(bb_board_open(&board, &run, &plan, &arena));
+    must(bb_door_open(&board, &run, &plan, &arena));
     for (size_t r = 0; r < REPEATS; r++) {
-        must(bb_board_ask(&board, &layout));
+        must(bb_door_ask(&board, &layout));
         memcpy(copy, v, n * sizeof *v);
         double start = now();
-        bb_board_add(&board, 0, 0, NULL, (double *const[BB_MOST_BLOCKS]){copy});
+        bb_door_add(&board, 0, 0, NULL, (double *const[BB_MOST_BLOCKS]){copy});
         ours[r] = now() - start;
         start = now();
-        must(bb_board_publish(&board, &release));
+        must(bb_door_publish(&board, &release));
         publish[r] = now() - start;
         memcpy(copy, v, n * sizeof *v);
         start = now();
@@ -81,7 +82,7 @@ int main(int argc, char **argv) {
     printf(
         "door %.2f ns a parameter, floating point %.2f, ratio %.2f; publishing %.2f\n",
         a, b, a / b, median(publish, (double)n));
-    bb_board_close(&board);
+    bb_door_close(&board);
     bb_arena_close(&arena);
     bb_plan_free(&plan);
     free(v);

@@ -6,8 +6,8 @@
  * processor seconds (preparing the tasks' problems and solving) and those on the clock;
  * rounds, objective, its certified gap and its distance from the optimum, both
  * relative. bench/mtl.sh compares with MALSAR's algorithm. */
+#include "base/parallel.h"
 #include "core/run.h"
-#include "engines/threads.h"
 #include "linalg/linalg.h"
 #include "methods/registry.h"
 #include "mtl_problems.h"

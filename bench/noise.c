@@ -1,6 +1,6 @@
 /* Nanoseconds per sample of the exact rounded Gaussian, beside floating-point
  * Box-Muller from the same bits (which is not safe to publish) and the bits alone. */
-#include "privacy/noise.h"
+#include "privacy/noise/noise.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -6,12 +6,12 @@
  * Prints one line a repetition: microseconds an iteration, from runs of 200 and 2,200
  * rounds, so that reading and setting up do not count. bench/round.sh compares it with
  * NumPy. */
+#include "base/parallel.h"
 #include "core/run.h"
 #include "data/read.h"
-#include "engines/threads.h"
-#include "eval/locals.h"
 #include "linalg/linalg.h"
 #include "methods/registry.h"
+#include "train/locals.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,9 +2,9 @@
 #ifndef BB_TESTS_POPULATION_H
 #define BB_TESTS_POPULATION_H
 
+#include "base/parallel.h"
 #include "base/random.h"
 #include "core/run.h"
-#include "engines/threads.h"
 #include "linalg/linalg.h"
 #include "test.h"
 

@@ -1,6 +1,6 @@
 #include "audit/door.h"
 
-#include "privacy/accountant.h"
+#include "privacy/accounting/accountant.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +31,7 @@ bb_status bb_audit_door_open(bb_audit_door *door, const bb_mechanism *mechanism,
         .method = &door->method, .options = &door->layout, .pub = &door->run.pub};
     bb_status status = bb_plan_make(&door->plan, &view, mechanism->pricing);
     if (status) return status;
-    bb_board_need(&door->run, &door->plan, &door->arena);
+    bb_door_need(&door->run, &door->plan, &door->arena);
     status = bb_arena_open(&door->arena, "the audit's door");
     if (!status)
         status = bb_allocate(&door->shown, door->plan.show_length, sizeof *door->shown,
@@ -40,7 +40,7 @@ bb_status bb_audit_door_open(bb_audit_door *door, const bb_mechanism *mechanism,
 }
 
 void bb_audit_door_close(bb_audit_door *door) {
-    if (door->board.pub) bb_board_close(&door->board);
+    if (door->door.pub) bb_door_close(&door->door);
     bb_arena_close(&door->arena);
     bb_plan_free(&door->plan);
     free(door->shown);
@@ -48,14 +48,14 @@ void bb_audit_door_close(bb_audit_door *door) {
 }
 
 bb_status bb_audit_door_start(bb_audit_door *door, uint64_t seed) {
-    if (door->board.pub) bb_board_close(&door->board);
+    if (door->door.pub) bb_door_close(&door->door);
     door->arena.used = 0;
     door->run.seed = seed;
-    return bb_board_open(&door->board, &door->run, &door->plan, &door->arena);
+    return bb_door_open(&door->door, &door->run, &door->plan, &door->arena);
 }
 
 bb_status bb_audit_door_ask(bb_audit_door *door) {
-    return bb_board_ask(&door->board, &door->layout);
+    return bb_door_ask(&door->door, &door->layout);
 }
 
 void bb_audit_door_show(bb_audit_door *door, size_t task, const double *const *block) {
@@ -66,9 +66,9 @@ void bb_audit_door_show(bb_audit_door *door, size_t task, const double *const *b
         copy[b] = next;
         next += n;
     }
-    bb_board_add(&door->board, 0, task, NULL, copy);
+    bb_door_add(&door->door, 0, task, NULL, copy);
 }
 
 bb_status bb_audit_door_publish(bb_audit_door *door, bb_release *release) {
-    return bb_board_publish(&door->board, release);
+    return bb_door_publish(&door->door, release);
 }

@@ -1,9 +1,9 @@
-/* door.h - the real door (core/board.h) opened by hand: one plan, any number of runs.
+/* door.h - the real door (core/door.h) opened by hand: one plan, any number of runs.
  */
 #ifndef BB_AUDIT_DOOR_H
 #define BB_AUDIT_DOOR_H
 
-#include "core/board.h"
+#include "core/door.h"
 
 typedef struct bb_audit_door {
     bb_method method;
@@ -12,8 +12,8 @@ typedef struct bb_audit_door {
     bb_layout layout; /* of every round */
     bb_plan plan;     /* priced; a test may spoil it before the first run */
     bb_arena arena;
-    bb_board board; /* while a run is open */
-    double *shown;  /* what one task shows, copied */
+    bb_door door;  /* while a run is open */
+    double *shown; /* what one task shows, copied */
 } bb_audit_door;
 
 /* What is known about the door's runs: pub->rounds rounds of equal weight with this

@@ -2,7 +2,7 @@
 
 #include "audit/door.h"
 #include "linalg/linalg.h"
-#include "privacy/accountant.h"
+#include "privacy/accounting/accountant.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* mechanism.h - the noise that the door adds.
  *
- * `gaussian` is exact on the integer grid and drawn by the door itself (board.c). The
+ * `gaussian` is exact on the integer grid and drawn by the door itself (door.c). The
  * others work on floating-point sums: `none`, and the Wishart noise of Liang et al.
  * (2020), which is not private as claimed (docs/privacy.md) and is kept to reproduce
  * the paper. A test may bring its own mechanism that adds given numbers; the program

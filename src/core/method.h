@@ -1,7 +1,7 @@
 /* method.h - what a learning method is.
  *
  * Every method is the same conversation (run.c). In each round every task TRAINS on its
- * own data, looking at the billboard, and SHOWS a contribution; the door (board.c)
+ * own data, looking at the billboard, and SHOWS a contribution; the door (door.c)
  * clips, sums, adds noise and publishes; the method DIGESTS the noisy sum into the next
  * billboard. At the end every task FINISHES: from its own data and the billboard it
  * makes the model it keeps.
@@ -15,8 +15,8 @@
 #include "base/options.h"
 #include "base/random.h"
 #include "learners/local.h"
-#include "privacy/account.h"
-#include "privacy/form.h"
+#include "privacy/accounting/account.h"
+#include "privacy/accounting/form.h"
 
 enum { BB_MOST_BLOCKS = 4, BB_MOST_CANDIDATES = 256 };
 
@@ -168,8 +168,7 @@ struct bb_method {
         sampled; /* rounds may be for a sample of the tasks: the others are not asked */
     bool keeps;  /* what a task keeps depends on when it was picked: others' models,
                     together, tell whether it was (docs/privacy.md, cohorts) */
-    bool
-        shared_intercept; /* the intercept is a constant feature of the model (the
+    bool shared_intercept; /* the intercept is a constant feature of the model (the
                              caller appends it to the rows), not an own one beside it */
     bb_options options;
     size_t options_size;

@@ -1,9 +1,9 @@
 #include "core/plan.h"
 
 #include "base/memory.h"
-#include "privacy/account.h"
-#include "privacy/group.h"
-#include "privacy/schedule.h"
+#include "privacy/accounting/account.h"
+#include "privacy/accounting/group.h"
+#include "privacy/accounting/schedule.h"
 
 #include <math.h>
 #include <stdlib.h>

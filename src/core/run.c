@@ -1,6 +1,6 @@
 #include "core/run.h"
 
-#include "core/board.h"
+#include "core/door.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -14,7 +14,7 @@ typedef struct conversation {
     bb_public pub; /* as this phase has it */
     bb_view view;
     bb_billboard billboard;
-    bb_board *board; /* the door, of the whole run */
+    bb_door *door; /* the door, of the whole run */
     bb_layout layout;
     bb_plan plan;  /* this phase's part */
     uint32_t from; /* rounds of the run before it */
@@ -54,7 +54,7 @@ static void bounds(const conversation *c, size_t parts, size_t k, size_t *from,
  * grid, and at home. */
 static void deal(conversation *c) {
     const size_t tasks = c->pub.tasks;
-    c->chunks = bb_board_chunks(tasks, c->result->plan.sum_length);
+    c->chunks = bb_door_chunks(tasks, c->result->plan.sum_length);
     c->parts = c->pub.network ? tasks : c->chunks;
     if (c->run->mechanism->grid) c->chunks = c->parts;
 }
@@ -92,7 +92,7 @@ static bb_status interrupted(const conversation *c) {
 /* -- one round -- */
 
 static void contribute_one(conversation *c, size_t i, size_t worker, size_t sum) {
-    bb_task task = task_of(c, i, worker, BB_FOR_LOCAL, c->board->round);
+    bb_task task = task_of(c, i, worker, BB_FOR_LOCAL, c->door->round);
     double *block[BB_MOST_BLOCKS] = {0}, *buffer = c->show + worker * c->show_length;
     if (c->method->train) c->method->train(&c->view, &task);
     for (size_t b = 0; b < c->layout.blocks; b++) {
@@ -102,7 +102,7 @@ static void contribute_one(conversation *c, size_t i, size_t worker, size_t sum)
         buffer += length;
     }
     c->method->show(&c->view, &task, block);
-    bb_board_add(c->board, sum, i, task.local, block);
+    bb_door_add(c->door, sum, i, task.local, block);
 }
 
 static void contribute(void *context, size_t chunk, size_t worker) {
@@ -124,7 +124,7 @@ static bb_status draw_cohort(conversation *c) {
     if (!c->picked) return BB_OK;
     if (c->run->seeded)
         status = bb_random_restart(&c->draw, c->run->seed, BB_FOR_COHORT,
-                                   c->board->round + 1, 0);
+                                   c->door->round + 1, 0);
     if (status) return status;
     if (pub->sampling == BB_SAMPLING_POISSON) {
         const uint64_t below = pub->rate < 1.0 ? (uint64_t)ldexp(pub->rate, 64) : 0;
@@ -146,11 +146,11 @@ static bb_status talk(conversation *c) {
     bb_release release;
     c->method->layout(&c->view, &c->layout);
     bb_status status = draw_cohort(c);
-    if (!status) status = bb_board_ask(c->board, &c->layout);
+    if (!status) status = bb_door_ask(c->door, &c->layout);
     if (status) return status;
     c->run->engine->each(c->run->engine, c->chunks, contribute, c);
     if (is_stopped(c)) return interrupted(c);
-    status = bb_board_publish(c->board, &release);
+    status = bb_door_publish(c->door, &release);
     if (!status && observer->published)
         status = observer->published(observer->self, &release, c->run->pub.tasks);
     release.round -= c->from;
@@ -328,12 +328,12 @@ static bb_status converse(conversation *c) {
     if (c->method->open) c->method->open(&c->view, &c->billboard);
     if (c->pub.phase && c->method->begin)
         run->engine->each(run->engine, c->parts, begin, c);
-    if (c->plan.rounds) bb_board_skip_to(c->board, c->from);
+    if (c->plan.rounds) bb_door_skip_to(c->door, c->from);
     while (!status && c->billboard.releases < c->plan.rounds && !c->billboard.done) {
         if (is_stopped(c)) return interrupted(c);
         status = talk(c);
         if (!status && run->observer.progress)
-            run->observer.progress(run->observer.self, c->board->round, rounds);
+            run->observer.progress(run->observer.self, c->door->round, rounds);
     }
     if (status) return status;
     run->engine->each(run->engine, c->parts, finish, c);
@@ -341,12 +341,12 @@ static bb_status converse(conversation *c) {
 }
 
 /* One phase: `part` is what the plan gave it. */
-static bb_status run_phase(const bb_run *run, const bb_plan_part *part, bb_board *board,
+static bb_status run_phase(const bb_run *run, const bb_plan_part *part, bb_door *door,
                            bb_result *result) {
     conversation c = {.run = run,
                       .method = part->view.method,
                       .pub = *part->view.pub,
-                      .board = board,
+                      .door = door,
                       .plan = bb_plan_part_of(&result->plan, part),
                       .from = part->from,
                       .result = result};
@@ -444,24 +444,24 @@ bb_status bb_run_train(const bb_run *asked, bb_result *result) {
     phases all;
     bb_result made = {0};
     bb_arena arena = {0};
-    bb_board board = {0};
+    bb_door board = {0};
     bb_status status = bb_run_check(run);
     if (!status) {
         open_phases(run, &all);
         status = open_result(run, &all, &made);
     }
     if (!status) {
-        bb_board_need(run, &made.plan, &arena);
+        bb_door_need(run, &made.plan, &arena);
         status = bb_arena_open(&arena, "the training run");
     }
-    if (!status) status = bb_board_open(&board, run, &made.plan, &arena);
+    if (!status) status = bb_door_open(&board, run, &made.plan, &arena);
     for (size_t k = 0; !status && k < all.count; k++)
         status = run_phase(run, &all.part[k], &board, &made);
     if (!status) {
         made.noise_multiplier = isfinite(board.least_noise) ? board.least_noise : NAN;
-        status = bb_board_hash(&board, made.billboard_sha256);
+        status = bb_door_hash(&board, made.billboard_sha256);
     }
-    if (board.plan) bb_board_close(&board);
+    if (board.plan) bb_door_close(&board);
     bb_arena_close(&arena);
     if (status)
         bb_result_free(&made);

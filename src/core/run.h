@@ -3,19 +3,11 @@
 #define BB_CORE_RUN_H
 
 #include "base/hash.h"
+#include "base/parallel.h"
 #include "core/mechanism.h"
-#include "privacy/ledger.h"
+#include "privacy/ledger/ledger.h"
 
 #include <signal.h>
-
-/* How the participants of one process work: calls fn(context, item, worker) once for
- * every item 0 .. items-1, perhaps on several workers (0 .. workers-1) at once. */
-typedef struct bb_engine {
-    const char *name;
-    size_t workers;
-    void (*each)(const struct bb_engine *engine, size_t items,
-                 void (*fn)(void *context, size_t item, size_t worker), void *context);
-} bb_engine;
 
 /* What a run tells its surroundings; every member may be NULL. */
 typedef struct bb_observer {

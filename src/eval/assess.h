@@ -4,7 +4,7 @@
 
 #include "core/run.h"
 #include "eval/metrics.h"
-#include "eval/models.h"
+#include "models/models.h"
 
 typedef struct bb_assessed {
     bb_loss loss;

@@ -15,12 +15,6 @@
 
 #include <stddef.h>
 
-/* "squared", "logistic", "softmax", "multilabel", and back. */
-const char *bb_loss_name(bb_loss loss);
-bool bb_loss_find(const char *name, bb_loss *loss);
-/* The loss's one metric: "nmse", "auc", "accuracy", "f1". */
-const char *bb_loss_metric(bb_loss loss);
-
 enum { BB_TOP_LABELS = 5 };
 
 typedef struct bb_metrics {

@@ -1,7 +1,7 @@
 /* metrics_outputs.c - metrics of classes and labels, and of not learning at all. */
 #include "base/memory.h"
 #include "eval/metrics_parts.h"
-#include "eval/models.h"
+#include "models/models.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -28,17 +28,11 @@
 #define BB_LEARNERS_LOCAL_H
 
 #include "base/status.h"
+#include "learners/loss.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-typedef enum bb_loss {
-    BB_LOSS_SQUARED,
-    BB_LOSS_LOGISTIC,
-    BB_LOSS_SOFTMAX,
-    BB_LOSS_MULTILABEL
-} bb_loss;
 
 struct bb_net;
 

@@ -20,7 +20,7 @@
 #include "methods/descent.h"
 #include "methods/personal.h"
 #include "methods/registry.h"
-#include "privacy/chi_square.h"
+#include "privacy/accounting/chi_square.h"
 
 #include <math.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 #include "linalg/linalg.h"
 #include "methods/personal.h"
 #include "methods/registry.h"
-#include "privacy/chi_square.h"
+#include "privacy/accounting/chi_square.h"
 
 #include <math.h>
 #include <string.h>

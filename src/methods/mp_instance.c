@@ -11,7 +11,7 @@
 #include "linalg/linalg.h"
 #include "methods/mp_family.h"
 #include "methods/registry.h"
-#include "privacy/noise.h"
+#include "privacy/noise/noise.h"
 
 #include <float.h>
 #include <math.h>

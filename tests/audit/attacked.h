@@ -4,7 +4,7 @@
 
 #include "audit/run_attack.h"
 #include "audit/world.h"
-#include "engines/threads.h"
+#include "base/parallel.h"
 #include "linalg/linalg.h"
 #include "methods/registry.h"
 #include "test.h"

@@ -2,7 +2,7 @@
  * audit's confidence is 1 - 1e-10 unless said otherwise: false alarms of the whole file
  * are below 1e-8, and the seeds are fixed. */
 #include "audit/target.h"
-#include "engines/threads.h"
+#include "base/parallel.h"
 #include "linalg/linalg.h"
 #include "test.h"
 

@@ -6,7 +6,7 @@
  * broken one is caught is not certain, but its trials are chosen so that the lower
  * bound stands well away from the claim: the table of docs/audit.md. */
 #include "audit/attack.h"
-#include "engines/threads.h"
+#include "base/parallel.h"
 #include "linalg/linalg.h"
 #include "test.h"
 #include "zoo.h"

@@ -1,7 +1,7 @@
 #include "zoo.h"
 
 #include "audit/target.h"
-#include "privacy/accountant.h"
+#include "privacy/accounting/accountant.h"
 #include "zoo_door.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "zoo_door.h"
 
-#include "privacy/accountant.h"
+#include "privacy/accounting/accountant.h"
 
 bb_status zoo_open(bool broken, const zoo_plan *plan, void **worker) {
     static const char *const name[BB_MOST_BLOCKS] = {"a", "b", "c", "d"};

@@ -3,7 +3,7 @@
 #define BB_TESTS_ZOO_DOOR_H
 
 #include "audit/door.h"
-#include "privacy/account.h"
+#include "privacy/accounting/account.h"
 #include "zoo.h"
 
 #include <math.h>

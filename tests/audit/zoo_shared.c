@@ -1,5 +1,5 @@
 /* One model object shared by two tasks, in the real training loop. */
-#include "engines/threads.h"
+#include "base/parallel.h"
 #include "zoo_door.h"
 
 enum { S_TASKS = 2 };

@@ -1,7 +1,7 @@
 /* Rounds for a sample of the tasks: who is drawn, what it costs, what is refused. */
-#include "engines/threads.h"
+#include "base/parallel.h"
 #include "population.h"
-#include "privacy/account.h"
+#include "privacy/accounting/account.h"
 
 #include <string.h>
 

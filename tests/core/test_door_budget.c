@@ -1,7 +1,7 @@
 /* The door refuses what the plan does not pay for, and charges the ledger first. */
-#include "door.h"
 #include "folder.h"
-#include "privacy/ledger.h"
+#include "opened_door.h"
+#include "privacy/ledger/ledger.h"
 
 /* -- one round
  * ------------------------------------------------------------------------------ */
@@ -13,8 +13,8 @@ static void refuses(const bb_layout *layout, const bb_mechanism *mechanism,
     door d;
     door_prepare(&d, mechanism, tasks, 1, layout, mu, pure);
     door_open(&d);
-    assert_fails(bb_board_ask(&d.board, layout), code, words);
-    assert_fails(bb_board_publish(&d.board, &release), BB_EBUDGET, "published");
+    assert_fails(bb_door_ask(&d.door, layout), code, words);
+    assert_fails(bb_door_publish(&d.door, &release), BB_EBUDGET, "published");
     door_close(&d);
 }
 
@@ -69,14 +69,14 @@ static void test_rounds_run_out(void **state) {
     door d;
     door_prepare(&d, &bb_mechanism_gaussian, 10, 2, &layout, 0.5, 0.0);
     door_open(&d);
-    assert_fails(bb_board_publish(&d.board, &release), BB_EBUDGET, "published");
+    assert_fails(bb_door_publish(&d.door, &release), BB_EBUDGET, "published");
     for (int t = 0; t < 2; t++) {
-        assert_ok(bb_board_ask(&d.board, &layout));
-        assert_ok(bb_board_publish(&d.board, &release));
+        assert_ok(bb_door_ask(&d.door, &layout));
+        assert_ok(bb_door_publish(&d.door, &release));
         /* the same sum with fresh noise would be a second release */
-        assert_fails(bb_board_publish(&d.board, &release), BB_EBUDGET, "published");
+        assert_fails(bb_door_publish(&d.door, &release), BB_EBUDGET, "published");
     }
-    assert_fails(bb_board_ask(&d.board, &layout), BB_EBUDGET, "the plan has 2");
+    assert_fails(bb_door_ask(&d.door, &layout), BB_EBUDGET, "the plan has 2");
     door_close(&d);
 }
 
@@ -92,8 +92,8 @@ static void test_layout_beyond_plan(void **state) {
     door_prepare(&d, &bb_mechanism_gaussian, 10, 5, &planned, 0.5, 0.0);
     door_open(&d);
     for (size_t k = 0; k < sizeof larger / sizeof *larger; k++)
-        assert_fails(bb_board_ask(&d.board, &larger[k]), BB_EBUDGET, "does not cover");
-    assert_ok(bb_board_ask(&d.board, &planned));
+        assert_fails(bb_door_ask(&d.door, &larger[k]), BB_EBUDGET, "does not cover");
+    assert_ok(bb_door_ask(&d.door, &planned));
     door_close(&d);
 }
 
@@ -116,14 +116,14 @@ static void test_grid_fits(void **state) {
                 door_prepare(&d, &bb_mechanism_gaussian, (size_t)tasks, 1, &layout, mu,
                              0.0);
                 door_open(&d);
-                if (bb_board_ask(&d.board, &layout)) {
+                if (bb_door_ask(&d.door, &layout)) {
                     refused++;
                 } else {
-                    const double unit = ldexp(1.0, scale * d.board.bits[0]);
+                    const double unit = ldexp(1.0, scale * d.door.bits[0]);
                     fitted++;
-                    assert_true(floor(tasks) * unit + 40.0 * d.board.std[0] < 0x1p63);
-                    assert_true(d.board.std[0] * sqrt(0.5) >= 0x1p20);
-                    assert_true(d.board.std[0] < 0x1p54);
+                    assert_true(floor(tasks) * unit + 40.0 * d.door.std[0] < 0x1p63);
+                    assert_true(d.door.std[0] * sqrt(0.5) >= 0x1p20);
+                    assert_true(d.door.std[0] < 0x1p54);
                 }
                 door_close(&d);
             }
@@ -139,8 +139,8 @@ static void test_grid_by_number_of_tasks(void **state) {
         door d;
         door_prepare(&d, &bb_mechanism_gaussian, tasks[k], 1, &layout, 0.5, 0.0);
         door_open(&d);
-        assert_ok(bb_board_ask(&d.board, &layout));
-        assert_int_equal(d.board.bits[0], bits[k]);
+        assert_ok(bb_door_ask(&d.door, &layout));
+        assert_int_equal(d.door.bits[0], bits[k]);
         door_close(&d);
     }
     refuses(&layout, &bb_mechanism_gaussian, 10, 1e8, 0.0, BB_EUSAGE, "does not fit");
@@ -158,9 +158,9 @@ static size_t winner_of(const bb_mechanism *mechanism, double pure, uint64_t see
     door_prepare(&d, mechanism, tasks, 1, &layout, 0.0, pure);
     d.run.seed = seed;
     door_open(&d);
-    assert_ok(bb_board_ask(&d.board, &layout));
+    assert_ok(bb_door_ask(&d.door, &layout));
     for (size_t i = 0; i < tasks; i++) door_add(&d, 0, i, 3, score);
-    assert_ok(bb_board_publish(&d.board, &release));
+    assert_ok(bb_door_publish(&d.door, &release));
     for (size_t k = 0; k < 3; k++)
         assert_true(release.value[0][k] == (k == release.winner[0] ? 1.0 : 0.0));
     door_close(&d);
@@ -230,15 +230,14 @@ static void test_ledger(void **state) {
     }
     door_prepare(&d, &bb_mechanism_gaussian, 10, 3, &layout, 0.5, 0.0);
     d.run.ledger = ledger;
-    bb_board_need(&d.run, &d.plan, &d.arena);
+    bb_door_need(&d.run, &d.plan, &d.arena);
     assert_ok(bb_arena_open(&d.arena, "a test's door"));
-    assert_int_equal(bb_board_open(&d.board, &d.run, &d.plan, &d.arena), BB_EBUDGET);
+    assert_int_equal(bb_door_open(&d.door, &d.run, &d.plan, &d.arena), BB_EBUDGET);
     spent(ledger, 2.0, 2e-5);
     /* what has no price cannot be charged */
     d.arena.used = 0;
     d.run.mechanism = &bb_mechanism_wishart_published;
-    assert_fails(bb_board_open(&d.board, &d.run, &d.plan, &d.arena), BB_EUSAGE,
-                 "price");
+    assert_fails(bb_door_open(&d.door, &d.run, &d.plan, &d.arena), BB_EUSAGE, "price");
     spent(ledger, 2.0, 2e-5);
     door_close(&d);
     bb_ledger_close(ledger);

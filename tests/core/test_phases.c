@@ -3,9 +3,9 @@
 #include "core/plan.h"
 #include "folder.h"
 #include "phases.h"
-#include "privacy/accountant.h"
-#include "privacy/form.h"
-#include "privacy/ledger.h"
+#include "privacy/accounting/accountant.h"
+#include "privacy/accounting/form.h"
+#include "privacy/ledger/ledger.h"
 
 #include <string.h>
 

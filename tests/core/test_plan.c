@@ -1,7 +1,7 @@
 /* Plans: how a budget becomes noise for each round. */
 #include "core/plan.h"
-#include "privacy/account.h"
-#include "privacy/schedule.h"
+#include "privacy/accounting/account.h"
+#include "privacy/accounting/schedule.h"
 #include "test.h"
 
 static bb_step steps[4];

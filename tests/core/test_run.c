@@ -2,7 +2,7 @@
  */
 #include "folder.h"
 #include "laws.h"
-#include "privacy/ledger.h"
+#include "privacy/ledger/ledger.h"
 #include "torture.h"
 
 #include <string.h>

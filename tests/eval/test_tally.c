@@ -1,11 +1,11 @@
 /* Metrics of classes and labels, and what not learning reaches. */
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "base/random.h"
-#include "engines/threads.h"
 #include "eval/assess.h"
+#include "eval_world.h"
 #include "test.h"
 #include "torture.h"
-#include "world.h"
 
 enum { CLASSES = 9, TASKS = 12 };
 

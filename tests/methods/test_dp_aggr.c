@@ -3,7 +3,7 @@
 #include "methods/bounded.h"
 #include "methods/registry.h"
 #include "population.h"
-#include "privacy/group.h"
+#include "privacy/accounting/group.h"
 
 #include <string.h>
 

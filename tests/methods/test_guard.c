@@ -1,6 +1,6 @@
 /* The free guard of averaging.c and mp_centre.c: how often noise alone passes, that a
  * common centre does, and what tasks keep if nothing passed. */
-#include "engines/threads.h"
+#include "base/parallel.h"
 #include "linalg/linalg.h"
 #include "methods/personal.h"
 #include "methods/registry.h"

@@ -1,6 +1,6 @@
 /* mp-centre against an exact case (inputs, noise, centres and models), the guard, and
  * tasks with enough rows to judge for themselves. */
-#include "engines/threads.h"
+#include "base/parallel.h"
 #include "linalg/linalg.h"
 #include "methods/personal.h"
 #include "methods/registry.h"

@@ -2,7 +2,7 @@
 #include "methods/mp_family.h"
 #include "methods/registry.h"
 #include "population.h"
-#include "privacy/noise.h"
+#include "privacy/noise/noise.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* mp-prior against exact reference cases: noisy sums and final models, with the
  * reference's noise added by a mechanism that only this test has. */
+#include "base/parallel.h"
 #include "core/run.h"
-#include "engines/threads.h"
 #include "methods/registry.h"
 #include "numbers.h"
 

@@ -3,7 +3,7 @@
 #ifndef BB_TESTS_PRIVACY_LEDGERS_H
 #define BB_TESTS_PRIVACY_LEDGERS_H
 
-#include "privacy/ledger.h"
+#include "privacy/ledger/ledger.h"
 #include "scratch.h"
 #include "test.h"
 

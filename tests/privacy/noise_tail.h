@@ -7,8 +7,8 @@
 #ifndef BB_TESTS_PRIVACY_NOISE_TAIL_H
 #define BB_TESTS_PRIVACY_NOISE_TAIL_H
 
-#include "privacy/noise.h"
-#include "privacy/noise_table.h"
+#include "privacy/noise/noise.h"
+#include "privacy/noise/noise_table.h"
 
 #include <math.h>
 #include <string.h>

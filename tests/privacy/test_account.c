@@ -1,7 +1,7 @@
 /* Accountants side by side, calibration both ways, and what is refused. */
-#include "privacy/account.h"
-#include "privacy/form.h"
-#include "privacy/rdp.h"
+#include "privacy/accounting/account.h"
+#include "privacy/accounting/form.h"
+#include "privacy/accounting/rdp.h"
 #include "test.h"
 
 static bb_event sampled(double q, double z, double rounds) {

@@ -1,5 +1,5 @@
 /* The accountant without memory: a clean refusal at every allocation. */
-#include "privacy/account.h"
+#include "privacy/accounting/account.h"
 #include "test.h"
 #include "torture.h"
 

@@ -1,7 +1,7 @@
 /* Laws of the accountant, and 80-digit values (mpmath: 0.5 erfc(-x/sqrt 2), and
  * Phi(mu/2 - eps/mu) - exp(eps) Phi(-mu/2 - eps/mu)). */
-#include "privacy/accountant.h"
-#include "privacy/schedule.h"
+#include "privacy/accounting/accountant.h"
+#include "privacy/accounting/schedule.h"
 #include "test.h"
 
 #include <float.h>

@@ -1,8 +1,8 @@
 /* Reference values: a peer's library, mpmath with 60 digits, and an independent program
  * for the published algorithms. Published numbers must not be below truth, and within
  * 1e-9 of it. */
-#include "privacy/accountant.h"
-#include "privacy/schedule.h"
+#include "privacy/accounting/accountant.h"
+#include "privacy/accounting/schedule.h"
 #include "table.h"
 #include "test.h"
 

@@ -1,4 +1,4 @@
-#include "privacy/amount.h"
+#include "privacy/ledger/amount.h"
 #include "test.h"
 
 enum { BITS = BB_AMOUNT_EPSILON_BITS };

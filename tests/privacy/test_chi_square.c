@@ -1,5 +1,5 @@
 /* The chi^2 distribution against SciPy 1.17. */
-#include "privacy/chi_square.h"
+#include "privacy/accounting/chi_square.h"
 #include "test.h"
 
 static void probabilities(void **state) {

@@ -1,6 +1,6 @@
 /* Group privacy: the closed formula, its inverse, and how a lifted promise is told. */
-#include "privacy/group.h"
-#include "privacy/guarantee.h"
+#include "privacy/accounting/group.h"
+#include "privacy/statement.h"
 #include "test.h"
 
 /* The sum, term by term, in long double. */

@@ -1,7 +1,7 @@
 /* The ledgers that count mu^2 and Renyi divergence: limits against closed forms, what
  * has no price, and which terms make sense. */
 #include "ledgers.h"
-#include "privacy/ledger_file.h"
+#include "privacy/ledger/ledger_file.h"
 
 #include <math.h>
 #include <string.h>

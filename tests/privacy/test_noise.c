@@ -1,8 +1,8 @@
 /* Statistics of the rounded Gaussian. Every bound is wrong with probability below 1e-10
  * for a right sampler; there are less than a hundred, so over all seeds a false alarm
  * has probability below 1e-8, and the seeds are fixed. */
-#include "privacy/noise.h"
-#include "privacy/noise_table.h"
+#include "privacy/noise/noise.h"
+#include "privacy/noise/noise_table.h"
 #include "test.h"
 
 #include <string.h>

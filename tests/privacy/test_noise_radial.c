@@ -1,7 +1,7 @@
 /* Statistics of the radial noise. Every bound is wrong with probability below 1e-10 for
  * a right sampler; there are less than sixty, so over all seeds a false alarm has
  * probability below 1e-8, and the seeds are fixed. */
-#include "privacy/noise.h"
+#include "privacy/noise/noise.h"
 #include "test.h"
 
 #include <signal.h>

@@ -1,6 +1,6 @@
 /* The sampler's table against its definition, and the fixed-point curve against
  * 70-digit values. */
-#include "privacy/noise_table.h"
+#include "privacy/noise/noise_table.h"
 #include "test.h"
 
 static bb_u128 wide(uint64_t high, uint64_t low) {

@@ -1,9 +1,9 @@
 /* Privacy loss distributions against closed forms, and against naive integrals. */
-#include "privacy/accountant.h"
-#include "privacy/law.h"
-#include "privacy/pld.h"
-#include "privacy/profile.h"
-#include "privacy/rdp.h"
+#include "privacy/accounting/accountant.h"
+#include "privacy/accounting/pld.h"
+#include "privacy/accounting/privacy_loss.h"
+#include "privacy/accounting/profile.h"
+#include "privacy/accounting/rdp.h"
 #include "test.h"
 
 static const double deltas[] = {1e-2, 1e-5, 1e-9, 1e-12, 1e-20};
@@ -72,11 +72,11 @@ static void moments(void **state) {
         bb_event_round(BB_SAMPLING_FIXED_VISIBLE, 0.3, 0.4, 0.8, 1.0)};
     for (size_t k = 0; k < sizeof event / sizeof *event; k++)
         for (double c = 0.3; c < 4.0; c *= 2.0) {
-            bb_law law;
-            bb_law_open(&law, &event[k], BB_REPLACE_ONE, BB_WITH, 0.0);
-            assert_ok(bb_law_tilt(&law, c, 0.0));
+            bb_privacy_loss law;
+            bb_privacy_loss_open(&law, &event[k], BB_REPLACE_ONE, BB_WITH, 0.0);
+            assert_ok(bb_privacy_loss_tilt(&law, c, 0.0));
             assert_relative(exp(law.log_moment), moment_of_profile(&event[k], c), 2e-6);
-            bb_law_close(&law);
+            bb_privacy_loss_close(&law);
         }
 }
 
@@ -88,14 +88,14 @@ static void poisson_moments(void **state) {
                 const bb_event event =
                     bb_event_round(BB_SAMPLING_POISSON, q, 1.0 / sigma, 2.0 / sigma, 1);
                 const double truth = c * bb_rdp_poisson(q, sigma, c + 1.0);
-                bb_law law;
-                bb_law_open(&law, &event, BB_ADD_REMOVE, BB_WITH, 0.0);
+                bb_privacy_loss law;
+                bb_privacy_loss_open(&law, &event, BB_ADD_REMOVE, BB_WITH, 0.0);
                 for (double reach = 0.0; reach <= 64.0; reach += 32.0) {
-                    assert_ok(bb_law_tilt(&law, c, reach / law.curve[0].mu));
+                    assert_ok(bb_privacy_loss_tilt(&law, c, reach / law.curve[0].mu));
                     assert_close(law.log_moment, truth,
                                  1e-12 * (truth + c) + law.error);
                 }
-                bb_law_close(&law);
+                bb_privacy_loss_close(&law);
             }
 }
 
@@ -114,25 +114,26 @@ static void spectrum(void **state) {
     for (size_t k = 0; k < sizeof event / sizeof *event; k++)
         for (int d = 0; d < 4; d++) {
             double re[N], im[N], fine_re[N], fine_im[N];
-            bb_law law, fine;
-            bb_law_open(&law, &event[k], (bb_adjacency)(d / 2), (bb_direction)(d % 2),
-                        1e-20);
-            bb_law_open(&fine, &event[k], (bb_adjacency)(d / 2), (bb_direction)(d % 2),
-                        1e-20);
-            assert_ok(bb_law_tilt(&law, 1.5, N * 0.7));
-            assert_ok(bb_law_tilt(&fine, 1.5, N * 3.0));
-            bb_law_spectrum(&law, 0.0, 0.7, N, re, im);
-            bb_law_spectrum(&fine, 0.0, 0.7, N, fine_re, fine_im);
+            bb_privacy_loss law, fine;
+            bb_privacy_loss_open(&law, &event[k], (bb_adjacency)(d / 2),
+                                 (bb_direction)(d % 2), 1e-20);
+            bb_privacy_loss_open(&fine, &event[k], (bb_adjacency)(d / 2),
+                                 (bb_direction)(d % 2), 1e-20);
+            assert_ok(bb_privacy_loss_tilt(&law, 1.5, N * 0.7));
+            assert_ok(bb_privacy_loss_tilt(&fine, 1.5, N * 3.0));
+            bb_privacy_loss_spectrum(&law, 0.0, 0.7, N, re, im);
+            bb_privacy_loss_spectrum(&fine, 0.0, 0.7, N, fine_re, fine_im);
             for (size_t j = 0; j < N; j++) {
                 assert_close(re[j], fine_re[j], 4e-13);
                 assert_close(im[j], fine_im[j], 4e-13);
                 if (j)
                     assert_true(hypot(1.0 + re[j], im[j]) <=
-                                bb_law_envelope(&law, 0.7 * (double)j) + 1e-14);
+                                bb_privacy_loss_envelope(&law, 0.7 * (double)j) +
+                                    1e-14);
             }
             assert_true(re[0] == 0.0 && im[0] == 0.0);
-            bb_law_close(&law);
-            bb_law_close(&fine);
+            bb_privacy_loss_close(&law);
+            bb_privacy_loss_close(&fine);
         }
 }
 

@@ -1,8 +1,8 @@
 /* Reference values of a peer's library: truth where it is analytic, and elsewhere upper
  * bounds, which ours may not pass by more than 1e-3 (3e-4 for small epsilon) and is
  * often below. */
-#include "privacy/pld.h"
-#include "privacy/profile.h"
+#include "privacy/accounting/pld.h"
+#include "privacy/accounting/profile.h"
 #include "table.h"
 #include "test.h"
 

@@ -1,5 +1,5 @@
-#include "privacy/accountant.h"
-#include "privacy/rdp.h"
+#include "privacy/accounting/accountant.h"
+#include "privacy/accounting/rdp.h"
 #include "test.h"
 
 /* log of the Poisson moment minus 1 at an integer order: only positive terms,

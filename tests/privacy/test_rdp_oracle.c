@@ -1,6 +1,6 @@
 /* Reference values: high-precision quadrature, and a peer's library where it is right
  * (integer orders under Poisson sampling). */
-#include "privacy/rdp.h"
+#include "privacy/accounting/rdp.h"
 #include "table.h"
 #include "test.h"
 

@@ -1,6 +1,6 @@
 /* Frequencies of private selection against the exact probabilities; each chi-square
  * bound is exceeded with probability below 1e-10. */
-#include "privacy/noise.h"
+#include "privacy/noise/noise.h"
 #include "test.h"
 
 #include <string.h>

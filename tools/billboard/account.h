@@ -6,8 +6,8 @@
 
 #include "base/options.h"
 #include "cmd.h"
-#include "privacy/account.h"
-#include "privacy/form.h"
+#include "privacy/accounting/account.h"
+#include "privacy/accounting/form.h"
 
 #include <stdbool.h>
 #include <stddef.h>

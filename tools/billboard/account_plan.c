@@ -1,7 +1,7 @@
 #include "account.h"
 #include "base/memory.h"
 #include "base/number.h"
-#include "privacy/schedule.h"
+#include "privacy/accounting/schedule.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #include "account.h"
 #include "base/memory.h"
 #include "base/number.h"
-#include "privacy/guarantee.h"
+#include "privacy/statement.h"
 
 #include <math.h>
 #include <stdlib.h>

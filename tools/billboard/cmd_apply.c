@@ -1,6 +1,6 @@
 #include "cmd.h"
-#include "eval/report.h"
-#include "eval/trained.h"
+#include "train/report.h"
+#include "train/trained.h"
 
 /* What both commands are given; evaluate has no output. */
 typedef struct request {

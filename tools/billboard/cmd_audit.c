@@ -1,9 +1,9 @@
 /* `billboard audit`: tries to refute what the door promises. */
 #include "audit/target.h"
 #include "base/json.h"
+#include "base/parallel.h"
 #include "cmd.h"
-#include "engines/threads.h"
-#include "privacy/accountant.h"
+#include "privacy/accounting/accountant.h"
 #include "progress.h"
 
 #include <math.h>

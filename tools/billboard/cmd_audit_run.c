@@ -6,11 +6,11 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "base/parallel.h"
 #include "cmd.h"
-#include "engines/threads.h"
-#include "eval/options.h"
-#include "privacy/guarantee.h"
+#include "privacy/statement.h"
 #include "progress.h"
+#include "train/options.h"
 
 #include <math.h>
 #include <stdlib.h>

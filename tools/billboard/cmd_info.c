@@ -2,7 +2,7 @@
 #include "cmd.h"
 #include "data/info.h"
 #include "data/ranges.h"
-#include "eval/population.h"
+#include "train/population.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 #include "base/json.h"
 #include "cmd.h"
-#include "privacy/ledger.h"
+#include "privacy/ledger/ledger.h"
 
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 #include "base/memory.h"
 #include "cmd.h"
-#include "eval/experiment.h"
 #include "flags.h"
 #include "progress.h"
+#include "train/train.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -90,7 +90,7 @@ int cmd_train(int argc, char **argv) {
     if (!status) status = cmd_output_open(&output);
     if (!status) {
         listen();
-        status = bb_experiment_run(&request, l.data, &watch, &report);
+        status = bb_train_run(&request, l.data, &watch, &report);
         progress_close(&bar);
     }
     if (!status && request.options.json) {

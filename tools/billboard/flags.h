@@ -4,7 +4,7 @@
 #define BILLBOARD_FLAGS_H
 
 #include "cmd.h"
-#include "eval/options.h"
+#include "train/options.h"
 
 typedef struct cmd_flags {
     struct argp_option *option; /* for struct argp */

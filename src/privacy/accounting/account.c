@@ -1,0 +1,379 @@
+#include "privacy/accounting/account.h"
+
+#include "base/memory.h"
+#include "privacy/accounting/pld.h"
+#include "privacy/accounting/rdp.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+/* More steps than this are not unfolded for the composition bound. */
+static const double most_steps = 0x1p24;
+
+const char *bb_accountant_name(bb_accountant accountant) {
+    static const char *const name[] = {"auto", "gdp", "pld", "rdp", "kov"};
+    return name[accountant];
+}
+
+/* -- who can price what -- */
+
+static bool is_gaussian(const bb_event *event) {
+    return event->kind == BB_EVENT_ROUND && event->rate == 1.0;
+}
+
+static bool is_step(const bb_event *event) {
+    return event->kind == BB_EVENT_STEP || event->kind == BB_EVENT_SELECTION;
+}
+
+static bool all_are(const bb_account *account, bool (*is)(const bb_event *)) {
+    for (size_t e = 0; e < account->count; e++)
+        if (!is(&account->event[e])) return false;
+    return true;
+}
+
+static bb_status check(const bb_account *account, bb_accountant accountant) {
+    for (size_t e = 0; e < account->count; e++) {
+        const bb_status status = bb_event_check(&account->event[e]);
+        if (status) return bb_fail_context(status, "event %zu", e + 1);
+        if (account->event[e].kind == BB_EVENT_WISHART &&
+            account->adjacency == BB_REPLACE_ONE && account->count > 1)
+            return bb_fail(BB_EUSAGE,
+                           "event %zu: Wishart noise under replace-one is priced by a "
+                           "conversion of the whole, so with nothing beside it",
+                           e + 1);
+    }
+    if (accountant == BB_ACCOUNTANT_GDP && !all_are(account, is_gaussian))
+        return bb_fail(BB_EUSAGE,
+                       "accountant gdp prices Gaussian rounds in which all tasks take "
+                       "part, and nothing else: take pld");
+    if (accountant == BB_ACCOUNTANT_KOV && !all_are(account, is_step))
+        return bb_fail(
+            BB_EUSAGE,
+            "accountant kov prices (epsilon, delta) steps and selections, and "
+            "nothing else: take pld");
+    return BB_OK;
+}
+
+/* -- each accountant -- */
+
+/* One question: epsilon at delta or delta at epsilon, the other one being NAN. */
+typedef struct question {
+    double epsilon, delta;
+} question;
+
+static bool asks_epsilon(question q) {
+    return isnan(q.epsilon);
+}
+
+/* Rounded up: mu of all rounds together. */
+static double total_mu(const bb_account *account) {
+    double squares = 0.0;
+    for (size_t e = 0; e < account->count; e++) {
+        const double mu = bb_event_mu(&account->event[e], account->adjacency);
+        squares += account->event[e].rounds * mu * mu;
+    }
+    return sqrt(squares) * (1.0 + 0x1p-50 * (2.0 + (double)account->count));
+}
+
+static void ask_gdp(const bb_account *account, question q, bb_answer *answer) {
+    const double mu = total_mu(account);
+    *answer = (bb_answer){.accountant = BB_ACCOUNTANT_GDP, .order = NAN};
+    answer->upper =
+        asks_epsilon(q) ? bb_gdp_epsilon(mu, q.delta) : bb_gdp_delta(mu, q.epsilon);
+    answer->lower = answer->upper * (1.0 - 1e-11);
+}
+
+/* The steps unfolded; NULL and BB_OK if there are none. */
+static bb_status unfold(const bb_account *account, size_t *count, double **epsilon,
+                        double **delta) {
+    double total = 0.0;
+    for (size_t e = 0; e < account->count; e++) total += account->event[e].rounds;
+    if (total > most_steps)
+        return bb_fail(BB_EUSAGE, "accountant kov takes up to %g steps, got %g",
+                       most_steps, total);
+    *count = (size_t)total;
+    bb_status status = bb_allocate(epsilon, *count, sizeof **epsilon, "the accountant");
+    if (!status) status = bb_allocate(delta, *count, sizeof **delta, "the accountant");
+    if (status) return status;
+    for (size_t e = 0, t = 0; e < account->count; e++)
+        for (double k = 0.0; k < account->event[e].rounds; k += 1.0, t++) {
+            (*epsilon)[t] = account->event[e].epsilon;
+            (*delta)[t] = account->event[e].delta;
+        }
+    return BB_OK;
+}
+
+static double kov_at(size_t count, const double *epsilon, const double *delta,
+                     double total) {
+    return bb_kov_epsilon(count, epsilon, bb_kov_slack(count, delta, total));
+}
+
+static bb_status ask_kov(const bb_account *account, question q, bb_answer *answer) {
+    double *epsilon = NULL, *delta = NULL;
+    size_t count = 0;
+    const bb_status status = unfold(account, &count, &epsilon, &delta);
+    if (status) goto done;
+    *answer = (bb_answer){.lower = NAN, .accountant = BB_ACCOUNTANT_KOV, .order = NAN};
+    if (asks_epsilon(q)) {
+        answer->upper = kov_at(count, epsilon, delta, q.delta);
+        goto done;
+    }
+    double low = 0.0, high = 1.0; /* of log10 delta / -300 */
+    if (kov_at(count, epsilon, delta, 0.0) <= q.epsilon) goto done;
+    for (int k = 0; k < 60; k++) {
+        const double middle = (low + high) / 2.0;
+        if (kov_at(count, epsilon, delta, pow(10.0, -300.0 * middle)) <= q.epsilon)
+            low = middle;
+        else
+            high = middle;
+    }
+    answer->upper = low > 0.0 ? pow(10.0, -300.0 * low) : 1.0;
+done:
+    free(epsilon);
+    free(delta);
+    return status;
+}
+
+/* Poisson-sampled Gaussian rounds under add-remove have moments without quadrature
+ * errors that add up (rdp.h). */
+static bool has_moments(const bb_account *account) {
+    for (size_t e = 0; e < account->count; e++) {
+        const bb_event *event = &account->event[e];
+        const bool poisson = event->kind == BB_EVENT_ROUND &&
+                             event->sampling == BB_SAMPLING_POISSON &&
+                             account->adjacency == BB_ADD_REMOVE;
+        if (!is_gaussian(event) && !poisson) return false;
+    }
+    return account->count > 0;
+}
+
+static bb_status rdp_events(const bb_account *account, bb_rdp_event **out) {
+    const bb_status status =
+        bb_allocate(out, account->count, sizeof **out, "the accountant");
+    for (size_t e = 0; e < account->count && !status; e++) {
+        const bb_event *event = &account->event[e];
+        const double mu = bb_event_mu(event, account->adjacency);
+        (*out)[e] = (bb_rdp_event){BB_RDP_POISSON, event->rate, 1.0 / mu,
+                                   mu > 0.0 ? event->rounds : 0.0};
+    }
+    return status;
+}
+
+static bb_status ask_rdp(const bb_account *account, question q, bb_answer *answer) {
+    bb_rdp_event *events = NULL;
+    double value = 0.0, order = NAN;
+    bb_status status;
+    if (has_moments(account)) {
+        status = rdp_events(account, &events);
+        if (!status)
+            value = asks_epsilon(q)
+                        ? bb_rdp_epsilon(account->count, events, q.delta, &order)
+                        : bb_rdp_delta(account->count, events, q.epsilon, &order);
+        free(events);
+    } else if (asks_epsilon(q)) {
+        status = bb_pld_renyi_epsilon(account, q.delta, &value, &order);
+    } else {
+        status = bb_pld_renyi_delta(account, q.epsilon, &value, &order);
+    }
+    if (!status) *answer = (bb_answer){value, NAN, BB_ACCOUNTANT_RDP, order};
+    return status;
+}
+
+static bb_status ask_pld(const bb_account *account, question q, bb_answer *answer) {
+    double upper, lower;
+    const bb_status status = asks_epsilon(q)
+                                 ? bb_pld_epsilon(account, q.delta, &upper, &lower)
+                                 : bb_pld_delta(account, q.epsilon, &upper, &lower);
+    if (!status) *answer = (bb_answer){upper, lower, BB_ACCOUNTANT_PLD, NAN};
+    return status;
+}
+
+typedef bb_status (*asking)(const bb_account *, question, bb_answer *);
+
+/* Under replace-one a sampled round is priced by the pair +-C, at which a replaced task
+ * moves the sum by 2 C; if its forms allow less (`replace` < 2 `absent`), not to sample
+ * may be cheaper. Both are valid. */
+static bb_status ask_both(const bb_account *account, question q, asking ask,
+                          bb_answer *answer) {
+    bb_event *plain = NULL;
+    bool differs = false;
+    bb_answer other = {0};
+    bb_status status = ask(account, q, answer);
+    if (status || account->adjacency != BB_REPLACE_ONE) return status;
+    status = bb_allocate(&plain, account->count, sizeof *plain, "the accountant");
+    for (size_t e = 0; e < account->count && !status; e++) {
+        plain[e] = account->event[e];
+        if (plain[e].kind != BB_EVENT_ROUND || plain[e].rate == 1.0 ||
+            plain[e].sampling != BB_SAMPLING_POISSON ||
+            plain[e].replace >= 1.99 * plain[e].absent)
+            continue;
+        plain[e].sampling = BB_SAMPLING_ALL;
+        plain[e].rate = 1.0;
+        differs = true;
+    }
+    const bb_account unsampled = {account->adjacency, account->count, plain};
+    if (!status && differs) status = ask(&unsampled, q, &other);
+    if (!status && differs) {
+        answer->lower = NAN; /* of the pair, not of the forms */
+        if (other.upper < answer->upper) {
+            answer->upper = other.upper;
+            answer->order = other.order;
+        }
+    }
+    free(plain);
+    return status;
+}
+
+static bb_status ask_one(const bb_account *account, bb_accountant accountant,
+                         question q, bb_answer *answer);
+
+/* (epsilon, delta) under add-remove is (2 epsilon, (1 + e^epsilon) delta) under
+ * replace-one: the least such for one Wishart event. */
+static bb_status convert(const bb_account *account, bb_accountant accountant,
+                         question q, bb_answer *answer) {
+    const bb_account half = {BB_ADD_REMOVE, account->count, account->event};
+    if (!asks_epsilon(q)) {
+        const question at = {q.epsilon / 2.0, NAN};
+        const bb_status status = ask_one(&half, accountant, at, answer);
+        if (status) return status;
+        answer->upper = fmin(1.0, (1.0 + exp(q.epsilon / 2.0)) * answer->upper);
+        answer->lower = NAN;
+        return BB_OK;
+    }
+    /* epsilon = 2 x with (1 + e^x) delta(x) <= delta: from below by what delta / (1 +
+     * e^x) costs, until that is not more than x */
+    double x = 0.0;
+    for (int k = 0; k < 100; k++) {
+        const question at = {NAN, q.delta / (1.0 + exp(x))};
+        const bb_status status = ask_one(&half, accountant, at, answer);
+        if (status) return status;
+        if (answer->upper <= x || isinf(answer->upper)) break;
+        x = answer->upper * (1.0 + 1e-6);
+    }
+    answer->upper = isinf(answer->upper) ? INFINITY : 2.0 * x;
+    answer->lower = NAN;
+    return BB_OK;
+}
+
+static bb_status ask_auto(const bb_account *account, question q, bb_answer *answer) {
+    bb_answer other;
+    if (all_are(account, is_gaussian)) {
+        ask_gdp(account, q, answer);
+        return BB_OK;
+    }
+    bb_status status = ask_both(account, q, ask_pld, answer);
+    if (status || !all_are(account, is_step)) return status;
+    status = ask_kov(account, q, &other);
+    if (!status && other.upper < answer->upper) {
+        other.lower = answer->lower;
+        *answer = other;
+    }
+    return status;
+}
+
+static bb_status ask_one(const bb_account *account, bb_accountant accountant,
+                         question q, bb_answer *answer) {
+    if (account->adjacency == BB_REPLACE_ONE && account->count == 1 &&
+        account->event[0].kind == BB_EVENT_WISHART)
+        return convert(account, accountant, q, answer);
+    switch (accountant) {
+    case BB_ACCOUNTANT_AUTO:
+        return ask_auto(account, q, answer);
+    case BB_ACCOUNTANT_GDP:
+        ask_gdp(account, q, answer);
+        return BB_OK;
+    case BB_ACCOUNTANT_PLD:
+        return ask_both(account, q, ask_pld, answer);
+    case BB_ACCOUNTANT_RDP:
+        return ask_both(account, q, ask_rdp, answer);
+    default:
+        return ask_kov(account, q, answer);
+    }
+}
+
+/* -- the questions -- */
+
+/* At delta = 0 only sums of pure steps are valid. */
+static bb_status pure_epsilon(const bb_account *account, bb_answer *answer) {
+    double sum = 0.0;
+    for (size_t e = 0; e < account->count; e++) {
+        const bb_event *event = &account->event[e];
+        if (event->rounds == 0.0) continue;
+        sum += !is_step(event) || event->delta > 0.0 ? INFINITY
+                                                     : event->rounds * event->epsilon;
+    }
+    *answer = (bb_answer){sum * (1.0 + 0x1p-48), NAN, BB_ACCOUNTANT_KOV, NAN};
+    return BB_OK;
+}
+
+bb_status bb_account_epsilon(const bb_account *account, bb_accountant accountant,
+                             double delta, bb_answer *answer) {
+    bb_status status = check(account, accountant);
+    bb_answer found;
+    if (status) return status;
+    if (!(delta >= 0.0 && delta < 1.0))
+        return bb_fail(BB_EUSAGE, "delta must be in [0, 1), got %g", delta);
+    if (delta == 0.0)
+        status = pure_epsilon(account, &found);
+    else
+        status = ask_one(account, accountant, (question){NAN, delta}, &found);
+    if (!status) *answer = found;
+    return status;
+}
+
+bb_status bb_account_delta(const bb_account *account, bb_accountant accountant,
+                           double epsilon, bb_answer *answer) {
+    bb_status status = check(account, accountant);
+    bb_answer found;
+    if (status) return status;
+    if (!(epsilon >= 0.0 && isfinite(epsilon)))
+        return bb_fail(BB_EUSAGE, "epsilon must be finite and not negative, got %g",
+                       epsilon);
+    status = ask_one(account, accountant, (question){epsilon, NAN}, &found);
+    if (!status) *answer = found;
+    return status;
+}
+
+/* -- adaptive -- */
+
+static bb_status rdp_at(const bb_account *account, double order, double delta,
+                        double *epsilon) {
+    bb_rdp_event *events = NULL;
+    if (!has_moments(account)) return bb_pld_renyi_at(account, order, delta, epsilon);
+    const bb_status status = rdp_events(account, &events);
+    if (!status)
+        *epsilon = bb_rdp_to_epsilon(bb_rdp_compose(account->count, events, order),
+                                     order, delta);
+    free(events);
+    return status;
+}
+
+bb_status bb_account_adaptive(const bb_account *account, bb_accountant accountant,
+                              double order, double delta, bb_answer *answer) {
+    if (accountant == BB_ACCOUNTANT_PLD || accountant == BB_ACCOUNTANT_KOV)
+        return bb_fail(
+            BB_EUSAGE,
+            "accountant %s needs all rounds fixed beforehand: what is left of "
+            "its budget after outputs were seen is not a valid budget; take "
+            "gdp or rdp",
+            bb_accountant_name(accountant));
+    bb_status status = check(account, accountant);
+    if (status) return status;
+    if (!(delta > 0.0 && delta < 1.0))
+        return bb_fail(BB_EUSAGE, "delta must be in (0, 1), got %g", delta);
+    if (accountant == BB_ACCOUNTANT_GDP ||
+        (accountant == BB_ACCOUNTANT_AUTO && all_are(account, is_gaussian))) {
+        ask_gdp(account, (question){NAN, delta}, answer);
+        return BB_OK;
+    }
+    if (!(order > 1.0 && isfinite(order)))
+        return bb_fail(BB_EUSAGE,
+                       "adaptive rounds are added up at one Renyi order, fixed "
+                       "beforehand: it must be above 1, got %g",
+                       order);
+    bb_answer found = {0.0, NAN, BB_ACCOUNTANT_RDP, order};
+    status = rdp_at(account, order, delta, &found.upper);
+    if (!status) *answer = found;
+    return status;
+}

@@ -1,0 +1,196 @@
+#include "base/memory.h"
+#include "privacy/accounting/account.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+static bb_status check_budget(double epsilon, double delta) {
+    if (!(epsilon > 0.0 && isfinite(epsilon)))
+        return bb_fail(BB_EUSAGE, "epsilon must be positive and finite, got %g",
+                       epsilon);
+    if (!(delta >= 0.0 && delta < 1.0))
+        return bb_fail(BB_EUSAGE, "delta must be in [0, 1), got %g", delta);
+    return BB_OK;
+}
+
+/* The events with `factor` times the noise. */
+static void louder(const bb_account *account, double factor, bb_event *event) {
+    for (size_t e = 0; e < account->count; e++) {
+        event[e] = account->event[e];
+        event[e].absent /= factor;
+        event[e].replace /= factor;
+        event[e].ratio /= factor;
+    }
+}
+
+/* A search for the factor: log of the noise against log of epsilon over the budget. */
+typedef struct search {
+    const bb_account *account;
+    bb_accountant accountant;
+    double epsilon, delta;
+    bb_event *event;
+} search;
+
+static bb_status excess(const search *s, double log_factor, double *out,
+                        bb_answer *answer) {
+    const bb_account louder_account = {s->account->adjacency, s->account->count,
+                                       s->event};
+    louder(s->account, exp(log_factor), s->event);
+    const bb_status status =
+        bb_account_epsilon(&louder_account, s->accountant, s->delta, answer);
+    if (!status) *out = log(answer->upper / s->epsilon);
+    return status;
+}
+
+/* low: too little noise, high: enough. */
+typedef struct bracket {
+    double low, high, f_low, f_high;
+    bool on_high;     /* the last one was enough */
+    bb_answer answer; /* at high */
+} bracket;
+
+static bb_status widen(const search *s, bracket *b) {
+    bb_answer answer;
+    double step = 0.5;
+    bb_status status = excess(s, b->high, &b->f_high, &b->answer);
+    b->low = b->high;
+    b->f_low = b->f_high;
+    while (!status && b->f_high > 0.0 && b->high < 120.0) {
+        b->low = b->high;
+        b->f_low = b->f_high;
+        b->high += step;
+        step *= 2.0;
+        status = excess(s, b->high, &b->f_high, &b->answer);
+    }
+    if (!status && b->f_high > 0.0)
+        return bb_fail(BB_EBUDGET,
+                       "no noise is enough for epsilon %g at delta %g: the events "
+                       "without noise of their own cost more",
+                       s->epsilon, s->delta);
+    step = 0.5;
+    while (!status && b->f_low <= 0.0 && b->low > -120.0) {
+        b->high = b->low;
+        b->f_high = b->f_low;
+        b->low -= step;
+        step *= 2.0;
+        status = excess(s, b->low, &b->f_low, &answer);
+        if (!status && b->f_low <= 0.0) b->answer = answer;
+    }
+    return status;
+}
+
+/* Points just above and just below the secant's root, by turns; every third time it is
+ * bisection, if that hardly helped. The bracket always holds. */
+static bb_status narrow(const search *s, bracket *b) {
+    bb_status status = BB_OK;
+    double before = INFINITY;
+    for (int k = 0; k < 100 && b->high - b->low > 1e-10 && !status; k++) {
+        const double width = b->high - b->low;
+        const double aside = fmax(4e-11, width * fmin(0.25, width / 4.0));
+        const bool useful = k % 3 != 2 || width < 0.1 * before;
+        double x = (b->low + b->high) / 2.0, f;
+        bb_answer answer;
+        if (k % 3 == 2) before = width;
+        if (useful && isfinite(b->f_low) && isfinite(b->f_high)) {
+            x = b->low + width * b->f_low / (b->f_low - b->f_high) +
+                (b->on_high ? -aside : aside);
+            x = fmin(b->high - 1e-12, fmax(b->low + 1e-12, x));
+        }
+        status = excess(s, x, &f, &answer);
+        if (status) break;
+        b->on_high = f <= 0.0;
+        if (f > 0.0) {
+            b->low = x;
+            b->f_low = f;
+        } else {
+            b->high = x;
+            b->f_high = f;
+            b->answer = answer;
+        }
+    }
+    return status;
+}
+
+bb_status bb_account_noise(const bb_account *account, bb_accountant accountant,
+                           double epsilon, double delta, double *factor,
+                           bb_answer *answer) {
+    search s = {account, accountant, epsilon, delta, NULL};
+    bracket b = {0};
+    bb_status status = check_budget(epsilon, delta);
+    for (size_t e = 0; e < account->count && !status; e++) {
+        status = bb_event_check(&account->event[e]);
+        if (status) return bb_fail_context(status, "event %zu", e + 1);
+    }
+    if (!status)
+        status =
+            bb_allocate(&s.event, account->count, sizeof *s.event, "the accountant");
+    if (status) return status;
+    /* a first guess: as if everything were Gaussian, but no round's mu above 4, where
+     * answers take long */
+    double size = 0.0, largest = 0.0;
+    for (size_t e = 0; e < account->count; e++) {
+        const double mu = bb_event_mu(&account->event[e], account->adjacency);
+        size += account->event[e].rounds * pow(account->event[e].rate * mu, 2.0);
+        if (account->event[e].rate < 1.0) largest = fmax(largest, mu);
+    }
+    b.high =
+        size > 0.0 && delta > 0.0 ? log(sqrt(size) / bb_gdp_mu(epsilon, delta)) : 0.0;
+    if (largest > 0.0) b.high = fmax(b.high, log(largest / 4.0));
+    status = widen(&s, &b);
+    if (!status) status = narrow(&s, &b);
+    free(s.event);
+    if (status) return status;
+    *factor = exp(b.high);
+    *answer = b.answer;
+    return BB_OK;
+}
+
+static bb_status repeated(const bb_account *account, bb_accountant accountant,
+                          double delta, double times, bb_event *event,
+                          bb_answer *answer) {
+    const bb_account all = {account->adjacency, account->count, event};
+    for (size_t e = 0; e < account->count; e++) {
+        event[e] = account->event[e];
+        event[e].rounds *= times;
+    }
+    return bb_account_epsilon(&all, accountant, delta, answer);
+}
+
+bb_status bb_account_rounds(const bb_account *account, bb_accountant accountant,
+                            double epsilon, double delta, double most, double *n,
+                            bb_answer *answer) {
+    bb_event *event = NULL;
+    bb_answer tried, found = {0.0, 0.0, accountant, NAN};
+    double low = 0.0, high = 1.0;
+    bb_status status = check_budget(epsilon, delta);
+    if (!status && !(most >= 1.0))
+        status = bb_fail(BB_EUSAGE, "the most rounds must be at least 1, got %g", most);
+    if (!status)
+        status = bb_allocate(&event, account->count, sizeof *event, "the accountant");
+    while (!status) {
+        high = fmin(high, most);
+        status = repeated(account, accountant, delta, high, event, &tried);
+        if (status || tried.upper > epsilon) break;
+        low = high;
+        found = tried;
+        if (low == most) break;
+        high *= 2.0;
+    }
+    while (!status && high - low > 1.0 && low < most) {
+        const double middle = floor((low + high) / 2.0);
+        status = repeated(account, accountant, delta, middle, event, &tried);
+        if (status) break;
+        if (tried.upper <= epsilon) {
+            low = middle;
+            found = tried;
+        } else {
+            high = middle;
+        }
+    }
+    free(event);
+    if (status) return status;
+    *n = low;
+    *answer = found;
+    return BB_OK;
+}

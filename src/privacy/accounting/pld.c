@@ -1,0 +1,353 @@
+#include "privacy/accounting/pld.h"
+
+#include "privacy/accounting/pld_direction.h"
+#include "privacy/accounting/profile.h"
+
+#include <assert.h>
+#include <math.h>
+
+/* -- epsilon -- */
+
+/* A bound of delta, which falls with x, is above `delta` at *low and not above at
+ * *high: brings them together by secants of its logarithm, and bisection. */
+static void solve(const bb_pld_direction *s, bool upper, double delta, double *low,
+                  double *high) {
+    double f_low = NAN, f_high = NAN;
+    for (int k = 0; k < 200 && *high - *low > (upper ? 1e-13 : 1e-10) * *high; k++) {
+        double x = (*low + *high) / 2.0, up, down;
+        if (k % 3 != 2 && isfinite(f_low) && isfinite(f_high))
+            x = *low +
+                (*high - *low) * fmin(0.999, fmax(0.001, f_low / (f_low - f_high)));
+        bb_pld_direction_profile(s, x, &up, &down);
+        const double f = log((upper ? up : down) / delta);
+        if (f > 0.0) {
+            *low = x;
+            f_low = f;
+        } else {
+            *high = x;
+            f_high = f;
+        }
+    }
+}
+
+/* epsilon <= most, from above. */
+static double from_above(const bb_pld_direction *s, double delta, double most) {
+    double low = 0.0, high = most, up, down;
+    bb_pld_direction_profile(s, 0.0, &up, &down);
+    if (up <= delta) return 0.0;
+    bb_pld_direction_profile(s, most, &up, &down);
+    if (up <= delta) solve(s, true, delta, &low, &high);
+    return high;
+}
+
+/* epsilon from below, given a bound from above: away from there, and back. */
+static double from_below(const bb_pld_direction *s, double delta, double upper) {
+    double high = upper, up, down;
+    for (double away = 1e-9; away < 1.0; away *= 8.0) {
+        double low = upper * (1.0 - away);
+        bb_pld_direction_profile(s, low, &up, &down);
+        if (down > delta) {
+            solve(s, false, delta, &low, &high);
+            return low;
+        }
+        high = low;
+    }
+    return 0.0;
+}
+
+/* The share of delta that is given up for large losses which are left out. */
+#define GIVEN_UP 1e-8
+/* Atoms are made finer until their bounds are so close, relative, in epsilon; below
+ * EPSILON_LEAST it is an absolute difference. */
+#define WANTED         6e-4
+#define EPSILON_LEAST  1e-3
+#define FIRST_FINENESS 0.05
+#define LAST_FINENESS  1e-3
+
+/* After bounds that are `gap` apart, which falls with the square. */
+static double finer(double fineness, double gap) {
+    const double ratio = fmax(0.1, fmin(0.8, sqrt(0.8 * WANTED / gap)));
+    return fmax(LAST_FINENESS, fineness * ratio);
+}
+
+/* `least`: a lower bound of the other side, below which nothing has to be shown. */
+static bb_status find_epsilon(bb_pld_direction *s, double delta, double least,
+                              double *upper, double *lower) {
+    const double log_delta = log(delta - s->infinite - s->lost);
+    const bb_goal g = {log_delta, NAN};
+    double most = bb_pld_direction_choose(s, &g, least), fineness = FIRST_FINENESS;
+    const double saddle = s->tilt;
+    bool poor = false; /* the sum over frequencies */
+    bb_status status = BB_OK;
+    *lower = 0.0;
+    *upper = least;
+    if (most <= least) return BB_OK;
+    status = bb_pld_direction_bound_safely(s, &g, saddle, upper);
+    if (status || isinf(*upper)) return status;
+    bb_pld_direction_look_around(s, log_delta, *upper);
+    for (int k = 0; k < 12 && *upper > 0.0; k++) {
+        const double before = *upper;
+        s->tilt = saddle;
+        if (!poor) status = bb_pld_direction_prepare(s, log_delta, before);
+        if (!status && (poor || !s->terms)) {
+            s->tilt = fmax(s->tilt, saddle);
+            status = bb_pld_direction_compose(s, delta, before, fineness);
+        }
+        if (status) return status;
+        *upper = fmin(before, from_above(s, delta, before));
+        if (*upper == 0.0 || *upper < 0.7 * before) continue;
+        *lower = fmax(*lower, from_below(s, delta, *upper));
+        const double gap = (*upper - *lower) / fmax(*upper, EPSILON_LEAST);
+        if (gap <= WANTED || fineness == LAST_FINENESS) break;
+        if (s->terms)
+            poor = true;
+        else
+            fineness = finer(fineness, gap);
+    }
+    return BB_OK;
+}
+
+static bb_status side_epsilon(const bb_account *account, bb_direction direction,
+                              double delta, double *upper, double *lower) {
+    const double least = *lower;
+    bb_pld_direction s;
+    bb_status status = bb_pld_direction_open(&s, account, direction, GIVEN_UP * delta);
+    if (status) return status;
+    *upper = *lower = 0.0;
+    if (delta <= s.infinite)
+        *upper = *lower = INFINITY;
+    else if (s.count)
+        status = find_epsilon(&s, delta, least, upper, lower);
+    bb_pld_direction_close(&s);
+    return status;
+}
+
+/* -- delta -- */
+
+/* From what one c promises at log delta = most to the profile itself. */
+static bb_status find_delta(bb_pld_direction *s, double epsilon, double most,
+                            double *upper, double *lower) {
+    const double saddle = s->tilt, scale = fmax(epsilon, fmin(0.01, 0.03 / saddle));
+    double fineness = FIRST_FINENESS;
+    bool poor = false; /* the sum over frequencies */
+    bb_pld_direction_look_around(s, most, epsilon);
+    *upper = fmin(1.0, s->infinite + s->lost + exp(most));
+    *lower = s->infinite;
+    for (int k = 0; k < 12 && *upper > s->infinite; k++) {
+        const double before = *upper, goal = before - s->infinite;
+        bb_status status = BB_OK;
+        double up, down;
+        s->tilt = saddle;
+        if (!poor) status = bb_pld_direction_prepare(s, log(goal), epsilon);
+        if (!status && (poor || !s->terms)) {
+            s->tilt = fmax(s->tilt, saddle);
+            status = bb_pld_direction_compose(s, goal, scale, fineness);
+        }
+        if (status) return status;
+        bb_pld_direction_profile(s, epsilon, &up, &down);
+        *upper = fmin(before, up);
+        *lower = fmax(*lower, down);
+        const double left = *upper - s->infinite;
+        if (left < 1e-2 * goal) continue;
+        const double gap = (*upper - *lower) / left / (1.0 + saddle * epsilon);
+        if (gap <= WANTED || fineness == LAST_FINENESS) break;
+        if (s->terms)
+            poor = true;
+        else
+            fineness = finer(fineness, gap);
+    }
+    return BB_OK;
+}
+
+/* How much may be left out is known only afterwards, when less of it is. */
+static bb_status side_delta(const bb_account *account, bb_direction direction,
+                            double epsilon, double *upper, double *lower) {
+    const double least = *lower;
+    double lose = 0.0;
+    for (int k = 0; k < 6; k++) {
+        const bb_goal g = {NAN, epsilon};
+        double most = -INFINITY;
+        bb_pld_direction s;
+        bb_status status = bb_pld_direction_open(&s, account, direction, lose);
+        if (status) return status;
+        *upper = *lower = s.infinite;
+        if (s.count)
+            most = bb_pld_direction_choose(
+                &s, &g, fmax(log(fmax(0.0, least - s.infinite)), -750.0));
+        if (isfinite(most))
+            status = bb_pld_direction_bound_safely(&s, &g, s.tilt, &most);
+        const double lost = s.lost;
+        const double bound = s.infinite + lost + exp(most) * (1.0 + 0x1p-50);
+        if (bound > least && lose > 0.0)
+            status = find_delta(&s, epsilon, most, upper, lower);
+        else
+            *upper = fmin(1.0, bound);
+        bb_pld_direction_close(&s);
+        if (status || bound <= least || (lose > 0.0 && lost <= 1e-5 * *upper))
+            return status;
+        lose = (k ? GIVEN_UP : 1e-9) * *upper;
+    }
+    return BB_OK;
+}
+
+/* -- one c -- */
+
+/* What one c promises beside P(L = infinity), the best c where *order is NAN; *order is
+ * the one. `promise` is written where there is one. */
+static bb_status renyi(bb_pld_direction *s, const bb_goal *goal, double *promise,
+                       double *order) {
+    if (isnan(*order)) {
+        *promise = bb_pld_direction_choose(s, goal, -INFINITY);
+        *order = s->tilt + 1.0;
+    }
+    return bb_pld_direction_bound_safely(s, goal, *order - 1.0, promise);
+}
+
+/* *order: in, or NAN for the best. */
+static bb_status renyi_epsilon(const bb_account *account, bb_direction direction,
+                               double delta, double *epsilon, double *order) {
+    bb_pld_direction s;
+    bb_status status = bb_pld_direction_open(&s, account, direction, 0.0);
+    if (status) return status;
+    *epsilon = s.count ? INFINITY : 0.0;
+    if (s.count && delta > s.infinite) {
+        const bb_goal g = {log(delta - s.infinite), NAN};
+        status = renyi(&s, &g, epsilon, order);
+        *epsilon = fmax(0.0, *epsilon);
+    }
+    bb_pld_direction_close(&s);
+    return status;
+}
+
+static bb_status renyi_delta(const bb_account *account, bb_direction direction,
+                             double epsilon, double *delta, double *order) {
+    const bb_goal g = {NAN, epsilon};
+    double value = -INFINITY;
+    bb_pld_direction s;
+    bb_status status = bb_pld_direction_open(&s, account, direction, 0.0);
+    if (status) return status;
+    if (s.count) status = renyi(&s, &g, &value, order);
+    *delta = fmin(1.0, s.infinite + exp(value) * (1.0 + 0x1p-50));
+    bb_pld_direction_close(&s);
+    return status;
+}
+
+/* -- both sides -- */
+
+static bool is_symmetric(const bb_account *account) {
+    for (size_t e = 0; e < account->count; e++)
+        if (!bb_privacy_loss_is_symmetric(&account->event[e], account->adjacency))
+            return false;
+    return true;
+}
+
+/* An answer about one side: the answer, and what goes with it. */
+typedef bb_status (*question)(const bb_account *, bb_direction, double, double *,
+                              double *);
+
+/* The larger answer. The second question is asked with what went with the first one. */
+static bb_status both(const bb_account *account, question ask, double at, double *first,
+                      double *second) {
+    const bool symmetric = is_symmetric(account);
+    double most = -1.0, beside = *second;
+    for (int d = 0; d < (symmetric ? 1 : 2); d++) {
+        double a = 0.0, b = beside;
+        const bb_status status = ask(account, d ? BB_WITHOUT : BB_WITH, at, &a, &b);
+        if (status) return status;
+        if (a > most) {
+            most = a;
+            beside = b;
+        }
+    }
+    *first = most;
+    *second = beside;
+    return BB_OK;
+}
+
+static bb_status known_epsilon(const bb_account *account, double delta, double *upper,
+                               double *lower) {
+    const bb_event *event = account->event;
+    double low = 0.0, high = 1.0, up, down;
+    bb_profile(event, account->adjacency, 0.0, &up, &down);
+    *upper = *lower = 0.0;
+    if (up <= delta) return BB_OK;
+    for (bb_profile(event, account->adjacency, high, &up, &down);
+         up > delta && high < 1e300;
+         bb_profile(event, account->adjacency, high, &up, &down))
+        high *= 2.0;
+    for (int k = 0; k < 100 && high - low > 1e-15 * high; k++) {
+        const double x = (low + high) / 2.0;
+        bb_profile(event, account->adjacency, x, &up, &down);
+        if (up > delta)
+            low = x;
+        else
+            high = x;
+    }
+    *upper = high;
+    for (double away = 1e-13; away < 1.0; away *= 4.0) {
+        *lower = high * (1.0 - away);
+        bb_profile(event, account->adjacency, *lower, &up, &down);
+        if (down > delta) return BB_OK;
+    }
+    *lower = 0.0;
+    return BB_OK;
+}
+
+/* A bound of delta at epsilon = 0: the sum of the events' own. */
+static double delta_at_zero(const bb_account *account) {
+    double sum = 0.0;
+    for (size_t e = 0; e < account->count; e++) {
+        const bb_event *event = &account->event[e];
+        bb_event once = *event;
+        double upper = 1.0, lower;
+        once.rounds = 1.0;
+        if (bb_profile_knows(&once, account->adjacency))
+            bb_profile(&once, account->adjacency, 0.0, &upper, &lower);
+        else if (event->kind == BB_EVENT_STEP || event->kind == BB_EVENT_SELECTION)
+            upper = event->delta +
+                    tanh(event->epsilon / (event->kind == BB_EVENT_STEP ? 2.0 : 4.0));
+        sum += event->rounds * upper * (1.0 + 0x1p-40);
+    }
+    return sum;
+}
+
+bb_status bb_pld_epsilon(const bb_account *account, double delta, double *upper,
+                         double *lower) {
+    assert(delta > 0.0 && delta < 1.0);
+    if (delta_at_zero(account) <= delta) {
+        *upper = *lower = 0.0;
+        return BB_OK;
+    }
+    if (account->count == 1 && bb_profile_knows(account->event, account->adjacency))
+        return known_epsilon(account, delta, upper, lower);
+    *lower = 0.0;
+    return both(account, side_epsilon, delta, upper, lower);
+}
+
+bb_status bb_pld_delta(const bb_account *account, double epsilon, double *upper,
+                       double *lower) {
+    assert(epsilon >= 0.0);
+    if (account->count == 1 && bb_profile_knows(account->event, account->adjacency)) {
+        bb_profile(account->event, account->adjacency, epsilon, upper, lower);
+        return BB_OK;
+    }
+    *lower = 0.0;
+    return both(account, side_delta, epsilon, upper, lower);
+}
+
+bb_status bb_pld_renyi_epsilon(const bb_account *account, double delta, double *epsilon,
+                               double *order) {
+    *order = NAN;
+    return both(account, renyi_epsilon, delta, epsilon, order);
+}
+
+bb_status bb_pld_renyi_delta(const bb_account *account, double epsilon, double *delta,
+                             double *order) {
+    *order = NAN;
+    return both(account, renyi_delta, epsilon, delta, order);
+}
+
+bb_status bb_pld_renyi_at(const bb_account *account, double order, double delta,
+                          double *epsilon) {
+    return both(account, renyi_epsilon, delta, epsilon, &order);
+}

@@ -1,0 +1,217 @@
+#include "privacy/accounting/pld_direction.h"
+
+#include "base/memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define MOST_EXCESS 12.0
+
+void bb_pld_direction_close(bb_pld_direction *s) {
+    for (size_t e = 0; s->law && e < s->count; e++) bb_privacy_loss_close(&s->law[e]);
+    bb_discrete_pld_close(&s->above);
+    bb_discrete_pld_close(&s->below);
+    free(s->law);
+    free(s->terms);
+    free(s->times);
+    *s = (bb_pld_direction){0};
+}
+
+bb_status bb_pld_direction_open(bb_pld_direction *out, const bb_account *account,
+                                bb_direction direction, double lose) {
+    bb_pld_direction s = {0};
+    double log_finite = 0.0, log_kept = 0.0, rounds = 0.0;
+    bb_status status =
+        bb_allocate(&s.law, account->count, sizeof *s.law, "the accountant");
+    if (!status)
+        status =
+            bb_allocate(&s.times, account->count, sizeof *s.times, "the accountant");
+    for (size_t e = 0; e < account->count; e++) rounds += account->event[e].rounds;
+    for (size_t e = 0; e < account->count && !status; e++) {
+        if (account->event[e].rounds == 0.0) continue;
+        bb_privacy_loss *law = &s.law[s.count];
+        s.times[s.count++] = account->event[e].rounds;
+        bb_privacy_loss_open(law, &account->event[e], account->adjacency, direction,
+                             lose / rounds);
+        log_finite += account->event[e].rounds * log1p(-law->infinite);
+        log_kept += account->event[e].rounds * log1p(-law->infinite - law->lost);
+    }
+    s.infinite = -expm1(log_finite);
+    s.lost = -expm1(log_kept) - s.infinite;
+    if (status)
+        bb_pld_direction_close(&s);
+    else
+        *out = s;
+    return status;
+}
+
+/* -- the moment at one c -- */
+
+/* log of max_L (1 - e^(-L))_+ e^(-c L) = c^c / (1 + c)^(1 + c) */
+static double log_peak(double c) {
+    return -c * log1p(1.0 / c) - log1p(c);
+}
+
+/* A c too far out for the nodes of its quadrature promises nothing. */
+static double moment(bb_pld_direction *s, double c) {
+    double sum = 0.0;
+    for (size_t e = 0; e < s->count; e++)
+        sum += s->times[e] * bb_privacy_loss_moment(&s->law[e], c);
+    if (s->tried < BB_PLD_DIRECTION_TRIED) {
+        s->tried_tilt[s->tried] = c;
+        s->tried_moment[s->tried++] = sum;
+    }
+    return sum;
+}
+
+static double promise(const bb_goal *g, double c, double log_bound) {
+    const double value =
+        isnan(g->epsilon) ? (log_bound - g->log_delta) / c : log_bound - c * g->epsilon;
+    return isnan(value) ? INFINITY : value;
+}
+
+double bb_pld_direction_bound(bb_pld_direction *s, const bb_goal *g, double c) {
+    return promise(g, c, moment(s, c) + log_peak(c));
+}
+
+bb_status bb_pld_direction_bound_safely(bb_pld_direction *s, const bb_goal *g, double c,
+                                        double *value) {
+    double bound = log_peak(c), error = 0x1p-50 * fabs(bound);
+    *value = bb_pld_direction_bound(s, g, c);
+    if (isinf(*value)) return BB_OK; /* too many nodes */
+    for (size_t e = 0; e < s->count; e++) {
+        bb_privacy_loss *law = &s->law[e];
+        const bb_status status = bb_privacy_loss_tilt(law, c, 0.0);
+        if (status) return status;
+        bound += s->times[e] * law->log_moment;
+        error += s->times[e] * (law->error + 0x1p-50 * fabs(law->log_moment));
+    }
+    error += 0x1p-50 * (isnan(g->epsilon) ? fabs(g->log_delta) : c * g->epsilon);
+    *value = promise(g, c, bound + error);
+    return BB_OK;
+}
+
+/* First by doubling, then by golden sections of log c. */
+double bb_pld_direction_choose(bb_pld_direction *s, const bb_goal *g, double enough) {
+    const double ratio = 0.61803398874989484820;
+    double least = INFINITY;
+    s->tilt = 0x1p-16;
+    for (double c = s->tilt, worse = 0.0; c < 0x1p44 && worse < 3.0; c *= 2.0) {
+        const double v = bb_pld_direction_bound(s, g, c);
+        /* hardly better: a loss that is bounded, c could grow for ever */
+        const bool better = v < least - 1e-4 * fabs(least) || isinf(least);
+        worse = better ? 0.0 : worse + 1.0;
+        if (v < least) {
+            least = v;
+            s->tilt = c;
+        }
+        if (v <= enough) return v;
+    }
+    double low = log(s->tilt / 2.0), high = log(2.0 * s->tilt);
+    double a = high - ratio * (high - low), b = low + ratio * (high - low);
+    double va = bb_pld_direction_bound(s, g, exp(a)),
+           vb = bb_pld_direction_bound(s, g, exp(b));
+    while (high - low > 0.02) {
+        if (va < vb) {
+            high = b;
+            b = a;
+            vb = va;
+            a = high - ratio * (high - low);
+            va = bb_pld_direction_bound(s, g, exp(a));
+        } else {
+            low = a;
+            a = b;
+            va = vb;
+            b = low + ratio * (high - low);
+            vb = bb_pld_direction_bound(s, g, exp(b));
+        }
+    }
+    s->tilt = va < vb ? exp(a) : exp(b);
+    return fmin(va, vb);
+}
+
+void bb_pld_direction_look_around(bb_pld_direction *s, double log_delta,
+                                  double epsilon) {
+    double excess = -INFINITY;
+    for (int k = -16; k < 0; k++) moment(s, s->tilt * exp2(k / 2.0));
+    for (int k = 1; k < 80 && excess < log_delta + MOST_EXCESS; k++) {
+        const double c = s->tilt * exp2(k < 5 ? k / 8.0 : (k - 4) / 2.0);
+        excess = moment(s, c) + log_peak(c) - c * epsilon;
+    }
+}
+
+/* -- the terms k != 0 -- */
+
+double bb_pld_direction_log_aliases(const bb_pld_direction *s, double period,
+                                    double epsilon) {
+    const double c = s->tilt;
+    const double below = -c * period - log1p(-exp(-c * period)); /* delta <= 1 */
+    double above = INFINITY;
+    for (size_t k = 0; k < s->tried; k++) {
+        const double more = s->tried_tilt[k] - c;
+        if (more <= 0.0 || !(s->tried_moment[k] < INFINITY)) continue;
+        const double bound = s->tried_moment[k] + log_peak(s->tried_tilt[k]) -
+                             s->tried_tilt[k] * epsilon - more * period -
+                             log1p(-exp(-more * period));
+        above = fmin(above, bound);
+    }
+    const double most = fmax(below, above);
+    return most + log(exp(below - most) + exp(above - most));
+}
+
+/* The shortest period with which neither kind of alias counts, for c = tilt. */
+static double period_of(bb_pld_direction *s, double log_delta, double epsilon) {
+    double period = (BB_PLD_DIRECTION_SMALL - log_delta) / s->tilt;
+    for (int k = 0; k < 60 && bb_pld_direction_log_aliases(s, period, epsilon) >
+                                  log_delta - BB_PLD_DIRECTION_SMALL;
+         k++)
+        period *= 1.15;
+    return period;
+}
+
+void bb_pld_direction_set_period(bb_pld_direction *s, double log_delta,
+                                 double epsilon) {
+    double best = INFINITY, at = s->tilt, allowed = log_delta + MOST_EXCESS;
+    for (size_t k = 0; k < s->tried; k++)
+        if (s->tried_tilt[k] == at)
+            allowed =
+                fmax(allowed, s->tried_moment[k] + log_peak(at) - at * epsilon + 1.0);
+    for (size_t k = 0; k < s->tried; k++) {
+        s->tilt = s->tried_tilt[k];
+        const double excess =
+            s->tried_moment[k] + log_peak(s->tilt) - s->tilt * epsilon;
+        if (!(excess <= allowed) && s->tilt != at) continue;
+        const double period = period_of(s, log_delta, epsilon);
+        if (period < best) {
+            best = period;
+            at = s->tilt;
+        }
+    }
+    s->tilt = at;
+    s->step = BB_TWO_PI / best;
+}
+
+bb_status bb_pld_direction_compose(bb_pld_direction *s, double delta, double epsilon,
+                                   double fineness) {
+    bb_discrete_pld_plan plan = {
+        .tilt = s->tilt, .epsilon = epsilon, .fineness = fineness, .delta = delta};
+    bb_status status = BB_OK;
+    free(s->terms);
+    s->terms = NULL;
+    for (size_t e = 0; e < s->count; e++) plan.rounds += s->times[e];
+    /* as far as is known from the last time */
+    plan.epsilon =
+        fmax(fmax(epsilon, 1e-9), bb_discrete_pld_quantile(&s->above, 0.75) -
+                                      bb_discrete_pld_quantile(&s->above, 0.25));
+    plan.spread = bb_discrete_pld_quantile(&s->above, 0.99) -
+                  bb_discrete_pld_quantile(&s->above, 0.01);
+    if (!s->above.ratio) status = bb_discrete_pld_room(&s->above);
+    if (!status && !s->below.ratio) status = bb_discrete_pld_room(&s->below);
+    if (!status)
+        status = bb_discrete_pld_compose(&s->above, BB_ABOVE, s->count, s->law,
+                                         s->times, plan);
+    if (!status)
+        status = bb_discrete_pld_compose(&s->below, BB_BELOW, s->count, s->law,
+                                         s->times, plan);
+    return status;
+}

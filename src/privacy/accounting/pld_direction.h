@@ -1,0 +1,81 @@
+/* pld_direction.h - one direction of a composition: its moments at the tilts that were
+ * tried, and its profile by the sum over frequencies of pld.h; private to pld*.c. */
+#ifndef BB_PRIVACY_PLD_DIRECTION_H
+#define BB_PRIVACY_PLD_DIRECTION_H
+
+#include "privacy/accounting/account.h"
+#include "privacy/accounting/pld_discrete.h"
+#include "privacy/accounting/privacy_loss.h"
+
+#include <complex.h>
+
+#define BB_TWO_PI 6.283185307179586476925
+/* Where the sum over frequencies may end, and the terms k != 0 be forgotten, relative
+ * to delta: e^-22 = 2.8e-10. */
+#define BB_PLD_DIRECTION_SMALL 22.0
+enum { BB_PLD_DIRECTION_TRIED = 256 };
+
+typedef struct bb_pld_direction {
+    size_t count;
+    bb_privacy_loss *law; /* count */
+    double *times;        /* count */
+    double infinite;      /* P(L = infinity) */
+    double lost;          /* of what the laws leave out */
+    size_t tried;         /* what was learnt while c was chosen */
+    double tried_tilt[BB_PLD_DIRECTION_TRIED], tried_moment[BB_PLD_DIRECTION_TRIED];
+    double tilt, log_moment;
+    double step;           /* of the frequencies */
+    size_t frequencies;    /* 0 .. frequencies - 1 */
+    double complex *terms; /* phi / (s (s + 1)), doubled but for the first */
+    double rounding, end;  /* of the sum of terms: rounding errors, what is missing */
+    double turning;        /* times epsilon: the errors of e^(-i omega epsilon) in it */
+    double relative;       /* error of e^log_moment */
+    bb_discrete_pld above, below; /* instead of the terms */
+} bb_pld_direction;
+
+/* Of large losses that are too rare to matter a mass of `lose` may be left out. */
+BB_MUST_CHECK bb_status bb_pld_direction_open(bb_pld_direction *side,
+                                              const bb_account *account,
+                                              bb_direction direction, double lose);
+void bb_pld_direction_close(bb_pld_direction *side);
+
+/* What one c promises: an epsilon at delta, or a log delta at epsilon. */
+typedef struct bb_goal {
+    double log_delta, epsilon; /* one is NAN: it is asked for */
+} bb_goal;
+double bb_pld_direction_bound(bb_pld_direction *side, const bb_goal *goal, double c);
+/* The same with the rounding errors of it: never too small. */
+BB_MUST_CHECK bb_status bb_pld_direction_bound_safely(bb_pld_direction *side,
+                                                      const bb_goal *goal, double c,
+                                                      double *value);
+/* Sets the tilt to the c with the smallest promise, which it returns. Every c is valid;
+ * one whose promise is not above `enough` ends the search. */
+double bb_pld_direction_choose(bb_pld_direction *side, const bb_goal *goal,
+                               double enough);
+/* Tries c on both sides of the tilt, for bb_pld_direction_set_period: upwards until its promise
+ * is so bad that rounding errors would be seen. */
+void bb_pld_direction_look_around(bb_pld_direction *side, double log_delta,
+                                  double epsilon);
+/* Sets the tilt to the one, among those that were tried, with the shortest period,
+ * unless rounding errors, which grow with e^(log M - c epsilon), would be seen; and the
+ * step. The saddle point itself is too close to where M explodes if there are rare
+ * large losses. */
+void bb_pld_direction_set_period(bb_pld_direction *side, double log_delta,
+                                 double epsilon);
+/* log of the sum of the terms k != 0 at epsilon, for a period A. */
+double bb_pld_direction_log_aliases(const bb_pld_direction *side, double period,
+                                    double epsilon);
+
+/* The sum over frequencies for profiles near (epsilon, delta), at the tilt or another.
+ * Where it would be too much work there are no terms: then bb_pld_direction_compose. */
+BB_MUST_CHECK bb_status bb_pld_direction_prepare(bb_pld_direction *side,
+                                                 double log_delta, double epsilon);
+/* The atoms for such profiles instead of terms, the finer the smaller `fineness`. */
+BB_MUST_CHECK bb_status bb_pld_direction_compose(bb_pld_direction *side, double delta,
+                                                 double epsilon, double fineness);
+/* delta at epsilon, by the terms or else by the atoms, from above and below; the tail
+ * beyond infinity included. */
+void bb_pld_direction_profile(const bb_pld_direction *side, double epsilon,
+                              double *upper, double *lower);
+
+#endif

@@ -1,0 +1,80 @@
+/* pld_discrete.h - a composition as a list of losses, worse or better than it is; private
+ * to pld*.c.
+ *
+ * With z = e^epsilon and ratio = e^-loss the profile is E_P[(1 - z ratio)_+], convex in
+ * z. The range of the loss is cut into cells.
+ *   Above: a cell's mass goes to its two ends, so that it keeps its masses of P and of
+ *   Q. The new profile has a chord of the old one in each cell: it is nowhere below
+ *   (Doroshenko et al. 2022).
+ *   Below: a cell becomes one loss, log(P / Q) of its masses. The new profile has
+ *   tangents: it is nowhere above.
+ * The profile of a product is the mean of one factor's profile over the other factor's
+ * ratio, so both stay bounds in a composition. Each product of two lists is cut into
+ * cells again, and lists stay short. All sums are of non-negative numbers: no delta is
+ * too small.
+ *
+ * What a cell adds to the variance of the total is what it costs, so cells of one round
+ * are finer, by the square root of how many there are, than those of the total; they
+ * are wider far from where most of the mass is, and where there is little mass. That
+ * is for accuracy only: any cells give bounds. */
+#ifndef BB_PRIVACY_PLD_DISCRETE_H
+#define BB_PRIVACY_PLD_DISCRETE_H
+
+#include "privacy/accounting/privacy_loss.h"
+
+typedef enum bb_bound { BB_ABOVE, BB_BELOW } bb_bound;
+
+enum { BB_DISCRETE_PLD_MOST = 1 << 14 };
+
+typedef struct bb_discrete_pld {
+    size_t count;  /* room for BB_DISCRETE_PLD_MOST */
+    double *ratio; /* e^-loss, falling; 0: the loss is infinite */
+    double *mass;  /* under P */
+    double error;  /* relative, of every mass */
+    double rounds;
+} bb_discrete_pld;
+
+typedef struct bb_discrete_pld_plan {
+    double rounds;   /* of everything */
+    double tilt;     /* near the saddle point, or above */
+    double epsilon;  /* of which the atoms shall be good */
+    double fineness; /* of the cells */
+    double delta;    /* there, about */
+    double spread;   /* of the total, if known */
+} bb_discrete_pld_plan;
+
+/* How wide cells are: fineness times the larger of core and the distance from centre,
+ * and wider beyond region; and wider where mass width^2 times a weight, which is what a
+ * cell does to delta, is at most `least`. */
+typedef struct bb_cells {
+    double centre, core, region, fineness;
+    double scale, rise, most, least;
+} bb_cells;
+bb_cells bb_cells_of(const bb_discrete_pld_plan *plan, double centre, double rounds);
+double bb_cells_width(const bb_cells *cells, double loss);
+double bb_cells_weight(const bb_cells *cells, double loss);
+
+/* Rounding errors of a ratio, relative. */
+#define BB_DISCRETE_PLD_SLACK 0x1p-49
+
+BB_MUST_CHECK bb_status bb_discrete_pld_room(bb_discrete_pld *atoms);
+/* All laws, each as often as it says, without the masses that they leave out. `out`
+ * has room. If the lists do not fit, the plan's cells are made wider. */
+BB_MUST_CHECK bb_status bb_discrete_pld_compose(bb_discrete_pld *out, bb_bound bound,
+                                                size_t count,
+                                                const bb_privacy_loss *law,
+                                                const double *times,
+                                                bb_discrete_pld_plan plan);
+void bb_discrete_pld_close(bb_discrete_pld *atoms);
+/* E[(1 - e^(epsilon - loss))_+], on the side of its bound. */
+double bb_discrete_pld_delta(const bb_discrete_pld *atoms, bb_bound bound,
+                             double epsilon);
+
+double bb_discrete_pld_quantile(const bb_discrete_pld *atoms, double share);
+
+/* One round of the law; whether the list fits. */
+bool bb_discrete_pld_of_law(bb_discrete_pld *out, bb_bound bound,
+                            const bb_privacy_loss *law,
+                            const bb_discrete_pld_plan *plan);
+
+#endif

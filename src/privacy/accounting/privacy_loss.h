@@ -1,0 +1,120 @@
+/* privacy_loss.h - the privacy loss of one event as a random variable, through its moments;
+ * private to this room.
+ *
+ * P and Q are the laws of what is published in the two worlds (the dominating pair of
+ * docs/privacy.md), loss = log(dP/dQ), and
+ *     M(s) = E_P[e^(s loss); loss < infinity],   s = c + i omega.
+ * Composition multiplies M. A law is *tilted* to one c; what is read from it then is
+ * phi(omega) = M(c + i omega) / M(c), the characteristic function of the tilted loss.
+ */
+#ifndef BB_PRIVACY_PRIVACY_LOSS_H
+#define BB_PRIVACY_PRIVACY_LOSS_H
+
+#include "privacy/accounting/event.h"
+
+#include <stdbool.h>
+
+/* Which world P is: the one with the task's data, or the one without. */
+typedef enum bb_direction { BB_WITH, BB_WITHOUT } bb_direction;
+
+typedef enum bb_privacy_loss_kind {
+    BB_PRIVACY_LOSS_GAUSSIAN,  /* (1 - rate) + rate e^(mu^2 s (s + 1) / 2) */
+    BB_PRIVACY_LOSS_SELECTION, /* sinh((s + 1/2) e) / ((s + 1/2) 2 sinh(e / 2)) */
+    BB_PRIVACY_LOSS_STEP,      /* two losses, +epsilon and -epsilon */
+    BB_PRIVACY_LOSS_CURVES /* quadrature nodes along one or two curves, and an atom at 0 */
+} bb_privacy_loss_kind;
+
+/* A one-dimensional family t -> (loss, density); privacy_loss_curve.c. */
+typedef enum bb_curve_kind {
+    BB_CURVE_MIXTURE, /* P = (1-q) N(0,1) + q N(mu,1), Q = N(0,1) */
+    BB_CURVE_PLAIN,   /* P = N(0,1), Q = the mixture */
+    BB_CURVE_MIRROR,  /* P = the mixture, Q = the mixture with -mu */
+    BB_CURVE_WISHART, /* P = ratio + chi^2, Q = chi^2; t = log of chi^2 */
+    BB_CURVE_CENTRAL, /* P = chi^2, Q = ratio + chi^2, on chi^2 > ratio;
+                         t = log(chi^2 - ratio) */
+    BB_CURVE_EVEN     /* a selection's: loss t in [-mu, mu], density ~ e^(t/2) */
+} bb_curve_kind;
+
+typedef struct bb_curve {
+    bb_curve_kind kind;
+    double q, mu;
+    double freedom, ratio, log_norm;
+    double from, to; /* it is cut there; infinite: as far as there is density */
+} bb_curve;
+
+enum { BB_PRIVACY_LOSS_CURVES_MOST = 2, BB_PRIVACY_LOSS_ENVELOPES = 40 };
+
+/* |phi(omega)| <= atom + variation / omega; the density of the loss has that variation.
+ */
+typedef struct bb_envelope {
+    double atom, variation;
+} bb_envelope;
+
+typedef struct bb_privacy_loss {
+    bb_privacy_loss_kind kind;
+    double rate, mu, epsilon; /* of the closed forms */
+    bb_curve curve[BB_PRIVACY_LOSS_CURVES_MOST];
+    size_t curves;
+    double loss_atom; /* untilted mass at loss 0 */
+    double infinite;  /* mass of P at infinite loss */
+    double lost;      /* mass of P at large losses that is left out */
+    /* after bb_privacy_loss_tilt: */
+    double tilt, log_moment; /* c, log M(c) */
+    double error;            /* relative, of M(c) */
+    double slip;             /* phi(omega) - 1 has the error omega slip */
+    double atom;             /* share of loss 0 */
+    size_t envelopes;        /* all of them hold */
+    bb_envelope envelope[BB_PRIVACY_LOSS_ENVELOPES];
+    size_t count, room;    /* nodes */
+    double *loss, *weight; /* the weights and the atom add up to 1 */
+} bb_privacy_loss;
+
+/* The law of the event; adjacency as in account.h. Of rare large losses a mass of up to
+ * `lose` >= 0 is left out: M no longer grows with them. No memory is taken. */
+void bb_privacy_loss_open(bb_privacy_loss *law, const bb_event *event,
+                          bb_adjacency adjacency, bb_direction direction, double lose);
+/* Whether BB_WITH and BB_WITHOUT have the same law. */
+bool bb_privacy_loss_is_symmetric(const bb_event *event, bb_adjacency adjacency);
+void bb_privacy_loss_close(bb_privacy_loss *law);
+
+/* log M(c), c > 0, as a tilt would find it; INFINITY where that needs too many nodes.
+ */
+double bb_privacy_loss_moment(const bb_privacy_loss *law, double c);
+/* Tilts to c > 0, good for frequencies up to `reach`. */
+BB_MUST_CHECK bb_status bb_privacy_loss_tilt(bb_privacy_loss *law, double c,
+                                             double reach);
+/* The nodes that frequencies up to reach would need, after bb_privacy_loss_tilt; if they are
+ * more than `most`, some number above that. */
+size_t bb_privacy_loss_nodes(const bb_privacy_loss *law, double reach, size_t most);
+/* re[k] + i im[k] = phi(from + k step) - 1, k < n: many rounds make much of little
+ * differences from 1. */
+void bb_privacy_loss_spectrum(const bb_privacy_loss *law, double from, double step,
+                              size_t n, double *re, double *im);
+/* An upper bound of |phi| at every frequency from omega > 0 on. */
+double bb_privacy_loss_envelope(const bb_privacy_loss *law, double omega);
+
+/* The points in (0, 1), and the weights, of the rule of 16 points for [-1, 1] that all
+ * integrals along a curve use, and the longest panel that it is good for. */
+enum { BB_GAUSS_HALF = 8 };
+extern const double bb_gauss_at[BB_GAUSS_HALF], bb_gauss_weight[BB_GAUSS_HALF];
+double bb_privacy_loss_panel(const bb_curve *curve, double c);
+
+/* One point of a curve: the loss, the log density of P times e^(c loss), |d loss / dt|,
+ * and the size of the numbers that were added up for the density. */
+typedef struct bb_point {
+    double loss, log_weight, slope, size;
+} bb_point;
+bb_point bb_curve_point(const bb_curve *curve, double c, double t);
+/* Its log_weight alone. */
+double bb_curve_weight(const bb_curve *curve, double c, double t);
+/* Where the tilted density is not negligible. */
+void bb_curve_range(const bb_curve *curve, double c, double *from, double *to);
+/* The log of the tilted density somewhere near its maximum: not above it. */
+double bb_curve_top(const bb_curve *curve, double c);
+/* A bound of |d loss / dt| in [from, to]. */
+double bb_curve_slope(const bb_curve *curve, double from, double to);
+/* The half width of a strip around the real line in which the tilted density grows at
+ * most by e^growth. */
+double bb_curve_strip(const bb_curve *curve, double c, double growth);
+
+#endif

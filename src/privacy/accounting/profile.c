@@ -1,0 +1,125 @@
+#include "privacy/accounting/profile.h"
+
+#include "privacy/accounting/chi_square.h"
+
+#include <assert.h>
+#include <float.h>
+#include <math.h>
+
+#define SQRT_HALF 0.70710678118654752440
+
+bool bb_profile_knows(const bb_event *event, bb_adjacency adjacency) {
+    if (event->kind == BB_EVENT_WISHART)
+        return event->rounds <= 1.0 && adjacency == BB_ADD_REMOVE;
+    if (event->kind != BB_EVENT_ROUND) return false;
+    return event->rounds <= 1.0 || event->rate == 1.0 || event->rate == 0.0 ||
+           event->sampling == BB_SAMPLING_FIXED_VISIBLE;
+}
+
+static double upper_tail(double x) {
+    return 0.5 * erfc(x * SQRT_HALF);
+}
+
+/* q delta_mu(log(1 + (e^epsilon - 1) / q)) */
+static double amplified(double q, double mu, double epsilon) {
+    const double inner = epsilon > 700.0 ? epsilon - log(q) : log1p(expm1(epsilon) / q);
+    return q * bb_gdp_delta(mu, inner * (1.0 - 0x1p-50)) * (1.0 + 0x1p-50);
+}
+
+/* P(t > x) - e^epsilon Q(t > x) at its largest, where the likelihood ratio is
+ * e^epsilon. *size: of the numbers in it, whose rounding errors it has. */
+static double mirrored(double q, double mu, double epsilon, double *size) {
+    double low = 0.0, high = epsilon / mu + mu + 40.0;
+    const double half = mu * mu / 2.0;
+    for (int k = 0; k < 80; k++) {
+        const double t = (low + high) / 2.0;
+        const double ahead = mu * t - half, back = -mu * t - half;
+        const double p = ahead > 700.0 ? log(q) + ahead : log1p(q * expm1(ahead));
+        if (p - log1p(q * expm1(back)) < epsilon)
+            low = t;
+        else
+            high = t;
+    }
+    const double factor = exp(epsilon), t = high;
+    const double gain = q * upper_tail(t - mu);
+    const double centre = (1.0 - q) * expm1(epsilon) * upper_tail(t);
+    const double loss = factor * q * upper_tail(t + mu);
+    *size = gain + centre + loss;
+    return fmax(0.0, gain - centre - loss);
+}
+
+/* Weights of the binomial outwards from its mode, by their ratios, then normalised. */
+static double picked(double rounds, double q, double mu, double epsilon) {
+    const double mode = floor((rounds + 1.0) * q), odds = q / (1.0 - q);
+    double total = 1.0, sum = bb_gdp_delta(sqrt(mode) * mu, epsilon);
+    double weight = 1.0;
+    for (double k = mode + 1.0; k <= rounds && weight > 1e-60; k += 1.0) {
+        weight *= (rounds - k + 1.0) / k * odds;
+        total += weight;
+        sum += weight * bb_gdp_delta(sqrt(k) * mu, epsilon);
+    }
+    weight = 1.0;
+    for (double k = mode - 1.0; k >= 0.0 && weight > 1e-60; k -= 1.0) {
+        weight *= (k + 1.0) / (rounds - k) / odds;
+        total += weight;
+        sum += weight * bb_gdp_delta(sqrt(k) * mu, epsilon);
+    }
+    return sum / total + 1e-50;
+}
+
+/* The larger of both directions; *size as above. */
+static double wishart(double freedom, double ratio, double epsilon, double *size) {
+    const double power = freedom / 2.0 - 1.0, factor = exp(epsilon);
+    double p, q, other, with = 0.0, without;
+    /* without the task: chi^2 up to where ratio + chi^2 is e^epsilon times less likely
+     */
+    const double up = ratio / -expm1(-(epsilon + ratio / 2.0) / power);
+    bb_chi_square(freedom, up, &p, &other);
+    bb_chi_square(freedom, up - ratio, &q, &other);
+    without = p - (q > 0.0 ? factor * q : 0.0);
+    *size = p + (q > 0.0 ? factor * q : 0.0);
+    if (epsilon < ratio / 2.0) { /* with the task: from there on */
+        const double from = ratio / -expm1((epsilon - ratio / 2.0) / power);
+        bb_chi_square(freedom, from - ratio, &other, &p);
+        bb_chi_square(freedom, from, &other, &q);
+        with = p - factor * q;
+        *size = fmax(*size, p + factor * q);
+    }
+    return fmax(0.0, fmax(with, without));
+}
+
+/* delta, and in *size its rounding error beside a relative one. */
+static double round_delta(const bb_event *event, bb_adjacency adjacency, double epsilon,
+                          double *size) {
+    const double mu = bb_event_mu(event, adjacency), q = event->rate;
+    double delta;
+    if (event->rounds == 0.0) return 0.0;
+    if (event->kind == BB_EVENT_WISHART) {
+        delta = wishart(event->freedom, event->ratio, epsilon, size);
+        *size *= 0x1p-30;
+        return delta;
+    }
+    if (q == 0.0 || mu == 0.0) return 0.0;
+    if (q == 1.0)
+        return bb_gdp_delta(sqrt(event->rounds) * (1.0 + 0x1p-51) * mu, epsilon);
+    if (event->sampling == BB_SAMPLING_FIXED_VISIBLE)
+        return picked(event->rounds, q, mu, epsilon);
+    if (event->sampling == BB_SAMPLING_FIXED_HIDDEN)
+        return amplified(q, event->replace, epsilon);
+    if (adjacency == BB_ADD_REMOVE) return amplified(q, mu, epsilon);
+    if (epsilon > 700.0) /* as if the task took part for sure */
+        return bb_gdp_delta(2.0 * event->absent, epsilon);
+    delta = mirrored(q, event->absent, epsilon, size);
+    *size *= 0x1p-46;
+    return delta;
+}
+
+void bb_profile(const bb_event *event, bb_adjacency adjacency, double epsilon,
+                double *upper, double *lower) {
+    assert(bb_profile_knows(event, adjacency) && epsilon >= 0.0);
+    double size = 0.0;
+    const double delta = round_delta(event, adjacency, epsilon, &size);
+    const double error = size + delta * 0x1p-34;
+    *upper = fmin(1.0, delta + error + (delta > 0.0 ? DBL_MIN : 0.0));
+    *lower = fmax(0.0, delta - error);
+}

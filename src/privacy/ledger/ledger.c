@@ -1,0 +1,211 @@
+#include "privacy/ledger/ledger.h"
+
+#include "base/memory.h"
+#include "privacy/ledger/ledger_file.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* "BBLG", so that no other program's database is taken for a ledger. */
+#define APPLICATION_ID 1111641159
+enum { PATIENCE_MS = 10000, NAP_NS = 5000000 };
+
+bb_status bb_ledger_complain(const bb_ledger *ledger, int code) {
+    switch (code & 0xff) {
+    case SQLITE_NOMEM:
+        return bb_fail(BB_ENOMEM, "no memory for ledger %s", ledger->path);
+    case SQLITE_NOTADB:
+        return bb_fail(BB_EDATA, "%s is not a ledger: it is no SQLite database",
+                       ledger->path);
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        return bb_fail(BB_EIO, "ledger %s was locked by others for %d seconds",
+                       ledger->path, PATIENCE_MS / 1000);
+    case SQLITE_CORRUPT:
+    case SQLITE_ERROR:
+    case SQLITE_CONSTRAINT:
+    case SQLITE_MISMATCH:
+        return bb_fail(BB_EDATA, "ledger %s is damaged: %s", ledger->path,
+                       sqlite3_errmsg(ledger->db));
+    default:
+        return bb_fail(BB_EIO, "ledger %s: %s", ledger->path,
+                       sqlite3_errmsg(ledger->db));
+    }
+}
+
+bb_status bb_ledger_execute(const bb_ledger *ledger, const char *sql) {
+    const struct timespec nap = {.tv_nsec = NAP_NS};
+    int code = SQLITE_BUSY;
+    for (int k = 0; k < PATIENCE_MS / (NAP_NS / 1000000); k++) {
+        code = sqlite3_exec(ledger->db, sql, NULL, NULL, NULL);
+        if ((code & 0xff) != SQLITE_BUSY) break;
+        nanosleep(&nap, NULL);
+    }
+    return code == SQLITE_OK ? BB_OK : bb_ledger_complain(ledger, code);
+}
+
+void bb_ledger_roll_back(const bb_ledger *ledger) {
+    if (!sqlite3_get_autocommit(ledger->db))
+        sqlite3_exec(ledger->db, "ROLLBACK", NULL, NULL, NULL);
+}
+
+bb_status bb_ledger_prepare(const bb_ledger *ledger, const char *sql,
+                            sqlite3_stmt **out) {
+    const int code = sqlite3_prepare_v2(ledger->db, sql, -1, out, NULL);
+    return code == SQLITE_OK ? BB_OK : bb_ledger_complain(ledger, code);
+}
+
+static bb_status integer(const bb_ledger *ledger, const char *sql, long long *out) {
+    sqlite3_stmt *query = NULL;
+    bb_status status = bb_ledger_prepare(ledger, sql, &query);
+    if (status) return status;
+    const int code = sqlite3_step(query);
+    if (code == SQLITE_ROW)
+        *out = sqlite3_column_int64(query, 0);
+    else
+        status =
+            bb_ledger_complain(ledger, code == SQLITE_DONE ? SQLITE_CORRUPT : code);
+    sqlite3_finalize(query);
+    return status;
+}
+
+/* Is the database empty, a ledger of a known version, or something else (BB_EDATA)? To
+ * be asked inside a transaction: another process may be creating it. */
+static bb_status look(bb_ledger *ledger, bool *empty) {
+    long long tables = 0, application = 0, version = 0;
+    bb_status status = integer(ledger, "SELECT count(*) FROM sqlite_schema", &tables);
+    if (!status) status = integer(ledger, "PRAGMA application_id", &application);
+    if (!status) status = integer(ledger, "PRAGMA user_version", &version);
+    if (status) return status;
+    *empty = tables == 0 && application == 0 && version == 0;
+    if (*empty) return BB_OK;
+    if (application != APPLICATION_ID)
+        return bb_fail(BB_EDATA, "%s is an SQLite database, but not a ledger",
+                       ledger->path);
+    if (version != BB_LEDGER_VERSION_SUM && version != BB_LEDGER_VERSION_COST)
+        return bb_fail(
+            BB_EDATA, "ledger %s has version %lld, this program knows versions %d, %d",
+            ledger->path, version, BB_LEDGER_VERSION_SUM, BB_LEDGER_VERSION_COST);
+    ledger->version = (int)version;
+    return BB_OK;
+}
+
+static bb_status identify(bb_ledger *ledger, bool *empty) {
+    bb_status status = bb_ledger_execute(ledger, "BEGIN");
+    if (!status) status = look(ledger, empty);
+    if (!status) status = bb_ledger_execute(ledger, "COMMIT");
+    if (status) bb_ledger_roll_back(ledger);
+    return status;
+}
+
+bool bb_ledger_price_is_valid(double epsilon, double delta) {
+    return epsilon >= 0.0 && epsilon <= BB_LEDGER_MOST_EPSILON && delta >= 0.0 &&
+           delta < 1.0;
+}
+
+static bb_status check_path(const char *path) {
+    /* SQLite keeps such a database in memory, or may be told to by a URI's parameters:
+     * a budget that nobody remembers */
+    if (*path == '\0' || *path == ':' || strncmp(path, "file:", 5) == 0)
+        return bb_fail(BB_EUSAGE, "\"%s\" cannot be the name of a ledger", path);
+    return BB_OK;
+}
+
+static bb_status open_database(bb_ledger **out, const char *path, int flags) {
+    bb_ledger *ledger = NULL;
+    bb_status status = check_path(path);
+    if (!status) status = bb_allocate(&ledger, 1, sizeof *ledger, "a ledger");
+    if (!status) status = bb_duplicate(&ledger->path, path, strlen(path));
+    if (status) goto done;
+    const int code =
+        sqlite3_open_v2(path, &ledger->db, flags | SQLITE_OPEN_READWRITE, NULL);
+    if (code != SQLITE_OK) {
+        status = ledger->db ? bb_fail(BB_EIO, "cannot open ledger %s: %s", path,
+                                      sqlite3_errmsg(ledger->db))
+                            : bb_ledger_complain(ledger, SQLITE_NOMEM);
+        goto done;
+    }
+    sqlite3_busy_timeout(ledger->db, PATIENCE_MS);
+done:
+    if (status) {
+        bb_ledger_close(ledger);
+        return status;
+    }
+    *out = ledger;
+    return BB_OK;
+}
+
+/* Schema and terms in one transaction: a crash leaves an empty file or a ledger.
+ * Another process may have been faster. */
+static bb_status create(bb_ledger *ledger, const bb_ledger_terms *terms) {
+    bool empty;
+    bb_status status = bb_ledger_execute(ledger, "BEGIN IMMEDIATE");
+    if (!status) status = look(ledger, &empty);
+    if (!status && empty) status = bb_ledger_write_terms(ledger, terms);
+    if (!status) status = bb_ledger_execute(ledger, "COMMIT");
+    if (status) bb_ledger_roll_back(ledger);
+    return status;
+}
+
+static bb_status no_ledger_yet(const char *path) {
+    return bb_fail(BB_EUSAGE,
+                   "%s: there is no ledger yet; --budget-epsilon and --budget-delta "
+                   "create one",
+                   path);
+}
+
+bb_status bb_ledger_open(bb_ledger **out, const char *path,
+                         const bb_ledger_terms *terms) {
+    const bool can_create = !isnan(terms->epsilon) && !isnan(terms->delta);
+    bb_ledger *ledger = NULL;
+    bool empty;
+    bb_status status = bb_ledger_check_terms(terms);
+    if (!status && !can_create && access(path, F_OK)) status = no_ledger_yet(path);
+    if (!status)
+        status = open_database(&ledger, path, can_create ? SQLITE_OPEN_CREATE : 0);
+    if (status) return status;
+    status = identify(ledger, &empty); /* before anything is written */
+    if (!status && empty && !can_create) status = no_ledger_yet(path);
+    if (!status) status = bb_ledger_execute(ledger, "PRAGMA journal_mode = WAL");
+    if (!status) status = bb_ledger_execute(ledger, "PRAGMA synchronous = FULL");
+    if (!status && empty) status = create(ledger, terms);
+    if (!status) status = bb_ledger_load_terms(ledger);
+    if (!status) status = bb_ledger_compare_terms(ledger, terms);
+    if (status) {
+        bb_ledger_close(ledger);
+        return status;
+    }
+    *out = ledger;
+    return BB_OK;
+}
+
+bb_status bb_ledger_read(bb_ledger **out, const char *path, bb_ledger_terms *terms) {
+    bb_ledger *ledger = NULL;
+    bool empty;
+    bb_status status = open_database(&ledger, path, 0);
+    if (status) return status;
+    status = identify(ledger, &empty);
+    if (!status && empty)
+        status = bb_fail(BB_EDATA, "%s is empty: it holds no ledger", path);
+    if (!status) status = bb_ledger_execute(ledger, "PRAGMA synchronous = FULL");
+    if (!status) status = bb_ledger_load_terms(ledger);
+    if (status) {
+        bb_ledger_close(ledger);
+        return status;
+    }
+    *terms = ledger->terms;
+    *out = ledger;
+    return BB_OK;
+}
+
+void bb_ledger_close(bb_ledger *ledger) {
+    if (!ledger) return;
+    sqlite3_close(ledger->db);
+    free(ledger->path);
+    free(ledger->population);
+    free(ledger);
+}

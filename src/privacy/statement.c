@@ -1,0 +1,310 @@
+#include "privacy/statement.h"
+
+#include "base/json.h"
+#include "base/number.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FEW_TASKS = 30, NUMBER_BYTES = 32, FACTOR_MOST_EPSILON = 30 };
+
+bool bb_statement_is_private(const bb_statement *statement) {
+    if (statement->count == 0 || statement->seeded) return false;
+    for (size_t k = 0; k < statement->count; k++)
+        if (!statement->guarantee[k].valid) return false;
+    return true;
+}
+
+/* The shortest decimal that reads back as x: nothing is rounded down in a promise. */
+static const char *shortest(double x, char text[NUMBER_BYTES]) {
+    for (int digits = 1; digits <= 17; digits++) {
+        snprintf(text, NUMBER_BYTES, "%.*g", digits, x);
+        if (strtod(text, NULL) == x) break;
+    }
+    return text;
+}
+
+static bool is_task(const bb_guarantee *guarantee) {
+    return strcmp(guarantee->unit, "task") == 0;
+}
+
+json_t *bb_statement_warnings(const bb_statement *statement) {
+    json_t *list = json_array();
+    char delta[NUMBER_BYTES];
+    int bad = list == NULL;
+    if (statement->count > 0 && statement->tasks < FEW_TASKS)
+        bad |= json_array_append_new(
+            list,
+            json_sprintf("only %d tasks: with fewer than %d, the noise that hides one "
+                         "is likely to hide what they have in common",
+                         (int)statement->tasks, (int)FEW_TASKS));
+    for (size_t k = 0; k < statement->count; k++) {
+        const bb_guarantee *guarantee = &statement->guarantee[k];
+        if (!is_task(guarantee) || guarantee->delta < 1.0 / (double)statement->tasks)
+            continue;
+        bad |= json_array_append_new(
+            list,
+            json_sprintf("δ = %s is not below 1/(number of tasks): publishing one "
+                         "task's data outright would satisfy such a promise",
+                         shortest(guarantee->delta, delta)));
+    }
+    if (!bad) return list;
+    json_decref(list);
+    return NULL;
+}
+
+static void protected_from_whom(FILE *out, const bb_statement *statement,
+                                const bb_guarantee *guarantee) {
+    if (is_task(guarantee))
+        fprintf(
+            out,
+            "Protected: each of the %zu tasks, all of its data at once, from everybody "
+            "who sees what is published, the other tasks together included.\n",
+            statement->tasks);
+    else
+        fprintf(
+            out,
+            "Protected: each single row (%s) of each of the %zu tasks, not a task as a "
+            "whole, from everybody who sees what is published, the other tasks "
+            "together included.\n",
+            guarantee->unit, statement->tasks);
+}
+
+static const char *neighbours(const bb_guarantee *guarantee) {
+    if (is_task(guarantee))
+        return guarantee->adjacency == BB_ADD_REMOVE
+                   ? "one task shows zeros instead of its data"
+                   : "one task's data replaced by any other data";
+    return guarantee->adjacency == BB_ADD_REMOVE ? "one row left out"
+                                                 : "one row replaced by any other row";
+}
+
+/* The next number of four decimal digits: a promise is never rounded down. */
+static double four_digits_up(double x) {
+    const double unit = pow(10.0, floor(log10(x)) - 3.0);
+    return ceil(x / unit) * unit;
+}
+
+static void promise(FILE *out, const bb_guarantee *guarantee) {
+    char epsilon[NUMBER_BYTES], delta[NUMBER_BYTES];
+    shortest(guarantee->epsilon, epsilon);
+    shortest(guarantee->delta, delta);
+    if (!guarantee->valid) {
+        fprintf(out,
+                "NOT PRIVATE%s: no valid (ε, δ) at the requested δ. The mechanism %s "
+                "claims ε "
+                "= %s, δ = %s",
+                is_task(guarantee) ? "" : " for single rows", guarantee->mechanism,
+                epsilon, delta);
+        if (isnan(guarantee->true_delta_at_least))
+            fprintf(out, "; this claim has no proof.\n");
+        else
+            fprintf(out, "; its true δ is at least %.4g, whatever ε.\n",
+                    guarantee->true_delta_at_least);
+        return;
+    }
+    fprintf(
+        out, "Guarantee: (ε = %s, δ = %s)-%s.\n", epsilon, delta,
+        is_task(guarantee)
+            ? "joint differential privacy; what is published is (ε, δ)-differentially "
+              "private"
+            : "differential privacy of what is published");
+    fputs("In words: with one such change, the probability of anything an observer may "
+          "see grows at most ",
+          out);
+    if (guarantee->epsilon < FACTOR_MOST_EPSILON)
+        fprintf(out, "by the factor %.4g (e^ε), plus δ.\n",
+                four_digits_up(exp(guarantee->epsilon)));
+    else
+        fprintf(out, "by the factor e^%s, plus δ: no protection worth the name.\n",
+                epsilon);
+}
+
+static void mechanism(FILE *out, const bb_guarantee *guarantee) {
+    fprintf(out, "Adjacency: %s (%s). Sampling: %s%s.\n",
+            bb_adjacency_name(guarantee->adjacency), neighbours(guarantee),
+            guarantee->sampling,
+            strcmp(guarantee->sampling, "all") == 0
+                ? " (every task takes part in every round)"
+                : "");
+    fprintf(out, "Mechanism: %s, %zu round%s", guarantee->mechanism, guarantee->rounds,
+            guarantee->rounds == 1 ? "" : "s");
+    if (!isnan(guarantee->noise_multiplier))
+        fprintf(out, ", noise multiplier %.6g", guarantee->noise_multiplier);
+    fprintf(out, "; counted by: %s.\n", guarantee->accountant);
+    if (guarantee->lifted_rows)
+        fprintf(
+            out,
+            "Lifted by group privacy from the guarantee for single rows: at most %zu "
+            "rows of a task are used, and further ones left out.\n",
+            guarantee->lifted_rows);
+    if (guarantee->note) fprintf(out, "%s\n", guarantee->note);
+}
+
+static void beginning(FILE *out, const bb_statement *statement) {
+    fputs("Simulated by an operator who holds all data; ε covers `public/` only; this "
+          "run "
+          "only, unless a ledger is named.\n",
+          out);
+    if (statement->ledger)
+        fprintf(out, "Ledger: %s; its budget covers all runs that reserve there.\n",
+                statement->ledger);
+    if (statement->seeded)
+        fputs(
+            "NOT PRIVATE: seeded. Whoever knows the seed can take the noise away; what "
+            "follows holds for the same run with secure noise only.\n",
+            out);
+}
+
+static void write_text(FILE *out, const bb_statement *statement,
+                       const json_t *warnings) {
+    if (statement->alone) {
+        fprintf(out,
+                "Nothing was exchanged: with %s every task learned alone, from its own "
+                "rows. There is no noise and no (ε, δ), and nothing that they would "
+                "protect.\n"
+                "Not covered: the personal models, each meant for its own task alone "
+                "(do not publish them); options picked by looking at results of "
+                "private data; preprocessing that looked at several tasks' data.\n",
+                statement->method);
+        return;
+    }
+    if (statement->count == 0) {
+        fprintf(
+            out,
+            "No privacy: %s ran without noise, and what it wrote may reveal any task's "
+            "data.\n",
+            statement->method);
+        return;
+    }
+    beginning(out, statement);
+    for (size_t k = 0; k < statement->count; k++) {
+        const bb_guarantee *guarantee = &statement->guarantee[k];
+        if (guarantee->valid) protected_from_whom(out, statement, guarantee);
+        promise(out, guarantee);
+        mechanism(out, guarantee);
+    }
+    fputs(
+        "Not covered: the personal models, each meant for its own task alone (do not "
+        "publish them); options picked by looking at results of private data; "
+        "preprocessing that looked at several tasks' data; the curator, who sees every "
+        "contribution.\n",
+        out);
+    for (size_t k = 0; k < json_array_size(warnings); k++)
+        fprintf(out, "Warning: %s.\n", json_string_value(json_array_get(warnings, k)));
+}
+
+bb_status bb_statement_text(const bb_statement *statement, char **out) {
+    char *text = NULL;
+    size_t size = 0;
+    int failed = 1;
+    json_t *warnings = bb_statement_warnings(statement);
+    FILE *stream = warnings ? open_memstream(&text, &size) : NULL;
+    if (stream) {
+        write_text(stream, statement, warnings);
+        failed = ferror(stream);
+        failed |= fclose(stream);
+    }
+    json_decref(warnings);
+    if (failed) {
+        free(text);
+        return bb_fail(BB_ENOMEM, "no memory for the privacy statement");
+    }
+    *out = text;
+    return BB_OK;
+}
+
+static json_t *text_or_null(const char *text) {
+    return text ? json_string(text) : json_null();
+}
+
+static json_t *guarantee_json(const bb_guarantee *guarantee) {
+    json_t *json = json_object();
+    int bad = json == NULL;
+    const double nothing = NAN;
+    const bool valid = guarantee->valid;
+    bad |= json_object_set_new(json, "unit", json_string(guarantee->unit));
+    bad |= json_object_set_new(json, "valid", json_boolean(valid));
+    bad |= json_object_set_new(json, "epsilon",
+                               bb_json_real(valid ? guarantee->epsilon : nothing));
+    bad |= json_object_set_new(json, "delta",
+                               bb_json_real(valid ? guarantee->delta : nothing));
+    if (!valid) {
+        bad |= json_object_set_new(json, "claimed_epsilon",
+                                   bb_json_real(guarantee->epsilon));
+        bad |=
+            json_object_set_new(json, "claimed_delta", bb_json_real(guarantee->delta));
+        bad |= json_object_set_new(json, "true_delta_at_least",
+                                   bb_json_real(guarantee->true_delta_at_least));
+    }
+    bad |= json_object_set_new(json, "adjacency",
+                               json_string(bb_adjacency_name(guarantee->adjacency)));
+    bad |= json_object_set_new(json, "sampling", json_string(guarantee->sampling));
+    bad |= json_object_set_new(json, "mechanism", json_string(guarantee->mechanism));
+    bad |= json_object_set_new(json, "accountant", json_string(guarantee->accountant));
+    bad |= json_object_set_new(json, "rounds",
+                               json_integer((json_int_t)guarantee->rounds));
+    bad |= json_object_set_new(json, "noise_multiplier",
+                               bb_json_real(guarantee->noise_multiplier));
+    if (guarantee->lifted_rows)
+        bad |= json_object_set_new(json, "lifted_rows",
+                                   json_integer((json_int_t)guarantee->lifted_rows));
+    bad |= json_object_set_new(json, "note", text_or_null(guarantee->note));
+    if (!bad) return json;
+    json_decref(json);
+    return NULL;
+}
+
+static json_t *guarantees_json(const bb_statement *statement) {
+    json_t *list = json_array();
+    for (size_t k = 0; k < statement->count; k++)
+        if (json_array_append_new(list, guarantee_json(&statement->guarantee[k]))) {
+            json_decref(list);
+            return NULL;
+        }
+    return list;
+}
+
+json_t *bb_statement_json(const bb_statement *statement) {
+    char *text = NULL;
+    if (bb_statement_text(statement, &text)) return NULL;
+    json_t *json = json_object();
+    int bad = json == NULL;
+    bad |= json_object_set_new(json, "private",
+                               json_boolean(bb_statement_is_private(statement)));
+    bad |= json_object_set_new(json, "method", json_string(statement->method));
+    bad |=
+        json_object_set_new(json, "tasks", json_integer((json_int_t)statement->tasks));
+    bad |= json_object_set_new(json, "ledger", text_or_null(statement->ledger));
+    bad |= json_object_set_new(json, "seeded", json_boolean(statement->seeded));
+    bad |= json_object_set_new(json, "guarantees", guarantees_json(statement));
+    bad |= json_object_set_new(json, "warnings", bb_statement_warnings(statement));
+    bad |= json_object_set_new(json, "statement", json_string(text));
+    free(text);
+    if (!bad) return json;
+    json_decref(json);
+    return NULL;
+}
+
+bb_status bb_delta_choose(const char *text, size_t tasks, double *delta) {
+    double value;
+    if (tasks < 1) return bb_fail(BB_EUSAGE, "delta needs at least one task");
+    if (!text) {
+        *delta = bb_delta_default(tasks);
+        return BB_OK;
+    }
+    if (strcmp(text, "paper") == 0) {
+        if (tasks < 2)
+            return bb_fail(BB_EUSAGE,
+                           "delta \"paper\", 1/(m ln m), needs at least two tasks");
+        *delta = bb_delta_paper(tasks);
+        return BB_OK;
+    }
+    if (!bb_number_real(text, &value) || !(value > 0.0 && value < 1.0))
+        return bb_fail(BB_EUSAGE, "delta must be \"paper\" or in (0, 1), got \"%s\"",
+                       text);
+    *delta = value;
+    return BB_OK;
+}

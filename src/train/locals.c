@@ -1,0 +1,129 @@
+#include "train/locals.h"
+
+#include "base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* -- opening
+ * --------------------------------------------------------------------------- */
+
+typedef struct opening {
+    const bb_dataset *data;
+    bb_problem problem;
+    size_t outputs;
+    const struct bb_net *net;
+    bb_local *local;
+    unsigned char *open; /* tasks */
+} opening;
+
+static bb_status open_task(const opening *o, size_t i) {
+    const bb_dataset *data = o->data;
+    const size_t from = data->first[i];
+    bb_rows rows = {
+        .n = data->first[i + 1] - from, .d = data->features, .y = data->y + from};
+    if (data->x) {
+        rows.x = data->x + from * data->features;
+    } else {
+        rows.sparse_first = data->sparse_first + from;
+        rows.sparse_column = data->sparse_column;
+        rows.sparse_value = data->sparse_value;
+    }
+    if (data->label_first) {
+        rows.label_first = data->label_first + from;
+        rows.label = data->label;
+    }
+    if (o->net || o->problem.loss > BB_LOSS_LOGISTIC)
+        return bb_local_open_outputs(&o->local[i], rows, o->problem.loss, o->outputs,
+                                     o->net, o->problem.scale_sum);
+    return bb_local_open(&o->local[i], rows, o->problem.loss, o->problem.intercept,
+                         o->problem.scale_sum);
+}
+
+static void open_one(void *context, size_t i, size_t worker) {
+    const opening *o = context;
+    (void)worker;
+    o->open[i] = !open_task(o, i);
+}
+
+bb_status bb_locals_open(bb_local **out, const bb_dataset *data, bb_problem problem,
+                         const bb_engine *engine) {
+    return bb_locals_open_outputs(out, data, problem, 1, NULL, engine);
+}
+
+bb_status bb_locals_open_outputs(bb_local **out, const bb_dataset *data,
+                                 bb_problem problem, size_t outputs,
+                                 const struct bb_net *net, const bb_engine *engine) {
+    opening o = {.data = data, .problem = problem, .outputs = outputs, .net = net};
+    bb_status status =
+        bb_allocate(&o.local, data->tasks, sizeof *o.local, "the tasks' problems");
+    if (!status) status = bb_allocate(&o.open, data->tasks, 1, "the tasks' problems");
+    if (!status) engine->each(engine, data->tasks, open_one, &o);
+    /* messages belong to threads: what failed fails again here, to say why */
+    for (size_t i = 0; !status && i < data->tasks; i++)
+        if (!o.open[i]) {
+            o.local[i] = (bb_local){0};
+            status = open_task(&o, i);
+            if (status) bb_fail_context(status, "task %s", data->task_name[i]);
+            o.open[i] = !status;
+        }
+    if (!status) {
+        *out = o.local;
+        o.local = NULL;
+    }
+    for (size_t i = 0; o.local && o.open && i < data->tasks; i++)
+        if (o.open[i]) bb_local_close(&o.local[i]);
+    free(o.local);
+    free(o.open);
+    return status;
+}
+
+void bb_locals_close(bb_local *local, size_t tasks) {
+    for (size_t i = 0; local && i < tasks; i++) bb_local_close(&local[i]);
+    free(local);
+}
+
+/* -- every task alone
+ * ------------------------------------------------------------------ */
+
+typedef struct ridge {
+    const bb_local *local;
+    double lambda, *weight, *intercept, *work;
+    size_t work_length;
+    bb_status *status;
+} ridge;
+
+static void ridge_one(void *context, size_t i, size_t worker) {
+    const ridge *r = context;
+    const bb_local *local = &r->local[i];
+    double *w = r->weight + i * local->d, *b = r->intercept + i;
+    memset(w, 0, local->d * sizeof *w);
+    *b = 0.0;
+    if (local->n)
+        r->status[i] = bb_local_ridge(local, r->lambda, NULL, w, b,
+                                      r->work + worker * r->work_length);
+}
+
+bb_status bb_locals_ridge(const bb_local *local, size_t tasks, double lambda,
+                          const bb_engine *engine, double *weight, double *intercept) {
+    ridge r = {
+        .local = local, .lambda = lambda, .weight = weight, .intercept = intercept};
+    for (size_t i = 0; i < tasks; i++)
+        if (bb_local_work(&local[i]) > r.work_length)
+            r.work_length = bb_local_work(&local[i]);
+    bb_status status =
+        bb_allocate(&r.status, tasks, sizeof *r.status, "the tasks' outcomes");
+    if (!status)
+        status = bb_allocate(&r.work, engine->workers * r.work_length, sizeof *r.work,
+                             "the tasks' solvers");
+    if (!status) engine->each(engine, tasks, ridge_one, &r);
+    for (size_t i = 0; !status && i < tasks; i++)
+        if (r.status[i])
+            status = bb_fail(r.status[i],
+                             "task number %zu: its ridge model failed at "
+                             "penalty %g",
+                             i + 1, lambda);
+    free(r.status);
+    free(r.work);
+    return status;
+}

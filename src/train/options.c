@@ -1,0 +1,250 @@
+#include "train/options.h"
+
+#include "base/json.h"
+#include "base/memory.h"
+#include "methods/registry.h"
+#include "train/phases.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define AT(field) offsetof(bb_train_options, field)
+
+/* clang-format off */
+/* name, kind, field, default, least, most, choices, what --help calls the value, help */
+static const bb_option option[] = {
+    {"task", BB_OPTION_TEXT, AT(task), NULL, 0.0, 0.0, NULL, "COLUMN", "CSV: the column that names a row's task (default task)"},
+    {"target", BB_OPTION_TEXT, AT(target), NULL, 0.0, 0.0, NULL, "COLUMN", "CSV: the column to predict (default y)"},
+    {"features", BB_OPTION_TEXT, AT(features), NULL, 0.0, 0.0, NULL, "COLUMNS", "use these columns only, separated by commas (default: every other column); LIBSVM: how many there are"},
+    {"ignore", BB_OPTION_TEXT, AT(ignore), NULL, 0.0, 0.0, NULL, "COLUMNS", "leave these columns out, separated by commas"},
+    {"format", BB_OPTION_CHOICE, AT(format), "auto", 0.0, 0.0, "auto|csv|libsvm|mat|npy|leaf|idx", "FORMAT", "the data's format; auto goes by the file's name"},
+    {"labels", BB_OPTION_TEXT, AT(labels), NULL, 0.0, 0.0, NULL, "FILE", "IDX: the labels of DATA (default: its name with `labels' for `images')"},
+    {"tasks", BB_OPTION_TEXT, AT(tasks), NULL, 0.0, 0.0, NULL, "FILE", "IDX: the task of each image of DATA, a line each (default: its name up to `images', then tasks.csv)"},
+    {"image", BB_OPTION_TEXT, AT(image), NULL, 0.0, 0.0, NULL, "HxWxC", "rows are images of this height, width and number of channels"},
+    {"classes", BB_OPTION_COUNT, AT(classes), "0", 0.0, 0x1p24, NULL, "N", "softmax, multilabel: how many classes or labels there are, numbered from 0; 0 counts them in the data, which a private run may not"},
+    {"cluster", BB_OPTION_TEXT, AT(cluster), NULL, 0.0, 0.0, NULL, "COLUMN", "a public column that groups tasks, the same number in all rows of a task; no feature"},
+    {"train-fraction", BB_OPTION_REAL, AT(train_fraction), "1", 0.0, 1.0, NULL, "F", "of every task's n rows, max(1, round(F n)) train and the others test"},
+    {"split-seed", BB_OPTION_COUNT, AT(split_seed), "1", 0.0, 0x1p63, NULL, "S", "which rows train and which test"},
+    {"test", BB_OPTION_TEXT, AT(test), NULL, 0.0, 0.0, NULL, "FILE", "test rows, in place of a split"},
+    {"standardize", BB_OPTION_CHOICE, AT(standardize), "none", 0.0, 0.0, "none|unit-rows|task", "HOW", "none; unit-rows: every row divided by its norm; task: every column by the task's own mean and deviation"},
+    {"scale", BB_OPTION_TEXT, AT(scale), NULL, 0.0, 0.0, NULL, "FILE", "public ranges or constants of columns and target (docs/data-formats.md)"},
+    {"method", BB_OPTION_TEXT, AT(method), NULL, 0.0, 0.0, NULL, "METHOD", "how to learn: see `billboard methods'"},
+    {"loss", BB_OPTION_CHOICE, AT(loss), "squared", 0.0, 0.0, "squared|logistic|softmax|multilabel", "LOSS", "squared; logistic for targets 0 and 1 or -1 and 1; softmax for classes; multilabel for lists of labels"},
+    {"net", BB_OPTION_TEXT, AT(net), NULL, 0.0, 0.0, NULL, "LAYERS", "models are networks: conv5x32,pool2,conv5x64,pool2,dense62 (docs/networks.md)"},
+    {"batch", BB_OPTION_COUNT, AT(batch), "0", 0.0, 65536.0, NULL, "B", "rows of a step of stochastic descent; 0: all, networks 10"},
+    {"start-seed", BB_OPTION_COUNT, AT(start_seed), "1", 0.0, 0x1p63, NULL, "S", "where networks start, public"},
+    {"loss-scale", BB_OPTION_CHOICE, AT(loss_scale), "mean", 0.0, 0.0, "mean|sum", "SCALE", "a task's loss is the mean or the sum over its rows"},
+    {"no-intercept", BB_OPTION_FLAG, AT(no_intercept), "false", 0.0, 0.0, NULL, NULL, "models without intercept"},
+    {"rounds", BB_OPTION_COUNT, AT(rounds), "0", 0.0, 1e6, NULL, "T", "rounds of the method; 0 takes the method's default"},
+    {"phase", BB_OPTION_TEXT, AT(phase), NULL, 0.0, 0.0, NULL, "PHASE", "METHOD,key=value,...: goes on with this method; rounds=T and share=S of the budget, else keys of the method; repeated, or separated by semicolons: one after the other"},
+    {"finetune", BB_OPTION_TEXT, AT(finetune), NULL, 0.0, 0.0, NULL, "HOW", "a last phase at home: none, vanilla, mean, kl or ewc, then ,key=value,... (default: the method's)"},
+    {"schedule", BB_OPTION_TEXT, AT(schedule), NULL, 0.0, 0.0, NULL, "SCHEDULE", "budget over rounds: uniform, power:A or geometric:Q (default: the method's)"},
+    {"sampling", BB_OPTION_TEXT, AT(sampling), NULL, 0.0, 0.0, NULL, "WHO", "who takes part in a round: all (default), poisson:Q (each task with probability Q), or fixed:K tasks"},
+    {"epsilon", BB_OPTION_AUTO, AT(epsilon), "auto", 1e-6, 1e6, NULL, "EPSILON", "the privacy budget of the whole run; a private method needs it"},
+    {"delta", BB_OPTION_TEXT, AT(delta), NULL, 0.0, 0.0, NULL, "DELTA", "a number, or `paper' for 1/(m ln m); default: min(1e-5, 1/(10 m)) for m tasks"},
+    {"adjacency", BB_OPTION_CHOICE, AT(adjacency), "replace-one", 0.0, 0.0, "replace-one|add-remove", "WHICH", "what neighbouring populations are"},
+    {"mechanism", BB_OPTION_TEXT, AT(mechanism), NULL, 0.0, 0.0, NULL, "NAME", "gaussian (default of private methods); none: no noise, no privacy; wishart-published: as printed, not private as claimed"},
+    {"allow-broken-privacy", BB_OPTION_FLAG, AT(allow_broken_privacy), "false", 0.0, 0.0, NULL, NULL, "let wishart-published run; the statement says what is true"},
+    {"ledger", BB_OPTION_TEXT, AT(ledger), NULL, 0.0, 0.0, NULL, "FILE", "charge the run to this population's budget"},
+    {"population", BB_OPTION_TEXT, AT(population), NULL, 0.0, 0.0, NULL, "NAME", "the population that a new ledger is for"},
+    {"budget-epsilon", BB_OPTION_AUTO, AT(budget_epsilon), "auto", 1e-6, 1e6, NULL, "E", "a new ledger's budget"},
+    {"budget-delta", BB_OPTION_AUTO, AT(budget_delta), "auto", 0.0, 1.0, NULL, "D", "a new ledger's budget"},
+    {"ledger-kind", BB_OPTION_TEXT, AT(ledger_kind), NULL, 0.0, 0.0, NULL, "KIND", "what a new ledger adds up: sum (default) epsilon and delta; gdp mu^2, for Gaussian releases only; rdp Renyi divergence at one order"},
+    {"ledger-order", BB_OPTION_AUTO, AT(ledger_order), "auto", 1.0, 1e12, NULL, "A", "a new ledger's Renyi order, for kind rdp; auto suits its budget"},
+    {"seed", BB_OPTION_TEXT, AT(seed), NULL, 0.0, 0.0, NULL, "S", "reproducible noise, for tests and simulations: the run is not private"},
+    {"threads", BB_OPTION_COUNT, AT(threads), "0", 0.0, 4096.0, NULL, "N", "threads; 0 takes as many as the data keep busy; results do not depend on it"},
+    {"compare", BB_OPTION_TEXT, AT(compare), NULL, 0.0, 0.0, NULL, "LIST", "for evaluation only, separated by commas: stl (every task alone, penalty by pooled cross-validation), no-privacy (the same method without noise)"},
+    {"output", BB_OPTION_TEXT, AT(output), NULL, 0.0, 0.0, NULL, "RUN", "the run directory to make"},
+    {"force", BB_OPTION_FLAG, AT(force), "false", 0.0, 0.0, NULL, NULL, "replace RUN if it is a run directory"},
+    {"json", BB_OPTION_FLAG, AT(json), "false", 0.0, 0.0, NULL, NULL, "results on stdout as one JSON object"},
+    {"config", BB_OPTION_TEXT, AT(config), NULL, 0.0, 0.0, NULL, "FILE", "options from a JSON file; flags override it"},
+};
+
+static const bb_train_row attribute[] = {
+    {"Data:", 0, true}, {NULL, 0, true}, {NULL, 0, true}, {NULL, 0, true},
+    {NULL, 0, false}, {NULL, 0, false}, {NULL, 0, false},
+    {NULL, 0, true}, {NULL, 0, true}, {NULL, 0, true},
+    {NULL, 0, true}, {NULL, 0, true}, {NULL, 0, false},
+    {NULL, 0, true}, {NULL, 0, false},
+    {"Learning:", 0, true}, {NULL, 0, true}, {NULL, 0, true}, {NULL, 0, true},
+    {NULL, 0, true}, {NULL, 0, true}, {NULL, 0, true}, {NULL, 0, true}, {NULL, 0, true},
+    {NULL, 0, true}, {NULL, 0, true}, {NULL, 0, true},
+    {"Privacy:", 0, true}, {NULL, 0, true}, {NULL, 0, true}, {NULL, 0, true},
+    {NULL, 0, true}, {NULL, 0, false}, {NULL, 0, false}, {NULL, 0, false},
+    {NULL, 0, false}, {NULL, 0, false}, {NULL, 0, false}, {NULL, 0, true},
+    {"Running:", 0, false}, {NULL, 0, false}, {NULL, 'o', false}, {NULL, 0, false},
+    {NULL, 0, false}, {NULL, 0, false},
+};
+/* clang-format on */
+
+enum { ROWS = sizeof option / sizeof *option };
+_Static_assert(ROWS == sizeof attribute / sizeof *attribute, "one attribute a row");
+
+bb_options bb_train_table(void) {
+    return (bb_options){option, ROWS};
+}
+
+const bb_train_row *bb_train_row_of(size_t row) {
+    return &attribute[row];
+}
+
+/* -- the method's own options
+ * ---------------------------------------------------------- */
+
+bb_status bb_train_method(const char *name, const bb_method **method) {
+    *method = bb_method_find(name);
+    if (*method) return BB_OK;
+    return bb_fail(BB_EUSAGE, "unknown method \"%s\" (see `billboard methods')", name);
+}
+
+bb_status bb_train_method_options(const bb_method *method, void **options) {
+    bb_status status =
+        bb_allocate((char **)options, method->options_size, 1, "a method's options");
+    if (!status) status = bb_options_default(method->options, *options);
+    return status;
+}
+
+static bb_status find_method(bb_train_request *r) {
+    const char *name = r->options.method;
+    if (!name)
+        return bb_fail(BB_EUSAGE,
+                       "which method? give --method (see `billboard methods')");
+    const bb_status status = bb_train_method(name, &r->method);
+    return status ? status : bb_train_method_options(r->method, &r->method_options);
+}
+
+static bb_status set_pair(bb_train_request *r, const char *pair) {
+    char *name = NULL;
+    const char *equals = strchr(pair, '=');
+    if (!equals) return bb_fail(BB_EUSAGE, "--set expects key=value, got \"%s\"", pair);
+    bb_status status = bb_duplicate(&name, pair, (size_t)(equals - pair));
+    if (!status)
+        status = bb_options_set(r->method->options, r->method_options, r->method->name,
+                                name, equals + 1);
+    free(name);
+    return status;
+}
+
+/* Several --phase are one text, separated by semicolons. */
+static bb_status add_phase_text(bb_train_options *o, const char *text) {
+    char *both = NULL;
+    assert(text); /* --phase has a value */
+    const size_t size = (o->phase ? strlen(o->phase) : 0) + strlen(text) + 2;
+    const bb_status status = bb_allocate(&both, size, 1, "the phases");
+    if (status) return status;
+    snprintf(both, size, "%s%s%s", o->phase ? o->phase : "", o->phase ? ";" : "", text);
+    free(o->phase);
+    o->phase = both;
+    return BB_OK;
+}
+
+static const char *last_text(const bb_train_flag *flag, size_t flags,
+                             const char *name) {
+    const char *text = NULL;
+    for (size_t f = 0; f < flags; f++)
+        if (strcmp(flag[f].name, name) == 0) text = flag[f].text;
+    return text;
+}
+
+/* Options that are texts because not every value is a number may be numbers here. */
+static bb_status number_to_text(json_t *config, const char *name) {
+    const json_t *number = json_object_get(config, name);
+    if (!json_is_number(number)) return BB_OK;
+    char *text = bb_json_text(number, 0);
+    const bool failed = !text || json_object_set_new(config, name, json_string(text));
+    free(text);
+    return failed ? bb_fail(BB_ENOMEM, "no memory for option \"%s\"", name) : BB_OK;
+}
+
+/* A run directory's public/options.json says more than the options. */
+static void keep_options(json_t **config) {
+    json_t *options = json_object_get(*config, "options");
+    if (!json_is_object(options)) return;
+    json_incref(options);
+    json_decref(*config);
+    *config = options;
+}
+
+/* Takes the member "set" out of the config file's object into *set. */
+static bb_status read_config(bb_train_options *o, const char *path, json_t **set) {
+    json_t *config = NULL;
+    bb_status status = bb_json_read_file(&config, path);
+    if (status) return status;
+    keep_options(&config);
+    if (json_is_object(config)) {
+        *set = json_incref(json_object_get(config, "set"));
+        json_object_del(config, "set");
+    }
+    status = number_to_text(config, "delta");
+    if (!status) status = number_to_text(config, "seed");
+    if (!status && json_object_get(config, "config"))
+        status =
+            bb_fail(BB_EUSAGE, "%s: a config file cannot name a config file", path);
+    if (!status) status = bb_options_set_json(bb_train_table(), o, path, config);
+    json_decref(config);
+    return status;
+}
+
+bb_status bb_train_resolve(bb_train_request *out, const bb_train_flag *flag,
+                           size_t flags) {
+    bb_train_request r = {0};
+    json_t *set = NULL;
+    const char *config = last_text(flag, flags, "config");
+    bb_status status = bb_options_default(bb_train_table(), &r.options);
+    if (!status && config) status = read_config(&r.options, config, &set);
+    if (last_text(flag, flags, "phase")) {
+        free(r.options.phase); /* what a config file says */
+        r.options.phase = NULL;
+    }
+    for (size_t f = 0; f < flags && !status; f++)
+        if (strcmp(flag[f].name, "phase") == 0)
+            status = add_phase_text(&r.options, flag[f].text);
+        else if (strcmp(flag[f].name, "set") != 0)
+            status = bb_options_set(bb_train_table(), &r.options, "train", flag[f].name,
+                                    flag[f].text);
+    if (!status) status = find_method(&r);
+    if (!status && set)
+        status = bb_options_set_json(r.method->options, r.method_options,
+                                     r.method->name, set);
+    for (size_t f = 0; f < flags && !status; f++)
+        if (strcmp(flag[f].name, "set") == 0)
+            status = set_pair(&r, flag[f].text ? flag[f].text : "");
+    if (!status) status = bb_train_phases(&r);
+    json_decref(set);
+    if (status)
+        bb_train_request_free(&r);
+    else
+        *out = r;
+    return status;
+}
+
+void bb_train_request_free(bb_train_request *r) {
+    for (size_t k = 0; k < r->phases_then; k++) {
+        void *options = (void *)(uintptr_t)r->then[k].options;
+        if (options) bb_options_free(r->then[k].method->options, options);
+        free(options);
+    }
+    free(r->then);
+    if (r->method_options) bb_options_free(r->method->options, r->method_options);
+    free(r->method_options);
+    bb_options_free(bb_train_table(), &r->options);
+    *r = (bb_train_request){0};
+}
+
+json_t *bb_train_json(const bb_train_request *r, bool only_public) {
+    json_t *object = bb_options_json(bb_train_table(), &r->options);
+    for (size_t k = 0; object && k < ROWS; k++)
+        if ((only_public && !attribute[k].is_public) ||
+            strcmp(option[k].name, "config") == 0)
+            json_object_del(object, option[k].name);
+    if (object &&
+        json_object_set_new(object, "set",
+                            bb_options_json(r->method->options, r->method_options))) {
+        json_decref(object);
+        return NULL;
+    }
+    return object;
+}

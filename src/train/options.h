@@ -1,0 +1,84 @@
+/* options.h - the options of a training run: one table drives the flags, the config
+ * file, --help, and the resolved options that a run directory keeps. */
+#ifndef BB_TRAIN_OPTIONS_H
+#define BB_TRAIN_OPTIONS_H
+
+#include "base/options.h"
+#include "core/run.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct bb_train_options {
+    /* data */
+    char *task, *target, *features, *ignore, *labels, *tasks, *test, *scale;
+    char *cluster, *image;
+    uint64_t classes;
+    int format, standardize;
+    double train_fraction;
+    uint64_t split_seed;
+    /* learning */
+    char *method, *schedule, *phase, *finetune, *net;
+    uint64_t batch, start_seed;
+    int loss, loss_scale;
+    bool no_intercept;
+    uint64_t rounds;
+    char *sampling; /* NULL: all */
+    /* privacy */
+    double epsilon; /* NaN: not given */
+    char *delta;    /* NULL: the default; "paper"; or a number */
+    int adjacency;
+    char *mechanism;
+    bool allow_broken_privacy;
+    char *ledger, *population;
+    double budget_epsilon, budget_delta; /* NaN: not given */
+    char *ledger_kind;                   /* NULL: not given */
+    double ledger_order;                 /* NaN: not given */
+    char *seed;                          /* NULL: secure noise */
+    /* running */
+    uint64_t threads;
+    char *compare, *output, *config;
+    bool force, json;
+} bb_train_options;
+
+/* Where an option belongs in --help, and whether others may know it: options that name
+ * files of the operator's machine or change nothing that is published are not public.
+ */
+typedef struct bb_train_row {
+    const char *group; /* starts a new group of --help when not NULL */
+    char key;          /* one-letter flag, 0 for none */
+    bool is_public;
+} bb_train_row;
+
+/* The table and, row by row, its attributes. */
+bb_options bb_train_table(void);
+const bb_train_row *bb_train_row_of(size_t row);
+
+/* What --set, or the member "set" of a config file, gave to the method. */
+typedef struct bb_train_request {
+    bb_train_options options;
+    const bb_method *method;
+    void *method_options; /* method->options_size */
+    bb_phase *then;       /* phases after the first, finetuning the last of them */
+    size_t phases_then;
+    char name[BB_RUN_NAME]; /* of what shares something: bb_run_name */
+} bb_train_request;
+
+/* One flag of the command line: a text for an option, NULL for a flag without value;
+ * name "set" carries "key=value" for the method. */
+typedef struct bb_train_flag {
+    const char *name, *text;
+} bb_train_flag;
+
+/* Resolves defaults, then the config file (which may have all options but `config`, and
+ * "set": {...}), then the flags in their order. BB_EUSAGE with one precise message. */
+BB_MUST_CHECK bb_status bb_train_resolve(bb_train_request *out,
+                                         const bb_train_flag *flag, size_t flags);
+void bb_train_request_free(bb_train_request *request);
+
+/* The resolved options as JSON with the method's own under "set"; only_public leaves
+ * out the rows that are not. What comes back can be given as --config. NULL: out of
+ * memory. */
+json_t *bb_train_json(const bb_train_request *request, bool only_public);
+
+#endif

@@ -1,0 +1,133 @@
+#include "train/phases.h"
+
+#include "base/memory.h"
+#include "base/number.h"
+#include "methods/registry.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One key=value of a phase: rounds, share, or the method's own. */
+static bb_status set_one(bb_phase *phase, char *pair) {
+    char *equals = strchr(pair, '=');
+    uint64_t rounds;
+    if (!equals)
+        return bb_fail(BB_EUSAGE, "phase %s: expected key=value, found \"%s\"",
+                       phase->method->name, pair);
+    *equals = '\0';
+    const char *value = equals + 1;
+    if (strcmp(pair, "rounds") == 0) {
+        if (!bb_number_count(value, &rounds) || rounds > 1000000 ||
+            phase->method->kind == BB_METHOD_ALONE)
+            return bb_fail(BB_EUSAGE,
+                           "phase %s: rounds expects a whole number up to 1000000, for "
+                           "a method that shows something, got \"%s\"",
+                           phase->method->name, value);
+        phase->rounds = (uint32_t)rounds;
+        return BB_OK;
+    }
+    if (strcmp(pair, "share") == 0) {
+        if (!bb_number_real(value, &phase->share) || !(phase->share > 0.0) ||
+            !(phase->share < 1.0) || phase->method->kind == BB_METHOD_ALONE)
+            return bb_fail(
+                BB_EUSAGE,
+                "phase %s: share expects a part of the budget in (0, 1), for "
+                "a method that shows something, got \"%s\"",
+                phase->method->name, value);
+        return BB_OK;
+    }
+    return bb_options_set(phase->method->options, (void *)(uintptr_t)phase->options,
+                          phase->method->name, pair, value);
+}
+
+/* Appends a phase: `method`, then what the comma-separated text says. */
+static bb_status add(bb_train_request *r, const char *method, char *text) {
+    size_t room = r->phases_then;
+    void *options = NULL;
+    bb_status status =
+        bb_grow(&r->then, &room, r->phases_then + 1, sizeof *r->then, "the phases");
+    if (status) return status;
+    bb_phase *phase = &r->then[r->phases_then];
+    *phase = (bb_phase){0};
+    status = bb_train_method(method, &phase->method);
+    if (status) return status;
+    r->phases_then++;
+    status = bb_train_method_options(phase->method, &options);
+    phase->options = options;
+    while (!status && text) {
+        char *comma = strchr(text, ',');
+        if (comma) *comma = '\0';
+        status = set_one(phase, text);
+        text = comma ? comma + 1 : NULL;
+    }
+    return status;
+}
+
+static bb_status add_phases(bb_train_request *r) {
+    char *copy = NULL;
+    const char *text = r->options.phase;
+    if (!text) return BB_OK;
+    bb_status status = bb_duplicate(&copy, text, strlen(text));
+    for (char *at = copy; !status && at;) {
+        char *end = strchr(at, ';');
+        if (end) *end = '\0';
+        char *comma = strchr(at, ',');
+        if (comma) *comma = '\0';
+        status = add(r, at, comma ? comma + 1 : NULL);
+        at = end ? end + 1 : NULL;
+    }
+    free(copy);
+    return status;
+}
+
+/* The last method that shows something says how its models are finetuned. */
+static bb_status choose_finetuning(bb_train_request *r) {
+    const char *how = r->method->finetune;
+    for (size_t k = 0; k < r->phases_then; k++)
+        if (r->then[k].method->kind != BB_METHOD_ALONE)
+            how = r->then[k].method->finetune;
+    for (size_t k = 0; k < r->phases_then; k++)
+        if (r->then[k].method->follows) how = NULL;
+    if (!how) how = "none";
+    return bb_duplicate(&r->options.finetune, how, strlen(how));
+}
+
+static bb_status add_finetuning(bb_train_request *r) {
+    char *copy = NULL;
+    bb_status status = r->options.finetune ? BB_OK : choose_finetuning(r);
+    if (status || strcmp(r->options.finetune, "none") == 0) return status;
+    const size_t size = strlen(r->options.finetune) + 5;
+    status = bb_allocate(&copy, size, 1, "the phases");
+    if (!status) {
+        snprintf(copy, size, "how=%s", r->options.finetune);
+        status = add(r, "finetune", copy);
+    }
+    free(copy);
+    return status;
+}
+
+static void share_rest(bb_train_request *r) {
+    double rest = 1.0;
+    size_t without = r->method->kind != BB_METHOD_ALONE;
+    for (size_t k = 0; k < r->phases_then; k++) {
+        rest -= r->then[k].share;
+        without +=
+            r->then[k].method->kind != BB_METHOD_ALONE && r->then[k].share == 0.0;
+    }
+    for (size_t k = 0; k < r->phases_then; k++)
+        if (r->then[k].method->kind != BB_METHOD_ALONE && r->then[k].share == 0.0)
+            r->then[k].share = rest / (double)without;
+}
+
+bb_status bb_train_phases(bb_train_request *r) {
+    bb_status status = add_phases(r);
+    if (!status) status = add_finetuning(r);
+    if (status) return status;
+    share_rest(r);
+    bb_run_name(
+        &(bb_run){.method = r->method, .then = r->then, .phases_then = r->phases_then},
+        r->name);
+    return BB_OK;
+}

@@ -1,0 +1,191 @@
+#include "train/population.h"
+
+#include "base/memory.h"
+#include "data/split.h"
+#include "train/clusters.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+bb_read_options bb_population_format(const bb_train_options *o) {
+    return (bb_read_options){.format = (bb_format)o->format,
+                             .task = o->task,
+                             .target = o->target,
+                             .features = o->features,
+                             .ignore = o->ignore,
+                             .labels = o->labels,
+                             .tasks = o->tasks,
+                             .image = o->image,
+                             .multilabel = o->loss == BB_LOSS_MULTILABEL,
+                             .outputs = (size_t)o->classes};
+}
+
+/* Targets as the loss has them; outputs: of the rows that were read before, or 0. */
+static bb_status read_rows(const bb_train_options *o, bb_loss loss, size_t *outputs,
+                           const char *path, bb_dataset *out) {
+    bb_read_options format = bb_population_format(o);
+    bb_dataset data = {0};
+    if (path == o->test) format.labels = format.tasks = NULL; /* those are the data's */
+    if (*outputs) format.outputs = *outputs;
+    bb_status status = bb_read(path, &format, &data);
+    if (status) return status;
+    if (loss == BB_LOSS_LOGISTIC) {
+        status = bb_dataset_label_check(&data);
+        if (!status) bb_dataset_labels(&data, data.y);
+    }
+    *outputs = loss == BB_LOSS_MULTILABEL ? data.labels : format.outputs;
+    if (loss == BB_LOSS_SOFTMAX) status = bb_dataset_class_check(&data, outputs);
+    if (loss < BB_LOSS_SOFTMAX) *outputs = 1;
+    if (status)
+        bb_dataset_free(&data);
+    else
+        *out = data;
+    return status;
+}
+
+/* Test rows from a file of their own, with the tasks and features of the training rows.
+ */
+static bb_status read_test(bb_population *p, const bb_train_options *o, bb_loss loss,
+                           const bb_dataset *train, bb_dataset *test) {
+    bb_dataset data = {0};
+    bb_status status = read_rows(o, loss, &p->outputs, o->test, &data);
+    if (!status && o->cluster) status = bb_clusters_drop(&data, o->cluster);
+    if (!status)
+        status = bb_dataset_match(&data, train->tasks, train->task_name,
+                                  train->features, train->feature_name, test);
+    bb_dataset_free(&data);
+    return status;
+}
+
+static bb_status read_parts(bb_population *p, const bb_train_options *o, bb_loss loss,
+                            const char *path, bb_dataset *train, bb_dataset *test) {
+    bb_dataset read = {0};
+    bb_status status = read_rows(o, loss, &p->outputs, path, &read);
+    if (!status && o->cluster)
+        status = bb_clusters_take(&read, o->cluster, &p->cluster, &p->clusters);
+    if (!status && !o->test)
+        status = bb_split(&read, o->train_fraction, o->split_seed, train, test, NULL);
+    if (!status && o->test) {
+        *train = read;
+        read = (bb_dataset){0};
+        status = read_test(p, o, loss, train, test);
+    }
+    bb_dataset_free(&read);
+    return status;
+}
+
+static bb_status open_steps(bb_population *p, const bb_train_options *o, bb_loss loss,
+                            bool constant, const bb_dataset *train) {
+    static const bb_standardize how[] = {BB_STANDARDIZE_NONE, BB_STANDARDIZE_UNIT_ROWS,
+                                         BB_STANDARDIZE_TASK};
+    bb_preprocess_options options = {.standardize = how[o->standardize],
+                                     .constant = constant,
+                                     .scale_target = loss == BB_LOSS_SQUARED,
+                                     .network = o->net != NULL};
+    bb_ranges ranges = {0};
+    bb_status status = o->scale ? bb_ranges_read(&ranges, o->scale) : BB_OK;
+    if (o->scale) {
+        options.scale = &ranges;
+        options.scale_source = o->scale;
+    }
+    if (!status) status = bb_preprocess_open(&p->steps, &options, train);
+    bb_ranges_free(&ranges);
+    if (status) return status;
+    json_t *open = bb_preprocess_json(&p->steps);
+    status = open ? bb_preprocess_parse(&p->open, open, "preprocessing",
+                                        train->features, train->feature_name)
+                  : bb_fail(BB_ENOMEM, "no memory for the preprocessing");
+    json_decref(open);
+    return status;
+}
+
+static bb_status prepare(bb_population *p, const bb_dataset *train,
+                         const bb_dataset *test) {
+    bb_status status = bb_preprocess_apply(&p->open, train, false, &p->train);
+    if (!status) status = bb_preprocess_apply(&p->open, test, false, &p->test);
+    p->prepared_is_train = !p->steps.mean && !p->steps.has_target;
+    if (!status && p->prepared_is_train)
+        p->prepared = p->train;
+    else if (!status)
+        status = bb_preprocess_apply(&p->steps, train, true, &p->prepared);
+    return status;
+}
+
+bb_status bb_population_open(bb_population *population, const bb_train_options *o,
+                             bb_loss loss, bool constant, const char *path) {
+    bb_population p = {.own_intercept = !o->no_intercept && !constant};
+    bb_dataset train = {0}, test = {0};
+    bb_status status = read_parts(&p, o, loss, path, &train, &test);
+    if (!status) status = open_steps(&p, o, loss, !o->no_intercept && constant, &train);
+    if (!status) status = prepare(&p, &train, &test);
+    bb_dataset_free(&train);
+    bb_dataset_free(&test);
+    if (status)
+        bb_population_close(&p);
+    else
+        *population = p;
+    return status;
+}
+
+size_t bb_population_long_rows(const bb_population *p) {
+    const bb_dataset *data = &p->prepared;
+    const size_t features = p->steps.features;
+    size_t count = 0;
+    if (p->steps.rows != BB_ROWS_PLAIN) return 0;
+    for (size_t r = 0; r < data->rows; r++) {
+        double squares = 0.0;
+        const size_t begin = data->x ? 0 : data->sparse_first[r];
+        const size_t end = data->x ? features : data->sparse_first[r + 1];
+        for (size_t e = begin; e < end; e++) {
+            const double z =
+                data->x ? data->x[r * data->features + e] : data->sparse_value[e];
+            if (data->x || data->sparse_column[e] < features) squares += z * z;
+        }
+        count += squares > 1.0 + 1e-9;
+    }
+    return count;
+}
+
+void bb_population_close(bb_population *p) {
+    if (!p->prepared_is_train) bb_dataset_free(&p->prepared);
+    bb_dataset_free(&p->train);
+    bb_dataset_free(&p->test);
+    bb_preprocess_free(&p->steps);
+    bb_preprocess_free(&p->open);
+    free(p->cluster);
+    *p = (bb_population){0};
+}
+
+/* -- models
+ * ---------------------------------------------------------------------------- */
+
+/* What the constant column is in every row, or 0 where it differs from row to row. */
+static double constant_of(const bb_preprocess *open) {
+    if (!open->constant || open->rows == BB_ROWS_UNIT) return 0.0;
+    return open->rows == BB_ROWS_BALL ? 1.0 / sqrt((double)open->width) : 1.0;
+}
+
+bb_status bb_population_models(const bb_population *p, const double *weight,
+                               const double *intercept, bb_models *out) {
+    const size_t width = p->prepared.features;
+    const double constant = constant_of(&p->open);
+    bb_models m = {0};
+    double *w = NULL;
+    bb_status status = bb_models_open(&m, &p->prepared);
+    if (!status) status = bb_allocate(&w, width, sizeof *w, "a model");
+    if (constant != 0.0 && !status) m.features = width - 1;
+    for (size_t i = 0; i < m.tasks && !status; i++) {
+        memcpy(w, weight + i * width, width * sizeof *w);
+        m.intercept[i] = intercept[i];
+        bb_preprocess_fold(&p->steps, i, w, &m.intercept[i]);
+        memcpy(m.weight + i * m.features, w, m.features * sizeof *w);
+        if (constant != 0.0) m.intercept[i] += constant * w[width - 1];
+    }
+    free(w);
+    if (status)
+        bb_models_free(&m);
+    else
+        *out = m;
+    return status;
+}

@@ -1,0 +1,53 @@
+/* population.h - the rows of a run: training and test rows of the same tasks, as
+ * methods see them and as finished models see them.
+ *
+ * Finished models are for rows after the public steps of preprocessing (column ranges,
+ * unit rows) and predict targets in their own unit; whatever is affine and belongs to
+ * one task (its means and deviations, a constant column) is folded into its model. */
+#ifndef BB_TRAIN_POPULATION_H
+#define BB_TRAIN_POPULATION_H
+
+#include "core/method.h"
+#include "data/preprocess.h"
+#include "data/read.h"
+#include "models/models.h"
+#include "train/options.h"
+
+typedef struct bb_population {
+    bb_preprocess steps;    /* all of them */
+    bb_preprocess open;     /* the public ones */
+    bb_dataset train, test; /* after the public steps; targets in their own unit, labels
+                               -1 and +1 with the logistic loss */
+    bb_dataset prepared;    /* training rows as methods see them */
+    bool prepared_is_train; /* the two are one */
+    bool own_intercept;     /* models have one beside their weights */
+    size_t outputs;         /* classes or labels; 1 */
+    uint32_t *cluster; /* tasks: their public group, from 0; NULL without --cluster */
+    size_t clusters;
+} bb_population;
+
+/* How the request says that data are to be read. Borrows its texts. */
+bb_read_options bb_population_format(const bb_train_options *options);
+
+/* Reads the data at `path` and the test file, if one is named; splits and prepares.
+ * constant: rows get a constant column, in place of an own intercept
+ * of the models. */
+BB_MUST_CHECK bb_status bb_population_open(bb_population *population,
+                                           const bb_train_options *options,
+                                           bb_loss loss, bool constant,
+                                           const char *path);
+/* How many rows to learn from lie outside the unit ball, where methods that share
+ * through the door expect them; the constant column does not count. Looks at all
+ * tasks' rows, so it is for the operator of a simulation only. */
+size_t bb_population_long_rows(const bb_population *population);
+
+/* Takes a zeroed one, too. */
+void bb_population_close(bb_population *population);
+
+/* Finished models of one linear output from what methods learned: weight tasks x
+ * prepared.features, intercept tasks. */
+BB_MUST_CHECK bb_status bb_population_models(const bb_population *population,
+                                             const double *weight,
+                                             const double *intercept, bb_models *out);
+
+#endif

@@ -1,0 +1,266 @@
+#include "train/report.h"
+
+#include "base/json.h"
+#include "linalg/linalg.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* -- JSON
+ * ------------------------------------------------------------------------------ */
+
+json_t *bb_metrics_json(const bb_metrics *m) {
+    return json_pack(
+        "{s:I,s:I,s:I,s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "rows",
+        (json_int_t)m->rows, "tasks", (json_int_t)m->tasks, "tasks_without_rows",
+        (json_int_t)m->without_rows, "tasks_of_one_class", (json_int_t)m->one_class,
+        "nmse", bb_json_real(m->nmse), "rmse", bb_json_real(m->rmse), "r2",
+        bb_json_real(m->r2), "auc", bb_json_real(m->auc), "accuracy",
+        bb_json_real(m->accuracy), "log_loss", bb_json_real(m->log_loss), "precision",
+        bb_json_real(m->precision), "recall", bb_json_real(m->recall), "f1",
+        bb_json_real(m->f1), "recall_at_5", bb_json_real(m->recall_at_5));
+}
+
+json_t *bb_majority_json(const bb_majority *m, bool own, bb_loss loss, const char *of) {
+    const bb_metrics *part = own ? &m->own : &m->pooled;
+    if (!m->there) return json_null();
+    if (loss == BB_LOSS_MULTILABEL)
+        return json_pack("{s:s,s:o,s:o,s:o}", "of", of, "precision",
+                         bb_json_real(part->precision), "recall",
+                         bb_json_real(part->recall), "f1", bb_json_real(part->f1));
+    return json_pack("{s:s,s:o}", "of", of, "accuracy", bb_json_real(part->accuracy));
+}
+
+json_t *bb_summary_json(const bb_summary *s, bb_loss loss) {
+    return json_pack("{s:s,s:I,s:o,s:o,s:o}", "metric", bb_loss_metric(loss), "tasks",
+                     (json_int_t)s->tasks, "min", bb_json_real(s->least), "median",
+                     bb_json_real(s->median), "max", bb_json_real(s->most));
+}
+
+static json_t *text_or_null(const char *text) {
+    return text ? json_string(text) : json_null();
+}
+
+/* The statement's object, with its first guarantee's figures on top. */
+static json_t *privacy_json(const bb_report *r) {
+    json_t *object = bb_statement_json(&r->statement);
+    const bool any = r->statement.count > 0;
+    const bb_guarantee *g = &r->statement.guarantee[0];
+    const bool valid = any && g->valid;
+    json_t *top = json_pack(
+        "{s:o,s:o,s:o,s:s,s:s,s:o}", "epsilon", bb_json_real(valid ? g->epsilon : NAN),
+        "delta", bb_json_real(valid ? g->delta : NAN), "adjacency",
+        text_or_null(any ? bb_adjacency_name(g->adjacency) : NULL), "sampling",
+        any ? g->sampling : "all", "mechanism", r->mechanism, "noise_multiplier",
+        bb_json_real(any ? g->noise_multiplier : NAN));
+    if (!object || json_object_update(object, top)) {
+        json_decref(object);
+        object = NULL;
+    }
+    json_decref(top);
+    return object;
+}
+
+static json_t *stl_json(const bb_baseline *stl) {
+    if (!stl->there) return json_null();
+    return json_pack("{s:o,s:s,s:o}", "lambda", bb_json_real(stl->lambda), "note",
+                     "for evaluation only: its penalty was chosen by pooled "
+                     "cross-validation, which looks at all tasks' training rows",
+                     "test", bb_metrics_json(&stl->test));
+}
+
+static json_t *no_privacy_json(const bb_baseline *rival) {
+    if (!rival->there) return json_null();
+    return json_pack("{s:s,s:o,s:o}", "note",
+                     "for evaluation only: the same method without noise or clipping",
+                     "test", bb_metrics_json(&rival->test), "share_not_worse",
+                     bb_json_real(rival->gain.not_worse));
+}
+
+static json_t *compare_json(const bb_report *r) {
+    const double nothing = NAN;
+    return json_pack("{s:o,s:o,s:o,s:o}", "stl", stl_json(&r->stl), "no-privacy",
+                     no_privacy_json(&r->no_privacy), "share_not_worse",
+                     bb_json_real(r->stl.there ? r->stl.gain.not_worse : nothing),
+                     "share_better",
+                     bb_json_real(r->stl.there ? r->stl.gain.better : nothing));
+}
+
+static json_t *phases_json(const bb_train_request *request) {
+    json_t *list = json_pack("[s]", request->method->name);
+    for (size_t k = 0; k < request->phases_then && list; k++)
+        if (json_array_append_new(list, json_string(request->then[k].method->name))) {
+            json_decref(list);
+            list = NULL;
+        }
+    return list;
+}
+
+json_t *bb_report_json(const bb_report *r) {
+    const json_int_t rounds = (json_int_t)r->rounds;
+    return json_pack(
+        "{s:s,s:s,s:s,s:s,s:I,s:I,s:I,s:o,s:o,s:b,s:I,s:I,s:o,s:o,s:o,s:o,s:o,s:s,s:s,"
+        "s:{s:f,s:f,s:f},s:{s:s,s:I},s:o,s:o,s:o,s:o}",
+        "program", "billboard", "version", BB_VERSION, "method",
+        r->request->method->name, "loss", bb_loss_name(r->loss), "tasks",
+        (json_int_t)r->tasks, "features", (json_int_t)r->features, "rows",
+        (json_int_t)r->rows, "objective", bb_json_real(r->outcome.objective), "gap",
+        bb_json_real(r->outcome.gap), "converged", r->outcome.converged, "iterations",
+        rounds, "rounds", rounds, "privacy", privacy_json(r), "train",
+        bb_metrics_json(&r->train), "test", bb_metrics_json(&r->test), "per_task",
+        bb_summary_json(&r->per_task, r->loss), "compare", compare_json(r),
+        "billboard_sha256", r->billboard_sha256, "models_sha256", r->models_sha256,
+        "seconds", "read", r->seconds_read, "solve", r->seconds_solve, "total",
+        r->seconds_total, "machine", "openblas_core", bb_linalg_core(), "threads",
+        (json_int_t)r->threads, "majority",
+        bb_majority_json(&r->majority, false, r->loss, "training"), "majority_task",
+        bb_majority_json(&r->majority, true, r->loss, "training"), "phases",
+        phases_json(r->request), "never_picked",
+        r->sampled ? json_integer((json_int_t)r->never_picked) : json_null());
+}
+
+/* -- for people
+ * ------------------------------------------------------------------------ */
+
+/* What a line of a table shows of each loss. */
+static const struct {
+    const char *name[2];
+    size_t at[2];
+} column[] = {
+    {{"nMSE", "RMSE"}, {offsetof(bb_metrics, nmse), offsetof(bb_metrics, rmse)}},
+    {{"AUC", "accuracy"}, {offsetof(bb_metrics, auc), offsetof(bb_metrics, accuracy)}},
+    {{"accuracy", "log loss"},
+     {offsetof(bb_metrics, accuracy), offsetof(bb_metrics, log_loss)}},
+    {{"F1", "recall@5"},
+     {offsetof(bb_metrics, f1), offsetof(bb_metrics, recall_at_5)}}};
+
+void bb_metrics_heading(FILE *stream, bb_loss loss) {
+    fprintf(stream, "%-42s %10s %10s %8s\n", "", column[loss].name[0],
+            column[loss].name[1], "rows");
+}
+
+static void print_number(FILE *stream, double value) {
+    if (isnan(value))
+        fprintf(stream, " %10s", "-");
+    else
+        fprintf(stream, " %10.4f", value);
+}
+
+void bb_metrics_line(FILE *stream, bb_loss loss, const char *name,
+                     const bb_metrics *m) {
+    fprintf(stream, "%-42s", name);
+    for (int k = 0; k < 2; k++) {
+        double value;
+        memcpy(&value, (const char *)m + column[loss].at[k], sizeof value);
+        print_number(stream, value);
+    }
+    fprintf(stream, " %8zu\n", m->rows);
+}
+
+void bb_majority_lines(FILE *stream, bb_loss loss, const char *of,
+                       const bb_majority *m) {
+    const char *const which =
+        loss == BB_LOSS_MULTILABEL ? "5 commonest" : "commonest class";
+    char line[64];
+    if (!m->there) return;
+    snprintf(line, sizeof line, "%s of %s", which, of);
+    bb_metrics_line(stream, loss, line, &m->pooled);
+    snprintf(line, sizeof line, "each task's %s of %s", which, of);
+    bb_metrics_line(stream, loss, line, &m->own);
+}
+
+/* What the noise of the marked line is for: never epsilon alone. */
+static void print_star(const bb_report *r, FILE *stream) {
+    for (size_t k = 0; k < r->statement.count; k++) {
+        const bb_guarantee *g = &r->statement.guarantee[k];
+        const char *doubt = !g->valid             ? "claimed, not valid, "
+                            : r->statement.seeded ? "not private (seeded), "
+                                                  : "";
+        fprintf(stream, "* %s%s: epsilon %g, delta %g, %s, sampling %s\n", doubt,
+                strcmp(g->unit, "task") == 0 ? "a whole task" : "one row", g->epsilon,
+                g->delta, bb_adjacency_name(g->adjacency), g->sampling);
+    }
+}
+
+static void print_table(const bb_report *r, FILE *stream) {
+    /* the names of several phases are too long for a table */
+    const char *name =
+        strstr(r->request->name, " then ") ? "this run" : r->request->name;
+    char line[64];
+    bb_metrics_heading(stream, r->loss);
+    bb_metrics_line(stream, r->loss, "training rows", &r->train);
+    if (!r->test.rows) return;
+    if (r->stl.there) {
+        if (isnan(r->stl.lambda))
+            snprintf(line, sizeof line, "test rows: every task alone");
+        else
+            snprintf(line, sizeof line, "test rows: every task alone (%.3g)",
+                     r->stl.lambda);
+        bb_metrics_line(stream, r->loss, line, &r->stl.test);
+    }
+    if (r->statement.count)
+        snprintf(line, sizeof line, "test rows: %.30s, %s noise *", name, r->mechanism);
+    else
+        snprintf(line, sizeof line, "test rows: %.40s", name);
+    bb_metrics_line(stream, r->loss, line, &r->test);
+    if (r->no_privacy.there) {
+        snprintf(line, sizeof line, "test rows: %.40s, no privacy", name);
+        bb_metrics_line(stream, r->loss, line, &r->no_privacy.test);
+    }
+    bb_majority_lines(stream, r->loss, "training", &r->majority);
+    print_star(r, stream);
+}
+
+static void print_tasks(const bb_report *r, FILE *stream) {
+    if (r->per_task.tasks)
+        fprintf(stream,
+                "one task's %s: least %.4g, median %.4g, most %.4g (%zu tasks)\n",
+                column[r->loss].name[0], r->per_task.least, r->per_task.median,
+                r->per_task.most, r->per_task.tasks);
+    if (r->test.rows && r->test.without_rows)
+        fprintf(stream, "%zu task%s no test rows, in no test figure\n",
+                r->test.without_rows, r->test.without_rows == 1 ? " has" : "s have");
+    if (r->test.one_class)
+        fprintf(stream, "%zu task%s test rows of one class only and no AUC\n",
+                r->test.one_class, r->test.one_class == 1 ? " has" : "s have");
+    if (r->never_picked && r->request->method->keeps)
+        fprintf(stream,
+                "%zu task%s part in no round and kept the public start (only the "
+                "operator may know)\n",
+                r->never_picked, r->never_picked == 1 ? " took" : "s took");
+    if (r->stl.there && r->stl.gain.tasks)
+        fprintf(
+            stream,
+            "compared with every task alone: %.1f %% of %zu tasks gain, %.1f %% are "
+            "not worse\n",
+            100.0 * r->stl.gain.better, r->stl.gain.tasks,
+            100.0 * r->stl.gain.not_worse);
+    if (r->stl.there && !isnan(r->stl.lambda))
+        fputs("every task alone is for evaluation only: its penalty (in brackets) was "
+              "chosen by\ncross-validation over all tasks' training rows\n",
+              stream);
+}
+
+bb_status bb_report_text(const bb_report *r, FILE *stream) {
+    char *statement = NULL;
+    const bb_status status = bb_statement_text(&r->statement, &statement);
+    if (status) return status;
+    fprintf(stream, "%s, %s loss: %zu tasks, %zu features, %zu rows\n",
+            r->request->name, bb_loss_name(r->loss), r->tasks, r->features, r->rows);
+    fprintf(stream, "%u round%s in %.2f s (%.2f s with reading and evaluation)\n",
+            r->rounds, r->rounds == 1 ? "" : "s", r->seconds_solve, r->seconds_total);
+    if (isfinite(r->outcome.objective))
+        fprintf(stream, "objective %.10g", r->outcome.objective);
+    if (isfinite(r->outcome.objective) && isfinite(r->outcome.gap))
+        fprintf(stream, ", certified gap %.3g%s", r->outcome.gap,
+                r->outcome.converged ? "" : " (stopped before its tolerance)");
+    if (isfinite(r->outcome.objective)) putc('\n', stream);
+    putc('\n', stream);
+    print_table(r, stream);
+    print_tasks(r, stream);
+    fprintf(stream, "\n%s", statement);
+    free(statement);
+    return BB_OK;
+}

@@ -1,0 +1,68 @@
+/* report.h - what a run or an evaluation found, for machines and for people. */
+#ifndef BB_TRAIN_REPORT_H
+#define BB_TRAIN_REPORT_H
+
+#include "base/hash.h"
+#include "core/run.h"
+#include "eval/metrics.h"
+#include "privacy/statement.h"
+#include "train/options.h"
+
+#include <stdio.h>
+
+/* Somebody to compare with, on the test rows. For evaluation only. */
+typedef struct bb_baseline {
+    bool there;
+    double lambda; /* stl: the penalty that cross-validation chose */
+    bb_metrics test;
+    bb_gain gain; /* the run's over this rival */
+} bb_baseline;
+
+/* Everything a training run found. Texts are borrowed from the request. */
+typedef struct bb_report {
+    const bb_train_request *request;
+    bb_loss loss;
+    size_t tasks, features, rows, threads;
+    bb_statement statement;
+    const char *mechanism;
+    bb_outcome outcome;
+    uint32_t rounds;
+    bool sampled;        /* rounds were for some of the tasks */
+    size_t never_picked; /* tasks that took part in none of them */
+    bb_metrics train, test;
+    bb_summary per_task;  /* of the test rows' nMSE or AUC */
+    bb_majority majority; /* of the training rows, on the test rows */
+    bb_baseline stl, no_privacy;
+    char billboard_sha256[BB_HASH_TEXT], models_sha256[BB_HASH_TEXT];
+    double seconds_read, seconds_solve, seconds_total;
+} bb_report;
+
+/* The object that --json prints and operator/run.json holds (docs/run-directory.md).
+ * NULL: out of memory. */
+json_t *bb_report_json(const bb_report *report);
+/* The same for people: short tables, and the privacy statement. */
+BB_MUST_CHECK bb_status bb_report_text(const bb_report *report, FILE *stream);
+
+/* {rows, tasks, tasks_without_rows, tasks_of_one_class, nmse, rmse, r2, auc, accuracy,
+ * log_loss, precision, recall, f1, recall_at_5}. */
+json_t *bb_metrics_json(const bb_metrics *metrics);
+/* {metric, tasks, min, median, max}. */
+json_t *bb_summary_json(const bb_summary *summary, bb_loss loss);
+/* {of, accuracy}, or with labels {of, precision, recall, f1}, of the pooled or the
+ * tasks' own answer, which was counted in `of` ("training"); null where there is none.
+ */
+json_t *bb_majority_json(const bb_majority *majority, bool own, bb_loss loss,
+                         const char *of);
+
+/* One line of a table of metrics: a name, and nMSE and RMSE, AUC and accuracy, accuracy
+ * and log loss, or F1 and recall at 5. */
+void bb_metrics_heading(FILE *stream, bb_loss loss);
+void bb_metrics_line(FILE *stream, bb_loss loss, const char *name,
+                     const bb_metrics *metrics);
+/* Two such lines, or none: "commonest class of OF", "each task's commonest class of
+ * OF".
+ */
+void bb_majority_lines(FILE *stream, bb_loss loss, const char *of,
+                       const bb_majority *majority);
+
+#endif

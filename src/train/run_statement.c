@@ -1,0 +1,123 @@
+#include "train/run_statement.h"
+
+#include "base/memory.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static bool is_noisy(const bb_run *run) {
+    return run->mechanism->pricing != BB_PRICE_NOTHING;
+}
+
+/* Of noise as published, the least delta that is true: of the steps that have noise.
+ * The proof is about whole matrices; where only their diagonal is released, the claim
+ * lacks a proof, but this bound does not hold. */
+static bb_status true_delta(const bb_plan *plan, double *delta) {
+    double *pure = NULL;
+    size_t steps = 0;
+    if (plan->outer_length == 0) return BB_OK;
+    const bb_status status =
+        bb_allocate(&pure, plan->rounds, sizeof *pure, "the privacy statement");
+    if (status) return status;
+    for (uint32_t t = 0; t < plan->rounds; t++)
+        if (plan->step[t].weight > 0.0) pure[steps++] = plan->pure[t];
+    *delta = bb_wishart_true_delta(steps, pure);
+    free(pure);
+    return BB_OK;
+}
+
+static void name_sampling(const bb_public *pub, char *text, size_t size) {
+    switch (pub->sampling) {
+    case BB_SAMPLING_ALL:
+        snprintf(text, size, "all");
+        break;
+    case BB_SAMPLING_POISSON:
+        snprintf(text, size, "poisson, every task with probability %.6g", pub->rate);
+        break;
+    default:
+        snprintf(text, size, "fixed, %zu of %zu tasks, a %s cohort", pub->cohort,
+                 pub->tasks,
+                 pub->sampling == BB_SAMPLING_FIXED_HIDDEN ? "hidden" : "visible");
+        break;
+    }
+}
+
+static bb_guarantee of_tasks(const bb_run *run, const bb_result *result) {
+    const bool published = run->mechanism->pricing == BB_PRICE_PUBLISHED;
+    bb_guarantee g = {.unit = "task",
+                      .epsilon = run->pub.epsilon,
+                      .delta = run->pub.delta,
+                      .adjacency = run->pub.adjacency,
+                      .mechanism =
+                          result->plan.lifted_rows ? "radial" : run->mechanism->name,
+                      .accountant = bb_accountant_name(result->plan.accountant),
+                      .rounds = result->rounds,
+                      .noise_multiplier = result->noise_multiplier,
+                      .valid = !published,
+                      .true_delta_at_least = NAN,
+                      .lifted_rows = result->plan.lifted_rows};
+    name_sampling(&run->pub, g.sampling, sizeof g.sampling);
+    if (run->pub.sampling == BB_SAMPLING_FIXED_HIDDEN)
+        g.note =
+            "The cohort is hidden: this holds as long as tasks do not tell others in "
+            "which rounds they were asked; --sampling poisson needs no such trust.";
+    return g;
+}
+
+/* Noise that tasks add to their own steps protects single rows (replaced, not removed:
+ * a task's number of rows is not hidden by it), and so does the door's where no row can
+ * move far what a task shows. */
+static bb_guarantee of_rows(const bb_result *result, const char *ledger) {
+    const bool valid = !result->plan.instance_broken;
+    const bool lifted = result->plan.lifted_rows > 0;
+    return (bb_guarantee){.unit = "instance",
+                          .epsilon = result->plan.instance_epsilon,
+                          .delta = result->plan.instance_delta,
+                          .adjacency = BB_REPLACE_ONE,
+                          .sampling = "all",
+                          .mechanism = lifted ? "radial" : "local noise",
+                          .accountant = bb_accountant_name(BB_ACCOUNTANT_KOV),
+                          .rounds = result->rounds,
+                          .noise_multiplier = NAN,
+                          .valid = valid,
+                          .true_delta_at_least = NAN,
+                          .note = valid && ledger
+                                      ? "The ledger does not count this guarantee for "
+                                        "rows: it is for this run only."
+                                      : NULL};
+}
+
+bb_status bb_run_statement(const bb_run *run, const bb_result *result,
+                           const char *ledger, bb_statement *statement) {
+    bb_statement s = {.method = run->method->name,
+                      .tasks = run->pub.tasks,
+                      .ledger = ledger,
+                      .alone = result->plan.rounds == 0,
+                      .seeded = run->seeded};
+    bb_status status = BB_OK;
+    if (is_noisy(run)) {
+        s.guarantee[s.count++] = of_tasks(run, result);
+        if (run->mechanism->pricing == BB_PRICE_PUBLISHED)
+            status = true_delta(&result->plan, &s.guarantee[0].true_delta_at_least);
+        if (result->plan.instance_epsilon > 0.0)
+            s.guarantee[s.count++] = of_rows(result, ledger);
+    }
+    if (!status) *statement = s;
+    return status;
+}
+
+bb_status bb_run_warnings(const bb_run *run, void (*warn)(void *self, const char *text),
+                          void *self) {
+    bb_statement s = {.method = run->method->name, .tasks = run->pub.tasks};
+    if (!is_noisy(run)) return BB_OK;
+    s.guarantee[s.count++] = (bb_guarantee){.unit = "task", .delta = run->pub.delta};
+    json_t *list = bb_statement_warnings(&s);
+    if (!list) return bb_fail(BB_ENOMEM, "no memory for warnings");
+    for (size_t k = 0; k < json_array_size(list); k++)
+        warn(self, json_string_value(json_array_get(list, k)));
+    json_decref(list);
+    if (run->seeded)
+        warn(self, "--seed makes the noise reproducible: this run is not private");
+    return BB_OK;
+}

@@ -1,0 +1,265 @@
+#include "train/rundir.h"
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/memory.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* A file that every run directory has, and what it says first. */
+static const char marker_file[] = "public/options.json", marker[] = "billboard";
+static const char billboard_file[] = "public/billboard.bin";
+
+static const char *const form_name[] = {"vector", "slot",  "square",
+                                        "psd",    "outer", "selection"};
+
+static bb_status failed(const char *path, const char *deed) {
+    return bb_fail(BB_EIO, "%s: cannot be %s: %s", path, deed, strerror(errno));
+}
+
+/* -- what is there already
+ * ------------------------------------------------------------ */
+
+bb_status bb_rundir_read(const char *path, const char *inside, json_t **out) {
+    char *name = NULL;
+    struct stat there;
+    bb_status status = bb_file_join(&name, path, marker_file);
+    if (!status && lstat(name, &there))
+        status = bb_fail(BB_EDATA, "%s: is not a run directory: it has no %s", path,
+                         marker_file);
+    free(name);
+    name = NULL;
+    if (!status) status = bb_file_join(&name, path, inside);
+    if (!status) status = bb_json_read_file(out, name);
+    free(name);
+    return status;
+}
+
+/* *is_run: a file of its kind is there and says so. Only memory can fail. */
+static bb_status look(const char *path, bool *is_run) {
+    json_t *options = NULL;
+    const bb_status status = bb_rundir_read(path, marker_file, &options);
+    if (status == BB_ENOMEM) return status;
+    const char *program = json_string_value(json_object_get(options, "program"));
+    *is_run = program && strcmp(program, marker) == 0;
+    json_decref(options);
+    return BB_OK;
+}
+
+static bool exists(const char *path) {
+    struct stat there;
+    return lstat(path, &there) == 0;
+}
+
+bb_status bb_rundir_check(const char *path, bool force) {
+    bool is_run = false;
+    if (!exists(path)) return BB_OK;
+    if (!force)
+        return bb_fail(BB_EUSAGE,
+                       "%s: exists already; choose another name, remove it, or replace "
+                       "a run directory with --force",
+                       path);
+    const bb_status status = look(path, &is_run);
+    if (status || is_run) return status;
+    return bb_fail(BB_EUSAGE,
+                   "%s: exists and is not a run directory; --force does not replace it",
+                   path);
+}
+
+/* -- building
+ * -------------------------------------------------------------------------- */
+
+/* A temporary sibling for something that stands where `path` stands. */
+static bb_status begin_beside(const char *path, const char *word, char **temporary) {
+    const size_t length = strlen(path);
+    char *name = NULL;
+    bb_status status = bb_allocate(&name, length + strlen(word) + 1, 1, "a file name");
+    if (status) return status;
+    size_t kept = length;
+    while (kept > 1 && path[kept - 1] == '/') kept--;
+    snprintf(name, length + strlen(word) + 1, "%.*s%s", (int)kept, path, word);
+    status = bb_directory_begin(temporary, name);
+    free(name);
+    return status;
+}
+
+static bb_status make_folder(const bb_rundir *dir, const char *inside, mode_t mode) {
+    char *name = NULL;
+    bb_status status = bb_rundir_name(dir, inside, &name);
+    if (!status && mkdir(name, mode)) status = failed(name, "created");
+    free(name);
+    return status;
+}
+
+bb_status bb_rundir_name(const bb_rundir *dir, const char *inside, char **name) {
+    return bb_file_join(name, dir->temporary, inside);
+}
+
+static bb_status open_billboard(bb_rundir *dir) {
+    char *name = NULL;
+    bb_status status = bb_rundir_name(dir, billboard_file, &name);
+    if (status) return status;
+    dir->billboard = fopen(name, "wb");
+    if (!dir->billboard) status = failed(name, "created");
+    free(name);
+    return status;
+}
+
+bb_status bb_rundir_begin(bb_rundir *out, const char *path, bool force) {
+    bb_rundir dir = {0};
+    bb_status status = bb_rundir_check(path, force);
+    if (status) return status;
+    dir.replaces = exists(path);
+    status = bb_duplicate(&dir.path, path, strlen(path));
+    if (!status)
+        status = begin_beside(path, dir.replaces ? ".new" : "", &dir.temporary);
+    if (!status) status = make_folder(&dir, "public", 0777);
+    if (!status) status = make_folder(&dir, "operator", 0700);
+    if (!status) status = open_billboard(&dir);
+    if (!status && !(dir.releases = json_array()))
+        status = bb_fail(BB_ENOMEM, "no memory for the billboard's index");
+    if (status)
+        bb_rundir_close(&dir);
+    else
+        *out = dir;
+    return status;
+}
+
+/* -- the billboard
+ * --------------------------------------------------------------------- */
+
+static bb_status write_numbers(bb_rundir *dir, const double *value, size_t count) {
+    for (size_t k = 0; k < count; k++) {
+        unsigned char byte[8];
+        uint64_t bits;
+        memcpy(&bits, &value[k], sizeof bits);
+        for (int b = 0; b < 8; b++) byte[b] = (unsigned char)(bits >> (8 * b));
+        if (fwrite(byte, 1, sizeof byte, dir->billboard) != sizeof byte)
+            return failed("the billboard", "written");
+    }
+    return BB_OK;
+}
+
+static json_t *shape_of(const bb_block *block, size_t tasks) {
+    const json_int_t n = (json_int_t)block->length;
+    if (block->form == BB_FORM_SLOT) return json_pack("[I,I]", (json_int_t)tasks, n);
+    if (block->form == BB_FORM_PSD || block->form == BB_FORM_OUTER)
+        return json_pack("[I,I]", n, n);
+    return json_pack("[I]", n);
+}
+
+static json_t *describe(const bb_rundir *dir, const bb_release *release, size_t b,
+                        size_t tasks) {
+    const bb_block *block = &release->layout->block[b];
+    json_t *about =
+        json_pack("{s:s,s:s,s:I,s:o,s:o,s:o}", "name", block->name, "form",
+                  form_name[block->form], "at", (json_int_t)dir->numbers, "shape",
+                  shape_of(block, tasks), "clip", bb_json_real(block->clip),
+                  "noise_standard_deviation", bb_json_real(release->noise[b]));
+    if (about && block->form == BB_FORM_SELECTION &&
+        json_object_set_new(about, "winner",
+                            json_integer((json_int_t)release->winner[b]))) {
+        json_decref(about);
+        return NULL;
+    }
+    return about;
+}
+
+bb_status bb_rundir_release(void *self, const bb_release *release, size_t tasks) {
+    bb_rundir *dir = self;
+    json_t *blocks = json_array();
+    bb_status status = BB_OK;
+    for (size_t b = 0; b < release->layout->blocks && !status; b++) {
+        const size_t count = bb_block_sum_length(&release->layout->block[b], tasks);
+        if (json_array_append_new(blocks, describe(dir, release, b, tasks))) {
+            status = bb_fail(BB_ENOMEM, "no memory for the billboard's index");
+            break;
+        }
+        status = write_numbers(dir, release->value[b], count);
+        dir->numbers += count;
+    }
+    if (!status && fflush(dir->billboard)) status = failed("the billboard", "written");
+    json_t *entry =
+        json_pack("{s:I,s:o}", "round", (json_int_t)release->round, "blocks", blocks);
+    if (json_array_append_new(dir->releases, entry) && !status)
+        status = bb_fail(BB_ENOMEM, "no memory for the billboard's index");
+    return status;
+}
+
+/* -- files
+ * ----------------------------------------------------------------------------- */
+
+bb_status bb_rundir_json(const bb_rundir *dir, const char *inside, json_t *json) {
+    char *name = NULL;
+    bb_status status = bb_rundir_name(dir, inside, &name);
+    if (!status) status = bb_json_write_file(name, json);
+    json_decref(json);
+    free(name);
+    return status;
+}
+
+bb_status bb_rundir_text(const bb_rundir *dir, const char *inside, const char *text) {
+    char *name = NULL;
+    bb_status status = bb_rundir_name(dir, inside, &name);
+    if (!status) status = bb_file_write(name, text, strlen(text));
+    free(name);
+    return status;
+}
+
+static bb_status close_billboard(bb_rundir *dir) {
+    FILE *file = dir->billboard;
+    dir->billboard = NULL;
+    if (fclose(file)) return failed("the billboard", "written");
+    json_t *index =
+        json_pack("{s:s,s:s,s:I,s:O}", "file", "billboard.bin", "numbers",
+                  "float64, least significant byte first, row-major", "count",
+                  (json_int_t)dir->numbers, "releases", dir->releases);
+    return bb_rundir_json(dir, "public/billboard.json", index);
+}
+
+/* The old directory steps aside, the new one takes its place, the old one goes. */
+static bb_status replace(const bb_rundir *dir) {
+    char *old = NULL;
+    bb_status status = begin_beside(dir->path, ".old", &old);
+    if (status) return status;
+    if (rename(dir->path, old)) {
+        status = failed(dir->path, "moved aside");
+        goto done;
+    }
+    status = bb_directory_commit(dir->temporary, dir->path);
+    /* the new one is not in place unless only making that durable failed */
+    if (status && exists(dir->temporary) && rename(old, dir->path)) {
+        status = bb_fail_context(status, "the previous run is now %s", old);
+        goto kept;
+    }
+done: /* at `old` is the previous run, or the empty place made for it */
+    if (exists(old) && bb_directory_discard(old) && !status)
+        status = bb_fail_context(BB_EIO, "the new run is in place");
+kept:
+    free(old);
+    return status;
+}
+
+bb_status bb_rundir_commit(bb_rundir *dir) {
+    bb_status status = close_billboard(dir);
+    if (status) return status;
+    status =
+        dir->replaces ? replace(dir) : bb_directory_commit(dir->temporary, dir->path);
+    if (status) return status;
+    free(dir->temporary);
+    dir->temporary = NULL;
+    return BB_OK;
+}
+
+void bb_rundir_close(bb_rundir *dir) {
+    if (dir->billboard) fclose(dir->billboard);
+    if (dir->temporary && exists(dir->temporary))
+        (void)!bb_directory_discard(dir->temporary);
+    free(dir->temporary);
+    free(dir->path);
+    json_decref(dir->releases);
+    *dir = (bb_rundir){0};
+}

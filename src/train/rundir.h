@@ -1,0 +1,54 @@
+/* rundir.h - a run directory: everything a run leaves behind, complete or not there.
+ *
+ *   RUN/public/    what epsilon covers: the billboard, the privacy statement, options
+ *   RUN/operator/  metrics, models, hashes: for the one operator who holds all data
+ *
+ * It is built in a temporary sibling and renamed into place (docs/run-directory.md). */
+#ifndef BB_TRAIN_RUNDIR_H
+#define BB_TRAIN_RUNDIR_H
+
+#include "core/method.h"
+
+#include <jansson.h>
+
+#include <stdbool.h>
+#include <stdio.h>
+
+typedef struct bb_rundir {
+    char *path;
+    char *temporary; /* NULL: nothing is begun */
+    bool replaces;
+    FILE *billboard; /* open while releases come in */
+    json_t *releases;
+    size_t numbers; /* in the billboard's file so far */
+} bb_rundir;
+
+/* Whether a run may be written to `path`: BB_EUSAGE if something is there, unless it is
+ * a run directory and `force`. Creates nothing. */
+BB_MUST_CHECK bb_status bb_rundir_check(const char *path, bool force);
+
+/* Begins RUN with empty public/ and operator/, and public/billboard.bin open. */
+BB_MUST_CHECK bb_status bb_rundir_begin(bb_rundir *dir, const char *path, bool force);
+/* Appends a release to the billboard; has the shape of bb_observer.published. */
+BB_MUST_CHECK bb_status bb_rundir_release(void *dir, const bb_release *release,
+                                          size_t tasks);
+/* The name of a file inside the directory that is being built ("public/x.json"), to be
+ * freed with free(). */
+BB_MUST_CHECK bb_status bb_rundir_name(const bb_rundir *dir, const char *inside,
+                                       char **name);
+/* Writes a file inside; the JSON is released, NULL is BB_ENOMEM. */
+BB_MUST_CHECK bb_status bb_rundir_json(const bb_rundir *dir, const char *inside,
+                                       json_t *json);
+BB_MUST_CHECK bb_status bb_rundir_text(const bb_rundir *dir, const char *inside,
+                                       const char *text);
+/* Closes the billboard, writes its index, and puts the directory in place. BB_EIO
+ * leaves RUN as it was, unless only making its folder durable failed. */
+BB_MUST_CHECK bb_status bb_rundir_commit(bb_rundir *dir);
+/* Removes what was begun and not committed, and frees; takes a zeroed directory. */
+void bb_rundir_close(bb_rundir *dir);
+
+/* Reads RUN/inside; BB_EDATA if RUN is no run directory. */
+BB_MUST_CHECK bb_status bb_rundir_read(const char *path, const char *inside,
+                                       json_t **out);
+
+#endif

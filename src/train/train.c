@@ -1,0 +1,490 @@
+#include "train/train.h"
+
+#include "base/json.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "eval/assess.h"
+#include "learners/net.h"
+#include "methods/registry.h"
+#include "train/crossval.h"
+#include "train/population.h"
+#include "train/resolve.h"
+#include "train/run_statement.h"
+#include "train/rundir.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { DEFAULT_BATCH = 10 }; /* images of a step, where nobody says */
+
+typedef struct experiment {
+    bb_train_request *request;
+    const bb_watch *watch;
+    bb_resolved choice;
+    bb_population population;
+    bb_engine engine;
+    bb_net *net;   /* NULL: linear models */
+    double *start; /* where networks start */
+    bb_local *local;
+    bb_ledger *ledger;
+    bb_rundir dir;
+    bb_run run;
+    bb_result result;
+    bb_models models; /* finished */
+    bb_assessed test; /* on the test rows */
+    bb_report report;
+} experiment;
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void say(const experiment *e, const char *what) {
+    if (e->watch->say) e->watch->say(e->watch->self, what);
+}
+
+static bb_status not_stopped(const experiment *e) {
+    if (e->watch->stop && *e->watch->stop)
+        return bb_fail(BB_EINTERRUPTED, "interrupted; nothing was written");
+    return BB_OK;
+}
+
+/* -- setting up
+ * ------------------------------------------------------------------------ */
+
+/* Linear models of one output, for which there are exact solvers. */
+static bool is_one_output(const experiment *e) {
+    return !e->net && e->choice.loss < BB_LOSS_SOFTMAX;
+}
+
+/* The network that --net describes, for the images that the rows are. */
+static bb_status open_net(experiment *e) {
+    const bb_train_options *o = &e->request->options;
+    const bb_dataset *data = &e->population.prepared;
+    const bb_image image = {data->height, data->width, data->channels};
+    if (!o->net) return BB_OK;
+    if (!image.height)
+        return bb_fail(BB_EUSAGE,
+                       "networks look at images: their shape is not in the data, give "
+                       "--image HxWxC");
+    bb_status status =
+        bb_net_open(&e->net, o->net, image, o->batch ? (size_t)o->batch : DEFAULT_BATCH,
+                    e->engine.workers);
+    if (status) return status;
+    const size_t outputs = bb_net_outputs(e->net), need = e->population.outputs;
+    const bool fits =
+        e->choice.loss == BB_LOSS_SOFTMAX ? outputs >= need : outputs == need;
+    if (!fits)
+        return bb_fail(BB_EUSAGE,
+                       "--net has %zu outputs, and the %s loss needs %zu here", outputs,
+                       bb_loss_name(e->choice.loss), need);
+    e->population.outputs = outputs;
+    status = bb_allocate(&e->start, bb_net_parameters(e->net), sizeof *e->start,
+                         "the network");
+    return status ? status : bb_net_start(e->net, o->start_seed, e->start);
+}
+
+static bb_status set_public(experiment *e) {
+    const bb_train_options *o = &e->request->options;
+    bb_public *pub = &e->run.pub;
+    *pub = (bb_public){.tasks = e->population.prepared.tasks,
+                       .features = e->population.prepared.features,
+                       .outputs = e->population.outputs,
+                       .network = e->net != NULL,
+                       .start = e->start,
+                       .batch = (size_t)o->batch,
+                       .cluster = e->population.cluster,
+                       .clusters = e->population.clusters,
+                       .loss = e->choice.loss,
+                       .intercept = e->population.own_intercept && is_one_output(e),
+                       .scale_sum = o->loss_scale == 1,
+                       .adjacency = e->choice.adjacency,
+                       .sampling = e->choice.sampling,
+                       .rate = e->choice.rate,
+                       .cohort = e->choice.cohort,
+                       .epsilon = INFINITY,
+                       .mu = INFINITY,
+                       .rounds = (uint32_t)o->rounds,
+                       .schedule = o->schedule};
+    pub->parameters = bb_model_parameters(pub->features, pub->outputs, e->net);
+    if (e->net && !pub->batch) pub->batch = bb_net_batch(e->net);
+    if (!e->choice.noisy) return BB_OK;
+    pub->epsilon = o->epsilon;
+    const bb_status status = bb_delta_choose(o->delta, pub->tasks, &pub->delta);
+    if (!status) pub->mu = bb_gdp_mu(pub->epsilon, pub->delta);
+    return status;
+}
+
+static bb_status set_run(experiment *e) {
+    const bb_problem problem = {e->run.pub.loss, e->run.pub.intercept,
+                                e->run.pub.scale_sum};
+    bb_status status =
+        bb_locals_open_outputs(&e->local, &e->population.prepared, problem,
+                               e->population.outputs, e->net, &e->engine);
+    e->run.local = e->local;
+    if (!status)
+        status = bb_resolve_ledger(&e->request->options, e->run.pub.tasks,
+                                   e->run.pub.adjacency, &e->ledger);
+    e->run.ledger = e->ledger;
+    return status;
+}
+
+/* -- evaluating
+ * ------------------------------------------------------------------------ */
+
+/* Finished models from what a run made. */
+static bb_status make_models(const experiment *e, const bb_result *result,
+                             bb_models *out) {
+    const bb_dataset *data = &e->population.prepared;
+    const bb_train_options *o = &e->request->options;
+    const bb_model_kind kind = {.loss = e->choice.loss,
+                                .outputs = e->population.outputs,
+                                .net = o->net,
+                                .image = {data->height, data->width, data->channels},
+                                .parameters = e->net ? e->run.pub.parameters : 0};
+    bb_models models = {0};
+    bb_status status;
+    if (is_one_output(e))
+        return bb_population_models(&e->population, result->model, result->intercept,
+                                    out);
+    if (data->sparse_first)
+        status = bb_models_open_compact(
+            &models, data, &kind, e->run.pub.clusters > 1 ? e->run.pub.clusters : 1,
+            result->shared, e->run.pub.cluster, e->local);
+    else
+        status = bb_models_open_kind(&models, data, &kind);
+    for (size_t i = 0; i < data->tasks && !status; i++)
+        bb_models_put(&models, i, result->model + result->first[i]);
+    if (!status) *out = models;
+    return status;
+}
+
+static bb_status evaluate(experiment *e) {
+    const bb_population *p = &e->population;
+    bb_assessed train = {0};
+    bb_report *r = &e->report;
+    bb_status status = make_models(e, &e->result, &e->models);
+    if (!status) status = bb_models_hash(&e->models, r->models_sha256);
+    if (!status)
+        status = bb_assess(&e->models, e->choice.loss, &p->train, &e->engine, &train);
+    if (!status)
+        status = bb_assess(&e->models, e->choice.loss, &p->test, &e->engine, &e->test);
+    if (!status)
+        status = bb_metrics_summary(e->test.tasks, e->test.figure, &r->per_task);
+    if (!status)
+        status = bb_metrics_majority(e->choice.loss, p->outputs, &p->train, &p->test,
+                                     &r->majority);
+    if (!status) {
+        r->train = train.metrics;
+        r->test = e->test.metrics;
+    }
+    bb_assessed_close(&train);
+    return status;
+}
+
+/* Fills a rival's figures from its finished models, which are freed. */
+static bb_status measure_baseline(const experiment *e, bb_models *models,
+                                  bb_baseline *rival) {
+    bb_assessed test = {0};
+    const bb_status status =
+        bb_assess(models, e->choice.loss, &e->population.test, &e->engine, &test);
+    if (!status) {
+        rival->test = test.metrics;
+        rival->gain = bb_assessed_gain(&e->test, &test);
+        rival->there = true;
+    }
+    bb_assessed_close(&test);
+    bb_models_free(models);
+    return status;
+}
+
+/* The run again, as `run` says. */
+static bb_status run_baseline(const experiment *e, const bb_run *run,
+                              bb_baseline *rival) {
+    bb_result result = {0};
+    bb_models models = {0};
+    bb_status status = bb_run_train(run, &result);
+    if (!status) status = make_models(e, &result, &models);
+    if (!status) status = measure_baseline(e, &models, rival);
+    bb_result_free(&result);
+    return status;
+}
+
+static bb_run without_noise(const experiment *e) {
+    bb_run run = e->run;
+    run.mechanism = &bb_mechanism_none;
+    run.ledger = NULL;
+    run.pub.epsilon = run.pub.mu = INFINITY;
+    run.pub.delta = 0.0;
+    run.observer.published = NULL;
+    return run;
+}
+
+static bb_status compare_no_privacy(experiment *e) {
+    const bb_run run = without_noise(e);
+    return run_baseline(e, &run, &e->report.no_privacy);
+}
+
+/* Several outputs and networks: stl with its default options. */
+static bb_status compare_stl_run(experiment *e) {
+    const bb_method *method = bb_method_find("stl");
+    void *options = NULL;
+    bb_run run = without_noise(e);
+    run.method = method;
+    run.then = NULL;
+    run.phases_then = 0;
+    run.pub.sampling = BB_SAMPLING_ALL;
+    bb_status status =
+        bb_allocate((char **)&options, method->options_size, 1, "a method's options");
+    run.options = options;
+    if (!status) status = bb_options_default(method->options, options);
+    if (!status) status = run_baseline(e, &run, &e->report.stl);
+    e->report.stl.lambda = NAN;
+    free(options);
+    return status;
+}
+
+static bb_status compare_stl(experiment *e) {
+    const bb_dataset *data = &e->population.prepared;
+    const bb_problem problem = {e->choice.loss, e->run.pub.intercept, false};
+    bb_baseline *stl = &e->report.stl;
+    bb_local *local = NULL;
+    bb_models models = {0};
+    double *weight = NULL, *intercept = NULL;
+    if (!is_one_output(e)) return compare_stl_run(e);
+    bb_status status = bb_crossval_ridge(
+        data, problem, &e->engine, e->request->options.split_seed, &stl->lambda, NULL);
+    if (!status)
+        status = bb_allocate(&weight, data->tasks * data->features, sizeof *weight,
+                             "the models");
+    if (!status)
+        status = bb_allocate(&intercept, data->tasks, sizeof *intercept, "the models");
+    if (!status) status = bb_locals_open(&local, data, problem, &e->engine);
+    if (!status)
+        status = bb_locals_ridge(local, data->tasks, stl->lambda, &e->engine, weight,
+                                 intercept);
+    if (!status)
+        status = bb_population_models(&e->population, weight, intercept, &models);
+    if (!status) status = measure_baseline(e, &models, stl);
+    bb_locals_close(local, data->tasks);
+    free(weight);
+    free(intercept);
+    return status;
+}
+
+/* -- writing
+ * --------------------------------------------------------------------------- */
+
+static json_t *public_options(const experiment *e) {
+    return json_pack("{s:s,s:s,s:I,s:I,s:o}", "program", "billboard", "version",
+                     BB_VERSION, "tasks", (json_int_t)e->run.pub.tasks, "features",
+                     (json_int_t)e->run.pub.features, "options",
+                     bb_train_json(e->request, true));
+}
+
+static bb_status write_public(experiment *e) {
+    char *statement = NULL;
+    bb_status status =
+        bb_rundir_json(&e->dir, "public/options.json", public_options(e));
+    if (!status)
+        status = bb_rundir_json(&e->dir, "public/privacy.json",
+                                bb_statement_json(&e->report.statement));
+    if (!status) status = bb_statement_text(&e->report.statement, &statement);
+    if (!status) status = bb_rundir_text(&e->dir, "public/statement.txt", statement);
+    free(statement);
+    return status;
+}
+
+static bb_status write_operator(experiment *e) {
+    char *models = NULL;
+    json_t *run = bb_report_json(&e->report);
+    if (json_object_set_new(run, "options", bb_train_json(e->request, false))) {
+        json_decref(run);
+        run = NULL;
+    }
+    bb_status status = bb_rundir_json(&e->dir, "operator/run.json", run);
+    if (!status)
+        status = bb_rundir_json(&e->dir, "operator/preprocessing.json",
+                                bb_preprocess_json(&e->population.open));
+    if (!status)
+        status = bb_rundir_name(&e->dir, bb_models_inside(&e->models), &models);
+    if (!status) status = bb_models_write(&e->models, models);
+    free(models);
+    return status;
+}
+
+/* -- the run
+ * --------------------------------------------------------------------------- */
+
+/* The threads asked for, or as many as the data keep busy: threads that wait for rounds
+ * of some microseconds only slow each other down. */
+static bb_engine engine_for(const bb_dataset *data, uint64_t threads) {
+    const size_t numbers_a_thread = (size_t)1 << 19;
+    const size_t numbers =
+        data->x ? data->rows * data->features : data->sparse_first[data->rows];
+    const size_t useful = 1 + numbers / numbers_a_thread;
+    bb_engine engine = bb_engine_threads((size_t)threads);
+    if (threads == 0 && useful < engine.workers) engine = bb_engine_threads(useful);
+    return engine;
+}
+
+/* Methods that share through the door are made for rows in the unit ball. */
+static void warn_of_long_rows(const experiment *e) {
+    char text[400];
+    const size_t rows = e->run.method->kind == BB_METHOD_PRIVATE && !e->net
+                            ? bb_population_long_rows(&e->population)
+                            : 0;
+    if (!rows) return;
+    snprintf(text, sizeof text,
+             "%zu of %zu rows have a norm above 1, and %s expects rows in the unit "
+             "ball: the privacy promise holds all the same, but the models may be "
+             "poor; use public ranges (--scale FILE with --standardize none) or "
+             "--standardize unit-rows",
+             rows, e->population.prepared.rows, e->run.method->name);
+    e->watch->warn(e->watch->self, text);
+}
+
+static bb_status prepare(experiment *e, const char *path) {
+    const bb_train_options *o = &e->request->options;
+    const double start = now();
+    bb_status status = bb_resolve(e->request, &e->choice);
+    if (!status && !o->mechanism)
+        status = bb_duplicate(&e->request->options.mechanism, e->choice.mechanism->name,
+                              strlen(e->choice.mechanism->name));
+    if (!status) status = bb_rundir_check(o->output, o->force);
+    if (status) return status;
+    say(e, "reading");
+    status =
+        bb_population_open(&e->population, o, e->choice.loss, e->choice.constant, path);
+    e->report.seconds_read = now() - start;
+    e->run = (bb_run){.method = e->request->method,
+                      .options = e->request->method_options,
+                      .then = e->request->then,
+                      .phases_then = e->request->phases_then,
+                      .mechanism = e->choice.mechanism,
+                      .engine = &e->engine,
+                      .seeded = e->choice.seeded,
+                      .seed = e->choice.seed};
+    if (!status) status = not_stopped(e);
+    if (!status) e->engine = engine_for(&e->population.prepared, o->threads);
+    if (!status) status = open_net(e);
+    if (!status) status = set_public(e);
+    if (!status && e->watch->warn) warn_of_long_rows(e);
+    if (!status && e->watch->warn)
+        status = bb_run_warnings(&e->run, e->watch->warn, e->watch->self);
+    return status;
+}
+
+/* Only what passed through the door is a billboard; an open method's exchange is not.
+ */
+static bb_status published(void *self, const bb_release *release, size_t tasks) {
+    experiment *e = self;
+    bool open = e->run.method->kind == BB_METHOD_OPEN;
+    for (size_t k = 0; k < e->run.phases_then; k++)
+        open = open || e->run.then[k].method->kind == BB_METHOD_OPEN;
+    return open ? BB_OK : bb_rundir_release(&e->dir, release, tasks);
+}
+
+static void progress(void *self, uint32_t round, uint32_t rounds) {
+    const experiment *e = self;
+    if (e->watch->progress) e->watch->progress(e->watch->self, round, rounds);
+}
+
+static void at_home(void *self, const char *method, uint32_t done, uint32_t tasks) {
+    const experiment *e = self;
+    if (e->watch->at_home) e->watch->at_home(e->watch->self, method, done, tasks);
+}
+
+static bb_status train(experiment *e) {
+    const double start = now();
+    say(e, "preparing");
+    bb_status status = set_run(e);
+    if (!status)
+        status = bb_rundir_begin(&e->dir, e->request->options.output,
+                                 e->request->options.force);
+    if (!status) status = not_stopped(e);
+    e->run.observer = (bb_observer){e, published, progress, at_home, e->watch->stop};
+    if (!status) status = bb_run_train(&e->run, &e->result);
+    e->report.seconds_solve = now() - start;
+    return status;
+}
+
+/* The statement is public: the ledger's name, without where it lies. */
+static const char *ledger_name(const bb_train_options *o) {
+    const char *slash = o->ledger ? strrchr(o->ledger, '/') : NULL;
+    return slash ? slash + 1 : o->ledger;
+}
+
+static void warn_of_failed_tasks(const experiment *e) {
+    char text[160];
+    if (!e->result.failed || !e->watch->warn) return;
+    snprintf(text, sizeof text,
+             "the solvers of %zu tasks failed: they keep the zero model (only the "
+             "operator may know)",
+             e->result.failed);
+    e->watch->warn(e->watch->self, text);
+}
+
+static bb_status judge(experiment *e) {
+    warn_of_failed_tasks(e);
+    say(e, "evaluating");
+    bb_status status = bb_run_statement(
+        &e->run, &e->result, ledger_name(&e->request->options), &e->report.statement);
+    e->report.statement.method = e->request->name;
+    if (!status) status = evaluate(e);
+    if (!status && e->choice.compare_stl) status = compare_stl(e);
+    if (!status && e->choice.compare_no_privacy) status = compare_no_privacy(e);
+    return status ? status : not_stopped(e);
+}
+
+static void fill_report(experiment *e) {
+    bb_report *r = &e->report;
+    r->request = e->request;
+    r->loss = e->choice.loss;
+    r->tasks = e->population.train.tasks;
+    r->features = e->population.steps.features;
+    r->rows = e->population.train.rows + e->population.test.rows;
+    r->threads = e->engine.workers;
+    r->mechanism = e->result.plan.lifted_rows ? "radial" : e->choice.mechanism->name;
+    r->outcome = e->result.outcome;
+    r->rounds = e->result.rounds;
+    r->sampled = e->result.asked != NULL;
+    for (size_t i = 0; r->sampled && i < r->tasks; i++)
+        r->never_picked += !e->result.asked[i];
+    memcpy(r->billboard_sha256, e->result.billboard_sha256, BB_HASH_TEXT);
+}
+
+static void close_all(experiment *e) {
+    bb_rundir_close(&e->dir);
+    if (e->ledger) bb_ledger_close(e->ledger);
+    bb_locals_close(e->local, e->population.prepared.tasks);
+    bb_result_free(&e->result);
+    bb_models_free(&e->models);
+    bb_assessed_close(&e->test);
+    bb_population_close(&e->population);
+    bb_net_close(e->net);
+    free(e->start);
+}
+
+bb_status bb_train_run(bb_train_request *request, const char *path,
+                       const bb_watch *watch, bb_report *report) {
+    const double start = now();
+    experiment e = {.request = request, .watch = watch};
+    bb_status status = prepare(&e, path);
+    if (!status) status = train(&e);
+    if (!status) status = judge(&e);
+    if (!status) {
+        fill_report(&e);
+        e.report.seconds_total = now() - start;
+        status = write_public(&e);
+    }
+    if (!status) status = write_operator(&e);
+    if (!status) status = bb_rundir_commit(&e.dir);
+    if (!status) *report = e.report;
+    close_all(&e);
+    return status;
+}

@@ -1,0 +1,282 @@
+#include "train/trained.h"
+
+#include "base/file.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "train/population.h"
+#include "train/rundir.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static bb_status read_options(bb_trained *t, const char *run) {
+    json_t *json = NULL;
+    bb_status status = bb_rundir_read(run, "operator/run.json", &json);
+    if (status) return status;
+    json_t *options = json_object_get(json, "options");
+    if (options) json_object_del(options, "set");
+    status = bb_options_default(bb_train_table(), &t->options);
+    if (!status)
+        status = bb_options_set_json(bb_train_table(), &t->options, run, options);
+    if (status == BB_EUSAGE) status = BB_EDATA;
+    t->loss = (bb_loss)t->options.loss;
+    json_decref(json);
+    return status;
+}
+
+/* Columns of raw rows: a constant column that is left is the models' last. */
+static size_t raw_features(const bb_models *m) {
+    const size_t d = m->features;
+    return d && strcmp(m->feature_name[d - 1], BB_CONSTANT_NAME) == 0 ? d - 1 : d;
+}
+
+static bb_status read_steps(bb_trained *t, const char *run) {
+    static const char file[] = "operator/preprocessing.json";
+    json_t *json = NULL;
+    char *name = NULL;
+    bb_status status = bb_rundir_read(run, file, &json);
+    if (!status) status = bb_file_join(&name, run, file);
+    if (!status)
+        status = bb_preprocess_parse(&t->steps, json, name, raw_features(&t->models),
+                                     t->models.feature_name);
+    json_decref(json);
+    free(name);
+    if (!status && t->models.features > t->steps.width)
+        status =
+            bb_fail(BB_EDATA, "%s: models and preprocessing.json do not match", run);
+    return status;
+}
+
+/* Models that name their loss are of several outputs, or networks. */
+static bb_status read_models(bb_trained *t, const char *run) {
+    char *csv = NULL, *tensors = NULL;
+    bb_status status = bb_file_join(&csv, run, "operator/models.csv");
+    if (!status) status = bb_file_join(&tensors, run, "operator/models.safetensors");
+    if (!status && access(tensors, F_OK) == 0) {
+        status = bb_models_read(&t->models, tensors);
+        if (!status) t->loss = t->models.loss;
+    } else if (!status) {
+        status = bb_models_read(&t->models, csv);
+    }
+    free(csv);
+    free(tensors);
+    return status;
+}
+
+bb_status bb_trained_open(bb_trained *trained, const char *run) {
+    bb_trained t = {0};
+    bb_status status = read_options(&t, run);
+    if (!status && t.options.cluster) status = bb_trained_ignore(&t, t.options.cluster);
+    if (!status) status = read_models(&t, run);
+    if (!status) status = read_steps(&t, run);
+    if (status)
+        bb_trained_close(&t);
+    else
+        *trained = t;
+    return status;
+}
+
+void bb_trained_close(bb_trained *t) {
+    bb_options_free(bb_train_table(), &t->options);
+    bb_models_free(&t->models);
+    bb_preprocess_free(&t->steps);
+    *t = (bb_trained){0};
+}
+
+bb_status bb_trained_ignore(bb_trained *t, const char *columns) {
+    const char *own = t->options.ignore ? t->options.ignore : "";
+    const size_t size = strlen(own) + strlen(columns) + 2;
+    char *both = NULL;
+    const bb_status status = bb_allocate(&both, size, 1, "the columns to leave out");
+    if (status) return status;
+    snprintf(both, size, "%s%s%s", own, *own ? "," : "", columns);
+    free(t->options.ignore);
+    t->options.ignore = both;
+    return BB_OK;
+}
+
+/* The targets of rows that were read, as the loss has them. */
+static bb_status prepare_targets(const bb_trained *t, bb_dataset *data) {
+    size_t classes = t->models.outputs;
+    bb_status status = BB_OK;
+    if (t->loss == BB_LOSS_SOFTMAX) status = bb_dataset_class_check(data, &classes);
+    if (t->loss == BB_LOSS_LOGISTIC) {
+        status = bb_dataset_label_check(data);
+        if (!status) bb_dataset_labels(data, data->y);
+    }
+    return status;
+}
+
+bb_status bb_trained_rows(const bb_trained *t, const char *path, bool target_optional,
+                          bb_dataset *rows) {
+    bb_read_options format = bb_population_format(&t->options);
+    bb_dataset data = {0}, matched = {0};
+    format.target_optional = target_optional;
+    format.ignore_optional = true;
+    format.labels = format.tasks = NULL; /* those are the training data's */
+    format.multilabel = t->loss == BB_LOSS_MULTILABEL;
+    format.outputs = format.multilabel ? t->models.outputs : 0;
+    format.image = NULL; /* a network knows what it sees */
+    bb_status status = bb_read(path, &format, &data);
+    if (!status && data.target_name) status = prepare_targets(t, &data);
+    if (!status)
+        status = bb_dataset_match(&data, t->models.tasks, t->models.task_name,
+                                  raw_features(&t->models), t->models.feature_name,
+                                  &matched);
+    if (!status) status = bb_preprocess_apply(&t->steps, &matched, false, rows);
+    bb_dataset_free(&data);
+    bb_dataset_free(&matched);
+    return status;
+}
+
+bb_status bb_trained_assess(const bb_trained *t, const bb_dataset *rows,
+                            bb_assessed *assessed, bb_majority *majority) {
+    const bb_engine engine = bb_engine_threads((size_t)t->options.threads);
+    const bb_status status =
+        bb_metrics_majority(t->loss, t->models.outputs, rows, rows, majority);
+    return status ? status : bb_assess(&t->models, t->loss, rows, &engine, assessed);
+}
+
+/* -- writing
+ * --------------------------------------------------------------------------- */
+
+typedef struct place {
+    uint32_t line;
+    size_t task, row;
+} place;
+
+static int by_line(const void *a, const void *b) {
+    const place *x = a, *y = b;
+    if (x->line != y->line) return x->line < y->line ? -1 : 1;
+    return x->row < y->row ? -1 : x->row > y->row;
+}
+
+/* The order of lines; sources without lines count rows inside a task, so that numbers
+ * repeat: then the order of tasks. */
+static void find_places(const bb_dataset *rows, place *at) {
+    bool repeats = false;
+    for (size_t i = 0; i < rows->tasks; i++)
+        for (size_t j = rows->first[i]; j < rows->first[i + 1]; j++)
+            at[j] = (place){rows->line[j], i, j};
+    qsort(at, rows->rows, sizeof *at, by_line);
+    for (size_t j = 1; j < rows->rows; j++) repeats |= at[j].line == at[j - 1].line;
+    for (size_t j = 0; j < rows->rows && repeats; j++) at[j].line = 0;
+    if (repeats) qsort(at, rows->rows, sizeof *at, by_line);
+}
+
+/* What is said of every row, of whatever the loss says: a number, a class with its
+ * probability, or a list of labels. */
+typedef struct answers {
+    const bb_trained *trained;
+    double *number;   /* rows */
+    uint32_t *class;  /* rows */
+    size_t *first;    /* rows + 1 */
+    uint32_t *labels; /* one list behind the other */
+    size_t capacity;
+    bb_status status;
+} answers;
+
+static void take_labels(answers *a, size_t j, size_t outputs, const double *z) {
+    size_t used = a->first[j];
+    for (size_t c = 0; c < outputs && !a->status; c++) {
+        if (!(z[c] > 0.0)) continue;
+        a->status = bb_grow(&a->labels, &a->capacity, used + 1, sizeof *a->labels,
+                            "the predictions");
+        if (!a->status) a->labels[used++] = (uint32_t)c;
+    }
+    a->first[j + 1] = used;
+}
+
+static void take(void *self, const bb_outputs *block) {
+    answers *a = self;
+    const size_t outputs = a->trained->models.outputs;
+    for (size_t k = 0; k < block->rows; k++) {
+        const size_t j = block->row + k;
+        const double *z = block->z + k * outputs;
+        if (a->trained->loss == BB_LOSS_MULTILABEL) {
+            take_labels(a, j, outputs, z);
+        } else if (a->trained->loss == BB_LOSS_SOFTMAX) {
+            const size_t best = bb_largest_output(outputs, z);
+            double sum = 0.0;
+            for (size_t c = 0; c < outputs; c++) sum += exp(z[c] - z[best]);
+            a->class[j] = (uint32_t)best;
+            a->number[j] = 1.0 / sum;
+        } else {
+            a->number[j] =
+                a->trained->loss == BB_LOSS_LOGISTIC ? 1.0 / (1.0 + exp(-*z)) : *z;
+        }
+    }
+}
+
+/* One task after the other, so that lists of labels lie in the order of rows. */
+static bb_status ask(const bb_trained *t, const bb_dataset *rows, answers *a) {
+    static const char what[] = "the predictions";
+    bb_status status = BB_OK;
+    a->trained = t;
+    if (t->loss == BB_LOSS_MULTILABEL)
+        status = bb_allocate(&a->first, rows->rows + 1, sizeof *a->first, what);
+    else
+        status = bb_allocate(&a->number, rows->rows, sizeof *a->number, what);
+    if (!status && t->loss == BB_LOSS_SOFTMAX)
+        status = bb_allocate(&a->class, rows->rows, sizeof *a->class, what);
+    if (!status) status = bb_models_outputs(&t->models, rows, NULL, take, a);
+    return status ? status : a->status;
+}
+
+static void write_answer(const answers *a, size_t j, FILE *stream) {
+    if (a->class) fprintf(stream, ",%" PRIu32, a->class[j]);
+    if (a->number) {
+        fprintf(stream, ",%.17g\n", a->number[j]);
+        return;
+    }
+    for (size_t k = a->first[j]; k < a->first[j + 1]; k++)
+        fprintf(stream, "%c%" PRIu32, k == a->first[j] ? ',' : ' ', a->labels[k]);
+    fputs(a->first[j] == a->first[j + 1] ? ",\n" : "\n", stream);
+}
+
+static void write_rows(const answers *a, const bb_dataset *rows, const place *at,
+                       FILE *stream) {
+    static const char *const heading[] = {"prediction", "probability",
+                                          "class,probability", "labels"};
+    fprintf(stream, "task,%s\n", heading[a->trained->loss]);
+    for (size_t j = 0; j < rows->rows; j++) {
+        bb_write_field(stream, rows->task_name[at[j].task]);
+        write_answer(a, at[j].row, stream);
+    }
+}
+
+static bb_status write_file(const answers *a, const bb_dataset *rows, const place *at,
+                            const char *path) {
+    char *text = NULL;
+    size_t size = 0;
+    bb_status status = BB_OK;
+    FILE *stream = open_memstream(&text, &size);
+    if (stream) write_rows(a, rows, at, stream);
+    const bool whole = stream && !ferror(stream);
+    if ((stream && fclose(stream)) || !whole)
+        status = bb_fail(BB_ENOMEM, "%s: no memory for its text", path);
+    if (!status) status = bb_file_write(path, text, size);
+    free(text);
+    return status;
+}
+
+bb_status bb_trained_write(const bb_trained *t, const bb_dataset *rows,
+                           const char *path) {
+    answers a = {0};
+    place *at = NULL;
+    bb_status status = bb_allocate(&at, rows->rows, sizeof *at, "the predictions");
+    if (!status) status = ask(t, rows, &a);
+    if (!status) {
+        find_places(rows, at);
+        status = write_file(&a, rows, at, path);
+    }
+    free(a.number);
+    free(a.class);
+    free(a.first);
+    free(a.labels);
+    free(at);
+    return status;
+}

@@ -1,0 +1,49 @@
+/* trained.h - the models of a run directory, for new rows. */
+#ifndef BB_TRAIN_TRAINED_H
+#define BB_TRAIN_TRAINED_H
+
+#include "data/preprocess.h"
+#include "eval/assess.h"
+#include "train/options.h"
+
+#include <stdbool.h>
+
+typedef struct bb_trained {
+    bb_train_options options; /* of the run: how data are read, and the loss */
+    bb_loss loss;
+    bb_models models;
+    bb_preprocess steps; /* the public ones */
+} bb_trained;
+
+/* Reads RUN/operator. BB_EDATA if RUN is no run directory, or one that was changed. */
+BB_MUST_CHECK bb_status bb_trained_open(bb_trained *trained, const char *run);
+/* Takes a zeroed one, too. */
+void bb_trained_close(bb_trained *trained);
+
+/* Leaves out these columns, too (a comma-separated list), besides those that the run
+ * left out. */
+BB_MUST_CHECK bb_status bb_trained_ignore(bb_trained *trained, const char *columns);
+
+/* New rows as the models see them, their tasks in the models' order; logistic labels
+ * are -1 and +1. BB_EDATA, with the place, for a task that has no model, other columns
+ * than in training (those that the run left out may be missing), or a class or label
+ * that the models do not know. With target_optional a file without targets is read. */
+BB_MUST_CHECK bb_status bb_trained_rows(const bb_trained *trained, const char *path,
+                                        bool target_optional, bb_dataset *rows);
+
+/* How good the models are on such rows, and what always saying what is commonest in
+ * those rows themselves would be. */
+BB_MUST_CHECK bb_status bb_trained_assess(const bb_trained *trained,
+                                          const bb_dataset *rows, bb_assessed *assessed,
+                                          bb_majority *majority);
+
+/* Writes what the models say as CSV, in the order of the rows in their source, whole or
+ * not at all; by loss
+ *   squared     task,prediction
+ *   logistic    task,probability: of the larger label
+ *   softmax     task,class,probability: the likeliest class, the first of equal ones
+ *   multilabel  task,labels: those with z > 0, ascending, spaces between them */
+BB_MUST_CHECK bb_status bb_trained_write(const bb_trained *trained,
+                                         const bb_dataset *rows, const char *path);
+
+#endif

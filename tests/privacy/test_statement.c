@@ -1,0 +1,220 @@
+#include "privacy/statement.h"
+#include "test.h"
+
+#include <string.h>
+
+static const bb_statement good = {.method = "mp-prior",
+                                  .tasks = 139,
+                                  .count = 1,
+                                  .guarantee = {{.unit = "task",
+                                                 .epsilon = 1.0,
+                                                 .delta = 1e-5,
+                                                 .adjacency = BB_REPLACE_ONE,
+                                                 .sampling = "all",
+                                                 .mechanism = "gaussian",
+                                                 .accountant = "gdp",
+                                                 .rounds = 2,
+                                                 .noise_multiplier = 5.25,
+                                                 .valid = true,
+                                                 .true_delta_at_least = NAN}}};
+
+static void assert_says(const bb_statement *statement, const char *words, bool yes) {
+    char *text = NULL;
+    assert_ok(bb_statement_text(statement, &text));
+    if ((strstr(text, words) != NULL) != yes)
+        fail_msg("%s \"%s\" in\n%s", yes ? "no" : "found", words, text);
+    free(text);
+}
+
+static void private_run(void **state) {
+    (void)state;
+    const char *words[] = {("Simulated by an operator who holds all data; ε covers "
+                            "`public/` only; this run "
+                            "only, unless a ledger is named.\n"),
+                           "each of the 139 tasks",
+                           "ε = 1, δ = 1e-05",
+                           "replace-one (one task's data replaced",
+                           "Sampling: all",
+                           "gaussian, 2 rounds, noise multiplier 5.25",
+                           "gdp",
+                           "Not covered: the personal models",
+                           "options picked by looking",
+                           "the curator"};
+    for (size_t k = 0; k < sizeof words / sizeof *words; k++)
+        assert_says(&good, words[k], true);
+    assert_says(&good, "NOT PRIVATE", false);
+    assert_says(&good, "Warning", false);
+    assert_says(&good, "Ledger:", false);
+    assert_true(bb_statement_is_private(&good));
+    bb_statement kept = good;
+    kept.ledger = "schools.ledger";
+    kept.guarantee[0].adjacency = BB_ADD_REMOVE;
+    assert_says(&kept, "Ledger: schools.ledger", true);
+    assert_says(&kept, "add-remove (one task shows zeros", true);
+}
+
+/* A number in a promise is never rounded: it reads back as the same double. */
+static void exact_numbers(void **state) {
+    (void)state;
+    bb_statement odd = good;
+    odd.guarantee[0].epsilon = 1.0000000000000002;
+    odd.guarantee[0].delta = 0.00054175209775578257;
+    char *text = NULL;
+    assert_ok(bb_statement_text(&odd, &text));
+    const char *epsilon = strstr(text, "(ε = "), *delta = strstr(text, ", δ = ");
+    assert_non_null(epsilon);
+    assert_non_null(delta);
+    assert_true(strtod(epsilon + strlen("(ε = "), NULL) == odd.guarantee[0].epsilon);
+    assert_true(strtod(delta + strlen(", δ = "), NULL) == odd.guarantee[0].delta);
+    free(text);
+}
+
+static void broken_runs(void **state) {
+    (void)state;
+    bb_statement seeded = good;
+    seeded.seeded = true;
+    assert_false(bb_statement_is_private(&seeded));
+    assert_says(&seeded, "NOT PRIVATE: seeded", true);
+    bb_statement wishart = good;
+    wishart.guarantee[0].mechanism = "wishart-published";
+    wishart.guarantee[0].valid = false;
+    wishart.guarantee[0].true_delta_at_least = 0.0951625;
+    assert_false(bb_statement_is_private(&wishart));
+    assert_says(&wishart, "no valid (ε, δ) at the requested δ", true);
+    assert_says(&wishart, "true δ is at least 0.09516", true);
+    assert_says(&wishart, "Guarantee:", false);
+    assert_says(&wishart, "Protected:", false);
+    wishart.guarantee[0].true_delta_at_least = NAN;
+    assert_says(&wishart, "no proof", true);
+    const bb_statement none = {.method = "mtl-trace", .tasks = 139};
+    assert_false(bb_statement_is_private(&none));
+    char *text = NULL;
+    assert_ok(bb_statement_text(&none, &text));
+    assert_non_null(strstr(text, "No privacy: mtl-trace"));
+    assert_true(strchr(text, '\n') == text + strlen(text) - 1); /* one line */
+    free(text);
+}
+
+/* A method that shares nothing reveals nothing: no noise, and no alarm either. */
+static void alone(void **state) {
+    (void)state;
+    const bb_statement stl = {.method = "stl", .tasks = 139, .alone = true};
+    assert_false(bb_statement_is_private(&stl));
+    assert_says(&stl, "Nothing was exchanged", true);
+    assert_says(&stl, "every task learned alone", true);
+    assert_says(&stl, "do not publish them", true);
+    assert_says(&stl, "may reveal", false);
+}
+
+/* The factor e^ε is rounded up, whatever ε. */
+static void factors(void **state) {
+    (void)state;
+    bb_statement s = good;
+    s.guarantee[0].epsilon = 1.0;
+    assert_says(&s, "the factor 2.719 (e^ε)", true);
+    s.guarantee[0].epsilon = 1e-6;
+    assert_says(&s, "the factor 1.001 (e^ε)", true);
+    s.guarantee[0].epsilon = 10.0;
+    assert_says(&s, "the factor 2.203e+04 (e^ε)", true);
+    s.guarantee[0].epsilon = 1e6;
+    assert_says(&s, "the factor e^1e+06, plus δ", true);
+    assert_says(&s, "inf", false);
+}
+
+static void two_units(void **state) {
+    (void)state;
+    bb_statement both = good;
+    both.count = 2;
+    both.guarantee[1] = good.guarantee[0];
+    both.guarantee[1].unit = "instance";
+    both.guarantee[1].epsilon = 0.25;
+    assert_says(&both, "ε = 1, δ", true);
+    assert_says(&both, "ε = 0.25, δ", true);
+    assert_says(&both, "each single row", true);
+    assert_true(bb_statement_is_private(&both));
+    both.guarantee[1].valid = false;
+    assert_false(bb_statement_is_private(&both));
+}
+
+static void warnings(void **state) {
+    (void)state;
+    bb_statement few = good;
+    few.tasks = 29;
+    assert_says(&few, "Warning: only 29 tasks", true);
+    few.tasks = 30;
+    assert_says(&few, "Warning", false);
+    few.guarantee[0].delta = 1.0 / 30.0;
+    assert_says(&few, "is not below 1/(number of tasks)", true);
+    few.guarantee[0].unit = "instance";
+    assert_says(&few, "Warning", false);
+    few.tasks = 3;
+    few.count = 0; /* no promise, nothing to warn of */
+    assert_says(&few, "Warning", false);
+}
+
+static void json(void **state) {
+    (void)state;
+    json_t *json = bb_statement_json(&good);
+    const char *unit, *adjacency, *statement;
+    double epsilon, delta, multiplier;
+    int private, seeded, tasks, rounds, valid;
+    assert_int_equal(
+        json_unpack(
+            json,
+            "{s:b, s:b, s:i, s:n, s:[{s:s, s:b, s:F, s:F, s:s, s:i, s:F, s:n}!], "
+            "s:[!], s:s}",
+            "private", &private, "seeded", &seeded, "tasks", &tasks, "ledger",
+            "guarantees", "unit", &unit, "valid", &valid, "epsilon", &epsilon, "delta",
+            &delta, "adjacency", &adjacency, "rounds", &rounds, "noise_multiplier",
+            &multiplier, "note", "warnings", "statement", &statement),
+        0);
+    assert_true(private && !seeded && valid && tasks == 139 && rounds == 2);
+    assert_true(epsilon == 1.0 && delta == 1e-5 && multiplier == 5.25);
+    assert_string_equal(unit, "task");
+    assert_string_equal(adjacency, "replace-one");
+    assert_null(json_object_get(json_array_get(json_object_get(json, "guarantees"), 0),
+                                "true_delta_at_least"));
+    json_decref(json);
+
+    bb_statement wishart = good;
+    wishart.guarantee[0].valid = false;
+    wishart.guarantee[0].true_delta_at_least = 0.5;
+    wishart.guarantee[0].noise_multiplier = NAN;
+    json = bb_statement_json(&wishart);
+    double claimed, truth;
+    assert_int_equal(json_unpack(json, "{s:b, s:[{s:n, s:n, s:F, s:F, s:n}]}",
+                                 "private", &private, "guarantees", "epsilon", "delta",
+                                 "claimed_epsilon", &claimed, "true_delta_at_least",
+                                 &truth, "noise_multiplier"),
+                     0);
+    assert_true(!private && claimed == 1.0 && truth == 0.5);
+    json_decref(json);
+}
+
+static void delta_options(void **state) {
+    (void)state;
+    double delta = 7.0;
+    assert_ok(bb_delta_choose(NULL, 139, &delta));
+    assert_true(delta == 1e-5);
+    assert_ok(bb_delta_choose("paper", 139, &delta));
+    assert_relative(delta, 1.0 / (139.0 * log(139.0)), 1e-15);
+    assert_ok(bb_delta_choose("1e-6", 139, &delta));
+    assert_true(delta == 1e-6);
+    const char *bad[] = {"0", "1", "-1e-5", "", "papers", "nan", "1e-5x"};
+    for (size_t k = 0; k < sizeof bad / sizeof *bad; k++)
+        assert_fails(bb_delta_choose(bad[k], 139, &delta), BB_EUSAGE, "delta");
+    assert_fails(bb_delta_choose("paper", 1, &delta), BB_EUSAGE, "two tasks");
+    assert_fails(bb_delta_choose(NULL, 0, &delta), BB_EUSAGE, "one task");
+    assert_true(delta == 1e-6);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(private_run),   cmocka_unit_test(exact_numbers),
+        cmocka_unit_test(broken_runs),   cmocka_unit_test(alone),
+        cmocka_unit_test(factors),       cmocka_unit_test(two_units),
+        cmocka_unit_test(warnings),      cmocka_unit_test(json),
+        cmocka_unit_test(delta_options),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,221 @@
+/* Whole runs in one process: what they find, and what they leave when something fails.
+ */
+#include "data/read.h"
+#include "data/write.h"
+#include "eval_world.h"
+#include "models/models.h"
+#include "test.h"
+#include "torture.h"
+#include "train/train.h"
+
+#include <math.h>
+#include <sys/stat.h>
+
+static char folder[64];
+
+static int open_folder(void **state) {
+    (void)state;
+    strcpy(folder, "/tmp/billboard-test-XXXXXX");
+    if (!mkdtemp(folder) || chdir(folder)) return 1;
+    bb_dataset data = world_make(3, 32, 3, 6, false, false);
+    assert_ok(bb_write_csv(&data, "data.csv"));
+    bb_dataset_free(&data);
+    return 0;
+}
+
+static int close_folder(void **state) {
+    char command[100];
+    (void)state;
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    return chdir("/") || system(command);
+}
+
+static bool exists(const char *path) {
+    struct stat there;
+    return lstat(path, &there) == 0;
+}
+
+static bb_status run_flags(const bb_train_flag *flag, size_t flags,
+                           const volatile sig_atomic_t *stop, bb_report *report) {
+    const bb_watch watch = {.stop = stop};
+    bb_train_request request = {0};
+    bb_status status = bb_train_resolve(&request, flag, flags);
+    if (!status) status = bb_train_run(&request, "data.csv", &watch, report);
+    bb_train_request_free(&request);
+    return status;
+}
+
+#define RUN(report, stop, ...)                                                         \
+    run_flags((const bb_train_flag[]){__VA_ARGS__},                                    \
+              sizeof((const bb_train_flag[]){__VA_ARGS__}) / sizeof(bb_train_flag),    \
+              stop, report)
+
+static void remove_run(void) {
+    assert_int_equal(system("rm -r run"), 0);
+}
+
+/* The training metrics of stl are what its models say of the training rows. */
+static void a_run_reports_what_its_models_do(void **state) {
+    (void)state;
+    bb_report report;
+    bb_dataset data = {0};
+    bb_models models = {0};
+    assert_ok(RUN(&report, NULL, {"method", "stl"}, {"set", "lambda=0.5"},
+                  {"output", "run"}));
+    assert_ok(bb_models_read(&models, "run/operator/models.csv"));
+    assert_ok(bb_read("data.csv", NULL, &data));
+    double squares = 0.0;
+    for (size_t i = 0; i < data.tasks; i++)
+        for (size_t j = data.first[i]; j < data.first[i + 1]; j++) {
+            double p = models.intercept[i];
+            for (size_t k = 0; k < data.features; k++)
+                p += world_x(&data, j, k) * models.weight[i * data.features + k];
+            squares += (data.y[j] - p) * (data.y[j] - p);
+        }
+    assert_relative(report.train.rmse, sqrt(squares / (double)data.rows), 1e-12);
+    assert_int_equal(report.statement.count, 0);
+    assert_int_equal(report.rounds, 0);
+    bb_models_free(&models);
+    bb_dataset_free(&data);
+    remove_run();
+}
+
+static void stop_ends_a_run_with_nothing(void **state) {
+    (void)state;
+    const volatile sig_atomic_t stop = 1;
+    bb_report report;
+    assert_fails(RUN(&report, &stop, {"method", "mp-lowrank"}, {"epsilon", "1"},
+                     {"output", "run"}),
+                 BB_EINTERRUPTED, "interrupted");
+    assert_int_equal(system("ls | grep -q run"), 256);
+}
+
+/* What standardising by task does to a row depends on all rows of the task. */
+static void rows_are_protected_one_by_one(void **state) {
+    (void)state;
+    bb_report report;
+    assert_fails(RUN(&report, NULL, {"method", "mp-instance"}, {"epsilon", "1"},
+                     {"standardize", "task"}, {"output", "run"}),
+                 BB_EUSAGE, "single rows");
+    assert_ok(RUN(&report, NULL, {"method", "mp-instance"}, {"epsilon", "1"},
+                  {"standardize", "unit-rows"}, {"output", "run"}));
+    assert_int_equal(report.statement.count, 2);
+    assert_string_equal(report.statement.guarantee[1].unit, "instance");
+    assert_true(report.statement.guarantee[1].valid);
+    assert_null(report.statement.guarantee[1].note);
+    remove_run();
+    assert_ok(RUN(&report, NULL, {"method", "mp-lowrank"}, {"epsilon", "1"},
+                  {"standardize", "task"}, {"output", "run"}));
+    remove_run();
+}
+
+/* Calibrated for rows, two promises from one noise; for tasks, one and no such rule. */
+static void a_promise_lifted_from_rows(void **state) {
+    (void)state;
+    bb_report report;
+    assert_fails(RUN(&report, NULL, {"method", "dp-aggr"}, {"epsilon", "1"},
+                     {"set", "calibration=instance"}, {"standardize", "task"},
+                     {"output", "run"}),
+                 BB_EUSAGE, "single rows");
+    assert_ok(RUN(&report, NULL, {"method", "dp-aggr"}, {"epsilon", "1"},
+                  {"set", "calibration=instance"}, {"ledger", "lifted.ledger"},
+                  {"budget-epsilon", "5"}, {"budget-delta", "1e-3"},
+                  {"output", "run"}));
+    const bb_guarantee *g = report.statement.guarantee;
+    assert_int_equal(report.statement.count, 2);
+    assert_true(g[0].valid && g[0].epsilon == 1.0 && g[0].lifted_rows == 100);
+    assert_string_equal(g[0].mechanism, "radial");
+    assert_string_equal(g[1].unit, "instance");
+    assert_true(g[1].valid && fabs(g[1].epsilon - 0.01) < 1e-15);
+    remove_run();
+    assert_ok(RUN(&report, NULL, {"method", "dp-aggr"}, {"epsilon", "1"},
+                  {"standardize", "task"}, {"output", "run"}));
+    assert_int_equal(report.statement.count, 1);
+    assert_int_equal(report.statement.guarantee[0].lifted_rows, 0);
+    remove_run();
+}
+
+/* A ledger adds up what tasks were promised, and nothing else. */
+static void a_ledger_does_not_vouch_for_rows(void **state) {
+    (void)state;
+    bb_report report;
+    assert_ok(RUN(&report, NULL, {"method", "mp-instance"}, {"epsilon", "1"},
+                  {"ledger", "population.ledger"}, {"budget-epsilon", "5"},
+                  {"budget-delta", "1e-3"}, {"output", "run"}));
+    assert_null(report.statement.guarantee[0].note);
+    assert_non_null(strstr(report.statement.guarantee[1].note, "this run only"));
+    remove_run();
+    assert_ok(RUN(&report, NULL, {"method", "mp-instance"}, {"epsilon", "1"},
+                  {"set", "calibration=published"}, {"ledger", "population.ledger"},
+                  {"output", "run"}));
+    assert_true(report.statement.guarantee[0].valid);
+    assert_false(report.statement.guarantee[1].valid);
+    assert_null(report.statement.guarantee[1].note);
+    assert_int_equal(
+        system("grep -q 'NOT PRIVATE for single rows' run/public/statement.txt"), 0);
+    remove_run();
+}
+
+/* Wishart noise: the bound on delta is proved for whole matrices. On the diagonal alone
+ * it would be false: with 3 features chi-square noise has 4 degrees of freedom, not 2.
+ */
+static void published_noise_claims_no_more_than_is_true(void **state) {
+    (void)state;
+    bb_report report;
+    assert_ok(RUN(&report, NULL, {"method", "mp-lowrank"}, {"epsilon", "1"},
+                  {"mechanism", "wishart-published"}, {"allow-broken-privacy", "true"},
+                  {"set", "clip=1"}, {"rounds", "1"}, {"output", "run"}));
+    assert_false(report.statement.guarantee[0].valid);
+    assert_close(report.statement.guarantee[0].true_delta_at_least, 1.0 - exp(-1.0),
+                 1e-9);
+    remove_run();
+    assert_ok(RUN(&report, NULL, {"method", "mp-groupsparse"}, {"epsilon", "1"},
+                  {"mechanism", "wishart-published"}, {"allow-broken-privacy", "true"},
+                  {"set", "clip=1"}, {"rounds", "1"}, {"output", "run"}));
+    assert_false(report.statement.guarantee[0].valid);
+    assert_true(isnan(report.statement.guarantee[0].true_delta_at_least));
+    remove_run();
+}
+
+static bb_status attempt(void *context) {
+    bb_report report;
+    (void)context;
+    return RUN(&report, NULL, {"method", "mp-groupsparse"}, {"epsilon", "1"},
+               {"rounds", "2"}, {"threads", "1"}, {"train-fraction", "0.5"},
+               {"compare", "stl,no-privacy"}, {"output", "run"});
+}
+
+static void all_or_nothing(void *context, bb_status status) {
+    (void)context;
+    assert_int_not_equal(system("ls | grep -q run."), 0);
+    if (!exists("run")) {
+        assert_int_not_equal(status, BB_OK);
+        return;
+    }
+    /* complete; after a failure only its folder may not be durable */
+    assert_true(status == BB_OK || status == BB_EIO);
+    assert_true(exists("run/operator/models.csv"));
+    assert_true(exists("run/public/billboard.json"));
+    remove_run();
+}
+
+static void a_run_survives_torture(void **state) {
+    (void)state;
+    const bb_torture torture = {.attempt = attempt, .check = all_or_nothing};
+    assert_true(torture_memory(torture) >= 100);
+    assert_true(torture_files(torture) >= 20);
+    assert_true(torture_disk(torture) >= 3);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_run_reports_what_its_models_do),
+        cmocka_unit_test(stop_ends_a_run_with_nothing),
+        cmocka_unit_test(rows_are_protected_one_by_one),
+        cmocka_unit_test(a_promise_lifted_from_rows),
+        cmocka_unit_test(a_ledger_does_not_vouch_for_rows),
+        cmocka_unit_test(published_noise_claims_no_more_than_is_true),
+        cmocka_unit_test(a_run_survives_torture),
+    };
+    return cmocka_run_group_tests(tests, open_folder, close_folder);
+}
