@@ -43,6 +43,11 @@ static inline int table_next(table *t) {
     return table_split(t->line, t->cell) == t->columns;
 }
 
+/* Read to its end, with so many rows at least: neither cut short nor malformed. */
+static inline int table_complete(const table *t, size_t least) {
+    return feof(t->file) && t->rows >= least;
+}
+
 static inline const char *table_text(const table *t, const char *name) {
     for (size_t k = 0; k < t->columns; k++)
         if (strcmp(t->name[k], name) == 0) return t->cell[k];

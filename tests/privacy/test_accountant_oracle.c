@@ -31,7 +31,7 @@ static void gaussian_sigma(void **state) {
         const double mu = bb_gdp_mu(table_real(&t, "epsilon"), table_real(&t, "delta"));
         assert_safe(1.0 / mu, table_real(&t, "sigma_mpmath60"));
     }
-    assert_int_equal(t.rows, 64);
+    assert_true(table_complete(&t, 15));
     table_close(&t);
 }
 
@@ -47,7 +47,7 @@ static void gaussian_epsilon(void **state) {
         if (epsilon > 0.0)
             assert_relative(bb_gdp_delta(mu, epsilon), table_real(&t, "delta"), 1e-9);
     }
-    assert_int_equal(t.rows, 39);
+    assert_true(table_complete(&t, 15));
     table_close(&t);
 }
 
@@ -62,7 +62,7 @@ static void zcdp(void **state) {
         assert_true(epsilon >= truth * (1.0 - 1e-13)); /* mu is rounded here */
         assert_relative(epsilon, truth, 1e-9);
     }
-    assert_int_equal(t.rows, 31);
+    assert_true(table_complete(&t, 15));
     table_close(&t);
 }
 
@@ -84,7 +84,7 @@ static void kov_rows(void **state) {
         const char *optimal = table_text(&t, "epsilon_exact_optimal");
         if (*optimal) assert_true(bound >= strtod(optimal, NULL));
     }
-    assert_int_equal(t.rows, 87);
+    assert_true(table_complete(&t, 15));
     table_close(&t);
 }
 
@@ -105,7 +105,7 @@ static void kov_above_optimum(void **state) {
         const double bound = bb_kov_epsilon(steps, epsilon, slack);
         assert_true(bound >= table_real(&t, "epsilon_thm33_dp_accounting"));
     }
-    assert_int_equal(t.rows, 158);
+    assert_true(table_complete(&t, 15));
     table_close(&t);
 }
 
