@@ -55,6 +55,36 @@ static void a_run_leaves_two_halves(void **state) {
     }
 }
 
+/* Where files of the operator's machine lie, and how they are called, is nobody's
+ * business: not one word of it is in the public half. */
+static void the_public_half_names_no_file(void **state) {
+    (void)state;
+    make_world();
+    cli_write("ranges-of-nobody.json", "{\"target\": [-20, 20], \"others\": [-5, 5]}");
+    cli_write("config-of-nobody.json", "{\"delta\": \"0.001\"}");
+    cli_ok("train W.csv --method mp-groupsparse --epsilon 1 --rounds 3 --scale "
+           "$PWD/ranges-of-nobody.json --test $PWD/W.test.csv --ledger "
+           "$PWD/spent-of-nobody --population nobody --budget-epsilon 5 "
+           "--budget-delta 0.01 --config $PWD/config-of-nobody.json -o out-of-nobody");
+    char folder[1024];
+    assert_non_null(getcwd(folder, sizeof folder));
+    const char *const file[] = {"billboard.json", "privacy.json", "statement.txt",
+                                "options.json"};
+    for (size_t k = 0; k < sizeof file / sizeof *file; k++) {
+        char path[64];
+        snprintf(path, sizeof path, "out-of-nobody/public/%s", file[k]);
+        char *text = cli_read(path);
+        const char *const word[] = {folder, "ranges-of-nobody", "W.test",
+                                    "out-of-nobody", "config-of-nobody"};
+        for (size_t w = 0; w < sizeof word / sizeof *word; w++)
+            if (strstr(text, word[w])) fail_msg("%s has \"%s\"", path, word[w]);
+        free(text);
+    }
+    char *options = cli_read("out-of-nobody/public/options.json");
+    assert_null(strstr(options, "spent-of-nobody"));
+    free(options);
+}
+
 /* The file is the hashed billboard, and the index covers it. */
 static void the_billboard_is_whole(void **state) {
     (void)state;
@@ -183,6 +213,7 @@ static void a_failed_replacement_keeps_the_old(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_run_leaves_two_halves),
+        cmocka_unit_test(the_public_half_names_no_file),
         cmocka_unit_test(the_billboard_is_whole),
         cmocka_unit_test(an_open_method_has_no_public_billboard),
         cmocka_unit_test(ctrl_c_leaves_nothing),

@@ -213,11 +213,51 @@ static void test_wishart(void **state) {
     check_wishart(BB_FORM_SQUARE);
 }
 
+/* -- the errors of rounding are paid for */
+
+/* Rounding a positive semi-definite matrix may move it by 2 steps a row out of the cone
+ * that its sensitivity assumes; on a coarse grid that is much. */
+static void test_psd_rounding(void **state) {
+    (void)state;
+    enum { LENGTH = 600 };
+    const bb_layout layout = door_layout(BB_FORM_PSD, LENGTH, 1.0);
+    const double mu = 3e-9;
+    door d;
+    door_prepare(&d, &bb_mechanism_gaussian, 50, 1, &layout, mu, 0.0);
+    door_open(&d);
+    assert_ok(bb_door_ask(&d.door, &layout));
+    const double unit = ldexp(1.0, d.door.bits[0]);
+    assert_true(2.0 * LENGTH > 1e-6 * unit); /* the grid is coarse enough to tell */
+    assert_true(d.door.std[0] * mu >= (sqrt(2.0) * unit + 2.0 * LENGTH) * (1 - 1e-12));
+    door_close(&d);
+}
+
+/* Radial noise: a task moves by two clips, and each of its rows may bring an error of
+ * 2^-24 clip, and 2 sqrt(n) steps of rounding; all of it fits under pure * scale. */
+static void test_radial_errors(void **state) {
+    (void)state;
+    enum { LENGTH = 50, ROWS = 40000 };
+    const bb_layout layout = door_layout(BB_FORM_VECTOR, LENGTH, 1.0);
+    const double pure = 0.7;
+    door d;
+    door_prepare(&d, &bb_mechanism_gaussian, 50, 1, &layout, 0.0, pure);
+    d.plan.lifted_rows = ROWS;
+    door_open(&d);
+    assert_ok(bb_door_ask(&d.door, &layout));
+    const double unit = ldexp(1.0, d.door.bits[0]);
+    const double rounding = ROWS * 2.0 * sqrt(LENGTH), inexact = ROWS * 0x1p-24 * unit;
+    assert_true(inexact > 1e-6 * unit && rounding > 1e-6 * unit);
+    assert_true(pure * d.door.scale >=
+                (2.0 * unit + rounding + inexact) * (1.0 - 1e-12));
+    door_close(&d);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_multipliers), cmocka_unit_test(test_least_of_rounds),
-        cmocka_unit_test(test_flat_noise),  cmocka_unit_test(test_symmetric_noise),
-        cmocka_unit_test(test_fresh_noise), cmocka_unit_test(test_wishart),
+        cmocka_unit_test(test_multipliers),   cmocka_unit_test(test_least_of_rounds),
+        cmocka_unit_test(test_flat_noise),    cmocka_unit_test(test_symmetric_noise),
+        cmocka_unit_test(test_fresh_noise),   cmocka_unit_test(test_psd_rounding),
+        cmocka_unit_test(test_radial_errors), cmocka_unit_test(test_wishart),
     };
     if (bb_linalg_start()) return 1;
     return cmocka_run_group_tests(tests, NULL, NULL);

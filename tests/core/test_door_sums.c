@@ -396,12 +396,30 @@ static void test_own_numbers_are_placed(void **state) {
     }
 }
 
+/* Odd products of 20-bit integers: doubles lose their sum beyond 2^53, after some 8,192
+ * of them, unless they are moved to integers in time. */
+static void test_odd_products_are_exact(void **state) {
+    (void)state;
+    enum { ROWS = 30001 };
+    const double v[2] = {0x1p20 - 1, 0x1p20 - 3};
+    double open[4] = {0}, rows[BB_SUM_ROWS * 2];
+    int64_t exact[4] = {0};
+    bb_sum sum = {.exact = exact, .open = open, .rows = rows};
+    for (int i = 0; i < ROWS; i++) bb_sum_add_outer(&sum, 0, 2, v);
+    bb_sum_close(&sum, 0, 2);
+    const int64_t a = (1 << 20) - 1, b = (1 << 20) - 3;
+    assert_true(exact[0] == ROWS * a * a);
+    assert_true(exact[3] == ROWS * b * b);
+    assert_true(exact[1] == ROWS * a * b || exact[2] == ROWS * a * b);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_clip),
         cmocka_unit_test(test_not_finite_is_zero),
         cmocka_unit_test(test_sums_are_exact),
         cmocka_unit_test(test_full_rows_are_exact),
+        cmocka_unit_test(test_odd_products_are_exact),
         cmocka_unit_test(test_open_sums),
         cmocka_unit_test(test_lopsided_matrix),
         cmocka_unit_test(test_several_blocks),

@@ -34,6 +34,13 @@ static const bad_file bad[] = {
     {"task,y,x1\n1,2,3\n1,2,3,", "t.csv:3:4: expected 3 columns, found 4"},
     {"task,y,x1\n1\n", "t.csv:2:2: expected 3 columns, found 1"},
     {"task,y,x1\n\"a\nb\",2,3\n1,2\n", "t.csv:4:3: expected 3 columns, found 2"},
+    /* lines are counted the same way however they end */
+    {"task,y,x1\r\n1,2,3\r\n1,2\r\n", "t.csv:3:3: expected 3 columns, found 2"},
+    {"task,y,x1\r\n\r\n1,2,3\r\n\r\n1,2\r\n", "t.csv:5:3: expected 3 columns, found 2"},
+    {"task,y,x1\r\n\"a\r\nb\",2,3\r\n1,2\r\n",
+     "t.csv:4:3: expected 3 columns, found 2"},
+    {"task,y,x1\r\n1,2,3\n1,abc,3\r\n",
+     "t.csv:3:2 (column \"y\"): expected a number, found \"abc\""},
     /* cells */
     {"task,y,x1,x3\n1,2,3,4\n1,2,3,abc\n",
      "t.csv:3:4 (column \"x3\"): expected a number, found \"abc\""},
