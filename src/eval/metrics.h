@@ -13,6 +13,7 @@
 #include "data/dataset.h"
 #include "learners/local.h"
 
+#include <math.h>
 #include <stddef.h>
 
 enum { BB_TOP_LABELS = 5 };
@@ -32,6 +33,20 @@ typedef struct bb_metrics {
     double precision, recall, f1; /* F1 = 2 TP / (2 TP + FP + FN) */
     double recall_at_5; /* share of the labels that are among their row's 5 largest z */
 } bb_metrics;
+
+/* Nothing counted, and every metric NAN. */
+static inline bb_metrics bb_no_metrics(void) {
+    return (bb_metrics){.nmse = NAN,
+                        .rmse = NAN,
+                        .r2 = NAN,
+                        .accuracy = NAN,
+                        .auc = NAN,
+                        .log_loss = NAN,
+                        .precision = NAN,
+                        .recall = NAN,
+                        .f1 = NAN,
+                        .recall_at_5 = NAN};
+}
 
 /* -- one number a row: squared and logistic
  * ----------------------------------------------- */

@@ -26,18 +26,4 @@ static inline double bb_softplus(double x) {
     return fmax(x, 0.0) + log1p(exp(-fabs(x)));
 }
 
-/* Nothing counted, and every metric NAN. */
-static inline bb_metrics bb_no_metrics(void) {
-    return (bb_metrics){.nmse = NAN,
-                        .rmse = NAN,
-                        .r2 = NAN,
-                        .accuracy = NAN,
-                        .auc = NAN,
-                        .log_loss = NAN,
-                        .precision = NAN,
-                        .recall = NAN,
-                        .f1 = NAN,
-                        .recall_at_5 = NAN};
-}
-
 #endif

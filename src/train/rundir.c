@@ -5,9 +5,12 @@
 #include "base/memory.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* A file that every run directory has, and what it says first. */
 static const char marker_file[] = "public/options.json", marker[] = "billboard";
@@ -72,17 +75,58 @@ bb_status bb_rundir_check(const char *path, bool force) {
 /* -- building
  * -------------------------------------------------------------------------- */
 
-/* A temporary sibling for something that stands where `path` stands. */
-static bb_status begin_beside(const char *path, const char *word, char **temporary) {
-    const size_t length = strlen(path);
-    char *name = NULL;
-    bb_status status = bb_allocate(&name, length + strlen(word) + 1, 1, "a file name");
+/* The name of a sibling: `path` without final slashes, and a word. */
+static bb_status name_beside(const char *path, const char *word, char **name) {
+    const size_t length = strlen(path), size = length + strlen(word) + 1;
+    const bb_status status = bb_allocate(name, size, 1, "a file name");
     if (status) return status;
     size_t kept = length;
     while (kept > 1 && path[kept - 1] == '/') kept--;
-    snprintf(name, length + strlen(word) + 1, "%.*s%s", (int)kept, path, word);
-    status = bb_directory_begin(temporary, name);
+    snprintf(*name, size, "%.*s%s", (int)kept, path, word);
+    return BB_OK;
+}
+
+/* A temporary sibling for something that stands where `path` stands. */
+static bb_status begin_beside(const char *path, const char *word, char **temporary) {
+    char *name = NULL;
+    bb_status status = name_beside(path, word, &name);
+    if (!status) status = bb_directory_begin(temporary, name);
     free(name);
+    return status;
+}
+
+/* Whether a descriptor is of the file that has this name now. */
+static bool is_at(int descriptor, const char *name) {
+    struct stat open_file, there;
+    return !fstat(descriptor, &open_file) && !lstat(name, &there) &&
+           open_file.st_dev == there.st_dev && open_file.st_ino == there.st_ino;
+}
+
+/* One process at a time has a place. The kernel frees the lock of one that dies; its
+ * holder removes the file, so a lock on a file that is gone is none: try again. */
+static bb_status reserve(bb_rundir *dir) {
+    char *name = NULL;
+    bb_status status = name_beside(dir->path, ".lock", &name);
+    while (!status && !dir->lock) {
+        const int lock = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+        if (lock < 0) {
+            status = failed(name, "created");
+        } else if (flock(lock, LOCK_EX | LOCK_NB)) {
+            status = errno == EWOULDBLOCK
+                         ? bb_fail(BB_EUSAGE,
+                                   "%s: another run is being written there; choose "
+                                   "another name",
+                                   dir->path)
+                         : failed(name, "locked");
+            close(lock);
+        } else if (is_at(lock, name)) {
+            dir->lock = name;
+            dir->lock_descriptor = lock;
+        } else {
+            close(lock);
+        }
+    }
+    if (status) free(name);
     return status;
 }
 
@@ -95,7 +139,7 @@ static bb_status make_folder(const bb_rundir *dir, const char *inside, mode_t mo
 }
 
 bb_status bb_rundir_name(const bb_rundir *dir, const char *inside, char **name) {
-    return bb_file_join(name, dir->temporary, inside);
+    return bb_file_join(name, dir->temporary ? dir->temporary : dir->path, inside);
 }
 
 static bb_status open_billboard(bb_rundir *dir) {
@@ -110,10 +154,10 @@ static bb_status open_billboard(bb_rundir *dir) {
 
 bb_status bb_rundir_begin(bb_rundir *out, const char *path, bool force) {
     bb_rundir dir = {0};
-    bb_status status = bb_rundir_check(path, force);
-    if (status) return status;
-    dir.replaces = exists(path);
-    status = bb_duplicate(&dir.path, path, strlen(path));
+    bb_status status = bb_duplicate(&dir.path, path, strlen(path));
+    if (!status) status = reserve(&dir);
+    if (!status) status = bb_rundir_check(path, force);
+    dir.replaces = !status && exists(path);
     if (!status)
         status = begin_beside(path, dir.replaces ? ".new" : "", &dir.temporary);
     if (!status) status = make_folder(&dir, "public", 0777);
@@ -258,6 +302,11 @@ void bb_rundir_close(bb_rundir *dir) {
     if (dir->billboard) fclose(dir->billboard);
     if (dir->temporary && exists(dir->temporary))
         (void)!bb_directory_discard(dir->temporary);
+    if (dir->lock) {
+        unlink(dir->lock);
+        close(dir->lock_descriptor);
+    }
+    free(dir->lock);
     free(dir->temporary);
     free(dir->path);
     json_decref(dir->releases);

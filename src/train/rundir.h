@@ -16,7 +16,9 @@
 
 typedef struct bb_rundir {
     char *path;
-    char *temporary; /* NULL: nothing is begun */
+    char *temporary; /* NULL: nothing is begun, or it is in place */
+    char *lock;      /* RUN.lock, locked until the end; NULL: not */
+    int lock_descriptor;
     bool replaces;
     FILE *billboard; /* open while releases come in */
     json_t *releases;
@@ -27,13 +29,15 @@ typedef struct bb_rundir {
  * a run directory and `force`. Creates nothing. */
 BB_MUST_CHECK bb_status bb_rundir_check(const char *path, bool force);
 
-/* Begins RUN with empty public/ and operator/, and public/billboard.bin open. */
+/* Reserves RUN for this process and begins it with empty public/ and operator/, and
+ * public/billboard.bin open. BB_EUSAGE as bb_rundir_check, and if another process has
+ * reserved it. */
 BB_MUST_CHECK bb_status bb_rundir_begin(bb_rundir *dir, const char *path, bool force);
 /* Appends a release to the billboard; has the shape of bb_observer.published. */
 BB_MUST_CHECK bb_status bb_rundir_release(void *dir, const bb_release *release,
                                           size_t tasks);
 /* The name of a file inside the directory that is being built ("public/x.json"), to be
- * freed with free(). */
+ * freed with free(); after the commit, of the one in place. */
 BB_MUST_CHECK bb_status bb_rundir_name(const bb_rundir *dir, const char *inside,
                                        char **name);
 /* Writes a file inside; the JSON is released, NULL is BB_ENOMEM. */
@@ -44,7 +48,8 @@ BB_MUST_CHECK bb_status bb_rundir_text(const bb_rundir *dir, const char *inside,
 /* Closes the billboard, writes its index, and puts the directory in place. BB_EIO
  * leaves RUN as it was, unless only making its folder durable failed. */
 BB_MUST_CHECK bb_status bb_rundir_commit(bb_rundir *dir);
-/* Removes what was begun and not committed, and frees; takes a zeroed directory. */
+/* Removes what was begun and not committed, gives the place up, and frees; takes a
+ * zeroed directory. */
 void bb_rundir_close(bb_rundir *dir);
 
 /* Reads RUN/inside; BB_EDATA if RUN is no run directory. */

@@ -47,8 +47,23 @@ static void say(const experiment *e, const char *what) {
     if (e->watch->say) e->watch->say(e->watch->self, what);
 }
 
+static void warn(const experiment *e, const char *text) {
+    if (e->watch->warn) e->watch->warn(e->watch->self, text);
+}
+
+/* What a run does after it has paid may fail: its figures are left out then. */
+static void leave_out(const experiment *e, const char *what) {
+    char text[600];
+    snprintf(text, sizeof text, "%s left out: %s", what, bb_last_error());
+    warn(e, text);
+}
+
+static bool is_stopped(const experiment *e) {
+    return e->watch->stop && *e->watch->stop;
+}
+
 static bb_status not_stopped(const experiment *e) {
-    if (e->watch->stop && *e->watch->stop)
+    if (is_stopped(e))
         return bb_fail(BB_EINTERRUPTED, "interrupted; nothing was written");
     return BB_OK;
 }
@@ -122,14 +137,10 @@ static bb_status set_public(experiment *e) {
 static bb_status set_run(experiment *e) {
     const bb_problem problem = {e->run.pub.loss, e->run.pub.intercept,
                                 e->run.pub.scale_sum};
-    bb_status status =
+    const bb_status status =
         bb_locals_open_outputs(&e->local, &e->population.prepared, problem,
                                e->population.outputs, e->net, &e->engine);
     e->run.local = e->local;
-    if (!status)
-        status = bb_resolve_ledger(&e->request->options, e->run.pub.tasks,
-                                   e->run.pub.adjacency, &e->ledger);
-    e->run.ledger = e->ledger;
     return status;
 }
 
@@ -163,14 +174,17 @@ static bb_status make_models(const experiment *e, const bb_result *result,
     return status;
 }
 
-static bb_status evaluate(experiment *e) {
+static bb_status keep_models(experiment *e) {
+    const bb_status status = make_models(e, &e->result, &e->models);
+    return status ? status : bb_models_hash(&e->models, e->report.models_sha256);
+}
+
+static bb_status assess(experiment *e) {
     const bb_population *p = &e->population;
     bb_assessed train = {0};
     bb_report *r = &e->report;
-    bb_status status = make_models(e, &e->result, &e->models);
-    if (!status) status = bb_models_hash(&e->models, r->models_sha256);
-    if (!status)
-        status = bb_assess(&e->models, e->choice.loss, &p->train, &e->engine, &train);
+    bb_status status =
+        bb_assess(&e->models, e->choice.loss, &p->train, &e->engine, &train);
     if (!status)
         status = bb_assess(&e->models, e->choice.loss, &p->test, &e->engine, &e->test);
     if (!status)
@@ -186,12 +200,29 @@ static bb_status evaluate(experiment *e) {
     return status;
 }
 
+static void evaluate(experiment *e) {
+    bb_report *r = &e->report;
+    say(e, "evaluating");
+    r->train = r->test = bb_no_metrics();
+    r->per_task = (bb_summary){0, NAN, NAN, NAN};
+    if (assess(e)) leave_out(e, "what the models reach is");
+}
+
+/* Models may be finite and their predictions not. */
+static bb_status check_finite(const bb_assessed *a) {
+    const bb_metrics *m = &a->metrics;
+    const double error = a->loss == BB_LOSS_SQUARED ? m->rmse : m->log_loss;
+    if (!m->rows || isfinite(error)) return BB_OK;
+    return bb_fail(BB_ENUMERIC, "its predictions are not finite");
+}
+
 /* Fills a rival's figures from its finished models, which are freed. */
 static bb_status measure_baseline(const experiment *e, bb_models *models,
                                   bb_baseline *rival) {
     bb_assessed test = {0};
-    const bb_status status =
+    bb_status status =
         bb_assess(models, e->choice.loss, &e->population.test, &e->engine, &test);
+    if (!status) status = check_finite(&test);
     if (!status) {
         rival->test = test.metrics;
         rival->gain = bb_assessed_gain(&e->test, &test);
@@ -299,17 +330,19 @@ static bb_status write_public(experiment *e) {
     return status;
 }
 
-static bb_status write_operator(experiment *e) {
-    char *models = NULL;
+static bb_status write_report(const experiment *e) {
     json_t *run = bb_report_json(&e->report);
     if (json_object_set_new(run, "options", bb_train_json(e->request, false))) {
         json_decref(run);
         run = NULL;
     }
-    bb_status status = bb_rundir_json(&e->dir, "operator/run.json", run);
-    if (!status)
-        status = bb_rundir_json(&e->dir, "operator/preprocessing.json",
-                                bb_preprocess_json(&e->population.open));
+    return bb_rundir_json(&e->dir, "operator/run.json", run);
+}
+
+static bb_status write_models(const experiment *e) {
+    char *models = NULL;
+    bb_status status = bb_rundir_json(&e->dir, "operator/preprocessing.json",
+                                      bb_preprocess_json(&e->population.open));
     if (!status)
         status = bb_rundir_name(&e->dir, bb_models_inside(&e->models), &models);
     if (!status) status = bb_models_write(&e->models, models);
@@ -345,7 +378,7 @@ static void warn_of_long_rows(const experiment *e) {
              "poor; use public ranges (--scale FILE with --standardize none) or "
              "--standardize unit-rows",
              rows, e->population.prepared.rows, e->run.method->name);
-    e->watch->warn(e->watch->self, text);
+    warn(e, text);
 }
 
 static bb_status prepare(experiment *e, const char *path) {
@@ -399,17 +432,27 @@ static void at_home(void *self, const char *method, uint32_t done, uint32_t task
     if (e->watch->at_home) e->watch->at_home(e->watch->self, method, done, tasks);
 }
 
-static bb_status train(experiment *e) {
+/* The last before the charge: the tasks' problems, the place for the run, the ledger.
+ */
+static bb_status open_run(experiment *e) {
+    const bb_train_options *o = &e->request->options;
     const double start = now();
     say(e, "preparing");
     bb_status status = set_run(e);
+    if (!status) status = bb_rundir_begin(&e->dir, o->output, o->force);
     if (!status)
-        status = bb_rundir_begin(&e->dir, e->request->options.output,
-                                 e->request->options.force);
-    if (!status) status = not_stopped(e);
-    e->run.observer = (bb_observer){e, published, progress, at_home, e->watch->stop};
-    if (!status) status = bb_run_train(&e->run, &e->result);
+        status =
+            bb_resolve_ledger(o, e->run.pub.tasks, e->run.pub.adjacency, &e->ledger);
+    e->run.ledger = e->ledger;
     e->report.seconds_solve = now() - start;
+    return status ? status : not_stopped(e);
+}
+
+static bb_status train(experiment *e) {
+    const double start = now();
+    e->run.observer = (bb_observer){e, published, progress, at_home, e->watch->stop};
+    const bb_status status = bb_run_train(&e->run, &e->result);
+    e->report.seconds_solve += now() - start;
     return status;
 }
 
@@ -421,24 +464,22 @@ static const char *ledger_name(const bb_train_options *o) {
 
 static void warn_of_failed_tasks(const experiment *e) {
     char text[160];
-    if (!e->result.failed || !e->watch->warn) return;
+    if (!e->result.failed) return;
     snprintf(text, sizeof text,
              "the solvers of %zu tasks failed: they keep the zero model (only the "
              "operator may know)",
              e->result.failed);
-    e->watch->warn(e->watch->self, text);
+    warn(e, text);
 }
 
-static bb_status judge(experiment *e) {
-    warn_of_failed_tasks(e);
-    say(e, "evaluating");
-    bb_status status = bb_run_statement(
-        &e->run, &e->result, ledger_name(&e->request->options), &e->report.statement);
-    e->report.statement.method = e->request->name;
-    if (!status) status = evaluate(e);
-    if (!status && e->choice.compare_stl) status = compare_stl(e);
-    if (!status && e->choice.compare_no_privacy) status = compare_no_privacy(e);
-    return status ? status : not_stopped(e);
+/* Baselines come last: nothing of them ends a run, Ctrl-C included. */
+static void compare(experiment *e) {
+    if (!e->test.score) return;
+    say(e, "comparing");
+    if (e->choice.compare_stl && compare_stl(e))
+        leave_out(e, "the comparison with stl is");
+    if (e->choice.compare_no_privacy && compare_no_privacy(e))
+        leave_out(e, "the comparison with no-privacy is");
 }
 
 static void fill_report(experiment *e) {
@@ -470,20 +511,49 @@ static void close_all(experiment *e) {
     free(e->start);
 }
 
+/* Everything that others may see, then the models; the run has paid for them. */
+static bb_status keep(experiment *e) {
+    warn_of_failed_tasks(e);
+    bb_status status = bb_run_statement(
+        &e->run, &e->result, ledger_name(&e->request->options), &e->report.statement);
+    e->report.statement.method = e->request->name;
+    if (!status) status = write_public(e);
+    if (!status) status = keep_models(e);
+    if (!status) status = write_models(e);
+    return status;
+}
+
+/* What was made before the charge ended the run, if it was private data, is outside
+ * epsilon: say so. */
+static bb_status say_why(const experiment *e, bb_status status) {
+    const bool by_data = status == BB_EDATA || status == BB_ENUMERIC;
+    if (!by_data || !e->choice.noisy) return status;
+    return bb_fail_context(status, "ended by the data before anything was charged or "
+                                   "published (epsilon does not cover that it did)");
+}
+
 bb_status bb_train_run(bb_train_request *request, const char *path,
                        const bb_watch *watch, bb_report *report) {
     const double start = now();
     experiment e = {.request = request, .watch = watch};
     bb_status status = prepare(&e, path);
+    if (!status) status = open_run(&e);
+    if (status) status = say_why(&e, status);
     if (!status) status = train(&e);
-    if (!status) status = judge(&e);
+    if (!status) status = keep(&e);
     if (!status) {
         fill_report(&e);
+        evaluate(&e);
         e.report.seconds_total = now() - start;
-        status = write_public(&e);
+        status = write_report(&e);
     }
-    if (!status) status = write_operator(&e);
     if (!status) status = bb_rundir_commit(&e.dir);
+    if (!status && (e.choice.compare_stl || e.choice.compare_no_privacy)) {
+        compare(&e);
+        e.report.seconds_total = now() - start;
+        status = write_report(&e);
+        if (status) bb_fail_context(status, "the run is in place, without comparisons");
+    }
     if (!status) *report = e.report;
     close_all(&e);
     return status;

@@ -17,8 +17,11 @@ typedef struct bb_watch {
 } bb_watch;
 
 /* Trains on the data at `path` as the request says, writes the run directory that it
- * names, and fills *report, which borrows from the request. On failure nothing is
- * written, and *report is untouched; BB_EBUDGET: nothing was published either.
+ * names, and fills *report, which borrows from the request. The directory is reserved,
+ * then the ledger is charged. On failure nothing is written, and *report is untouched;
+ * BB_EBUDGET: nothing was published either. After the charge nothing about data is a
+ * failure: figures or baselines that fail are missing in the report, with a warning.
+ * Baselines are made when the directory is in place; a stop ends them and no more.
  * Privacy cost: that of the plan, reserved in the ledger before the first release. */
 BB_MUST_CHECK bb_status bb_train_run(bb_train_request *request, const char *path,
                                      const bb_watch *watch, bb_report *report);

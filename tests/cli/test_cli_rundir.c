@@ -164,9 +164,81 @@ static void kill_9_leaves_only_the_temporary_directory(void **state) {
     assert_int_equal(cli_wait(pid), 128 + SIGKILL);
     assert_false(cli_exists("long"));
     assert_int_equal(cli_count("long.tmp-*"), 1);
-    /* which is in nobody's way */
+    /* which is in nobody's way, nor is the lock's file */
     cli_ok("train W.csv --method stl -o long");
+    assert_int_equal(cli_count("long.lock"), 0);
     assert_int_equal(system("rm -r long.tmp-* long"), 0);
+}
+
+static size_t charges(void) {
+    json_t *j = cli_json("ledger L.db --json");
+    const size_t count = json_array_size(cli_at(j, "entries"));
+    json_decref(j);
+    return count;
+}
+
+/* The place is reserved before the ledger is charged. */
+static void one_run_at_a_time_has_a_place(void **state) {
+    (void)state;
+    const char train[] = "train W.csv --method mp-lowrank --epsilon 1 --ledger L.db "
+                         "--budget-epsilon 9 --budget-delta 1e-3 --threads 1";
+    char line[300];
+    make_world();
+    snprintf(line, sizeof line, "%s --rounds 1000000 -o long", train);
+    const pid_t pid = cli_start(line);
+    for (int k = 0; k < 500 && !cli_count("long.tmp-*/public/billboard.bin"); k++)
+        cli_sleep(0.02);
+    for (int k = 0; k < 500 && (!cli_exists("L.db") || !charges()); k++)
+        cli_sleep(0.02);
+    cli_fails(2, "another run", "%s -o long", train);
+    cli_fails(2, "another run", "%s --force -o long/", train);
+    assert_int_equal(charges(), 1);
+    assert_int_equal(kill(pid, SIGINT), 0);
+    assert_int_equal(cli_wait(pid), 130);
+    assert_int_equal(cli_count("long*"), 0);
+    cli_ok("%s -o long", train);
+    cli_fails(2, "exists already", "%s -o long", train);
+    assert_int_equal(charges(), 2);
+    assert_int_equal(system("rm -r long L.db*"), 0);
+}
+
+/* Without clipping this diverges to infinity: the run has paid, and stays. */
+static void a_baseline_that_fails_takes_nothing_along(void **state) {
+    (void)state;
+    make_world();
+    cli_result r =
+        cli("train W.csv --method fedavg --batch 4 --set rate=50 --rounds 200 "
+            "--finetune none --epsilon 1 --compare stl,no-privacy "
+            "--ledger L.db --budget-epsilon 9 --budget-delta 1e-3 "
+            "--test W.test.csv --json -o paid");
+    assert_int_equal(r.code, 0);
+    assert_non_null(strstr(r.err, "comparison with no-privacy is left out"));
+    json_t *printed = json_loads(r.out, 0, NULL);
+    json_t *kept = json_load_file("paid/operator/run.json", 0, NULL);
+    assert_true(json_is_null(cli_at(printed, "compare.no-privacy")));
+    assert_true(json_is_null(cli_at(kept, "compare.no-privacy")));
+    assert_true(cli_number(kept, "compare.stl.test.nmse") > 0.0);
+    assert_true(cli_exists("paid/public/statement.txt"));
+    assert_true(cli_exists("paid/operator/models.csv"));
+    assert_int_equal(charges(), 1);
+    json_decref(printed);
+    json_decref(kept);
+    cli_free(&r);
+    assert_int_equal(system("rm -r paid L.db*"), 0);
+}
+
+/* That a run ends here depends on private data: it says so, and costs nothing. */
+static void data_that_end_a_run_end_it_before_the_charge(void **state) {
+    (void)state;
+    make_world();
+    assert_int_equal(system("sed '7s/,.*/,1,1e200,0,0,0,0/' W.csv >huge.csv"), 0);
+    cli_result r = cli("train huge.csv --method mp-lowrank --epsilon 1 --ledger L.db "
+                       "--budget-epsilon 9 --budget-delta 1e-3 -o huge");
+    assert_int_equal(r.code, 1);
+    assert_non_null(strstr(r.err, "before anything was charged or published"));
+    assert_false(cli_exists("L.db"));
+    assert_int_equal(cli_count("huge*"), 1);
+    cli_free(&r);
 }
 
 static void an_existing_run_stays(void **state) {
@@ -219,6 +291,9 @@ int main(void) {
         cmocka_unit_test(ctrl_c_leaves_nothing),
         cmocka_unit_test(sigterm_leaves_nothing),
         cmocka_unit_test(kill_9_leaves_only_the_temporary_directory),
+        cmocka_unit_test(one_run_at_a_time_has_a_place),
+        cmocka_unit_test(a_baseline_that_fails_takes_nothing_along),
+        cmocka_unit_test(data_that_end_a_run_end_it_before_the_charge),
         cmocka_unit_test(an_existing_run_stays),
         cmocka_unit_test(a_failed_replacement_keeps_the_old),
     };

@@ -109,6 +109,37 @@ static void only_runs_are_replaced_and_only_by_force(void **state) {
     assert_fails(write_run("no/run", false, 1.0), BB_EIO, "no/run");
 }
 
+/* Also in one process; a file that a dead one left is nobody's reservation. */
+static void a_place_is_one_run_s(void **state) {
+    (void)state;
+    bb_rundir first = {0}, second = {0};
+    FILE *left = fopen("run.lock", "w");
+    assert_non_null(left);
+    fclose(left);
+    assert_ok(bb_rundir_begin(&first, "run", false));
+    assert_fails(bb_rundir_begin(&second, "run", false), BB_EUSAGE, "another run");
+    assert_fails(bb_rundir_begin(&second, "./run/", true), BB_EUSAGE, "another run");
+    assert_true(exists("run.lock"));
+    bb_rundir_close(&first);
+    assert_ok(bb_rundir_begin(&second, "run", false));
+    bb_rundir_close(&second);
+    assert_false(exists("run.lock") || exists("run"));
+}
+
+/* What comes after the commit goes to the run in place. */
+static void files_may_follow_the_commit(void **state) {
+    (void)state;
+    bb_rundir dir = {0};
+    assert_ok(bb_rundir_begin(&dir, "run", false));
+    assert_ok(bb_rundir_commit(&dir));
+    assert_true(exists("run/public/billboard.json") && exists("run.lock"));
+    assert_ok(bb_rundir_text(&dir, "operator/late.txt", "late\n"));
+    bb_rundir_close(&dir);
+    assert_true(exists("run/operator/late.txt"));
+    assert_false(is_littered());
+    remove_run("run");
+}
+
 static bb_status attempt_new(void *context) {
     (void)context;
     return write_run("run", false, 1.0);
@@ -163,6 +194,8 @@ static void a_run_survives_torture(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_written_is_indexed),
+        cmocka_unit_test(a_place_is_one_run_s),
+        cmocka_unit_test(files_may_follow_the_commit),
         cmocka_unit_test(only_runs_are_replaced_and_only_by_force),
         cmocka_unit_test(a_run_survives_torture),
     };
