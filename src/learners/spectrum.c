@@ -11,7 +11,7 @@
 enum { PROVABLE = 1000, PATIENCE = 1000 };
 
 size_t bb_largest_work(size_t n) {
-    return n * n + 4 * n + 4;
+    return n * n + n + bb_eigenvalues_work(n) / sizeof(double);
 }
 
 /* A start that no data set is orthogonal to by construction. */

@@ -1,4 +1,3 @@
-#include "base/memory.h"
 #include "linalg/kernel.h"
 #include "linalg/linalg.h"
 
@@ -8,6 +7,8 @@
 #include <lapack.h>
 #include <limits.h>
 #include <math.h>
+#include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,6 +40,16 @@ bb_status bb_linalg_start(void) {
     return BB_OK;
 }
 
+static void start_or_abort(void) {
+    if (bb_linalg_start()) abort();
+}
+
+/* Every function that reaches OpenBLAS comes through here. */
+static void enter(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, start_or_abort);
+}
+
 const char *bb_linalg_core(void) {
     return openblas_get_corename();
 }
@@ -56,6 +67,7 @@ static void mirror(size_t n, double *C) {
 
 void bb_gram(size_t rows, size_t n, double a, const double *A, double b, double *C) {
     if (n == 0) return;
+    enter();
     const int order = as_int(n);
     cblas_dsyrk(CblasRowMajor, CblasUpper, CblasTrans, order, as_int(rows), a, A, order,
                 b, C, order);
@@ -64,6 +76,7 @@ void bb_gram(size_t rows, size_t n, double a, const double *A, double b, double 
 
 void bb_gram_rows(size_t rows, size_t n, double a, const double *A, double *C) {
     if (rows == 0) return;
+    enter();
     const int order = as_int(rows), depth = as_int(n);
     cblas_dsyrk(CblasRowMajor, CblasUpper, CblasNoTrans, order, depth, a, A,
                 depth ? depth : 1, 0, C, order);
@@ -74,6 +87,7 @@ static void product(CBLAS_TRANSPOSE transpose, size_t rows, size_t depth,
                     size_t columns, double a, const double *A, const double *B,
                     double b, double *C) {
     if (rows == 0 || columns == 0) return;
+    enter();
     const size_t width = transpose == CblasNoTrans ? depth : rows;
     cblas_dgemm(CblasRowMajor, transpose, CblasNoTrans, as_int(rows), as_int(columns),
                 as_int(depth), a, A, width ? as_int(width) : 1, B, as_int(columns), b,
@@ -97,74 +111,134 @@ static bb_status check_finite(size_t count, const double *a, const char *what) {
     return BB_OK;
 }
 
-static size_t eigen_doubles(size_t n) {
+/* LAPACK's loops over vectors add in an order that depends on where their arrays lie,
+ * with the kernels of some processors: it works on copies that always lie alike. */
+enum { LINE = 64, SLACK = LINE / sizeof(double) };
+
+/* The first double at or after `work` that begins a line of the cache. */
+static double *aligned(void *work) {
+    const size_t past = (uintptr_t)work % LINE;
+    return (double *)work + (past ? LINE - past : 0) / sizeof(double);
+}
+
+/* -- eigenvalues -- */
+
+static size_t vector_doubles(size_t n) {
     return 1 + 6 * n + 2 * n * n;
 }
 
+static size_t value_doubles(size_t n) {
+    return 2 * n + 1;
+}
+
 size_t bb_eigen_work(size_t n) {
-    return eigen_doubles(n) * sizeof(double) + (3 + 5 * n) * sizeof(lapack_int);
+    return (SLACK + n * n + n + vector_doubles(n)) * sizeof(double) +
+           (3 + 5 * n) * sizeof(lapack_int);
+}
+
+size_t bb_eigenvalues_work(size_t n) {
+    return (SLACK + n * n + n + value_doubles(n)) * sizeof(double) + sizeof(double);
 }
 
 /* LAPACK's column-major view of a symmetric matrix is the matrix, and its eigenvectors,
  * which it writes into columns, are our rows. */
-static bb_status eigen(const char *job, size_t n, double *a, double *value,
-                       double *work, size_t doubles, size_t integers) {
+static bb_status eigen(const char *job, size_t n, double *a, double *value, void *work,
+                       size_t doubles, size_t integers) {
     if (n == 0) return BB_OK;
     const bb_status status = check_finite(n * n, a, "eigenvalues");
     if (status) return status;
-    const lapack_int order = as_int(n), room = as_int(doubles),
-                     integer_room = as_int(integers);
+    enter();
+    double *A = aligned(work), *found = A + n * n, *room = found + n;
+    void *integer_room = room + doubles;
+    const lapack_int order = as_int(n), length = as_int(doubles),
+                     integer_length = as_int(integers);
     lapack_int info = 0;
-    void *integer_work = work + doubles;
-    LAPACK_dsyevd(job, "L", &order, a, &order, value, work, &room, integer_work,
-                  &integer_room, &info);
+    memcpy(A, a, n * n * sizeof *A);
+    LAPACK_dsyevd(job, "L", &order, A, &order, found, room, &length, integer_room,
+                  &integer_length, &info);
     assert(info >= 0);
     if (info > 0)
         return bb_fail(BB_ENUMERIC, "eigenvalues of a %zu x %zu matrix do not converge",
                        n, n);
+    memcpy(a, A, n * n * sizeof *a);
+    memcpy(value, found, n * sizeof *value);
     return BB_OK;
 }
 
 bb_status bb_eigen(size_t n, double *a, double *value, void *work) {
-    return eigen("V", n, a, value, work, eigen_doubles(n), 3 + 5 * n);
+    return eigen("V", n, a, value, work, vector_doubles(n), 3 + 5 * n);
 }
 
 bb_status bb_eigenvalues(size_t n, double *a, double *value, void *work) {
-    return eigen("N", n, a, value, work, 2 * n + 1, 1);
+    return eigen("N", n, a, value, work, value_doubles(n), 1);
+}
+
+/* -- Cholesky: A = U' U, U in the upper triangle --
+ *
+ * Inside blocks by our own loops, between blocks by OpenBLAS's products and solves of
+ * whole matrices: neither minds where the matrix lies. */
+enum { BLOCK = 64 };
+
+/* The n x n block at A, rows of length `stride`; *bad is the first row that fails. */
+static bool factorise_block(size_t n, size_t stride, double *A, size_t *bad) {
+    for (size_t k = 0; k < n; k++) {
+        double *u = A + k * stride;
+        *bad = k;
+        if (!(u[k] > 0 && isfinite(u[k]))) return false;
+        const double root = sqrt(u[k]);
+        u[k] = root;
+        bb_scale(n - k - 1, 1 / root, u + k + 1);
+        for (size_t i = k + 1; i < n; i++)
+            bb_axpy(n - i, -u[i], u + i, A + i * stride + i);
+    }
+    return true;
 }
 
 bb_status bb_cholesky(size_t n, double *A) {
-    if (n == 0) return BB_OK;
-    const lapack_int order = as_int(n);
-    lapack_int info = 0;
-    LAPACK_dpotrf("L", &order, A, &order, &info);
-    assert(info >= 0);
-    /* A NaN passes LAPACK's own test on some kernels. */
-    for (size_t k = 0; k < n && !info; k++)
-        if (!(A[k * n + k] > 0 && isfinite(A[k * n + k]))) info = (lapack_int)(k + 1);
-    if (info)
-        return bb_fail(BB_ENUMERIC,
-                       "a %zu x %zu matrix is not positive definite (row %d)", n, n,
-                       (int)info);
+    enter();
+    const int stride = as_int(n);
+    for (size_t from = 0, bad; from < n; from += BLOCK) {
+        const size_t size = n - from < BLOCK ? n - from : BLOCK;
+        const int height = as_int(size), left = as_int(n - from - size);
+        double *corner = A + from * n + from, *beside = corner + size;
+        if (!factorise_block(size, n, corner, &bad))
+            return bb_fail(BB_ENUMERIC,
+                           "a %zu x %zu matrix is not positive definite (row %zu)", n,
+                           n, from + bad + 1);
+        if (left == 0) break;
+        cblas_dtrsm(CblasRowMajor, CblasLeft, CblasUpper, CblasTrans, CblasNonUnit,
+                    height, left, 1, corner, stride, beside, stride);
+        cblas_dsyrk(CblasRowMajor, CblasUpper, CblasTrans, left, height, -1, beside,
+                    stride, 1, beside + size * n, stride);
+    }
     return BB_OK;
 }
 
-void bb_cholesky_solve(size_t n, const double *L, double *b) {
-    if (n == 0) return;
-    const int order = as_int(n);
-    cblas_dtrsv(CblasColMajor, CblasLower, CblasNoTrans, CblasNonUnit, order, L, order,
-                b, 1);
-    cblas_dtrsv(CblasColMajor, CblasLower, CblasTrans, CblasNonUnit, order, L, order, b,
-                1);
+void bb_cholesky_solve(size_t n, const double *U, double *b) {
+    for (size_t i = 0; i < n; i++) {
+        b[i] /= U[i * n + i];
+        bb_axpy(n - i - 1, -b[i], U + i * n + i + 1, b + i + 1);
+    }
+    for (size_t i = n; i-- > 0;) {
+        const double *u = U + i * n + i;
+        b[i] = (b[i] - bb_dot(n - i - 1, u + 1, b + i + 1)) / *u;
+    }
 }
 
-bb_status bb_invert_spd(size_t n, double *A) {
+size_t bb_invert_work(size_t n) {
+    return (SLACK + n * n) * sizeof(double);
+}
+
+bb_status bb_invert_spd(size_t n, double *A, void *work) {
     const bb_status status = bb_cholesky(n, A);
     if (status || n == 0) return status;
+    double *copy = aligned(work);
     const lapack_int order = as_int(n);
     lapack_int info = 0;
-    LAPACK_dpotri("L", &order, A, &order, &info);
+    memcpy(copy, A, n * n * sizeof *A);
+    LAPACK_dpotri("L", &order, copy, &order, &info);
     assert(info == 0);
+    memcpy(A, copy, n * n * sizeof *A);
     mirror(n, A);
     return BB_OK;
 }

@@ -2,7 +2,8 @@
  * checked, workspaces given by the caller, and one thread inside (parallelism is over
  * tasks).
  *
- * Matrices are row-major and contiguous. Symmetric matrices are stored in full. */
+ * Matrices are row-major and contiguous. Symmetric matrices are stored in full. Results
+ * depend on the numbers alone, never on where the arrays lie in memory. */
 #ifndef BB_LINALG_LINALG_H
 #define BB_LINALG_LINALG_H
 
@@ -10,11 +11,12 @@
 
 #include <stddef.h>
 
-/* Must be called once before any other function and before threads start: makes
- * OpenBLAS use the right kernels for this processor (as packaged it mistakes recent
- * Intel servers for a Prescott and runs five times slower) and one thread.
- * OPENBLAS_CORETYPE, where the user has set it, is respected. BB_EUSAGE if the OpenBLAS
- * found is the sequential one, which gives wrong numbers in a program with threads. */
+/* Makes OpenBLAS use the right kernels for this processor (as packaged it mistakes
+ * recent Intel servers for a Prescott and runs five times slower) and one thread. The
+ * functions below do it themselves at the first call; a program calls it at its start
+ * to say what is wrong: they can only abort. OPENBLAS_CORETYPE, where the user has set
+ * it, is respected. BB_EUSAGE if the OpenBLAS found is the sequential one, which gives
+ * wrong numbers in a program with threads. */
 bb_status bb_linalg_start(void);
 /* The kernels in use, as OpenBLAS names them: "SkylakeX". */
 const char *bb_linalg_core(void);
@@ -54,7 +56,9 @@ void bb_product_transposed(size_t rows, size_t depth, size_t columns, double a,
  * does not converge or an entry is not finite. */
 size_t bb_eigen_work(size_t n);
 BB_MUST_CHECK bb_status bb_eigen(size_t n, double *a, double *value, void *work);
-/* The same without eigenvectors: a is destroyed. work: 2 n + 2 doubles. */
+/* The same without eigenvectors: a is destroyed. work: bb_eigenvalues_work(n) bytes, of
+ * which there are no more than bb_eigen_work(n). */
+size_t bb_eigenvalues_work(size_t n);
 BB_MUST_CHECK bb_status bb_eigenvalues(size_t n, double *a, double *value, void *work);
 
 /* Cholesky: A (n x n, symmetric positive definite, finite) becomes its factor, which
@@ -62,8 +66,10 @@ BB_MUST_CHECK bb_status bb_eigenvalues(size_t n, double *a, double *value, void 
  * positive definite or not finite. */
 BB_MUST_CHECK bb_status bb_cholesky(size_t n, double *A);
 void bb_cholesky_solve(size_t n, const double *factor, double *b);
-/* A becomes its inverse, both triangles; requirements and errors of bb_cholesky. */
-BB_MUST_CHECK bb_status bb_invert_spd(size_t n, double *A);
+/* A becomes its inverse, both triangles; requirements and errors of bb_cholesky. work:
+ * bb_invert_work(n) bytes, aligned to 8. */
+size_t bb_invert_work(size_t n);
+BB_MUST_CHECK bb_status bb_invert_spd(size_t n, double *A, void *work);
 /* Both at once: solves A x = b, A and b are destroyed, b becomes x. */
 BB_MUST_CHECK bb_status bb_solve_spd(size_t n, double *A, double *b);
 

@@ -3,10 +3,6 @@
 #include "base/memory.h"
 #include "linalg/linalg.h"
 
-#include <cblas.h>
-
-#include <assert.h>
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,15 +45,11 @@ done:
 
 /* W <- P W (P m x m) or W P (P p x p), through `copy` (m x p). */
 static void project(size_t m, size_t p, const double *P, double *w, double *copy) {
-    assert(m <= INT_MAX && p <= INT_MAX);
-    const int rows = (int)m, columns = (int)p;
     memcpy(copy, w, m * p * sizeof *w);
     if (m < p)
-        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, rows, columns, rows, 1,
-                    P, rows, copy, columns, 0, w, columns);
+        bb_product(m, m, p, 1, P, copy, 0, w);
     else
-        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, rows, columns, columns,
-                    1, copy, columns, P, columns, 0, w, columns);
+        bb_product(m, p, p, 1, copy, P, 0, w);
 }
 
 bb_status bb_prox_trace(size_t m, size_t p, double *w, double theta) {

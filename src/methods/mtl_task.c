@@ -69,8 +69,10 @@ size_t bb_mtl_work_length(const bb_view *view) {
 }
 
 size_t bb_mtl_local_length(const bb_view *view, const bb_local *local) {
-    (void)view;
-    return bb_local_hessian_work(local) + local->n + local->d;
+    const size_t hessian = bb_local_hessian_work(local);
+    const size_t inverse =
+        keeps_inverse(view->pub, local) ? bb_invert_work(local->d) / sizeof(double) : 0;
+    return (hessian > inverse ? hessian : inverse) + local->n + local->d;
 }
 
 static double squares(size_t d, const double *a, const double *b) {
@@ -93,7 +95,7 @@ static bb_status renew_inverse(const bb_task *task, const own *s, double rho,
     bb_local_hessian(task->local, s->w, *s->b, s->inverse, s->mean, s->bend, work);
     if (*s->bend > 0.0 && bb_local_one_class(task->local) != 0.0) *s->bend = 0.0;
     for (size_t k = 0; k < d; k++) s->inverse[k * d + k] += rho;
-    const bb_status status = bb_invert_spd(d, s->inverse);
+    const bb_status status = bb_invert_spd(d, s->inverse, work);
     *s->rho = status ? 0.0 : rho;
     return status;
 }

@@ -92,7 +92,7 @@ static void *room(size_t bytes) {
 static void check_eigen(size_t n, const double *A) {
     double *a = room(n * n * sizeof *a), *value = room(n * sizeof *value);
     double *only = room(n * sizeof *only), *image = room((n + 1) * sizeof *image);
-    void *work = room(bb_eigen_work(n)), *small = room((2 * n + 2) * sizeof(double));
+    void *work = room(bb_eigen_work(n)), *small = room(bb_eigenvalues_work(n));
     double scale = 0;
     for (size_t k = 0; k < n * n; k++) scale = fmax(scale, fabs(A[k]));
     const double tolerance = 4e-15 * (double)(n + 4);
@@ -183,7 +183,7 @@ static void test_eigen_refuses_bad_numbers(void **state) {
 
 static void test_cholesky(void **state) {
     (void)state;
-    for (size_t n = 0; n <= 70; n += 7) {
+    for (size_t n = 0; n <= 210; n += 7) {
         double *X = naive_vector((n + 3) * n, 21), *A = naive_vector(n * n, 0);
         double *x = naive_vector(n, 22), *b = naive_vector(n, 0);
         bb_gram(n + 3, n, 1, X, 0, A);
@@ -208,14 +208,16 @@ static void test_cholesky(void **state) {
 
 static void test_invert(void **state) {
     (void)state;
-    for (size_t n = 0; n < 40; n += 13) {
+    for (size_t n = 0; n < 150; n += 13) {
         double *A = naive_vector(n * n, n), *B = naive_vector(n * n, 0);
         double *one = naive_vector(n * n, 0);
         for (size_t i = 0; i < n; i++)
             for (size_t k = 0; k <= i; k++)
                 A[i * n + k] = A[k * n + i] += i == k ? (double)n : 0;
         memcpy(B, A, n * n * sizeof *B);
-        assert_ok(bb_invert_spd(n, B));
+        void *work = room(bb_invert_work(n));
+        assert_ok(bb_invert_spd(n, B, work));
+        free(work);
         naive_product(n, n, n, A, B, one);
         for (size_t i = 0; i < n; i++)
             for (size_t k = 0; k < n; k++) {
@@ -227,7 +229,8 @@ static void test_invert(void **state) {
         free(one);
     }
     double indefinite[4] = {1, 2, 2, 1};
-    assert_fails(bb_invert_spd(2, indefinite), BB_ENUMERIC, "not positive definite");
+    assert_fails(bb_invert_spd(2, indefinite, indefinite), BB_ENUMERIC,
+                 "not positive definite");
 }
 
 static void test_spectral(void **state) {
