@@ -22,7 +22,9 @@ typedef struct replay {
     const bb_local *other;
     bb_view view;
     bb_plan plan;
+    bb_plan_view plan_view;
     bb_billboard billboard;
+    bb_draft draft; /* of it */
     size_t state_length;
     double *state;       /* (tasks + canaries) x state_length */
     double *work, *show; /* of one task */
@@ -203,7 +205,8 @@ static bb_status watch(void *self, const bb_release *release, size_t tasks) {
     bb_gram_rows(n, length, 1.0, r->move, r->round);
     bb_axpy(n * n, 1.0, r->round, r->gram);
     const bb_status status =
-        r->run->method->digest(&r->view, release, &r->billboard, r->digest_work);
+        r->run->method->digest(&r->view, release, &r->draft, r->digest_work);
+    r->billboard.done = r->draft.done;
     if (!status) r->billboard.releases++;
     return status;
 }
@@ -227,14 +230,14 @@ static bb_status take_memory(replay *r, bb_arena *arena) {
     size_t work = 0;
     for (size_t i = 0; i < r->tasks; i++) widen(r, &r->run->local[i], &work);
     for (size_t i = 0; i < r->canaries; i++) widen(r, &r->other[i], &work);
-    r->billboard.length = ask(method->board_length, &r->view);
+    r->billboard.length = r->draft.length = ask(method->board_length, &r->view);
     r->state_length = ask(method->state_length, &r->view) +
                       method->state_models * r->run->pub.features;
     const struct piece {
         double **at;
         size_t count, size;
     } piece[] = {
-        {&r->billboard.at, r->billboard.length, 1},
+        {&r->draft.at, r->draft.length, 1},
         {&r->state, r->tasks + r->canaries, r->state_length},
         {&r->work, 1, ask(method->work_length, &r->view) + work + 8},
         {&r->show, 1, r->plan.show_length},
@@ -309,8 +312,10 @@ bb_status bb_run_attack(const bb_run *asked, size_t canaries, const bb_local *ot
     if (!status) status = bb_allocate(&local, r.tasks, sizeof *local, "the attack");
     if (status) goto done;
     r.view.board = &r.billboard;
-    r.view.plan = &r.plan;
-    if (known.method->open) known.method->open(&r.view, &r.billboard);
+    r.billboard.at = r.draft.at;
+    r.plan_view = (bb_plan_view){r.plan.rounds, r.plan.instance};
+    r.view.plan = &r.plan_view;
+    if (known.method->open) known.method->open(&r.view, &r.draft);
     for (size_t i = 0; i < r.tasks; i++)
         local[i] = i < canaries && !first[i] ? other[i] : run.local[i];
     run.local = local;

@@ -61,12 +61,24 @@ typedef struct bb_public {
 
 /* What everybody may read: a function of the releases so far and of nothing else. */
 typedef struct bb_billboard {
-    double *at; /* the method's own layout, zero before the first release */
+    const double *at; /* the method's own layout, zero before the first release */
     size_t length;
     uint32_t releases;
-    bool
-        done; /* set by digest: no further round (a non-private method has converged) */
+    bool done; /* no further round (a non-private method has converged) */
 } bb_billboard;
+
+/* The same numbers where open and digest write them, and nobody else. */
+typedef struct bb_draft {
+    double *at;
+    size_t length;
+    bool done;
+} bb_draft;
+
+/* What methods read of the plan of their phase. */
+typedef struct bb_plan_view {
+    uint32_t rounds;
+    const double *instance; /* rounds, as in bb_plan; or NULL */
+} bb_plan_view;
 
 typedef struct bb_plan bb_plan;
 typedef struct bb_method bb_method;
@@ -77,7 +89,7 @@ typedef struct bb_view {
     const void *options; /* its own options_size bytes */
     const bb_public *pub;
     const bb_billboard *board; /* NULL while the plan and the sizes are asked for */
-    const bb_plan *plan;       /* likewise */
+    const bb_plan_view *plan;  /* likewise */
 } bb_view;
 
 /* One task: all that train, show and finish ever see of private data. */
@@ -187,7 +199,7 @@ struct bb_method {
     size_t (*local_length)(const bb_view *view, const bb_local *local);
 
     /* The first billboard, which is zeroed: a function of what is public. */
-    void (*open)(const bb_view *view, bb_billboard *board);
+    void (*open)(const bb_view *view, bb_draft *draft);
     /* Every task, before the first round of a later phase: from its model to its state.
      */
     void (*begin)(const bb_view *view, bb_task *task);
@@ -200,8 +212,8 @@ struct bb_method {
     void (*train)(const bb_view *view, bb_task *task);
     /* block[b]: where block b's contribution goes, zeroed. */
     void (*show)(const bb_view *view, const bb_task *task, double *const *block);
-    bb_status (*digest)(const bb_view *view, const bb_release *release,
-                        bb_billboard *board, double *work);
+    bb_status (*digest)(const bb_view *view, const bb_release *release, bb_draft *draft,
+                        double *work);
     bb_status (*finish)(const bb_view *view, bb_task *task);
     /* The model that all share, parameters numbers of the billboard, after the last
      * round; optional: none. It is what tasks have where they have no own numbers, and

@@ -335,14 +335,10 @@ bb_status bb_plan_join(bb_plan *plan, const bb_public *pub, size_t parts,
     return status;
 }
 
-bb_plan bb_plan_part_of(const bb_plan *plan, const bb_plan_part *part) {
-    bb_plan own = *plan;
-    own.rounds = part->rounds;
-    own.step += part->from;
-    own.mu += part->from;
-    own.pure += part->from;
-    if (own.instance) own.instance += part->from;
-    return own;
+bb_plan_view bb_plan_view_of(const bb_plan *plan, const bb_plan_part *part) {
+    return (bb_plan_view){.rounds = part->rounds,
+                          .instance =
+                              plan->instance ? plan->instance + part->from : NULL};
 }
 
 void bb_plan_free(bb_plan *plan) {

@@ -30,8 +30,8 @@ typedef struct bb_plan_part {
  * run's, those of the views differ in what is the phase's own (rounds, mu). */
 BB_MUST_CHECK bb_status bb_plan_join(bb_plan *plan, const bb_public *pub, size_t parts,
                                      bb_plan_part *part, bb_pricing pricing);
-/* The rounds of one phase, borrowed from the whole plan: not to be freed. */
-bb_plan bb_plan_part_of(const bb_plan *plan, const bb_plan_part *part);
+/* What a phase's method sees of the whole plan, from which it is borrowed. */
+bb_plan_view bb_plan_view_of(const bb_plan *plan, const bb_plan_part *part);
 void bb_plan_free(bb_plan *plan);
 
 #endif

@@ -14,10 +14,11 @@ typedef struct conversation {
     bb_public pub; /* as this phase has it */
     bb_view view;
     bb_billboard billboard;
-    bb_door *door; /* the door, of the whole run */
+    bb_draft draft; /* of the billboard */
+    bb_door *door;  /* the door, of the whole run */
     bb_layout layout;
-    bb_plan plan;  /* this phase's part */
-    uint32_t from; /* rounds of the run before it */
+    bb_plan_view plan; /* this phase's part */
+    uint32_t from;     /* rounds of the run before it */
     bb_result *result;
     bb_arena arena;
     size_t chunks; /* that contributions are added up in */
@@ -155,7 +156,8 @@ static bb_status talk(conversation *c) {
         status = observer->published(observer->self, &release, c->run->pub.tasks);
     release.round -= c->from;
     if (!status)
-        status = c->method->digest(&c->view, &release, &c->billboard, c->digest_work);
+        status = c->method->digest(&c->view, &release, &c->draft, c->digest_work);
+    c->billboard.done = c->draft.done;
     if (!status) c->billboard.releases++;
     return status;
 }
@@ -259,7 +261,7 @@ static bb_status take_memory(conversation *c) {
     const bool sample = c->pub.sampling != BB_SAMPLING_ALL;
     c->billboard.length = ask(c->method->board_length, &c->view);
     c->work_length = ask(c->method->work_length, &c->view) + local_work(c) + 8;
-    c->show_length = c->plan.show_length;
+    c->show_length = c->result->plan.show_length;
     bb_arena_need(arena, c->billboard.length, sizeof(double));
     bb_arena_need(arena, states, sizeof(double));
     bb_arena_need(arena, workers * c->work_length, sizeof(double));
@@ -271,7 +273,9 @@ static bb_status take_memory(conversation *c) {
     bb_arena_need(arena, sample ? tasks : 0, sizeof(bool));
     bb_status status = bb_arena_open(arena, "the training run");
     if (status) return status;
-    c->billboard.at = bb_arena_take(arena, c->billboard.length, sizeof(double));
+    c->draft.at = bb_arena_take(arena, c->billboard.length, sizeof(double));
+    c->draft.length = c->billboard.length;
+    c->billboard.at = c->draft.at;
     c->state = bb_arena_take(arena, states, sizeof(double));
     c->work = bb_arena_take(arena, workers * c->work_length, sizeof(double));
     c->show = bb_arena_take(arena, workers * c->show_length, sizeof(double));
@@ -325,7 +329,7 @@ static bb_status converse(conversation *c) {
     const bb_run *run = c->run;
     const uint32_t rounds = c->result->plan.rounds;
     bb_status status = BB_OK;
-    if (c->method->open) c->method->open(&c->view, &c->billboard);
+    if (c->method->open) c->method->open(&c->view, &c->draft);
     if (c->pub.phase && c->method->begin)
         run->engine->each(run->engine, c->parts, begin, c);
     if (c->plan.rounds) bb_door_skip_to(c->door, c->from);
@@ -347,7 +351,7 @@ static bb_status run_phase(const bb_run *run, const bb_plan_part *part, bb_door 
                       .method = part->view.method,
                       .pub = *part->view.pub,
                       .door = door,
-                      .plan = bb_plan_part_of(&result->plan, part),
+                      .plan = bb_plan_view_of(&result->plan, part),
                       .from = part->from,
                       .result = result};
     deal(&c);

@@ -24,7 +24,7 @@ typedef struct numbers {
 } numbers;
 
 typedef struct leaf {
-    bb_pull pull;
+    bb_pull_parser pull;
     const bb_read_options *options;
     bb_builder builder;
     user *user;

@@ -13,7 +13,7 @@ enum {
     SHOWN = 24
 };
 
-static void step(bb_pull *p, size_t bytes) {
+static void step(bb_pull_parser *p, size_t bytes) {
     p->text->at += bytes;
     p->column += bytes;
 }
@@ -26,7 +26,7 @@ static size_t token_length(const bb_text *t) {
     return n ? n : 1;
 }
 
-bb_status bb_pull_bad(const bb_pull *p, const char *expected) {
+bb_status bb_pull_bad(const bb_pull_parser *p, const char *expected) {
     const bb_text *const t = p->text;
     char place[256] = "", shown[BB_SHOWN_BYTES];
     if (p->place) p->place(p->reader, place, sizeof place);
@@ -44,7 +44,7 @@ static bb_status look_ahead(bb_text *t) {
     return status;
 }
 
-bb_status bb_pull_peek(bb_pull *p, char *next) {
+bb_status bb_pull_peek(bb_pull_parser *p, char *next) {
     bb_text *const t = p->text;
     for (;;) {
         for (;; step(p, 1)) {
@@ -63,7 +63,7 @@ bb_status bb_pull_peek(bb_pull *p, char *next) {
     return BB_OK;
 }
 
-bb_status bb_pull_open(bb_pull *p, char bracket) {
+bb_status bb_pull_open(bb_pull_parser *p, char bracket) {
     char next;
     bb_status status = bb_pull_peek(p, &next);
     if (status) return status;
@@ -74,7 +74,7 @@ bb_status bb_pull_open(bb_pull *p, char bracket) {
     return BB_OK;
 }
 
-bb_status bb_pull_more(bb_pull *p, char bracket, size_t items, bool *more) {
+bb_status bb_pull_more(bb_pull_parser *p, char bracket, size_t items, bool *more) {
     const char close = bracket == '[' ? ']' : '}';
     char next;
     bb_status status = bb_pull_peek(p, &next);
@@ -91,7 +91,7 @@ bb_status bb_pull_more(bb_pull *p, char bracket, size_t items, bool *more) {
 /* -- strings
  * ------------------------------------------------------------------------------ */
 
-static bb_status add(bb_pull *p, const char *bytes, size_t count) {
+static bb_status add(bb_pull_parser *p, const char *bytes, size_t count) {
     bb_status status =
         bb_grow(&p->string, &p->room, p->length + count + 1, 1, "a text in JSON");
     if (status) return status;
@@ -102,7 +102,7 @@ static bb_status add(bb_pull *p, const char *bytes, size_t count) {
 }
 
 /* Four hexadecimal digits. */
-static bool take_hex(bb_pull *p, uint64_t *unit) {
+static bool take_hex(bb_pull_parser *p, uint64_t *unit) {
     static const char digits[] = "0123456789abcdefABCDEF";
     *unit = 0;
     for (int i = 0; i < 4; i++) {
@@ -116,7 +116,7 @@ static bool take_hex(bb_pull *p, uint64_t *unit) {
 }
 
 /* What follows \u: a character, perhaps as two surrogates. */
-static bb_status take_unicode(bb_pull *p) {
+static bb_status take_unicode(bb_pull_parser *p) {
     static const char expected[] = "a character as \\uXXXX, not 0";
     uint64_t c, low;
     char bytes[4];
@@ -133,7 +133,7 @@ static bb_status take_unicode(bb_pull *p) {
     return n ? add(p, bytes, n) : bb_pull_bad(p, expected);
 }
 
-static bb_status take_escape(bb_pull *p) {
+static bb_status take_escape(bb_pull_parser *p) {
     static const char code[] = "\"\\/bfnrt", meaning[] = "\"\\/\b\f\n\r\t";
     step(p, 1);
     const char c = *p->text->at;
@@ -143,7 +143,7 @@ static bb_status take_escape(bb_pull *p) {
     return known ? add(p, meaning + (known - code), 1) : take_unicode(p);
 }
 
-bb_status bb_pull_string(bb_pull *p) {
+bb_status bb_pull_string(bb_pull_parser *p) {
     bb_text *const t = p->text;
     char next;
     bb_status status = bb_pull_peek(p, &next);
@@ -175,7 +175,7 @@ bb_status bb_pull_string(bb_pull *p) {
                    t->path, t->line, p->column);
 }
 
-bb_status bb_pull_key(bb_pull *p) {
+bb_status bb_pull_key(bb_pull_parser *p) {
     char next;
     bb_status status = bb_pull_string(p);
     if (!status) status = bb_pull_peek(p, &next);
@@ -210,7 +210,7 @@ static size_t number_length(const char *start) {
 }
 
 /* A JSON number without the spaces before it; what follows it is not looked at. */
-static bb_status take_number(bb_pull *p, double *value) {
+static bb_status take_number(bb_pull_parser *p, double *value) {
     const char *at = p->text->at;
     const size_t length = number_length(at);
     if (length == 0) return bb_pull_bad(p, "a number");
@@ -221,20 +221,20 @@ static bb_status take_number(bb_pull *p, double *value) {
     return BB_OK;
 }
 
-bb_status bb_pull_number(bb_pull *p, double *value) {
+bb_status bb_pull_number(bb_pull_parser *p, double *value) {
     char next;
     bb_status status = bb_pull_peek(p, &next);
     return status ? status : take_number(p, value);
 }
 
-static bool take_word(bb_pull *p, const char *word) {
+static bool take_word(bb_pull_parser *p, const char *word) {
     const size_t length = strlen(word);
     const bool found = strncmp(p->text->at, word, length) == 0;
     if (found) step(p, length);
     return found;
 }
 
-bb_status bb_pull_number_or_null(bb_pull *p, double *value) {
+bb_status bb_pull_number_or_null(bb_pull_parser *p, double *value) {
     char next;
     bb_status status = bb_pull_peek(p, &next);
     *value = NAN;
@@ -242,7 +242,7 @@ bb_status bb_pull_number_or_null(bb_pull *p, double *value) {
 }
 
 /* NOLINTNEXTLINE(misc-no-recursion): at most MOST_DEPTH levels */
-bb_status bb_pull_skip(bb_pull *p) {
+bb_status bb_pull_skip(bb_pull_parser *p) {
     char next;
     double number;
     bool more = true;
@@ -264,7 +264,7 @@ bb_status bb_pull_skip(bb_pull *p) {
     return status;
 }
 
-bb_status bb_pull_end(bb_pull *p) {
+bb_status bb_pull_end(bb_pull_parser *p) {
     char next;
     bb_status status = bb_pull_peek(p, &next);
     if (!status && p->text->at < p->text->end)
@@ -272,7 +272,7 @@ bb_status bb_pull_end(bb_pull *p) {
     return status;
 }
 
-void bb_pull_close(bb_pull *p) {
+void bb_pull_close(bb_pull_parser *p) {
     free(p->string);
-    *p = (bb_pull){0};
+    *p = (bb_pull_parser){0};
 }

@@ -5,7 +5,7 @@
 #include "learners/predictor.h"
 #include "learners/sgd.h"
 
-typedef struct bb_descent {
+typedef struct bb_descent_state {
     const bb_local *local;
     bb_pull pull;
     double momentum;
@@ -20,20 +20,20 @@ typedef struct bb_descent {
     double *seen;        /* sgd_sparse.c: touched_count; else NULL */
     double product;      /* sgd_sparse.c */
     bb_predictor predictor;
-} bb_descent;
+} bb_descent_state;
 
 /* z <- the derivatives of loss and divergence (without s) at (w, b) for the span, which
  * has at most `most` rows. */
-void bb_descent_derive(bb_descent *s, bb_span span);
+void bb_descent_derive(bb_descent_state *s, bb_span span);
 /* s times the rows of the task over those of the step. */
-double bb_descent_factor(const bb_descent *s, bb_span span);
+double bb_descent_factor(const bb_descent_state *s, bb_span span);
 
 /* Steps that pay for the features of their rows only. `product` is the product of (1 -
  * rate penalty) over the steps so far, since it was last 1; a feature's row of w is
  * pulled as far as the steps at which the product was `seen`. start before the first
  * step, settle after the last. */
-void bb_sparse_start(bb_descent *s);
-void bb_sparse_step(bb_descent *s, bb_span span, double rate);
-void bb_sparse_settle(bb_descent *s);
+void bb_sparse_start(bb_descent_state *s);
+void bb_sparse_step(bb_descent_state *s, bb_span span, double rate);
+void bb_sparse_settle(bb_descent_state *s);
 
 #endif

@@ -225,7 +225,7 @@ static void pool(const bb_layer *layer, size_t batch, const float *in, float *ou
 }
 
 /* A step of our own. */
-static void run_own(const bb_net *net, const bb_net_lane *lane, const bb_step *s) {
+static void run_own(const bb_net *net, const bb_net_lane *lane, const bb_net_step *s) {
     const bb_program *p = &net->program;
     const bb_layer *layer = &p->layer[s->layer];
     const bb_stage *stage = &p->stage[s->layer];
@@ -248,7 +248,7 @@ static bool run(const bb_net *net, bb_net_lane *lane, size_t first, size_t last)
     const int before = one_thread();
     dnnl_status_t status = dnnl_success;
     for (size_t k = first; k < last && !status; k++) {
-        const bb_step *s = &net->program.step[k];
+        const bb_net_step *s = &net->program.step[k];
         if (s->kind == BB_STEP_PRIMITIVE)
             status = dnnl_primitive_execute(s->primitive, lane->stream, s->arguments,
                                             lane->argument[k]);

@@ -43,7 +43,7 @@ static shape shape_queried(const_dnnl_primitive_desc_t pd, dnnl_query_t what) {
 static bb_status add_step(bb_program *p, const_dnnl_primitive_desc_t pd, int arguments,
                           const bb_argument *given) {
     assert(p->steps < p->layers * STEPS_EACH && arguments < BB_ARGUMENTS);
-    bb_step *s = &p->step[p->steps];
+    bb_net_step *s = &p->step[p->steps];
     const shape scratch = shape_queried(pd, dnnl_query_scratchpad_md);
     const bb_status status = bb_dnnl_check(dnnl_primitive_create(&s->primitive, pd),
                                            "dnnl_primitive_create");
@@ -161,7 +161,8 @@ static void forward_pool(bb_program *p, size_t l, size_t below) {
                               (int64_t)to.height, (int64_t)to.width};
     const shape out = shape_by(4, size, dnnl_acdb);
     p->stage[l].out = add_slot(p, &out);
-    p->step[p->steps++] = (bb_step){.kind = BB_STEP_POOL, .layer = l, .below = below};
+    p->step[p->steps++] =
+        (bb_net_step){.kind = BB_STEP_POOL, .layer = l, .below = below};
 }
 
 /* The derivative by the weights and biases of layer l. */
@@ -226,20 +227,20 @@ static bb_status back_unit(bb_program *p, size_t l, size_t below,
                                           {DNNL_ARG_WEIGHTS, weights},
                                           {DNNL_ARG_DIFF_SRC, below_derivative}});
     if (status) goto done;
-    p->step[p->steps++] = (bb_step){.kind = BB_STEP_MASK,
-                                    .layer = l,
-                                    .below = below,
-                                    .below_derivative = below_derivative};
+    p->step[p->steps++] = (bb_net_step){.kind = BB_STEP_MASK,
+                                        .layer = l,
+                                        .below = below,
+                                        .below_derivative = below_derivative};
 done:
     (void)dnnl_primitive_desc_destroy(pd);
     return status;
 }
 
 static void back_pool(bb_program *p, size_t l, size_t below, size_t below_derivative) {
-    p->step[p->steps++] = (bb_step){.kind = BB_STEP_POOL_BACK,
-                                    .layer = l,
-                                    .below = below,
-                                    .below_derivative = below_derivative};
+    p->step[p->steps++] = (bb_net_step){.kind = BB_STEP_POOL_BACK,
+                                        .layer = l,
+                                        .below = below,
+                                        .below_derivative = below_derivative};
 }
 
 static bb_status add_forward(bb_program *p) {

@@ -38,13 +38,13 @@ typedef enum bb_step_kind {
     BB_STEP_MASK       /* below_derivative <- 0 where below is not > 0 */
 } bb_step_kind;
 
-typedef struct bb_step {
+typedef struct bb_net_step {
     bb_step_kind kind;
     dnnl_primitive_t primitive;
     int arguments;
     bb_argument argument[BB_ARGUMENTS];
     size_t layer, below, below_derivative; /* the latter two are slots */
-} bb_step;
+} bb_net_step;
 
 /* The slots of one layer. Weights and their derivative are in the order of net.h. */
 typedef struct bb_stage {
@@ -62,7 +62,7 @@ typedef struct bb_program {
     size_t slots, steps, forward_steps;
     size_t block; /* bytes of all slots */
     bb_slot *slot;
-    bb_step *step;
+    bb_net_step *step;
     dnnl_engine_t engine;
     dnnl_primitive_attr_t attr, relu_attr;
 } bb_program;

@@ -36,12 +36,12 @@ static double *take(cursor *c, size_t count) {
 }
 
 /* Sets sizes, and pointers where there is a base; returns doubles. */
-static size_t lay_out(bb_descent *s, const bb_local *local, const bb_sgd *sgd,
+static size_t lay_out(bb_descent_state *s, const bb_local *local, const bb_sgd *sgd,
                       double *work) {
     _Static_assert(sizeof(size_t) <= sizeof(double), "indices fit into work space");
     cursor c = {work, 0};
     const size_t n = local->n;
-    *s = (bb_descent){.local = local, .momentum = sgd->momentum};
+    *s = (bb_descent_state){.local = local, .momentum = sgd->momentum};
     s->rows = sgd->batch ? smaller(sgd->batch, n) : n;
     const bool lazy = local->touched && sgd->batch && !(sgd->momentum > 0);
     s->most = lazy ? s->rows : smaller(s->rows, bb_predictor_piece(local));
@@ -60,15 +60,15 @@ static size_t lay_out(bb_descent *s, const bb_local *local, const bb_sgd *sgd,
 }
 
 size_t bb_sgd_work(const bb_local *local, const bb_sgd *sgd) {
-    bb_descent s;
+    bb_descent_state s;
     const size_t all = lay_out(&s, local, &(bb_sgd){0}, NULL);
     return larger(all, lay_out(&s, local, sgd, NULL));
 }
 
 /* -- loss, outputs, Fisher information: all rows, in pieces -- */
 
-static bb_descent open_all(const bb_local *local, double *work) {
-    bb_descent s;
+static bb_descent_state open_all(const bb_local *local, double *work) {
+    bb_descent_state s;
     (void)lay_out(&s, local, &(bb_sgd){0}, work);
     return s;
 }
@@ -81,7 +81,7 @@ static bb_span piece_of(bb_span span, size_t first, size_t most) {
 double bb_local_loss(const bb_local *local, const double *w, double b, double *work) {
     double sum = 0;
     if (local->n == 0) return 0;
-    bb_descent s = open_all(local, work);
+    bb_descent_state s = open_all(local, work);
     const bb_span all = {.count = local->n};
     for (size_t first = 0; first < local->n; first += s.most) {
         const bb_span piece = piece_of(all, first, s.most);
@@ -95,7 +95,7 @@ double bb_local_loss(const bb_local *local, const double *w, double b, double *w
 void bb_local_outputs(const bb_local *local, const double *w, double b, double *z,
                       double *work) {
     if (local->n == 0) return;
-    bb_descent s = open_all(local, work);
+    bb_descent_state s = open_all(local, work);
     const bb_span all = {.count = local->n};
     for (size_t first = 0; first < local->n; first += s.most)
         bb_predictor_forward(&s.predictor, piece_of(all, first, s.most), w, b,
@@ -107,7 +107,7 @@ void bb_local_fisher(const bb_local *local, const double *w, double b, double *f
                      double *work) {
     memset(fisher, 0, local->length * sizeof *fisher);
     if (local->n == 0) return;
-    bb_descent s = open_all(local, work);
+    bb_descent_state s = open_all(local, work);
     const bb_span all = {.count = local->n};
     const size_t most = local->net ? 1 : s.most;
     for (size_t first = 0; first < local->n; first += most) {
@@ -121,7 +121,7 @@ void bb_local_fisher(const bb_local *local, const double *w, double b, double *f
 
 /* -- descent -- */
 
-void bb_descent_derive(bb_descent *s, bb_span span) {
+void bb_descent_derive(bb_descent_state *s, bb_span span) {
     const size_t outputs = s->local->outputs, size = span.count * outputs;
     const double kl = s->pull.kl;
     /* The teacher first: a network's lane keeps its last forward for backward. */
@@ -136,12 +136,12 @@ void bb_descent_derive(bb_descent *s, bb_span span) {
     if (kl > 0) bb_axpy(size, kl, s->teacher, s->z);
 }
 
-double bb_descent_factor(const bb_descent *s, bb_span span) {
+double bb_descent_factor(const bb_descent_state *s, bb_span span) {
     return s->local->weight * ((double)s->local->n / (double)span.count);
 }
 
 /* target += a times the derivative of the pull on w; target = w is allowed. */
-static void add_pull(const bb_descent *s, double a, double *target) {
+static void add_pull(const bb_descent_state *s, double a, double *target) {
     const double *w = s->w, *centre = s->pull.centre, *fisher = s->pull.fisher;
     if (!(s->pull.penalty > 0)) return;
     a *= s->pull.penalty;
@@ -150,7 +150,7 @@ static void add_pull(const bb_descent *s, double a, double *target) {
 }
 
 /* Straight into w: the rows are looked at once. */
-static void step_directly(bb_descent *s, bb_span span, double rate) {
+static void step_directly(bb_descent_state *s, bb_span span, double rate) {
     const double factor = bb_descent_factor(s, span);
     bb_descent_derive(s, span);
     add_pull(s, -rate, s->w);
@@ -159,7 +159,7 @@ static void step_directly(bb_descent *s, bb_span span, double rate) {
 }
 
 /* v += the gradient of the loss; returns the derivative in b. */
-static double add_gradient(bb_descent *s, bb_span span) {
+static double add_gradient(bb_descent_state *s, bb_span span) {
     const double factor = bb_descent_factor(s, span);
     double slope = 0;
     if (s->g && !(s->pull.kl > 0)) {
@@ -176,7 +176,7 @@ static double add_gradient(bb_descent *s, bb_span span) {
     return slope;
 }
 
-static void step_through_v(bb_descent *s, bb_span span, double rate) {
+static void step_through_v(bb_descent_state *s, bb_span span, double rate) {
     const size_t length = s->local->length;
     if (s->momentum > 0)
         bb_scale(length, s->momentum, s->v);
@@ -191,7 +191,7 @@ static void step_through_v(bb_descent *s, bb_span span, double rate) {
 /* Full steps of the squared loss take the best b for w, of loss and divergence:
  * sum_j 1/2 (p_j + b - y_j)^2 + kl (p_j + b - t_j)^2, p_j = x_j.w, t_j the teacher's.
  */
-static double best_intercept(const bb_descent *s) {
+static double best_intercept(const bb_descent_state *s) {
     const bb_local *local = s->local;
     const double twice = 2 * s->pull.kl, own = bb_dot(local->d, local->x_mean, s->w);
     if (!(twice > 0)) return local->y_mean - own;
@@ -202,7 +202,7 @@ static double best_intercept(const bb_descent *s) {
 
 /* The length of the first step. The divergence bends like twice the loss where the laws
  * agree (exactly, for the squared loss). */
-static double first_rate(const bb_descent *s, const bb_sgd *sgd) {
+static double first_rate(const bb_descent_state *s, const bb_sgd *sgd) {
     const bb_local *local = s->local;
     if (sgd->batch || local->net) return sgd->rate;
     double heaviest = s->pull.fisher ? 0 : 1;
@@ -225,7 +225,7 @@ static double decayed(bb_decay decay, double rate, uint64_t k, uint64_t steps) {
 }
 
 /* The rows of a step; they are shuffled where an epoch begins. */
-static bb_span rows_of_step(const bb_descent *s, uint64_t k, bb_random *random) {
+static bb_span rows_of_step(const bb_descent_state *s, uint64_t k, bb_random *random) {
     const size_t n = s->local->n, per_epoch = (n - 1) / s->rows + 1;
     const size_t first = (size_t)(k % per_epoch) * s->rows;
     if (s->index && first == 0) bb_random_shuffle(random, s->index, n);
@@ -233,7 +233,7 @@ static bb_span rows_of_step(const bb_descent *s, uint64_t k, bb_random *random) 
                      smaller(s->rows, n - first)};
 }
 
-static void run(bb_descent *s, const bb_sgd *sgd, bb_random *random) {
+static void run(bb_descent_state *s, const bb_sgd *sgd, bb_random *random) {
     const size_t n = s->local->n;
     const double rate = first_rate(s, sgd);
     uint64_t steps = sgd->steps ? sgd->steps : sgd->epochs * ((n - 1) / s->rows + 1);
@@ -261,7 +261,7 @@ static void run(bb_descent *s, const bb_sgd *sgd, bb_random *random) {
 
 void bb_local_descend(const bb_local *local, const bb_sgd *sgd, const bb_pull *pull,
                       bb_random *random, double *w, double *b, double *work) {
-    bb_descent s;
+    bb_descent_state s;
     assert((b != NULL) == local->intercept);
     assert(!(pull->kl > 0) || pull->teacher);
     if (local->n == 0) return;

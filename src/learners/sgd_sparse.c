@@ -2,13 +2,13 @@
 
 #include <math.h>
 
-void bb_sparse_start(bb_descent *s) {
+void bb_sparse_start(bb_descent_state *s) {
     s->product = 1;
     for (size_t t = 0; t < s->local->touched_count; t++) s->seen[t] = 1;
 }
 
 /* Makes up the pull that row t of w has missed. */
-static void catch_up(bb_descent *s, size_t t) {
+static void catch_up(bb_descent_state *s, size_t t) {
     if (s->seen[t] == s->product) return;
     const size_t outputs = s->local->outputs;
     const double factor = s->product / s->seen[t];
@@ -22,7 +22,7 @@ static void catch_up(bb_descent *s, size_t t) {
     s->seen[t] = s->product;
 }
 
-static void catch_up_rows(bb_descent *s, bb_span span) {
+static void catch_up_rows(bb_descent_state *s, bb_span span) {
     const bb_local *local = s->local;
     if (!(s->pull.penalty > 0)) return;
     for (size_t r = 0; r < span.count; r++) {
@@ -32,11 +32,11 @@ static void catch_up_rows(bb_descent *s, bb_span span) {
     }
 }
 
-void bb_sparse_settle(bb_descent *s) {
+void bb_sparse_settle(bb_descent_state *s) {
     for (size_t t = 0; t < s->local->touched_count; t++) catch_up(s, t);
 }
 
-void bb_sparse_step(bb_descent *s, bb_span span, double rate) {
+void bb_sparse_step(bb_descent_state *s, bb_span span, double rate) {
     catch_up_rows(s, span);
     bb_descent_derive(s, span);
     s->product *= 1 - rate * s->pull.penalty;

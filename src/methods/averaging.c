@@ -135,11 +135,11 @@ static size_t board_length(const bb_view *view) {
     return is_guarded(view) ? 2 * n + 2 : n;
 }
 
-static void open_board(const bb_view *view, bb_billboard *board) {
+static void open_board(const bb_view *view, bb_draft *draft) {
     const size_t p = view->pub->parameters;
     for (size_t k = 0; k < groups(view); k++) {
         const double *start = bb_public_start(view->pub, k);
-        if (start) memcpy(board->at + k * p, start, p * sizeof *start);
+        if (start) memcpy(draft->at + k * p, start, p * sizeof *start);
     }
 }
 
@@ -164,10 +164,6 @@ static bb_status plan(const bb_view *view, bb_plan *out) {
     return status;
 }
 
-static double *sum_of(const bb_view *view, double *at) {
-    return at + shared_length(view);
-}
-
 static bool was_detected(const bb_view *view) {
     return !is_guarded(view) || view->board->at[2 * shared_length(view)] > 0.0;
 }
@@ -176,9 +172,9 @@ static bool was_detected(const bb_view *view) {
  * its squared length. Where tasks keep their own models these follow the noise in w~,
  * and what they show afterwards is no longer without it: the first release alone tells.
  */
-static void look(const bb_view *view, const bb_release *release, bb_billboard *board) {
+static void look(const bb_view *view, const bb_release *release, bb_draft *draft) {
     const size_t n = shared_length(view);
-    double *sum = sum_of(view, board->at), *detected = sum + n, *variance = sum + n + 1;
+    double *sum = draft->at + n, *detected = sum + n, *variance = sum + n + 1;
     const double looks = keeps_own(view) ? 1.0 : view->plan->rounds;
     if (release->round > looks) return;
     bb_axpy(n, 1.0, release->value[0], sum);
@@ -189,18 +185,18 @@ static void look(const bb_view *view, const bb_release *release, bb_billboard *b
         *detected = 1.0;
 }
 
-static bb_status digest(const bb_view *view, const bb_release *release,
-                        bb_billboard *board, double *work) {
+static bb_status digest(const bb_view *view, const bb_release *release, bb_draft *draft,
+                        double *work) {
     const averaging_options *o = view->options;
     const size_t n = shared_length(view);
     (void)work;
     bb_axpy(n, o->server_rate / bb_cohort_size(view->pub), release->value[0],
-            board->at);
+            draft->at);
     if (!is_guarded(view)) return BB_OK;
-    look(view, release, board);
-    if (release->round == view->plan->rounds && sum_of(view, board->at)[n] == 0.0) {
-        memset(board->at, 0, n * sizeof *board->at);
-        open_board(view, board);
+    look(view, release, draft);
+    if (release->round == view->plan->rounds && draft->at[2 * n] == 0.0) {
+        memset(draft->at, 0, n * sizeof *draft->at);
+        open_board(view, draft);
     }
     return BB_OK;
 }

@@ -62,11 +62,11 @@ static void show(const bb_view *view, const bb_task *task, double *const *block)
     memcpy(block[0], task->state, view->pub->features * sizeof **block);
 }
 
-static bb_status digest(const bb_view *view, const bb_release *release,
-                        bb_billboard *board, double *work) {
+static bb_status digest(const bb_view *view, const bb_release *release, bb_draft *draft,
+                        double *work) {
     (void)work;
-    memcpy(board->at, release->value[0], board->length * sizeof *board->at);
-    bb_scale(board->length, 1.0 / (double)view->pub->tasks, board->at);
+    memcpy(draft->at, release->value[0], draft->length * sizeof *draft->at);
+    bb_scale(draft->length, 1.0 / (double)view->pub->tasks, draft->at);
     return BB_OK;
 }
 

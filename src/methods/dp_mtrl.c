@@ -40,14 +40,14 @@ static const bb_option table[] = {
          "keeps Omega invertible: e is F times the public models' root mean square"),
 };
 
-/* The billboard. */
+/* The billboard, where digest writes it. */
 typedef struct board {
     double *least;  /* 1: the smallest kappa */
     double *kappa;  /* m */
     double *centre; /* m x d */
 } board;
 
-static board read_board(const bb_view *view, double *at) {
+static board board_at(const bb_view *view, double *at) {
     board b = {.least = at, .kappa = at + 1};
     b.centre = b.kappa + view->pub->tasks;
     return b;
@@ -61,12 +61,12 @@ static double first_kappa(const bb_view *view) {
 
 static double kappa_of(const bb_view *view, size_t i) {
     if (view->board->releases == 0) return first_kappa(view);
-    return read_board(view, view->board->at).kappa[i];
+    return view->board->at[1 + i];
 }
 
 /* Zero before the first release, as the board is. */
 static const double *centre_of(const bb_view *view, size_t i) {
-    return read_board(view, view->board->at).centre + i * view->pub->features;
+    return view->board->at + 1 + view->pub->tasks + i * view->pub->features;
 }
 
 /* -- public -- */
@@ -78,7 +78,7 @@ static void layout(const bb_view *view, bb_layout *out) {
     double clip = o->common.clip;
     if (bb_bounded_is_instance(o))
         clip = bb_bounded_gradient(view) /
-               (begun ? *read_board(view, view->board->at).least : first_kappa(view));
+               (begun ? view->board->at[0] : first_kappa(view));
     *out = (bb_layout){1, {{"models", BB_FORM_SLOT, view->pub->features, clip, 1.0}}};
 }
 
@@ -163,11 +163,11 @@ static void relate_task(const bb_view *view, const desk *k, double e, double tau
     *b->least = fmin(*b->least, b->kappa[i]);
 }
 
-static bb_status digest(const bb_view *view, const bb_release *release,
-                        bb_billboard *billboard, double *work) {
+static bb_status digest(const bb_view *view, const bb_release *release, bb_draft *draft,
+                        double *work) {
     const mtrl_options *o = view->options;
     const size_t m = view->pub->tasks, d = view->pub->features;
-    const board b = read_board(view, billboard->at);
+    const board b = board_at(view, draft->at);
     const desk k = lay_out(view, work);
     double tau = (double)m, e = 1.0; /* P = m I */
     memcpy(k.model, release->value[0], m * d * sizeof *k.model);

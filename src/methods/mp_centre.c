@@ -66,7 +66,7 @@ static const bb_option table[] = {
      .help = "but no more than these"},
 };
 
-/* Public: the centre, its velocity, the sum of the averages as released, and whether
+/* Where digest writes the billboard: the centre, its velocity, the sum of the averages as released, and whether
  * that sum was ever too long for noise. */
 typedef struct centre_board {
     double *centre, *velocity, *sum, *detected;
@@ -117,11 +117,11 @@ static void shrink(size_t d, double sd, double *g) {
     bb_scale(d, factor, g);
 }
 
-static bb_status digest(const bb_view *view, const bb_release *release,
-                        bb_billboard *board, double *work) {
+static bb_status digest(const bb_view *view, const bb_release *release, bb_draft *draft,
+                        double *work) {
     const size_t d = view->pub->features;
     const centre_options *o = view->options;
-    const centre_board at = board_at(board->at, d);
+    const centre_board at = board_at(draft->at, d);
     const double tasks = (double)view->pub->tasks, t = release->round;
     const double sd = release->noise[0] / tasks, before = t - 1.0;
     const double momentum = fmin(o->momentum, before / (before + 3.0));
@@ -144,7 +144,7 @@ static bb_status digest(const bb_view *view, const bb_release *release,
 }
 
 static const double *shared(const bb_view *view) {
-    return board_at(view->board->at, view->pub->features).centre;
+    return view->board->at;
 }
 
 static size_t features(const bb_view *view) {
@@ -161,7 +161,7 @@ static size_t local_length(const bb_view *view, const bb_local *local) {
 static void train(const bb_view *view, bb_task *task) {
     const size_t d = view->pub->features;
     const centre_options *o = view->options;
-    const double *centre = view->board->at;
+    const double *centre = shared(view);
     double *w = task->work, *u = task->state;
     memset(u, 0, d * sizeof *u);
     if (task->local->n == 0 ||
@@ -177,10 +177,10 @@ static void show(const bb_view *view, const bb_task *task, double *const *block)
 }
 
 static bb_status finish(const bb_view *view, bb_task *task) {
-    const centre_board at = board_at(view->board->at, view->pub->features);
+    const bool detected = view->board->at[3 * view->pub->features] > 0.0;
     *task->intercept = 0.0;
-    return bb_personal_model(task->local, *at.detected > 0.0 ? at.centre : NULL,
-                             task->model, task->work);
+    return bb_personal_model(task->local, detected ? shared(view) : NULL, task->model,
+                             task->work);
 }
 
 const bb_method bb_method_mp_centre = {

@@ -54,8 +54,8 @@ bb_mp_state bb_mp_read(const bb_task *task) {
 /* -- the billboard: K, then M
  * ---------------------------------------------------------- */
 
-static double *matrix(const bb_billboard *board) {
-    return board->at + 1;
+static const double *matrix(const bb_view *view) {
+    return view->board->at + 1;
 }
 
 size_t bb_mp_board_length(const bb_view *view) {
@@ -196,19 +196,19 @@ static double shift(const bb_view *view, const bb_release *release) {
     return c * release->noise[0] * sqrt(size);
 }
 
-bb_status bb_mp_digest(const bb_view *view, const bb_release *release,
-                       bb_billboard *board, double *work) {
+bb_status bb_mp_digest(const bb_view *view, const bb_release *release, bb_draft *draft,
+                       double *work) {
     const bb_mp_options *o = view->options;
     const size_t d = view->pub->features;
     const double threshold = bb_mp_step(view) * o->lambda;
     if (selecting(view)) {
-        board->at[0] = pow(10.0, clip_exponent(release->winner[0]));
+        draft->at[0] = pow(10.0, clip_exponent(release->winner[0]));
         return BB_OK;
     }
     const double lift = shift(view, release);
     if (!is_low_rank(view)) {
         for (size_t k = 0; k < d; k++)
-            matrix(board)[k] = kept(release->value[0][k] + lift, threshold);
+            (draft->at + 1)[k] = kept(release->value[0][k] + lift, threshold);
         return BB_OK;
     }
     double *vector = work, *value = vector + d * d, *scratch = value + d;
@@ -216,7 +216,7 @@ bb_status bb_mp_digest(const bb_view *view, const bb_release *release,
     bb_status status = bb_eigen(d, vector, value, scratch + d * d);
     if (status) return status;
     for (size_t k = 0; k < d; k++) value[k] = kept(value[k] + lift, threshold);
-    bb_spectral(d, vector, value, matrix(board), scratch);
+    bb_spectral(d, vector, value, (draft->at + 1), scratch);
     return BB_OK;
 }
 
@@ -271,7 +271,7 @@ void bb_mp_show(const bb_view *view, const bb_task *task, double *const *block) 
 
 void bb_mp_shrink(const bb_view *view, double *w, double *out) {
     const size_t d = view->pub->features;
-    const double *M = matrix(view->board);
+    const double *M = matrix(view);
     clip_to(d, w, bb_mp_clip(view));
     if (is_low_rank(view))
         bb_multiply(d, d, 1.0, M, w, 0.0, out);

@@ -124,7 +124,7 @@ void bb_mp_show(const bb_view *view, const bb_task *task, double *const *block);
 /* M from the noisy sum: eigenvalues (or entries) Lambda + shift become
  * max(0, 1 - eta lambda / sqrt(Lambda)), 0 where Lambda <= 0. */
 BB_MUST_CHECK bb_status bb_mp_digest(const bb_view *view, const bb_release *release,
-                                     bb_billboard *board, double *work);
+                                     bb_draft *draft, double *work);
 
 /* bb_method's hooks of algorithms 2 and 3. */
 size_t bb_mp_work_length(const bb_view *view);

@@ -301,12 +301,11 @@ static void show(const bb_view *view, const bb_task *task, double *const *block)
     }
 }
 
-static bb_status digest(const bb_view *view, const bb_release *release,
-                        bb_billboard *board, double *work) {
+static bb_status digest(const bb_view *view, const bb_release *release, bb_draft *draft,
+                        double *work) {
     const bb_prior_options *o = view->options;
-    const bb_prior prior = bb_prior_read(view);
+    const bb_prior_draft prior = bb_prior_write(view, draft);
     const double *value = release->value[0], noise = release->noise[0];
-    (void)board;
     switch (phase_of(view)) {
     case PHASE_LAMBDA:
         *prior.centre = bb_prior_centre(value[0], noise, view->pub->tasks);

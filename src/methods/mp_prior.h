@@ -31,28 +31,36 @@ typedef struct bb_prior_options {
 /* The billboard: everything released so far, after post-processing. */
 typedef struct bb_prior {
     size_t d;
-    double *centre;      /* log10 of the usual penalty */
-    double *mean_kept;   /* 1 or 0 */
-    double *directions;  /* how many were detected */
-    double *reliability; /* of what was detected, in [0, 1] */
-    double *vote;        /* BB_PRIOR_MOST_CANDIDATES: log prior odds, 0 before a vote */
-    double *mean;        /* d */
-    double *variance;    /* d: D_j, 1 where nothing was detected */
-    double *basis;       /* d x d: row j is u_j */
+    const double *centre;      /* log10 of the usual penalty */
+    const double *mean_kept;   /* 1 or 0 */
+    const double *directions;  /* how many were detected */
+    const double *reliability; /* of what was detected, in [0, 1] */
+    const double *vote; /* BB_PRIOR_MOST_CANDIDATES: log prior odds, 0 before a vote */
+    const double *mean; /* d */
+    const double *variance; /* d: D_j, 1 where nothing was detected */
+    const double *basis;    /* d x d: row j is u_j */
 } bb_prior;
 
+/* The same where digest writes it. */
+typedef struct bb_prior_draft {
+    size_t d;
+    double *centre, *mean_kept, *directions, *reliability, *vote;
+    double *mean, *variance, *basis;
+} bb_prior_draft;
+
 bb_prior bb_prior_read(const bb_view *view);
+bb_prior_draft bb_prior_write(const bb_view *view, const bb_draft *draft);
 /* bb_method's hooks. */
 size_t bb_prior_board_length(const bb_view *view);
 size_t bb_prior_digest_length(const bb_view *view);
 
 /* From the noisy sum of Gram blocks ((d+1) x (d+1), noise s on the diagonal): a ridge
  * mean, kept only if its gain is twice its noise. work: bb_prior_digest_length. */
-BB_MUST_CHECK bb_status bb_prior_mean(const bb_prior *prior, const double *sum,
+BB_MUST_CHECK bb_status bb_prior_mean(const bb_prior_draft *prior, const double *sum,
                                       double s, double *work);
 /* From the noisy sum of direction products (d x d, or d for group-sparse): the spiked
  * covariance estimate (docs/methods/mp-prior.md, step 4). */
-BB_MUST_CHECK bb_status bb_prior_covariance(const bb_prior *prior, int pattern,
+BB_MUST_CHECK bb_status bb_prior_covariance(const bb_prior_draft *prior, int pattern,
                                             const double *sum, double s, double *work);
 
 /* -- the penalty -- */
@@ -86,8 +94,8 @@ size_t bb_prior_candidates(const bb_prior *prior, bool automatic,
 
 /* The noisy sum of votes becomes log prior odds: shrunk toward none by its noise (James
  * and Stein 1961), never against a candidate by more than 100 : 1. */
-void bb_prior_vote(const bb_prior *prior, size_t count, const double *sum, double s,
-                   size_t tasks);
+void bb_prior_vote(const bb_prior_draft *prior, size_t count, const double *sum,
+                   double s, size_t tasks);
 
 /* gram (d x d) <- G of the task; work: n * d. */
 void bb_prior_gram(const bb_local *local, double *gram, double *work);

@@ -21,9 +21,9 @@ size_t bb_prior_board_length(const bb_view *view) {
 }
 
 bb_prior bb_prior_read(const bb_view *view) {
-    double *at = view->board->at;
+    const double *at = view->board->at;
     const size_t d = view->pub->features;
-    double *rest = at + SCALARS + BB_PRIOR_MOST_CANDIDATES;
+    const double *rest = at + SCALARS + BB_PRIOR_MOST_CANDIDATES;
     return (bb_prior){.d = d,
                       .centre = at,
                       .mean_kept = at + 1,
@@ -35,6 +35,21 @@ bb_prior bb_prior_read(const bb_view *view) {
                       .basis = rest + 2 * d};
 }
 
+bb_prior_draft bb_prior_write(const bb_view *view, const bb_draft *draft) {
+    double *at = draft->at;
+    const size_t d = view->pub->features;
+    double *rest = at + SCALARS + BB_PRIOR_MOST_CANDIDATES;
+    return (bb_prior_draft){.d = d,
+                            .centre = at,
+                            .mean_kept = at + 1,
+                            .directions = at + 2,
+                            .reliability = at + 3,
+                            .vote = at + SCALARS,
+                            .mean = rest,
+                            .variance = rest + d,
+                            .basis = rest + 2 * d};
+}
+
 size_t bb_prior_digest_length(const bb_view *view) {
     const size_t d = view->pub->features;
     return d * d + 4 * d + bb_eigen_work(d) / sizeof(double) + 8;
@@ -42,7 +57,7 @@ size_t bb_prior_digest_length(const bb_view *view) {
 
 /* -- the mean model -- */
 
-bb_status bb_prior_mean(const bb_prior *prior, const double *sum, double s,
+bb_status bb_prior_mean(const bb_prior_draft *prior, const double *sum, double s,
                         double *work) {
     const size_t d = prior->d, p = d + 1;
     double *u = work, *value = u + d * d, *c = value + d, *coefficient = c + d;
@@ -103,7 +118,7 @@ static spike feature_spike(double value, double bulk, double s) {
     return (spike){x, fmin(1.0, fmax(0.0, 1.0 - 2.0 * s * s / (x * x)))};
 }
 
-static void fill_prior(const bb_prior *prior, const spike *found, double bulk,
+static void fill_prior(const bb_prior_draft *prior, const spike *found, double bulk,
                        double s) {
     const size_t d = prior->d;
     double theta = 0.0, kept = 0.0, base = fmax(fmax(bulk, 0.5 * s), 1e-9);
@@ -120,8 +135,8 @@ static void fill_prior(const bb_prior *prior, const spike *found, double bulk,
     *prior->reliability = k ? kept / theta : 0.0;
 }
 
-bb_status bb_prior_covariance(const bb_prior *prior, int pattern, const double *sum,
-                              double s, double *work) {
+bb_status bb_prior_covariance(const bb_prior_draft *prior, int pattern,
+                              const double *sum, double s, double *work) {
     const size_t d = prior->d;
     double *value = work;
     spike *found = (spike *)(void *)(work + d); /* d pairs of doubles */
@@ -171,8 +186,8 @@ size_t bb_prior_candidates(const bb_prior *prior, bool automatic,
 
 /* -- the vote -- */
 
-void bb_prior_vote(const bb_prior *prior, size_t count, const double *sum, double s,
-                   size_t tasks) {
+void bb_prior_vote(const bb_prior_draft *prior, size_t count, const double *sum,
+                   double s, size_t tasks) {
     static const double strength = 40.0, most_odds = 100.0;
     const double squares = bb_dot(count, sum, sum), k = (double)count;
     const double shrink =

@@ -30,8 +30,8 @@ static bool is_mtrl(const bb_view *view) {
     return view->method->variant == BB_MTL_MTRL;
 }
 
-static bb_mtl_board *board_of(const bb_view *view) {
-    return (bb_mtl_board *)view->board->at;
+static const bb_mtl_board *board_of(const bb_view *view) {
+    return (const bb_mtl_board *)view->board->at;
 }
 
 /* -- sizes
@@ -115,10 +115,10 @@ static prox prox_of(const bb_view *view, size_t d, const double *value) {
 
 /* The prox's matrix from the sum of v v' or v o v; `work` as in bb_mtl_digest_length.
  */
-static bb_status make_matrix(const bb_view *view, const double *sum, double *work) {
+static bb_status make_matrix(const bb_view *view, const double *sum,
+                             bb_mtl_board *board, double *work) {
     const bb_mtl_options *o = view->options;
     const size_t d = view->pub->features;
-    bb_mtl_board *board = board_of(view);
     prox p;
     if (!is_trace(view)) {
         p = prox_of(view, d, NULL);
@@ -183,9 +183,8 @@ static void balance(bb_mtl_board *board, double apart, double moved) {
 }
 
 /* Whether the coming check is likely to succeed; sets its guess of t. */
-static bool check_is_due(const bb_view *view, double moved) {
+static bool check_is_due(const bb_view *view, double moved, bb_mtl_board *board) {
     const bb_mtl_options *o = view->options;
-    bb_mtl_board *board = board_of(view);
     const bool soon = board->steps > 1.0 && board->steps >= board->check_from;
     /* gradients exceed the ball of radius lambda by at most this fraction of it, which
      * costs the bound that fraction of the penalty */
@@ -197,11 +196,10 @@ static bool check_is_due(const bb_view *view, double moved) {
 }
 
 static bb_status digest_step(const bb_view *view, const bb_release *release,
-                             double *work) {
-    bb_mtl_board *board = board_of(view);
+                             bb_mtl_board *board, double *work) {
     const double apart = root(release->value[1][BB_MTL_APART]);
     const double moved = root(release->value[1][BB_MTL_MOVED]);
-    const bb_status status = make_matrix(view, release->value[0], work);
+    const bb_status status = make_matrix(view, release->value[0], board, work);
     if (status) return status;
     const double rho = board->rho;
     board->steps += 1.0;
@@ -210,7 +208,7 @@ static bb_status digest_step(const bb_view *view, const bb_release *release,
         balance(board, apart, moved);
     board->renew = board->steps == 5.0 || balance_is_due(board->steps) ? 1.0 : 0.0;
     board->rho_before = rho;
-    if (check_is_due(view, moved)) board->step = 0.0;
+    if (check_is_due(view, moved, board)) board->step = 0.0;
     return BB_OK;
 }
 
@@ -227,9 +225,9 @@ static double conjugate_at(const bb_mtl_board *board, const double *sum, double 
 }
 
 static bb_status digest_check(const bb_view *view, const bb_release *release,
-                              bb_billboard *billboard, double *work) {
+                              bb_draft *draft, double *work) {
     const bb_mtl_options *o = view->options;
-    bb_mtl_board *board = board_of(view);
+    bb_mtl_board *board = (bb_mtl_board *)draft->at;
     const double *sum = release->value[1];
     double norm = 0.0;
     bb_status status = dual_norm(view, release->value[0], &norm, work);
@@ -251,7 +249,7 @@ static bb_status digest_check(const bb_view *view, const bb_release *release,
     board->gap = fmax(0.0, board->objective - board->dual);
     board->pending = 0.0;
     board->step = 1.0;
-    billboard->done = board->gap <= o->tolerance * board->objective && !failed;
+    draft->done = board->gap <= o->tolerance * board->objective && !failed;
     const double ahead =
         log(board->gap / (o->tolerance * board->objective)) / -log(usual_rate);
     board->check_from =
@@ -260,13 +258,14 @@ static bb_status digest_check(const bb_view *view, const bb_release *release,
     return BB_OK;
 }
 
-bb_status bb_mtl_digest(const bb_view *view, const bb_release *release,
-                        bb_billboard *board, double *work) {
+bb_status bb_mtl_digest(const bb_view *view, const bb_release *release, bb_draft *draft,
+                        double *work) {
     const uint32_t rounds = view->pub->rounds ? view->pub->rounds : ROUNDS;
-    const bb_status status = board_of(view)->step == 1.0
-                                 ? digest_step(view, release, work)
-                                 : digest_check(view, release, board, work);
-    if (!status && release->round + 1 == rounds) board_of(view)->step = 0.0;
+    bb_mtl_board *board = (bb_mtl_board *)draft->at;
+    const bb_status status = board->step == 1.0
+                                 ? digest_step(view, release, board, work)
+                                 : digest_check(view, release, draft, work);
+    if (!status && release->round + 1 == rounds) board->step = 0.0;
     return status;
 }
 

@@ -96,7 +96,7 @@ size_t bb_mtl_digest_length(const bb_view *view);
 size_t bb_mtl_local_length(const bb_view *view, const bb_local *local);
 void bb_mtl_layout(const bb_view *view, bb_layout *layout);
 BB_MUST_CHECK bb_status bb_mtl_digest(const bb_view *view, const bb_release *release,
-                                      bb_billboard *board, double *work);
+                                      bb_draft *draft, double *work);
 void bb_mtl_train(const bb_view *view, bb_task *task);
 void bb_mtl_show(const bb_view *view, const bb_task *task, double *const *block);
 bb_status bb_mtl_finish(const bb_view *view, bb_task *task);

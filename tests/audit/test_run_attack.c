@@ -142,8 +142,8 @@ static void show_row(const bb_view *view, const bb_task *task, double *const *bl
 }
 
 static bb_status digest_nothing(const bb_view *view, const bb_release *release,
-                                bb_billboard *board, double *work) {
-    (void)view, (void)release, (void)board, (void)work;
+                                bb_draft *draft, double *work) {
+    (void)view, (void)release, (void)draft, (void)work;
     return BB_OK;
 }
 

@@ -49,10 +49,10 @@ static void show(const bb_view *view, const bb_task *task, double *const *block)
     block[0][0] = task->state[0];
 }
 
-static bb_status digest(const bb_view *view, const bb_release *release,
-                        bb_billboard *board, double *work) {
+static bb_status digest(const bb_view *view, const bb_release *release, bb_draft *draft,
+                        double *work) {
     (void)view, (void)work;
-    board->at[0] = release->value[0][0];
+    draft->at[0] = release->value[0][0];
     return BB_OK;
 }
 

@@ -30,7 +30,7 @@ static inline double *tape_next(size_t n) {
 }
 
 static inline bb_status tape_digest(const bb_view *view, const bb_release *release,
-                                    bb_billboard *board, double *work) {
+                                    bb_draft *draft, double *work) {
     bb_release public = *release;
     for (size_t b = 0; b < release->layout->blocks; b++) {
         const bb_block *block = &release->layout->block[b];
@@ -44,7 +44,7 @@ static inline bb_status tape_digest(const bb_view *view, const bb_release *relea
             kept[n] = (double)release->winner[b];
         }
     }
-    return bb_method_find(view->method->name)->digest(view, &public, board, work);
+    return bb_method_find(view->method->name)->digest(view, &public, draft, work);
 }
 
 /* The method as its copy on the tape. */

@@ -42,10 +42,10 @@ static void show(const bb_view *view, const bb_task *task, double *const *block)
     block[0][0] = 1.0;
 }
 
-static bb_status digest(const bb_view *view, const bb_release *release,
-                        bb_billboard *board, double *work) {
+static bb_status digest(const bb_view *view, const bb_release *release, bb_draft *draft,
+                        double *work) {
     (void)view, (void)work;
-    board->at[board->releases] = release->value[0][0];
+    draft->at[view->board->releases] = release->value[0][0];
     return BB_OK;
 }
 

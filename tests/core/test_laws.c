@@ -4,6 +4,12 @@
 
 #include <string.h>
 
+/* What is handed to train, show and finish has no way to write what is public. */
+#define IS_CONST(pointer, type) _Generic((pointer), const type * : 1, default : 0)
+_Static_assert(IS_CONST(((bb_view *)0)->board->at, double), "the billboard is const");
+_Static_assert(IS_CONST(((bb_view *)0)->plan->instance, double), "the plan is const");
+_Static_assert(IS_CONST(((bb_view *)0)->pub->start, double), "the start is const");
+
 /* -- any number of threads, the same bytes
  * -------------------------------------------------- */
 

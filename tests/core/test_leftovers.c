@@ -27,10 +27,10 @@ static void train(const bb_view *view, bb_task *task) {
     if (poisoned->train) poisoned->train(view, task);
 }
 
-static bb_status digest(const bb_view *view, const bb_release *release,
-                        bb_billboard *board, double *work) {
+static bb_status digest(const bb_view *view, const bb_release *release, bb_draft *draft,
+                        double *work) {
     fill(work, ask(poisoned->digest_length, view));
-    return poisoned->digest(view, release, board, work);
+    return poisoned->digest(view, release, draft, work);
 }
 
 static bb_status finish(const bb_view *view, bb_task *task) {

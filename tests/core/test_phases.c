@@ -252,17 +252,17 @@ static void finetuning_shows_nothing(void **state) {
 /* -- methods that end early -- */
 
 static bb_status stop_at_two(const bb_view *view, const bb_release *release,
-                             bb_billboard *board, double *work) {
-    board->done = release->round == 2;
-    return bb_method_fedavg.digest(view, release, board, work);
+                             bb_draft *draft, double *work) {
+    draft->done = release->round == 2;
+    return bb_method_fedavg.digest(view, release, draft, work);
 }
 
 static uint32_t rounds_told[MOST_ROUNDS];
 
 static bb_status note_round(const bb_view *view, const bb_release *release,
-                            bb_billboard *board, double *work) {
-    rounds_told[board->releases] = release->round;
-    return bb_method_fedavg.digest(view, release, board, work);
+                            bb_draft *draft, double *work) {
+    rounds_told[view->board->releases] = release->round;
+    return bb_method_fedavg.digest(view, release, draft, work);
 }
 
 /* A phase that converges early leaves its rounds unused; the next one's are where they

@@ -268,11 +268,12 @@ static void test_fallback(void **state) {
 
 static void digest_once(const bb_method *method, bb_run *run, const bb_release *release,
                         double *board) {
-    bb_billboard billboard = {.at = board};
+    const bb_billboard billboard = {.at = board};
+    bb_draft draft = {.at = board};
     const bb_view view = {method, run->options, &run->pub, &billboard, NULL};
     double work[200];
     assert_true(method->digest_length(&view) <= 200);
-    assert_ok(method->digest(&view, release, &billboard, work));
+    assert_ok(method->digest(&view, release, &draft, work));
 }
 
 /* M of a diagonal sum by hand, with noise that is lifted by default or not. */
