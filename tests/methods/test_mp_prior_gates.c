@@ -14,17 +14,17 @@ typedef struct board {
     double work[8 * D * D + 64 * D + 512];
 } board;
 
-static bb_prior prior_of(board *b) {
+static bb_prior_draft prior_of(board *b) {
     *b = (board){0};
-    return (bb_prior){.d = D,
-                      .centre = &b->centre,
-                      .mean_kept = &b->mean_kept,
-                      .directions = &b->directions,
-                      .reliability = &b->reliability,
-                      .vote = b->vote,
-                      .mean = b->mean,
-                      .variance = b->variance,
-                      .basis = b->basis};
+    return (bb_prior_draft){.d = D,
+                            .centre = &b->centre,
+                            .mean_kept = &b->mean_kept,
+                            .directions = &b->directions,
+                            .reliability = &b->reliability,
+                            .vote = b->vote,
+                            .mean = b->mean,
+                            .variance = b->variance,
+                            .basis = b->basis};
 }
 
 /* Rounds that a run of m tasks plans at this gate. */
@@ -83,7 +83,7 @@ static void the_mean_is_asked_for_above_a_number_of_tasks(void **state) {
  * is to be twice its own noise. */
 static bool mean_is_kept(double t, double s) {
     board b;
-    const bb_prior prior = prior_of(&b);
+    const bb_prior_draft prior = prior_of(&b);
     double sum[(D + 1) * (D + 1)] = {0};
     for (size_t i = 0; i < D; i++) sum[i * (D + 1) + i] = 1.0;
     sum[D] = sum[D * (D + 1)] = t;
@@ -111,7 +111,7 @@ static void a_mean_is_kept_if_its_gain_is_twice_its_noise(void **state) {
 
 static double found(int pattern, double x, double s, double *variance) {
     board b;
-    const bb_prior prior = prior_of(&b);
+    const bb_prior_draft prior = prior_of(&b);
     double sum[D * D] = {0};
     const size_t step = pattern == BB_PRIOR_LOW_RANK ? D + 1 : 1;
     for (size_t j = 0; j < D; j++) sum[j * step] = 3.0; /* the bulk */
@@ -140,7 +140,9 @@ static void a_direction_stands_out_of_the_noise(void **state) {
 static size_t offered(double kept, double directions, double reliability,
                       bool automatic) {
     board b;
-    const bb_prior prior = prior_of(&b);
+    const bb_prior prior = {.mean_kept = &b.mean_kept,
+                            .directions = &b.directions,
+                            .reliability = &b.reliability};
     bb_prior_candidate candidate[BB_PRIOR_MOST_CANDIDATES];
     b.mean_kept = kept;
     b.directions = directions;
