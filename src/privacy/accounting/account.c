@@ -185,8 +185,10 @@ static bb_status ask_pld(const bb_account *account, question q, bb_answer *answe
     const bb_status status = asks_epsilon(q)
                                  ? bb_pld_epsilon(account, q.delta, &upper, &lower)
                                  : bb_pld_delta(account, q.epsilon, &upper, &lower);
-    if (!status) *answer = (bb_answer){upper, lower, BB_ACCOUNTANT_PLD, NAN};
-    return status;
+    if (status) return status;
+    if (lower == 0.0 && upper > 0.0) lower = NAN; /* it says nothing */
+    *answer = (bb_answer){upper, lower, BB_ACCOUNTANT_PLD, NAN};
+    return BB_OK;
 }
 
 typedef bb_status (*asking)(const bb_account *, question, bb_answer *);
@@ -246,7 +248,11 @@ static bb_status convert(const bb_account *account, bb_accountant accountant,
     double x = 0.0;
     for (int k = 0; k < 100; k++) {
         const question at = {NAN, q.delta / (1.0 + exp(x))};
-        const bb_status status = ask_one(&half, accountant, at, answer);
+        bb_status status = BB_OK;
+        if (at.delta > 0.0)
+            status = ask_one(&half, accountant, at, answer);
+        else
+            answer->upper = INFINITY;
         if (status) return status;
         if (answer->upper <= x || isinf(answer->upper)) break;
         x = answer->upper * (1.0 + 1e-6);

@@ -95,6 +95,7 @@ static bb_status find_epsilon(bb_pld_direction *s, double delta, double least,
         }
         if (status) return status;
         *upper = fmin(before, from_above(s, delta, before));
+        if (!s->terms && *upper > BB_DISCRETE_PLD_LARGEST) break;
         if (*upper == 0.0 || *upper < 0.7 * before) continue;
         *lower = fmax(*lower, from_below(s, delta, *upper));
         const double gap = (*upper - *lower) / fmax(*upper, EPSILON_LEAST);
@@ -275,6 +276,10 @@ static bb_status known_epsilon(const bb_account *account, double delta, double *
          up > delta && high < 1e300;
          bb_profile(event, account->adjacency, high, &up, &down))
         high *= 2.0;
+    if (up > delta) { /* infinite loss alone has more */
+        *upper = *lower = INFINITY;
+        return BB_OK;
+    }
     for (int k = 0; k < 100 && high - low > 1e-15 * high; k++) {
         const double x = (low + high) / 2.0;
         bb_profile(event, account->adjacency, x, &up, &down);

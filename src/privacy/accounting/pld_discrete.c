@@ -31,6 +31,10 @@ void bb_discrete_pld_close(bb_discrete_pld *a) {
 }
 
 double bb_discrete_pld_delta(const bb_discrete_pld *a, bb_bound bound, double epsilon) {
+    if (epsilon > BB_DISCRETE_PLD_LARGEST) {
+        if (bound == BB_BELOW) return 0.0;
+        epsilon = BB_DISCRETE_PLD_LARGEST;
+    }
     const double factor = exp(epsilon), sign = bound == BB_ABOVE ? 1.0 : -1.0;
     double sum = 0.0, mass = 0.0;
     for (size_t k = a->count; k-- > 0;) {
@@ -94,7 +98,7 @@ static bool lay_nodes(product *p, const bb_cells *cells, double low, double high
     size_t n = 0;
     for (double x = low;; x += bb_cells_width(cells, x)) {
         if (n + 2 > BB_DISCRETE_PLD_MOST) return false;
-        p->node[n] = exp(-x);
+        p->node[n] = exp(-fmin(x, BB_DISCRETE_PLD_LARGEST));
         p->mass[n] = p->deficit[n] = 0.0;
         n++;
         if (x >= high) break;
@@ -151,7 +155,8 @@ static void settle_below(const product *p, bb_discrete_pld *out) {
         if (!(p->mass[k] > 0.0)) continue;
         const double mean = at[k] - p->deficit[k] * (1.0 - p->error) / p->mass[k] +
                             BB_DISCRETE_PLD_SLACK * at[k];
-        out->ratio[out->count] = fmin(at[k], fmax(at[k + 1], mean));
+        out->ratio[out->count] =
+            fmin(at[k], fmax(fmax(at[k + 1], mean), BB_DISCRETE_PLD_LEAST_RATIO));
         out->mass[out->count++] = p->mass[k];
     }
 }
@@ -239,7 +244,8 @@ static bool multiply(product *p, const bb_discrete_pld *a, const bb_discrete_pld
         out->rounds);
     const double low = -log(a->ratio[0]) - log(b->ratio[0]) - 1e-12;
     const double high = -log(least_positive(a)) - log(least_positive(b));
-    const double far = fmax(cells.centre, 0.0) + cells.region + FAR;
+    const double far =
+        fmin(fmax(cells.centre, 0.0) + cells.region + FAR, BB_DISCRETE_PLD_LARGEST);
     if (!lay_nodes(p, &cells, fmax(low, -600.0), fmin(high, far))) return false;
     p->tail[b->count] = 0.0;
     for (size_t k = b->count; k-- > 0;) p->tail[k] = p->tail[k + 1] + b->mass[k];

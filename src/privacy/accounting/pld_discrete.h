@@ -16,7 +16,10 @@
  * What a cell adds to the variance of the total is what it costs, so cells of one round
  * are finer, by the square root of how many there are, than those of the total; they
  * are wider far from where most of the mass is, and where there is little mass. That
- * is for accuracy only: any cells give bounds. */
+ * is for accuracy only: any cells give bounds.
+ *
+ * Losses above BB_DISCRETE_PLD_LARGEST have no ratio that a double holds: above, they
+ * are infinite; below, they are that large. */
 #ifndef BB_PRIVACY_PLD_DISCRETE_H
 #define BB_PRIVACY_PLD_DISCRETE_H
 
@@ -25,6 +28,10 @@
 typedef enum bb_bound { BB_ABOVE, BB_BELOW } bb_bound;
 
 enum { BB_DISCRETE_PLD_MOST = 1 << 14 };
+
+#define BB_DISCRETE_PLD_LARGEST 690.0
+/* e^-BB_DISCRETE_PLD_LARGEST, or a little more */
+#define BB_DISCRETE_PLD_LEAST_RATIO 2.2e-300
 
 typedef struct bb_discrete_pld {
     size_t count;  /* room for BB_DISCRETE_PLD_MOST */
@@ -66,7 +73,8 @@ BB_MUST_CHECK bb_status bb_discrete_pld_compose(bb_discrete_pld *out, bb_bound b
                                                 const double *times,
                                                 bb_discrete_pld_plan plan);
 void bb_discrete_pld_close(bb_discrete_pld *atoms);
-/* E[(1 - e^(epsilon - loss))_+], on the side of its bound. */
+/* E[(1 - e^(epsilon - loss))_+], on the side of its bound; for a larger epsilon, that
+ * of BB_DISCRETE_PLD_LARGEST from above and 0 from below. */
 double bb_discrete_pld_delta(const bb_discrete_pld *atoms, bb_bound bound,
                              double epsilon);
 

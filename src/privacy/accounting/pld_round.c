@@ -24,6 +24,8 @@ static void put(bb_discrete_pld *out, double ratio, double mass) {
 
 /* e^-loss, relative to which the loss has that rounding error, on the bound's side. */
 static double safe_ratio(bb_bound bound, const bb_point *p, double ratio) {
+    if (ratio < BB_DISCRETE_PLD_LEAST_RATIO)
+        return bound == BB_ABOVE ? 0.0 : BB_DISCRETE_PLD_LEAST_RATIO;
     const double wrong =
         BB_DISCRETE_PLD_SLACK * (1.0 + fabs(p->loss) * (4.0 + p->size));
     return ratio * (bound == BB_ABOVE ? 1.0 - wrong : 1.0 + wrong);

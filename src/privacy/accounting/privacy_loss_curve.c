@@ -197,9 +197,9 @@ double bb_curve_slope(const bb_curve *curve, double from, double to) {
  * negative powers. */
 static double growth_at(const bb_curve *curve, double c, double b) {
     const double angle = curve->mu > 0.0 ? b * curve->mu : b;
+    if (curve->kind == BB_CURVE_EVEN) return 0.0; /* entire */
     if (angle > MOST_ANGLE) return INFINITY;
     if (curve->kind == BB_CURVE_MIXTURE) return b * b / 2.0;
-    if (curve->kind == BB_CURVE_EVEN) return 0.0;
     const double turn = -log(cos(angle / 2.0));
     /* where c log(1 + u) is within FALL of its least, and so anywhere that counts, it
      * changes by less than 2 FALL (1 - cos a) */

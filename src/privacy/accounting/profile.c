@@ -7,6 +7,10 @@
 #include <math.h>
 
 #define SQRT_HALF 0.70710678118654752440
+/* From here on e^epsilon may overflow. */
+#define FAR 700.0
+/* and from here on e^epsilon - 1 is e^epsilon */
+#define LARGE 100.0
 
 bool bb_profile_knows(const bb_event *event, bb_adjacency adjacency) {
     if (event->kind == BB_EVENT_WISHART)
@@ -22,8 +26,15 @@ static double upper_tail(double x) {
 
 /* q delta_mu(log(1 + (e^epsilon - 1) / q)) */
 static double amplified(double q, double mu, double epsilon) {
-    const double inner = epsilon > 700.0 ? epsilon - log(q) : log1p(expm1(epsilon) / q);
+    const double inner = epsilon > FAR ? epsilon - log(q) : log1p(expm1(epsilon) / q);
     return q * bb_gdp_delta(mu, inner * (1.0 - 0x1p-50)) * (1.0 + 0x1p-50);
+}
+
+/* e^epsilon P(t > x), of whatever size epsilon is: to 2^-50, or 2^-42 epsilon where that
+ * is large and the product not too small to count. */
+static double enlarged_tail(double epsilon, double x) {
+    if (epsilon > LARGE) return exp(epsilon + bb_log_normal_cdf(-x));
+    return exp(epsilon) * upper_tail(x);
 }
 
 /* P(t > x) - e^epsilon Q(t > x) at its largest, where the likelihood ratio is
@@ -40,11 +51,13 @@ static double mirrored(double q, double mu, double epsilon, double *size) {
         else
             high = t;
     }
-    const double factor = exp(epsilon), t = high;
+    const double t = high;
     const double gain = q * upper_tail(t - mu);
-    const double centre = (1.0 - q) * expm1(epsilon) * upper_tail(t);
-    const double loss = factor * q * upper_tail(t + mu);
-    *size = gain + centre + loss;
+    const double centre =
+        (1.0 - q) *
+        (epsilon > LARGE ? enlarged_tail(epsilon, t) : expm1(epsilon) * upper_tail(t));
+    const double loss = q * enlarged_tail(epsilon, t + mu);
+    *size = gain + (centre + loss) * fmax(1.0, 16.0 * (epsilon - LARGE));
     return fmax(0.0, gain - centre - loss);
 }
 
@@ -67,15 +80,33 @@ static double picked(double rounds, double q, double mu, double epsilon) {
     return sum / total + 1e-50;
 }
 
+/* The chi^2 where the task's absence is e^epsilon times likelier than its presence, and
+ * what is below. */
+static double wishart_absent(double freedom, double ratio, double epsilon,
+                             double *beyond) {
+    const double odds = expm1((epsilon + ratio / 2.0) / (freedom / 2.0 - 1.0));
+    double below, above;
+    *beyond = ratio / odds;
+    bb_chi_square(freedom, ratio + *beyond, &below, &above);
+    return below;
+}
+
+/* Between the mass of infinite loss and P of the largest set, where e^epsilon may
+ * overflow. */
+static void wishart_far(double freedom, double ratio, double epsilon, double *upper,
+                        double *lower) {
+    double beyond, above;
+    *upper = wishart_absent(freedom, ratio, epsilon, &beyond);
+    bb_chi_square(freedom, ratio, lower, &above);
+    if (epsilon < ratio / 2.0) *upper = 1.0; /* with the task */
+}
+
 /* The larger of both directions; *size as above. */
 static double wishart(double freedom, double ratio, double epsilon, double *size) {
     const double power = freedom / 2.0 - 1.0, factor = exp(epsilon);
-    double p, q, other, with = 0.0, without;
-    /* without the task: chi^2 up to where ratio + chi^2 is e^epsilon times less likely
-     */
-    const double up = ratio / -expm1(-(epsilon + ratio / 2.0) / power);
-    bb_chi_square(freedom, up, &p, &other);
-    bb_chi_square(freedom, up - ratio, &q, &other);
+    double p, q, other, beyond, with = 0.0, without;
+    p = wishart_absent(freedom, ratio, epsilon, &beyond);
+    bb_chi_square(freedom, beyond, &q, &other);
     without = p - (q > 0.0 ? factor * q : 0.0);
     *size = p + (q > 0.0 ? factor * q : 0.0);
     if (epsilon < ratio / 2.0) { /* with the task: from there on */
@@ -107,8 +138,6 @@ static double round_delta(const bb_event *event, bb_adjacency adjacency, double 
     if (event->sampling == BB_SAMPLING_FIXED_HIDDEN)
         return amplified(q, event->replace, epsilon);
     if (adjacency == BB_ADD_REMOVE) return amplified(q, mu, epsilon);
-    if (epsilon > 700.0) /* as if the task took part for sure */
-        return bb_gdp_delta(2.0 * event->absent, epsilon);
     delta = mirrored(q, event->absent, epsilon, size);
     *size *= 0x1p-46;
     return delta;
@@ -118,6 +147,12 @@ void bb_profile(const bb_event *event, bb_adjacency adjacency, double epsilon,
                 double *upper, double *lower) {
     assert(bb_profile_knows(event, adjacency) && epsilon >= 0.0);
     double size = 0.0;
+    if (event->kind == BB_EVENT_WISHART && event->rounds > 0.0 && epsilon > FAR) {
+        wishart_far(event->freedom, event->ratio, epsilon, upper, lower);
+        *upper = fmin(1.0, *upper * (1.0 + 0x1p-30));
+        *lower *= 1.0 - 0x1p-30;
+        return;
+    }
     const double delta = round_delta(event, adjacency, epsilon, &size);
     const double error = size + delta * 0x1p-34;
     *upper = fmin(1.0, delta + error + (delta > 0.0 ? DBL_MIN : 0.0));
