@@ -83,18 +83,31 @@ bb_status bb_preprocess_open_public(bb_preprocess *p,
     return status;
 }
 
+static double clamp(double x, bb_range range) {
+    return fmin(fmax(x, range.low), range.high);
+}
+
+static double middle_of(bb_range range) {
+    return range.low / 2 + range.high / 2;
+}
+
+static double half_of(bb_range range) {
+    return range.high / 2 - range.low / 2;
+}
+
 /* clamp(x) mapped from the range to [-1, 1]. */
 static double to_unit(double x, bb_range range) {
     if (range.low >= range.high) return 0;
-    const double clamped = fmin(fmax(x, range.low), range.high);
-    const double middle = range.low / 2 + range.high / 2;
-    return (clamped - middle) / (range.high / 2 - range.low / 2);
+    return (clamp(x, range) - middle_of(range)) / half_of(range);
 }
 
 /* Step 1 and 2 on one dense row. */
 static void scale_row(const bb_preprocess *p, const double *x, double *z) {
     for (size_t k = 0; k < p->features; k++)
-        z[k] = p->range ? to_unit(x[k], p->range[k]) : x[k];
+        if (!p->range)
+            z[k] = x[k];
+        else
+            z[k] = p->folded ? clamp(x[k], p->range[k]) : to_unit(x[k], p->range[k]);
     if (p->constant) z[p->features] = 1;
 }
 
@@ -170,7 +183,7 @@ static double root_of(const double *z, size_t n, double *most) {
 /* What step 3 does to one row by itself. */
 static void divide_row(const bb_preprocess *p, double *z, size_t n) {
     double most = 1, root = 1;
-    if (p->rows == BB_ROWS_BALL)
+    if (p->rows == BB_ROWS_BALL && !p->folded)
         root = sqrt((double)p->width);
     else if (p->rows == BB_ROWS_UNIT)
         root = root_of(z, n, &most);
@@ -253,7 +266,18 @@ void bb_preprocess_fold(const bb_preprocess *p, size_t i, double *w, double *b) 
         *b -= w[k] * p->mean[i * d + k];
     }
     if (!p->has_target) return;
-    const double half = p->target.high / 2 - p->target.low / 2;
+    const double half = half_of(p->target);
     for (size_t k = 0; k < p->width; k++) w[k] *= half;
-    *b = *b * half + p->target.low / 2 + p->target.high / 2;
+    *b = *b * half + middle_of(p->target);
+}
+
+void bb_preprocess_fold_columns(const bb_preprocess *p, double *w, double *b) {
+    const double root = p->rows == BB_ROWS_BALL ? sqrt((double)p->width) : 1;
+    assert(p->range && p->rows != BB_ROWS_UNIT);
+    for (size_t k = 0; k < p->width; k++) w[k] /= root;
+    for (size_t k = 0; k < p->features; k++) {
+        const double half = half_of(p->range[k]);
+        w[k] = half > 0 ? w[k] / half : 0;
+        *b -= w[k] * middle_of(p->range[k]);
+    }
 }

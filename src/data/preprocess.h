@@ -49,6 +49,8 @@ typedef struct bb_preprocess {
     bb_range target;
     bool constant;
     bb_rows_kind rows;
+    bool folded;  /* for models of bb_preprocess_fold_columns: of ranges and rows only
+                     the clamp is left */
     size_t tasks; /* z-scores: tasks x features, or NULL */
     double *mean, *inverse_deviation;
 } bb_preprocess;
@@ -76,11 +78,16 @@ BB_MUST_CHECK bb_status bb_preprocess_apply(const bb_preprocess *p,
  * steps, predicting targets in their own unit: undoes z-scores and the target's map. */
 void bb_preprocess_fold(const bb_preprocess *p, size_t i, double *w, double *b);
 
+/* After bb_preprocess_fold, with ranges and without unit rows: makes it a model for the
+ * columns as they are in the data, but for values outside their range, which are moved
+ * to its border; the constant column is 1. That is what `folded` steps do to rows. */
+void bb_preprocess_fold_columns(const bb_preprocess *p, double *w, double *b);
+
 /* The public steps as a new JSON object, NULL when out of memory:
  *     {"scale": RANGES or null, "constant": BOOL, "rows": "plain", "unit-ball" or
- * "unit-norm"} and back, for rows with the given features. What was parsed has no
- * z-scores and maps no target, as folded models need it. BB_EDATA if `json` is no such
- * object; `where` is for messages. */
+ * "unit-norm", "folded": BOOL} and back, for rows with the given features ("folded" may
+ * be missing: false). What was parsed has no z-scores and maps no target, as folded
+ * models need it. BB_EDATA if `json` is no such object; `where` is for messages. */
 json_t *bb_preprocess_json(const bb_preprocess *p);
 BB_MUST_CHECK bb_status bb_preprocess_parse(bb_preprocess *p, const json_t *json,
                                             const char *where, size_t features,

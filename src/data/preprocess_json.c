@@ -17,7 +17,8 @@ json_t *bb_preprocess_json(const bb_preprocess *p) {
         !json_object_set_new(json, "scale",
                              p->range ? bb_ranges_json(&ranges) : json_null()) &&
         !json_object_set_new(json, "constant", json_boolean(p->constant)) &&
-        !json_object_set_new(json, "rows", json_string(rows_text[p->rows])))
+        !json_object_set_new(json, "rows", json_string(rows_text[p->rows])) &&
+        !json_object_set_new(json, "folded", json_boolean(p->folded)))
         return json;
     json_decref(json);
     return NULL;
@@ -49,6 +50,12 @@ bb_status bb_preprocess_parse(bb_preprocess *p, const json_t *json, const char *
         status = bb_fail(BB_EDATA, "%s: \"constant\": expected true or false", where);
     if (!status && !scale)
         status = bb_fail(BB_EDATA, "%s: \"scale\": expected ranges or null", where);
+    const bool folded = json_is_true(json_object_get(json, "folded"));
+    if (!status && folded && (json_is_null(scale) || rows == BB_ROWS_UNIT))
+        status = bb_fail(BB_EDATA,
+                         "%s: \"folded\": expected only with \"scale\", and not "
+                         "with unit-norm",
+                         where);
     const bool scaled = !status && !json_is_null(scale);
     if (scaled) status = bb_ranges_parse(&ranges, scale, where);
     const bb_preprocess_options options = {.constant = json_is_true(constant),
@@ -59,6 +66,7 @@ bb_status bb_preprocess_parse(bb_preprocess *p, const json_t *json, const char *
     bb_ranges_free(&ranges);
     if (status) return status;
     made.rows = rows;
+    made.folded = folded;
     *p = made;
     return BB_OK;
 }

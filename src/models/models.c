@@ -123,6 +123,61 @@ void bb_models_put(bb_models *m, size_t i, const double *w) {
                w, length * sizeof *w);
 }
 
+/* -- one of them
+ * -------------------------------------------------------------------------- */
+
+static bb_status copy_of(void *out, const void *from, size_t count, size_t size) {
+    void *copy = NULL;
+    const bb_status status = bb_allocate(&copy, count, size, what);
+    if (!status && count) memcpy(copy, from, count * size);
+    memcpy(out, &copy, sizeof copy);
+    return status;
+}
+
+/* Of a model that shares: its group's matrix and its own rows. */
+static bb_status select_compact(bb_models *m, const bb_models *all, size_t i) {
+    const size_t size = all->features * all->outputs, first = all->own_first[i];
+    const size_t count = all->own_first[i + 1] - first;
+    m->groups = 1;
+    bb_status status = bb_allocate(&m->group, 1, sizeof *m->group, what);
+    if (!status) status = bb_allocate(&m->own_first, 2, sizeof *m->own_first, what);
+    if (!status)
+        status = copy_of(&m->shared, all->shared + all->group[i] * size, size,
+                         sizeof *m->shared);
+    if (!status)
+        status = copy_of(&m->touched, all->touched + first, count, sizeof *m->touched);
+    if (!status)
+        status = copy_of(&m->own, all->own + first * all->outputs, count * all->outputs,
+                         sizeof *m->own);
+    if (!status) m->own_first[1] = count;
+    return status;
+}
+
+bb_status bb_models_select(bb_models *out, const bb_models *all, size_t i) {
+    const bb_model_kind kind = {all->loss, all->outputs, all->net, all->image,
+                                all->parameters};
+    const bb_dataset one = {.tasks = 1,
+                            .features = all->features,
+                            .task_name = all->task_name + i,
+                            .feature_name = all->feature_name};
+    const size_t length = bb_models_length(all, i);
+    bb_models m = {0};
+    bb_status status = open_names(&m, &one, &kind);
+    if (!status && all->shared)
+        status = select_compact(&m, all, i);
+    else if (!status && all->single)
+        status = copy_of(&m.single, all->single + i * length, length, sizeof *m.single);
+    else if (!status)
+        status = copy_of(&m.weight, all->weight + i * length, length, sizeof *m.weight);
+    if (!status && all->intercept)
+        status = copy_of(&m.intercept, all->intercept + i, 1, sizeof *m.intercept);
+    if (status)
+        bb_models_free(&m);
+    else
+        *out = m;
+    return status;
+}
+
 /* -- fingerprints
  * ---------------------------------------------------------------------- */
 
@@ -183,8 +238,8 @@ bb_status bb_models_hash(const bb_models *m, char hex[BB_HASH_TEXT]) {
 
 static const char tensors[] = ".safetensors";
 
-const char *bb_models_inside(const bb_models *m) {
-    return m->intercept ? "operator/models.csv" : "operator/models.safetensors";
+const char *bb_models_file(const bb_models *m) {
+    return m->intercept ? "models.csv" : "models.safetensors";
 }
 
 bb_status bb_models_write(const bb_models *m, const char *path) {

@@ -63,6 +63,9 @@ BB_MUST_CHECK bb_status bb_models_open_compact(
  * networks. The intercept of one linear output is set by hand. */
 void bb_models_put(bb_models *models, size_t i, const double *w);
 size_t bb_models_length(const bb_models *models, size_t i);
+/* Task i's model alone: its own numbers, and of what tasks share that of its group. */
+BB_MUST_CHECK bb_status bb_models_select(bb_models *out, const bb_models *all,
+                                         size_t i);
 /* Frees everything; takes half-built and zeroed models. */
 void bb_models_free(bb_models *models);
 
@@ -98,12 +101,12 @@ size_t bb_largest_output(size_t outputs, const double *z);
  * in the order of the struct above, task by task. */
 BB_MUST_CHECK bb_status bb_models_hash(const bb_models *models, char hex[BB_HASH_TEXT]);
 
-/* Where a run directory keeps them: "operator/models.csv" for one linear output, else
- * "operator/models.safetensors". */
-const char *bb_models_inside(const bb_models *models);
-/* One linear output, models.csv: a first line beginning with '#' that says whose each
- * row is, the header task,intercept,<features>, and a row a task, numbers with 17
- * digits. Others: safetensors, docs/run-directory.md. Whole or not at all. */
+/* The name of their file: "models.csv" for one linear output, else
+ * "models.safetensors". */
+const char *bb_models_file(const bb_models *models);
+/* One linear output, models.csv: the header task,intercept,<features>, and a row a
+ * task, numbers with 17 digits (a reader passes over lines in front of the header that
+ * begin with '#'). Others: safetensors, docs/run-directory.md. Whole or not at all. */
 BB_MUST_CHECK bb_status bb_models_write(const bb_models *models, const char *path);
 /* Reads them back, to the same bits; a name that ends in .safetensors is that, any
  * other one CSV, which does not say the loss. BB_EDATA, with the place, for anything

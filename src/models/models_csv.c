@@ -10,10 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char statement[] =
-    "# each row belongs to its task alone: hand it to that task and to nobody else; "
-    "publishing all rows is not covered by the privacy statement\n";
-
 /* -- writing
  * --------------------------------------------------------------------------- */
 
@@ -33,7 +29,6 @@ void bb_write_field(FILE *stream, const char *text) {
 }
 
 static void write_rows(const bb_models *m, FILE *stream) {
-    fputs(statement, stream);
     fputs("task,intercept", stream);
     for (size_t k = 0; k < m->features; k++) {
         putc(',', stream);

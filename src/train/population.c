@@ -4,7 +4,6 @@
 #include "data/split.h"
 #include "train/clusters.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -97,6 +96,8 @@ static bb_status open_steps(bb_population *p, const bb_train_options *o, bb_loss
                                         train->features, train->feature_name)
                   : bb_fail(BB_ENOMEM, "no memory for the preprocessing");
     json_decref(open);
+    p->open.folded = !status && loss < BB_LOSS_SOFTMAX && !o->net && p->open.range &&
+                     p->open.rows != BB_ROWS_UNIT;
     return status;
 }
 
@@ -104,7 +105,7 @@ static bb_status prepare(bb_population *p, const bb_dataset *train,
                          const bb_dataset *test) {
     bb_status status = bb_preprocess_apply(&p->open, train, false, &p->train);
     if (!status) status = bb_preprocess_apply(&p->open, test, false, &p->test);
-    p->prepared_is_train = !p->steps.mean && !p->steps.has_target;
+    p->prepared_is_train = !p->steps.mean && !p->steps.has_target && !p->open.folded;
     if (!status && p->prepared_is_train)
         p->prepared = p->train;
     else if (!status)
@@ -162,8 +163,7 @@ void bb_population_close(bb_population *p) {
 
 /* What the constant column is in every row, or 0 where it differs from row to row. */
 static double constant_of(const bb_preprocess *open) {
-    if (!open->constant || open->rows == BB_ROWS_UNIT) return 0.0;
-    return open->rows == BB_ROWS_BALL ? 1.0 / sqrt((double)open->width) : 1.0;
+    return open->constant && open->rows != BB_ROWS_UNIT ? 1.0 : 0.0;
 }
 
 bb_status bb_population_models(const bb_population *p, const double *weight,
@@ -179,6 +179,7 @@ bb_status bb_population_models(const bb_population *p, const double *weight,
         memcpy(w, weight + i * width, width * sizeof *w);
         m.intercept[i] = intercept[i];
         bb_preprocess_fold(&p->steps, i, w, &m.intercept[i]);
+        if (p->open.folded) bb_preprocess_fold_columns(&p->steps, w, &m.intercept[i]);
         memcpy(m.weight + i * m.features, w, m.features * sizeof *w);
         if (constant != 0.0) m.intercept[i] += constant * w[width - 1];
     }

@@ -1,9 +1,11 @@
 /* population.h - the rows of a run: training and test rows of the same tasks, as
  * methods see them and as finished models see them.
  *
- * Finished models are for rows after the public steps of preprocessing (column ranges,
- * unit rows) and predict targets in their own unit; whatever is affine and belongs to
- * one task (its means and deviations, a constant column) is folded into its model. */
+ * Finished models predict targets in their own unit, and whatever is affine (ranges,
+ * the unit ball, a task's means and deviations, a constant column) is folded into them:
+ * linear ones of one output are for the columns as they are in the data, moved to the
+ * borders of their ranges; with unit rows, which are not affine, and for other kinds of
+ * models, for rows after the public steps. */
 #ifndef BB_TRAIN_POPULATION_H
 #define BB_TRAIN_POPULATION_H
 
@@ -15,9 +17,9 @@
 
 typedef struct bb_population {
     bb_preprocess steps;    /* all of them */
-    bb_preprocess open;     /* the public ones */
-    bb_dataset train, test; /* after the public steps; targets in their own unit, labels
-                               -1 and +1 with the logistic loss */
+    bb_preprocess open;     /* the public ones that are not folded into models */
+    bb_dataset train, test; /* after those; targets in their own unit, labels -1 and +1
+                               with the logistic loss */
     bb_dataset prepared;    /* training rows as methods see them */
     bool prepared_is_train; /* the two are one */
     bool own_intercept;     /* models have one beside their weights */

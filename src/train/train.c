@@ -7,6 +7,7 @@
 #include "learners/net.h"
 #include "methods/registry.h"
 #include "train/crossval.h"
+#include "train/handout.h"
 #include "train/population.h"
 #include "train/resolve.h"
 #include "train/run_statement.h"
@@ -340,13 +341,12 @@ static bb_status write_report(const experiment *e) {
 }
 
 static bb_status write_models(const experiment *e) {
-    char *models = NULL;
-    bb_status status = bb_rundir_json(&e->dir, "operator/preprocessing.json",
-                                      bb_preprocess_json(&e->population.open));
+    char *folder = NULL;
+    bb_status status = bb_rundir_name(&e->dir, "operator", &folder);
     if (!status)
-        status = bb_rundir_name(&e->dir, bb_models_inside(&e->models), &models);
-    if (!status) status = bb_models_write(&e->models, models);
-    free(models);
+        status =
+            bb_handout_write(folder, &e->models, e->choice.loss, &e->population.open);
+    free(folder);
     return status;
 }
 

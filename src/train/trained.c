@@ -1,6 +1,7 @@
 #include "train/trained.h"
 
 #include "base/file.h"
+#include "base/json.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "train/population.h"
@@ -12,9 +13,21 @@
 #include <string.h>
 #include <unistd.h>
 
-static bb_status read_options(bb_trained *t, const char *run) {
+/* The half with models: `operator`, or `task` in what was exported for one task. Others
+ * than the operator know the public options only, which is all that reading takes. */
+static bb_status find_part(const char *run, const char **part) {
+    char *own = NULL;
+    const bb_status status = bb_file_join(&own, run, BB_TRAINED_TASK);
+    if (status) return status;
+    *part = access(own, F_OK) == 0 ? BB_TRAINED_TASK : "operator";
+    free(own);
+    return BB_OK;
+}
+
+static bb_status read_options(bb_trained *t, const char *run, bool exported) {
     json_t *json = NULL;
-    bb_status status = bb_rundir_read(run, "operator/run.json", &json);
+    bb_status status = bb_rundir_read(
+        run, exported ? "public/options.json" : "operator/run.json", &json);
     if (status) return status;
     json_t *options = json_object_get(json, "options");
     if (options) json_object_del(options, "set");
@@ -33,12 +46,11 @@ static size_t raw_features(const bb_models *m) {
     return d && strcmp(m->feature_name[d - 1], BB_CONSTANT_NAME) == 0 ? d - 1 : d;
 }
 
-static bb_status read_steps(bb_trained *t, const char *run) {
-    static const char file[] = "operator/preprocessing.json";
+static bb_status read_steps(bb_trained *t, const char *run, const char *folder) {
     json_t *json = NULL;
     char *name = NULL;
-    bb_status status = bb_rundir_read(run, file, &json);
-    if (!status) status = bb_file_join(&name, run, file);
+    bb_status status = bb_file_join(&name, folder, "preprocessing.json");
+    if (!status) status = bb_json_read_file(&json, name);
     if (!status)
         status = bb_preprocess_parse(&t->steps, json, name, raw_features(&t->models),
                                      t->models.feature_name);
@@ -51,10 +63,10 @@ static bb_status read_steps(bb_trained *t, const char *run) {
 }
 
 /* Models that name their loss are of several outputs, or networks. */
-static bb_status read_models(bb_trained *t, const char *run) {
+static bb_status read_models(bb_trained *t, const char *folder) {
     char *csv = NULL, *tensors = NULL;
-    bb_status status = bb_file_join(&csv, run, "operator/models.csv");
-    if (!status) status = bb_file_join(&tensors, run, "operator/models.safetensors");
+    bb_status status = bb_file_join(&csv, folder, "models.csv");
+    if (!status) status = bb_file_join(&tensors, folder, "models.safetensors");
     if (!status && access(tensors, F_OK) == 0) {
         status = bb_models_read(&t->models, tensors);
         if (!status) t->loss = t->models.loss;
@@ -68,10 +80,15 @@ static bb_status read_models(bb_trained *t, const char *run) {
 
 bb_status bb_trained_open(bb_trained *trained, const char *run) {
     bb_trained t = {0};
-    bb_status status = read_options(&t, run);
+    const char *part = NULL;
+    char *folder = NULL;
+    bb_status status = find_part(run, &part);
+    if (!status) status = bb_file_join(&folder, run, part);
+    if (!status) status = read_options(&t, run, strcmp(part, BB_TRAINED_TASK) == 0);
     if (!status && t.options.cluster) status = bb_trained_ignore(&t, t.options.cluster);
-    if (!status) status = read_models(&t, run);
-    if (!status) status = read_steps(&t, run);
+    if (!status) status = read_models(&t, folder);
+    if (!status) status = read_steps(&t, run, folder);
+    free(folder);
     if (status)
         bb_trained_close(&t);
     else
@@ -121,7 +138,8 @@ bb_status bb_trained_rows(const bb_trained *t, const char *path, bool target_opt
     format.outputs = format.multilabel ? t->models.outputs : 0;
     format.image = NULL; /* a network knows what it sees */
     bb_status status = bb_read(path, &format, &data);
-    if (!status && data.target_name) status = prepare_targets(t, &data);
+    if (!status && !target_optional && data.target_name)
+        status = prepare_targets(t, &data);
     if (!status)
         status = bb_dataset_match(&data, t->models.tasks, t->models.task_name,
                                   raw_features(&t->models), t->models.feature_name,

@@ -8,6 +8,9 @@
 
 #include <stdbool.h>
 
+/* The folder of an exported model, where a run directory has `operator`. */
+#define BB_TRAINED_TASK "task"
+
 typedef struct bb_trained {
     bb_train_options options; /* of the run: how data are read, and the loss */
     bb_loss loss;
@@ -15,7 +18,7 @@ typedef struct bb_trained {
     bb_preprocess steps; /* the public ones */
 } bb_trained;
 
-/* Reads RUN/operator. BB_EDATA if RUN is no run directory, or one that was changed. */
+/* Reads RUN/operator, or RUN/task of what was exported for one task. BB_EDATA if RUN is no run directory, or one that was changed. */
 BB_MUST_CHECK bb_status bb_trained_open(bb_trained *trained, const char *run);
 /* Takes a zeroed one, too. */
 void bb_trained_close(bb_trained *trained);

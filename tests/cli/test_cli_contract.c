@@ -254,7 +254,8 @@ static void argp_ends_in_2(void **state) {
                                 "methods now",
                                 "predict r",
                                 "ledger",
-                                "synth"};
+                                "synth",
+                                "export"};
     for (size_t k = 0; k < sizeof line / sizeof *line; k++) {
         cli_result r = cli("%s", line[k]);
         if (r.code != 2 || *r.out || strncmp(r.err, "billboard", 9) != 0)
@@ -415,7 +416,7 @@ static void every_flag_is_in_the_help(void **state) {
     }
     cli_free(&r);
     const char *const command[] = {"info",    "train", "evaluate", "predict",
-                                   "methods", "synth", "ledger"};
+                                   "methods", "synth", "ledger",   "export"};
     cli_result all = cli("help");
     assert_int_equal(all.code, 0);
     for (size_t k = 0; k < sizeof command / sizeof *command; k++) {

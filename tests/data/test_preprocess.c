@@ -223,6 +223,59 @@ static void folded_models(void **state) {
     bb_dataset_free(&data);
 }
 
+/* With ranges and without unit rows, a model for the columns as they are: the same
+ * predictions of rows that were only moved to the borders of the ranges. */
+static void models_for_raw_columns(void **state) {
+    (void)state;
+    bb_ranges scale = some_ranges();
+    bb_dataset data = dense();
+    bb_random random;
+    assert_ok(bb_random_open_stream(&random, 6, BB_FOR_TEST, 0, 0));
+    for (int i = 0; i < 8; i++) {
+        const bb_preprocess_options options = {
+            .standardize = i % 2 ? BB_STANDARDIZE_TASK : BB_STANDARDIZE_NONE,
+            .constant = i / 2 % 2,
+            .scale = &scale};
+        bb_preprocess p;
+        bb_dataset learnt, rows;
+        scale.column[0].low = i / 4 ? 10 : -10; /* one without a length, too */
+        assert_ok(bb_preprocess_open(&p, &options, &data));
+        assert_ok(bb_preprocess_apply(&p, &data, true, &learnt));
+        for (size_t task = 0; task < 2; task++) {
+            double w[3], b = bb_random_normal(&random), expected[3];
+            const size_t begin = data.first[task], n = data.first[task + 1] - begin;
+            for (size_t k = 0; k < p.width; k++) w[k] = bb_random_normal(&random);
+            for (size_t j = 0; j < n; j++)
+                expected[j] = predict(w, b, learnt.x + (begin + j) * p.width, p.width);
+            bb_preprocess_fold(&p, task, w, &b);
+            bb_preprocess_fold_columns(&p, w, &b);
+            if (p.constant) b += w[2];
+            for (size_t j = 0; j < n; j++) {
+                const double x[] = {
+                    fmin(fmax(data.x[2 * (begin + j)], 0), 4),
+                    fmin(fmax(data.x[2 * (begin + j) + 1], scale.column[0].low), 10)};
+                assert_close(predict(w, b, x, 2), expected[j], 1e-12);
+            }
+        }
+        bb_preprocess open;
+        json_t *json = NULL;
+        p.folded = true;
+        json = bb_preprocess_json(&p);
+        assert_ok(bb_preprocess_parse(&open, json, "m.json", 2, data.feature_name));
+        json_decref(json);
+        assert_ok(bb_preprocess_apply(&open, &data, true, &rows));
+        assert_close(rows.x[2 * rows.features], 4, 0.0);
+        assert_close(rows.x[0], 1, 0.0);
+        bb_dataset_free(&rows);
+        bb_dataset_free(&learnt);
+        bb_preprocess_free(&open);
+        bb_preprocess_free(&p);
+    }
+    scale.column[0].low = -10;
+    bb_random_close(&random);
+    bb_dataset_free(&data);
+}
+
 static void messages(void **state) {
     (void)state;
     bb_ranges scale = some_ranges();
@@ -263,6 +316,9 @@ static void bad_json(void **state) {
          "m.json: expected a JSON object with \"columns\""},
         {"{\"rows\": \"plain\", \"constant\": true, \"scale\": {\"columns\": {}}}",
          "m.json: no range is given for column \"b\""},
+        {"{\"rows\": \"unit-norm\", \"constant\": true, \"scale\": {\"others\": 1}, "
+         "\"folded\": true}",
+         "m.json: \"folded\": expected only with \"scale\", and not with unit-norm"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         bb_preprocess p;
@@ -279,8 +335,8 @@ int main(void) {
         cmocka_unit_test(nothing),          cmocka_unit_test(constant),
         cmocka_unit_test(unit_rows),        cmocka_unit_test(own_scores),
         cmocka_unit_test(constant_columns), cmocka_unit_test(ranges),
-        cmocka_unit_test(folded_models),    cmocka_unit_test(messages),
-        cmocka_unit_test(bad_json),
+        cmocka_unit_test(folded_models),    cmocka_unit_test(models_for_raw_columns),
+        cmocka_unit_test(messages),         cmocka_unit_test(bad_json),
     };
     return cmocka_run_group_tests(tests, folder_enter, folder_leave);
 }

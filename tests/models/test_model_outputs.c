@@ -214,7 +214,7 @@ static void every_kind_comes_back_to_the_same_bits(void **state) {
     for (int f = MATRIX; f < FORMS; f++) {
         char before[BB_HASH_TEXT], after[BB_HASH_TEXT];
         bb_models m = make_form(&data, (form)f), back;
-        assert_string_equal(bb_models_inside(&m), "operator/models.safetensors");
+        assert_string_equal(bb_models_file(&m), "models.safetensors");
         assert_ok(bb_models_hash(&m, before));
         assert_ok(bb_models_write(&m, path));
         assert_ok(bb_models_read(&back, path));
@@ -234,7 +234,7 @@ static void every_kind_comes_back_to_the_same_bits(void **state) {
     unlink(path);
     bb_models one;
     assert_ok(bb_models_open(&one, &data));
-    assert_string_equal(bb_models_inside(&one), "operator/models.csv");
+    assert_string_equal(bb_models_file(&one), "models.csv");
     bb_models_free(&one);
     bb_dataset_free(&data);
 }

@@ -134,7 +134,7 @@ static void rows_are_assessed(void **state) {
         snprintf(text, sizeof text, "task,x,y,t\nb,1,0,1\na,0,0,%s\n", bad[k]);
         put("new.csv", text);
         assert_fails(
-            bb_trained_rows(&trained, "new.csv", true, &rows), BB_EDATA,
+            bb_trained_rows(&trained, "new.csv", false, &rows), BB_EDATA,
             "new.csv:3:4 (column \"t\"): the softmax loss expected a whole number "
             "from 0 to 2, found");
     }

@@ -18,6 +18,7 @@ int cmd_info(int argc, char **argv);
 int cmd_train(int argc, char **argv);
 int cmd_evaluate(int argc, char **argv);
 int cmd_predict(int argc, char **argv);
+int cmd_export(int argc, char **argv);
 int cmd_methods(int argc, char **argv);
 int cmd_synth(int argc, char **argv);
 int cmd_ledger(int argc, char **argv);

@@ -19,6 +19,8 @@ static const command known[] = {
      cmd_evaluate},
     {"predict", "billboard predict", "predictions of a run's models for new data",
      cmd_predict},
+    {"export", "billboard export", "one task's model, with the public half of its run",
+     cmd_export},
     {"methods", "billboard methods", "the learning methods and their options",
      cmd_methods},
     {"synth", "billboard synth", "write a synthetic population", cmd_synth},
