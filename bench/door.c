@@ -44,7 +44,8 @@ int main(int argc, char **argv) {
     const bb_method method = {.name = "bench", .kind = BB_METHOD_PRIVATE};
     const bb_engine engine = {.name = "none", .workers = 1};
     const bb_layout layout = {1, {{"update", BB_FORM_VECTOR, n, 1.0, 1.0}}};
-    bb_run run = {.method = &method,
+    bb_run run = {.phases = 1,
+                  .phase = {{.method = &method}},
                   .pub = {.tasks = 1000, .epsilon = 1.0, .delta = 1e-5},
                   .mechanism = &bb_mechanism_gaussian,
                   .engine = &engine};

@@ -55,8 +55,8 @@ static void measure(const mtl_problem *p, const char *school, const bb_engine *e
         const double begun = now(CLOCK_MONOTONIC);
         bb_local *local = mtl_locals_open(&data, p->loss);
         must(local != NULL);
-        const bb_run run = {.method = method,
-                            .options = options,
+        const bb_run run = {.phases = 1,
+                            .phase = {{.method = method, .options = options}},
                             .pub = {.tasks = data.tasks,
                                     .features = data.features,
                                     .loss = p->loss,

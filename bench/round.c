@@ -33,7 +33,7 @@ static void must(bb_status status) {
 
 static double train(bb_run run, uint32_t rounds) {
     bb_result result = {0};
-    run.pub.rounds = rounds;
+    run.phase[0].rounds = rounds;
     const double start = now();
     must(bb_run_train(&run, &result));
     const double seconds = now() - start;
@@ -68,8 +68,8 @@ int main(int count, char **word) {
     must(bb_locals_open(&local, &data, problem, &engine));
     must(bb_options_default(method->options, options));
     must(bb_options_set(method->options, options, method->name, "clip", "60"));
-    const bb_run run = {.method = method,
-                        .options = options,
+    const bb_run run = {.phases = 1,
+                        .phase = {{.method = method, .options = options}},
                         .pub = {.tasks = data.tasks,
                                 .features = data.features,
                                 .adjacency = BB_REPLACE_ONE,

@@ -124,7 +124,7 @@ static inline population population_make_last_empty(size_t tasks, size_t rows,
 }
 
 /* A run of `method` on p with the options' defaults: epsilon 1 (none: INFINITY), delta
- * 1e-5, replace-one, seed 7. The caller changes what it likes; free(run.options as
+ * 1e-5, replace-one, seed 7. The caller changes what it likes; free(run.phase[0].options as
  * text) with run_close. */
 static inline bb_run run_open(const population *p, const bb_method *method,
                               const bb_mechanism *mechanism, const bb_engine *engine) {
@@ -132,8 +132,8 @@ static inline bb_run run_open(const population *p, const bb_method *method,
     const bool noise = mechanism->pricing != BB_PRICE_NOTHING;
     assert_non_null(options);
     assert_ok(bb_options_default(method->options, options));
-    return (bb_run){.method = method,
-                    .options = options,
+    return (bb_run){.phases = 1,
+                    .phase = {{.method = method, .options = options}},
                     .pub = {.tasks = p->tasks,
                             .features = p->features,
                             .outputs = p->outputs,
@@ -152,13 +152,14 @@ static inline bb_run run_open(const population *p, const bb_method *method,
 }
 
 static inline void run_set(bb_run *run, const char *name, const char *text) {
-    assert_ok(bb_options_set(run->method->options, (void *)(uintptr_t)run->options,
-                             "test", name, text));
+    assert_ok(bb_options_set(run->phase[0].method->options,
+                             (void *)(uintptr_t)run->phase[0].options, "test", name,
+                             text));
 }
 
 static inline void run_close(bb_run *run) {
-    void *options = (void *)(uintptr_t)run->options;
-    bb_options_free(run->method->options, options);
+    void *options = (void *)(uintptr_t)run->phase[0].options;
+    bb_options_free(run->phase[0].method->options, options);
     free(options);
     *run = (bb_run){0};
 }

@@ -47,7 +47,7 @@ typedef struct replay {
 static void replay_task(replay *r, const bb_release *release, size_t at, size_t id,
                         const bb_local *local) {
     double *block[BB_MOST_BLOCKS] = {0}, *next = r->show;
-    const bb_method *method = r->run->method;
+    const bb_method *method = r->run->phase[0].method;
     bb_task task = {.id = id,
                     .local = local,
                     .state = r->state + at * r->state_length,
@@ -205,7 +205,7 @@ static bb_status watch(void *self, const bb_release *release, size_t tasks) {
     bb_gram_rows(n, length, 1.0, r->move, r->round);
     bb_axpy(n * n, 1.0, r->round, r->gram);
     const bb_status status =
-        r->run->method->digest(&r->view, release, &r->draft, r->digest_work);
+        r->run->phase[0].method->digest(&r->view, release, &r->draft, r->digest_work);
     r->billboard.done = r->draft.done;
     if (!status) r->billboard.releases++;
     return status;
@@ -219,14 +219,14 @@ static size_t ask(size_t (*length)(const bb_view *), const bb_view *view) {
 }
 
 static void widen(const replay *r, const bb_local *local, size_t *work) {
-    const bb_method *method = r->run->method;
+    const bb_method *method = r->run->phase[0].method;
     size_t need = bb_local_work(local);
     if (method->local_length) need += method->local_length(&r->view, local);
     if (need > *work) *work = need;
 }
 
 static bb_status take_memory(replay *r, bb_arena *arena) {
-    const bb_method *method = r->run->method;
+    const bb_method *method = r->run->phase[0].method;
     size_t work = 0;
     for (size_t i = 0; i < r->tasks; i++) widen(r, &r->run->local[i], &work);
     for (size_t i = 0; i < r->canaries; i++) widen(r, &r->other[i], &work);
@@ -272,12 +272,13 @@ static bb_status estimate(replay *r, double *score) {
 }
 
 static bb_status open_own_noise(replay *r) {
-    if (!r->run->method->own_noise && !r->run->method->draws) return BB_OK;
-    if (!r->run->seeded && r->run->method->own_noise)
+    if (!r->run->phase[0].method->own_noise && !r->run->phase[0].method->draws)
+        return BB_OK;
+    if (!r->run->seeded && r->run->phase[0].method->own_noise)
         return bb_fail(BB_EUSAGE,
                        "method %s has noise of its own: to be attacked it needs a "
                        "seed, from which the attacker knows that noise",
-                       r->run->method->name);
+                       r->run->phase[0].method->name);
     const bb_status status =
         r->run->seeded
             ? bb_random_open_stream(&r->random, r->run->seed, BB_FOR_LOCAL, 0, 0)
@@ -305,7 +306,8 @@ bb_status bb_run_attack(const bb_run *asked, size_t canaries, const bb_local *ot
     bb_arena arena = {0};
     bb_local *local = NULL;
     price(&known);
-    r.view = (bb_view){known.method, known.options, &known.pub, NULL, NULL};
+    r.view = (bb_view){known.phase[0].method, known.phase[0].options, &known.pub, NULL,
+                       NULL};
     bb_status status = bb_plan_make(&r.plan, &r.view, known.mechanism->pricing);
     if (!status) status = take_memory(&r, &arena);
     if (!status) status = open_own_noise(&r);
@@ -315,7 +317,7 @@ bb_status bb_run_attack(const bb_run *asked, size_t canaries, const bb_local *ot
     r.billboard.at = r.draft.at;
     r.plan_view = (bb_plan_view){r.plan.rounds, r.plan.instance};
     r.view.plan = &r.plan_view;
-    if (known.method->open) known.method->open(&r.view, &r.draft);
+    if (known.phase[0].method->open) known.phase[0].method->open(&r.view, &r.draft);
     for (size_t i = 0; i < r.tasks; i++)
         local[i] = i < canaries && !first[i] ? other[i] : run.local[i];
     run.local = local;

@@ -5,10 +5,9 @@
 #include <string.h>
 
 bb_status bb_method_check(const bb_method *method, bb_loss loss, bool network) {
-    static const char *const name[] = {"squared", "logistic", "softmax", "multilabel"};
     if (!(method->losses & (1U << loss)))
         return bb_fail(BB_EUSAGE, "method %s does not support the %s loss",
-                       method->name, name[loss]);
+                       method->name, bb_loss_name(loss));
     if (network && !(method->losses & BB_SUPPORTS_NETWORKS))
         return bb_fail(BB_EUSAGE,
                        "method %s is for linear models: it cannot train a network",
@@ -61,72 +60,71 @@ static bb_status check_sampling(const bb_run *run, const bb_method *method) {
 
 /* Models that are one for each cluster cannot become one for all. */
 static bb_status check_clusters(const bb_run *run) {
-    const bb_method *clustered = run->method->clustered ? run->method : NULL;
-    for (size_t k = 0; k < run->phases_then && run->pub.clusters > 1; k++) {
-        const bb_method *method = run->then[k].method;
+    const bb_method *clustered = NULL;
+    for (size_t k = 0; k < run->phases && run->pub.clusters > 1; k++) {
+        const bb_method *method = run->phase[k].method;
         if (method->clustered) clustered = method;
         if (clustered && method->shared && !method->clustered)
             return bb_fail(BB_EUSAGE,
                            "phase %zu, %s, has one shared model: it cannot go on from "
                            "those that %s has for each cluster",
-                           k + 2, method->name, clustered->name);
+                           k + 1, method->name, clustered->name);
     }
     return BB_OK;
 }
 
-/* Shares of the phases that publish something: positive, at most 1 together, with
- * something left for the first. */
 static bb_status check_phases(const bb_run *run) {
-    double shares = 0.0;
-    if (run->method->follows)
+    if (run->phases > BB_MOST_PHASES)
+        return bb_fail(BB_EUSAGE, "a run has at most %d phases, found %zu",
+                       BB_MOST_PHASES, run->phases);
+    if (run->phase[0].method->follows)
         return bb_fail(BB_EUSAGE,
                        "method %s goes on from the models of a phase before: it cannot "
                        "be the first one",
-                       run->method->name);
-    if (run->phases_then >= BB_MOST_PHASES)
-        return bb_fail(BB_EUSAGE, "a run has at most %d phases, found %zu",
-                       BB_MOST_PHASES, run->phases_then + 1);
-    for (size_t k = 0; k < run->phases_then; k++) {
-        const bb_phase *phase = &run->then[k];
+                       run->phase[0].method->name);
+    return BB_OK;
+}
+
+/* Shares of the phases that publish something: at most 1 together, with something left
+ * for those that name none. */
+static bb_status check_shares(const bb_run *run) {
+    double shares = 0.0;
+    size_t without = 0;
+    for (size_t k = 0; k < run->phases; k++) {
+        const bb_phase *phase = &run->phase[k];
         if (phase->method->kind == BB_METHOD_ALONE) continue;
-        if (!(phase->share > 0.0))
+        if (!(phase->share >= 0.0))
             return bb_fail(BB_EUSAGE,
                            "phase %zu, %s: its share of the budget must be positive, "
                            "got %g",
-                           k + 2, phase->method->name, phase->share);
+                           k + 1, phase->method->name, phase->share);
         shares += phase->share;
+        without += phase->share == 0.0;
     }
-    if (run->method->kind == BB_METHOD_ALONE ? shares <= 1.0 : shares < 1.0)
-        return BB_OK;
+    if (without ? shares < 1.0 : shares <= 1.0) return BB_OK;
     return bb_fail(BB_EUSAGE,
-                   "the later phases have %g of the budget: nothing is left for the "
-                   "first",
+                   "phases have %g of the budget: nothing is left for the others",
                    shares);
 }
 
 bb_status bb_run_check(const bb_run *run) {
     bb_status status = check_phases(run);
+    if (!status) status = check_shares(run);
     if (!status) status = check_clusters(run);
-    if (!status) status = check_method(run, run->method);
-    if (!status) status = check_sampling(run, run->method);
-    for (size_t k = 0; k < run->phases_then && !status; k++) {
-        status = check_method(run, run->then[k].method);
-        if (!status) status = check_sampling(run, run->then[k].method);
+    for (size_t k = 0; !status && k < run->phases; k++) {
+        status = check_method(run, run->phase[k].method);
+        if (!status) status = check_sampling(run, run->phase[k].method);
     }
     return status;
 }
 
-static void append_name(char name[BB_RUN_NAME], const bb_method *method) {
-    const size_t used = strlen(name);
-    if (method->kind != BB_METHOD_ALONE)
-        snprintf(name + used, BB_RUN_NAME - used, "%s%s", used ? " then " : "",
-                 method->name);
-}
-
-void bb_run_name(const bb_run *run, char name[BB_RUN_NAME]) {
+void bb_run_name(size_t phases, const bb_phase *phase, char name[BB_RUN_NAME]) {
     name[0] = '\0';
-    append_name(name, run->method);
-    for (size_t k = 0; k < run->phases_then; k++)
-        append_name(name, run->then[k].method);
-    if (!name[0]) snprintf(name, BB_RUN_NAME, "%s", run->method->name);
+    for (size_t k = 0; k < phases; k++) {
+        const size_t used = strlen(name);
+        if (phase[k].method->kind != BB_METHOD_ALONE)
+            snprintf(name + used, BB_RUN_NAME - used, "%s%s", used ? " then " : "",
+                     phase[k].method->name);
+    }
+    if (!name[0]) snprintf(name, BB_RUN_NAME, "%s", phase[0].method->name);
 }

@@ -87,7 +87,7 @@ static bb_status reserve(const bb_run *run, const bb_plan *plan) {
                        "can be charged",
                        run->mechanism->name);
     /* kinds other than sum count a sampled round as if every task took part in it */
-    bb_run_name(run, name);
+    bb_run_name(run->phases, run->phase, name);
     snprintf(what, sizeof what, "%.180s, %s, %u rounds", name, run->mechanism->name,
              plan->rounds);
     const bb_ledger_charge charge = {.epsilon = run->pub.epsilon,

@@ -376,31 +376,43 @@ typedef struct phases {
     bb_plan_part part[BB_MOST_PHASES];
 } phases;
 
-/* Together the later phases have everything where the first shows nothing. */
-static double later_shares(const bb_run *run) {
-    double sum = 0.0;
-    for (size_t k = 0; k < run->phases_then; k++)
-        if (run->then[k].method->kind != BB_METHOD_ALONE) sum += run->then[k].share;
-    return sum;
+/* What each phase has of mu^2, all of it together (bb_run_check): the first of those
+ * that say nothing has what the others leave. */
+static void divide(const bb_run *run, double *share) {
+    double rest = 1.0, others = 0.0;
+    size_t without = 0, first = run->phases;
+    for (size_t k = 0; k < run->phases; k++) {
+        const bb_phase *phase = &run->phase[k];
+        share[k] = phase->method->kind == BB_METHOD_ALONE ? 0.0 : phase->share;
+        rest -= share[k];
+        if (phase->method->kind == BB_METHOD_ALONE || phase->share > 0.0) continue;
+        if (without++ == 0) first = k;
+    }
+    for (size_t k = 0; k < run->phases; k++) {
+        const bb_phase *phase = &run->phase[k];
+        if (phase->method->kind != BB_METHOD_ALONE && phase->share == 0.0 && k != first)
+            share[k] = rest / (double)without;
+        if (k != first) others += share[k];
+    }
+    if (without) share[first] = 1.0 - others;
+    for (size_t k = 0; k < run->phases && !without && others > 0.0; k++)
+        share[k] /= others;
 }
 
 static void open_phases(const bb_run *run, phases *all) {
-    const double later = later_shares(run);
-    const double whole = run->method->kind == BB_METHOD_ALONE ? later : 1.0;
-    all->count = 1 + run->phases_then;
+    double share[BB_MOST_PHASES];
+    divide(run, share);
+    all->count = run->phases;
     for (size_t k = 0; k < all->count; k++) {
-        const bb_phase *phase = k ? &run->then[k - 1] : NULL;
-        const bb_method *method = phase ? phase->method : run->method;
+        const bb_phase *phase = &run->phase[k];
         bb_public *pub = &all->pub[k];
-        double share = phase ? phase->share / whole : 1.0 - later;
-        if (method->kind == BB_METHOD_ALONE) share = 0.0;
         *pub = run->pub;
         pub->phase = k;
-        if (phase) pub->rounds = phase->rounds;
-        if (all->count > 1) pub->mu = share > 0.0 ? sqrt(share) * pub->mu : 0.0;
-        all->part[k] = (bb_plan_part){
-            .view = {method, phase ? phase->options : run->options, pub, NULL, NULL},
-            .share = share};
+        pub->rounds = phase->rounds;
+        if (all->count > 1) pub->mu = share[k] > 0.0 ? sqrt(share[k]) * pub->mu : 0.0;
+        all->part[k] =
+            (bb_plan_part){.view = {phase->method, phase->options, pub, NULL, NULL},
+                           .share = share[k]};
     }
 }
 

@@ -22,22 +22,22 @@ typedef struct bb_observer {
     const volatile sig_atomic_t *stop;
 } bb_observer;
 
-/* A later part of a run, which begins with what the part before it left: the shared
- * model, and every task's own. */
+/* A part of a run. It begins with what the part before it left: the shared model, and
+ * every task's own. */
 typedef struct bb_phase {
     const bb_method *method;
     const void *options;
     uint32_t rounds; /* 0: the method's default */
-    double share;    /* of mu^2; what the first phase has is the rest. Not used for
-                        methods that show nothing */
+    double share;    /* of mu^2; phases with 0 have equal parts of the rest. Not used
+                        for methods that show nothing */
 } bb_phase;
 
+enum { BB_MOST_PHASES = 16 };
+
 typedef struct bb_run {
-    const bb_method *method;
-    const void *options;
-    const bb_phase *then; /* phases after the first */
-    size_t phases_then;
-    bb_public pub;
+    size_t phases; /* at least 1 */
+    bb_phase phase[BB_MOST_PHASES];
+    bb_public pub; /* all but rounds, which each phase has */
     const bb_mechanism *mechanism;
     const bb_engine *engine;
     bb_ledger *ledger; /* NULL: this run only */
@@ -67,12 +67,10 @@ typedef struct bb_result {
     char billboard_sha256[BB_HASH_TEXT]; /* of everything published, in order */
 } bb_result;
 
-enum { BB_MOST_PHASES = 16 };
-
-/* The names of the methods of the run's phases that exchange something, with " then "
+/* The names of the methods of these phases that exchange something, with " then "
  * between them. */
 enum { BB_RUN_NAME = 256 };
-void bb_run_name(const bb_run *run, char name[BB_RUN_NAME]);
+void bb_run_name(size_t phases, const bb_phase *phase, char name[BB_RUN_NAME]);
 
 /* Whether the method is for this loss, and for networks: BB_EUSAGE says what it is. */
 BB_MUST_CHECK bb_status bb_method_check(const bb_method *method, bb_loss loss,

@@ -94,36 +94,23 @@ const bb_train_row *bb_train_row_of(size_t row) {
 /* -- the method's own options
  * ---------------------------------------------------------- */
 
-bb_status bb_train_method(const char *name, const bb_method **method) {
-    *method = bb_method_find(name);
-    if (*method) return BB_OK;
-    return bb_fail(BB_EUSAGE, "unknown method \"%s\" (see `billboard methods')", name);
-}
-
-bb_status bb_train_method_options(const bb_method *method, void **options) {
-    bb_status status =
-        bb_allocate((char **)options, method->options_size, 1, "a method's options");
-    if (!status) status = bb_options_default(method->options, *options);
-    return status;
-}
-
 static bb_status find_method(bb_train_request *r) {
     const char *name = r->options.method;
     if (!name)
         return bb_fail(BB_EUSAGE,
                        "which method? give --method (see `billboard methods')");
-    const bb_status status = bb_train_method(name, &r->method);
-    return status ? status : bb_train_method_options(r->method, &r->method_options);
+    return bb_train_add_phase(r, name);
 }
 
 static bb_status set_pair(bb_train_request *r, const char *pair) {
+    const bb_phase *first = &r->phase[0];
     char *name = NULL;
     const char *equals = strchr(pair, '=');
     if (!equals) return bb_fail(BB_EUSAGE, "--set expects key=value, got \"%s\"", pair);
     bb_status status = bb_duplicate(&name, pair, (size_t)(equals - pair));
     if (!status)
-        status = bb_options_set(r->method->options, r->method_options, r->method->name,
-                                name, equals + 1);
+        status = bb_options_set(first->method->options, bb_train_phase_options(first),
+                                first->method->name, name, equals + 1);
     free(name);
     return status;
 }
@@ -207,11 +194,13 @@ bb_status bb_train_resolve(bb_train_request *out, const bb_train_flag *flag,
                                     flag[f].text);
     if (!status) status = find_method(&r);
     if (!status && set)
-        status = bb_options_set_json(r.method->options, r.method_options,
-                                     r.method->name, set);
+        status = bb_options_set_json(r.phase[0].method->options,
+                                     bb_train_phase_options(&r.phase[0]),
+                                     r.phase[0].method->name, set);
     for (size_t f = 0; f < flags && !status; f++)
         if (strcmp(flag[f].name, "set") == 0)
             status = set_pair(&r, flag[f].text ? flag[f].text : "");
+    if (!status) r.phase[0].rounds = (uint32_t)r.options.rounds;
     if (!status) status = bb_train_phases(&r);
     json_decref(set);
     if (status)
@@ -222,14 +211,11 @@ bb_status bb_train_resolve(bb_train_request *out, const bb_train_flag *flag,
 }
 
 void bb_train_request_free(bb_train_request *r) {
-    for (size_t k = 0; k < r->phases_then; k++) {
-        void *options = (void *)(uintptr_t)r->then[k].options;
-        if (options) bb_options_free(r->then[k].method->options, options);
+    for (size_t k = 0; k < r->phases; k++) {
+        void *options = bb_train_phase_options(&r->phase[k]);
+        if (options) bb_options_free(r->phase[k].method->options, options);
         free(options);
     }
-    free(r->then);
-    if (r->method_options) bb_options_free(r->method->options, r->method_options);
-    free(r->method_options);
     bb_options_free(bb_train_table(), &r->options);
     *r = (bb_train_request){0};
 }
@@ -240,9 +226,9 @@ json_t *bb_train_json(const bb_train_request *r, bool only_public) {
         if ((only_public && !attribute[k].is_public) ||
             strcmp(option[k].name, "config") == 0)
             json_object_del(object, option[k].name);
-    if (object &&
-        json_object_set_new(object, "set",
-                            bb_options_json(r->method->options, r->method_options))) {
+    if (object && json_object_set_new(object, "set",
+                                      bb_options_json(r->phase[0].method->options,
+                                                      r->phase[0].options))) {
         json_decref(object);
         return NULL;
     }

@@ -57,11 +57,9 @@ const bb_train_row *bb_train_row_of(size_t row);
 /* What --set, or the member "set" of a config file, gave to the method. */
 typedef struct bb_train_request {
     bb_train_options options;
-    const bb_method *method;
-    void *method_options; /* method->options_size */
-    bb_phase *then;       /* phases after the first, finetuning the last of them */
-    size_t phases_then;
-    char name[BB_RUN_NAME]; /* of what shares something: bb_run_name */
+    size_t phases;
+    bb_phase phase[BB_MOST_PHASES]; /* finetuning is the last; own their options */
+    char name[BB_RUN_NAME];         /* of what shares something: bb_run_name */
 } bb_train_request;
 
 /* One flag of the command line: a text for an option, NULL for a flag without value;

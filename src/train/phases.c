@@ -9,6 +9,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+void *bb_train_phase_options(const bb_phase *phase) {
+    return (void *)(uintptr_t)phase->options;
+}
+
+bb_status bb_train_add_phase(bb_train_request *r, const char *name) {
+    void *options = NULL;
+    const bb_method *method = bb_method_find(name);
+    if (!method)
+        return bb_fail(BB_EUSAGE, "unknown method \"%s\" (see `billboard methods')",
+                       name);
+    if (r->phases == BB_MOST_PHASES)
+        return bb_fail(BB_EUSAGE, "a run has at most %d phases", BB_MOST_PHASES);
+    bb_status status =
+        bb_allocate((char **)&options, method->options_size, 1, "a method's options");
+    if (status) return status;
+    r->phase[r->phases++] = (bb_phase){.method = method, .options = options};
+    return bb_options_default(method->options, options);
+}
+
 /* One key=value of a phase: rounds, share, or the method's own. */
 static bb_status set_one(bb_phase *phase, char *pair) {
     char *equals = strchr(pair, '=');
@@ -38,24 +57,15 @@ static bb_status set_one(bb_phase *phase, char *pair) {
                 phase->method->name, value);
         return BB_OK;
     }
-    return bb_options_set(phase->method->options, (void *)(uintptr_t)phase->options,
+    return bb_options_set(phase->method->options, bb_train_phase_options(phase),
                           phase->method->name, pair, value);
 }
 
 /* Appends a phase: `method`, then what the comma-separated text says. */
 static bb_status add(bb_train_request *r, const char *method, char *text) {
-    size_t room = r->phases_then;
-    void *options = NULL;
-    bb_status status =
-        bb_grow(&r->then, &room, r->phases_then + 1, sizeof *r->then, "the phases");
+    bb_status status = bb_train_add_phase(r, method);
     if (status) return status;
-    bb_phase *phase = &r->then[r->phases_then];
-    *phase = (bb_phase){0};
-    status = bb_train_method(method, &phase->method);
-    if (status) return status;
-    r->phases_then++;
-    status = bb_train_method_options(phase->method, &options);
-    phase->options = options;
+    bb_phase *phase = &r->phase[r->phases - 1];
     while (!status && text) {
         char *comma = strchr(text, ',');
         if (comma) *comma = '\0';
@@ -84,12 +94,12 @@ static bb_status add_phases(bb_train_request *r) {
 
 /* The last method that shows something says how its models are finetuned. */
 static bb_status choose_finetuning(bb_train_request *r) {
-    const char *how = r->method->finetune;
-    for (size_t k = 0; k < r->phases_then; k++)
-        if (r->then[k].method->kind != BB_METHOD_ALONE)
-            how = r->then[k].method->finetune;
-    for (size_t k = 0; k < r->phases_then; k++)
-        if (r->then[k].method->follows) how = NULL;
+    const char *how = NULL;
+    for (size_t k = 0; k < r->phases; k++)
+        if (k == 0 || r->phase[k].method->kind != BB_METHOD_ALONE)
+            how = r->phase[k].method->finetune;
+    for (size_t k = 0; k < r->phases; k++)
+        if (r->phase[k].method->follows) how = NULL;
     if (!how) how = "none";
     return bb_duplicate(&r->options.finetune, how, strlen(how));
 }
@@ -108,26 +118,9 @@ static bb_status add_finetuning(bb_train_request *r) {
     return status;
 }
 
-static void share_rest(bb_train_request *r) {
-    double rest = 1.0;
-    size_t without = r->method->kind != BB_METHOD_ALONE;
-    for (size_t k = 0; k < r->phases_then; k++) {
-        rest -= r->then[k].share;
-        without +=
-            r->then[k].method->kind != BB_METHOD_ALONE && r->then[k].share == 0.0;
-    }
-    for (size_t k = 0; k < r->phases_then; k++)
-        if (r->then[k].method->kind != BB_METHOD_ALONE && r->then[k].share == 0.0)
-            r->then[k].share = rest / (double)without;
-}
-
 bb_status bb_train_phases(bb_train_request *r) {
     bb_status status = add_phases(r);
     if (!status) status = add_finetuning(r);
-    if (status) return status;
-    share_rest(r);
-    bb_run_name(
-        &(bb_run){.method = r->method, .then = r->then, .phases_then = r->phases_then},
-        r->name);
-    return BB_OK;
+    if (!status) bb_run_name(r->phases, r->phase, r->name);
+    return status;
 }

@@ -5,13 +5,12 @@
 
 #include "train/options.h"
 
-/* The method of this name; BB_EUSAGE. */
-BB_MUST_CHECK bb_status bb_train_method(const char *name, const bb_method **method);
-/* Its options' defaults. */
-BB_MUST_CHECK bb_status bb_train_method_options(const bb_method *method,
-                                                void **options);
+/* Appends a phase of the method of this name, with its options' defaults. BB_EUSAGE. */
+BB_MUST_CHECK bb_status bb_train_add_phase(bb_train_request *request, const char *name);
+/* The options of a request's phase, which are its own. */
+void *bb_train_phase_options(const bb_phase *phase);
 
-/* Fills request->then from the options `phase` and `finetune`, and finetune with what
+/* Appends the phases after the first from the options `phase` and `finetune`, and finetune with what
  * was chosen where nothing was said. Phases that share something and name no share of
  * the budget have equal parts of the rest. BB_EUSAGE with the phase. */
 BB_MUST_CHECK bb_status bb_train_phases(bb_train_request *request);

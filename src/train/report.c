@@ -89,9 +89,9 @@ static json_t *compare_json(const bb_report *r) {
 }
 
 static json_t *phases_json(const bb_train_request *request) {
-    json_t *list = json_pack("[s]", request->method->name);
-    for (size_t k = 0; k < request->phases_then && list; k++)
-        if (json_array_append_new(list, json_string(request->then[k].method->name))) {
+    json_t *list = json_array();
+    for (size_t k = 0; k < request->phases && list; k++)
+        if (json_array_append_new(list, json_string(request->phase[k].method->name))) {
             json_decref(list);
             list = NULL;
         }
@@ -104,7 +104,7 @@ json_t *bb_report_json(const bb_report *r) {
         "{s:s,s:s,s:s,s:s,s:I,s:I,s:I,s:o,s:o,s:b,s:I,s:I,s:o,s:o,s:o,s:o,s:o,s:s,s:s,"
         "s:{s:f,s:f,s:f},s:{s:s,s:I},s:o,s:o,s:o,s:o}",
         "program", "billboard", "version", BB_VERSION, "method",
-        r->request->method->name, "loss", bb_loss_name(r->loss), "tasks",
+        r->request->phase[0].method->name, "loss", bb_loss_name(r->loss), "tasks",
         (json_int_t)r->tasks, "features", (json_int_t)r->features, "rows",
         (json_int_t)r->rows, "objective", bb_json_real(r->outcome.objective), "gap",
         bb_json_real(r->outcome.gap), "converged", r->outcome.converged, "iterations",
@@ -225,7 +225,7 @@ static void print_tasks(const bb_report *r, FILE *stream) {
     if (r->test.one_class)
         fprintf(stream, "%zu task%s test rows of one class only and no AUC\n",
                 r->test.one_class, r->test.one_class == 1 ? " has" : "s have");
-    if (r->never_picked && r->request->method->keeps)
+    if (r->never_picked && r->request->phase[0].method->keeps)
         fprintf(stream,
                 "%zu task%s part in no round and kept the public start (only the "
                 "operator may know)\n",

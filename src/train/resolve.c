@@ -7,9 +7,9 @@
 #include <string.h>
 
 static bb_status choose_mechanism(const bb_train_request *r, bb_resolved *c) {
-    bool can_be_private = r->method->kind == BB_METHOD_PRIVATE;
-    for (size_t k = 0; k < r->phases_then; k++)
-        can_be_private |= r->then[k].method->kind == BB_METHOD_PRIVATE;
+    bool can_be_private = false;
+    for (size_t k = 0; k < r->phases; k++)
+        can_be_private |= r->phase[k].method->kind == BB_METHOD_PRIVATE;
     const char *name = r->options.mechanism;
     if (!name) name = can_be_private ? "gaussian" : "none";
     c->mechanism = bb_mechanism_find(name);
@@ -21,8 +21,8 @@ static bb_status choose_mechanism(const bb_train_request *r, bb_resolved *c) {
     c->noisy = c->mechanism->pricing != BB_PRICE_NOTHING;
     if (c->noisy && !can_be_private)
         return bb_fail(BB_EUSAGE, "method %s %s: mechanism %s does not apply to it",
-                       r->method->name,
-                       r->method->kind == BB_METHOD_ALONE
+                       r->phase[0].method->name,
+                       r->phase[0].method->kind == BB_METHOD_ALONE
                            ? "shares nothing"
                            : "exchanges everything in the clear",
                        name);
@@ -42,20 +42,14 @@ static bb_status check_epsilon(const bb_train_request *r, const bb_resolved *c) 
         return bb_fail(BB_EUSAGE,
                        "method %s is private and needs --epsilon (or --mechanism none, "
                        "to see what it does without privacy)",
-                       r->method->name);
+                       r->phase[0].method->name);
     if (!c->noisy && (given || r->options.delta))
-        return bb_fail(BB_EUSAGE,
-                       "%s %s adds no noise, so --%s has no meaning: leave it out",
-                       r->options.mechanism ? "mechanism" : "method",
-                       r->options.mechanism ? r->options.mechanism : r->method->name,
-                       given ? "epsilon" : "delta");
+        return bb_fail(
+            BB_EUSAGE, "%s %s adds no noise, so --%s has no meaning: leave it out",
+            r->options.mechanism ? "mechanism" : "method",
+            r->options.mechanism ? r->options.mechanism : r->phase[0].method->name,
+            given ? "epsilon" : "delta");
     return BB_OK;
-}
-
-/* The k-th phase's method; NULL after the last. */
-static const bb_method *method_at(const bb_train_request *r, size_t k) {
-    if (k == 0) return r->method;
-    return k <= r->phases_then ? r->then[k - 1].method : NULL;
 }
 
 static bb_status check_loss(const bb_train_request *r, bb_resolved *c) {
@@ -63,10 +57,10 @@ static bb_status check_loss(const bb_train_request *r, bb_resolved *c) {
     c->loss = (bb_loss)o->loss;
     const bool one_output = c->loss < BB_LOSS_SOFTMAX && !o->net;
     bool draws = false;
-    for (size_t k = 0; method_at(r, k); k++) {
-        const bb_status status = bb_method_check(method_at(r, k), c->loss, o->net);
+    for (size_t k = 0; k < r->phases; k++) {
+        const bb_status status = bb_method_check(r->phase[k].method, c->loss, o->net);
         if (status) return status;
-        draws = draws || method_at(r, k)->draws;
+        draws = draws || r->phase[k].method->draws;
     }
     if (!one_output && o->standardize == BB_STANDARDIZE_TASK)
         return bb_fail(BB_EUSAGE,
@@ -80,7 +74,7 @@ static bb_status check_loss(const bb_train_request *r, bb_resolved *c) {
         return bb_fail(BB_EUSAGE, "--classes is for the softmax and multilabel losses");
     if (o->batch && one_output && !draws)
         return bb_fail(BB_EUSAGE, "method %s makes no steps over batches of rows",
-                       r->method->name);
+                       r->phase[0].method->name);
     return BB_OK;
 }
 
@@ -88,18 +82,16 @@ static bb_status check_loss(const bb_train_request *r, bb_resolved *c) {
  * all that share must agree. Models of several outputs always have one, networks none.
  */
 static bb_status check_intercept(const bb_train_request *r, bb_resolved *c) {
-    const bb_method *first = r->method;
-    for (size_t k = r->phases_then; k-- > 0;)
-        if (first->kind == BB_METHOD_ALONE &&
-            r->then[k].method->kind != BB_METHOD_ALONE)
-            first = r->then[k].method;
-    for (size_t k = 0; method_at(r, k); k++)
-        if (method_at(r, k)->kind != BB_METHOD_ALONE &&
-            method_at(r, k)->shared_intercept != first->shared_intercept)
+    const bb_method *first = r->phase[0].method;
+    for (size_t k = r->phases; k-- > 0;)
+        if (r->phase[k].method->kind != BB_METHOD_ALONE) first = r->phase[k].method;
+    for (size_t k = 0; k < r->phases; k++)
+        if (r->phase[k].method->kind != BB_METHOD_ALONE &&
+            r->phase[k].method->shared_intercept != first->shared_intercept)
             return bb_fail(BB_EUSAGE,
                            "methods %s and %s treat the intercept in different ways: "
                            "they cannot be phases of one run",
-                           first->name, method_at(r, k)->name);
+                           first->name, r->phase[k].method->name);
     c->constant = r->options.net               ? false
                   : c->loss >= BB_LOSS_SOFTMAX ? true
                                                : first->shared_intercept;
@@ -108,23 +100,23 @@ static bb_status check_intercept(const bb_train_request *r, bb_resolved *c) {
 
 static bb_status check_clusters(const bb_train_request *r) {
     const bb_method *clustered = NULL;
-    for (size_t k = 0; method_at(r, k); k++)
-        if (method_at(r, k)->clustered) clustered = method_at(r, k);
+    for (size_t k = 0; k < r->phases; k++)
+        if (r->phase[k].method->clustered) clustered = r->phase[k].method;
     if ((clustered != NULL) == (r->options.cluster != NULL)) return BB_OK;
     return clustered ? bb_fail(BB_EUSAGE,
                                "method %s needs the public column that groups tasks: "
                                "--cluster COLUMN",
                                clustered->name)
                      : bb_fail(BB_EUSAGE, "method %s has no use for --cluster",
-                               r->method->name);
+                               r->phase[0].method->name);
 }
 
 /* The promise for single rows needs each prepared without looking at the others. */
 static bb_status check_rows(const bb_train_request *r, const bb_resolved *c) {
     if (!c->noisy || r->options.standardize != BB_STANDARDIZE_TASK) return BB_OK;
-    for (size_t k = 0; method_at(r, k); k++) {
-        const bb_method *m = method_at(r, k);
-        const void *options = k ? r->then[k - 1].options : r->method_options;
+    for (size_t k = 0; k < r->phases; k++) {
+        const bb_method *m = r->phase[k].method;
+        const void *options = r->phase[k].options;
         if (m->own_noise || (m->for_rows && m->for_rows(options)))
             return bb_fail(BB_EUSAGE,
                            "method %s protects single rows, but --standardize task "
@@ -165,8 +157,8 @@ static bb_status check_sampling(const bb_train_request *r, bb_resolved *c) {
     uint64_t cohort;
     bool keeps = false, asks = false;
     if (!text || strcmp(text, "all") == 0) return BB_OK;
-    for (size_t k = 0; method_at(r, k); k++) {
-        const bb_method *method = method_at(r, k);
+    for (size_t k = 0; k < r->phases; k++) {
+        const bb_method *method = r->phase[k].method;
         keeps = keeps || method->keeps;
         asks = asks || method->kind != BB_METHOD_ALONE;
         if (!method->sampled && method->kind != BB_METHOD_ALONE)
@@ -178,7 +170,7 @@ static bb_status check_sampling(const bb_train_request *r, bb_resolved *c) {
     if (!asks)
         return bb_fail(BB_EUSAGE,
                        "method %s asks nobody in rounds: --sampling has no meaning",
-                       r->method->name);
+                       r->phase[0].method->name);
     if (strncmp(text, "poisson:", 8) == 0 && bb_number_real(text + 8, &c->rate) &&
         c->rate > 0.0 && c->rate <= 1.0) {
         c->sampling = BB_SAMPLING_POISSON;

@@ -90,7 +90,7 @@ static bb_guarantee of_rows(const bb_result *result, const char *ledger) {
 
 bb_status bb_run_statement(const bb_run *run, const bb_result *result,
                            const char *ledger, bb_statement *statement) {
-    bb_statement s = {.method = run->method->name,
+    bb_statement s = {.method = run->phase[0].method->name,
                       .tasks = run->pub.tasks,
                       .ledger = ledger,
                       .alone = result->plan.rounds == 0,
@@ -109,7 +109,7 @@ bb_status bb_run_statement(const bb_run *run, const bb_result *result,
 
 bb_status bb_run_warnings(const bb_run *run, void (*warn)(void *self, const char *text),
                           void *self) {
-    bb_statement s = {.method = run->method->name, .tasks = run->pub.tasks};
+    bb_statement s = {.method = run->phase[0].method->name, .tasks = run->pub.tasks};
     if (!is_noisy(run)) return BB_OK;
     s.guarantee[s.count++] = (bb_guarantee){.unit = "task", .delta = run->pub.delta};
     json_t *list = bb_statement_warnings(&s);

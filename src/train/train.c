@@ -124,7 +124,6 @@ static bb_status set_public(experiment *e) {
                        .cohort = e->choice.cohort,
                        .epsilon = INFINITY,
                        .mu = INFINITY,
-                       .rounds = (uint32_t)o->rounds,
                        .schedule = o->schedule};
     pub->parameters = bb_model_parameters(pub->features, pub->outputs, e->net);
     if (e->net && !pub->batch) pub->batch = bb_net_batch(e->net);
@@ -266,13 +265,12 @@ static bb_status compare_stl_run(experiment *e) {
     const bb_method *method = bb_method_find("stl");
     void *options = NULL;
     bb_run run = without_noise(e);
-    run.method = method;
-    run.then = NULL;
-    run.phases_then = 0;
+    run.phase[0].method = method;
+    run.phases = 1;
     run.pub.sampling = BB_SAMPLING_ALL;
     bb_status status =
         bb_allocate((char **)&options, method->options_size, 1, "a method's options");
-    run.options = options;
+    run.phase[0].options = options;
     if (!status) status = bb_options_default(method->options, options);
     if (!status) status = run_baseline(e, &run, &e->report.stl);
     e->report.stl.lambda = NAN;
@@ -368,7 +366,7 @@ static bb_engine engine_for(const bb_dataset *data, uint64_t threads) {
 /* Methods that share through the door are made for rows in the unit ball. */
 static void warn_of_long_rows(const experiment *e) {
     char text[400];
-    const size_t rows = e->run.method->kind == BB_METHOD_PRIVATE && !e->net
+    const size_t rows = e->run.phase[0].method->kind == BB_METHOD_PRIVATE && !e->net
                             ? bb_population_long_rows(&e->population)
                             : 0;
     if (!rows) return;
@@ -377,7 +375,7 @@ static void warn_of_long_rows(const experiment *e) {
              "ball: the privacy promise holds all the same, but the models may be "
              "poor; use public ranges (--scale FILE with --standardize none) or "
              "--standardize unit-rows",
-             rows, e->population.prepared.rows, e->run.method->name);
+             rows, e->population.prepared.rows, e->run.phase[0].method->name);
     warn(e, text);
 }
 
@@ -394,14 +392,12 @@ static bb_status prepare(experiment *e, const char *path) {
     status =
         bb_population_open(&e->population, o, e->choice.loss, e->choice.constant, path);
     e->report.seconds_read = now() - start;
-    e->run = (bb_run){.method = e->request->method,
-                      .options = e->request->method_options,
-                      .then = e->request->then,
-                      .phases_then = e->request->phases_then,
+    e->run = (bb_run){.phases = e->request->phases,
                       .mechanism = e->choice.mechanism,
                       .engine = &e->engine,
                       .seeded = e->choice.seeded,
                       .seed = e->choice.seed};
+    memcpy(e->run.phase, e->request->phase, sizeof e->run.phase);
     if (!status) status = not_stopped(e);
     if (!status) e->engine = engine_for(&e->population.prepared, o->threads);
     if (!status) status = open_net(e);
@@ -416,9 +412,9 @@ static bb_status prepare(experiment *e, const char *path) {
  */
 static bb_status published(void *self, const bb_release *release, size_t tasks) {
     experiment *e = self;
-    bool open = e->run.method->kind == BB_METHOD_OPEN;
-    for (size_t k = 0; k < e->run.phases_then; k++)
-        open = open || e->run.then[k].method->kind == BB_METHOD_OPEN;
+    bool open = false;
+    for (size_t k = 0; k < e->run.phases; k++)
+        open = open || e->run.phase[k].method->kind == BB_METHOD_OPEN;
     return open ? BB_OK : bb_rundir_release(&e->dir, release, tasks);
 }
 

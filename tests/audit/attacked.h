@@ -33,8 +33,8 @@ static inline attacked *attacked_open(const bb_method *method,
     assert_non_null(a->options);
     assert_ok(bb_options_default(method->options, a->options));
     a->engine = bb_engine_threads(1);
-    a->run = (bb_run){.method = method,
-                      .options = a->options,
+    a->run = (bb_run){.phases = 1,
+                      .phase = {{.method = method, .options = a->options}},
                       .pub = {.tasks = world.tasks,
                               .features = world.features,
                               .loss = world.loss,
@@ -51,7 +51,8 @@ static inline attacked *attacked_open(const bb_method *method,
 }
 
 static inline void attacked_set(attacked *a, const char *name, const char *text) {
-    assert_ok(bb_options_set(a->run.method->options, a->options, "test", name, text));
+    assert_ok(bb_options_set(a->run.phase[0].method->options, a->options, "test", name,
+                             text));
 }
 
 static inline void attacked_toss(attacked *a, size_t attacks, uint64_t seed) {
@@ -88,7 +89,7 @@ static inline size_t attacked_right(const attacked *a) {
 }
 
 static inline void attacked_close(attacked *a) {
-    bb_options_free(a->run.method->options, a->options);
+    bb_options_free(a->run.phase[0].method->options, a->options);
     free(a->options);
     bb_audit_world_close(&a->world);
     free(a);

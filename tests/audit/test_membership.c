@@ -116,7 +116,7 @@ static void test_no_noise(void **state) {
     (void)state;
     for (int k = 0; k < 3; k++) {
         attacked *a = open_one(method[k], &bb_mechanism_none, INFINITY);
-        a->run.pub.rounds = k == 1 ? 0 : 3;
+        a->run.phase[0].rounds = k == 1 ? 0 : 3;
         const bb_membership m = attack(a, 100, 0.95);
         assert_true(m.auc == 1.0 && m.found[0] == 1.0);
         assert_true(m.epsilon > 1.5);
@@ -148,7 +148,7 @@ static void test_wrong_claim(void **state) {
     const double claim = 1.0, confidence = 1.0 - 1e-10;
     (void)state;
     attacked *a = open_one("mp-lowrank", &bb_mechanism_gaussian, claim);
-    a->run.pub.rounds = 2;
+    a->run.phase[0].rounds = 2;
     const bb_membership honest = attack(a, 2000, confidence);
     assert_true(honest.epsilon <= claim);
     /* Hoeffding (1963) for 900 runs of either kind, at 1e-10: 0.113 */

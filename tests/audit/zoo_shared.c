@@ -112,8 +112,8 @@ static bb_status try_herd(void *worker, int world, bb_random *random,
     herd *h = worker;
     bb_result result = {0};
     const shared_options options = {h->broken ? &h->model : NULL};
-    const bb_run run = {.method = &method,
-                        .options = &options,
+    const bb_run run = {.phases = 1,
+                        .phase = {{.method = &method, .options = &options}},
                         .pub = {.tasks = S_TASKS,
                                 .features = 1,
                                 .loss = BB_LOSS_SQUARED,

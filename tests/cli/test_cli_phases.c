@@ -255,7 +255,7 @@ static void phases_are_checked(void **state) {
         {2,
          "W.csv --method fedavg --phase pmtl,share=0.6 --phase pmtl,share=0.4 "
          "--mechanism none",
-         "nothing is left for the first"},
+         "nothing is left for the others"},
         {2,
          "W.csv --method fedavg --phase pmtl,share=0.6 --phase pmtl,share=0.4 --phase "
          "pmtl --mechanism none",

@@ -21,7 +21,8 @@ static inline void door_prepare(door *d, const bb_mechanism *mechanism, size_t t
                                 double pure) {
     *d = (door){.method = {.name = "door", .kind = BB_METHOD_PRIVATE},
                 .engine = {.name = "none", .workers = 2}};
-    d->run = (bb_run){.method = &d->method,
+    d->run = (bb_run){.phases = 1,
+                      .phase = {{.method = &d->method}},
                       .pub = {.tasks = tasks, .epsilon = 1.0, .delta = 1e-5},
                       .mechanism = mechanism,
                       .engine = &d->engine,

@@ -15,7 +15,6 @@ static bb_engine two;
 
 typedef struct script {
     bb_run run;
-    bb_phase then[BB_MOST_PHASES + 1];
     unsigned char options[BB_MOST_PHASES + 1][MOST_OPTIONS];
 } script;
 
@@ -29,24 +28,24 @@ static inline void drop_guard(bb_options table, void *options) {
 static inline void script_open(script *s, const population *p, const bb_method *method,
                                const bb_mechanism *mechanism, uint32_t rounds) {
     *s = (script){.run = run_open(p, method, mechanism, &two)};
-    drop_guard(method->options, (void *)(uintptr_t)s->run.options);
-    s->run.pub.rounds = rounds;
-    s->run.then = s->then;
+    drop_guard(method->options, (void *)(uintptr_t)s->run.phase[0].options);
+    s->run.phase[0].rounds = rounds;
 }
 
 static inline void then(script *s, const bb_method *method, uint32_t rounds,
                         double share) {
-    const size_t k = s->run.phases_then++;
-    s->then[k] = (bb_phase){method, s->options[k], rounds, share};
+    const size_t k = s->run.phases++;
+    if (k == BB_MOST_PHASES) return; /* refused */
+    s->run.phase[k] = (bb_phase){method, s->options[k], rounds, share};
     assert_true(method->options_size <= MOST_OPTIONS);
     assert_ok(bb_options_default(method->options, s->options[k]));
     drop_guard(method->options, s->options[k]);
 }
 
 static inline void then_set(script *s, const char *name, const char *text) {
-    const size_t k = s->run.phases_then - 1;
-    assert_ok(
-        bb_options_set(s->then[k].method->options, s->options[k], "test", name, text));
+    const size_t k = s->run.phases - 1;
+    assert_ok(bb_options_set(s->run.phase[k].method->options, s->options[k], "test",
+                             name, text));
 }
 
 static inline bb_result script_run(const script *s) {

@@ -80,7 +80,8 @@ static trial open_trial(const bb_method *method, const bb_mechanism *mechanism,
                         bb_sampling sampling, uint64_t seed) {
     trial t = {.p = population_make(TASKS, 3, FEATURES, BB_LOSS_SQUARED, false, 5)};
     t.engine = bb_engine_threads(2);
-    t.run = (bb_run){.method = method,
+    t.run = (bb_run){.phases = 1,
+                     .phase = {{.method = method}},
                      .pub = {.tasks = TASKS,
                              .features = FEATURES,
                              .loss = BB_LOSS_SQUARED,
@@ -169,7 +170,7 @@ static void price(void **state) {
             bb_result result;
             bb_answer answer;
             t.run.pub.adjacency = (bb_adjacency)adjacency;
-            t.run.pub.rounds = 30;
+            t.run.phase[0].rounds = 30;
             t.run.pub.schedule = "power:1";
             assert_ok(run_trial(&t, &result));
             bb_event event[30];

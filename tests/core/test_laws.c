@@ -129,16 +129,13 @@ static void law_replay(const law_case *c) {
     bb_result a, b;
     recording = (tape){0};
     bb_run run = law_run(c, &p, &engine);
-    run.method = &method;
+    run.phase[0].method = &method;
     /* a shared model is the task's own only after it was finetuned */
     unsigned char options[512] = {0};
     const bb_phase finetune = {.method = &bb_method_finetune, .options = options};
     assert_true(finetune.method->options_size <= sizeof options);
     assert_ok(bb_options_default(finetune.method->options, options));
-    if (method.shared) {
-        run.then = &finetune;
-        run.phases_then = 1;
-    }
+    if (method.shared) run.phase[run.phases++] = finetune;
     law_train(c, &run, &a);
     recording.playing = true;
     run.local = q.local;
@@ -193,7 +190,7 @@ static void check_alone(const bb_method *method, bb_loss loss, size_t tasks) {
     bb_run run = law_run(&c, &p, &engine);
     bb_run stl = run_open(&p, &bb_method_stl, &bb_mechanism_none, &engine);
     bb_result a, b;
-    run.pub.rounds = 3000;
+    run.phase[0].rounds = 3000;
     run_set(&run, "lambda", "0");
     run_set(&run, "ridge", "0.05");
     run_set(&run, "start", "zero");

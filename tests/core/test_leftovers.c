@@ -55,12 +55,14 @@ static population ragged(const law_case *c) {
 }
 
 static void find_most_local(const bb_run *run) {
-    const bb_view view = {run->method, run->options, &run->pub, NULL, NULL};
+    const bb_view view = {run->phase[0].method, run->phase[0].options, &run->pub, NULL,
+                          NULL};
     most_local = 0;
     for (size_t i = 0; i < run->pub.tasks; i++) {
         const bb_local *local = &run->local[i];
         size_t n = bb_local_work(local);
-        if (run->method->local_length) n += run->method->local_length(&view, local);
+        if (run->phase[0].method->local_length)
+            n += run->phase[0].method->local_length(&view, local);
         if (n > most_local) most_local = n;
     }
 }
@@ -77,7 +79,7 @@ static void check_population(const law_case *c, population p) {
     copy.train = train;
     if (copy.digest) copy.digest = digest;
     copy.finish = finish;
-    run.method = &copy;
+    run.phase[0].method = &copy;
     for (size_t k = 0; k < sizeof poisons / sizeof *poisons; k++) {
         poison = poisons[k];
         law_train(c, &run, &result);

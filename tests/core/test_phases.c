@@ -46,8 +46,8 @@ static void check_shares(const script *s, const double *share) {
     releases = 0;
     bb_result result = script_run(s);
     uint32_t t = 0;
-    for (size_t k = 0; k <= s->run.phases_then; k++) {
-        const uint32_t rounds = k ? s->then[k - 1].rounds : s->run.pub.rounds;
+    for (size_t k = 0; k < s->run.phases; k++) {
+        const uint32_t rounds = s->run.phase[k].rounds;
         const double first = result.plan.mu[t];
         double squares = 0.0;
         if (share[k] == 0.0) continue;
@@ -90,7 +90,7 @@ static void every_phase_has_its_share(void **state) {
     then(&s, &method, 3, 0.1);
     then(&s, &method, 4, 0.3);
     check_shares(&s, (const double[]){0.0, 0.25, 0.75});
-    s.run.phases_then = 1;
+    s.run.phases = 2;
     check_shares(&s, (const double[]){0.0, 1.0});
     run_close(&s.run);
     population_close(&p);
@@ -106,12 +106,12 @@ static void sampled_phases_are_priced_together(void **state) {
     s.run.pub.sampling = BB_SAMPLING_POISSON;
     s.run.pub.rate = 0.3;
     bb_result one = script_run(&s);
-    s.run.pub.rounds = 2;
+    s.run.phase[0].rounds = 2;
     then(&s, &bb_method_pmtl, 2, 0.5);
     bb_result both = script_run(&s);
     for (uint32_t t = 0; t < 4; t++)
         assert_relative(both.plan.mu[t], one.plan.mu[t], 1e-9);
-    s.then[0].share = 0.2;
+    s.run.phase[1].share = 0.2;
     bb_result_free(&both);
     both = script_run(&s);
     assert_relative(both.plan.mu[0] / both.plan.mu[3], 2.0, 1e-9);
@@ -210,7 +210,7 @@ static void two_phases_of_a_method_are_one(void **state) {
             s.run.pub.cluster = method[m]->clustered ? cluster : NULL;
             s.run.pub.clusters = method[m]->clustered ? 2 : 1;
             bb_result one = script_run(&s);
-            s.run.pub.rounds = 3;
+            s.run.phase[0].rounds = 3;
             then(&s, method[m], 4, 0.5);
             bb_result both = script_run(&s);
             assert_same_results(&one, &both, &s.run.pub, 1e-12);

@@ -95,7 +95,7 @@ static void law_out_of_memory(const law_case *c) {
     const bool own_rounds = strcmp(c->method->name, "mp-prior") == 0 ||
                             strcmp(c->method->name, "dp-aggr") == 0 ||
                             strcmp(c->method->name, "mp-centre") == 0;
-    run.pub.rounds = c->method->kind == BB_METHOD_ALONE || own_rounds ? 0 : 2;
+    run.phase[0].rounds = c->method->kind == BB_METHOD_ALONE || own_rounds ? 0 : 2;
     law_check(c,
               torture_memory((bb_torture){.attempt = attempt, .context = &run}) >= 3);
     run_close(&run);
@@ -129,13 +129,13 @@ static void test_refusals(void **state) {
     run.observer.published = count_releases;
     bb_method squared = bb_method_mp_lowrank;
     squared.losses = BB_SUPPORTS_SQUARED;
-    run.method = &squared;
+    run.phase[0].method = &squared;
     run.pub.loss = BB_LOSS_LOGISTIC;
     assert_fails(bb_run_train(&run, &result), BB_EUSAGE, "logistic");
     run.pub.loss = BB_LOSS_SQUARED;
     squared.kind = BB_METHOD_OPEN;
     assert_fails(bb_run_train(&run, &result), BB_EUSAGE, "in the clear");
-    run.method = &bb_method_mp_lowrank;
+    run.phase[0].method = &bb_method_mp_lowrank;
     run.pub.schedule = "sometimes";
     assert_int_equal(bb_run_train(&run, &result), BB_EUSAGE);
     run.pub.schedule = NULL;
@@ -187,7 +187,7 @@ static void test_ledger(void **state) {
     assert_int_equal(unlink("ledger.db"), 0);
     unlink("ledger.db-wal");
     unlink("ledger.db-shm");
-    run.method = &bb_method_mp_lowrank;
+    run.phase[0].method = &bb_method_mp_lowrank;
     run_close(&run);
     run_close(&alone);
     population_close(&p);
@@ -234,7 +234,7 @@ static void test_failing_task(void **state) {
     bb_result whole = {0}, failed = {0};
     run.seeded = true;
     assert_ok(bb_run_train(&run, &whole));
-    run.method = &method;
+    run.phase[0].method = &method;
     assert_ok(bb_run_train(&run, &failed));
     const size_t d = run.pub.features;
     assert_int_equal(whole.failed, 0);

@@ -45,12 +45,12 @@ static bb_status note_release(void *self, const bb_release *release, size_t task
 }
 
 static bb_result watch(const bb_run *asked) {
-    bb_method method = *asked->method;
+    bb_method method = *asked->phase[0].method;
     bb_run run = *asked;
     bb_result result;
-    watched = asked->method;
+    watched = asked->phase[0].method;
     method.train = train_and_note;
-    run.method = &method;
+    run.phase[0].method = &method;
     run.observer.published = note_release;
     seen = (diary){0};
     assert_ok(bb_run_train(&run, &result));
@@ -96,13 +96,12 @@ static void finetune_after(bb_run *run, const recipe *r) {
     set_after("steps", text);
     snprintf(text, sizeof text, "%.17g", r->rate);
     set_after("rate", text);
-    run->then = &after.phase;
-    run->phases_then = 1;
+    run->phase[run->phases++] = after.phase;
 }
 
 static bb_run run_of(const recipe *r, const population *p, const bb_engine *engine) {
     bb_run run = run_open(p, r->method, &bb_mechanism_none, engine);
-    run.pub.rounds = (uint32_t)r->rounds;
+    run.phase[0].rounds = (uint32_t)r->rounds;
     set_number(&run, "steps", (double)r->steps);
     set_number(&run, "rate", r->rate);
     set_number(&run, "server-rate", r->server_rate);

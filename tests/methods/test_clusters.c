@@ -16,7 +16,7 @@ static population tasks_of(bb_loss loss) {
 
 static bb_run run_of(const population *p, const bb_method *method) {
     bb_run run = run_open(p, method, &bb_mechanism_none, &two);
-    run.pub.rounds = ROUNDS;
+    run.phase[0].rounds = ROUNDS;
     run_set(&run, "guard", "off");
     run_set(&run, "lambda", "0.05");
     if (method->clustered) run.pub.cluster = cluster;
@@ -86,7 +86,7 @@ static void one_cluster_is_pmtl(void **state) {
     run.pub.epsilon = 1.0;
     run.pub.delta = 1e-5;
     assert_ok(bb_run_train(&run, &pmtl));
-    run.method = &bb_method_pmtl_clusters;
+    run.phase[0].method = &bb_method_pmtl_clusters;
     for (size_t k = 0; k < 2; k++) {
         run.pub.cluster = named[k];
         assert_ok(bb_run_train(&run, &clusters));
@@ -135,8 +135,7 @@ static void clusters_come_last(void **state) {
     population p = tasks_of(BB_LOSS_SQUARED);
     bb_run run = run_of(&p, &bb_method_pmtl_clusters);
     bb_result result;
-    run.then = &pmtl;
-    run.phases_then = 1;
+    run.phase[run.phases++] = pmtl;
     assert_fails(bb_run_train(&run, &result), BB_EUSAGE,
                  "phase 2, pmtl, has one shared model");
     run_close(&run);
@@ -144,8 +143,7 @@ static void clusters_come_last(void **state) {
     run.pub.cluster = cluster;
     run.pub.clusters = CLUSTERS;
     const bb_phase later = {&bb_method_pmtl_clusters, options, 1, 0.5};
-    run.then = &later;
-    run.phases_then = 1;
+    run.phase[run.phases++] = later;
     assert_ok(bb_run_train(&run, &result));
     assert_memory_not_equal(result.shared, result.shared + FEATURES,
                             FEATURES * sizeof(double));

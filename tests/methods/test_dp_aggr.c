@@ -84,7 +84,7 @@ static void test_plan(void **state) {
     run_close(&run);
 
     run = open_instance(&p, &bb_method_dp_mtrl, &bb_mechanism_gaussian, "2", "25");
-    run.pub.rounds = 200;
+    run.phase[0].rounds = 200;
     assert_ok(bb_run_train(&run, &r));
     const double row = bb_kov_epsilon(200, r.plan.instance, r.plan.instance_delta);
     assert_true(25.0 * row <= 1.0);
@@ -109,9 +109,9 @@ static void test_refusals(void **state) {
     run.pub.scale_sum = true;
     assert_fails(bb_run_train(&run, &r), BB_EUSAGE, "loss-scale mean");
     run.pub.scale_sum = false;
-    run.pub.rounds = 2;
+    run.phase[0].rounds = 2;
     assert_fails(bb_run_train(&run, &r), BB_EUSAGE, "one round");
-    run.pub.rounds = 0;
+    run.phase[0].rounds = 0;
     run_set(&run, "lambda", "1e-8");
     assert_fails(bb_run_train(&run, &r), BB_EUSAGE, "penalty of at least");
     run_set(&run, "lambda", "1e-3");

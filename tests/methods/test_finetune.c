@@ -36,7 +36,7 @@ static void trial_run(trial *t) {
     bb_run run = run_open(&t->p, t->intercept ? &bb_method_stl : &bb_method_fedavg,
                           &bb_mechanism_none, &engine);
     if (!t->intercept) run_set(&run, "guard", "off");
-    run.pub.rounds = ROUNDS;
+    run.phase[0].rounds = ROUNDS;
     assert_ok(bb_run_train(&run, &t->before));
     assert_true(phase.method->options_size <= sizeof options);
     assert_ok(bb_options_default(phase.method->options, options));
@@ -47,14 +47,13 @@ static void trial_run(trial *t) {
     set(&phase, "momentum", t->momentum);
     set(&phase, "steps", STEPS);
     run.pub.batch = t->batch;
-    run.then = &phase;
-    run.phases_then = 1;
+    run.phase[run.phases++] = phase;
     /* the first phase as before: it makes full steps or none */
     if (t->batch && !t->intercept) {
         bb_result_free(&t->before);
-        run.phases_then = 0;
+        run.phases = 1;
         assert_ok(bb_run_train(&run, &t->before));
-        run.phases_then = 1;
+        run.phases = 2;
     }
     assert_ok(bb_run_train(&run, &t->after));
     run_close(&run);

@@ -29,8 +29,7 @@ static bb_run open_run(const population *p, const bb_method *method, double epsi
     home->phase = (bb_phase){.method = &bb_method_finetune, .options = home->options};
     assert_true(bb_method_finetune.options_size <= sizeof home->options);
     assert_ok(bb_options_default(bb_method_finetune.options, home->options));
-    run.then = &home->phase;
-    run.phases_then = 1;
+    run.phase[run.phases++] = home->phase;
     return run;
 }
 
@@ -54,7 +53,7 @@ static size_t count_found(const bb_method *method, uint32_t rounds) {
         bb_run run = open_run(&p, method, 1.0, &engine, &home);
         bb_result result;
         run.seed = seed;
-        if (method != &bb_method_mp_centre) run.pub.rounds = rounds;
+        if (method != &bb_method_mp_centre) run.phase[0].rounds = rounds;
         assert_ok(bb_run_train(&run, &result));
         assert_int_equal(result.rounds, rounds);
         found += is_found(&result);
@@ -158,7 +157,7 @@ static void models_that_follow_noise(void **state) {
         bb_run run = open_run(&p, &bb_method_pmtl, 3.0, &engine, &home);
         bb_result result;
         run.seed = seed;
-        run.pub.rounds = 10;
+        run.phase[0].rounds = 10;
         run_set(&run, "lambda", "1");
         run_set(&run, "clip", "100");
         assert_ok(bb_run_train(&run, &result));

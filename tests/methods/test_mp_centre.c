@@ -176,9 +176,9 @@ static void refusals(void **state) {
     const bb_engine engine = bb_engine_threads(1);
     bb_run run = run_open(&p, &bb_method_mp_centre, &bb_mechanism_gaussian, &engine);
     bb_result result;
-    run.pub.rounds = 3;
+    run.phase[0].rounds = 3;
     assert_fails(bb_run_train(&run, &result), BB_EUSAGE, "its own rounds");
-    run.pub.rounds = 0;
+    run.phase[0].rounds = 0;
     run.pub.loss = BB_LOSS_SQUARED;
     assert_fails(bb_run_train(&run, &result), BB_EUSAGE, "squared");
     run_close(&run);

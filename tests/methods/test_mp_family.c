@@ -27,7 +27,7 @@ static void check_optimum(const bb_method *method, const char *start,
     population p = reference_population();
     numbers expected = numbers_read(file, 0);
     bb_run run = run_open(&p, method, &bb_mechanism_none, one());
-    run.pub.rounds = 20000;
+    run.phase[0].rounds = 20000;
     run_set(&run, "lambda", "0.05");
     run_set(&run, "start", start);
     bb_result result = train(&run);
@@ -75,7 +75,7 @@ static void check_fixed_point(bb_loss loss, bool intercept, const bb_method *met
     double *g = calloc(2 * n, sizeof *g), *moved = g + n;
     bb_run run = run_open(&p, method, &bb_mechanism_none, one());
     char text[40];
-    run.pub.rounds = 30000;
+    run.phase[0].rounds = 30000;
     snprintf(text, sizeof text, "%g", ridge);
     run_set(&run, "lambda", "0.05");
     run_set(&run, "momentum", momentum);
@@ -124,12 +124,12 @@ static void test_lrsp_fixed_point(void **state) {
     double *g = calloc(n, sizeof *g);
     bb_method method = bb_method_mp_lrsp;
     bb_run run = run_open(&p, &bb_method_mp_lrsp, &bb_mechanism_none, one());
-    run.pub.rounds = 30000;
+    run.phase[0].rounds = 30000;
     run_set(&run, "lambda", "0.1");
     run_set(&run, "sparse-lambda", "0.05");
     bb_result sum = train(&run);
     method.finish = look;
-    run.method = &method;
+    run.phase[0].method = &method;
     look_at_q = false;
     bb_result shared = train(&run);
     look_at_q = true;
@@ -238,7 +238,7 @@ static void check_fallback(const bb_method *method, const bb_mechanism *mechanis
     population p = population_make(30, 12, 6, BB_LOSS_SQUARED, true, 35);
     bb_run run = run_open(&p, method, mechanism, one());
     run.pub.epsilon = 0.001;
-    run.pub.rounds = 5;
+    run.phase[0].rounds = 5;
     run_set(&run, "clip", "3");
     run_set(&run, "lambda", "1e-3");
     run_set(&run, "shift", "4");
@@ -270,7 +270,7 @@ static void digest_once(const bb_method *method, bb_run *run, const bb_release *
                         double *board) {
     const bb_billboard billboard = {.at = board};
     bb_draft draft = {.at = board};
-    const bb_view view = {method, run->options, &run->pub, &billboard, NULL};
+    const bb_view view = {method, run->phase[0].options, &run->pub, &billboard, NULL};
     double work[200];
     assert_true(method->digest_length(&view) <= 200);
     assert_ok(method->digest(&view, release, &draft, work));
@@ -323,7 +323,7 @@ static void test_large_rows(void **state) {
                 strcmp(name, "mp-groupsparse") != 0 && strcmp(name, "mp-lrsp") != 0)
                 continue;
             bb_run run = run_open(&p, bb_method_at(i), &bb_mechanism_none, one());
-            run.pub.rounds = 500;
+            run.phase[0].rounds = 500;
             bb_result result = train(&run);
             assert_true(bb_norm(30, result.model) < 1e3);
             bb_result_free(&result);

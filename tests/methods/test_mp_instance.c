@@ -16,7 +16,7 @@ static bb_status shown(const bb_view *view, bb_task *task) {
 
 static bb_run open_run(const population *p, const bb_method *method, uint32_t rounds) {
     bb_run run = run_open(p, method, &bb_mechanism_gaussian, &engine);
-    run.pub.rounds = rounds;
+    run.phase[0].rounds = rounds;
     run_set(&run, "gradient-clip", "0.7");
     run_set(&run, "instance-epsilon", "2");
     run_set(&run, "instance-delta", "0");
@@ -244,7 +244,7 @@ static void check_learning(const char *pattern, bb_loss loss) {
     population p = population_make(20, 30, 4, loss, false, 54);
     bb_run run = run_open(&p, &bb_method_mp_instance, &bb_mechanism_none, &engine);
     bb_result result;
-    run.pub.rounds = 300;
+    run.phase[0].rounds = 300;
     run_set(&run, "pattern", pattern);
     run_set(&run, "lambda", "0.01");
     run_set(&run, "gradient-clip", "10");

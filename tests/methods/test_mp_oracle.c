@@ -99,7 +99,7 @@ static void check_run(const population *p, const reference *r, const noise *e,
     const bb_engine engine = bb_engine_threads(2);
     bb_run run = run_open(p, method, &mechanism, &engine);
     bb_result result;
-    run.pub.rounds = t ? t : 1;
+    run.phase[0].rounds = t ? t : 1;
     run_set(&run, "lambda", r->lambda);
     run_set(&run, "step", r->step);
     run_set(&run, "clip", r->clip);

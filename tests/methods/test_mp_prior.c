@@ -164,8 +164,8 @@ static void check_case(place where, const char *name, double tolerance) {
                                    .add = inject,
                                    .self = &w};
     const bb_engine engine = bb_engine_threads(2);
-    const bb_run run = {.method = &bb_method_mp_prior,
-                        .options = options,
+    const bb_run run = {.phases = 1,
+                        .phase = {{.method = &bb_method_mp_prior, .options = options}},
                         .pub = {.tasks = w.m,
                                 .features = w.d,
                                 .adjacency = BB_REPLACE_ONE,

@@ -14,7 +14,7 @@ static bb_result train(const population *p, bool trace, const char *lambda,
     const bb_engine engine = bb_engine_threads(threads);
     bb_run run = run_open(p, method_of(trace), &bb_mechanism_none, &engine);
     bb_result result = {0};
-    run.pub.rounds = rounds;
+    run.phase[0].rounds = rounds;
     run_set(&run, "lambda", lambda);
     run_set(&run, "tolerance", tolerance);
     assert_ok(bb_run_train(&run, &result));
@@ -293,8 +293,9 @@ static void test_refusals(void **state) {
     run.pub.schedule = NULL;
     run.pub.features = 4001;
     assert_fails(bb_run_train(&run, &result), BB_EUSAGE, "at most 4000");
-    assert_fails(bb_options_set(run.method->options, (void *)(uintptr_t)run.options,
-                                "test", "lambda", "0"),
+    assert_fails(bb_options_set(run.phase[0].method->options,
+                                (void *)(uintptr_t)run.phase[0].options, "test",
+                                "lambda", "0"),
                  BB_EUSAGE, "lambda");
     assert_null(result.model);
     run_close(&run);

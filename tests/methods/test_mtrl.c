@@ -206,7 +206,7 @@ static void check_definition(bb_loss loss, double rows) {
     }
     bb_run run = run_open(&p, &bb_method_dp_mtrl, &bb_mechanism_none, &engine);
     bb_result r;
-    run.pub.rounds = ROUNDS;
+    run.phase[0].rounds = ROUNDS;
     run_set(&run, "lambda", "2e-3");
     run_set(&run, "ridge", "0.01");
     run_set(&run, "floor", "0.2");

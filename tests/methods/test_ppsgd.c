@@ -22,7 +22,7 @@ static population tasks_of(bb_loss loss) {
 static bb_run run_of(const population *p, const bb_method *method,
                      const bb_engine *engine) {
     bb_run run = run_open(p, method, &bb_mechanism_none, engine);
-    run.pub.rounds = ROUNDS;
+    run.phase[0].rounds = ROUNDS;
     run_set(&run, "steps", "3");
     run_set(&run, "server-rate", "0.8");
     run_set(&run, "guard", "off");

@@ -89,7 +89,7 @@ static bb_run run_of(const bb_method *method, const bb_mechanism *mechanism,
     bb_run run = run_open(&p, method, mechanism, &two);
     run.local = local;
     run.pub.batch = 3;
-    run.pub.rounds = 5;
+    run.phase[0].rounds = 5;
     run.observer.published = note;
     run_set(&run, "rate", "0.5");
     return run;
@@ -204,8 +204,7 @@ static void finetuning_is_of_own_features(void **state) {
         bb_result sparse, dense;
         assert_ok(
             bb_options_set(phase.method->options, options, "test", "how", how[k]));
-        a.then = b.then = &phase;
-        a.phases_then = b.phases_then = 1;
+        a.phase[a.phases++] = b.phase[b.phases++] = phase;
         assert_ok(bb_run_train(&a, &sparse));
         assert_ok(bb_run_train(&b, &dense));
         assert_same_models(&r, &sparse, &dense, true, 1e-12);

@@ -73,7 +73,7 @@ typedef struct audit {
 
 static bb_status choose_mechanism(audit *a) {
     const bb_train_options *o = &a->request.options;
-    const bool private = a->run.method->kind == BB_METHOD_PRIVATE;
+    const bool private = a->run.phase[0].method->kind == BB_METHOD_PRIVATE;
     const char *name = o->mechanism ? o->mechanism : private ? "gaussian" : "none";
     a->run.mechanism = bb_mechanism_find(name);
     if (!a->run.mechanism)
@@ -87,7 +87,7 @@ static bb_status choose_mechanism(audit *a) {
         return bb_fail(BB_EUSAGE, "which claim is audited? give --epsilon");
     if (noisy && !private)
         return bb_fail(BB_EUSAGE, "method %s is not private: mechanism none only",
-                       a->run.method->name);
+                       a->run.phase[0].method->name);
     return BB_OK;
 }
 
@@ -102,7 +102,7 @@ static bb_status open_luck(audit *a) {
              : bb_random_open_secure(&a->luck);
     if (status) return status;
     a->lucky = true;
-    a->run.seeded = text || a->run.method->own_noise;
+    a->run.seeded = text || a->run.phase[0].method->own_noise;
     if (!text) a->run.seed = bb_random_bits(&a->luck);
     return BB_OK;
 }
@@ -117,7 +117,7 @@ static bb_status set_public(audit *a) {
     *pub = (bb_public){.tasks = (size_t)a->options.tasks,
                        .features = (size_t)a->options.features,
                        .loss = o->loss == 0 ? BB_LOSS_SQUARED : BB_LOSS_LOGISTIC,
-                       .intercept = !a->run.method->shared_intercept,
+                       .intercept = !a->run.phase[0].method->shared_intercept,
                        .adjacency = BB_REPLACE_ONE,
                        .epsilon = INFINITY,
                        .rounds = (uint32_t)o->rounds,
@@ -139,7 +139,8 @@ static bb_status look_at_plan(const audit *a, bool *single) {
     bb_public priced = *pub;
     bb_plan plan = {0};
     priced.mu = noisy ? bb_gdp_mu(pub->epsilon, pub->delta) : INFINITY;
-    const bb_view view = {a->run.method, a->run.options, &priced, NULL, NULL};
+    const bb_view view = {a->run.phase[0].method, a->run.phase[0].options, &priced,
+                          NULL, NULL};
     const bb_status status = bb_plan_make(&plan, &view, a->run.mechanism->pricing);
     *single = plan.outer_length == 0;
     bb_plan_free(&plan);
@@ -170,8 +171,8 @@ static bb_status open_world(audit *a) {
 }
 
 static bb_status open_audit(audit *a) {
-    a->run.method = a->request.method;
-    a->run.options = a->request.method_options;
+    a->run.phases = 1;
+    a->run.phase[0] = a->request.phase[0];
     a->engine = bb_engine_threads((size_t)a->options.threads);
     a->run.engine = &a->engine;
     bb_status status = choose_mechanism(a);
@@ -234,7 +235,7 @@ static json_t *common_json(const audit *a) {
     const bb_public *pub = &a->run.pub;
     return json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:o,s:f,s:I,s:I,s:I}", "attack",
                      a->options.attack == CANARY ? "canary" : "membership", "method",
-                     a->run.method->name, "loss",
+                     a->run.phase[0].method->name, "loss",
                      pub->loss == BB_LOSS_SQUARED ? "squared" : "logistic", "unit",
                      "task", "adjacency", bb_adjacency_name(pub->adjacency), "sampling",
                      "all", "mechanism", a->run.mechanism->name, "epsilon",
@@ -289,9 +290,9 @@ static void print_text(const audit *a, FILE *stream) {
         fprintf(stream,
                 "claimed    epsilon %g at delta %g, %s, sampling: all; %s, %s\n",
                 a->epsilon, a->delta, bb_adjacency_name(a->run.pub.adjacency),
-                a->run.method->name, a->run.mechanism->name);
+                a->run.phase[0].method->name, a->run.mechanism->name);
     else
-        fprintf(stream, "claimed    nothing; %s, %s\n", a->run.method->name,
+        fprintf(stream, "claimed    nothing; %s, %s\n", a->run.phase[0].method->name,
                 a->run.mechanism->name);
     if (a->options.attack == CANARY)
         fprintf(stream,
