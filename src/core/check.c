@@ -89,7 +89,7 @@ static bb_status check_phases(const bb_run *run) {
  * for those that name none. */
 static bb_status check_shares(const bb_run *run) {
     double shares = 0.0;
-    size_t without = 0;
+    size_t without = run->phases; /* the first that names none */
     for (size_t k = 0; k < run->phases; k++) {
         const bb_phase *phase = &run->phase[k];
         if (phase->method->kind == BB_METHOD_ALONE) continue;
@@ -99,12 +99,17 @@ static bb_status check_shares(const bb_run *run) {
                            "got %g",
                            k + 1, phase->method->name, phase->share);
         shares += phase->share;
-        without += phase->share == 0.0;
+        if (phase->share == 0.0 && without == run->phases) without = k;
     }
-    if (without ? shares < 1.0 : shares <= 1.0) return BB_OK;
-    return bb_fail(BB_EUSAGE,
-                   "phases have %g of the budget: nothing is left for the others",
-                   shares);
+    if (without < run->phases && shares >= 1.0)
+        return bb_fail(
+            BB_EUSAGE,
+            "phases have %g of the budget: nothing is left for phase %zu, %s", shares,
+            without + 1, run->phase[without].method->name);
+    if (shares > 1.0)
+        return bb_fail(BB_EUSAGE, "the phases have %g of the budget, not at most 1",
+                       shares);
+    return BB_OK;
 }
 
 bb_status bb_run_check(const bb_run *run) {

@@ -255,11 +255,11 @@ static void phases_are_checked(void **state) {
         {2,
          "W.csv --method fedavg --phase pmtl,share=0.6 --phase pmtl,share=0.4 "
          "--mechanism none",
-         "nothing is left for the others"},
+         "nothing is left for phase 1, fedavg"},
         {2,
          "W.csv --method fedavg --phase pmtl,share=0.6 --phase pmtl,share=0.4 --phase "
          "pmtl --mechanism none",
-         "phase 4, pmtl: its share of the budget must be positive"},
+         "nothing is left for phase 1, fedavg"},
         {2, "W.csv --method fedavg --finetune magic --mechanism none", "\"how\""},
         {2, "W.csv --method fedavg --finetune mean,none --mechanism none",
          "expected key=value"},

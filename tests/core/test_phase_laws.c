@@ -19,7 +19,7 @@ static void what_makes_no_sense_is_refused(void **state) {
     s.run.phase[1].share = NAN;
     script_refused(&s, "must be positive");
     s.run.phase[1].share = 1.0;
-    script_refused(&s, "nothing is left for the others");
+    script_refused(&s, "nothing is left for phase 1, fedavg");
     s.run.phase[1].share = 0.6;
     then(&s, &bb_method_pmtl, 2, 0.6);
     script_refused(&s, "1.2 of the budget");
