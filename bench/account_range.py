@@ -5,7 +5,8 @@
 
 Noise multipliers from .3 to 100, up to 10^6 rounds, sampling rates from 10^-6 to 1/2
 (Poisson, and samples of fixed size, visible or hidden), delta from 10^-20 to 10^-3, both
-adjacencies, all uniform in the logarithm; plans with epsilon from 10^-3 to 200 count.
+adjacencies, all uniform in the logarithm; plans with epsilon from 10^-3 to 200 and a
+lower bound count.
 Prints every plan whose bounds are more than 10^-3 of epsilon apart, the largest distance
 and the longest time. Standard Python only.
 """
@@ -48,8 +49,9 @@ def main():
         seconds = time.monotonic() - start
         answer = json.loads(done.stdout)
         epsilon, lower = answer["epsilon"], answer["epsilon_lower"]
-        if epsilon is None or not 1e-3 <= epsilon <= 200:
+        if epsilon is None or lower is None or not 1e-3 <= epsilon <= 200:
             continue
+        assert lower <= epsilon, plan
         counted += 1
         distance = (epsilon - lower) / epsilon
         farthest, longest = max(farthest, distance), max(longest, seconds)

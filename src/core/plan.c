@@ -168,6 +168,11 @@ static bb_status price_sampled(bb_plan *plan, const bb_public *pub) {
     double factor;
     const double r = bb_form_sensitivity(BB_FORM_VECTOR, pub->adjacency);
     const double rate = bb_cohort_size(pub) / (double)pub->tasks;
+    if (pub->epsilon > 1000.0)
+        return bb_fail(BB_EUSAGE,
+                       "with a sample of the tasks epsilon may be at most 1000, which "
+                       "promises nothing any more, got %g",
+                       pub->epsilon);
     bb_status status = bb_allocate(&event, plan->rounds, sizeof *event, "the plan");
     for (uint32_t t = 0; t < plan->rounds && !status; t++) {
         const double absent = plan->step[t].weight / r;
@@ -185,8 +190,15 @@ static bb_status price_sampled(bb_plan *plan, const bb_public *pub) {
     if (!status)
         status = bb_account_noise(&all, BB_ACCOUNTANT_AUTO, pub->epsilon, pub->delta,
                                   &factor, &answer);
-    for (uint32_t t = 0; t < plan->rounds && !status; t++)
+    for (uint32_t t = 0; t < plan->rounds && !status; t++) {
         plan->mu[t] = plan->step[t].weight / factor;
+        if (plan->mu[t] * BB_NOISE_LEAST * 1.01 >= r)
+            status = bb_fail(BB_EUSAGE,
+                             "epsilon %g at delta %g and this sampling ask for next to "
+                             "no noise: delta alone covers how rarely a task takes "
+                             "part; take a smaller delta",
+                             pub->epsilon, pub->delta);
+    }
     if (!status) plan->accountant = answer.accountant;
     free(event);
     return status;

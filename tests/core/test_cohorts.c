@@ -200,6 +200,19 @@ static void refused(bb_run *run, const char *words) {
     assert_fails(bb_run_train(run, &result), BB_EUSAGE, words);
 }
 
+/* A task takes part more rarely than delta; and an epsilon that no accountant needs. */
+static void budgets_without_noise(void **state) {
+    (void)state;
+    trial t = open_trial(&counting, &bb_mechanism_gaussian, BB_SAMPLING_POISSON, 1);
+    t.run.engine = &t.engine;
+    t.run.pub.rate = 1e-9;
+    refused(&t.run, "next to no noise");
+    t.run.pub.rate = 0.2;
+    t.run.pub.epsilon = 1e5;
+    refused(&t.run, "at most 1000");
+    population_close(&t.p);
+}
+
 static void refusals(void **state) {
     (void)state;
     bb_method method = counting;
@@ -229,9 +242,8 @@ static void refusals(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(who_is_drawn),
-        cmocka_unit_test(another_seed_another_cohort),
-        cmocka_unit_test(price),
+        cmocka_unit_test(who_is_drawn), cmocka_unit_test(another_seed_another_cohort),
+        cmocka_unit_test(price),        cmocka_unit_test(budgets_without_noise),
         cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -73,10 +73,36 @@ static void none_is_valid(void **state) {
     assert_true(isinf(answer.upper));
 }
 
+/* Where delta alone allows everything, the least noise that is looked for. */
+static void next_to_no_noise(void **state) {
+    (void)state;
+    const bb_event event = sampled(5.5e-6, 1.0, 2.0);
+    const bb_account account = {BB_REPLACE_ONE, 1, &event};
+    double factor;
+    bb_answer answer;
+    assert_ok(
+        bb_account_noise(&account, BB_ACCOUNTANT_AUTO, 33.8, 3.7e-4, &factor, &answer));
+    assert_true(factor >= BB_NOISE_LEAST && factor <= 1.01 * BB_NOISE_LEAST);
+    assert_true(answer.upper <= 33.8);
+}
+
+/* More steps than kov unfolds: 2^25 of 1e-4 are as good as Gaussian, mu = 1e-4 2^12.5. */
+static void many_steps(void **state) {
+    (void)state;
+    const bb_event event = bb_event_step(1e-4, 0.0, 0x1p25);
+    const bb_account account = {BB_REPLACE_ONE, 1, &event};
+    bb_answer answer;
+    assert_ok(bb_account_epsilon(&account, BB_ACCOUNTANT_AUTO, 1e-5, &answer));
+    assert_int_equal(answer.accountant, BB_ACCOUNTANT_PLD);
+    assert_relative(answer.upper, bb_gdp_epsilon(1e-4 * sqrt(0x1p25), 1e-5), 1e-3);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(never_below_truth),
         cmocka_unit_test(none_is_valid),
+        cmocka_unit_test(next_to_no_noise),
+        cmocka_unit_test(many_steps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST_NOISE 1e-6
-#define MOST_NOISE  1e12
+#define MOST_NOISE 1e12
 enum { MOST_SCHEDULED = 100000, WORD_BYTES = 64 };
 
 /* clang-format off */
@@ -140,10 +139,11 @@ bb_status account_read_blocks(const char *what, const char *form, const char *no
         plan->multiplier[b] = 1.0;
         if (!noise) continue;
         if (!next_word(&noises, word) || !bb_number_real(word, &plan->multiplier[b]) ||
-            !(plan->multiplier[b] >= LEAST_NOISE && plan->multiplier[b] <= MOST_NOISE))
+            !(plan->multiplier[b] >= BB_NOISE_LEAST &&
+              plan->multiplier[b] <= MOST_NOISE))
             return bb_fail(BB_EUSAGE,
                            "%s: a noise multiplier is a number in [%g, %g], got \"%s\"",
-                           what, LEAST_NOISE, MOST_NOISE, word);
+                           what, BB_NOISE_LEAST, MOST_NOISE, word);
     }
     plan->blocks = blocks;
     return BB_OK;

@@ -122,6 +122,12 @@ static void say_terms(const account_options *options, const account_price *price
               stream);
 }
 
+static bool is_nearly_none(const account_plan *plan) {
+    double least = INFINITY;
+    for (size_t b = 0; b < plan->blocks; b++) least = fmin(least, plan->multiplier[b]);
+    return least <= 1.01 * BB_NOISE_LEAST;
+}
+
 static void say_statement(const account_options *options, const account_plan *plan,
                           const account_price *price, FILE *stream) {
     char e[ACCOUNT_NUMBER_BYTES], d[ACCOUNT_NUMBER_BYTES];
@@ -138,6 +144,10 @@ static void say_statement(const account_options *options, const account_plan *pl
     say_terms(options, price, stream);
     fputs("No epsilon means anything without its delta, adjacency and sampling.\n",
           stream);
+    if (price->found == ACCOUNT_NOISE && is_nearly_none(plan))
+        fputs("Warning: this is next to no noise, and less would do: delta and epsilon "
+              "allow nearly everything.\n",
+              stream);
     if (price->delta * options->tasks >= 1.0)
         fprintf(stream,
                 "Warning: delta is not below 1/%.0f: publishing one random task's data "

@@ -84,11 +84,16 @@ static void ask_gdp(const bb_account *account, question q, bb_answer *answer) {
     answer->lower = answer->upper * (1.0 - 1e-11);
 }
 
+static double rounds_of(const bb_account *account) {
+    double total = 0.0;
+    for (size_t e = 0; e < account->count; e++) total += account->event[e].rounds;
+    return total;
+}
+
 /* The steps unfolded; NULL and BB_OK if there are none. */
 static bb_status unfold(const bb_account *account, size_t *count, double **epsilon,
                         double **delta) {
-    double total = 0.0;
-    for (size_t e = 0; e < account->count; e++) total += account->event[e].rounds;
+    const double total = rounds_of(account);
     if (total > most_steps)
         return bb_fail(BB_EUSAGE, "accountant kov takes up to %g steps, got %g",
                        most_steps, total);
@@ -191,6 +196,31 @@ static bb_status ask_pld(const bb_account *account, question q, bb_answer *answe
     return BB_OK;
 }
 
+/* Whether some mechanism has the pair of losses that is composed for the event. */
+static bool is_attained(const bb_event *event, bb_adjacency adjacency, bool alone) {
+    if (event->kind == BB_EVENT_SELECTION) return alone;
+    if (event->kind != BB_EVENT_ROUND || event->rate == 1.0 || event->rate == 0.0)
+        return true;
+    switch (event->sampling) {
+    case BB_SAMPLING_FIXED_HIDDEN:
+        return alone && adjacency == BB_REPLACE_ONE;
+    case BB_SAMPLING_POISSON: /* contributions +C and -C */
+        return adjacency == BB_ADD_REMOVE ||
+               event->replace >= 2.0 * event->absent * (1.0 - 0x1p-50);
+    default:
+        return true;
+    }
+}
+
+static bool all_attained(const bb_account *account) {
+    const bool alone = rounds_of(account) == 1.0;
+    for (size_t e = 0; e < account->count; e++)
+        if (account->event[e].rounds > 0.0 &&
+            !is_attained(&account->event[e], account->adjacency, alone))
+            return false;
+    return true;
+}
+
 typedef bb_status (*asking)(const bb_account *, question, bb_answer *);
 
 /* Under replace-one a sampled round is priced by the pair +-C, at which a replaced task
@@ -216,12 +246,9 @@ static bb_status ask_both(const bb_account *account, question q, asking ask,
     }
     const bb_account unsampled = {account->adjacency, account->count, plain};
     if (!status && differs) status = ask(&unsampled, q, &other);
-    if (!status && differs) {
-        answer->lower = NAN; /* of the pair, not of the forms */
-        if (other.upper < answer->upper) {
-            answer->upper = other.upper;
-            answer->order = other.order;
-        }
+    if (!status && differs && other.upper < answer->upper) {
+        answer->upper = other.upper;
+        answer->order = other.order;
     }
     free(plain);
     return status;
@@ -269,7 +296,8 @@ static bb_status ask_auto(const bb_account *account, question q, bb_answer *answ
         return BB_OK;
     }
     bb_status status = ask_both(account, q, ask_pld, answer);
-    if (status || !all_are(account, is_step)) return status;
+    if (status || !all_are(account, is_step) || rounds_of(account) > most_steps)
+        return status;
     status = ask_kov(account, q, &other);
     if (!status && other.upper < answer->upper) {
         other.lower = answer->lower;
@@ -324,6 +352,7 @@ bb_status bb_account_epsilon(const bb_account *account, bb_accountant accountant
         status = pure_epsilon(account, &found);
     else
         status = ask_one(account, accountant, (question){NAN, delta}, &found);
+    if (!status && !all_attained(account)) found.lower = NAN;
     if (!status) *answer = found;
     return status;
 }
@@ -337,6 +366,7 @@ bb_status bb_account_delta(const bb_account *account, bb_accountant accountant,
         return bb_fail(BB_EUSAGE, "epsilon must be finite and not negative, got %g",
                        epsilon);
     status = ask_one(account, accountant, (question){epsilon, NAN}, &found);
+    if (!status && !all_attained(account)) found.lower = NAN;
     if (!status) *answer = found;
     return status;
 }

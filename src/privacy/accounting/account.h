@@ -27,7 +27,10 @@ typedef struct bb_account {
 
 typedef struct bb_answer {
     double upper; /* valid: the answer */
-    double lower; /* the true value of these events is not below; NAN: not known */
+    /* Some mechanism with these events, on some two neighbouring populations, needs as
+     * much. NAN: not known, as where no mechanism attains the pair that is composed:
+     * several selections, hidden cohorts (docs/privacy.md). */
+    double lower;
     bb_accountant accountant;
     double order; /* of rdp; else NAN */
 } bb_answer;
@@ -43,8 +46,12 @@ BB_MUST_CHECK bb_status bb_account_delta(const bb_account *account,
                                          bb_accountant accountant, double epsilon,
                                          bb_answer *answer);
 
+/* As good as none: less noise is not looked for. */
+#define BB_NOISE_LEAST 1e-6
+
 /* The smallest factor by which the noise of every Gaussian and Wishart event has to be
- * multiplied so that the whole is (epsilon, delta)-DP. *answer: epsilon at that noise.
+ * multiplied so that the whole is (epsilon, delta)-DP; not below that with which the
+ * least noise multiplier is BB_NOISE_LEAST. *answer: epsilon at that noise.
  * BB_EBUDGET if no noise suffices (the other events cost too much). */
 BB_MUST_CHECK bb_status bb_account_noise(const bb_account *account,
                                          bb_accountant accountant, double epsilon,

@@ -29,6 +29,7 @@ typedef struct search {
     const bb_account *account;
     bb_accountant accountant;
     double epsilon, delta;
+    double least; /* log factor */
     bb_event *event;
 } search;
 
@@ -69,14 +70,15 @@ static bb_status widen(const search *s, bracket *b) {
                        "without noise of their own cost more",
                        s->epsilon, s->delta);
     step = 0.5;
-    while (!status && b->f_low <= 0.0 && b->low > -120.0) {
+    while (!status && b->f_low <= 0.0 && b->low > s->least) {
         b->high = b->low;
         b->f_high = b->f_low;
-        b->low -= step;
+        b->low = fmax(s->least, b->low - step);
         step *= 2.0;
         status = excess(s, b->low, &b->f_low, &answer);
         if (!status && b->f_low <= 0.0) b->answer = answer;
     }
+    if (!status && b->f_low <= 0.0) b->high = b->low;
     return status;
 }
 
@@ -115,7 +117,7 @@ static bb_status narrow(const search *s, bracket *b) {
 bb_status bb_account_noise(const bb_account *account, bb_accountant accountant,
                            double epsilon, double delta, double *factor,
                            bb_answer *answer) {
-    search s = {account, accountant, epsilon, delta, NULL};
+    search s = {account, accountant, epsilon, delta, -120.0, NULL};
     bracket b = {0};
     bb_status status = check_budget(epsilon, delta);
     for (size_t e = 0; e < account->count && !status; e++) {
@@ -128,15 +130,19 @@ bb_status bb_account_noise(const bb_account *account, bb_accountant accountant,
     if (status) return status;
     /* a first guess: as if everything were Gaussian, but no round's mu above 4, where
      * answers take long */
-    double size = 0.0, largest = 0.0;
+    double size = 0.0, largest = 0.0, nearest = 0.0;
     for (size_t e = 0; e < account->count; e++) {
         const double mu = bb_event_mu(&account->event[e], account->adjacency);
         size += account->event[e].rounds * pow(account->event[e].rate * mu, 2.0);
         if (account->event[e].rate < 1.0) largest = fmax(largest, mu);
+        nearest =
+            fmax(nearest, fmax(account->event[e].absent, account->event[e].ratio));
     }
+    if (nearest > 0.0) s.least = log(nearest * BB_NOISE_LEAST) + 1e-9;
     b.high =
         size > 0.0 && delta > 0.0 ? log(sqrt(size) / bb_gdp_mu(epsilon, delta)) : 0.0;
     if (largest > 0.0) b.high = fmax(b.high, log(largest / 4.0));
+    b.high = fmax(b.high, s.least);
     status = widen(&s, &b);
     if (!status) status = narrow(&s, &b);
     free(s.event);

@@ -36,7 +36,9 @@ static bool is_bearable(const bb_pld_direction *s, double n) {
     double left = most_work / n - 600.0;
     for (size_t e = 0; e < s->count && left > 0.0; e++) {
         const size_t limit = (size_t)fmin(left, 0x1p22);
-        left -= 100.0 + (double)bb_privacy_loss_nodes(&s->law[e], n * s->step, limit);
+        const size_t nodes = bb_privacy_loss_nodes(&s->law[e], n * s->step, limit);
+        if (nodes > BB_PRIVACY_LOSS_NODES_MOST) return false;
+        left -= 100.0 + (double)nodes;
     }
     return left >= 0.0;
 }

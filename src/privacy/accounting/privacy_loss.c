@@ -11,7 +11,7 @@
  * maximum is kept below e^7 of that on the line: 4 for the density, 3 for e^(i omega
  * loss). The ellipse reaches 15/16 of the panel's length off the line, and 9/16 beyond
  * its ends. */
-enum { HALF_POINTS = BB_GAUSS_HALF, MOST_NODES = 1 << 17 };
+enum { HALF_POINTS = BB_GAUSS_HALF, MOST_NODES = BB_PRIVACY_LOSS_NODES_MOST };
 const double bb_gauss_at[HALF_POINTS] = {
     0.09501250983763744018532, 0.2816035507792589132305, 0.4580167776572273863424,
     0.6178762444026437484467,  0.7554044083550030338951, 0.8656312023878317438805,
@@ -104,7 +104,8 @@ static bb_status make_room(bb_privacy_loss *law, size_t nodes) {
     double *loss = NULL, *weight = NULL;
     bb_status status =
         nodes > MOST_NODES
-            ? bb_fail(BB_ENUMERIC, "the accountant needs %zu nodes", nodes)
+            ? bb_fail(BB_ENUMERIC, "the accountant cannot count rounds with so little "
+                                   "noise: take a smaller epsilon, or more noise")
             : bb_allocate(&loss, nodes, sizeof *loss, "the accountant");
     if (!status) status = bb_allocate(&weight, nodes, sizeof *weight, "the accountant");
     if (status) {
@@ -261,7 +262,7 @@ static bool add_mass(const bb_curve *curve, double c, double *top, long double *
         const double half = (w.to - w.from) / 2.0, middle = w.from + half;
         double log_weight[2 * HALF_POINTS], high = *top + far;
         long double mass = 0.0L;
-        if (panels > MOST_NODES / (2 * HALF_POINTS)) return false;
+        if (panels >= MOST_NODES / (2 * HALF_POINTS)) return false;
         for (int k = 0; k < HALF_POINTS; k++) {
             const double x = half * bb_gauss_at[k];
             log_weight[k] = bb_curve_weight(curve, c, middle - x);

@@ -42,7 +42,11 @@ typedef struct bb_curve {
     double from, to; /* it is cut there; infinite: as far as there is density */
 } bb_curve;
 
-enum { BB_PRIVACY_LOSS_CURVES_MOST = 2, BB_PRIVACY_LOSS_ENVELOPES = 40 };
+enum {
+    BB_PRIVACY_LOSS_CURVES_MOST = 2,
+    BB_PRIVACY_LOSS_ENVELOPES = 40,
+    BB_PRIVACY_LOSS_NODES_MOST = 1 << 17
+};
 
 /* |phi(omega)| <= atom + variation / omega; the density of the loss has that variation.
  */
