@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "privacy/accounting/pld.h"
 #include "privacy/accounting/rdp.h"
+#include "privacy/accounting/selections.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -186,10 +187,17 @@ static bb_status ask_rdp(const bb_account *account, question q, bb_answer *answe
 }
 
 static bb_status ask_pld(const bb_account *account, question q, bb_answer *answer) {
+    const bool chosen = bb_selections_know(account);
     double upper, lower;
-    const bb_status status = asks_epsilon(q)
-                                 ? bb_pld_epsilon(account, q.delta, &upper, &lower)
-                                 : bb_pld_delta(account, q.epsilon, &upper, &lower);
+    bb_status status;
+    if (chosen && asks_epsilon(q))
+        status = bb_selections_epsilon(account->event, q.delta, &upper, &lower);
+    else if (chosen)
+        status = bb_selections_delta(account->event, q.epsilon, &upper, &lower);
+    else if (asks_epsilon(q))
+        status = bb_pld_epsilon(account, q.delta, &upper, &lower);
+    else
+        status = bb_pld_delta(account, q.epsilon, &upper, &lower);
     if (status) return status;
     if (lower == 0.0 && upper > 0.0) lower = NAN; /* it says nothing */
     *answer = (bb_answer){upper, lower, BB_ACCOUNTANT_PLD, NAN};
@@ -213,7 +221,7 @@ static bool is_attained(const bb_event *event, bb_adjacency adjacency, bool alon
 }
 
 static bool all_attained(const bb_account *account) {
-    const bool alone = rounds_of(account) == 1.0;
+    const bool alone = rounds_of(account) == 1.0 || bb_selections_know(account);
     for (size_t e = 0; e < account->count; e++)
         if (account->event[e].rounds > 0.0 &&
             !is_attained(&account->event[e], account->adjacency, alone))
