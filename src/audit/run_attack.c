@@ -58,7 +58,8 @@ static void replay_task(replay *r, const bb_release *release, size_t at, size_t 
                     .objective = NAN,
                     .gap = NAN};
     if (r->random_open && r->run->seeded &&
-        bb_random_restart(&r->random, r->run->seed, BB_FOR_LOCAL, release->round, id))
+        bb_random_restart(&r->random, r->run->seed, BB_FOR_LOCAL, release->round,
+                          bb_run_key(r->run, id)))
         abort();
     if (method->train) method->train(&r->view, &task);
     memset(r->show, 0, r->plan.show_length * sizeof *r->show);

@@ -1,7 +1,9 @@
 #include "base/random.h"
 
 #include <openssl/evp.h>
+#include <openssl/sha.h>
 
+#include <endian.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,6 +57,13 @@ bb_status bb_random_restart(bb_random *random, uint64_t seed, bb_purpose purpose
 void bb_random_close(bb_random *random) {
     EVP_CIPHER_CTX_free(random->cipher);
     explicit_bzero(random, sizeof *random);
+}
+
+uint64_t bb_random_key(const char *name) {
+    uint64_t digest[SHA256_DIGEST_LENGTH / sizeof(uint64_t)];
+    if (!SHA256((const unsigned char *)name, strlen(name), (unsigned char *)digest))
+        abort();
+    return le64toh(digest[0]);
 }
 
 void bb_random_refill(bb_random *random) {

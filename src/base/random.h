@@ -44,6 +44,9 @@ BB_MUST_CHECK bb_status bb_random_open_stream(bb_random *random, uint64_t seed,
 BB_MUST_CHECK bb_status bb_random_restart(bb_random *random, uint64_t seed,
                                           bb_purpose purpose, uint64_t a, uint64_t b);
 void bb_random_close(bb_random *random);
+/* What the streams of something with a name have as `a`: 64 bits of the name's SHA-256,
+ * so that they depend on nothing else, a place in a file least of all. */
+uint64_t bb_random_key(const char *name);
 
 /* Refills the buffer with fresh bits; called when `used` reaches BB_RANDOM_BUFFER.
  * ChaCha20 on an open context cannot fail for these sizes; if the library ever says so

@@ -60,12 +60,16 @@ static void deal(conversation *c) {
     if (c->run->mechanism->grid) c->chunks = c->parts;
 }
 
+uint64_t bb_run_key(const bb_run *run, size_t i) {
+    return run->key ? run->key[i] : i;
+}
+
 /* A seeded run's own draws depend on the task and the round, not on the worker. */
 static bb_task task_of(conversation *c, size_t i, size_t worker, bb_purpose purpose,
                        uint64_t round) {
     bb_random *random = c->random ? &c->random[worker] : NULL;
     if (random && c->run->seeded &&
-        bb_random_restart(random, c->run->seed, purpose, round, i))
+        bb_random_restart(random, c->run->seed, purpose, round, bb_run_key(c->run, i)))
         abort();
     return (bb_task){.id = i,
                      .local = &c->run->local[i],
@@ -120,19 +124,25 @@ static void contribute(void *context, size_t chunk, size_t worker) {
 /* Who takes part, drawn anew for every round and told to nobody: each task with
  * probability q (rounded down to a multiple of 2^-64), or K of them. */
 static bb_status draw_cohort(conversation *c) {
-    const bb_public *pub = &c->run->pub;
+    const bb_run *run = c->run;
+    const bb_public *pub = &run->pub;
+    const uint32_t round = c->door->round + 1;
     bb_status status = BB_OK;
     if (!c->picked) return BB_OK;
-    if (c->run->seeded)
-        status = bb_random_restart(&c->draw, c->run->seed, BB_FOR_COHORT,
-                                   c->door->round + 1, 0);
-    if (status) return status;
     if (pub->sampling == BB_SAMPLING_POISSON) {
         const uint64_t below = pub->rate < 1.0 ? (uint64_t)ldexp(pub->rate, 64) : 0;
-        for (size_t i = 0; i < pub->tasks; i++)
+        for (size_t i = 0; i < pub->tasks && !status; i++) {
+            if (run->seeded) /* in such a run, by a coin of the task's own */
+                status = bb_random_restart(&c->draw, run->seed, BB_FOR_COHORT, round,
+                                           bb_run_key(run, i));
+            if (status) break;
             c->picked[i] = pub->rate >= 1.0 || bb_random_bits(&c->draw) < below;
-        return BB_OK;
+        }
+        return status;
     }
+    if (run->seeded)
+        status = bb_random_restart(&c->draw, run->seed, BB_FOR_COHORT, round, 0);
+    if (status) return status;
     /* every set of K is as likely as any other (Fan, Muller, Rezucha 1962) */
     size_t left = pub->cohort;
     for (size_t i = 0; i < pub->tasks; i++) {

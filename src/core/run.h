@@ -43,9 +43,14 @@ typedef struct bb_run {
     bb_ledger *ledger; /* NULL: this run only */
     bool seeded;       /* reproducible noise: not private */
     uint64_t seed;
+    const uint64_t *key; /* tasks: of each one's own streams in a seeded run, from its
+                            name (bb_random_key); NULL: its number */
     bb_observer observer;
     const bb_local *local; /* tasks */
 } bb_run;
+
+/* The key of task i's own streams in a seeded run. */
+uint64_t bb_run_key(const bb_run *run, size_t i);
 
 typedef struct bb_result {
     size_t *first;     /* tasks + 1: where each task's model is; i * parameters, unless

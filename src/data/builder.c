@@ -1,3 +1,5 @@
+#define _GNU_SOURCE /* strverscmp */
+
 #include "data/builder.h"
 
 #include "base/memory.h"
@@ -79,6 +81,38 @@ bb_status bb_builder_commit(bb_builder *b, size_t task, double y, size_t line) {
     }
     b->rows++;
     return BB_OK;
+}
+
+typedef struct named {
+    char *name;
+    uint32_t met; /* its number so far: tasks in order of first appearance */
+} named;
+
+static int compare_names(const void *a, const void *b) {
+    return strverscmp(((const named *)a)->name, ((const named *)b)->name);
+}
+
+/* Numbers the tasks by name. */
+static bb_status order_tasks(bb_builder *b, bb_dataset *out) {
+    const size_t tasks = b->tasks.count;
+    named *list = NULL;
+    uint32_t *number = NULL;
+    bb_status status = bb_names_list(&out->task_name, &b->tasks);
+    if (!status) status = bb_allocate(&list, tasks, sizeof *list, "tasks");
+    if (!status) status = bb_allocate(&number, tasks, sizeof *number, "tasks");
+    if (status) goto done;
+    for (size_t i = 0; i < tasks; i++)
+        list[i] = (named){out->task_name[i], (uint32_t)i};
+    qsort(list, tasks, sizeof *list, compare_names);
+    for (size_t i = 0; i < tasks; i++) {
+        out->task_name[i] = list[i].name;
+        number[list[i].met] = (uint32_t)i;
+    }
+    for (size_t r = 0; r < b->rows; r++) b->task[r] = number[b->task[r]];
+done:
+    free(list);
+    free(number);
+    return status;
 }
 
 /* first[i] from the rows' tasks, and each row's place in the grouped order. */
@@ -188,7 +222,7 @@ bb_status bb_builder_finish(bb_builder *b, bb_dataset *out) {
     bb_dataset data = {
         .tasks = b->tasks.count, .rows = b->rows, .features = b->features};
     size_t *place = NULL;
-    bb_status status = bb_names_list(&data.task_name, &b->tasks);
+    bb_status status = order_tasks(b, &data);
     if (!status)
         status = bb_allocate(&data.first, data.tasks + 1, sizeof *data.first, "tasks");
     if (!status) status = bb_allocate(&place, b->rows, sizeof *place, "rows");

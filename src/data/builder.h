@@ -1,4 +1,5 @@
-/* builder.h - collects rows in the order of a file and groups them by task. */
+/* builder.h - collects rows in the order of a file and groups them by task, tasks in
+ * order of name. */
 #ifndef BB_DATA_BUILDER_H
 #define BB_DATA_BUILDER_H
 
@@ -31,7 +32,8 @@ BB_MUST_CHECK bb_status bb_builder_entry(bb_builder *builder, uint32_t column,
                                          double value);
 /* Adds a label to the next row, in any order; twice is once. */
 BB_MUST_CHECK bb_status bb_builder_label(bb_builder *builder, uint32_t label);
-/* The number of a task, new or known; a task may stay without rows. */
+/* The number of a task, new or known, among those met so far; a task may stay without
+ * rows. */
 BB_MUST_CHECK bb_status bb_builder_task(bb_builder *builder, const char *name,
                                         size_t length, size_t *task);
 /* Ends the row. */

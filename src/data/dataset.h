@@ -1,7 +1,8 @@
 /* dataset.h - the rows of many tasks, in memory.
  *
- * Rows are grouped by task, tasks in order of first appearance, rows of a task in file
- * order. Features are dense (row-major) or sparse (compressed rows), never both. A
+ * Rows are grouped by task, tasks in order of their names (as strverscmp has it: numbers
+ * in a name by size), rows of a task in file order. So where a task is among the others
+ * depends on their names alone, which are public. Features are dense (row-major) or sparse (compressed rows), never both. A
  * data set does not change after it was read; preprocessing and splitting make new
  * ones.
  *

@@ -8,10 +8,11 @@
 #include <string.h>
 
 /* Sets keep[] of one task's n rows that train. */
-static bb_status draw(bb_random *random, uint64_t seed, size_t task, size_t n,
+static bb_status draw(bb_random *random, uint64_t seed, const char *task, size_t n,
                       double fraction, size_t *order, unsigned char *keep) {
     if (n == 0) return BB_OK;
-    const bb_status status = bb_random_restart(random, seed, BB_FOR_SPLIT, task, 0);
+    const bb_status status =
+        bb_random_restart(random, seed, BB_FOR_SPLIT, bb_random_key(task), 0);
     if (status) return status;
     const double share = rint(fraction * (double)n);
     const size_t training = share < 1 ? 1 : (size_t)share;
@@ -29,8 +30,9 @@ static bb_status draw_all(const bb_dataset *data, double fraction, uint64_t seed
     if (status) return status;
     status = bb_random_open_stream(&random, seed, BB_FOR_SPLIT, 0, 0);
     for (size_t i = 0; !status && i < data->tasks; i++)
-        status = draw(&random, seed, i, data->first[i + 1] - data->first[i], fraction,
-                      order, keep + data->first[i]);
+        status =
+            draw(&random, seed, data->task_name[i], data->first[i + 1] - data->first[i],
+                 fraction, order, keep + data->first[i]);
     bb_random_close(&random);
     free(order);
     return status;

@@ -23,7 +23,8 @@ bb_status bb_crossval_folds(const bb_dataset *data, uint64_t seed,
     for (size_t i = 0; i < data->tasks && !status; i++) {
         const size_t from = data->first[i], n = data->first[i + 1] - from;
         for (size_t j = 0; j < n; j++) order[j] = j;
-        status = bb_random_restart(&random, seed, BB_FOR_FOLDS, i, 0);
+        status = bb_random_restart(&random, seed, BB_FOR_FOLDS,
+                                   bb_random_key(data->task_name[i]), 0);
         if (status) break;
         bb_random_shuffle(&random, order, n);
         for (size_t j = 0; j < n; j++)

@@ -13,7 +13,7 @@ enum { BB_CROSSVAL_FOLDS = 5, BB_CROSSVAL_PENALTIES = 15 };
 double bb_crossval_penalty(size_t k);
 
 /* Which of the folds row j of the data is held out in: the rows of each task are
- * shuffled by the stream (seed, task) and dealt out in turn, so a task with fewer rows
+ * shuffled by the stream (seed, its name) and dealt out in turn, so a task with fewer rows
  * than folds is held out in fewer, and a task of one row never is (255). */
 BB_MUST_CHECK bb_status bb_crossval_folds(const bb_dataset *data, uint64_t seed,
                                           unsigned char *fold);

@@ -28,6 +28,7 @@ typedef struct experiment {
     bb_engine engine;
     bb_net *net;   /* NULL: linear models */
     double *start; /* where networks start */
+    uint64_t *key; /* tasks: see bb_run */
     bb_local *local;
     bb_ledger *ledger;
     bb_rundir dir;
@@ -135,12 +136,16 @@ static bb_status set_public(experiment *e) {
 }
 
 static bb_status set_run(experiment *e) {
+    const bb_dataset *data = &e->population.prepared;
     const bb_problem problem = {e->run.pub.loss, e->run.pub.intercept,
                                 e->run.pub.scale_sum};
-    const bb_status status =
-        bb_locals_open_outputs(&e->local, &e->population.prepared, problem,
-                               e->population.outputs, e->net, &e->engine);
+    bb_status status = bb_locals_open_outputs(
+        &e->local, data, problem, e->population.outputs, e->net, &e->engine);
     e->run.local = e->local;
+    if (!status) status = bb_allocate(&e->key, data->tasks, sizeof *e->key, "tasks");
+    for (size_t i = 0; i < data->tasks && !status; i++)
+        e->key[i] = bb_random_key(data->task_name[i]);
+    e->run.key = e->key;
     return status;
 }
 
@@ -505,6 +510,7 @@ static void close_all(experiment *e) {
     bb_population_close(&e->population);
     bb_net_close(e->net);
     free(e->start);
+    free(e->key);
 }
 
 /* Everything that others may see, then the models; the run has paid for them. */

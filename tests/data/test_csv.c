@@ -26,11 +26,11 @@ static void rows_are_grouped_by_task(void **state) {
     assert_ok(read_text("t.csv",
                         "x1,task,y\n1,b,10\n2,a,20\n3,b,30\n4,c,40\n5,a,50\n6,b,60\n",
                         NULL, &data));
-    assert_int_equal(data.line[0], 2);
-    assert_int_equal(data.line[2], 7);
-    assert_int_equal(data.line[3], 3);
+    assert_int_equal(data.line[0], 3);
+    assert_int_equal(data.line[2], 2);
+    assert_int_equal(data.line[4], 7);
     assert_int_equal(data.target_column, 3);
-    assert_rows(data, "b: 10 (1) 30 (3) 60 (6); a: 20 (2) 50 (5); c: 40 (4)");
+    assert_rows(data, "a: 20 (2) 50 (5); b: 10 (1) 30 (3) 60 (6); c: 40 (4)");
 }
 
 static void columns_by_options(void **state) {
@@ -81,12 +81,12 @@ static void quotes(void **state) {
                         "\"\"\"\",7,8,9\n",
                         NULL, &data));
     assert_string_equal(data.feature_name[0], "a,\"b\"");
-    assert_string_equal(data.task_name[0], "one\ntwo");
-    assert_string_equal(data.task_name[1], "say \"no\"");
-    assert_string_equal(data.task_name[2], "\"");
-    assert_int_equal(data.line[0], 2); /* the line where a row begins */
-    assert_int_equal(data.line[1], 4);
-    assert_rows(data, "one\ntwo: 1 (2 3); say \"no\": 4 (5 6); \": 7 (8 9)");
+    assert_string_equal(data.task_name[0], "\"");
+    assert_string_equal(data.task_name[1], "one\ntwo");
+    assert_string_equal(data.task_name[2], "say \"no\"");
+    assert_int_equal(data.line[1], 2); /* the line where a row begins */
+    assert_int_equal(data.line[2], 4);
+    assert_rows(data, "\": 7 (8 9); one\ntwo: 1 (2 3); say \"no\": 4 (5 6)");
 }
 
 static void missing_values_can_be_kept(void **state) {

@@ -7,27 +7,27 @@ static const char entries[] =
 
 static void select_rows(void **state) {
     (void)state;
-    /* grouped order: b b a c */
-    const unsigned char keep[] = {0, 1, 1, 0}, none[4] = {0};
+    /* grouped order: a b b c */
+    const unsigned char keep[] = {1, 0, 1, 0}, none[4] = {0};
     bb_dataset data, part;
     assert_ok(read_text("t.csv", table, NULL, &data));
     assert_ok(bb_dataset_select(&data, keep, &part));
     assert_int_equal(part.tasks, 3);
     assert_int_equal(part.rows, 2);
-    assert_int_equal(part.line[0], 4);
+    assert_int_equal(part.line[1], 4);
     assert_string_equal(part.source, "t.csv");
     assert_string_equal(part.target_name, "y");
     assert_int_equal(part.target_column, 2);
-    assert_rows(part, "b: 7 (8 9); a: 4 (5 6); c:");
+    assert_rows(part, "a: 4 (5 6); b: 7 (8 9); c:");
     assert_ok(bb_dataset_select(&data, none, &part));
-    assert_rows(part, "b:; a:; c:");
+    assert_rows(part, "a:; b:; c:");
     bb_dataset_free(&data);
     assert_ok(read_text("t.svm", entries, NULL, &data));
     assert_ok(bb_dataset_select(&data, keep, &part));
-    assert_rows(part, "b: 7 (); a: 4 (1:5 2:6); c:");
-    const unsigned char others[] = {1, 0, 0, 1};
+    assert_rows(part, "a: 4 (1:5 2:6); b: 7 (); c:");
+    const unsigned char others[] = {0, 1, 0, 1};
     assert_ok(bb_dataset_select(&data, others, &part));
-    assert_rows(part, "b: 1 (0:2); a:; c: 10 (0:11 2:12)");
+    assert_rows(part, "a:; b: 1 (0:2); c: 10 (0:11 2:12)");
     bb_dataset_free(&data);
 }
 

@@ -3,7 +3,7 @@
 static const double pixel[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
 static const double label[] = {5, 6, 7};
 static const char tasks[] = "b\na\nb\n";
-#define ROWS "b: 5 (1 2 3 4) 7 (9 10 11 12); a: 6 (5 6 7 8)"
+#define ROWS "a: 6 (5 6 7 8); b: 5 (1 2 3 4) 7 (9 10 11 12)"
 
 static void remove_all(void) {
     unlink("images.idx");
@@ -94,7 +94,7 @@ static void names(void **state) {
     assert_ok(bb_read("train-images-idx3-ubyte.gz", &bare, &data));
     assert_null(data.target_name);
     assert_int_equal(data.rows, 3);
-    assert_true(data.x[4] == 9 && isnan(data.y[0]));
+    assert_true(data.x[8] == 9 && isnan(data.y[0]));
     bb_dataset_free(&data);
     unlink("train-tasks.csv");
     unlink("train-images-idx3-ubyte.gz");

@@ -16,10 +16,10 @@ static void rows(void **state) {
     assert_string_equal(data.feature_name[3], "x4");
     assert_string_equal(data.target_name, "y");
     assert_int_equal(data.target_column, 1);
-    assert_int_equal(data.line[0], 2);
-    assert_int_equal(data.line[1], 5);
-    assert_int_equal(data.line[2], 4);
-    assert_rows(data, "b: 1 (0:2 2:0.5) 2 (); a: -1.5 (1:40) 3 (3:-1)");
+    assert_int_equal(data.line[0], 4);
+    assert_int_equal(data.line[2], 2);
+    assert_int_equal(data.line[3], 5);
+    assert_rows(data, "a: -1.5 (1:40) 3 (3:-1); b: 1 (0:2 2:0.5) 2 ()");
 }
 
 /* Found by its content where the name says nothing; compressed, too. */

@@ -78,8 +78,8 @@ static void archives(void **state) {
                        "t.npz: y: expected a table with rows and columns");
         assert_ok(read_once("t.npz", NULL, &data));
         assert_string_equal(data.feature_name[1], "x2");
-        assert_int_equal(data.line[1], 2); /* row 2 of 0, 1, 2 */
-        assert_rows(data, "20: -1 (1 4) 1 (3 6); -10: 1 (2 5)");
+        assert_int_equal(data.line[2], 2); /* row 2 of 0, 1, 2 */
+        assert_rows(data, "-10: 1 (2 5); 20: -1 (1 4) 1 (3 6)");
         archive(&z, "|S4", texts, sizeof texts, deflated);
         zip_write(&z, "t.npz", &file);
         assert_ok(read_once("t.npz", NULL, &data));

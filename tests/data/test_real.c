@@ -86,7 +86,7 @@ static void leaf(void **state) {
     check(train, NULL, (counts){5, 779, 784, 137, 161, 164, BB_TARGET_INTEGER});
     check(test, NULL, (counts){5, 89, 784, 16, 18, 19, BB_TARGET_INTEGER});
     bb_dataset data = open_real(train, &(bb_read_options){.image = "28x28x1"});
-    assert_string_equal(data.task_name[0], "f3313_11");
+    assert_string_equal(data.task_name[0], "f3135_37");
     assert_true(data.y[data.first[1]] == 23); /* f3137_47 */
     assert_int_equal(data.height * data.width * data.channels, 784);
     for (size_t e = 0; e < data.rows * 784; e++)

@@ -182,7 +182,7 @@ static void written_names(void **state) {
     assert_ok(bb_write_csv(&data, "t.csv"));
     assert_string_equal(
         folder_read(text, sizeof text, "t.csv"),
-        "task,\"the \"\"y\"\"\",\"a,b\",c\nx,1,2,3\n\"two\nlines\",4,5,6\n");
+        "task,\"the \"\"y\"\"\",\"a,b\",c\n\"two\nlines\",4,5,6\nx,1,2,3\n");
     unlink("t.csv");
     bb_dataset_free(&data);
 }
