@@ -175,11 +175,20 @@ static void a_closed_generator_keeps_nothing(void **state) {
     assert_memory_equal(&random, &zero, sizeof random);
 }
 
+/* SHA-256 of nothing begins with e3b0c44298fc1c14, that of "abc" with ba7816bf8f01cfea
+ * (FIPS 180-2). */
+static void a_name_is_a_key(void **state) {
+    (void)state;
+    assert_true(bb_random_key("") == 0x141cfc9842c4b0e3U);
+    assert_true(bb_random_key("abc") == 0xeacf018fbf1678baU);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_stream_is_chacha20),
         cmocka_unit_test(a_restarted_stream_is_a_fresh_one),
         cmocka_unit_test(streams_of_different_names_are_independent),
+        cmocka_unit_test(a_name_is_a_key),
         cmocka_unit_test(draws_below_n_are_uniform),
         cmocka_unit_test(a_large_n_is_uniform_too),
         cmocka_unit_test(normal_and_uniform_have_their_moments),
