@@ -171,6 +171,11 @@ static bb_status take_options(libsvm *s) {
                        "%s: LIBSVM files have no column names; --task, --target and "
                        "--ignore do not apply",
                        s->text->path);
+    if (o->public_shape && !o->features)
+        return bb_fail(BB_EUSAGE,
+                       "%s: a private run must be told how many features there are, "
+                       "which is public: --features N",
+                       s->text->path);
     if (o->features &&
         !(bb_number_count(o->features, &count) && count >= 1 && count <= MOST_FEATURES))
         return bb_fail(BB_EUSAGE,

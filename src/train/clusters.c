@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,12 +76,42 @@ static bb_status read_values(const bb_dataset *data, size_t column, double *valu
     return BB_OK;
 }
 
-bb_status bb_clusters_take(bb_dataset *data, const char *column, uint32_t **cluster,
-                           size_t *clusters) {
+/* Are the values numbers of as many clusters? */
+static bb_status check_values(const bb_dataset *data, size_t column, size_t clusters,
+                              const double *value) {
+    char where[BB_WHERE_BYTES];
+    for (size_t i = 0; i < data->tasks; i++) {
+        if (value[i] >= 0.0 && value[i] < (double)clusters &&
+            value[i] == floor(value[i]))
+            continue;
+        bb_dataset_where(data, data->first[i], where);
+        return bb_fail(BB_EDATA,
+                       "%s: expected a whole number from 0 to %zu in column \"%s\" "
+                       "(--clusters), found %g",
+                       where, clusters - 1, data->feature_name[column], value[i]);
+    }
+    return BB_OK;
+}
+
+/* Numbers the values by size; their count. */
+static size_t number_values(size_t tasks, const double *value, double *sorted,
+                            uint32_t *cluster) {
+    size_t count = 0;
+    memcpy(sorted, value, tasks * sizeof *sorted);
+    qsort(sorted, tasks, sizeof *sorted, compare);
+    for (size_t i = 0; i < tasks; i++)
+        if (count == 0 || sorted[i] != sorted[count - 1]) sorted[count++] = sorted[i];
+    for (size_t i = 0; i < tasks; i++)
+        while (sorted[cluster[i]] < value[i]) cluster[i]++;
+    return count;
+}
+
+bb_status bb_clusters_take(bb_dataset *data, const char *column, size_t known,
+                           uint32_t **cluster, size_t *clusters) {
     const size_t k = find(data, column);
     double *value = NULL, *sorted = NULL;
     uint32_t *made = NULL;
-    size_t count = 0;
+    size_t count = known;
     if (k == data->features)
         return bb_fail(BB_EUSAGE, "%s: has no column \"%s\" that tells clusters",
                        data->source, column);
@@ -92,13 +123,10 @@ bb_status bb_clusters_take(bb_dataset *data, const char *column, uint32_t **clus
     if (!status)
         status = bb_allocate(&made, data->tasks, sizeof *made, "the tasks' clusters");
     if (!status) status = read_values(data, k, value);
+    if (!status && known) status = check_values(data, k, known, value);
     if (status) goto done;
-    memcpy(sorted, value, data->tasks * sizeof *sorted);
-    qsort(sorted, data->tasks, sizeof *sorted, compare);
-    for (size_t i = 0; i < data->tasks; i++)
-        if (count == 0 || sorted[i] != sorted[count - 1]) sorted[count++] = sorted[i];
-    for (size_t i = 0; i < data->tasks; i++)
-        while (sorted[made[i]] < value[i]) made[i]++;
+    for (size_t i = 0; i < data->tasks && known; i++) made[i] = (uint32_t)value[i];
+    if (!known) count = number_values(data->tasks, value, sorted, made);
     drop(data, k);
     *cluster = made;
     *clusters = count;

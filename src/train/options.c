@@ -26,6 +26,7 @@ static const bb_option option[] = {
     {"image", BB_OPTION_TEXT, AT(image), NULL, 0.0, 0.0, NULL, "HxWxC", "rows are images of this height, width and number of channels"},
     {"classes", BB_OPTION_COUNT, AT(classes), "0", 0.0, 0x1p24, NULL, "N", "softmax, multilabel: how many classes or labels there are, numbered from 0; 0 counts them in the data, which a private run may not"},
     {"cluster", BB_OPTION_TEXT, AT(cluster), NULL, 0.0, 0.0, NULL, "COLUMN", "a public column that groups tasks, the same number in all rows of a task; no feature"},
+    {"clusters", BB_OPTION_COUNT, AT(clusters), "0", 0.0, 0x1p24, NULL, "N", "how many groups --cluster tells, numbered from 0; 0 finds them in the data, which a private run may not"},
     {"train-fraction", BB_OPTION_REAL, AT(train_fraction), "1", 0.0, 1.0, NULL, "F", "of every task's n rows, max(1, round(F n)) train and the others test"},
     {"split-seed", BB_OPTION_COUNT, AT(split_seed), "1", 0.0, 0x1p63, NULL, "S", "which rows train and which test"},
     {"test", BB_OPTION_TEXT, AT(test), NULL, 0.0, 0.0, NULL, "FILE", "test rows, in place of a split"},
@@ -66,7 +67,7 @@ static const bb_option option[] = {
 static const bb_train_row attribute[] = {
     {"Data:", 0, true}, {NULL, 0, true}, {NULL, 0, true}, {NULL, 0, true},
     {NULL, 0, false}, {NULL, 0, false}, {NULL, 0, false},
-    {NULL, 0, true}, {NULL, 0, true}, {NULL, 0, true},
+    {NULL, 0, true}, {NULL, 0, true}, {NULL, 0, true}, {NULL, 0, true},
     {NULL, 0, true}, {NULL, 0, true}, {NULL, 0, false},
     {NULL, 0, true}, {NULL, 0, false},
     {"Learning:", 0, true}, {NULL, 0, true}, {NULL, 0, true}, {NULL, 0, true},

@@ -13,7 +13,7 @@ typedef struct bb_train_options {
     /* data */
     char *task, *target, *features, *ignore, *labels, *tasks, *test, *scale;
     char *cluster, *image;
-    uint64_t classes;
+    uint64_t classes, clusters;
     int format, standardize;
     double train_fraction;
     uint64_t split_seed;

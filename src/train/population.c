@@ -21,9 +21,11 @@ bb_read_options bb_population_format(const bb_train_options *o) {
 }
 
 /* Targets as the loss has them; outputs: of the rows that were read before, or 0. */
-static bb_status read_rows(const bb_train_options *o, bb_loss loss, size_t *outputs,
-                           const char *path, bb_dataset *out) {
+static bb_status read_rows(const bb_population *p, const bb_train_options *o,
+                           bb_loss loss, size_t *outputs, const char *path,
+                           bb_dataset *out) {
     bb_read_options format = bb_population_format(o);
+    format.public_shape = p->public_shape;
     bb_dataset data = {0};
     if (path == o->test) format.labels = format.tasks = NULL; /* those are the data's */
     if (*outputs) format.outputs = *outputs;
@@ -48,7 +50,7 @@ static bb_status read_rows(const bb_train_options *o, bb_loss loss, size_t *outp
 static bb_status read_test(bb_population *p, const bb_train_options *o, bb_loss loss,
                            const bb_dataset *train, bb_dataset *test) {
     bb_dataset data = {0};
-    bb_status status = read_rows(o, loss, &p->outputs, o->test, &data);
+    bb_status status = read_rows(p, o, loss, &p->outputs, o->test, &data);
     if (!status && o->cluster) status = bb_clusters_drop(&data, o->cluster);
     if (!status)
         status = bb_dataset_match(&data, train->tasks, train->task_name,
@@ -60,9 +62,10 @@ static bb_status read_test(bb_population *p, const bb_train_options *o, bb_loss 
 static bb_status read_parts(bb_population *p, const bb_train_options *o, bb_loss loss,
                             const char *path, bb_dataset *train, bb_dataset *test) {
     bb_dataset read = {0};
-    bb_status status = read_rows(o, loss, &p->outputs, path, &read);
+    bb_status status = read_rows(p, o, loss, &p->outputs, path, &read);
     if (!status && o->cluster)
-        status = bb_clusters_take(&read, o->cluster, &p->cluster, &p->clusters);
+        status = bb_clusters_take(&read, o->cluster, (size_t)o->clusters, &p->cluster,
+                                  &p->clusters);
     if (!status && !o->test)
         status = bb_split(&read, o->train_fraction, o->split_seed, train, test, NULL);
     if (!status && o->test) {
@@ -114,8 +117,10 @@ static bb_status prepare(bb_population *p, const bb_dataset *train,
 }
 
 bb_status bb_population_open(bb_population *population, const bb_train_options *o,
-                             bb_loss loss, bool constant, const char *path) {
-    bb_population p = {.own_intercept = !o->no_intercept && !constant};
+                             bb_loss loss, bool constant, bool noisy,
+                             const char *path) {
+    bb_population p = {.own_intercept = !o->no_intercept && !constant,
+                       .public_shape = noisy};
     bb_dataset train = {0}, test = {0};
     bb_status status = read_parts(&p, o, loss, path, &train, &test);
     if (!status) status = open_steps(&p, o, loss, !o->no_intercept && constant, &train);

@@ -26,6 +26,7 @@ typedef struct bb_population {
     size_t outputs;         /* classes or labels; 1 */
     uint32_t *cluster; /* tasks: their public group, from 0; NULL without --cluster */
     size_t clusters;
+    bool public_shape; /* no size is found in the rows: read.h */
 } bb_population;
 
 /* How the request says that data are to be read. Borrows its texts. */
@@ -33,10 +34,11 @@ bb_read_options bb_population_format(const bb_train_options *options);
 
 /* Reads the data at `path` and the test file, if one is named; splits and prepares.
  * constant: rows get a constant column, in place of an own intercept
- * of the models. */
+ * of the models. noisy: a private run, whose sizes must not depend on rows: BB_EUSAGE
+ * names the option that says what would have to be looked for. */
 BB_MUST_CHECK bb_status bb_population_open(bb_population *population,
                                            const bb_train_options *options,
-                                           bb_loss loss, bool constant,
+                                           bb_loss loss, bool constant, bool noisy,
                                            const char *path);
 /* How many rows to learn from lie outside the unit ball, where methods that share
  * through the door expect them; the constant column does not count. Looks at all

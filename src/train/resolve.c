@@ -66,7 +66,8 @@ static bb_status check_loss(const bb_train_request *r, bb_resolved *c) {
         return bb_fail(BB_EUSAGE,
                        "--standardize task is for linear models of one output: use "
                        "--standardize unit-rows, or public ranges (--scale)");
-    if (c->noisy && c->loss >= BB_LOSS_SOFTMAX && !o->classes && !o->net)
+    if (c->noisy && c->loss >= BB_LOSS_SOFTMAX && !o->classes &&
+        (!o->net || c->loss == BB_LOSS_MULTILABEL))
         return bb_fail(BB_EUSAGE,
                        "a private run must be told how many classes or labels there "
                        "are, which is public: --classes N");
@@ -98,10 +99,18 @@ static bb_status check_intercept(const bb_train_request *r, bb_resolved *c) {
     return BB_OK;
 }
 
-static bb_status check_clusters(const bb_train_request *r) {
+static bb_status check_clusters(const bb_train_request *r, const bb_resolved *c) {
     const bb_method *clustered = NULL;
     for (size_t k = 0; k < r->phases; k++)
         if (r->phase[k].method->clustered) clustered = r->phase[k].method;
+    if (r->options.clusters && !r->options.cluster)
+        return bb_fail(BB_EUSAGE, "--clusters says how many groups --cluster tells: "
+                                  "give --cluster COLUMN");
+    if (clustered && r->options.cluster && c->noisy && !r->options.clusters)
+        return bb_fail(BB_EUSAGE,
+                       "a private run must be told how many clusters there are, which "
+                       "is public, numbered from 0 in column \"%s\": --clusters N",
+                       r->options.cluster);
     if ((clustered != NULL) == (r->options.cluster != NULL)) return BB_OK;
     return clustered ? bb_fail(BB_EUSAGE,
                                "method %s needs the public column that groups tasks: "
@@ -212,7 +221,7 @@ bb_status bb_resolve(const bb_train_request *request, bb_resolved *choice) {
     bb_status status = choose_mechanism(request, &c);
     if (!status) status = check_loss(request, &c);
     if (!status) status = check_intercept(request, &c);
-    if (!status) status = check_clusters(request);
+    if (!status) status = check_clusters(request, &c);
     if (!status) status = check_epsilon(request, &c);
     if (!status) status = check_rows(request, &c);
     if (!status) status = check_seed(o, &c);

@@ -394,8 +394,8 @@ static bb_status prepare(experiment *e, const char *path) {
     if (!status) status = bb_rundir_check(o->output, o->force);
     if (status) return status;
     say(e, "reading");
-    status =
-        bb_population_open(&e->population, o, e->choice.loss, e->choice.constant, path);
+    status = bb_population_open(&e->population, o, e->choice.loss, e->choice.constant,
+                                e->choice.noisy, path);
     e->report.seconds_read = now() - start;
     e->run = (bb_run){.phases = e->request->phases,
                       .mechanism = e->choice.mechanism,

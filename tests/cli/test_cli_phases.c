@@ -17,7 +17,7 @@ static void make_worlds(void) {
     fputs("task,y,a,b,group,row\n", file);
     for (int j = 0; j < 240; j++)
         fprintf(file, "t%d,%.6f,%.6f,%.6f,%d,%d\n", j % 24, sin(j * 0.7) + (j % 24) / 9,
-                0.7 * sin(j * 1.7), 0.7 * cos(j * 0.9), 7 - 2 * (j % 24 % 3), j);
+                0.7 * sin(j * 1.7), 0.7 * cos(j * 0.9), 2 - j % 24 % 3, j);
     fclose(file);
 }
 
@@ -120,8 +120,8 @@ static void public_options_are_a_config_file(void **state) {
     const char *const flags[] = {
         "W.csv --method fedavg --set epochs=3 --phase pmtl,share=0.4,lambda=0.1 "
         "--finetune ewc,penalty=0.3 --batch 4 --epsilon 2 --seed 5",
-        "G.csv --method pmtl-clusters --cluster group --ignore row --epsilon 2 --seed "
-        "5",
+        "G.csv --method pmtl-clusters --cluster group --clusters 3 --ignore row "
+        "--epsilon 2 --seed 5",
         "C.csv --method ppsgd --loss softmax --classes 4 --batch 7 --rounds 4 "
         "--mechanism none --seed 6"};
     const char *const data[] = {"W.csv", "G.csv", "C.csv"};
@@ -191,9 +191,11 @@ static void classes_and_labels(void **state) {
 /* The same bytes for any number of threads, for what test_cli_threads.c leaves out. */
 static void threads_change_nothing(void **state) {
     const char *const flags[] = {
-        "G.csv --method pmtl-clusters --cluster group --ignore row --epsilon 2",
+        "G.csv --method pmtl-clusters --cluster group --clusters 3 --ignore row "
+        "--epsilon 2",
         "C.csv --method fedavg --loss softmax --classes 4 --batch 5 --epsilon 2",
-        "M.svm --method pmtl --loss multilabel --classes 9 --batch 4 --epsilon 2",
+        "M.svm --method pmtl --loss multilabel --classes 9 --features 100 --batch 4 "
+        "--epsilon 2",
         "W.csv --method fedavg --batch 3 --phase ppsgd --finetune ewc --epsilon 2",
         "C.csv --method stl --loss softmax --batch 5"};
     (void)state;
@@ -294,6 +296,14 @@ static void clusters_are_checked(void **state) {
            {1, "G.csv --method pmtl-clusters --cluster row --mechanism none",
             "the rows of task t0 must be in one cluster: expected 0 in column "
             "\"row\", found 24"},
+           {2, "G.csv --method pmtl-clusters --cluster group --epsilon 1",
+            "numbered from 0 in column \"group\": --clusters N"},
+           {2, "G.csv --method pmtl --clusters 3 --epsilon 1", "give --cluster COLUMN"},
+           {1,
+            "G.csv --method pmtl-clusters --cluster group --clusters 2 --ignore row "
+            "--epsilon 1",
+            "G.csv:2: expected a whole number from 0 to 1 in column \"group\" "
+            "(--clusters), found 2"},
            {2,
             "G.csv --method pmtl-clusters --cluster group --phase pmtl --ignore row "
             "--mechanism none",
@@ -319,6 +329,9 @@ static void outputs_are_checked(void **state) {
          "C.csv"},
         {2, "C.csv --method fedavg --loss softmax --standardize task --mechanism none",
          "--standardize task is for linear models of one output"},
+        {2, "M.svm --method fedavg --loss multilabel --classes 9 --epsilon 1",
+         "M.svm: a private run must be told how many features there are, which is "
+         "public: --features N"},
         {1, "M.svm --method fedavg --loss multilabel --classes 8 --mechanism none",
          "M.svm"},
         {2, "W.csv --method mp-lowrank --batch 3 --mechanism none",

@@ -94,6 +94,7 @@ static void train(const ask *a, bb_models *models) {
     if (noisy) flag[flags++] = (bb_train_flag){"epsilon", "2"};
     if (m->draws) flag[flags++] = (bb_train_flag){"batch", "3"};
     if (a->sampling) flag[flags++] = (bb_train_flag){"sampling", a->sampling};
+    if (m->clustered) flag[flags++] = (bb_train_flag){"clusters", "3"};
     flag[flags++] = m->clustered ? (bb_train_flag){"cluster", "group"}
                                  : (bb_train_flag){"ignore", "group"};
     if (strcmp(a->loss, "softmax") == 0)
