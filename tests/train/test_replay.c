@@ -105,7 +105,7 @@ static void train(const ask *a, bb_models *models) {
     assert_ok(bb_train_resolve(&request, flag, flags));
     taped = tape_method(m);
     if (taped.layout) taped.layout = watch_layout;
-    request.method = &taped;
+    request.phase[0].method = &taped;
     assert_ok(bb_train_run(&request, "data.csv", &watch, &report));
     bb_train_request_free(&request);
     assert_ok(bb_models_read(models, strcmp(a->loss, "softmax") == 0
