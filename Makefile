@@ -37,6 +37,7 @@ bench: build
 	@$(BUILD) bench
 
 install: build
+	@$(BUILD) man
 	@DESTDIR=$(DESTDIR) cmake --install build --prefix $(PREFIX)
 
 format:

@@ -89,8 +89,7 @@ static bool parse(const bb_option *option, const char *text, value *out) {
     return false;
 }
 
-/* What the option expects, in words. */
-static void describe(const bb_option *option, char *words, size_t size) {
+void bb_option_expects(const bb_option *option, char *words, size_t size) {
     switch (option->kind) {
     case BB_OPTION_REAL:
         snprintf(words, size, "a number in [%g, %g]", option->least, option->most);
@@ -154,7 +153,7 @@ static bb_status set_row(const bb_option *option, void *values, const char *what
     if (!text && option->kind == BB_OPTION_FLAG) text = "true";
     if (text && parse(option, text, &parsed))
         return values ? store(option, values, parsed, text) : BB_OK;
-    describe(option, words, sizeof words);
+    bb_option_expects(option, words, sizeof words);
     if (!text)
         return bb_fail(BB_EUSAGE, "%s: option \"%s\" expects %s, got nothing", what,
                        option->name, words);

@@ -40,6 +40,9 @@ typedef struct bb_options {
  * have. The struct must be zeroed. */
 BB_MUST_CHECK bb_status bb_options_default(bb_options table, void *values);
 
+/* What the option expects, in words: "a number in [0, 1]". Cut to `size` bytes. */
+void bb_option_expects(const bb_option *option, char *words, size_t size);
+
 /* Sets one option from text. BB_EUSAGE with one precise message (name, expected, found)
  * for an unknown name, a bad value, or a value out of range; then nothing changes.
  * Numbers are strict decimals (base/number.h). A NULL text is a flag without value.

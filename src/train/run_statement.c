@@ -27,7 +27,7 @@ static bb_status true_delta(const bb_plan *plan, double *delta) {
     return BB_OK;
 }
 
-static void name_sampling(const bb_public *pub, char *text, size_t size) {
+void bb_run_sampling(const bb_public *pub, char *text, size_t size) {
     switch (pub->sampling) {
     case BB_SAMPLING_ALL:
         snprintf(text, size, "all");
@@ -57,7 +57,7 @@ static bb_guarantee of_tasks(const bb_run *run, const bb_result *result) {
                       .valid = !published,
                       .true_delta_at_least = NAN,
                       .lifted_rows = result->plan.lifted_rows};
-    name_sampling(&run->pub, g.sampling, sizeof g.sampling);
+    bb_run_sampling(&run->pub, g.sampling, sizeof g.sampling);
     if (run->pub.sampling == BB_SAMPLING_FIXED_HIDDEN)
         g.note =
             "The cohort is hidden: this holds as long as tasks do not tell others in "

@@ -6,6 +6,10 @@
 #include "core/run.h"
 #include "privacy/statement.h"
 
+/* Who takes part in a round, in words: "all", "poisson, every task with probability 0.1". */
+enum { BB_SAMPLING_TEXT = 64 };
+void bb_run_sampling(const bb_public *pub, char *text, size_t size);
+
 /* Fills *statement from a finished run: no guarantee for a run without noise, a claim
  * with what is true for noise as published, a second guarantee for single rows where
  * the plan has one. Borrows names from the run, and `ledger`. */

@@ -65,9 +65,23 @@ static bool is_stopped(const experiment *e) {
 }
 
 static bb_status not_stopped(const experiment *e) {
-    if (is_stopped(e))
-        return bb_fail(BB_EINTERRUPTED, "interrupted; nothing was written");
-    return BB_OK;
+    return is_stopped(e) ? bb_fail(BB_EINTERRUPTED, "interrupted") : BB_OK;
+}
+
+/* An interrupted run says what it leaves behind: at most its charge. */
+static bb_status say_what_is_charged(const experiment *e) {
+    const bb_public *pub = &e->run.pub;
+    char before[400], sampling[BB_SAMPLING_TEXT];
+    snprintf(before, sizeof before, "%s", bb_last_error());
+    if (!e->ledger || !bb_ledger_reserved(e->ledger))
+        return bb_fail(BB_EINTERRUPTED, "%s; nothing was written, nothing was charged",
+                       before);
+    bb_run_sampling(pub, sampling, sizeof sampling);
+    return bb_fail(BB_EINTERRUPTED,
+                   "%s; nothing was written; ledger %s keeps the charge of (epsilon = "
+                   "%.6g, delta = %.6g), adjacency %s, sampling: %s",
+                   before, e->request->options.ledger, pub->epsilon, pub->delta,
+                   bb_adjacency_name(pub->adjacency), sampling);
 }
 
 /* -- setting up
@@ -444,6 +458,7 @@ static bb_status open_run(experiment *e) {
     if (!status)
         status =
             bb_resolve_ledger(o, e->run.pub.tasks, e->run.pub.adjacency, &e->ledger);
+    if (!status && e->ledger) status = bb_ledger_name_run(e->ledger, o->output);
     e->run.ledger = e->ledger;
     e->report.seconds_solve = now() - start;
     return status ? status : not_stopped(e);
@@ -481,6 +496,11 @@ static void compare(experiment *e) {
         leave_out(e, "the comparison with stl is");
     if (e->choice.compare_no_privacy && compare_no_privacy(e))
         leave_out(e, "the comparison with no-privacy is");
+}
+
+/* The run is complete, whatever its ledger says of it. */
+static void mark_done(const experiment *e) {
+    if (e->ledger && bb_ledger_finish(e->ledger)) warn(e, bb_last_error());
 }
 
 static void fill_report(experiment *e) {
@@ -550,6 +570,8 @@ bb_status bb_train_run(bb_train_request *request, const char *path,
         status = write_report(&e);
     }
     if (!status) status = bb_rundir_commit(&e.dir);
+    if (!status) mark_done(&e);
+    if (status == BB_EINTERRUPTED) status = say_what_is_charged(&e);
     if (!status && (e.choice.compare_stl || e.choice.compare_no_privacy)) {
         compare(&e);
         e.report.seconds_total = now() - start;

@@ -108,6 +108,55 @@ static const char long_run[] =
     "train W.csv --method mp-lowrank --rounds 400 --epsilon 0.5 "
     "--threads 1 --ledger L.db -o ";
 
+static void assert_state(size_t entry, const char *state, const char *directory) {
+    json_t *j = cli_json("ledger L.db --json");
+    const json_t *e = json_array_get(cli_at(j, "entries"), entry);
+    const char *found = cli_text(e, "directory"), *slash = strrchr(found, '/');
+    assert_string_equal(cli_text(e, "state"), state);
+    assert_true(*found == '/' && slash);
+    assert_string_equal(slash + 1, directory);
+    json_decref(j);
+}
+
+static void entries_say_what_became_of_runs(void **state) {
+    (void)state;
+    make_world();
+    cli_ok("%s --epsilon 1 --budget-epsilon 5 --budget-delta 1e-3 -o good", train);
+    assert_state(0, "done", "good");
+    const pid_t pid = cli_start("train W.csv --method mp-lowrank --rounds 1000000 "
+                                "--epsilon 0.5 --threads 1 --ledger L.db -o bad");
+    for (int k = 0; k < 500 && entries() < 2; k++) cli_sleep(0.02);
+    assert_state(1, "running", "bad");
+    kill(pid, SIGKILL);
+    cli_wait(pid);
+    assert_state(1, "died", "bad");
+    assert_close(spent("epsilon"), 1.5, 1e-9); /* all the same */
+    cli_result r = cli("ledger L.db");
+    assert_non_null(strstr(r.out, "  done     epsilon 1 "));
+    assert_non_null(strstr(r.out, "  died     epsilon 0.5 "));
+    cli_free(&r);
+    assert_int_equal(system("rm -rf good bad*"), 0);
+}
+
+static void an_interrupted_run_names_its_charge(void **state) {
+    (void)state;
+    make_world();
+    cli_ok("%s --epsilon 1 --budget-epsilon 5 --budget-delta 1e-3 -o good", train);
+    const pid_t pid = cli_start("train W.csv --method mp-lowrank --rounds 1000000 "
+                                "--epsilon 0.5 --threads 1 --ledger L.db -o bad");
+    for (int k = 0; k < 500 && entries() < 2; k++) cli_sleep(0.02);
+    kill(pid, SIGINT);
+    assert_int_equal(cli_wait(pid), 130);
+    char *err = cli_read(".err");
+    const char words[] =
+        "ledger L.db keeps the charge of (epsilon = 0.5, delta = 1e-05), "
+        "adjacency replace-one, sampling: all\n";
+    if (!strstr(err, words)) fail_msg("%s", err);
+    free(err);
+    assert_state(1, "died", "bad");
+    assert_int_equal(system("rm -rf good bad*"), 0);
+}
+
 static double now(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -276,6 +325,8 @@ int main(void) {
         cmocka_unit_test(what_has_no_price_is_refused),
         cmocka_unit_test(kinds_hold_more_runs),
         cmocka_unit_test(kinds_are_kept),
+        cmocka_unit_test(entries_say_what_became_of_runs),
+        cmocka_unit_test(an_interrupted_run_names_its_charge),
         cmocka_unit_test(kill_9_never_under_counts),
         cmocka_unit_test(runs_at_once_share_the_budget),
     };

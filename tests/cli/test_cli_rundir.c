@@ -144,6 +144,7 @@ static void interrupted(int number) {
     char *out = cli_read(".out"), *err = cli_read(".err");
     assert_string_equal(out, "");
     assert_int_equal(strncmp(err, "billboard: ", 11), 0);
+    assert_non_null(strstr(err, "nothing was written, nothing was charged\n"));
     free(out);
     free(err);
 }
@@ -156,6 +157,28 @@ static void ctrl_c_leaves_nothing(void **state) {
 static void sigterm_leaves_nothing(void **state) {
     (void)state;
     interrupted(SIGTERM);
+}
+
+/* The terminal was closed. */
+static void sighup_leaves_nothing(void **state) {
+    (void)state;
+    interrupted(SIGHUP);
+}
+
+/* Under nohup it goes on. */
+static void an_ignored_sighup_stays_ignored(void **state) {
+    (void)state;
+    const struct sigaction ignore = {.sa_handler = SIG_IGN};
+    struct sigaction before;
+    make_world();
+    assert_int_equal(sigaction(SIGHUP, &ignore, &before), 0);
+    const pid_t pid = cli_start("train W.csv --method mp-lowrank --epsilon 1 --rounds "
+                                "20000 --threads 1 -o hup");
+    assert_int_equal(sigaction(SIGHUP, &before, NULL), 0);
+    for (int k = 0; k < 500 && !cli_count("hup.tmp-*"); k++) cli_sleep(0.02);
+    kill(pid, SIGHUP);
+    assert_int_equal(cli_wait(pid), 0);
+    assert_true(cli_exists("hup/public/statement.txt"));
 }
 
 static void kill_9_leaves_only_the_temporary_directory(void **state) {
@@ -292,6 +315,8 @@ int main(void) {
         cmocka_unit_test(an_open_method_has_no_public_billboard),
         cmocka_unit_test(ctrl_c_leaves_nothing),
         cmocka_unit_test(sigterm_leaves_nothing),
+        cmocka_unit_test(sighup_leaves_nothing),
+        cmocka_unit_test(an_ignored_sighup_stays_ignored),
         cmocka_unit_test(kill_9_leaves_only_the_temporary_directory),
         cmocka_unit_test(one_run_at_a_time_has_a_place),
         cmocka_unit_test(a_baseline_that_fails_takes_nothing_along),

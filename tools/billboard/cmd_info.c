@@ -2,11 +2,19 @@
 #include "cmd.h"
 #include "data/info.h"
 #include "data/ranges.h"
+#include "info_start.h"
 #include "train/population.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+/* The names of the training options that this command has, too. */
+static const char *const same[] = {"task",   "target", "features", "ignore",
+                                   "format", "labels", "tasks"};
+enum { SAME = sizeof same / sizeof *same };
+
 typedef struct request {
+    const char *given[SAME];  /* their texts; NULL: not given */
     bb_train_options options; /* those that say how to read, and --output */
     const char *path;
     bool ranges, json, multilabel;
@@ -23,11 +31,6 @@ enum {
     IMAGE = 'i',
     FIRST_KEY = 1000
 };
-
-/* The names of the training options that this command has, too. */
-static const char *const same[] = {"task",   "target", "features", "ignore",
-                                   "format", "labels", "tasks"};
-enum { SAME = sizeof same / sizeof *same };
 
 /* -- saying it
  * ------------------------------------------------------------------------- */
@@ -63,10 +66,10 @@ static json_t *image_json(const bb_info *info) {
 }
 
 static bb_status print_json(const bb_info *info, const bb_dataset *data,
-                            const cmd_output *output) {
+                            const char *start, const cmd_output *output) {
     json_t *json = json_pack(
         "{s:I,s:I,s:I,s:{s:I,s:o,s:I},s:b,s:{s:s,s:o,s:o,s:I},s:{s:I,s:I},s:o,s:o,s:o,"
-        "s:o}",
+        "s:o,s:o}",
         "tasks", (json_int_t)info->tasks, "rows", (json_int_t)info->rows, "features",
         (json_int_t)info->features, "rows_per_task", "min",
         (json_int_t)info->least_rows, "median", bb_json_real(info->median_rows), "max",
@@ -77,7 +80,8 @@ static bb_status print_json(const bb_info *info, const bb_dataset *data,
         (json_int_t)info->missing_features, "targets",
         (json_int_t)info->missing_targets, "constant_columns",
         constants_json(info, data), "classes", classes_json(info), "labels",
-        labels_json(info), "image", image_json(info));
+        labels_json(info), "image", image_json(info), "start",
+        start ? json_string(start) : json_null());
     const bb_status status = cmd_output_json(output, json);
     json_decref(json);
     return status;
@@ -112,6 +116,28 @@ static void print_text(const bb_info *info, const bb_dataset *data, FILE *stream
     fputs(info->constants > MOST_NAMES ? ", ...\n" : "\n", stream);
 }
 
+static void print_start(const bb_info *info, const char *start, FILE *stream) {
+    if (!start) return;
+    fprintf(stream, "\nto start with:\n  %s\n", start);
+    if (info->classes && !info->height)
+        fprintf(stream,
+                "if the targets are classes: --loss softmax --classes %.0f --method "
+                "fedavg --batch 10\n",
+                info->most_target + 1.0);
+    if (!info->height)
+        fputs("where ranges of the columns are publicly known: --scale ranges.json in "
+              "place of --standardize unit-rows\n",
+              stream);
+}
+
+/* The flags that training needs to read the same, and the command. */
+static bb_status command_of(const request *r, const bb_info *info, char **start) {
+    info_flag flag[SAME + 1];
+    for (size_t k = 0; k < SAME; k++) flag[k] = (info_flag){same[k], r->given[k]};
+    flag[SAME] = (info_flag){"image", r->image};
+    return info_start(info, r->path, flag, SAME + 1, start);
+}
+
 static bb_status write_ranges(const bb_dataset *data, const char *path, FILE *stream) {
     bb_ranges ranges = {0};
     if (!path) return bb_fail(BB_EUSAGE, "ranges where to? give --output FILE");
@@ -130,6 +156,7 @@ static bb_status inform(const request *r, const cmd_output *output) {
     bb_read_options format = bb_population_format(&r->options);
     bb_dataset data = {0};
     bb_info info = {0};
+    char *start = NULL;
     format.keep_missing = format.target_optional = true;
     format.multilabel = r->multilabel;
     format.image = r->image;
@@ -137,13 +164,17 @@ static bb_status inform(const request *r, const cmd_output *output) {
         return bb_fail(BB_EUSAGE, "--output is for the ranges: give --ranges, too");
     bb_status status = bb_read(r->path, &format, &data);
     if (!status) status = bb_info_open(&info, &data);
-    if (!status && r->json)
-        status = print_json(&info, &data, output);
-    else if (!status)
+    if (!status) status = command_of(r, &info, &start);
+    if (!status && r->json) {
+        status = print_json(&info, &data, start, output);
+    } else if (!status) {
         print_text(&info, &data, output->stream);
+        print_start(&info, start, output->stream);
+    }
     if (!status && r->ranges)
         status =
             write_ranges(&data, r->options.output, r->json ? stderr : output->stream);
+    free(start);
     bb_info_close(&info);
     bb_dataset_free(&data);
     return status;
@@ -160,6 +191,7 @@ static void set(request *r, const char *name, const char *text) {
 static error_t parse(int key, char *text, struct argp_state *state) {
     request *r = state->input;
     if (key >= FIRST_KEY && key < FIRST_KEY + SAME) {
+        r->given[key - FIRST_KEY] = text;
         set(r, same[key - FIRST_KEY], text);
         return 0;
     }

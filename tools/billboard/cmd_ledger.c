@@ -47,9 +47,11 @@ static json_t *priced(const contents *c, json_t *object, double amount) {
 }
 
 static json_t *entry_json(const contents *c, const bb_ledger_entry *e) {
-    json_t *json = json_pack("{s:I,s:s,s:s,s:f,s:f}", "id", (json_int_t)e->id, "time",
-                             e->time, "description", e->description, "epsilon",
-                             e->epsilon, "delta", e->delta);
+    json_t *json =
+        json_pack("{s:I,s:s,s:s,s:f,s:f,s:s,s:o}", "id", (json_int_t)e->id, "time",
+                  e->time, "description", e->description, "epsilon", e->epsilon,
+                  "delta", e->delta, "state", bb_ledger_state_name(e->state),
+                  "directory", *e->directory ? json_string(e->directory) : json_null());
     return priced(c, json, e->cost);
 }
 
@@ -110,11 +112,13 @@ static void print_text(const contents *c, FILE *stream) {
         print_pair(c, "left", left_of(c->terms.epsilon, c->epsilon),
                    left_of(c->terms.delta, c->delta), 0.0, stream);
     for (size_t i = 0; i < c->entries; i++) {
-        fprintf(stream, "%s%4lld  %s  epsilon %-10.6g delta %-10.6g", i ? "" : "\n",
-                c->entry[i].id, c->entry[i].time, c->entry[i].epsilon,
-                c->entry[i].delta);
-        print_amount(c, c->entry[i].cost, stream);
-        fprintf(stream, " %s\n", c->entry[i].description);
+        const bb_ledger_entry *e = &c->entry[i];
+        fprintf(stream, "%s%4lld  %s  %-7s  epsilon %-10.6g delta %-10.6g",
+                i ? "" : "\n", e->id, e->time, bb_ledger_state_name(e->state),
+                e->epsilon, e->delta);
+        print_amount(c, e->cost, stream);
+        fprintf(stream, " %s\n", e->description);
+        if (*e->directory) fprintf(stream, "      %s\n", e->directory);
     }
 }
 
@@ -140,7 +144,9 @@ int cmd_ledger(int argc, char **argv) {
         option,
         parse,
         "FILE",
-        "Shows a population's privacy budget, and the runs that were charged to it.",
+        "Shows a population's privacy budget, and the runs that were charged to it: "
+        "running; done; died, if its process ended before it was done; or unknown, if "
+        "that cannot be seen from here. A run keeps its charge however it ends.",
         NULL,
         NULL,
         NULL};
@@ -149,6 +155,7 @@ int cmd_ledger(int argc, char **argv) {
     bb_ledger *ledger = NULL;
     cmd_output output = {0};
     argp_parse(&argp, argc, argv, 0, NULL, &r);
+    bb_ledger_on_wait(cmd_say_waiting, NULL);
     bb_status status = cmd_output_open(&output);
     if (!status) status = bb_ledger_read(&ledger, r.path, &c.terms);
     if (!status) status = bb_ledger_spent(ledger, &c.epsilon, &c.delta);

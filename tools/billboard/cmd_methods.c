@@ -60,11 +60,13 @@ static bb_status method_json(const bb_method *m, json_t **out) {
     return status;
 }
 
-static bb_status print_json(const cmd_output *output) {
+/* All methods, or one. */
+static bb_status print_json(const bb_method *only, const cmd_output *output) {
     json_t *list = json_array();
     bb_status status = BB_OK;
     for (size_t i = 0; bb_method_at(i) && !status; i++) {
         json_t *method = NULL;
+        if (only && bb_method_at(i) != only) continue;
         status = method_json(bb_method_at(i), &method);
         cmd_append(&list, method);
     }
@@ -105,17 +107,62 @@ static void print_text(FILE *stream) {
     }
     fputs("alone: shares nothing. open: shares everything in the clear, never private. "
           "private:\nshares only what the door has noised (--epsilon), or everything "
-          "(--mechanism none).\n",
+          "(--mechanism none).\n`billboard methods METHOD' says more of one.\n",
           stream);
 }
 
+/* -- the page of one method
+ * ------------------------------------------------------------- */
+
+static const char *kind_text(bb_method_kind kind) {
+    static const char *const text[] = {
+        "alone: shares nothing", "open: shares everything in the clear, never private",
+        "private: shares only what the door has noised, with --epsilon; everything, "
+        "with "
+        "--mechanism none"};
+    return text[kind];
+}
+
+static void page_option(const bb_option *o, FILE *stream) {
+    char expects[600];
+    bb_option_expects(o, expects, sizeof expects);
+    fprintf(stream, "\n  %s=%s\n      %s\n      expects %s; default %s\n", o->name,
+            o->argument && *o->argument ? o->argument : "VALUE", o->help, expects,
+            o->fallback ? o->fallback : "none");
+}
+
+static void print_page(const bb_method *m, FILE *stream) {
+    fprintf(stream, "%s: %s\n\nkind    %s\nlosses  ", m->name, m->summary,
+            kind_text(m->kind));
+    print_losses(m, stream);
+    fputs("\n", stream);
+    if (m->follows)
+        fputs("        goes on from another method: --phase or --finetune\n", stream);
+    if (m->clustered) fputs("        needs groups of tasks: --cluster\n", stream);
+    fprintf(stream, m->options.count ? "\nOptions, each --set NAME=VALUE:\n"
+                                     : "\nThere are no options.\n");
+    for (size_t k = 0; k < m->options.count; k++)
+        page_option(&m->options.row[k], stream);
+    if (!m->follows)
+        fprintf(stream, "\nExample: billboard train DATA --method %s%s%s%s -o RUN\n",
+                m->name, m->losses & (1U << BB_LOSS_SQUARED) ? "" : " --loss logistic",
+                m->clustered ? " --cluster COLUMN" : "",
+                m->kind == BB_METHOD_PRIVATE ? " --epsilon 1" : "");
+}
+
+typedef struct request {
+    const char *name; /* NULL: all */
+    bool json;
+} request;
+
 static error_t parse(int key, char *text, struct argp_state *state) {
-    bool *json = state->input;
-    (void)text;
+    request *r = state->input;
     if (key == 'j')
-        *json = true;
+        r->json = true;
+    else if (key == ARGP_KEY_ARG && !r->name)
+        r->name = text;
     else if (key == ARGP_KEY_ARG)
-        argp_error(state, "takes no arguments, got \"%s\"", text);
+        argp_error(state, "takes one METHOD");
     else
         return ARGP_ERR_UNKNOWN;
     return 0;
@@ -124,16 +171,25 @@ static error_t parse(int key, char *text, struct argp_state *state) {
 int cmd_methods(int argc, char **argv) {
     static const struct argp_option option[] = {
         {"json", 'j', NULL, 0, "as one JSON object", 0}, {0}};
-    const struct argp argp = {
-        option, parse,
-        NULL,   "Lists the learning methods with their options and defaults.",
-        NULL,   NULL,
-        NULL};
-    bool json = false;
-    cmd_output output;
-    argp_parse(&argp, argc, argv, 0, NULL, &json);
+    const struct argp argp = {option,
+                              parse,
+                              "[METHOD]",
+                              "Lists the learning methods with their options and "
+                              "defaults; or says everything of one.",
+                              NULL,
+                              NULL,
+                              NULL};
+    request r = {0};
+    cmd_output output = {0};
+    argp_parse(&argp, argc, argv, 0, NULL, &r);
+    const bb_method *only = r.name ? bb_method_find(r.name) : NULL;
     bb_status status = cmd_output_open(&output);
-    if (!status && json) status = print_json(&output);
-    if (!status && !json) print_text(output.stream);
+    if (!status && r.name && !only)
+        status = bb_fail(BB_EUSAGE, "unknown method \"%s\"; see `billboard methods'",
+                         r.name);
+    if (!status && r.json) status = print_json(only, &output);
+    if (!status && !r.json && only) print_page(only, output.stream);
+    if (!status && !r.json && !only) print_text(output.stream);
+    output.wrap = !r.json;
     return cmd_output_close(&output, status);
 }

@@ -1,13 +1,14 @@
 #include "base/memory.h"
 #include "cmd.h"
 #include "flags.h"
+#include "privacy/ledger/ledger.h"
 #include "progress.h"
 #include "train/train.h"
 
 #include <signal.h>
 #include <stdlib.h>
 
-/* Set by Ctrl-C or SIGTERM; the run ends before the next task works. */
+/* Set by Ctrl-C, SIGTERM or SIGHUP; the run ends before the next task works. */
 static volatile sig_atomic_t stopped;
 
 static void stop(int number) {
@@ -15,11 +16,15 @@ static void stop(int number) {
     stopped = 1;
 }
 
-/* The second Ctrl-C ends the program at once. */
+/* The second Ctrl-C ends the program at once. What the caller had ignored, as nohup does,
+ * stays so. */
 static void listen(void) {
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
     const struct sigaction action = {.sa_handler = stop, .sa_flags = (int)SA_RESETHAND};
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    struct sigaction before;
+    for (size_t k = 0; k < sizeof signals / sizeof *signals; k++)
+        if (sigaction(signals[k], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+            sigaction(signals[k], &action, NULL);
 }
 
 /* The command line, in its order. */
@@ -78,6 +83,11 @@ static void warn(void *self, const char *text) {
     fprintf(stderr, "billboard: warning: %s\n", text);
 }
 
+static void wait_for_ledger(void *self, const char *path) {
+    progress_close(self);
+    cmd_say_waiting(NULL, path);
+}
+
 int cmd_train(int argc, char **argv) {
     line l = {0};
     bb_train_request request = {0};
@@ -90,6 +100,7 @@ int cmd_train(int argc, char **argv) {
     if (!status) status = cmd_output_open(&output);
     if (!status) {
         listen();
+        bb_ledger_on_wait(wait_for_ledger, &bar);
         status = bb_train_run(&request, l.data, &watch, &report);
         progress_close(&bar);
     }
@@ -99,6 +110,7 @@ int cmd_train(int argc, char **argv) {
         json_decref(json);
     } else if (!status) {
         status = bb_report_text(&report, output.stream);
+        output.wrap = true;
     }
     bb_train_request_free(&request);
     free(l.flag);

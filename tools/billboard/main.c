@@ -2,6 +2,7 @@
 #include "linalg/linalg.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -39,9 +40,10 @@ static void list(FILE *stream) {
           stream);
     for (size_t i = 0; i < COMMANDS; i++)
         fprintf(stream, "  %-10s %s\n", known[i].name, known[i].summary);
-    fputs("\n`billboard COMMAND --help' explains a command; `billboard --version' says "
-          "which this is.\n",
-          stream);
+    fputs(
+        "\n`billboard COMMAND --help' explains a command, `billboard methods METHOD' a "
+        "method;\n`billboard --version' says which this is.\n",
+        stream);
 }
 
 static const command *find(const char *name) {
@@ -51,21 +53,23 @@ static const command *find(const char *name) {
 }
 
 static int run(const command *c, int argc, char **argv) {
-    char title[40];
+    char title[40], help[] = "--help";
     snprintf(title, sizeof title, "%s", c->title);
     argv[0] = title;
+    if (argc > 1 && strcmp(argv[1], "-h") == 0) argv[1] = help;
     return c->run(argc, argv);
 }
 
-static int help(int argc, char **argv) {
+/* `billboard help' and `billboard help COMMAND'. */
+static int help(const char *name) {
     char flag[] = "--help", *arguments[] = {NULL, flag, NULL};
-    if (argc < 3) {
+    if (!name) {
         list(stdout);
         return fflush(stdout) ? 1 : 0;
     }
-    const command *c = find(argv[2]);
+    const command *c = find(name);
     if (c) return run(c, 2, arguments);
-    return cmd_failed(bb_fail(BB_EUSAGE, "help: there is no command \"%s\"", argv[2]));
+    return cmd_failed(bb_fail(BB_EUSAGE, "help: there is no command \"%s\"", name));
 }
 
 /* A standard stream that is closed would lend its number to the next file opened, and
@@ -76,24 +80,31 @@ static void keep_standard_streams(void) {
             (void)!open("/dev/null", fd == STDERR_FILENO ? O_WRONLY : O_RDONLY);
 }
 
+/* Nothing dies of a reader of its messages who leaves; cmd_output_close sees to stdout. */
+static void ignore_sigpipe(void) {
+    const struct sigaction ignore = {.sa_handler = SIG_IGN};
+    sigaction(SIGPIPE, &ignore, NULL);
+}
+
+static bool asks_for_help(const char *name) {
+    return strcmp(name, "help") == 0 || strcmp(name, "--help") == 0 ||
+           strcmp(name, "-h") == 0;
+}
+
 int main(int argc, char **argv) {
     keep_standard_streams();
+    ignore_sigpipe();
     argp_err_exit_status = bb_status_exit_code(BB_EUSAGE);
-    const char *name = argc > 1 ? argv[1] : "";
-    if (strcmp(name, "--version") == 0) {
+    if (argc < 2) return help(NULL);
+    if (strcmp(argv[1], "--version") == 0) {
         puts("billboard " BB_VERSION);
         return fflush(stdout) ? 1 : 0;
     }
-    if (strcmp(name, "help") == 0 || strcmp(name, "--help") == 0)
-        return help(argc, argv);
-    const command *c = find(name);
-    if (!c) {
-        const bb_status status =
-            *name ? bb_fail(BB_EUSAGE,
-                            "there is no command \"%s\"; see `billboard help'", name)
-                  : bb_fail(BB_EUSAGE, "which command? see `billboard help'");
-        return cmd_failed(status);
-    }
+    if (asks_for_help(argv[1])) return help(argc > 2 ? argv[2] : NULL);
+    const command *c = find(argv[1]);
+    if (!c)
+        return cmd_failed(bb_fail(
+            BB_EUSAGE, "there is no command \"%s\"; see `billboard help'", argv[1]));
     const bb_status status = bb_linalg_start();
     return status ? cmd_failed(status) : run(c, argc - 1, argv + 1);
 }

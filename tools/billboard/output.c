@@ -1,14 +1,37 @@
 #include "base/json.h"
+#include "base/number.h"
 #include "cmd.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+enum { USUAL_WIDTH = 80, LEAST_WIDTH = 20 };
+
+size_t cmd_width(int fd) {
+    const char *columns = getenv("COLUMNS");
+    struct winsize size = {0};
+    uint64_t width = 0;
+    if (isatty(fd) != 1) return 0;
+    if (!columns || !bb_number_count(columns, &width)) width = 0;
+    if (!width && ioctl(fd, TIOCGWINSZ, &size) == 0) width = size.ws_col;
+    if (!width) return USUAL_WIDTH;
+    return width < LEAST_WIDTH ? LEAST_WIDTH : (size_t)width;
+}
 
 int cmd_failed(bb_status status) {
     const char *message = bb_last_error();
     fprintf(stderr, "billboard: %s\n", *message ? message : bb_status_text(status));
     return bb_status_exit_code(status);
+}
+
+void cmd_say_waiting(void *self, const char *path) {
+    (void)self;
+    fprintf(stderr, "billboard: ledger %s is locked by another process: waiting\n",
+            path);
 }
 
 bb_status cmd_output_open(cmd_output *output) {
@@ -32,6 +55,57 @@ void cmd_append(json_t **list, json_t *item) {
     }
 }
 
+/* How many bytes of the line, up to a blank between words, the terminal can show. UTF-8:
+ * bytes that go on with a character take no column. */
+static size_t fitting(const char *line, size_t length, size_t width) {
+    size_t columns = 0, blank = 0;
+    bool word = false;
+    for (size_t k = 0; k < length; k++) {
+        columns += ((unsigned char)line[k] & 0xc0) != 0x80;
+        if (line[k] != ' ')
+            word = true;
+        else if (word)
+            blank = k;
+        if (columns > width && blank) return blank;
+    }
+    return length;
+}
+
+/* What goes on begins where the line does. */
+static void put_wrapped(FILE *to, const char *line, size_t length, size_t width) {
+    const size_t blanks = strspn(line, " "), indent = blanks < width / 2 ? blanks : 0;
+    size_t take = fitting(line, length, width);
+    fprintf(to, "%.*s\n", (int)take, line);
+    while (take < length) {
+        line += take + 1;
+        length -= take + 1;
+        take = fitting(line, length, width - indent);
+        fprintf(to, "%*s%.*s\n", (int)indent, "", (int)take, line);
+    }
+}
+
+/* Lines that are longer than a terminal are broken where that was asked for. */
+static void put_answer(const cmd_output *output) {
+    const size_t width = output->wrap ? cmd_width(STDOUT_FILENO) : 0;
+    if (!width) {
+        fwrite(output->text, 1, output->size, stdout);
+        return;
+    }
+    for (const char *line = output->text; *line;) {
+        const size_t length = strcspn(line, "\n");
+        put_wrapped(stdout, line, length, width);
+        line += length + (line[length] == '\n');
+    }
+}
+
+/* The reader has left: main ignores SIGPIPE, so that no run dies of it half-way; now
+ * that all is done, the program ends by it. */
+static void end_by_sigpipe(void) {
+    const struct sigaction usual = {.sa_handler = SIG_DFL};
+    sigaction(SIGPIPE, &usual, NULL);
+    raise(SIGPIPE);
+}
+
 int cmd_output_close(cmd_output *output, bb_status status) {
     if (output->stream) {
         const bool broken = ferror(output->stream);
@@ -39,8 +113,10 @@ int cmd_output_close(cmd_output *output, bb_status status) {
             status = bb_fail(BB_ENOMEM, "no memory for the output");
     }
     if (!status && output->size) {
-        fwrite(output->text, 1, output->size, stdout);
-        if (fflush(stdout) || ferror(stdout))
+        put_answer(output);
+        const bool failed = fflush(stdout) || ferror(stdout);
+        if (failed && errno == EPIPE) end_by_sigpipe();
+        if (failed)
             status = bb_fail(BB_EIO, "standard output: cannot be written: %s",
                              strerror(errno));
     }

@@ -1,19 +1,25 @@
-/* progress.h - a progress bar on stderr, if stderr is a terminal. */
+/* progress.h - one line on stderr that says how far a run is, if stderr is a terminal. */
 #ifndef BILLBOARD_PROGRESS_H
 #define BILLBOARD_PROGRESS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+enum { PROGRESS_WORD = 64 };
+
 typedef struct progress {
     bool terminal, drawn;
-    double last; /* when it was drawn, in seconds */
+    double opened, last;      /* seconds: when it began, and was last drawn */
+    char what[PROGRESS_WORD]; /* the stage that is shown, ... */
+    double since;             /* ... when it began, ... */
+    uint32_t done;            /* ... and how much of it is done */
 } progress;
 
 progress progress_open(void);
 /* A step that has no measure: "reading data.csv". */
 void progress_say(progress *p, const char *what);
-/* Has the shape of bb_observer.progress; draws at most ten times a second. */
+/* Has the shape of bb_observer.progress; draws at most ten times a second: how much is
+ * done, the time since the start of all, and what the stage will still take. */
 void progress_round(void *self, uint32_t round, uint32_t rounds);
 /* The same for bb_observer.at_home. */
 void progress_home(void *self, const char *method, uint32_t done, uint32_t tasks);

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -12,7 +13,7 @@
 
 /* "BBLG", so that no other program's database is taken for a ledger. */
 #define APPLICATION_ID 1111641159
-enum { PATIENCE_MS = 10000, NAP_NS = 5000000 };
+enum { PATIENCE_MS = 10000, NOTICE_MS = 1000, NAP_MS = 5 };
 
 bb_status bb_ledger_complain(const bb_ledger *ledger, int code) {
     switch (code & 0xff) {
@@ -37,14 +38,36 @@ bb_status bb_ledger_complain(const bb_ledger *ledger, int code) {
     }
 }
 
+/* Who hears of locks; set once, at a program's start. */
+static struct {
+    void (*say)(void *self, const char *path);
+    void *self;
+} listener;
+
+void bb_ledger_on_wait(void (*say)(void *self, const char *path), void *self) {
+    listener.say = say;
+    listener.self = self;
+}
+
+/* The k-th nap of a wait; false: it was long enough. SQLite's busy handler. */
+static int nap(void *self, int k) {
+    const bb_ledger *ledger = self;
+    const struct timespec time = {.tv_nsec = NAP_MS * 1000000L};
+    if (k >= PATIENCE_MS / NAP_MS) return 0;
+    if (k == NOTICE_MS / NAP_MS && listener.say)
+        listener.say(listener.self, ledger->path);
+    nanosleep(&time, NULL);
+    return 1;
+}
+
+/* Waits by itself: SQLite does not where it fears a deadlock. */
 bb_status bb_ledger_execute(const bb_ledger *ledger, const char *sql) {
-    const struct timespec nap = {.tv_nsec = NAP_NS};
-    int code = SQLITE_BUSY;
-    for (int k = 0; k < PATIENCE_MS / (NAP_NS / 1000000); k++) {
-        code = sqlite3_exec(ledger->db, sql, NULL, NULL, NULL);
-        if ((code & 0xff) != SQLITE_BUSY) break;
-        nanosleep(&nap, NULL);
-    }
+    bb_ledger *waiting = (bb_ledger *)(uintptr_t)ledger;
+    int code, k = 0;
+    sqlite3_busy_handler(ledger->db, NULL, NULL);
+    do code = sqlite3_exec(ledger->db, sql, NULL, NULL, NULL);
+    while ((code & 0xff) == SQLITE_BUSY && nap(waiting, k++));
+    sqlite3_busy_handler(ledger->db, nap, waiting);
     return code == SQLITE_OK ? BB_OK : bb_ledger_complain(ledger, code);
 }
 
@@ -59,7 +82,7 @@ bb_status bb_ledger_prepare(const bb_ledger *ledger, const char *sql,
     return code == SQLITE_OK ? BB_OK : bb_ledger_complain(ledger, code);
 }
 
-static bb_status integer(const bb_ledger *ledger, const char *sql, long long *out) {
+bb_status bb_ledger_integer(const bb_ledger *ledger, const char *sql, long long *out) {
     sqlite3_stmt *query = NULL;
     bb_status status = bb_ledger_prepare(ledger, sql, &query);
     if (status) return status;
@@ -77,9 +100,11 @@ static bb_status integer(const bb_ledger *ledger, const char *sql, long long *ou
  * be asked inside a transaction: another process may be creating it. */
 static bb_status look(bb_ledger *ledger, bool *empty) {
     long long tables = 0, application = 0, version = 0;
-    bb_status status = integer(ledger, "SELECT count(*) FROM sqlite_schema", &tables);
-    if (!status) status = integer(ledger, "PRAGMA application_id", &application);
-    if (!status) status = integer(ledger, "PRAGMA user_version", &version);
+    bb_status status =
+        bb_ledger_integer(ledger, "SELECT count(*) FROM sqlite_schema", &tables);
+    if (!status)
+        status = bb_ledger_integer(ledger, "PRAGMA application_id", &application);
+    if (!status) status = bb_ledger_integer(ledger, "PRAGMA user_version", &version);
     if (status) return status;
     *empty = tables == 0 && application == 0 && version == 0;
     if (*empty) return BB_OK;
@@ -129,7 +154,7 @@ static bb_status open_database(bb_ledger **out, const char *path, int flags) {
                             : bb_ledger_complain(ledger, SQLITE_NOMEM);
         goto done;
     }
-    sqlite3_busy_timeout(ledger->db, PATIENCE_MS);
+    sqlite3_busy_handler(ledger->db, nap, ledger);
 done:
     if (status) {
         bb_ledger_close(ledger);
@@ -207,5 +232,6 @@ void bb_ledger_close(bb_ledger *ledger) {
     sqlite3_close(ledger->db);
     free(ledger->path);
     free(ledger->population);
+    free(ledger->directory);
     free(ledger);
 }

@@ -71,10 +71,22 @@ typedef struct bb_ledger_charge {
     const bb_rdp_event *event; /* rounds with sampled tasks, besides */
 } bb_ledger_charge;
 
+/* Of the run that an entry was reserved for. It says nothing about the budget, which an
+ * entry keeps however its run ended. */
+typedef enum bb_ledger_state {
+    BB_LEDGER_UNKNOWN, /* an older program's, or another machine's or container's */
+    BB_LEDGER_RUNNING,
+    BB_LEDGER_DONE, /* its run directory was complete */
+    BB_LEDGER_DIED  /* its process is gone: it failed, was stopped, or was killed */
+} bb_ledger_state;
+const char *bb_ledger_state_name(bb_ledger_state state); /* "running" */
+
 typedef struct bb_ledger_entry {
     long long id;
     char *time;        /* UTC, ISO 8601 */
     char *description; /* method, mechanism, rounds */
+    char *directory;   /* absolute; "" if not known */
+    bb_ledger_state state;
     double epsilon, delta;
     double cost; /* mu^2 or RDP; NAN in kind sum */
 } bb_ledger_entry;
@@ -82,6 +94,10 @@ typedef struct bb_ledger_entry {
 /* The order at which one Gaussian release may be largest, a mu^2 / 2 = limit(a), of the
  * orders 1 + n 10^k with n of two digits. E > 0, 0 < D < 1. */
 double bb_ledger_order(double epsilon, double delta);
+
+/* Calls `say` once whenever a ledger has been locked by others for a second, before
+ * waiting on; NULL says nothing. For a program's start: it holds for all threads. */
+void bb_ledger_on_wait(void (*say)(void *self, const char *path), void *self);
 
 /* Creates the ledger with `terms` (also in an empty file), or joins it; terms that
  * differ from an existing ledger's are BB_EUSAGE and name what differs. A population of
@@ -105,6 +121,13 @@ BB_MUST_CHECK bb_status bb_ledger_read(bb_ledger **out, const char *path,
 BB_MUST_CHECK bb_status bb_ledger_reserve(bb_ledger *ledger,
                                           const bb_ledger_charge *charge,
                                           const char *description, long long *id);
+/* Names the run directory that is noted with what is reserved from now on. */
+BB_MUST_CHECK bb_status bb_ledger_name_run(bb_ledger *ledger, const char *directory);
+/* The last entry that was reserved through this handle; 0: none. */
+long long bb_ledger_reserved(const bb_ledger *ledger);
+/* Its run is done. An entry that is not marked so is running while its process lives,
+ * and died after. */
+BB_MUST_CHECK bb_status bb_ledger_finish(bb_ledger *ledger);
 /* What all entries together amount to, rounded up. Kind sum: the sums; kinds gdp and
  * rdp: the epsilon that their total is at delta = D. */
 BB_MUST_CHECK bb_status bb_ledger_spent(bb_ledger *ledger, double *epsilon,

@@ -181,11 +181,12 @@ bb_status bb_ledger_reserve(bb_ledger *ledger, const bb_ledger_charge *charge,
     if (!status) status = check_budget(ledger, charge, cost);
     if (!status) status = insert(ledger, charge, cost, description);
     const long long number = sqlite3_last_insert_rowid(ledger->db);
+    if (!status) status = bb_ledger_note_run(ledger, number);
     if (!status) status = bb_ledger_execute(ledger, "COMMIT");
     if (status)
         bb_ledger_roll_back(ledger);
     else
-        *id = number;
+        *id = ledger->reserved = number;
     return status;
 }
 
@@ -229,6 +230,7 @@ static bb_status append(const bb_ledger *ledger, sqlite3_stmt *row,
     *count += 1;
     if (!status) status = copy_text(row, 4, &entry->time);
     if (!status) status = copy_text(row, 5, &entry->description);
+    if (!status) status = bb_ledger_load_run(ledger, entry);
     return status;
 }
 
@@ -256,6 +258,7 @@ void bb_ledger_entries_free(bb_ledger_entry *entries, size_t count) {
     for (size_t k = 0; k < count; k++) {
         free(entries[k].time);
         free(entries[k].description);
+        free(entries[k].directory);
     }
     free(entries);
 }

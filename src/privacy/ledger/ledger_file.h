@@ -15,6 +15,8 @@ enum { BB_LEDGER_VERSION_SUM = 1, BB_LEDGER_VERSION_COST = 2 };
 struct bb_ledger {
     sqlite3 *db;
     char *path, *population;
+    char *directory;    /* of the run that reserves; NULL: not named */
+    long long reserved; /* the last entry made through this handle; 0: none */
     int version;
     bb_ledger_terms terms; /* the kind is never BB_LEDGER_ANY */
     double limit;          /* of kinds gdp and rdp */
@@ -28,6 +30,9 @@ BB_MUST_CHECK bb_status bb_ledger_execute(const bb_ledger *ledger, const char *s
 void bb_ledger_roll_back(const bb_ledger *ledger);
 BB_MUST_CHECK bb_status bb_ledger_prepare(const bb_ledger *ledger, const char *sql,
                                           sqlite3_stmt **out);
+/* The integer that a query has for an answer. */
+BB_MUST_CHECK bb_status bb_ledger_integer(const bb_ledger *ledger, const char *sql,
+                                          long long *out);
 /* 0 <= epsilon <= BB_LEDGER_MOST_EPSILON and 0 <= delta < 1. */
 bool bb_ledger_price_is_valid(double epsilon, double delta);
 
@@ -44,6 +49,14 @@ BB_MUST_CHECK bb_status bb_ledger_load_terms(bb_ledger *ledger);
  */
 BB_MUST_CHECK bb_status bb_ledger_compare_terms(const bb_ledger *ledger,
                                                 const bb_ledger_terms *asked);
+
+/* ---- the runs behind entries: ledger_runs.c ---- */
+
+/* Notes that the entry is this process's, in the caller's transaction. */
+BB_MUST_CHECK bb_status bb_ledger_note_run(const bb_ledger *ledger, long long entry);
+/* Fills state and directory of an entry that has its number. */
+BB_MUST_CHECK bb_status bb_ledger_load_run(const bb_ledger *ledger,
+                                           bb_ledger_entry *entry);
 
 /* ---- costs in the currency of kinds gdp and rdp: ledger_cost.c ---- */
 
