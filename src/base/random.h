@@ -22,7 +22,8 @@ typedef enum bb_purpose {
     BB_FOR_TEST,      /* test-suites */
     BB_FOR_COHORT,    /* who takes part in a round of such a run */
     BB_FOR_FINISH,    /* one task's own draws at the end of a phase of such a run */
-    BB_FOR_START      /* where models start, which is public */
+    BB_FOR_START,     /* where models start, which is public */
+    BB_FOR_BOOTSTRAP  /* resamples of tasks */
 } bb_purpose;
 
 enum { BB_RANDOM_BUFFER = 512 };

@@ -4,17 +4,23 @@
 
 #include <stdlib.h>
 
+static bb_status score_numbers(const bb_dataset *rows, const double *prediction,
+                               bb_assessed *a) {
+    const bb_scored scored = {a->loss, rows->tasks, rows->first, rows->y, prediction};
+    bb_status status = bb_metrics_all(&scored, &a->metrics);
+    if (!status) status = bb_metrics_tasks(&scored, a->figure);
+    if (!status) status = bb_metrics_scores(&scored, a->score);
+    return status;
+}
+
 /* One number a row is kept for all of them: AUC needs to sort them. */
 static bb_status assess_numbers(const bb_models *models, const bb_dataset *rows,
                                 const bb_engine *engine, bb_assessed *a) {
     double *prediction = NULL;
     bb_status status =
         bb_allocate(&prediction, rows->rows, sizeof *prediction, "the predictions");
-    const bb_scored scored = {a->loss, rows->tasks, rows->first, rows->y, prediction};
     if (!status) status = bb_models_predict(models, rows, engine, prediction);
-    if (!status) status = bb_metrics_all(&scored, &a->metrics);
-    if (!status) status = bb_metrics_tasks(&scored, a->figure);
-    if (!status) status = bb_metrics_scores(&scored, a->score);
+    if (!status) status = score_numbers(rows, prediction, a);
     free(prediction);
     return status;
 }
@@ -46,16 +52,34 @@ static bb_status assess_outputs(const bb_models *models, const bb_dataset *rows,
     return status;
 }
 
+static bb_status open_assessed(bb_assessed *a, bb_loss loss, size_t tasks) {
+    *a = (bb_assessed){.loss = loss, .tasks = tasks};
+    const bb_status status =
+        bb_allocate(&a->figure, tasks, sizeof *a->figure, "the tasks' figures");
+    return status
+               ? status
+               : bb_allocate(&a->score, tasks, sizeof *a->score, "the tasks' figures");
+}
+
 bb_status bb_assess(const bb_models *models, bb_loss loss, const bb_dataset *rows,
                     const bb_engine *engine, bb_assessed *out) {
     const bool numbers = loss == BB_LOSS_SQUARED || loss == BB_LOSS_LOGISTIC;
-    bb_assessed a = {.loss = loss, .tasks = rows->tasks};
-    bb_status status =
-        bb_allocate(&a.figure, a.tasks, sizeof *a.figure, "the tasks' figures");
-    if (!status)
-        status = bb_allocate(&a.score, a.tasks, sizeof *a.score, "the tasks' figures");
+    bb_assessed a;
+    bb_status status = open_assessed(&a, loss, rows->tasks);
     if (!status && numbers) status = assess_numbers(models, rows, engine, &a);
     if (!status && !numbers) status = assess_outputs(models, rows, engine, &a);
+    if (status)
+        bb_assessed_close(&a);
+    else
+        *out = a;
+    return status;
+}
+
+bb_status bb_assess_predictions(bb_loss loss, const bb_dataset *rows,
+                                const double *prediction, bb_assessed *out) {
+    bb_assessed a;
+    bb_status status = open_assessed(&a, loss, rows->tasks);
+    if (!status) status = score_numbers(rows, prediction, &a);
     if (status)
         bb_assessed_close(&a);
     else
@@ -69,6 +93,8 @@ void bb_assessed_close(bb_assessed *a) {
     *a = (bb_assessed){0};
 }
 
-bb_gain bb_assessed_gain(const bb_assessed *ours, const bb_assessed *theirs) {
-    return bb_metrics_compare(ours->loss, ours->tasks, ours->score, theirs->score);
+bb_status bb_assessed_gain(const bb_assessed *ours, const bb_assessed *theirs,
+                           bb_gain *gain) {
+    return bb_metrics_gain_range(ours->loss, ours->tasks, ours->score, theirs->score,
+                                 gain);
 }

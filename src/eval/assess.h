@@ -20,10 +20,15 @@ typedef struct bb_assessed {
 BB_MUST_CHECK bb_status bb_assess(const bb_models *models, bb_loss loss,
                                   const bb_dataset *rows, const bb_engine *engine,
                                   bb_assessed *out);
+/* The same of predictions (rows->rows) that are made already; squared and logistic. */
+BB_MUST_CHECK bb_status bb_assess_predictions(bb_loss loss, const bb_dataset *rows,
+                                              const double *prediction,
+                                              bb_assessed *out);
 /* Takes a zeroed one, too. */
 void bb_assessed_close(bb_assessed *assessed);
 
-/* The gain of one over the other, on the same rows. */
-bb_gain bb_assessed_gain(const bb_assessed *ours, const bb_assessed *theirs);
+/* The gain of one over the other, on the same rows, with intervals. */
+BB_MUST_CHECK bb_status bb_assessed_gain(const bb_assessed *ours,
+                                         const bb_assessed *theirs, bb_gain *gain);
 
 #endif

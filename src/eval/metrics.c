@@ -1,6 +1,7 @@
 #include "eval/metrics.h"
 
 #include "base/memory.h"
+#include "base/random.h"
 #include "eval/metrics_parts.h"
 
 #include <math.h>
@@ -186,20 +187,86 @@ bb_status bb_metrics_summary(size_t tasks, const double *figure, bb_summary *out
     return BB_OK;
 }
 
+/* What tasks add to a comparison. */
+typedef struct balance {
+    size_t tasks, not_worse, better;
+    double ours, theirs;
+} balance;
+
+static void weigh(balance *sum, bb_loss loss, double score, double baseline) {
+    const double direction = loss == BB_LOSS_SQUARED ? -1.0 : 1.0;
+    const double gain = direction * (score - baseline);
+    const double least = no_difference * fabs(baseline);
+    sum->tasks++;
+    sum->not_worse += gain >= -least;
+    sum->better += gain > least;
+    sum->ours += score;
+    sum->theirs += baseline;
+}
+
+static double improvement(const balance *sum, bb_loss loss) {
+    if (loss == BB_LOSS_SQUARED)
+        return sum->theirs > 0.0 ? 1.0 - sum->ours / sum->theirs : NAN;
+    return (sum->ours - sum->theirs) / (double)sum->tasks;
+}
+
 bb_gain bb_metrics_compare(bb_loss loss, size_t tasks, const double *score,
                            const double *baseline) {
-    const double direction = loss == BB_LOSS_SQUARED ? -1.0 : 1.0;
-    size_t compared = 0, not_worse = 0, better = 0;
-    for (size_t i = 0; i < tasks; i++) {
-        if (isnan(score[i]) || isnan(baseline[i])) continue;
-        const double gain = direction * (score[i] - baseline[i]);
-        const double least = no_difference * fabs(baseline[i]);
-        compared++;
-        not_worse += gain >= -least;
-        better += gain > least;
+    balance sum = {0};
+    for (size_t i = 0; i < tasks; i++)
+        if (!isnan(score[i]) && !isnan(baseline[i]))
+            weigh(&sum, loss, score[i], baseline[i]);
+    bb_gain gain = {sum.tasks, NAN, NAN, NAN, {NAN, NAN}, {NAN, NAN}};
+    if (!sum.tasks) return gain;
+    gain.not_worse = (double)sum.not_worse / (double)sum.tasks;
+    gain.better = (double)sum.better / (double)sum.tasks;
+    gain.improvement = improvement(&sum, loss);
+    return gain;
+}
+
+static int by_value(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void percentiles(double *value, double range[2]) {
+    qsort(value, BB_RESAMPLES, sizeof *value, by_value);
+    range[0] = value[BB_RESAMPLES / 40 - 1];
+    range[1] = value[BB_RESAMPLES - BB_RESAMPLES / 40];
+}
+
+bb_status bb_metrics_gain_range(bb_loss loss, size_t tasks, const double *score,
+                                const double *baseline, bb_gain *out) {
+    double *value = NULL;
+    size_t *compared = NULL, count = 0;
+    bb_random random;
+    *out = bb_metrics_compare(loss, tasks, score, baseline);
+    if (out->tasks < 2) return BB_OK;
+    bb_status status = bb_random_open_stream(&random, 1, BB_FOR_BOOTSTRAP, 0, 0);
+    if (status) return status;
+    status =
+        bb_allocate(&value, (size_t)2 * BB_RESAMPLES, sizeof *value, "the resamples");
+    if (!status)
+        status = bb_allocate(&compared, tasks, sizeof *compared, "the resamples");
+    for (size_t i = 0; i < tasks && !status; i++)
+        if (!isnan(score[i]) && !isnan(baseline[i])) compared[count++] = i;
+    for (size_t k = 0; k < BB_RESAMPLES && !status; k++) {
+        balance sum = {0};
+        for (size_t t = 0; t < count; t++) {
+            const size_t i = compared[bb_random_below(&random, count)];
+            weigh(&sum, loss, score[i], baseline[i]);
+        }
+        value[k] = (double)sum.better / (double)sum.tasks;
+        value[BB_RESAMPLES + k] = improvement(&sum, loss);
     }
-    return (bb_gain){compared, compared ? (double)not_worse / (double)compared : NAN,
-                     compared ? (double)better / (double)compared : NAN};
+    if (!status) {
+        percentiles(value, out->better_range);
+        percentiles(value + BB_RESAMPLES, out->improvement_range);
+    }
+    bb_random_close(&random);
+    free(value);
+    free(compared);
+    return status;
 }
 
 bb_status bb_metrics_gain(const bb_scored *s, const double *baseline, bb_gain *out) {

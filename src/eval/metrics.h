@@ -110,10 +110,19 @@ BB_MUST_CHECK bb_status bb_metrics_summary(size_t tasks, const double *figure,
 typedef struct bb_gain {
     size_t tasks;
     double not_worse, better;
+    double improvement; /* squared: the part of the SSE that is saved; else the mean of
+                           the tasks' differences in AUC, accuracy or F1 */
+    double better_range[2], improvement_range[2]; /* bb_metrics_gain_range; else NAN */
 } bb_gain;
 /* Of scores over those of a baseline. */
 bb_gain bb_metrics_compare(bb_loss loss, size_t tasks, const double *score,
                            const double *baseline);
+/* The same with 95 % intervals of the two: percentiles of 1,000 resamples of the tasks
+ * (bootstrap), always the same ones. NAN with fewer than two tasks. BB_ENOMEM only. */
+enum { BB_RESAMPLES = 1000 };
+BB_MUST_CHECK bb_status bb_metrics_gain_range(bb_loss loss, size_t tasks,
+                                              const double *score,
+                                              const double *baseline, bb_gain *out);
 /* The same from predictions. */
 BB_MUST_CHECK bb_status bb_metrics_gain(const bb_scored *scored,
                                         const double *baseline_prediction,

@@ -2,15 +2,20 @@
 
 #include "base/memory.h"
 #include "base/random.h"
-#include "models/models.h"
+#include "data/preprocess.h"
+#include "linalg/linalg.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { NEVER_HELD_OUT = 255 };
+enum { NEVER_HELD_OUT = 255, DECADES = 11, MOST_PENALTIES = DECADES };
+/* Above so many multiplications of a fit to all rows one fold decides. */
+static const double much_work = 1e9;
 
-double bb_crossval_penalty(size_t k) {
-    return pow(10.0, -5.0 + 0.5 * (double)k);
+/* 1e-4, 1e-3, ..., 1e6. */
+static double decade(size_t k) {
+    return pow(10.0, (double)k - 4.0);
 }
 
 bb_status bb_crossval_folds(const bb_dataset *data, uint64_t seed,
@@ -36,91 +41,235 @@ bb_status bb_crossval_folds(const bb_dataset *data, uint64_t seed,
     return status;
 }
 
-/* One fold: the rows kept, the rows held out, and the models. */
-typedef struct fold_data {
-    bb_dataset kept, out;
+/* -- rows as these models see them
+ * ------------------------------------------------------------------------------ */
+
+typedef struct prepared {
+    bb_preprocess steps;
+    bb_dataset data;
     bb_local *local;
-    double *weight, *intercept, *prediction;
-} fold_data;
+    bool intercept; /* beside the weights */
+} prepared;
 
-static bb_status open_fold(fold_data *f, const bb_dataset *data, bb_problem problem,
-                           const bb_engine *engine, const unsigned char *fold,
-                           unsigned number) {
+static void close_prepared(prepared *p) {
+    if (p->local) bb_locals_close(p->local, p->data.tasks);
+    bb_dataset_free(&p->data);
+    bb_preprocess_free(&p->steps);
+}
+
+/* The sum over the rows, not their mean: one penalty then suits tasks with few rows and
+ * with many. */
+static bb_status open_prepared(prepared *p, const bb_dataset *rows, bb_loss loss,
+                               bb_ridge_columns columns, const bb_engine *engine) {
+    const bb_preprocess_options options = {
+        .standardize = columns == BB_COLUMNS_STANDARDIZED ? BB_STANDARDIZE_TASK
+                                                          : BB_STANDARDIZE_NONE,
+        .constant = columns == BB_COLUMNS_FROM_ZERO};
+    *p = (prepared){.intercept = !options.constant};
+    bb_status status = bb_preprocess_open(&p->steps, &options, rows);
+    if (!status) status = bb_preprocess_apply(&p->steps, rows, true, &p->data);
+    if (!status)
+        status = bb_locals_open(&p->local, &p->data,
+                                (bb_problem){loss, p->intercept, true}, engine);
+    return status;
+}
+
+/* Task i's model for the rows as they were read; w: one more than features. Where all
+ * labels are one, log odds of n + 1 to 1 take the place of certainty. Where the solver
+ * fails (columns of wild scales, hardly a penalty) the model is its intercept. */
+static void fit(const prepared *p, size_t i, double penalty, double *w, double *b,
+                double *work) {
+    const bb_local *local = &p->local[i];
+    const size_t width = p->data.features;
+    memset(w, 0, width * sizeof *w);
+    *b = 0.0;
+    if (!local->n) return;
+    if (local->loss == BB_LOSS_LOGISTIC && p->intercept && bb_local_one_class(local)) {
+        *b = bb_local_one_class(local) * log((double)local->n + 1.0);
+        return;
+    }
+    if (bb_local_ridge(local, penalty, NULL, w, b, work)) {
+        memset(w, 0, width * sizeof *w);
+        *b = bb_local_intercept(local, w, work);
+    }
+    bb_preprocess_fold(&p->steps, i, w, b);
+    if (!p->intercept) *b = w[width - 1];
+}
+
+/* -- many fits at once: tasks x penalties
+ * ----------------------------------------------------------------------- */
+
+typedef struct fits {
+    const prepared *from;
+    const bb_dataset *out; /* held-out rows, as read; NULL: keep the models */
+    bb_loss loss;
+    size_t penalties;
+    const double *penalty;
+    double *error; /* tasks x penalties */
+    double *weight, *intercept;
+    double *work; /* workers x work_length: a model, then the solver's */
+    size_t work_length;
+} fits;
+
+static double loss_of(bb_loss loss, double y, double p) {
+    return loss == BB_LOSS_SQUARED ? (y - p) * (y - p)
+                                   : fmax(0.0, -y * p) + log1p(exp(-fabs(p)));
+}
+
+static double predict(const bb_dataset *data, size_t row, const double *w, double b) {
+    const size_t d = data->features;
+    if (data->x) return b + bb_dot(d, data->x + row * d, w);
+    for (size_t e = data->sparse_first[row]; e < data->sparse_first[row + 1]; e++)
+        b += data->sparse_value[e] * w[data->sparse_column[e]];
+    return b;
+}
+
+static void fit_one(void *context, size_t item, size_t worker) {
+    const fits *f = context;
+    const prepared *p = f->from;
+    const size_t i = item / f->penalties, k = item % f->penalties;
+    const size_t d = p->steps.features;
+    double *w = f->work + worker * f->work_length, b;
+    fit(p, i, f->penalty[k], w, &b, w + d + 1);
+    if (!f->out) {
+        memcpy(f->weight + i * d, w, d * sizeof *w);
+        f->intercept[i] = b;
+        return;
+    }
+    for (size_t j = f->out->first[i]; j < f->out->first[i + 1]; j++)
+        f->error[item] += loss_of(f->loss, f->out->y[j], predict(f->out, j, w, b));
+}
+
+static bb_status fit_all(fits *f, const bb_engine *engine) {
+    const size_t tasks = f->from->data.tasks, items = tasks * f->penalties;
+    for (size_t i = 0; i < tasks; i++)
+        if (bb_local_work(&f->from->local[i]) > f->work_length)
+            f->work_length = bb_local_work(&f->from->local[i]);
+    f->work_length += f->from->steps.features + 1;
+    bb_status status = bb_allocate(&f->work, engine->workers * f->work_length,
+                                   sizeof *f->work, "the baselines");
+    if (!status) engine->each(engine, items, fit_one, f);
+    free(f->work);
+    return status;
+}
+
+bb_status bb_ridge_fit(const bb_dataset *rows, bb_loss loss, bb_ridge_columns columns,
+                       double penalty, const bb_engine *engine, double *weight,
+                       double *intercept) {
+    prepared p;
+    fits f = {.from = &p,
+              .loss = loss,
+              .penalties = 1,
+              .penalty = &penalty,
+              .weight = weight,
+              .intercept = intercept};
+    bb_status status = open_prepared(&p, rows, loss, columns, engine);
+    if (!status) status = fit_all(&f, engine);
+    close_prepared(&p);
+    return status;
+}
+
+/* -- cross-validation
+ * -------------------------------------------------------------------------------- */
+
+static bb_status select_fold(const bb_dataset *rows, const unsigned char *fold,
+                             unsigned number, bool out, bb_dataset *part) {
     unsigned char *keep = NULL;
-    bb_status status = bb_allocate(&keep, data->rows, 1, "a fold");
-    for (size_t j = 0; !status && j < data->rows; j++) keep[j] = fold[j] != number;
-    if (!status) status = bb_dataset_select(data, keep, &f->kept);
-    for (size_t j = 0; !status && j < data->rows; j++) keep[j] = fold[j] == number;
-    if (!status) status = bb_dataset_select(data, keep, &f->out);
+    bb_status status = bb_allocate(&keep, rows->rows, 1, "a fold");
+    for (size_t j = 0; !status && j < rows->rows; j++)
+        keep[j] = (fold[j] == number) == out;
+    if (!status) status = bb_dataset_select(rows, keep, part);
     free(keep);
-    problem.scale_sum = false;
-    if (!status) status = bb_locals_open(&f->local, &f->kept, problem, engine);
-    if (!status)
-        status = bb_allocate(&f->weight, data->tasks * data->features, sizeof(double),
-                             "a fold's models");
-    if (!status)
-        status =
-            bb_allocate(&f->intercept, data->tasks, sizeof(double), "a fold's models");
-    if (!status)
-        status = bb_allocate(&f->prediction, f->out.rows, sizeof(double),
-                             "a fold's predictions");
     return status;
 }
 
-static void close_fold(fold_data *f) {
-    if (f->local) bb_locals_close(f->local, f->kept.tasks);
-    bb_dataset_free(&f->kept);
-    bb_dataset_free(&f->out);
-    free(f->weight);
-    free(f->intercept);
-    free(f->prediction);
+static bb_status add_fold(const bb_dataset *rows, const unsigned char *fold,
+                          unsigned number, bb_loss loss, bb_ridge_columns columns,
+                          size_t penalties, const double *penalty,
+                          const bb_engine *engine, double *error) {
+    bb_dataset kept = {0}, out = {0};
+    prepared p = {0};
+    fits f = {.from = &p,
+              .out = &out,
+              .loss = loss,
+              .penalties = penalties,
+              .penalty = penalty};
+    bb_status status = select_fold(rows, fold, number, false, &kept);
+    if (!status) status = select_fold(rows, fold, number, true, &out);
+    if (!status) status = open_prepared(&p, &kept, loss, columns, engine);
+    if (!status)
+        status = bb_allocate(&f.error, rows->tasks * penalties, sizeof *f.error,
+                             "the baselines");
+    if (!status) status = fit_all(&f, engine);
+    for (size_t k = 0; !status && k < rows->tasks * penalties; k++)
+        error[k % penalties] += f.error[k]; /* always in one order */
+    free(f.error);
+    close_prepared(&p);
+    bb_dataset_free(&kept);
+    bb_dataset_free(&out);
+    return status;
 }
 
-/* Summed error of the predictions, task by task and row by row, always in one order. */
-static double error_of(const fold_data *f, bb_loss loss) {
-    double sum = 0.0;
-    for (size_t j = 0; j < f->out.rows; j++) {
-        const double y = f->out.y[j], p = f->prediction[j];
-        sum += loss == BB_LOSS_SQUARED ? (y - p) * (y - p)
-                                       : fmax(0.0, -y * p) + log1p(exp(-fabs(p)));
-    }
-    return sum;
+static unsigned folds_for(const bb_dataset *rows) {
+    const double d = (double)rows->features;
+    const bool much = rows->x && (double)rows->rows * d * d > much_work;
+    return much ? 1 : BB_CROSSVAL_FOLDS;
 }
 
-static bb_status try_penalties(fold_data *f, bb_loss loss, const bb_engine *engine,
-                               double *error) {
+bb_status bb_crossval_errors(const bb_dataset *rows, const unsigned char *fold,
+                             bb_loss loss, bb_ridge_columns columns, size_t penalties,
+                             const double *penalty, const bb_engine *engine,
+                             double *error) {
+    const unsigned folds = folds_for(rows);
     bb_status status = BB_OK;
-    for (size_t k = 0; k < BB_CROSSVAL_PENALTIES && !status; k++) {
-        status = bb_locals_ridge(f->local, f->kept.tasks, bb_crossval_penalty(k),
-                                 engine, f->weight, f->intercept);
-        if (status) return status;
-        bb_predict_rows(&f->out, f->out.features, f->weight, f->intercept,
-                        f->prediction);
-        error[k] += error_of(f, loss);
-    }
+    for (size_t k = 0; k < penalties; k++) error[k] = 0.0;
+    for (unsigned number = 0; number < folds && !status; number++)
+        status = add_fold(rows, fold, number, loss, columns, penalties, penalty, engine,
+                          error);
     return status;
 }
 
-bb_status bb_crossval_ridge(const bb_dataset *data, bb_problem problem,
-                            const bb_engine *engine, uint64_t seed, double *lambda,
-                            double *error) {
-    double sum[BB_CROSSVAL_PENALTIES] = {0};
-    unsigned char *fold = NULL;
-    bb_status status = bb_allocate(&fold, data->rows, 1, "the folds");
-    if (!status) status = bb_crossval_folds(data, seed, fold);
-    for (unsigned number = 0; number < BB_CROSSVAL_FOLDS && !status; number++) {
-        fold_data f = {0};
-        status = open_fold(&f, data, problem, engine, fold, number);
-        if (!status) status = try_penalties(&f, problem.loss, engine, sum);
-        close_fold(&f);
-    }
-    free(fold);
+typedef struct search {
+    const bb_dataset *rows;
+    const unsigned char *fold;
+    bb_loss loss;
+    const bb_engine *engine;
+    const volatile sig_atomic_t *stop;
+    bb_ridge *best;
+} search;
+
+/* Tries penalties; the larger of two that are equal. */
+static bb_status try_penalties(const search *s, bb_ridge_columns columns,
+                               size_t penalties, const double *penalty) {
+    double error[MOST_PENALTIES];
+    if (s->stop && *s->stop) return bb_fail(BB_EINTERRUPTED, "stopped before the end");
+    const bb_status status = bb_crossval_errors(s->rows, s->fold, s->loss, columns,
+                                                penalties, penalty, s->engine, error);
+    for (size_t k = 0; k < penalties && !status; k++)
+        if (error[k] < s->best->error ||
+            (error[k] == s->best->error && columns == s->best->columns &&
+             penalty[k] > s->best->penalty))
+            *s->best = (bb_ridge){columns, penalty[k], error[k], false};
+    return status;
+}
+
+bb_status bb_crossval_ridge(const bb_dataset *rows, const unsigned char *fold,
+                            bb_loss loss, size_t forms, const bb_ridge_columns *columns,
+                            const bb_engine *engine, const volatile sig_atomic_t *stop,
+                            bb_ridge *best) {
+    double penalty[DECADES];
+    const search s = {rows, fold, loss, engine, stop, best};
+    bb_status status = BB_OK;
+    *best = (bb_ridge){columns[0], 1.0, INFINITY, false};
+    for (size_t k = 0; k < DECADES; k++) penalty[k] = decade(k);
+    for (size_t k = 0; k < forms && !status; k++)
+        if (columns[k] != BB_COLUMNS_STANDARDIZED || rows->x)
+            status = try_penalties(&s, columns[k], DECADES, penalty);
     if (status) return status;
-    size_t best = 0;
-    for (size_t k = 0; k < BB_CROSSVAL_PENALTIES; k++) {
-        if (sum[k] <= sum[best]) best = k;
-        if (error) error[k] = sum[k];
-    }
-    *lambda = bb_crossval_penalty(best);
-    return BB_OK;
+    const double least = decade(0), most = decade(DECADES - 1), at = best->penalty;
+    const double half[] = {at / sqrt(10.0), at * sqrt(10.0)};
+    const bool edge = at == least || at == most;
+    if (!edge) status = try_penalties(&s, best->columns, 2, half);
+    best->edge = edge;
+    return status;
 }

@@ -3,7 +3,6 @@
 #include "base/memory.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* -- opening
  * --------------------------------------------------------------------------- */
@@ -81,49 +80,4 @@ bb_status bb_locals_open_outputs(bb_local **out, const bb_dataset *data,
 void bb_locals_close(bb_local *local, size_t tasks) {
     for (size_t i = 0; local && i < tasks; i++) bb_local_close(&local[i]);
     free(local);
-}
-
-/* -- every task alone
- * ------------------------------------------------------------------ */
-
-typedef struct ridge {
-    const bb_local *local;
-    double lambda, *weight, *intercept, *work;
-    size_t work_length;
-    bb_status *status;
-} ridge;
-
-static void ridge_one(void *context, size_t i, size_t worker) {
-    const ridge *r = context;
-    const bb_local *local = &r->local[i];
-    double *w = r->weight + i * local->d, *b = r->intercept + i;
-    memset(w, 0, local->d * sizeof *w);
-    *b = 0.0;
-    if (local->n)
-        r->status[i] = bb_local_ridge(local, r->lambda, NULL, w, b,
-                                      r->work + worker * r->work_length);
-}
-
-bb_status bb_locals_ridge(const bb_local *local, size_t tasks, double lambda,
-                          const bb_engine *engine, double *weight, double *intercept) {
-    ridge r = {
-        .local = local, .lambda = lambda, .weight = weight, .intercept = intercept};
-    for (size_t i = 0; i < tasks; i++)
-        if (bb_local_work(&local[i]) > r.work_length)
-            r.work_length = bb_local_work(&local[i]);
-    bb_status status =
-        bb_allocate(&r.status, tasks, sizeof *r.status, "the tasks' outcomes");
-    if (!status)
-        status = bb_allocate(&r.work, engine->workers * r.work_length, sizeof *r.work,
-                             "the tasks' solvers");
-    if (!status) engine->each(engine, tasks, ridge_one, &r);
-    for (size_t i = 0; !status && i < tasks; i++)
-        if (r.status[i])
-            status = bb_fail(r.status[i],
-                             "task number %zu: its ridge model failed at "
-                             "penalty %g",
-                             i + 1, lambda);
-    free(r.status);
-    free(r.work);
-    return status;
 }

@@ -25,10 +25,4 @@ BB_MUST_CHECK bb_status bb_locals_open_outputs(bb_local **out, const bb_dataset 
                                                const bb_engine *engine);
 void bb_locals_close(bb_local *local, size_t tasks);
 
-/* Every task alone: ridge with one penalty. weight: tasks x d, intercept: tasks. A task
- * without rows gets zeros. */
-BB_MUST_CHECK bb_status bb_locals_ridge(const bb_local *local, size_t tasks,
-                                        double lambda, const bb_engine *engine,
-                                        double *weight, double *intercept);
-
 #endif

@@ -125,8 +125,13 @@ bb_status bb_population_open(bb_population *population, const bb_train_options *
     bb_status status = read_parts(&p, o, loss, path, &train, &test);
     if (!status) status = open_steps(&p, o, loss, !o->no_intercept && constant, &train);
     if (!status) status = prepare(&p, &train, &test);
-    bb_dataset_free(&train);
-    bb_dataset_free(&test);
+    if (!status && o->compare) {
+        p.read_train = train;
+        p.read_test = test;
+    } else {
+        bb_dataset_free(&train);
+        bb_dataset_free(&test);
+    }
     if (status)
         bb_population_close(&p);
     else
@@ -157,6 +162,8 @@ void bb_population_close(bb_population *p) {
     if (!p->prepared_is_train) bb_dataset_free(&p->prepared);
     bb_dataset_free(&p->train);
     bb_dataset_free(&p->test);
+    bb_dataset_free(&p->read_train);
+    bb_dataset_free(&p->read_test);
     bb_preprocess_free(&p->steps);
     bb_preprocess_free(&p->open);
     free(p->cluster);

@@ -22,8 +22,10 @@ typedef struct bb_population {
                                with the logistic loss */
     bb_dataset prepared;    /* training rows as methods see them */
     bool prepared_is_train; /* the two are one */
-    bool own_intercept;     /* models have one beside their weights */
-    size_t outputs;         /* classes or labels; 1 */
+    bb_dataset read_train, read_test; /* as they were read, for baselines; empty without
+                                         --compare */
+    bool own_intercept;               /* models have one beside their weights */
+    size_t outputs;                   /* classes or labels; 1 */
     uint32_t *cluster; /* tasks: their public group, from 0; NULL without --cluster */
     size_t clusters;
     bool public_shape; /* no size is found in the rows: read.h */

@@ -63,12 +63,36 @@ static json_t *privacy_json(const bb_report *r) {
     return object;
 }
 
-static json_t *stl_json(const bb_baseline *stl) {
-    if (!stl->there) return json_null();
-    return json_pack("{s:o,s:s,s:o}", "lambda", bb_json_real(stl->lambda), "note",
-                     "for evaluation only: its penalty was chosen by pooled "
-                     "cross-validation, which looks at all tasks' training rows",
-                     "test", bb_metrics_json(&stl->test));
+static const char *const columns_name[] = {"standardized", "as-read", "from-zero"};
+
+static json_t *ridge_json(const bb_baseline *b, const char *note) {
+    if (!b->there) return json_null();
+    const bool chosen = !isnan(b->lambda);
+    return json_pack("{s:o,s:o,s:o,s:s,s:o}", "lambda", bb_json_real(b->lambda),
+                     "columns", text_or_null(chosen ? columns_name[b->columns] : NULL),
+                     "lambda_at_edge", chosen ? json_boolean(b->edge) : json_null(),
+                     "note", note, "test", bb_metrics_json(&b->test));
+}
+
+static json_t *range_json(const double range[2]) {
+    return json_pack("[o,o]", bb_json_real(range[0]), bb_json_real(range[1]));
+}
+
+static json_t *gain_json(const bb_baseline *b) {
+    const bb_gain *g = &b->gain;
+    if (!b->there) return json_null();
+    return json_pack("{s:I,s:o,s:o,s:o,s:o,s:o}", "tasks", (json_int_t)g->tasks,
+                     "share_not_worse", bb_json_real(g->not_worse), "share_better",
+                     bb_json_real(g->better), "share_better_interval",
+                     range_json(g->better_range), "improvement",
+                     bb_json_real(g->improvement), "improvement_interval",
+                     range_json(g->improvement_range));
+}
+
+static json_t *mean_json(const bb_baseline *b) {
+    if (!b->there) return json_null();
+    return json_pack("{s:s,s:o,s:o}", "of", "training", "nmse",
+                     bb_json_real(b->test.nmse), "rmse", bb_json_real(b->test.rmse));
 }
 
 static json_t *no_privacy_json(const bb_baseline *rival) {
@@ -80,12 +104,20 @@ static json_t *no_privacy_json(const bb_baseline *rival) {
 }
 
 static json_t *compare_json(const bb_report *r) {
-    const double nothing = NAN;
-    return json_pack("{s:o,s:o,s:o,s:o}", "stl", stl_json(&r->stl), "no-privacy",
-                     no_privacy_json(&r->no_privacy), "share_not_worse",
-                     bb_json_real(r->stl.there ? r->stl.gain.not_worse : nothing),
-                     "share_better",
-                     bb_json_real(r->stl.there ? r->stl.gain.better : nothing));
+    const bb_gain *gain = r->stl.there ? &r->stl.gain : NULL;
+    return json_pack(
+        "{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:{s:s,s:o,s:o}}", "stl",
+        ridge_json(&r->stl, "for evaluation only: every task alone, from its rows as "
+                            "read; its penalty was chosen by pooled cross-validation, "
+                            "which looks at all tasks' training rows"),
+        "no-privacy", no_privacy_json(&r->no_privacy), "share_not_worse",
+        bb_json_real(gain ? gain->not_worse : NAN), "share_better",
+        bb_json_real(gain ? gain->better : NAN), "pooled",
+        ridge_json(&r->pooled, "for evaluation only: one model for all, from the rows "
+                               "of all tasks as read"),
+        "mean", mean_json(&r->mean), "mean_task", mean_json(&r->own_mean), "gain",
+        "interval", "95 %, percentiles of 1000 resamples of the tasks", "stl",
+        gain_json(&r->stl), "pooled", gain_json(&r->pooled));
 }
 
 static json_t *phases_json(const bb_train_request *request) {
@@ -184,6 +216,17 @@ static void print_star(const bb_report *r, FILE *stream) {
     }
 }
 
+static void print_baseline(const bb_report *r, FILE *stream, const char *name,
+                           const bb_baseline *b) {
+    char line[64];
+    if (!b->there) return;
+    if (isnan(b->lambda))
+        snprintf(line, sizeof line, "test rows: %s", name);
+    else
+        snprintf(line, sizeof line, "test rows: %s (%.3g)", name, b->lambda);
+    bb_metrics_line(stream, r->loss, line, &b->test);
+}
+
 static void print_table(const bb_report *r, FILE *stream) {
     /* the names of several phases are too long for a table */
     const char *name =
@@ -192,14 +235,8 @@ static void print_table(const bb_report *r, FILE *stream) {
     bb_metrics_heading(stream, r->loss);
     bb_metrics_line(stream, r->loss, "training rows", &r->train);
     if (!r->test.rows) return;
-    if (r->stl.there) {
-        if (isnan(r->stl.lambda))
-            snprintf(line, sizeof line, "test rows: every task alone");
-        else
-            snprintf(line, sizeof line, "test rows: every task alone (%.3g)",
-                     r->stl.lambda);
-        bb_metrics_line(stream, r->loss, line, &r->stl.test);
-    }
+    print_baseline(r, stream, "every task alone", &r->stl);
+    print_baseline(r, stream, "one model for all", &r->pooled);
     if (r->statement.count)
         snprintf(line, sizeof line, "test rows: %.30s, %s noise *", name, r->mechanism);
     else
@@ -210,7 +247,44 @@ static void print_table(const bb_report *r, FILE *stream) {
         bb_metrics_line(stream, r->loss, line, &r->no_privacy.test);
     }
     bb_majority_lines(stream, r->loss, "training", &r->majority);
+    if (r->mean.there) {
+        bb_metrics_line(stream, r->loss, "mean of training", &r->mean.test);
+        bb_metrics_line(stream, r->loss, "each task's mean of training",
+                        &r->own_mean.test);
+    }
     print_star(r, stream);
+}
+
+static void print_gain(const bb_report *r, FILE *stream, const char *name,
+                       const bb_baseline *b) {
+    const bb_gain *g = &b->gain;
+    if (!b->there || !g->tasks) return;
+    fprintf(stream, "compared with %s: %.1f %% of %zu tasks gain", name,
+            100.0 * g->better, g->tasks);
+    if (isfinite(g->better_range[0]))
+        fprintf(stream, " (95 %%: %.1f to %.1f)", 100.0 * g->better_range[0],
+                100.0 * g->better_range[1]);
+    fprintf(stream, ", %.1f %% are not worse", 100.0 * g->not_worse);
+    if (isfinite(g->improvement) && isfinite(g->improvement_range[0]))
+        fprintf(stream, ";\n    %s: %+.4g (95 %%: %+.4g to %+.4g)",
+                r->loss == BB_LOSS_SQUARED ? "part of the squared error saved"
+                                           : "mean difference of a task",
+                g->improvement, g->improvement_range[0], g->improvement_range[1]);
+    putc('\n', stream);
+}
+
+static void print_gains(const bb_report *r, FILE *stream) {
+    print_gain(r, stream, "every task alone", &r->stl);
+    print_gain(r, stream, "one model for all", &r->pooled);
+    if (r->stl.there && !isnan(r->stl.lambda))
+        fputs("these two are for evaluation only: from the rows as read; penalties (in "
+              "brackets) were\nchosen by cross-validation over all tasks' training "
+              "rows\n",
+              stream);
+    if (r->stl.there && r->stl.edge)
+        fputs("the penalty of every task alone is the least or the largest that was "
+              "tried: it may be\nbetter with another\n",
+              stream);
 }
 
 static void print_tasks(const bb_report *r, FILE *stream) {
@@ -230,17 +304,6 @@ static void print_tasks(const bb_report *r, FILE *stream) {
                 "%zu task%s part in no round and kept the public start (only the "
                 "operator may know)\n",
                 r->never_picked, r->never_picked == 1 ? " took" : "s took");
-    if (r->stl.there && r->stl.gain.tasks)
-        fprintf(
-            stream,
-            "compared with every task alone: %.1f %% of %zu tasks gain, %.1f %% are "
-            "not worse\n",
-            100.0 * r->stl.gain.better, r->stl.gain.tasks,
-            100.0 * r->stl.gain.not_worse);
-    if (r->stl.there && !isnan(r->stl.lambda))
-        fputs("every task alone is for evaluation only: its penalty (in brackets) was "
-              "chosen by\ncross-validation over all tasks' training rows\n",
-              stream);
 }
 
 bb_status bb_report_text(const bb_report *r, FILE *stream) {
@@ -260,6 +323,7 @@ bb_status bb_report_text(const bb_report *r, FILE *stream) {
     putc('\n', stream);
     print_table(r, stream);
     print_tasks(r, stream);
+    print_gains(r, stream);
     fprintf(stream, "\n%s", statement);
     free(statement);
     return BB_OK;

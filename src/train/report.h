@@ -6,6 +6,7 @@
 #include "core/run.h"
 #include "eval/metrics.h"
 #include "privacy/statement.h"
+#include "train/crossval.h"
 #include "train/options.h"
 
 #include <stdio.h>
@@ -13,7 +14,9 @@
 /* Somebody to compare with, on the test rows. For evaluation only. */
 typedef struct bb_baseline {
     bool there;
-    double lambda; /* stl: the penalty that cross-validation chose */
+    double lambda; /* the penalty that cross-validation chose; NAN: it did not */
+    bb_ridge_columns columns; /* and what is done to rows before; likewise */
+    bool edge; /* the penalty is the least or the largest that was tried */
     bb_metrics test;
     bb_gain gain; /* the run's over this rival */
 } bb_baseline;
@@ -32,7 +35,8 @@ typedef struct bb_report {
     bb_metrics train, test;
     bb_summary per_task;  /* of the test rows' nMSE or AUC */
     bb_majority majority; /* of the training rows, on the test rows */
-    bb_baseline stl, no_privacy;
+    bb_baseline stl, pooled, no_privacy;
+    bb_baseline mean, own_mean; /* squared loss: of all training rows, of the task's */
     char billboard_sha256[BB_HASH_TEXT], models_sha256[BB_HASH_TEXT];
     double seconds_read, seconds_solve, seconds_total;
 } bb_report;

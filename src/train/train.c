@@ -6,7 +6,7 @@
 #include "eval/assess.h"
 #include "learners/net.h"
 #include "methods/registry.h"
-#include "train/crossval.h"
+#include "train/baseline.h"
 #include "train/handout.h"
 #include "train/population.h"
 #include "train/resolve.h"
@@ -227,39 +227,29 @@ static void evaluate(experiment *e) {
     if (assess(e)) leave_out(e, "what the models reach is");
 }
 
-/* Models may be finite and their predictions not. */
-static bb_status check_finite(const bb_assessed *a) {
-    const bb_metrics *m = &a->metrics;
-    const double error = a->loss == BB_LOSS_SQUARED ? m->rmse : m->log_loss;
-    if (!m->rows || isfinite(error)) return BB_OK;
-    return bb_fail(BB_ENUMERIC, "its predictions are not finite");
-}
-
-/* Fills a rival's figures from its finished models, which are freed. */
+/* Fills a baseline's figures from its finished models, which are freed. */
 static bb_status measure_baseline(const experiment *e, bb_models *models,
-                                  bb_baseline *rival) {
-    bb_assessed test = {0};
+                                  bb_baseline *figures, bb_assessed *test) {
     bb_status status =
-        bb_assess(models, e->choice.loss, &e->population.test, &e->engine, &test);
-    if (!status) status = check_finite(&test);
-    if (!status) {
-        rival->test = test.metrics;
-        rival->gain = bb_assessed_gain(&e->test, &test);
-        rival->there = true;
-    }
-    bb_assessed_close(&test);
+        bb_assess(models, e->choice.loss, &e->population.test, &e->engine, test);
+    if (!status) status = bb_assessed_check(test);
     bb_models_free(models);
+    if (status) return status;
+    figures->lambda = NAN;
+    figures->test = test->metrics;
+    status = bb_assessed_gain(&e->test, test, &figures->gain);
+    figures->there = !status;
     return status;
 }
 
 /* The run again, as `run` says. */
 static bb_status run_baseline(const experiment *e, const bb_run *run,
-                              bb_baseline *rival) {
+                              bb_baseline *figures, bb_assessed *test) {
     bb_result result = {0};
     bb_models models = {0};
     bb_status status = bb_run_train(run, &result);
     if (!status) status = make_models(e, &result, &models);
-    if (!status) status = measure_baseline(e, &models, rival);
+    if (!status) status = measure_baseline(e, &models, figures, test);
     bb_result_free(&result);
     return status;
 }
@@ -276,53 +266,110 @@ static bb_run without_noise(const experiment *e) {
 
 static bb_status compare_no_privacy(experiment *e) {
     const bb_run run = without_noise(e);
-    return run_baseline(e, &run, &e->report.no_privacy);
+    bb_assessed test = {0};
+    const bb_status status = run_baseline(e, &run, &e->report.no_privacy, &test);
+    bb_assessed_close(&test);
+    return status;
 }
+
+/* stl's own run: nothing is asked of it but its defaults. */
+static bb_run alone_run(const experiment *e, const void *options) {
+    bb_run run = without_noise(e);
+    run.phases = 1;
+    run.phase[0] = (bb_phase){.method = bb_method_find("stl"), .options = options};
+    run.pub.sampling = BB_SAMPLING_ALL;
+    run.pub.schedule = NULL;
+    run.pub.batch = e->net ? bb_net_batch(e->net) : 0;
+    return run;
+}
+
+/* One model for all: stl on the rows of all tasks together; every task then has it. */
+static bb_status run_pooled(const experiment *e, const bb_run *alone,
+                            bb_baseline *figures, bb_assessed *test) {
+    const bb_dataset *data = &e->population.prepared;
+    size_t first[2];
+    const bb_dataset one = bb_dataset_as_one(data, first);
+    bb_run run = *alone;
+    bb_local *local = NULL;
+    bb_result result = {0}, all = {0};
+    bb_models models = {0};
+    if (data->sparse_first)
+        return bb_fail(BB_EUSAGE, "one model for all has too many numbers for sparse "
+                                  "rows of several outputs");
+    run.pub.tasks = run.pub.clusters = 1;
+    run.pub.cluster = NULL;
+    bb_status status = bb_locals_open_outputs(
+        &local, &one, (bb_problem){e->choice.loss, false, e->run.pub.scale_sum},
+        e->population.outputs, e->net, &e->engine);
+    run.local = local;
+    if (!status) status = bb_run_train(&run, &result);
+    const size_t length = e->run.pub.parameters;
+    if (!status)
+        status = bb_allocate(&all.first, data->tasks + 1, sizeof *all.first, "a model");
+    if (!status) status = bb_allocate(&all.model, length, sizeof *all.model, "a model");
+    if (!status) {
+        memcpy(all.model, result.model, length * sizeof *all.model); /* first: all 0 */
+        status = make_models(e, &all, &models);
+    }
+    if (!status) status = measure_baseline(e, &models, figures, test);
+    bb_result_free(&all);
+    bb_result_free(&result);
+    bb_locals_close(local, 1);
+    return status;
+}
+
+/* What the baselines reach for each task, to be written and freed. */
+typedef struct scores {
+    bb_assessed alone, pooled, mean, own_mean;
+} scores;
 
 /* Several outputs and networks: stl with its default options. */
-static bb_status compare_stl_run(experiment *e) {
+static void compare_runs(experiment *e, scores *s) {
     const bb_method *method = bb_method_find("stl");
     void *options = NULL;
-    bb_run run = without_noise(e);
-    run.phase[0].method = method;
-    run.phases = 1;
-    run.pub.sampling = BB_SAMPLING_ALL;
     bb_status status =
         bb_allocate((char **)&options, method->options_size, 1, "a method's options");
-    run.phase[0].options = options;
     if (!status) status = bb_options_default(method->options, options);
-    if (!status) status = run_baseline(e, &run, &e->report.stl);
-    e->report.stl.lambda = NAN;
+    const bb_run run = alone_run(e, options);
+    if (status || run_baseline(e, &run, &e->report.stl, &s->alone))
+        leave_out(e, "the comparison with stl is");
+    if (status || run_pooled(e, &run, &e->report.pooled, &s->pooled))
+        leave_out(e, "the comparison with one model for all is");
     free(options);
+}
+
+static bb_status compare_ridge(const experiment *e, bool pooled, bb_baseline *figures,
+                               bb_assessed *test) {
+    const bb_baseline_rows rows = {&e->population.read_train,
+                                   &e->population.read_test,
+                                   e->choice.loss,
+                                   e->request->options.split_seed,
+                                   &e->engine,
+                                   e->watch->stop};
+    bb_status status = bb_baseline_ridge(&rows, pooled, figures, test);
+    if (!status) status = bb_assessed_gain(&e->test, test, &figures->gain);
+    figures->there = !status;
     return status;
 }
 
-static bb_status compare_stl(experiment *e) {
-    const bb_dataset *data = &e->population.prepared;
-    const bb_problem problem = {e->choice.loss, e->run.pub.intercept, false};
-    bb_baseline *stl = &e->report.stl;
-    bb_local *local = NULL;
-    bb_models models = {0};
-    double *weight = NULL, *intercept = NULL;
-    if (!is_one_output(e)) return compare_stl_run(e);
-    bb_status status = bb_crossval_ridge(
-        data, problem, &e->engine, e->request->options.split_seed, &stl->lambda, NULL);
-    if (!status)
-        status = bb_allocate(&weight, data->tasks * data->features, sizeof *weight,
-                             "the models");
-    if (!status)
-        status = bb_allocate(&intercept, data->tasks, sizeof *intercept, "the models");
-    if (!status) status = bb_locals_open(&local, data, problem, &e->engine);
-    if (!status)
-        status = bb_locals_ridge(local, data->tasks, stl->lambda, &e->engine, weight,
-                                 intercept);
-    if (!status)
-        status = bb_population_models(&e->population, weight, intercept, &models);
-    if (!status) status = measure_baseline(e, &models, stl);
-    bb_locals_close(local, data->tasks);
-    free(weight);
-    free(intercept);
-    return status;
+static bb_status compare_mean(const experiment *e, bool own, bb_baseline *figures,
+                              bb_assessed *test) {
+    const bb_baseline_rows rows = {.train = &e->population.read_train,
+                                   .test = &e->population.read_test,
+                                   .loss = e->choice.loss};
+    return bb_baseline_mean(&rows, own, figures, test);
+}
+
+static void compare_linear(experiment *e, scores *s) {
+    bb_report *r = &e->report;
+    if (compare_ridge(e, false, &r->stl, &s->alone))
+        leave_out(e, "the comparison with stl is");
+    if (compare_ridge(e, true, &r->pooled, &s->pooled))
+        leave_out(e, "the comparison with one model for all is");
+    if (e->choice.loss == BB_LOSS_SQUARED &&
+        (compare_mean(e, false, &r->mean, &s->mean) ||
+         compare_mean(e, true, &r->own_mean, &s->own_mean)))
+        leave_out(e, "the comparison with means is");
 }
 
 /* -- writing
@@ -488,14 +535,71 @@ static void warn_of_failed_tasks(const experiment *e) {
     warn(e, text);
 }
 
+/* A task's test score for people: RMSE, else AUC, accuracy or F1 as it is. */
+static double for_people(const bb_assessed *a, const bb_dataset *test, size_t i) {
+    if (!a->score) return NAN;
+    const double rows = (double)(test->first[i + 1] - test->first[i]);
+    return a->loss == BB_LOSS_SQUARED ? sqrt(a->score[i] / rows) : a->score[i];
+}
+
+static void write_number(FILE *stream, double value) {
+    if (isnan(value))
+        putc(',', stream);
+    else
+        fprintf(stream, ",%.6g", value);
+}
+
+/* operator/tasks.csv: a line a task. */
+static bb_status write_tasks(const experiment *e, const scores *s) {
+    static const char *const metric[] = {"rmse", "auc", "accuracy", "f1"};
+    const bb_dataset *train = &e->population.train, *test = &e->population.test;
+    const char *name = metric[e->choice.loss];
+    const bool squared = e->choice.loss == BB_LOSS_SQUARED;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    if (!stream) return bb_fail(BB_ENOMEM, "no memory for the tasks' figures");
+    fprintf(stream, "task,train_rows,test_rows,%s,%s_alone,%s_pooled%s\n", name, name,
+            name, squared ? ",rmse_mean" : "");
+    for (size_t i = 0; i < test->tasks; i++) {
+        bb_write_field(stream, test->task_name[i]);
+        fprintf(stream, ",%zu,%zu", train->first[i + 1] - train->first[i],
+                test->first[i + 1] - test->first[i]);
+        write_number(stream, for_people(&e->test, test, i));
+        write_number(stream, for_people(&s->alone, test, i));
+        write_number(stream, for_people(&s->pooled, test, i));
+        if (squared) write_number(stream, for_people(&s->own_mean, test, i));
+        putc('\n', stream);
+    }
+    const bool whole = !ferror(stream);
+    bb_status status = BB_OK;
+    if (fclose(stream) || !whole)
+        status = bb_fail(BB_ENOMEM, "no memory for the tasks' figures");
+    if (!status) status = bb_rundir_text(&e->dir, "operator/tasks.csv", text);
+    free(text);
+    return status;
+}
+
 /* Baselines come last: nothing of them ends a run, Ctrl-C included. */
-static void compare(experiment *e) {
-    if (!e->test.score) return;
+static bb_status compare(experiment *e) {
+    scores s = {0};
+    bb_status status = BB_OK;
+    if (!e->test.score) return BB_OK;
     say(e, "comparing");
-    if (e->choice.compare_stl && compare_stl(e))
-        leave_out(e, "the comparison with stl is");
+    if (e->choice.compare_stl) {
+        if (is_one_output(e))
+            compare_linear(e, &s);
+        else
+            compare_runs(e, &s);
+        status = write_tasks(e, &s);
+    }
     if (e->choice.compare_no_privacy && compare_no_privacy(e))
         leave_out(e, "the comparison with no-privacy is");
+    bb_assessed_close(&s.alone);
+    bb_assessed_close(&s.pooled);
+    bb_assessed_close(&s.mean);
+    bb_assessed_close(&s.own_mean);
+    return status;
 }
 
 /* The run is complete, whatever its ledger says of it. */
@@ -573,9 +677,9 @@ bb_status bb_train_run(bb_train_request *request, const char *path,
     if (!status) mark_done(&e);
     if (status == BB_EINTERRUPTED) status = say_what_is_charged(&e);
     if (!status && (e.choice.compare_stl || e.choice.compare_no_privacy)) {
-        compare(&e);
+        status = compare(&e);
         e.report.seconds_total = now() - start;
-        status = write_report(&e);
+        if (!status) status = write_report(&e);
         if (status) bb_fail_context(status, "the run is in place, without comparisons");
     }
     if (!status) *report = e.report;

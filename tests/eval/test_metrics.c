@@ -229,8 +229,44 @@ static void gain_equals_its_twin(void **state) {
     assert_close(gain.not_worse, 0.0, 0.0);
 }
 
+/* Where every task gains the same, every resample says so; where they differ, the range
+ * of the mean is that of its standard error. */
+static void gains_have_intervals(void **state) {
+    (void)state;
+    enum { MANY = 400 };
+    double ours[MANY + 1], theirs[MANY + 1], sum = 0.0, squares = 0.0;
+    bb_gain gain, again;
+    for (size_t i = 0; i < MANY; i++) {
+        theirs[i] = 0.5;
+        ours[i] = 0.75;
+    }
+    ours[MANY] = theirs[MANY] = NAN; /* cannot be compared */
+    assert_ok(bb_metrics_gain_range(BB_LOSS_LOGISTIC, MANY + 1, ours, theirs, &gain));
+    assert_int_equal(gain.tasks, MANY);
+    assert_close(gain.improvement_range[0], 0.25, 1e-12);
+    assert_close(gain.improvement_range[1], 0.25, 1e-12);
+    assert_close(gain.better_range[0], 1.0, 0.0);
+    for (size_t i = 0; i < MANY; i++) {
+        ours[i] = 0.5 + 0.1 * sin(1.7 * (double)i);
+        sum += ours[i] - 0.5;
+        squares += (ours[i] - 0.5) * (ours[i] - 0.5);
+    }
+    const double error = sqrt(squares / MANY - sum * sum / MANY / MANY) / sqrt(MANY);
+    assert_ok(bb_metrics_gain_range(BB_LOSS_LOGISTIC, MANY, ours, theirs, &gain));
+    assert_ok(bb_metrics_gain_range(BB_LOSS_LOGISTIC, MANY, ours, theirs, &again));
+    assert_memory_equal(&gain, &again, sizeof gain);
+    assert_close(gain.improvement, sum / MANY, 1e-12);
+    assert_close(gain.improvement_range[1] - gain.improvement_range[0], 3.92 * error,
+                 0.5 * error);
+    assert_ok(bb_metrics_gain_range(BB_LOSS_SQUARED, MANY, ours, theirs, &gain));
+    assert_close(gain.improvement, 1.0 - (0.5 * MANY + sum) / (0.5 * MANY), 1e-12);
+    assert_ok(bb_metrics_gain_range(BB_LOSS_SQUARED, 1, ours, theirs, &gain));
+    assert_true(isnan(gain.improvement_range[0]));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(gains_have_intervals),
         cmocka_unit_test(squared_equals_its_twin),
         cmocka_unit_test(logistic_equals_its_twin),
         cmocka_unit_test(by_hand),

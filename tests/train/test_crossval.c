@@ -3,8 +3,21 @@
 #include "test.h"
 #include "train/crossval.h"
 
-static const bb_problem squared = {BB_LOSS_SQUARED, true, false};
-static const bb_problem logistic = {BB_LOSS_LOGISTIC, true, false};
+static const bb_ridge_columns ways[] = {BB_COLUMNS_STANDARDIZED, BB_COLUMNS_AS_READ,
+                                        BB_COLUMNS_FROM_ZERO};
+static const double penalties[] = {1e-3, 0.3, 20.0, 1e5};
+enum { PENALTIES = sizeof penalties / sizeof *penalties };
+
+/* Folds of their own, and the choice among all ways. */
+static bb_ridge choose(const bb_dataset *data, bb_loss loss, size_t threads) {
+    const bb_engine engine = bb_engine_threads(threads);
+    unsigned char *fold = calloc(data->rows, 1);
+    bb_ridge best;
+    assert_ok(bb_crossval_folds(data, 1, fold));
+    assert_ok(bb_crossval_ridge(data, fold, loss, 3, ways, &engine, NULL, &best));
+    free(fold);
+    return best;
+}
 
 static void folds_are_dealt_out_in_every_task(void **state) {
     (void)state;
@@ -63,34 +76,59 @@ static void twin_solve(size_t n, double *a, double *b) {
 
 enum { D = 4 };
 
-/* Ridge with an intercept that is not penalised, by its normal equations in (w, b). */
+/* Mean and inverse deviation of a column in the rows of task i that are used. */
+static void twin_column(const bb_dataset *data, const unsigned char *use, size_t i,
+                        size_t k, double *mean, double *inverse) {
+    double n = 0.0, sum = 0.0, squares = 0.0;
+    for (size_t j = data->first[i]; j < data->first[i + 1]; j++) {
+        n += use[j];
+        sum += use[j] * world_x(data, j, k);
+    }
+    *mean = n > 0.0 ? sum / n : 0.0;
+    for (size_t j = data->first[i]; j < data->first[i + 1]; j++)
+        squares += use[j] * pow(world_x(data, j, k) - *mean, 2.0);
+    *inverse = squares > 0.0 ? 1.0 / sqrt(squares / (n - 1.0)) : 0.0;
+}
+
+/* Ridge by its normal equations in (w, b), for rows as they were read. */
 static void twin_ridge(const bb_dataset *data, const unsigned char *use, size_t i,
-                       double lambda, double *w) {
-    double a[(D + 1) * (D + 1)] = {0}, n = 0.0;
+                       bb_ridge_columns columns, double lambda, double *w) {
+    double a[(D + 1) * (D + 1)] = {0}, mean[D] = {0}, inverse[D], n = 0.0;
     memset(w, 0, (D + 1) * sizeof *w);
     for (size_t j = data->first[i]; j < data->first[i + 1]; j++) n += use[j];
     if (n == 0.0) return;
+    for (size_t k = 0; k < D; k++) {
+        inverse[k] = 1.0;
+        if (columns == BB_COLUMNS_STANDARDIZED)
+            twin_column(data, use, i, k, &mean[k], &inverse[k]);
+    }
     for (size_t j = data->first[i]; j < data->first[i + 1]; j++) {
         double row[D + 1] = {0};
-        for (size_t k = 0; k < D; k++) row[k] = world_x(data, j, k);
+        for (size_t k = 0; k < D; k++)
+            row[k] = (world_x(data, j, k) - mean[k]) * inverse[k];
         row[D] = 1.0;
         for (size_t p = 0; p <= D && use[j]; p++) {
-            for (size_t q = 0; q <= D; q++) a[p * (D + 1) + q] += row[p] * row[q] / n;
-            w[p] += row[p] * data->y[j] / n;
+            for (size_t q = 0; q <= D; q++) a[p * (D + 1) + q] += row[p] * row[q];
+            w[p] += row[p] * data->y[j];
         }
     }
-    for (size_t k = 0; k < D; k++) a[k * (D + 1) + k] += lambda;
+    for (size_t k = 0; k < D + (columns == BB_COLUMNS_FROM_ZERO); k++)
+        a[k * (D + 1) + k] += lambda;
     twin_solve(D + 1, a, w);
+    for (size_t k = 0; k < D; k++) {
+        w[k] *= inverse[k];
+        w[D] -= w[k] * mean[k];
+    }
 }
 
 static double twin_error(const bb_dataset *data, const unsigned char *fold,
-                         double lambda) {
+                         bb_ridge_columns columns, double lambda) {
     unsigned char *use = calloc(data->rows, 1);
     double error = 0.0, w[D + 1];
     for (unsigned f = 0; f < BB_CROSSVAL_FOLDS; f++) {
         for (size_t j = 0; j < data->rows; j++) use[j] = fold[j] != f;
         for (size_t i = 0; i < data->tasks; i++) {
-            twin_ridge(data, use, i, lambda, w);
+            twin_ridge(data, use, i, columns, lambda, w);
             for (size_t j = data->first[i]; j < data->first[i + 1]; j++) {
                 double p = w[D];
                 if (fold[j] != f) continue;
@@ -109,50 +147,101 @@ static void errors_equal_their_twin(void **state) {
         bb_dataset data = world_make(6, 12, D, 15, sparse, false);
         const bb_engine engine = bb_engine_threads(2);
         unsigned char *fold = calloc(data.rows, 1);
-        double lambda, error[BB_CROSSVAL_PENALTIES];
-        size_t best = 0;
         assert_ok(bb_crossval_folds(&data, 9, fold));
-        assert_ok(bb_crossval_ridge(&data, squared, &engine, 9, &lambda, error));
-        for (size_t k = 0; k < BB_CROSSVAL_PENALTIES; k++) {
-            const double twin = twin_error(&data, fold, bb_crossval_penalty(k));
-            assert_relative(error[k], twin, 1e-8);
-            if (error[k] <= error[best]) best = k;
+        for (int way = sparse; way < 3; way++) {
+            double error[PENALTIES];
+            assert_ok(bb_crossval_errors(&data, fold, BB_LOSS_SQUARED, ways[way],
+                                         PENALTIES, penalties, &engine, error));
+            for (size_t k = 0; k < PENALTIES; k++)
+                assert_relative(error[k],
+                                twin_error(&data, fold, ways[way], penalties[k]), 1e-8);
         }
-        assert_close(lambda, bb_crossval_penalty(best), 0.0);
         free(fold);
         bb_dataset_free(&data);
     }
 }
 
+/* Nothing that is tried has a smaller error than what is chosen. */
+static void the_least_error_is_chosen(void **state) {
+    (void)state;
+    bb_dataset data = world_make(6, 12, D, 15, false, false);
+    unsigned char *fold = calloc(data.rows, 1);
+    const bb_ridge best = choose(&data, BB_LOSS_SQUARED, 2);
+    assert_ok(bb_crossval_folds(&data, 1, fold));
+    assert_relative(best.error, twin_error(&data, fold, best.columns, best.penalty),
+                    1e-8);
+    for (int way = 0; way < 3; way++)
+        for (double penalty = 1e-4; penalty < 2e6; penalty *= 10.0)
+            assert_true(best.error <=
+                        twin_error(&data, fold, ways[way], penalty) * (1.0 + 1e-8));
+    free(fold);
+    bb_dataset_free(&data);
+}
+
 static void same_for_any_number_of_threads(void **state) {
     (void)state;
-    const bb_problem problem[] = {squared, logistic};
     for (int labels = 0; labels < 2; labels++) {
         bb_dataset data = world_make(8, 25, 3, 20, false, labels);
-        const bb_engine one = bb_engine_threads(1), three = bb_engine_threads(3);
-        double a, b, first[BB_CROSSVAL_PENALTIES], second[BB_CROSSVAL_PENALTIES];
-        assert_ok(bb_crossval_ridge(&data, problem[labels], &one, 1, &a, first));
-        assert_ok(bb_crossval_ridge(&data, problem[labels], &three, 1, &b, second));
-        assert_memory_equal(first, second, sizeof first);
-        assert_memory_equal(&a, &b, sizeof a);
+        const bb_loss loss = labels ? BB_LOSS_LOGISTIC : BB_LOSS_SQUARED;
+        const bb_ridge one = choose(&data, loss, 1), three = choose(&data, loss, 3);
+        assert_close(one.error, three.error, 0.0);
+        assert_close(one.penalty, three.penalty, 0.0);
+        assert_int_equal(one.columns, three.columns);
         bb_dataset_free(&data);
     }
 }
 
-/* Pure noise wants the largest penalty; a clear signal and many rows a small one. */
+/* Columns in any units: with their own scales they are worth what they are worth. */
+static void units_do_not_matter(void **state) {
+    (void)state;
+    bb_dataset data = world_make(11, 20, D, 60, false, true);
+    const bb_ridge before = choose(&data, BB_LOSS_LOGISTIC, 2);
+    for (size_t j = 0; j < data.rows; j++) {
+        data.x[j * D] = 1e6 + 1e4 * data.x[j * D];
+        data.x[j * D + 1] *= 1e-5;
+    }
+    const bb_ridge after = choose(&data, BB_LOSS_LOGISTIC, 2);
+    assert_int_equal(after.columns, BB_COLUMNS_STANDARDIZED);
+    assert_true(after.error <= 1.05 * before.error);
+    bb_dataset_free(&data);
+}
+
+/* Pure noise wants a large penalty; a clear signal and many rows a small one. */
 static void picks_what_it_should(void **state) {
     (void)state;
-    const bb_engine engine = bb_engine_threads(1);
     bb_dataset data = world_make(10, 10, 3, 200, false, false);
-    double lambda;
-    assert_ok(bb_crossval_ridge(&data, squared, &engine, 1, &lambda, NULL));
-    assert_true(lambda <= 0.1);
+    const bb_ridge clear = choose(&data, BB_LOSS_SQUARED, 1);
+    assert_true(clear.penalty <= 10.0);
     bb_random random;
     assert_ok(bb_random_open_stream(&random, 3, BB_FOR_TEST, 0, 0));
     for (size_t j = 0; j < data.rows; j++) data.y[j] = bb_random_normal(&random);
     bb_random_close(&random);
-    assert_ok(bb_crossval_ridge(&data, squared, &engine, 1, &lambda, NULL));
-    assert_true(lambda >= 1.0);
+    const bb_ridge noise = choose(&data, BB_LOSS_SQUARED, 1);
+    assert_true(noise.penalty >= 100.0);
+    bb_dataset_free(&data);
+}
+
+/* The model that is fitted is the one whose errors were counted. */
+static void fits_are_for_rows_as_read(void **state) {
+    (void)state;
+    bb_dataset data = world_make(12, 6, D, 15, false, false);
+    const bb_engine engine = bb_engine_threads(1);
+    unsigned char *use = malloc(data.rows);
+    double *weight = calloc(data.tasks * D, sizeof *weight),
+           *intercept = calloc(data.tasks, sizeof *intercept), w[D + 1];
+    memset(use, 1, data.rows);
+    for (int way = 0; way < 3; way++) {
+        assert_ok(bb_ridge_fit(&data, BB_LOSS_SQUARED, ways[way], 0.7, &engine, weight,
+                               intercept));
+        for (size_t i = 0; i < data.tasks; i++) {
+            twin_ridge(&data, use, i, ways[way], 0.7, w);
+            assert_close(intercept[i], w[D], 1e-9);
+            for (size_t k = 0; k < D; k++) assert_close(weight[i * D + k], w[k], 1e-9);
+        }
+    }
+    free(use);
+    free(weight);
+    free(intercept);
     bb_dataset_free(&data);
 }
 
@@ -161,7 +250,10 @@ int main(void) {
         cmocka_unit_test(folds_are_dealt_out_in_every_task),
         cmocka_unit_test(errors_equal_their_twin),
         cmocka_unit_test(same_for_any_number_of_threads),
+        cmocka_unit_test(the_least_error_is_chosen),
+        cmocka_unit_test(units_do_not_matter),
         cmocka_unit_test(picks_what_it_should),
+        cmocka_unit_test(fits_are_for_rows_as_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

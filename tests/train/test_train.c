@@ -153,6 +153,43 @@ static void figures_that_fail_are_missing(void **state) {
     }
 }
 
+/* Baselines start from the rows as read: what is done for the methods' sake (rows in
+ * the unit ball, batches, rounds) is not theirs. */
+static void baselines_do_not_depend_on_the_method(void **state) {
+    (void)state;
+    bb_report plain, other;
+    json_t *run = NULL;
+    assert_ok(RUN(&plain, NULL, {"method", "stl"}, {"train-fraction", "0.5"},
+                  {"compare", "stl"}, {"output", "run"}));
+    remove_run();
+    assert_ok(RUN(&other, NULL, {"method", "fedavg"}, {"train-fraction", "0.5"},
+                  {"standardize", "unit-rows"}, {"epsilon", "1"}, {"batch", "3"},
+                  {"no-intercept", "true"}, {"compare", "stl"}, {"output", "run"}));
+    assert_close(plain.stl.test.nmse, other.stl.test.nmse, 0.0);
+    assert_close(plain.pooled.test.nmse, other.pooled.test.nmse, 0.0);
+    assert_true(plain.stl.test.nmse < plain.mean.test.nmse);
+    assert_true(plain.own_mean.there &&
+                plain.own_mean.test.nmse < plain.mean.test.nmse);
+    const bb_gain *gain = &plain.pooled.gain;
+    assert_true(gain->improvement_range[0] <= gain->improvement);
+    assert_true(gain->improvement <= gain->improvement_range[1]);
+    assert_true(gain->better_range[0] < gain->better_range[1]);
+    assert_ok(bb_rundir_read("run", "operator/run.json", &run));
+    const json_t *compare = json_object_get(run, "compare");
+    assert_true(json_is_object(json_object_get(compare, "pooled")));
+    assert_true(json_is_object(json_object_get(compare, "mean_task")));
+    assert_true(json_is_array(
+        json_object_get(json_object_get(json_object_get(compare, "gain"), "stl"),
+                        "improvement_interval")));
+    json_decref(run);
+    assert_int_equal(system("head -1 run/operator/tasks.csv | grep -q "
+                            "'^task,train_rows,test_rows,rmse,rmse_alone,rmse_pooled,"
+                            "rmse_mean$'"),
+                     0);
+    assert_int_equal(system("[ $(wc -l <run/operator/tasks.csv) = 33 ]"), 0);
+    remove_run();
+}
+
 /* What standardising by task does to a row depends on all rows of the task. */
 static void rows_are_protected_one_by_one(void **state) {
     (void)state;
@@ -277,6 +314,7 @@ int main(void) {
         cmocka_unit_test(stop_ends_a_run_with_nothing),
         cmocka_unit_test(stop_spares_what_was_paid_for),
         cmocka_unit_test(figures_that_fail_are_missing),
+        cmocka_unit_test(baselines_do_not_depend_on_the_method),
         cmocka_unit_test(rows_are_protected_one_by_one),
         cmocka_unit_test(a_promise_lifted_from_rows),
         cmocka_unit_test(a_ledger_does_not_vouch_for_rows),

@@ -1,0 +1,36 @@
+/* baseline.h - what can be had without the run: every task alone, one model for all,
+ * and no learning at all. They look at everything, and are for the operator only
+ * (docs/methods/stl.md). */
+#ifndef BB_TRAIN_BASELINE_H
+#define BB_TRAIN_BASELINE_H
+
+#include "eval/assess.h"
+#include "train/crossval.h"
+#include "train/report.h"
+
+typedef struct bb_baseline_rows {
+    const bb_dataset *train, *test; /* as read, the same tasks */
+    bb_loss loss;                   /* squared or logistic */
+    uint64_t seed;                  /* of the folds */
+    const bb_engine *engine;
+    const volatile sig_atomic_t *stop;
+} bb_baseline_rows;
+
+/* Predictions of all test rows by each task's ridge model, or (pooled) by one of all
+ * rows, which is standardised by their means and deviations, with the intercept free.
+ * Fills all of *figures but the gain, and *test. BB_ENUMERIC where predictions are not
+ * finite; BB_EINTERRUPTED; errors of bb_crossval_ridge. */
+BB_MUST_CHECK bb_status bb_baseline_ridge(const bb_baseline_rows *rows, bool pooled,
+                                          bb_baseline *figures, bb_assessed *test);
+/* The mean target of all training rows, or (own) of each task's: where it has none, of
+ * all. Squared loss; fills there, test and *test. */
+BB_MUST_CHECK bb_status bb_baseline_mean(const bb_baseline_rows *rows, bool own,
+                                         bb_baseline *figures, bb_assessed *test);
+
+/* The rows of all tasks as those of one; borrows, first needs room for two. */
+bb_dataset bb_dataset_as_one(const bb_dataset *data, size_t first[2]);
+
+/* BB_ENUMERIC where models predicted something that is not finite. */
+BB_MUST_CHECK bb_status bb_assessed_check(const bb_assessed *assessed);
+
+#endif
