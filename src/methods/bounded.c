@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_STEPS = 300, MOST_FEATURES = 4000 };
+enum { MOST_STEPS = 300, MOST_CUTS = 60, MOST_FEATURES = 4000 };
 
 bool bb_bounded_is_instance(const void *options) {
     const bb_bounded_options *o = options;
@@ -61,6 +61,7 @@ typedef struct problem {
     double kappa;
     const double *centre;
     double *scale; /* n: rows are in the unit ball after it; 0: a row does not count */
+    double *y;     /* n: targets that count */
     double *p, *u, *curvature;        /* n: predictions, derivatives of the loss */
     double *w, *g, *step, *trial, *x; /* d */
     double *H;                        /* d x d */
@@ -68,7 +69,7 @@ typedef struct problem {
 
 size_t bb_bounded_length(const bb_view *view, const bb_local *local) {
     const size_t d = view->pub->features;
-    return bb_bounded_is_instance(view->options) ? 4 * local->n + 5 * d + d * d : 0;
+    return bb_bounded_is_instance(view->options) ? 5 * local->n + 5 * d + d * d : 0;
 }
 
 /* x <- row j. */
@@ -84,18 +85,42 @@ static void take_row(const problem *q, size_t j, double *x) {
     bb_scale(q->d, q->scale[j], x);
 }
 
-static void take_scales(problem *q) {
+/* Rows into the unit ball; targets to where residuals are cut at every model that can
+ * be the minimum, which beyond that does not change with them, but the arithmetic
+ * would. */
+static void take_rows(problem *q) {
+    const double length = (q->centre ? bb_norm(q->d, q->centre) : 0.0);
+    const double most = q->local->loss == BB_LOSS_LOGISTIC
+                            ? 1.0
+                            : length + q->bound / q->kappa + q->bound;
     for (size_t j = 0; j < q->n; j++) {
+        const double y = q->local->y[j];
         q->scale[j] = 1.0;
         take_row(q, j, q->x);
         const double norm = bb_norm(q->d, q->x);
-        q->scale[j] =
-            norm <= DBL_MAX && isfinite(q->local->y[j]) ? 1.0 / fmax(1.0, norm) : 0.0;
+        const bool counts = norm <= DBL_MAX && isfinite(y);
+        q->scale[j] = counts ? 1.0 / fmax(1.0, norm) : 0.0;
+        q->y[j] = counts ? fmin(fmax(y, -most), most) : 0.0;
     }
 }
 
-/* q->p <- predictions of the centre plus `moved`. */
-static void predict(const problem *q, const double *moved) {
+/* u and curvature <- the loss's derivatives at the predictions p. */
+static void look(const problem *q) {
+    if (q->local->loss == BB_LOSS_LOGISTIC) {
+        memcpy(q->u, q->p, q->n * sizeof *q->u);
+        (void)bb_logistic_curved(q->n, q->y, q->u, q->curvature);
+        return;
+    }
+    for (size_t j = 0; j < q->n; j++) {
+        const double r = q->p[j] - q->y[j];
+        const bool cut = fabs(r) > q->bound;
+        q->u[j] = cut ? copysign(q->bound, r) : r;
+        q->curvature[j] = cut ? 0.0 : 1.0;
+    }
+}
+
+/* g <- the gradient at the centre plus `moved`; u, curvature. */
+static void differentiate(const problem *q, const double *moved) {
     memcpy(q->w, moved, q->d * sizeof *moved);
     if (q->centre) bb_axpy(q->d, 1.0, q->centre, q->w);
     for (size_t j = 0; j < q->n; j++) {
@@ -104,76 +129,95 @@ static void predict(const problem *q, const double *moved) {
         take_row(q, j, q->x);
         q->p[j] = bb_dot(q->d, q->x, q->w);
     }
-}
-
-/* The loss's value at p; u and curvature are its derivatives. */
-static double look(const problem *q) {
-    const double *y = q->local->y;
-    double value = 0.0;
-    if (q->local->loss == BB_LOSS_LOGISTIC) {
-        memcpy(q->u, q->p, q->n * sizeof *q->u);
-        return q->weight * bb_logistic_curved(q->n, y, q->u, q->curvature);
-    }
+    look(q);
+    memcpy(q->g, moved, q->d * sizeof *moved);
+    bb_scale(q->d, q->kappa, q->g);
     for (size_t j = 0; j < q->n; j++) {
-        const double r = q->scale[j] > 0.0 ? q->p[j] - y[j] : 0.0;
-        const bool cut = fabs(r) > q->bound;
-        q->u[j] = cut ? copysign(q->bound, r) : r;
-        q->curvature[j] = cut ? 0.0 : 1.0;
-        value += fabs(q->u[j]) * (fabs(r) - 0.5 * fabs(q->u[j]));
-    }
-    return q->weight * value;
-}
-
-static double value_at(const problem *q, const double *moved) {
-    predict(q, moved);
-    return look(q) + 0.5 * q->kappa * bb_dot(q->d, moved, moved);
-}
-
-/* g <- the gradient, H <- the Hessian (lower triangle, then both) at p. */
-static void differentiate(const problem *q, const double *moved) {
-    const size_t d = q->d;
-    memset(q->H, 0, d * d * sizeof *q->H);
-    for (size_t k = 0; k < d; k++) {
-        q->g[k] = q->kappa * moved[k];
-        q->H[k * d + k] = q->kappa;
-    }
-    for (size_t j = 0; j < q->n; j++) {
-        const double bend = q->weight * q->curvature[j];
         if (q->scale[j] == 0.0) continue;
         take_row(q, j, q->x);
-        bb_axpy(d, q->weight * q->u[j], q->x, q->g);
-        for (size_t k = 0; bend > 0.0 && k < d; k++)
-            if (q->x[k] != 0.0) bb_axpy(k + 1, bend * q->x[k], q->x, q->H + k * d);
+        bb_axpy(q->d, q->weight * q->u[j], q->x, q->g);
+    }
+}
+
+/* H <- the Hessian (lower triangle, then both) where differentiate was. */
+static void bend(const problem *q) {
+    const size_t d = q->d;
+    memset(q->H, 0, d * d * sizeof *q->H);
+    for (size_t k = 0; k < d; k++) q->H[k * d + k] = q->kappa;
+    for (size_t j = 0; j < q->n; j++) {
+        const double curvature = q->weight * q->curvature[j];
+        if (q->scale[j] == 0.0 || curvature == 0.0) continue;
+        take_row(q, j, q->x);
+        for (size_t k = 0; k < d; k++)
+            if (q->x[k] != 0.0) bb_axpy(k + 1, curvature * q->x[k], q->x, q->H + k * d);
     }
     for (size_t k = 0; k < d; k++)
         for (size_t l = k + 1; l < d; l++) q->H[k * d + l] = q->H[l * d + k];
 }
 
-/* moved <- the next point; whether there is one. */
-static bool advance(const problem *q, double value, double *moved) {
+/* moved <- the next point, by a step of Newton's that is bisected until the slope at
+ * its end is small where it is beyond the minimum on the way (values, of which nothing
+ * is needed, would cancel); g <- the gradient there; whether there is one. */
+static bool advance(const problem *q, double *moved) {
     memcpy(q->step, q->g, q->d * sizeof *q->step);
     if (bb_solve_spd(q->d, q->H, q->step)) return false;
     const double slope = bb_dot(q->d, q->g, q->step);
-    for (double length = 1.0; length > 1e-12; length *= 0.5) {
+    double low = 0.0, high = 1.0, length = 1.0;
+    for (int cut = 0; cut < MOST_CUTS; cut++) {
         memcpy(q->trial, moved, q->d * sizeof *moved);
         bb_axpy(q->d, -length, q->step, q->trial);
-        const double now = value_at(q, q->trial);
-        if (now <= value - 1e-4 * length * slope + 1e-14 * fabs(value)) {
+        differentiate(q, q->trial);
+        const double here = bb_dot(q->d, q->g, q->step);
+        if (here >= -0.1 * slope && (here <= 0.1 * slope || length == 1.0)) {
             memcpy(moved, q->trial, q->d * sizeof *moved);
             return true;
         }
+        if (here > 0.0)
+            low = length;
+        else
+            high = length;
+        length = 0.5 * (low + high);
     }
     return false;
 }
 
-static problem lay_out(const bb_view *view, const bb_local *local, double *work) {
+/* From 0; whether the gradient got small enough. */
+static bool newton(const problem *q, double *moved) {
+    memset(moved, 0, q->d * sizeof *moved);
+    differentiate(q, moved);
+    for (int step = 0; step < MOST_STEPS; step++) {
+        if (bb_norm(q->d, q->g) <= 0x1p-26 * q->bound) return true;
+        bend(q);
+        if (!advance(q, moved)) return false;
+    }
+    return false;
+}
+
+/* Every step of 1 / L, L = 1 + kappa at least the largest curvature, brings the minimum
+ * nearer by the factor 1 - kappa / L, but for what the gradient e is off by, which in
+ * all moves it by at most e / kappa, 2^-27 B / kappa. */
+static void descend(const problem *q, double *moved) {
+    const double largest = 1.0 + q->kappa;
+    const double steps = ceil(largest / q->kappa * 28.0 * log(2.0));
+    memset(moved, 0, q->d * sizeof *moved);
+    for (double step = 0.0; step < steps; step++) {
+        differentiate(q, moved);
+        bb_axpy(q->d, -1.0 / largest, q->g, moved);
+    }
+}
+
+static problem lay_out(const bb_view *view, const bb_local *local, double kappa,
+                       const double *centre, double *work) {
     const bb_bounded_options *o = view->options;
     const size_t d = view->pub->features, n = local->n;
     problem q = {.local = local, .d = d, .n = n < o->rows ? n : (size_t)o->rows};
     q.weight = 1.0 / (double)o->rows;
     q.bound = bb_bounded_gradient(view);
+    q.kappa = kappa;
+    q.centre = centre;
     q.scale = work;
-    q.p = q.scale + n;
+    q.y = q.scale + n;
+    q.p = q.y + n;
     q.u = q.p + n;
     q.curvature = q.u + n;
     q.w = q.curvature + n;
@@ -182,21 +226,18 @@ static problem lay_out(const bb_view *view, const bb_local *local, double *work)
     q.trial = q.step + d;
     q.x = q.trial + d;
     q.H = q.x + d;
+    take_rows(&q);
     return q;
+}
+
+void bb_bounded_descend(const bb_view *view, const bb_local *local, double kappa,
+                        const double *centre, double *moved, double *work) {
+    const problem q = lay_out(view, local, kappa, centre, work);
+    descend(&q, moved);
 }
 
 void bb_bounded_solve(const bb_view *view, const bb_local *local, double kappa,
                       const double *centre, double *moved, double *work) {
-    problem q = lay_out(view, local, work);
-    q.kappa = kappa;
-    q.centre = centre;
-    take_scales(&q);
-    memset(moved, 0, q.d * sizeof *moved);
-    for (int step = 0; step < MOST_STEPS; step++) {
-        const double value = value_at(&q, moved);
-        differentiate(&q, moved);
-        if (bb_norm(q.d, q.g) <= 0x1p-26 * q.bound) return;
-        if (!advance(&q, value, moved)) break;
-    }
-    memset(moved, 0, q.d * sizeof *moved);
+    const problem q = lay_out(view, local, kappa, centre, work);
+    if (!newton(&q, moved)) descend(&q, moved);
 }

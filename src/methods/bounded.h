@@ -74,10 +74,15 @@ double bb_bounded_longest_centre(const bb_view *view);
 
 /* Doubles of work of one task, for bb_method.local_length. */
 size_t bb_bounded_length(const bb_view *view, const bb_local *local);
-/* moved (d) <- w - c, the gradient at w being at most 2^-26 B long, so that it is off
- * by at most 2^-26 B / kappa. centre NULL: 0. A task whose solver does not get there
- * moves by 0. Damped Newton. */
+/* moved (d) <- w - c, off by at most 2^-25 B / kappa, whatever the rows: a row with a
+ * number that is not finite, or too long for its norm, is a blank row. Newton steps
+ * until the gradient is at most 2^-26 B long; where they do not get there, which was
+ * never seen, bb_bounded_descend. centre NULL: 0. */
 void bb_bounded_solve(const bb_view *view, const bb_local *local, double kappa,
                       const double *centre, double *moved, double *work);
+/* The same by (1 + kappa) / kappa 28 log 2 gradient steps: slow, but with a proof that
+ * it gets there. */
+void bb_bounded_descend(const bb_view *view, const bb_local *local, double kappa,
+                        const double *centre, double *moved, double *work);
 
 #endif

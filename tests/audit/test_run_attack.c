@@ -111,6 +111,56 @@ static void test_wrong_claim(void **state) {
     }
 }
 
+/* -- a single row, where a method promises something for rows
+ * --------------------------------------------------------------------------- */
+
+enum { CAP = 100, OWNERS = 300 };
+
+/* One row of every task is ordinary or hostile: all of its promise, 1/100 of the
+ * task's, is what may be found. */
+static void attack_row(double target) {
+    static double x[CAP * 2], y[2][CAP];
+    static bb_local local[OWNERS], other[OWNERS];
+    attacked *a = attacked_open(
+        bb_method_find("dp-mtrl"), &bb_mechanism_gaussian, 10.0,
+        (bb_audit_world_options){
+            .tasks = OWNERS, .canaries = 1, .rows = 2, .features = 2, .seed = 6});
+    for (size_t j = 0; j < CAP; j++) {
+        x[2 * j] = 1.0;
+        y[0][j] = y[1][j] = j % 4 ? 50.0 : 7.0; /* undamped, Newton's steps never end */
+    }
+    y[1][0] = target;
+    for (size_t i = 0; i < OWNERS; i++) {
+        const bb_rows rows = {.n = CAP, .d = 2, .x = x, .y = y[0]};
+        bb_rows hostile = rows;
+        hostile.y = y[1];
+        assert_ok(bb_local_open(&local[i], rows, BB_LOSS_SQUARED, false, false));
+        assert_ok(bb_local_open(&other[i], hostile, BB_LOSS_SQUARED, false, false));
+    }
+    attacked_set(a, "calibration", "instance");
+    attacked_set(a, "ridge", "0.1");
+    attacked_set(a, "lambda", "0");
+    a->run.pub.delta = small_delta;
+    a->run.local = local;
+    attacked_toss(a, OWNERS, 9);
+    assert_ok(bb_run_attack(&a->run, OWNERS, other, a->first, a->score));
+    const double found = bound(a, 1.0 - 1e-9);
+    if (found > 10.0 / CAP)
+        fail_msg("a row of target %g: epsilon is at least %g", target, found);
+    for (size_t i = 0; i < OWNERS; i++) {
+        bb_local_close(&local[i]);
+        bb_local_close(&other[i]);
+    }
+    attacked_close(a);
+}
+
+static void test_hostile_row(void **state) {
+    (void)state;
+    attack_row(-50.0);
+    attack_row(1e17);
+    attack_row(-1e120);
+}
+
 /* -- every form of block, by a method that shows three times a task's first row
  * --------------------------------------------------------------------------- */
 
@@ -250,9 +300,9 @@ static void test_memory(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_without_noise), cmocka_unit_test(test_honest),
-        cmocka_unit_test(test_wrong_claim),   cmocka_unit_test(test_forms),
-        cmocka_unit_test(test_selection),     cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_wrong_claim),   cmocka_unit_test(test_hostile_row),
+        cmocka_unit_test(test_forms),         cmocka_unit_test(test_selection),
+        cmocka_unit_test(test_refused),       cmocka_unit_test(test_memory),
     };
     if (bb_linalg_start()) return 1;
     return cmocka_run_group_tests(tests, NULL, NULL);

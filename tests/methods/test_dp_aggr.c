@@ -239,6 +239,122 @@ static void test_worst_rows(void **state) {
     assert_relative(distance(D, a, b), 2.0 * sqrt(0.96) / CAP, 1e-6);
 }
 
+/* Everything that a row may hold against ordinary, equal, blank and single rows, in
+ * both losses and wherever the plan allows it: penalties down to the least, centres up
+ * to the longest. */
+enum { ATTACK_D = 3, ATTACK_CAP = 8 };
+
+typedef struct attack {
+    bb_loss loss;
+    double bound, kappa, centre[ATTACK_D];
+    size_t n;
+    double x[ATTACK_CAP * ATTACK_D], y[ATTACK_CAP];
+} attack;
+
+static const double hostile_targets[] = {0.0,  1e-300, 0.5,     1.0,      3.0,  1e3,
+                                         1e6,  1e9,    1e13,    1e16,     1e17, 1e18,
+                                         1e30, 1e100,  1.7e308, INFINITY, NAN};
+static const double hostile_lengths[] = {0.0, 1e-310, 0.1, 1.0, 1e150, 1e300, 1.7e308};
+
+static void attack_with(attack *a, const solver *s, const double *was, double length,
+                        double target) {
+    const double clip = a->bound / a->kappa, saved = a->y[0];
+    double row[ATTACK_D], moved[ATTACK_D];
+    memcpy(row, a->x, sizeof row);
+    for (size_t k = 0; k < ATTACK_D; k++) a->x[k] = k == 1 ? length : -0.3 * length;
+    a->y[0] = target;
+    solve(s, a->n, a->x, a->y, a->kappa, a->centre, moved);
+    if (!(distance(ATTACK_D, was, moved) <= clip * (2.0 / ATTACK_CAP + 0x1p-24)))
+        fail_msg("loss %d, B %g, kappa %g, row of length %g and target %g: moved %g of "
+                 "the clip",
+                 (int)a->loss, a->bound, a->kappa, length, target,
+                 distance(ATTACK_D, was, moved) / clip);
+    assert_true(bb_norm(ATTACK_D, moved) <= clip * (1.0 + 0x1p-24));
+    memcpy(a->x, row, sizeof row);
+    a->y[0] = saved;
+}
+
+static void attack_rows(attack *a) {
+    const bool logistic = a->loss == BB_LOSS_LOGISTIC;
+    double was[ATTACK_D];
+    solver s;
+    solver_open(&s, ATTACK_D, a->loss, a->bound, ATTACK_CAP);
+    solve(&s, a->n, a->x, a->y, a->kappa, a->centre, was);
+    for (size_t l = 0; l < sizeof hostile_lengths / sizeof *hostile_lengths; l++)
+        for (size_t t = 0; t < sizeof hostile_targets / sizeof *hostile_targets; t++)
+            for (int sign = -1; sign <= 1; sign += 2)
+                if (!logistic || hostile_targets[t] == 1.0)
+                    attack_with(a, &s, was, hostile_lengths[l],
+                                sign * hostile_targets[t]);
+}
+
+/* The rows that all but the first are: as drawn, equal, blank. */
+static void fill_rows(attack *a, int kind, bb_random *random) {
+    for (size_t j = 0; j < a->n; j++) {
+        for (size_t k = 0; k < ATTACK_D; k++) {
+            double *x = a->x + j * ATTACK_D + k;
+            *x = kind == 1 && j > 0 ? x[-ATTACK_D] : bb_random_normal(random);
+            if (kind == 2) *x = 0.0;
+        }
+        a->y[j] = kind == 1 && j > 0 ? a->y[j - 1] : 2.0 * bb_random_normal(random);
+        if (a->loss == BB_LOSS_LOGISTIC) a->y[j] = a->y[j] > 0.0 ? 1.0 : -1.0;
+    }
+}
+
+static void attack_all(bb_loss loss, double bound, bb_random *random) {
+    const double least = (ATTACK_D + 1) * 0x1p-24;
+    const double kappa[] = {least, 1e-5, 1e-2, 1.0, 1e4};
+    for (size_t p = 0; p < sizeof kappa / sizeof *kappa; p++)
+        for (int kind = 0; kind < 4; kind++)
+            for (int away = 0; away < 2; away++) {
+                attack a = {.loss = loss, .bound = bound, .kappa = kappa[p]};
+                const double longest = 0x1p24 * bound / (ATTACK_D + 1);
+                a.centre[1] = away ? (kind % 2 ? 1.0 : longest) : 0.0;
+                a.n = kind == 3 ? 1 : ATTACK_CAP;
+                fill_rows(&a, kind, random);
+                attack_rows(&a);
+            }
+}
+
+static void test_hostile_rows(void **state) {
+    (void)state;
+    bb_random random;
+    assert_ok(bb_random_open_stream(&random, 87, BB_FOR_TEST, 0, 0));
+    attack_all(BB_LOSS_LOGISTIC, 1.0, &random);
+    for (double bound = 0.01; bound < 1e3; bound *= 100.0)
+        attack_all(BB_LOSS_SQUARED, bound, &random);
+    attack_all(BB_LOSS_SQUARED, 1e-9, &random);
+    attack_all(BB_LOSS_SQUARED, 1e9, &random);
+    bb_random_close(&random);
+}
+
+/* What stands behind Newton's steps reaches the same point. */
+static void test_descent(void **state) {
+    (void)state;
+    bb_random random;
+    assert_ok(bb_random_open_stream(&random, 88, BB_FOR_TEST, 0, 0));
+    for (int k = 0; k < 60; k++) {
+        attack a = {.loss = k % 2 ? BB_LOSS_LOGISTIC : BB_LOSS_SQUARED,
+                    .bound = k % 2 ? 1.0 : 0.7,
+                    .kappa = k % 3 ? 0.02 : 3.0,
+                    .centre = {0.0, k % 5, 0.0},
+                    .n = ATTACK_CAP};
+        double newton[ATTACK_D], gradient[ATTACK_D], work[MOST_WORK];
+        solver s;
+        fill_rows(&a, 0, &random);
+        if (k % 2 == 0) a.y[0] = 1e300;
+        solver_open(&s, ATTACK_D, a.loss, a.bound, ATTACK_CAP);
+        const bb_local local = {
+            .loss = a.loss, .n = a.n, .d = ATTACK_D, .x = a.x, .y = a.y, .weight = 1.0};
+        solve(&s, a.n, a.x, a.y, a.kappa, a.centre, newton);
+        bb_bounded_descend(&s.view, &local, a.kappa, a.centre, gradient, work);
+        assert_true(bb_norm(ATTACK_D, newton) > 0.0);
+        assert_true(distance(ATTACK_D, newton, gradient) <=
+                    0x1p-24 * a.bound / a.kappa);
+    }
+    bb_random_close(&random);
+}
+
 /* -- radial noise at the door
  * ---------------------------------------------------------- */
 
@@ -339,7 +455,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_average),       cmocka_unit_test(test_plan),
         cmocka_unit_test(test_refusals),      cmocka_unit_test(test_reach_of_a_row),
-        cmocka_unit_test(test_worst_rows),    cmocka_unit_test(test_slots_noise),
+        cmocka_unit_test(test_worst_rows),    cmocka_unit_test(test_hostile_rows),
+        cmocka_unit_test(test_descent),       cmocka_unit_test(test_slots_noise),
         cmocka_unit_test(test_average_noise),
     };
     if (bb_linalg_start()) return 1;
