@@ -63,10 +63,11 @@ static bb_status check_members(const json_t *json, const char *where) {
     void *const object = (void *)(uintptr_t)json;
     json_object_foreach((json_t *)object, name, value) {
         if (strcmp(name, "target") != 0 && strcmp(name, "columns") != 0 &&
-            strcmp(name, "others") != 0 && strcmp(name, "note") != 0)
+            strcmp(name, "others") != 0 && strcmp(name, "note") != 0 &&
+            strcmp(name, "source") != 0)
             return bb_fail(BB_EDATA,
                            "%s: unknown member %s; expected \"target\", \"columns\", "
-                           "\"others\", \"note\"",
+                           "\"others\", \"note\", \"source\"",
                            where, bb_shown(shown, name, strlen(name)));
     }
     const json_t *const columns = json_object_get(json, "columns");
@@ -77,9 +78,19 @@ static bb_status check_members(const json_t *json, const char *where) {
     return BB_OK;
 }
 
+static bb_status parse_source(bool *from_data, const json_t *source,
+                              const char *where) {
+    const char *text = source ? json_string_value(source) : "public";
+    *from_data = text && strcmp(text, "data") == 0;
+    if (*from_data || (text && strcmp(text, "public") == 0)) return BB_OK;
+    return bb_fail(BB_EDATA, "%s: \"source\" is \"public\" or \"data\"", where);
+}
+
 bb_status bb_ranges_parse(bb_ranges *ranges, const json_t *json, const char *where) {
     bb_ranges r = {0};
     bb_status status = check_members(json, where);
+    if (!status)
+        status = parse_source(&r.from_data, json_object_get(json, "source"), where);
     if (status) return status;
     const json_t *const target = json_object_get(json, "target");
     r.has_target = target && !json_is_null(target);
@@ -119,6 +130,8 @@ json_t *bb_ranges_json(const bb_ranges *ranges) {
         failed = json_object_set_new(json, "target", range_json(ranges->target));
     if (!failed && ranges->has_others)
         failed = json_object_set_new(json, "others", range_json(ranges->others));
+    if (!failed && ranges->from_data)
+        failed = json_object_set_new(json, "source", json_string("data"));
     if (!failed) failed = json_object_set_new(json, "columns", json_object());
     json_t *const columns = failed ? NULL : json_object_get(json, "columns");
     for (size_t k = 0; !failed && k < ranges->count; k++)
@@ -148,7 +161,7 @@ static void widen_columns(bb_ranges *r, const bb_dataset *data) {
 
 bb_status bb_ranges_from_data(bb_ranges *ranges, const bb_dataset *data) {
     const bb_range none = {INFINITY, -INFINITY}, zero = {0, 0};
-    bb_ranges r = {.count = data->features, .target = none};
+    bb_ranges r = {.count = data->features, .target = none, .from_data = true};
     bb_status status = bb_names_copy(&r.name, data->features, data->feature_name);
     if (!status) status = bb_allocate(&r.column, r.count, sizeof *r.column, "ranges");
     if (status) {

@@ -1,8 +1,10 @@
 /* ranges.h - public ranges of the target and the columns, in a JSON file:
- *     {"target": [0, 10], "columns": {"age": [0, 120], "dose": 5}, "note": "..."}
+ *     {"target": [0, 10], "columns": {"age": [0, 120], "dose": 5}, "note": "...",
+ *      "source": "public"}
  * A single number c > 0 is the range [-c, c]. "others" is the range of all columns that
- * "columns" does not name, which may then be left out: {"others": [0, 255]}. Other
- * members are an error, but "note".
+ * "columns" does not name, which may then be left out: {"others": [0, 255]}. "source" is
+ * "public", or "data" where they were taken from the rows. Other members are an error,
+ * but "note".
  */
 #ifndef BB_DATA_RANGES_H
 #define BB_DATA_RANGES_H
@@ -21,6 +23,7 @@ typedef struct bb_ranges {
     char **name; /* count; one block */
     bb_range *column;
     bool has_target, has_others;
+    bool from_data; /* source: data. A run with such ranges is not private */
     bb_range target, others;
 } bb_ranges;
 
@@ -34,7 +37,7 @@ json_t *bb_ranges_json(const bb_ranges *ranges);
 
 /* The least and largest value of every column and the target. Such ranges are not
  * public: they tell something about the rows, so a file of them is for simulations
- * only, and bb_ranges_write says so in its note. Missing values are passed over. */
+ * only; from_data and bb_ranges_write's note say so. Missing values are passed over. */
 BB_MUST_CHECK bb_status bb_ranges_from_data(bb_ranges *ranges, const bb_dataset *data);
 BB_MUST_CHECK bb_status bb_ranges_write(const bb_ranges *ranges, const char *path);
 

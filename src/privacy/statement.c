@@ -10,10 +10,15 @@
 
 enum { FEW_TASKS = 30, NUMBER_BYTES = 32, FACTOR_MOST_EPSILON = 30 };
 
+bool bb_statement_holds(const bb_statement *statement, size_t k) {
+    return statement->guarantee[k].valid && !statement->seeded &&
+           !statement->data_ranges;
+}
+
 bool bb_statement_is_private(const bb_statement *statement) {
-    if (statement->count == 0 || statement->seeded) return false;
+    if (statement->count == 0) return false;
     for (size_t k = 0; k < statement->count; k++)
-        if (!statement->guarantee[k].valid) return false;
+        if (!bb_statement_holds(statement, k)) return false;
     return true;
 }
 
@@ -55,21 +60,32 @@ json_t *bb_statement_warnings(const bb_statement *statement) {
     return NULL;
 }
 
+/* Against whom a guarantee is; the curator is never among them. */
+static const char *adversary(const bb_guarantee *guarantee) {
+    return guarantee->hidden_cohort
+               ? "the public and all other tasks together, who see what is published "
+                 "and their own final models, but not who was asked in which round"
+               : "everybody who sees what is published, the other tasks together "
+                 "included";
+}
+
 static void protected_from_whom(FILE *out, const bb_statement *statement,
                                 const bb_guarantee *guarantee) {
     if (is_task(guarantee))
-        fprintf(
-            out,
-            "Protected: each of the %zu tasks, all of its data at once, from everybody "
-            "who sees what is published, the other tasks together included.\n",
-            statement->tasks);
+        fprintf(out, "Protected: each of the %zu tasks, all of its data at once, from ",
+                statement->tasks);
     else
-        fprintf(
-            out,
-            "Protected: each single row (%s) of each of the %zu tasks, not a task as a "
-            "whole, from everybody who sees what is published, the other tasks "
-            "together included.\n",
-            guarantee->unit, statement->tasks);
+        fprintf(out,
+                "Protected: each single row (%s) of each of the %zu tasks, not a task "
+                "as a whole, from ",
+                guarantee->unit, statement->tasks);
+    fprintf(out, "%s.\n", adversary(guarantee));
+    if (guarantee->hidden_cohort)
+        fputs("Not protected so far from whoever learns who was asked: the curator "
+              "sees it, and tasks may tell; against them sampling hides nothing, and "
+              "the same noise is worth a larger ε (docs/privacy.md). --sampling "
+              "poisson needs no silence among tasks.\n",
+              out);
 }
 
 static const char *neighbours(const bb_guarantee *guarantee) {
@@ -87,22 +103,34 @@ static double four_digits_up(double x) {
     return ceil(x / unit) * unit;
 }
 
+/* A claim that does not hold, or of which only the published proof is known not to. */
+static void claim(FILE *out, const bb_guarantee *guarantee, const char *epsilon,
+                  const char *delta) {
+    const double truth = guarantee->true_delta_at_least;
+    const bool open = truth <= guarantee->delta;
+    fprintf(out, "%s%s: ", open ? "NOT PROVED PRIVATE" : "NOT PRIVATE",
+            is_task(guarantee) ? "" : " for single rows");
+    if (truth > guarantee->delta) fputs("no valid (ε, δ) at the requested δ. ", out);
+    fprintf(out, "The mechanism %s claims ε = %s, δ = %s; ", guarantee->mechanism,
+            epsilon, delta);
+    if (isnan(truth))
+        fputs("this claim has no proof.\n", out);
+    else if (open)
+        fprintf(out,
+                "its published proof is wrong, and its true δ is at least %.4g, "
+                "whatever ε. That is not above the δ asked for: the claim may hold, "
+                "but is not promised here.\n",
+                truth);
+    else
+        fprintf(out, "its true δ is at least %.4g, whatever ε.\n", truth);
+}
+
 static void promise(FILE *out, const bb_guarantee *guarantee) {
     char epsilon[NUMBER_BYTES], delta[NUMBER_BYTES];
     shortest(guarantee->epsilon, epsilon);
     shortest(guarantee->delta, delta);
     if (!guarantee->valid) {
-        fprintf(out,
-                "NOT PRIVATE%s: no valid (ε, δ) at the requested δ. The mechanism %s "
-                "claims ε "
-                "= %s, δ = %s",
-                is_task(guarantee) ? "" : " for single rows", guarantee->mechanism,
-                epsilon, delta);
-        if (isnan(guarantee->true_delta_at_least))
-            fprintf(out, "; this claim has no proof.\n");
-        else
-            fprintf(out, "; its true δ is at least %.4g, whatever ε.\n",
-                    guarantee->true_delta_at_least);
+        claim(out, guarantee, epsilon, delta);
         return;
     }
     fprintf(
@@ -156,6 +184,12 @@ static void beginning(FILE *out, const bb_statement *statement) {
             "NOT PRIVATE: seeded. Whoever knows the seed can take the noise away; what "
             "follows holds for the same run with secure noise only.\n",
             out);
+    if (statement->data_ranges)
+        fputs("NOT PRIVATE: rows were scaled by ranges that were taken from the data "
+              "(--scale), which say something about them without any noise; what "
+              "follows holds for the same run with ranges known without the data "
+              "only.\n",
+              out);
 }
 
 static void write_text(FILE *out, const bb_statement *statement,
@@ -220,11 +254,12 @@ static json_t *text_or_null(const char *text) {
     return text ? json_string(text) : json_null();
 }
 
-static json_t *guarantee_json(const bb_guarantee *guarantee) {
+static json_t *guarantee_json(const bb_statement *statement, size_t k) {
+    const bb_guarantee *guarantee = &statement->guarantee[k];
     json_t *json = json_object();
     int bad = json == NULL;
     const double nothing = NAN;
-    const bool valid = guarantee->valid;
+    const bool valid = bb_statement_holds(statement, k);
     bad |= json_object_set_new(json, "unit", json_string(guarantee->unit));
     bad |= json_object_set_new(json, "valid", json_boolean(valid));
     bad |= json_object_set_new(json, "epsilon",
@@ -241,6 +276,7 @@ static json_t *guarantee_json(const bb_guarantee *guarantee) {
     }
     bad |= json_object_set_new(json, "adjacency",
                                json_string(bb_adjacency_name(guarantee->adjacency)));
+    bad |= json_object_set_new(json, "adversary", json_string(adversary(guarantee)));
     bad |= json_object_set_new(json, "sampling", json_string(guarantee->sampling));
     bad |= json_object_set_new(json, "mechanism", json_string(guarantee->mechanism));
     bad |= json_object_set_new(json, "accountant", json_string(guarantee->accountant));
@@ -260,7 +296,7 @@ static json_t *guarantee_json(const bb_guarantee *guarantee) {
 static json_t *guarantees_json(const bb_statement *statement) {
     json_t *list = json_array();
     for (size_t k = 0; k < statement->count; k++)
-        if (json_array_append_new(list, guarantee_json(&statement->guarantee[k]))) {
+        if (json_array_append_new(list, guarantee_json(statement, k))) {
             json_decref(list);
             return NULL;
         }
@@ -279,6 +315,8 @@ json_t *bb_statement_json(const bb_statement *statement) {
         json_object_set_new(json, "tasks", json_integer((json_int_t)statement->tasks));
     bad |= json_object_set_new(json, "ledger", text_or_null(statement->ledger));
     bad |= json_object_set_new(json, "seeded", json_boolean(statement->seeded));
+    bad |= json_object_set_new(json, "ranges_from_data",
+                               json_boolean(statement->data_ranges));
     bad |= json_object_set_new(json, "guarantees", guarantees_json(statement));
     bad |= json_object_set_new(json, "warnings", bb_statement_warnings(statement));
     bad |= json_object_set_new(json, "statement", json_string(text));

@@ -26,6 +26,7 @@ typedef struct bb_guarantee {
     double noise_multiplier; /* the least standard deviation over U; NAN: none */
     bool valid;
     double true_delta_at_least; /* if not valid: at every epsilon; NAN: not known */
+    bool hidden_cohort;         /* not against who sees which tasks were asked */
     const char *note;           /* one more sentence, or NULL */
     size_t lifted_rows; /* > 0: unit "task", by group privacy from a guarantee for rows:
                            so many of a task's rows count at most */
@@ -40,16 +41,20 @@ typedef struct bb_statement {
     const char *ledger; /* the file's name; NULL: this run only */
     bool alone;         /* the method shares nothing: no noise is needed */
     bool seeded;        /* the noise can be computed again: not private */
+    bool data_ranges; /* rows were scaled by ranges taken from the data: not private */
     size_t count;
     bb_guarantee guarantee[BB_GUARANTEES_MOST];
 } bb_statement;
 
-/* At least one guarantee, all valid, and secure noise. */
+/* Whether guarantee k holds for this very run: valid, secure noise, public ranges. */
+bool bb_statement_holds(const bb_statement *statement, size_t k);
+/* At least one guarantee, and all hold. */
 bool bb_statement_is_private(const bb_statement *statement);
 
-/* {private, method, tasks, ledger, seeded, guarantees[], warnings[], statement}. A
- * guarantee that is not valid has epsilon and delta null and its claim under
- * claimed_epsilon, claimed_delta. NULL when out of memory. */
+/* {private, method, tasks, ledger, seeded, ranges_from_data, guarantees[], warnings[],
+ * statement}. A guarantee that does not hold has valid false, epsilon and delta null,
+ * and its claim under claimed_epsilon, claimed_delta; `adversary` says against whom it
+ * is. NULL when out of memory. */
 json_t *bb_statement_json(const bb_statement *statement);
 
 /* The statement in plain words, UTF-8, lines ended by newlines; short for a run without

@@ -66,10 +66,10 @@ static const bb_option option[] = {
 
 static const bb_train_row attribute[] = {
     {"Data:", 0, true}, {NULL, 0, true}, {NULL, 0, true}, {NULL, 0, true},
-    {NULL, 0, false}, {NULL, 0, false}, {NULL, 0, false},
+    {NULL, 0, true}, {NULL, 0, false}, {NULL, 0, false},
     {NULL, 0, true}, {NULL, 0, true}, {NULL, 0, true}, {NULL, 0, true},
     {NULL, 0, true}, {NULL, 0, true}, {NULL, 0, false},
-    {NULL, 0, true}, {NULL, 0, false},
+    {NULL, 0, true}, {NULL, 0, true},
     {"Learning:", 0, true}, {NULL, 0, true}, {NULL, 0, true}, {NULL, 0, true},
     {NULL, 0, true}, {NULL, 0, true}, {NULL, 0, true}, {NULL, 0, true}, {NULL, 0, true},
     {NULL, 0, true}, {NULL, 0, true}, {NULL, 0, true},
@@ -137,11 +137,12 @@ static const char *last_text(const bb_train_flag *flag, size_t flags,
     return text;
 }
 
-/* Options that are texts because not every value is a number may be numbers here. */
-static bb_status number_to_text(json_t *config, const char *name) {
-    const json_t *number = json_object_get(config, name);
-    if (!json_is_number(number)) return BB_OK;
-    char *text = bb_json_text(number, 0);
+/* Options that are texts because not every value is a number, or an object, may be that
+ * here. */
+static bb_status value_to_text(json_t *config, const char *name) {
+    const json_t *value = json_object_get(config, name);
+    if (!json_is_number(value) && !json_is_object(value)) return BB_OK;
+    char *text = bb_json_text(value, 0);
     const bool failed = !text || json_object_set_new(config, name, json_string(text));
     free(text);
     return failed ? bb_fail(BB_ENOMEM, "no memory for option \"%s\"", name) : BB_OK;
@@ -166,8 +167,9 @@ static bb_status read_config(bb_train_options *o, const char *path, json_t **set
         *set = json_incref(json_object_get(config, "set"));
         json_object_del(config, "set");
     }
-    status = number_to_text(config, "delta");
-    if (!status) status = number_to_text(config, "seed");
+    status = value_to_text(config, "delta");
+    if (!status) status = value_to_text(config, "seed");
+    if (!status) status = value_to_text(config, "scale");
     if (!status && json_object_get(config, "config"))
         status =
             bb_fail(BB_EUSAGE, "%s: a config file cannot name a config file", path);

@@ -77,6 +77,22 @@ static bb_status read_parts(bb_population *p, const bb_train_options *o, bb_loss
     return status;
 }
 
+/* --scale is a file's name, or the ranges themselves, as a config file may give them. */
+static bb_status read_ranges(bb_population *p, const char *scale, bb_ranges *ranges) {
+    bb_status status;
+    if (*scale == '{') {
+        json_t *json = json_loads(scale, JSON_REJECT_DUPLICATES, NULL);
+        status = bb_ranges_parse(ranges, json, "scale");
+        json_decref(json);
+    } else {
+        status = bb_ranges_read(ranges, scale);
+    }
+    if (status) return status;
+    p->data_ranges = ranges->from_data;
+    p->ranges = bb_ranges_json(ranges);
+    return p->ranges ? BB_OK : bb_fail(BB_ENOMEM, "no memory for ranges");
+}
+
 static bb_status open_steps(bb_population *p, const bb_train_options *o, bb_loss loss,
                             bool constant, const bb_dataset *train) {
     static const bb_standardize how[] = {BB_STANDARDIZE_NONE, BB_STANDARDIZE_UNIT_ROWS,
@@ -86,10 +102,10 @@ static bb_status open_steps(bb_population *p, const bb_train_options *o, bb_loss
                                      .scale_target = loss == BB_LOSS_SQUARED,
                                      .network = o->net != NULL};
     bb_ranges ranges = {0};
-    bb_status status = o->scale ? bb_ranges_read(&ranges, o->scale) : BB_OK;
+    bb_status status = o->scale ? read_ranges(p, o->scale, &ranges) : BB_OK;
     if (o->scale) {
         options.scale = &ranges;
-        options.scale_source = o->scale;
+        options.scale_source = *o->scale == '{' ? "scale" : o->scale;
     }
     if (!status) status = bb_preprocess_open(&p->steps, &options, train);
     bb_ranges_free(&ranges);
@@ -167,6 +183,7 @@ void bb_population_close(bb_population *p) {
     bb_preprocess_free(&p->steps);
     bb_preprocess_free(&p->open);
     free(p->cluster);
+    json_decref(p->ranges);
     *p = (bb_population){0};
 }
 

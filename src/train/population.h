@@ -29,6 +29,8 @@ typedef struct bb_population {
     uint32_t *cluster; /* tasks: their public group, from 0; NULL without --cluster */
     size_t clusters;
     bool public_shape; /* no size is found in the rows: read.h */
+    json_t *ranges;    /* of --scale, as data/ranges.h has them; NULL without */
+    bool data_ranges;  /* and they were taken from the data */
 } bb_population;
 
 /* How the request says that data are to be read. Borrows its texts. */

@@ -48,13 +48,14 @@ static json_t *privacy_json(const bb_report *r) {
     json_t *object = bb_statement_json(&r->statement);
     const bool any = r->statement.count > 0;
     const bb_guarantee *g = &r->statement.guarantee[0];
-    const bool valid = any && g->valid;
-    json_t *top = json_pack(
-        "{s:o,s:o,s:o,s:s,s:s,s:o}", "epsilon", bb_json_real(valid ? g->epsilon : NAN),
-        "delta", bb_json_real(valid ? g->delta : NAN), "adjacency",
-        text_or_null(any ? bb_adjacency_name(g->adjacency) : NULL), "sampling",
-        any ? g->sampling : "all", "mechanism", r->mechanism, "noise_multiplier",
-        bb_json_real(any ? g->noise_multiplier : NAN));
+    const bool valid = any && bb_statement_holds(&r->statement, 0);
+    json_t *top =
+        json_pack("{s:b,s:o,s:o,s:o,s:s,s:s,s:o}", "valid", valid, "epsilon",
+                  bb_json_real(valid ? g->epsilon : NAN), "delta",
+                  bb_json_real(valid ? g->delta : NAN), "adjacency",
+                  text_or_null(any ? bb_adjacency_name(g->adjacency) : NULL),
+                  "sampling", any ? g->sampling : "all", "mechanism", r->mechanism,
+                  "noise_multiplier", bb_json_real(any ? g->noise_multiplier : NAN));
     if (!object || json_object_update(object, top)) {
         json_decref(object);
         object = NULL;
@@ -207,9 +208,9 @@ void bb_majority_lines(FILE *stream, bb_loss loss, const char *of,
 static void print_star(const bb_report *r, FILE *stream) {
     for (size_t k = 0; k < r->statement.count; k++) {
         const bb_guarantee *g = &r->statement.guarantee[k];
-        const char *doubt = !g->valid             ? "claimed, not valid, "
-                            : r->statement.seeded ? "not private (seeded), "
-                                                  : "";
+        const char *doubt = bb_statement_holds(&r->statement, k) ? ""
+                            : g->valid && r->statement.seeded ? "not private (seeded), "
+                                                              : "claimed, not valid, ";
         fprintf(stream, "* %s%s: epsilon %g, delta %g, %s, sampling %s\n", doubt,
                 strcmp(g->unit, "task") == 0 ? "a whole task" : "one row", g->epsilon,
                 g->delta, bb_adjacency_name(g->adjacency), g->sampling);

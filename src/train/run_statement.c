@@ -10,19 +10,18 @@ static bool is_noisy(const bb_run *run) {
     return run->mechanism->pricing != BB_PRICE_NOTHING;
 }
 
-/* Of noise as published, the least delta that is true: of the steps that have noise.
- * The proof is about whole matrices; where only their diagonal is released, the claim
- * lacks a proof, but this bound does not hold. */
-static bb_status true_delta(const bb_plan *plan, double *delta) {
+/* Of noise as published, the least delta that is true: of the steps that have noise. The
+ * mp-* methods release whole matrices, or (outer_length 0) their diagonals only. */
+static bb_status true_delta(const bb_plan *plan, size_t features, double *delta) {
     double *pure = NULL;
     size_t steps = 0;
-    if (plan->outer_length == 0) return BB_OK;
     const bb_status status =
         bb_allocate(&pure, plan->rounds, sizeof *pure, "the privacy statement");
     if (status) return status;
     for (uint32_t t = 0; t < plan->rounds; t++)
         if (plan->step[t].weight > 0.0) pure[steps++] = plan->pure[t];
-    *delta = bb_wishart_true_delta(steps, pure);
+    *delta = plan->outer_length ? bb_wishart_true_delta(steps, pure)
+                                : bb_wishart_diagonal_delta(steps, pure, features);
     free(pure);
     return BB_OK;
 }
@@ -58,10 +57,7 @@ static bb_guarantee of_tasks(const bb_run *run, const bb_result *result) {
                       .true_delta_at_least = NAN,
                       .lifted_rows = result->plan.lifted_rows};
     bb_run_sampling(&run->pub, g.sampling, sizeof g.sampling);
-    if (run->pub.sampling == BB_SAMPLING_FIXED_HIDDEN)
-        g.note =
-            "The cohort is hidden: this holds as long as tasks do not tell others in "
-            "which rounds they were asked; --sampling poisson needs no such trust.";
+    g.hidden_cohort = run->pub.sampling == BB_SAMPLING_FIXED_HIDDEN;
     return g;
 }
 
@@ -99,7 +95,8 @@ bb_status bb_run_statement(const bb_run *run, const bb_result *result,
     if (is_noisy(run)) {
         s.guarantee[s.count++] = of_tasks(run, result);
         if (run->mechanism->pricing == BB_PRICE_PUBLISHED)
-            status = true_delta(&result->plan, &s.guarantee[0].true_delta_at_least);
+            status = true_delta(&result->plan, run->pub.features,
+                                &s.guarantee[0].true_delta_at_least);
         if (result->plan.instance_epsilon > 0.0)
             s.guarantee[s.count++] = of_rows(result, ledger);
     }

@@ -375,11 +375,17 @@ static void compare_linear(experiment *e, scores *s) {
 /* -- writing
  * --------------------------------------------------------------------------- */
 
+/* The same run again, with the same data: ranges themselves for the name of their file. */
 static json_t *public_options(const experiment *e) {
+    json_t *options = bb_train_json(e->request, true);
+    if (e->population.ranges && options &&
+        json_object_set(options, "scale", e->population.ranges)) {
+        json_decref(options);
+        options = NULL;
+    }
     return json_pack("{s:s,s:s,s:I,s:I,s:o}", "program", "billboard", "version",
                      BB_VERSION, "tasks", (json_int_t)e->run.pub.tasks, "features",
-                     (json_int_t)e->run.pub.features, "options",
-                     bb_train_json(e->request, true));
+                     (json_int_t)e->run.pub.features, "options", options);
 }
 
 static bb_status write_public(experiment *e) {
@@ -445,6 +451,12 @@ static void warn_of_long_rows(const experiment *e) {
     warn(e, text);
 }
 
+static void warn_of_data_ranges(const experiment *e) {
+    if (e->choice.noisy && e->population.data_ranges)
+        warn(e, "the ranges of --scale were taken from the data: this run is not "
+                "private");
+}
+
 static bb_status prepare(experiment *e, const char *path) {
     const bb_train_options *o = &e->request->options;
     const double start = now();
@@ -469,6 +481,7 @@ static bb_status prepare(experiment *e, const char *path) {
     if (!status) status = open_net(e);
     if (!status) status = set_public(e);
     if (!status && e->watch->warn) warn_of_long_rows(e);
+    if (!status) warn_of_data_ranges(e);
     if (!status && e->watch->warn)
         status = bb_run_warnings(&e->run, e->watch->warn, e->watch->self);
     return status;
@@ -643,6 +656,7 @@ static bb_status keep(experiment *e) {
     bb_status status = bb_run_statement(
         &e->run, &e->result, ledger_name(&e->request->options), &e->report.statement);
     e->report.statement.method = e->request->name;
+    e->report.statement.data_ranges = e->population.data_ranges;
     if (!status) status = write_public(e);
     if (!status) status = keep_models(e);
     if (!status) status = write_models(e);

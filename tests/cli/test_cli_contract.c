@@ -292,6 +292,33 @@ static void a_seed_is_not_private(void **state) {
     cli_free(&r);
     json_t *j = json_load_file("seeded/public/privacy.json", 0, NULL);
     assert_true(json_is_false(cli_at(j, "private")));
+    const json_t *g = json_array_get(cli_at(j, "guarantees"), 0);
+    assert_true(json_is_false(cli_at(g, "valid")));
+    assert_close(cli_number(g, "claimed_epsilon"), 1.0, 0.0);
+    json_decref(j);
+    j = json_load_file("seeded/operator/run.json", 0, NULL);
+    assert_true(json_is_false(cli_at(j, "privacy.valid")));
+    assert_true(json_is_null(cli_at(j, "privacy.epsilon")));
+    g = json_array_get(cli_at(j, "privacy.guarantees"), 0);
+    assert_true(json_is_false(cli_at(g, "valid")));
+    json_decref(j);
+}
+
+/* Only a diagonal is released: the claim has no proof, and is not refuted either. */
+static void no_more_is_denied_than_is_known(void **state) {
+    (void)state;
+    make_world();
+    json_t *j = cli_json("train W.csv --method mp-groupsparse --mechanism "
+                         "wishart-published --allow-broken-privacy --epsilon 0.1 "
+                         "--rounds 5 --json -o diagonal");
+    const json_t *g = json_array_get(cli_at(j, "privacy.guarantees"), 0);
+    const double truth = cli_number(g, "true_delta_at_least");
+    assert_true(json_is_false(cli_at(g, "valid")));
+    assert_true(truth > 0.0 && truth < cli_number(g, "claimed_delta"));
+    const char *text = cli_text(j, "privacy.statement");
+    assert_non_null(
+        strstr(text, "its published proof is wrong, and its true δ is at least"));
+    assert_null(strstr(text, "no valid (ε, δ)"));
     json_decref(j);
 }
 
@@ -335,7 +362,9 @@ static void a_config_file_is_as_good_as_flags(void **state) {
     /* flags win */
     json_t *c =
         cli_json("train W.csv --epsilon 2 --config c.json --set lambda=0.5 -o c3");
-    assert_close(cli_number(c, "privacy.epsilon"), 2.0, 0.0);
+    assert_true(json_is_null(cli_at(c, "privacy.epsilon"))); /* seeded */
+    const json_t *g = json_array_get(cli_at(c, "privacy.guarantees"), 0);
+    assert_close(cli_number(g, "claimed_epsilon"), 2.0, 0.0);
     json_t *kept = json_load_file("c3/operator/run.json", 0, NULL);
     assert_close(cli_number(kept, "options.set.lambda"), 0.5, 0.0);
     assert_close(cli_number(kept, "options.rounds"), 7, 0.0);
@@ -472,6 +501,7 @@ int main(void) {
         cmocka_unit_test(argp_ends_in_2),
         cmocka_unit_test(broken_privacy_is_told),
         cmocka_unit_test(a_seed_is_not_private),
+        cmocka_unit_test(no_more_is_denied_than_is_known),
         cmocka_unit_test(delta_is_chosen_and_warned_about),
         cmocka_unit_test(a_config_file_is_as_good_as_flags),
         cmocka_unit_test(every_flag_is_in_the_help),

@@ -367,6 +367,17 @@ static void ranges_from_data_say_what_they_are(void **state) {
     cli_ok(
         "train train.csv --task who --target score --method stl --scale found.json -o "
         "found");
+    /* a private run with them is none, and says so */
+    r = cli("train train.csv --task who --target score --method mp-prior --epsilon 1 "
+            "--scale found.json -o scaled");
+    assert_int_equal(r.code, 0);
+    assert_non_null(strstr(r.err, "taken from the data: this run is not private"));
+    assert_non_null(strstr(r.out, "NOT PRIVATE: rows were scaled by ranges"));
+    cli_free(&r);
+    json_t *j = json_load_file("scaled/public/privacy.json", 0, NULL);
+    assert_true(json_is_false(cli_at(j, "private")));
+    assert_true(json_is_true(cli_at(j, "ranges_from_data")));
+    json_decref(j);
     cli_fails(2, "--output", "info train.csv --task who --target score --ranges");
     cli_fails(2, "--ranges", "info train.csv --task who --target score -o r.json");
 }

@@ -305,6 +305,11 @@ static void kinds_are_kept(void **state) {
     assert_false(cli_exists("L.db"));
     /* the automatic clip is a private selection, which Gaussian DP cannot count */
     cli_fails(2, "private selections", "%s %s --ledger-kind gdp -o a", train, budget);
+    /* and neither can it radial noise */
+    cli_fails(2, "no price for private selections and radial noise",
+              "train W.csv --method dp-aggr --set calibration=instance --epsilon 1 "
+              "--set lambda=1 --ledger L.db %s --ledger-kind gdp -o a",
+              budget);
     assert_int_equal(entries(), 0);
     cli_ok("%s %s --set clip=1 -o a", train, budget); /* joins the kind that is there */
     cli_fails(2, "of kind gdp, not sum", "%s %s --ledger-kind sum -o b", train, budget);

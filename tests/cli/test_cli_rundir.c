@@ -57,6 +57,37 @@ static void a_run_leaves_two_halves(void **state) {
     }
 }
 
+/* The public options and the same data are the same run, wherever: the ranges are in
+ * them, and not only the name of their file. */
+static void the_public_options_are_the_run(void **state) {
+    (void)state;
+    make_world();
+    const char *const flags[] = {
+        "--method mp-groupsparse --epsilon 1 --rounds 3 --scale ranges.json",
+        "--method mp-lowrank --epsilon 1 --rounds 2 --mechanism wishart-published "
+        "--allow-broken-privacy --scale ranges.json",
+        "--method pmtl --epsilon 2 --sampling poisson:0.3 --set clip=0.7 --delta paper "
+        "--finetune kl,penalty=0.5 --train-fraction 0.5 --split-seed 3 --no-intercept"};
+    for (size_t k = 0; k < sizeof flags / sizeof *flags; k++) {
+        cli_write("ranges.json",
+                  "{\"target\": [-20, 20], \"others\": [-5, 5.1], \"note\": \"n\"}");
+        json_t *a =
+            cli_json("train W.csv --seed 5 --json --force -o first %s", flags[k]);
+        assert_int_equal(system("mkdir elsewhere && cp W.csv elsewhere/data && cp "
+                                "first/public/options.json elsewhere/o && "
+                                "rm ranges.json"),
+                         0);
+        json_t *b = cli_json("train elsewhere/data --format csv --config elsewhere/o "
+                             "--json -o elsewhere/run");
+        assert_string_equal(cli_text(a, "billboard_sha256"),
+                            cli_text(b, "billboard_sha256"));
+        assert_string_equal(cli_text(a, "models_sha256"), cli_text(b, "models_sha256"));
+        assert_int_equal(system("rm -r elsewhere"), 0);
+        json_decref(a);
+        json_decref(b);
+    }
+}
+
 /* Where files of the operator's machine lie, and how they are called, is nobody's
  * business: not one word of it is in the public half. */
 static void the_public_half_names_no_file(void **state) {
@@ -312,6 +343,7 @@ static void a_failed_replacement_keeps_the_old(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_run_leaves_two_halves),
+        cmocka_unit_test(the_public_options_are_the_run),
         cmocka_unit_test(the_public_half_names_no_file),
         cmocka_unit_test(the_billboard_is_whole),
         cmocka_unit_test(an_open_method_has_no_public_billboard),

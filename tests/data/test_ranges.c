@@ -52,7 +52,7 @@ static void messages(void **state) {
          "r.json: expected \"columns\": {name: [low, high], ...}", ""},
         {"{\"columns\": {}, \"targt\": [0, 1]}",
          "r.json: unknown member \"targt\"; expected \"target\", \"columns\", "
-         "\"others\", \"note\"",
+         "\"others\", \"note\", \"source\"",
          ""},
         {"{\"columns\": {\"a\": [2, 1]}}", "r.json: \"a\"", range},
         {"{\"columns\": {\"a\": [1]}}", "r.json: \"a\"", range},
@@ -98,6 +98,7 @@ static void from_dense_data(void **state) {
                            "These ranges were taken from the data, so they are not "
                            "public: for simulations only."));
     assert_ok(bb_ranges_read(&again, "r.json"));
+    assert_true(r.from_data && again.from_data); /* in a member that programs read */
     unlink("r.json");
     assert_int_equal(again.count, 3);
     assert_string_equal(again.name[2], "c");

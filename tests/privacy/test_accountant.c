@@ -153,6 +153,10 @@ static void wishart_and_delta(void **state) {
     const double truth = 0.095162581964040431858; /* 1 - exp(-0.1) */
     assert_true(bb_wishart_true_delta(2, epsilon) <= truth);
     assert_relative(bb_wishart_true_delta(2, epsilon), truth, 1e-14);
+    /* diagonals: chi^2 of 4 degrees of freedom, P(X < x) = 1 - e^-x/2 (1 + x/2) */
+    const double none = exp(-0.1) * 1.04 * 1.06;
+    assert_true(bb_wishart_diagonal_delta(2, epsilon, 3) <= 1.0 - none);
+    assert_relative(bb_wishart_diagonal_delta(2, epsilon, 3), 1.0 - none, 1e-9);
     assert_true(bb_delta_default(30) == 1e-5);
     assert_true(bb_delta_default(10000) == 1e-5);
     assert_true(bb_delta_default(20000) == 5e-6);

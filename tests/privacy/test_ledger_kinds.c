@@ -206,8 +206,9 @@ static void what_has_no_price(void **state) {
                      kind ? "no price for Poisson-sampled tasks: its kind is rdp"
                           : "no price for rounds with sampled tasks: its kind is gdp");
         if (!kind)
-            assert_fails(bb_ledger_reserve(ledger, &selection, "x", &id), BB_EUSAGE,
-                         "no price for private selections: its kind is gdp");
+            assert_fails(
+                bb_ledger_reserve(ledger, &selection, "x", &id), BB_EUSAGE,
+                "no price for private selections and radial noise: its kind is gdp");
         else
             assert_ok(bb_ledger_reserve(ledger, &by_size, "x", &id));
         bb_ledger_close(ledger);

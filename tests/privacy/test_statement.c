@@ -84,8 +84,20 @@ static void broken_runs(void **state) {
     assert_says(&wishart, "true δ is at least 0.09516", true);
     assert_says(&wishart, "Guarantee:", false);
     assert_says(&wishart, "Protected:", false);
+    /* not more than is true: below the delta asked for, it may hold after all */
+    wishart.guarantee[0].true_delta_at_least = 1e-9;
+    assert_says(&wishart, "no valid (ε, δ)", false);
+    assert_says(&wishart, "NOT PRIVATE", false);
+    assert_says(&wishart, "NOT PROVED PRIVATE: ", true);
+    assert_says(&wishart, "true δ is at least 1e-09", true);
+    assert_says(&wishart, "not above the δ asked for", true);
     wishart.guarantee[0].true_delta_at_least = NAN;
     assert_says(&wishart, "no proof", true);
+    assert_says(&wishart, "no valid (ε, δ)", false);
+    bb_statement scaled = good;
+    scaled.data_ranges = true;
+    assert_false(bb_statement_is_private(&scaled));
+    assert_says(&scaled, "NOT PRIVATE: rows were scaled by ranges", true);
     const bb_statement none = {.method = "mtl-trace", .tasks = 139};
     assert_false(bb_statement_is_private(&none));
     char *text = NULL;
@@ -93,6 +105,45 @@ static void broken_runs(void **state) {
     assert_non_null(strstr(text, "No privacy: mtl-trace"));
     assert_true(strchr(text, '\n') == text + strlen(text) - 1); /* one line */
     free(text);
+}
+
+/* Every object that stands for a guarantee says that it does not hold. */
+static void nothing_is_valid_that_does_not_hold(void **state) {
+    (void)state;
+    for (int k = 0; k < 3; k++) {
+        bb_statement s = good;
+        s.count = 2;
+        s.guarantee[1] = good.guarantee[0];
+        s.seeded = k == 1;
+        s.data_ranges = k == 2;
+        json_t *json = bb_statement_json(&s);
+        const json_t *list = json_object_get(json, "guarantees");
+        for (size_t g = 0; g < 2; g++) {
+            const json_t *one = json_array_get(list, g);
+            assert_true(json_is_true(json_object_get(one, "valid")) == (k == 0));
+            assert_true(json_is_null(json_object_get(one, "epsilon")) == (k > 0));
+            assert_true(json_is_real(json_object_get(one, "claimed_epsilon")) ==
+                        (k > 0));
+        }
+        assert_true(json_is_true(json_object_get(json, "private")) == (k == 0));
+        json_decref(json);
+    }
+}
+
+/* A hidden cohort is hidden from some: the statement says from whom. */
+static void adversaries(void **state) {
+    (void)state;
+    bb_statement hidden = good;
+    assert_says(&hidden, "from everybody who sees what is published", true);
+    hidden.guarantee[0].hidden_cohort = true;
+    assert_says(&hidden, "from everybody", false);
+    assert_says(&hidden, "but not who was asked in which round", true);
+    assert_says(&hidden, "the curator sees it, and tasks may tell", true);
+    json_t *json = bb_statement_json(&hidden);
+    const json_t *g = json_array_get(json_object_get(json, "guarantees"), 0);
+    assert_non_null(strstr(json_string_value(json_object_get(g, "adversary")),
+                           "not who was asked"));
+    json_decref(json);
 }
 
 /* A method that shares nothing reveals nothing: no noise, and no alarm either. */
@@ -210,11 +261,17 @@ static void delta_options(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(private_run),   cmocka_unit_test(exact_numbers),
-        cmocka_unit_test(broken_runs),   cmocka_unit_test(alone),
-        cmocka_unit_test(factors),       cmocka_unit_test(two_units),
-        cmocka_unit_test(warnings),      cmocka_unit_test(json),
+        cmocka_unit_test(private_run),
+        cmocka_unit_test(exact_numbers),
+        cmocka_unit_test(broken_runs),
+        cmocka_unit_test(alone),
+        cmocka_unit_test(factors),
+        cmocka_unit_test(two_units),
+        cmocka_unit_test(warnings),
+        cmocka_unit_test(json),
         cmocka_unit_test(delta_options),
+        cmocka_unit_test(adversaries),
+        cmocka_unit_test(nothing_is_valid_that_does_not_hold),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

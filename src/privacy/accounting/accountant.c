@@ -1,5 +1,7 @@
 #include "privacy/accounting/accountant.h"
 
+#include "privacy/accounting/chi_square.h"
+
 #include <assert.h>
 #include <float.h>
 #include <math.h>
@@ -249,6 +251,15 @@ double bb_wishart_true_delta(size_t steps, const double *epsilon_t) {
     double sum = 0.0, lost = 0.0;
     for (size_t t = 0; t < steps; t++) add(&sum, &lost, epsilon_t[t]);
     return fmax(0.0, -expm1(-(sum + lost) * (1.0 - 0x1p-51)) * (1.0 - 0x1p-51));
+}
+
+double bb_wishart_diagonal_delta(size_t steps, const double *epsilon_t, size_t d) {
+    double log_none = 0.0, below, above;
+    for (size_t t = 0; t < steps; t++) {
+        bb_chi_square((double)d + 1.0, 2.0 * epsilon_t[t], &below, &above);
+        log_none += log1p(-below);
+    }
+    return fmax(0.0, -expm1(log_none) * (1.0 - 1e-10));
 }
 
 double bb_delta_default(size_t tasks) {

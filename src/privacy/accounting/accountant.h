@@ -53,6 +53,11 @@ BB_MUST_CHECK bb_status bb_kov_allocate(size_t steps, const double *weight,
 /* A true lower bound on delta of Wishart noise as published, over steps with pure
  * claims epsilon_t: 1 - exp(-sum epsilon_t) (docs/privacy.md). */
 double bb_wishart_true_delta(size_t steps, const double *epsilon_t);
+/* The same where only the diagonal of d x d matrices is released, which is independent
+ * chi^2 noise of d + 1 degrees of freedom on its entries: 1 - prod(1 - P(chi^2_{d+1} <
+ * 2 epsilon_t)), in d not smaller than the true number. What is below all a task can
+ * show has probability 0 in one world. */
+double bb_wishart_diagonal_delta(size_t steps, const double *epsilon_t, size_t d);
 
 /* The default delta of a population of `tasks` >= 1 tasks: min(1e-5, 1/(10 tasks)). */
 double bb_delta_default(size_t tasks);

@@ -83,7 +83,7 @@ static bb_status check_round(const bb_ledger *ledger, double mu, double pure) {
                        "cannot reserve a round with mu = %g and pure epsilon = %g", mu,
                        pure);
     if (pure > 0.0 && ledger->terms.kind == BB_LEDGER_GDP)
-        return no_price(ledger, "private selections");
+        return no_price(ledger, "private selections and radial noise");
     return BB_OK;
 }
 
