@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { SCORE_BITS = 20, BLOCK = 1024 };
+enum { SCORE_BITS = 20, BLOCK = 1024, MOST_STEPS = 8 };
 
 __extension__ typedef unsigned __int128 wide;
 
@@ -59,6 +59,18 @@ static bool is_within(size_t n, const double *v, wide limit) {
     return squares <= limit;
 }
 
+/* One step toward zero. */
+static void step_down(size_t n, double *v) {
+    for (size_t k = 0; k < n; k++)
+        if (v[k] != 0.0) v[k] -= copysign(1.0, v[k]);
+}
+
+/* To norm a hair below `most`: for integers that rounding alone cannot explain. */
+static void shrink(size_t n, double *v, double most) {
+    const double factor = most / bb_norm(n, v) * (1.0 - 0x1p-40);
+    for (size_t k = 0; k < n; k++) v[k] = toward_zero(v[k] * factor);
+}
+
 /* Multiplies by `factor` and rounds toward zero to integers of norm at most 2^bits,
  * which stay in v, where they are exact. */
 static void round_to_grid(size_t n, double *v, double factor, int bits) {
@@ -73,9 +85,11 @@ static void round_to_grid(size_t n, double *v, double factor, int bits) {
     /* a floating-point sum of n squares is off by less than n 2^-52 of it (Higham 2002,
      * section 4.2): where it is that far below the limit, no exact one is needed */
     if (squares * (1.0 + ldexp((double)n + 2.0, -52)) < ldexp(1.0, 2 * bits)) return;
-    while (!is_within(n, v, limit))
-        for (size_t k = 0; k < n; k++) /* one step toward zero */
-            if (v[k] != 0.0) v[k] -= copysign(1.0, v[k]);
+    for (int steps = 0; !is_within(n, v, limit); steps++)
+        if (steps < MOST_STEPS)
+            step_down(n, v);
+        else
+            shrink(n, v, ldexp(1.0, bits));
 }
 
 /* The lower triangle counts: publishing mirrors it, so the clip must see it mirrored.

@@ -32,6 +32,7 @@ typedef struct conversation {
     double *objective, *gap; /* tasks */
     bb_status *finished;     /* tasks */
     atomic_uint done;        /* tasks that are finished */
+    atomic_bool no_random;   /* some task's generator failed */
     bb_random *random;       /* workers; only for methods that draw */
     size_t random_open;
     bool *picked; /* tasks: who takes part in this round; NULL: all do */
@@ -64,13 +65,14 @@ uint64_t bb_run_key(const bb_run *run, size_t i) {
     return run->key ? run->key[i] : i;
 }
 
-/* A seeded run's own draws depend on the task and the round, not on the worker. */
+/* A seeded run's own draws depend on the task and the round, not on the worker. Where
+ * they fail the run ends before anything made of them is published or kept. */
 static bb_task task_of(conversation *c, size_t i, size_t worker, bb_purpose purpose,
                        uint64_t round) {
     bb_random *random = c->random ? &c->random[worker] : NULL;
     if (random && c->run->seeded &&
         bb_random_restart(random, c->run->seed, purpose, round, bb_run_key(c->run, i)))
-        abort();
+        atomic_store(&c->no_random, true);
     return (bb_task){.id = i,
                      .local = &c->run->local[i],
                      .state = c->state + c->state_first[i],
@@ -84,10 +86,11 @@ static bb_task task_of(conversation *c, size_t i, size_t worker, bb_purpose purp
 
 /* Asked before every task: the work of one, not of all, delays the end. */
 static bool is_stopped(const conversation *c) {
-    return c->run->observer.stop && *c->run->observer.stop;
+    return c->no_random || (c->run->observer.stop && *c->run->observer.stop);
 }
 
 static bb_status interrupted(const conversation *c) {
+    if (c->no_random) return bb_fail(BB_ENUMERIC, "OpenSSL refused to restart ChaCha20");
     if (!c->result->plan.rounds)
         return bb_fail(BB_EINTERRUPTED, "stopped before the end");
     return bb_fail(BB_EINTERRUPTED, "stopped after round %u of %u",

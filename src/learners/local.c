@@ -233,8 +233,7 @@ static size_t larger(size_t a, size_t b) {
 }
 
 size_t bb_local_work(const bb_local *local) {
-    if (local->net || local->loss == BB_LOSS_SOFTMAX ||
-        local->loss == BB_LOSS_MULTILABEL)
+    if (!bb_loss_is_solved(local->loss, local->net))
         return bb_sgd_work(local, &(bb_sgd){.batch = 0});
     const size_t here = local->d + 3 * local->n;
     return larger(here, larger(bb_ridge_work(local), bb_lasso_work(local)));

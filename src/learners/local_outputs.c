@@ -11,7 +11,7 @@
 
 static bb_status check_fit(const bb_rows *rows, bb_loss loss, size_t outputs,
                            const struct bb_net *net) {
-    const bool one = loss == BB_LOSS_SQUARED || loss == BB_LOSS_LOGISTIC;
+    const bool one = bb_loss_is_single(loss);
     const bool labels = loss == BB_LOSS_MULTILABEL;
     if (outputs == 0) return bb_fail(BB_EUSAGE, "a model needs at least one output");
     if (one && outputs != 1)

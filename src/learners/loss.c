@@ -26,3 +26,11 @@ bool bb_loss_find(const char *name, bb_loss *loss) {
         }
     return false;
 }
+
+bool bb_loss_is_single(bb_loss loss) {
+    return loss == BB_LOSS_SQUARED || loss == BB_LOSS_LOGISTIC;
+}
+
+bool bb_loss_is_solved(bb_loss loss, bool network) {
+    return bb_loss_is_single(loss) && !network;
+}

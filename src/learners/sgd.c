@@ -18,8 +18,7 @@ static size_t larger(size_t a, size_t b) {
 
 /* One linear output, for which bb_local_gradient knows the Gram matrix. */
 static bool has_gradient(const bb_local *local) {
-    return !local->net &&
-           (local->loss == BB_LOSS_SQUARED || local->loss == BB_LOSS_LOGISTIC);
+    return bb_loss_is_solved(local->loss, local->net);
 }
 
 /* -- work space -- */

@@ -97,7 +97,7 @@ static double penalty_of(const bb_view *view) {
 static bool is_exact(const bb_view *view) {
     const averaging_options *o = view->options;
     return o->local == LOCAL_EXACT && penalty_of(view) > 0.0 &&
-           bb_has_solver(view->pub);
+           bb_loss_is_solved(view->pub->loss, view->pub->network);
 }
 
 static bool is_guarded(const bb_view *view) {

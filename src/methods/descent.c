@@ -14,8 +14,3 @@ bb_sgd bb_descent_of(const bb_descent *o, const bb_public *pub,
                     .momentum = o->momentum,
                     .decay = (bb_decay)o->decay};
 }
-
-bool bb_has_solver(const bb_public *pub) {
-    return !pub->network &&
-           (pub->loss == BB_LOSS_SQUARED || pub->loss == BB_LOSS_LOGISTIC);
-}

@@ -61,7 +61,4 @@ typedef struct bb_descent_defaults {
 bb_sgd bb_descent_of(const bb_descent *descent, const bb_public *pub,
                      bb_descent_defaults defaults);
 
-/* Linear models of one output: those that have exact solvers (learners/local.h). */
-bool bb_has_solver(const bb_public *pub);
-
 #endif

@@ -73,7 +73,8 @@ static bb_sgd descent_of(const bb_view *view) {
 static size_t local_length(const bb_view *view, const bb_local *local) {
     const bb_sgd sgd = descent_of(view);
     size_t work = bb_sgd_work(local, &sgd);
-    if (bb_has_solver(view->pub)) work += bb_personal_work(local);
+    if (bb_loss_is_solved(view->pub->loss, view->pub->network))
+        work += bb_personal_work(local);
     return 2 * local->length + work;
 }
 
@@ -133,7 +134,8 @@ static bb_status finish(const bb_view *view, bb_task *task) {
     double *shared = task->work, *fisher = shared + n, *work = fisher + n;
     if (task->local->n == 0) return BB_OK;
     const bool there = gather_shared(view, task, shared);
-    if (o->how == HOW_MEAN && bb_has_solver(view->pub) && penalty_of(view) > 0.0)
+    if (o->how == HOW_MEAN && bb_loss_is_solved(view->pub->loss, view->pub->network) &&
+        penalty_of(view) > 0.0)
         return nearest(view, task, shared, there, work);
     descend(view, task, shared, fisher, work);
     return BB_OK;

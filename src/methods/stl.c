@@ -87,7 +87,9 @@ static bb_sgd descent_of(const bb_view *view) {
 
 static size_t local_length(const bb_view *view, const bb_local *local) {
     const bb_sgd sgd = descent_of(view);
-    return bb_has_solver(view->pub) ? 0 : bb_sgd_work(local, &sgd) + local->length;
+    return bb_loss_is_solved(view->pub->loss, view->pub->network)
+               ? 0
+               : bb_sgd_work(local, &sgd) + local->length;
 }
 
 /* From the public start, with the penalty around it. */
@@ -110,7 +112,7 @@ static void descend(const bb_view *view, bb_task *task) {
 /* A task without rows keeps the zero model, or the public start. */
 static bb_status finish(const bb_view *view, bb_task *task) {
     const stl_options *o = view->options;
-    if (!bb_has_solver(view->pub)) {
+    if (!bb_loss_is_solved(view->pub->loss, view->pub->network)) {
         descend(view, task);
         return BB_OK;
     }

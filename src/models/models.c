@@ -29,8 +29,7 @@ static bb_status open_names(bb_models *m, const bb_dataset *data,
 }
 
 static bool one_linear_output(const bb_model_kind *kind) {
-    return !kind->net &&
-           (kind->loss == BB_LOSS_SQUARED || kind->loss == BB_LOSS_LOGISTIC);
+    return bb_loss_is_solved(kind->loss, kind->net);
 }
 
 bb_status bb_models_open_kind(bb_models *models, const bb_dataset *data,

@@ -223,8 +223,7 @@ static bb_status read_kind(const bb_safetensors *f, bb_models *m) {
     if (!status) status = read_names(f, "tasks", &m->tasks, &m->task_name);
     if (!status) status = read_names(f, "features", &m->features, &m->feature_name);
     if (!status) status = read_net(f, m);
-    if (!status && (!m->net || m->outputs != 1) &&
-        (m->loss == BB_LOSS_SQUARED || m->loss == BB_LOSS_LOGISTIC))
+    if (!status && (!m->net || m->outputs != 1) && bb_loss_is_single(m->loss))
         status = bad(f, "loss", "softmax or multilabel, or a network of one output");
     return status;
 }

@@ -32,7 +32,7 @@ static bb_status open_task(const opening *o, size_t i) {
         rows.label_first = data->label_first + from;
         rows.label = data->label;
     }
-    if (o->net || o->problem.loss > BB_LOSS_LOGISTIC)
+    if (!bb_loss_is_solved(o->problem.loss, o->net))
         return bb_local_open_outputs(&o->local[i], rows, o->problem.loss, o->outputs,
                                      o->net, o->problem.scale_sum);
     return bb_local_open(&o->local[i], rows, o->problem.loss, o->problem.intercept,

@@ -37,7 +37,7 @@ static bb_status read_rows(const bb_population *p, const bb_train_options *o,
     }
     *outputs = loss == BB_LOSS_MULTILABEL ? data.labels : format.outputs;
     if (loss == BB_LOSS_SOFTMAX) status = bb_dataset_class_check(&data, outputs);
-    if (loss < BB_LOSS_SOFTMAX) *outputs = 1;
+    if (bb_loss_is_single(loss)) *outputs = 1;
     if (status)
         bb_dataset_free(&data);
     else

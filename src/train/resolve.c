@@ -55,7 +55,7 @@ static bb_status check_epsilon(const bb_train_request *r, const bb_resolved *c) 
 static bb_status check_loss(const bb_train_request *r, bb_resolved *c) {
     const bb_train_options *o = &r->options;
     c->loss = (bb_loss)o->loss;
-    const bool one_output = c->loss < BB_LOSS_SOFTMAX && !o->net;
+    const bool one_output = bb_loss_is_solved(c->loss, o->net);
     bool draws = false;
     for (size_t k = 0; k < r->phases; k++) {
         const bb_status status = bb_method_check(r->phase[k].method, c->loss, o->net);
@@ -66,12 +66,12 @@ static bb_status check_loss(const bb_train_request *r, bb_resolved *c) {
         return bb_fail(BB_EUSAGE,
                        "--standardize task is for linear models of one output: use "
                        "--standardize unit-rows, or public ranges (--scale)");
-    if (c->noisy && c->loss >= BB_LOSS_SOFTMAX && !o->classes &&
+    if (c->noisy && !bb_loss_is_single(c->loss) && !o->classes &&
         (!o->net || c->loss == BB_LOSS_MULTILABEL))
         return bb_fail(BB_EUSAGE,
                        "a private run must be told how many classes or labels there "
                        "are, which is public: --classes N");
-    if (o->classes && c->loss < BB_LOSS_SOFTMAX)
+    if (o->classes && bb_loss_is_single(c->loss))
         return bb_fail(BB_EUSAGE, "--classes is for the softmax and multilabel losses");
     if (o->batch && one_output && !draws)
         return bb_fail(BB_EUSAGE, "method %s makes no steps over batches of rows",
@@ -93,9 +93,9 @@ static bb_status check_intercept(const bb_train_request *r, bb_resolved *c) {
                            "methods %s and %s treat the intercept in different ways: "
                            "they cannot be phases of one run",
                            first->name, r->phase[k].method->name);
-    c->constant = r->options.net               ? false
-                  : c->loss >= BB_LOSS_SOFTMAX ? true
-                                               : first->shared_intercept;
+    c->constant = r->options.net                ? false
+                  : !bb_loss_is_single(c->loss) ? true
+                                                : first->shared_intercept;
     return BB_OK;
 }
 

@@ -89,7 +89,7 @@ static bb_status say_what_is_charged(const experiment *e) {
 
 /* Linear models of one output, for which there are exact solvers. */
 static bool is_one_output(const experiment *e) {
-    return !e->net && e->choice.loss < BB_LOSS_SOFTMAX;
+    return bb_loss_is_solved(e->choice.loss, e->net);
 }
 
 /* The network that --net describes, for the images that the rows are. */
