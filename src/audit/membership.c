@@ -35,8 +35,7 @@ static bool is_cut(size_t runs, const trial *run, size_t k) {
     return k + 1 == runs || run[k].score != run[k + 1].score;
 }
 
-/* -- the curve
- * -------------------------------------------------------------------------------- */
+/* -- the curve -- */
 
 /* run: sorted. */
 static void draw_curve(size_t runs, const trial *run, bb_membership *out) {
@@ -58,8 +57,7 @@ static void draw_curve(size_t runs, const trial *run, bb_membership *out) {
     out->auc = area / (first * other);
 }
 
-/* -- the bound
- * -------------------------------------------------------------------------------- */
+/* -- the bound -- */
 
 /* A test: the score is at least `threshold` (and speaks for first), or below it (and
  * speaks for other). */

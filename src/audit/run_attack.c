@@ -39,8 +39,7 @@ typedef struct replay {
     bool random_open;
 } replay;
 
-/* -- what a task shows
- * ------------------------------------------------------------------------ */
+/* -- what a task shows -- */
 
 /* One round of task `at`, which is task `id` of the run, with the data of `local`: what
  * the door gets of it, in replay.show, block after block. */
@@ -106,8 +105,7 @@ static void add_shown(const replay *r, const bb_layout *layout, size_t id, doubl
     }
 }
 
-/* -- one round
- * -------------------------------------------------------------------------------- */
+/* -- one round -- */
 
 static size_t sums_length(const bb_layout *layout, size_t tasks) {
     size_t length = 0;
@@ -212,8 +210,7 @@ static bb_status watch(void *self, const bb_release *release, size_t tasks) {
     return status;
 }
 
-/* -- the attack
- * ------------------------------------------------------------------------------- */
+/* -- the attack -- */
 
 static size_t ask(size_t (*length)(const bb_view *), const bb_view *view) {
     return length ? length(view) : 0;

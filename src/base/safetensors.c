@@ -40,8 +40,7 @@ static bool bytes_of(const bb_tensor *t, size_t *bytes) {
     return true;
 }
 
-/* -- writing
- * --------------------------------------------------------------------------- */
+/* -- writing -- */
 
 static json_t *describe(const bb_tensor *t, size_t begin, size_t end) {
     json_t *shape = json_array();
@@ -129,8 +128,7 @@ bb_status bb_safetensors_write(const char *path, const bb_tensor *tensor,
     return status;
 }
 
-/* -- the header of a file
- * ---------------------------------------------------------------- */
+/* -- the header of a file -- */
 
 static bb_status bad(const char *path, const char *name, const char *expected) {
     return bb_fail(BB_EDATA, "%s: array \"%.*s\": expected %s", path, SHOWN, name,
@@ -241,8 +239,7 @@ static bb_status check_header(bb_safetensors *f, uint64_t size) {
     return status;
 }
 
-/* -- reading
- * --------------------------------------------------------------------------- */
+/* -- reading -- */
 
 static bb_status cannot_be_read(const bb_safetensors *f) {
     return bb_fail(BB_EIO, "%s: cannot be read", f->path);

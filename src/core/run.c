@@ -90,7 +90,8 @@ static bool is_stopped(const conversation *c) {
 }
 
 static bb_status interrupted(const conversation *c) {
-    if (c->no_random) return bb_fail(BB_ENUMERIC, "OpenSSL refused to restart ChaCha20");
+    if (c->no_random)
+        return bb_fail(BB_ENUMERIC, "OpenSSL refused to restart ChaCha20");
     if (!c->result->plan.rounds)
         return bb_fail(BB_EINTERRUPTED, "stopped before the end");
     return bb_fail(BB_EINTERRUPTED, "stopped after round %u of %u",
@@ -473,7 +474,7 @@ bb_status bb_run_train(const bb_run *asked, bb_result *result) {
     phases all;
     bb_result made = {0};
     bb_arena arena = {0};
-    bb_door board = {0};
+    bb_door door = {0};
     bb_status status = bb_run_check(run);
     if (!status) {
         open_phases(run, &all);
@@ -483,14 +484,14 @@ bb_status bb_run_train(const bb_run *asked, bb_result *result) {
         bb_door_need(run, &made.plan, &arena);
         status = bb_arena_open(&arena, "the training run");
     }
-    if (!status) status = bb_door_open(&board, run, &made.plan, &arena);
+    if (!status) status = bb_door_open(&door, run, &made.plan, &arena);
     for (size_t k = 0; !status && k < all.count; k++)
-        status = run_phase(run, &all.part[k], &board, &made);
+        status = run_phase(run, &all.part[k], &door, &made);
     if (!status) {
-        made.noise_multiplier = isfinite(board.least_noise) ? board.least_noise : NAN;
-        status = bb_door_hash(&board, made.billboard_sha256);
+        made.noise_multiplier = isfinite(door.least_noise) ? door.least_noise : NAN;
+        status = bb_door_hash(&door, made.billboard_sha256);
     }
-    if (board.plan) bb_door_close(&board);
+    if (door.plan) bb_door_close(&door);
     bb_arena_close(&arena);
     if (status)
         bb_result_free(&made);

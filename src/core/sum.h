@@ -13,7 +13,7 @@
 enum { BB_SUM_ROWS = 64 }; /* contributions to an outer block multiplied at once */
 
 /* Where one worker (grid) or one chunk of tasks (off the grid) adds up. Memory is the
- * board's. */
+ * door's. */
 typedef struct bb_sum {
     int64_t *exact;  /* grid; NULL off it */
     double *open;    /* off the grid; on the grid, room for products (d x d) */

@@ -149,8 +149,7 @@ static bb_status check_end(const idx *a) {
     return status;
 }
 
-/* -- tasks
- * -------------------------------------------------------------------------------- */
+/* -- tasks -- */
 
 static bool is_space(char c) {
     return c == ' ' || c == '\t' || c == '\r';
@@ -216,8 +215,7 @@ static bb_status check_tasks_end(idx_files *s) {
     }
 }
 
-/* -- the three files
- * ---------------------------------------------------------------------- */
+/* -- the three files -- */
 
 /* The name of a file that belongs to images and has "labels" or "tasks" where they have
  * "images": train-images-idx3-ubyte.gz has train-labels-idx1-ubyte.gz, train-tasks.csv.

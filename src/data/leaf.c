@@ -109,8 +109,7 @@ static bb_status take_list(leaf *s, numbers *list, bool nested) {
     return status;
 }
 
-/* -- one user
- * ----------------------------------------------------------------------------- */
+/* -- one user -- */
 
 static bb_status add_row(leaf *s) {
     bb_builder *const b = &s->builder;
@@ -202,8 +201,7 @@ static bb_status take_user_data(leaf *s) {
     return status;
 }
 
-/* -- the file
- * ----------------------------------------------------------------------------- */
+/* -- the file -- */
 
 static bb_status list_user(leaf *s) {
     size_t task = 0;

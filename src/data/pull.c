@@ -88,8 +88,7 @@ bb_status bb_pull_more(bb_pull_parser *p, char bracket, size_t items, bool *more
     return BB_OK;
 }
 
-/* -- strings
- * ------------------------------------------------------------------------------ */
+/* -- strings -- */
 
 static bb_status add(bb_pull_parser *p, const char *bytes, size_t count) {
     bb_status status =
@@ -184,8 +183,7 @@ bb_status bb_pull_key(bb_pull_parser *p) {
     return status;
 }
 
-/* -- other values
- * ------------------------------------------------------------------------- */
+/* -- other values -- */
 
 static const char *digits(const char *p) {
     while (*p >= '0' && *p <= '9') p++;

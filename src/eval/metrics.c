@@ -34,9 +34,7 @@ static double over_spread(double squares, size_t n, const double *y) {
     return spread_of_y > 0.0 ? squares / spread_of_y : NAN;
 }
 
-/* -- AUC
- * -------------------------------------------------------------------------------
- */
+/* -- AUC -- */
 
 typedef struct ranked {
     double prediction;
@@ -80,8 +78,7 @@ static bb_status open_rows(const bb_scored *s, ranked **row) {
                        sizeof **row, "the ranks of predictions");
 }
 
-/* -- one task
- * -------------------------------------------------------------------------- */
+/* -- one task -- */
 
 /* SSE (less is better) or AUC (more is better) of task i; NAN without one. */
 static double score(const bb_scored *s, const double *prediction, size_t i,
@@ -110,8 +107,7 @@ bb_status bb_metrics_tasks(const bb_scored *s, double *figure) {
     return status;
 }
 
-/* -- everything
- * ------------------------------------------------------------------------ */
+/* -- everything -- */
 
 static void squared_metrics(const bb_scored *s, bb_metrics *m) {
     const double squares = sse(m->rows, s->y, s->prediction);
@@ -160,8 +156,7 @@ bb_status bb_metrics_all(const bb_scored *s, bb_metrics *out) {
     return BB_OK;
 }
 
-/* -- over tasks
- * ------------------------------------------------------------------------ */
+/* -- over tasks -- */
 
 static int by_size(const void *a, const void *b) {
     const double x = *(const double *)a, y = *(const double *)b;

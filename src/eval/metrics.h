@@ -48,8 +48,7 @@ static inline bb_metrics bb_no_metrics(void) {
                         .recall_at_5 = NAN};
 }
 
-/* -- one number a row: squared and logistic
- * ----------------------------------------------- */
+/* -- one number a row: squared and logistic -- */
 
 /* What the rows of many tasks were, and what was predicted of them: y_j and x_j.w + b.
  * With the logistic loss y is -1 or +1. */
@@ -70,8 +69,7 @@ BB_MUST_CHECK bb_status bb_metrics_tasks(const bb_scored *scored, double *figure
 /* What tasks are compared by, NAN where they cannot be: SSE, or AUC. BB_ENOMEM only. */
 BB_MUST_CHECK bb_status bb_metrics_scores(const bb_scored *scored, double *score);
 
-/* -- several outputs: softmax and multilabel
- * ---------------------------------------------- */
+/* -- several outputs: softmax and multilabel -- */
 
 /* What one task's rows add up to. */
 typedef struct bb_tally {
@@ -91,8 +89,7 @@ bb_metrics bb_tally_metrics(bb_loss loss, size_t tasks, const bb_tally *tally);
 /* A task's accuracy or F1, NAN without one: both its figure and its score. */
 double bb_tally_figure(bb_loss loss, const bb_tally *tally);
 
-/* -- over tasks
- * --------------------------------------------------------------------------- */
+/* -- over tasks -- */
 
 /* The least, the middle (mean of two for an even count) and the largest of the figures
  * that are numbers; all NAN if there are none. */
@@ -128,8 +125,7 @@ BB_MUST_CHECK bb_status bb_metrics_gain(const bb_scored *scored,
                                         const double *baseline_prediction,
                                         bb_gain *out);
 
-/* -- without learning
- * --------------------------------------------------------------------- */
+/* -- without learning -- */
 
 /* What predictions reach that do not look at rows: always the commonest class, or with
  * labels always the 5 commonest (fewer if there are not so many), of all training rows

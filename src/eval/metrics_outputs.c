@@ -44,8 +44,7 @@ static size_t labels_of(const bb_dataset *data, bb_loss loss, size_t row,
     return 1;
 }
 
-/* -- outputs
- * ------------------------------------------------------------------------------ */
+/* -- outputs -- */
 
 static void add_labels(bb_tally *t, size_t outputs, size_t count, const uint32_t *label,
                        const double *z) {
@@ -117,8 +116,7 @@ bb_metrics bb_tally_metrics(bb_loss loss, size_t tasks, const bb_tally *tally) {
     return m;
 }
 
-/* -- without learning
- * --------------------------------------------------------------------- */
+/* -- without learning -- */
 
 /* Always the same answer. */
 typedef struct answer {

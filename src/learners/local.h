@@ -11,10 +11,11 @@
  *
  * Models with several outputs, z_j = W'x_j for a linear one (W d x outputs, row-major)
  * or what a network makes of x_j (net.h), have an own problem, too
- * (bb_local_open_outputs): softmax     s * sum_j (log sum_c exp(z_jc) - z_j,y_j),  y_j
- * in {0, .., outputs-1} multilabel  s * sum_j sum_c log(1 + exp(-t_jc z_jc)),  t_jc =
- * +1 for the labels of row j, else -1 and no intercept beside W: a constant column of
- * the rows takes its place. They are learned by descent (sgd.h); the exact solvers
+ * (bb_local_open_outputs):
+ *   softmax     s * sum_j (log sum_c exp(z_jc) - z_j,y_j),   y_j in {0, .., outputs-1}
+ *   multilabel  s * sum_j sum_c log(1 + exp(-t_jc z_jc)),
+ *               t_jc = +1 for the labels of row j, else -1
+ * There is no intercept beside W: a constant column of the rows takes its place. They are learned by descent (sgd.h); the exact solvers
  * below are for one output.
  *
  * The parameters of a linear model of several outputs and sparse rows are many, and a

@@ -17,8 +17,7 @@ static double clip_exponent(size_t k) {
     return least_clip_exponent + (double)k / CLIPS_A_DECADE;
 }
 
-/* -- the variant
- * ---------------------------------------------------------------------------- */
+/* -- the variant -- */
 
 /* M is a full matrix, made of outer products; otherwise it is diagonal. */
 static bool is_low_rank(const bb_view *view) {
@@ -33,8 +32,7 @@ static double parts(const bb_view *view) {
     return view->method->variant == BB_MP_TWO_PARTS ? 2 : 1;
 }
 
-/* -- the task's memory
- * ----------------------------------------------------------------- */
+/* -- the task's memory -- */
 
 size_t bb_mp_state_length(const bb_view *view) {
     const size_t vectors = view->method->variant == BB_MP_TWO_PARTS ? 4 : 2;
@@ -51,8 +49,7 @@ bb_mp_state bb_mp_read(const bb_task *task) {
                          .q_previous = at + 3 * d + 2};
 }
 
-/* -- the billboard: K, then M
- * ---------------------------------------------------------- */
+/* -- the billboard: K, then M -- */
 
 static const double *matrix(const bb_view *view) {
     return view->board->at + 1;
@@ -89,8 +86,7 @@ uint32_t bb_mp_iterations(const bb_view *view) {
     return releases && selects(view) ? releases - 1 : releases;
 }
 
-/* -- public numbers
- * -------------------------------------------------------------------- */
+/* -- public numbers -- */
 
 /* The curvature of a mean loss over rows inside the unit ball is at most this. */
 static double curvature(const bb_public *pub) {
@@ -169,8 +165,7 @@ void bb_mp_layout(const bb_view *view, bb_layout *layout) {
     *layout = selecting(view) ? clip_layout : models_layout(view, bb_mp_clip(view));
 }
 
-/* -- the public matrix
- * ----------------------------------------------------------------- */
+/* -- the public matrix -- */
 
 size_t bb_mp_digest_length(const bb_view *view) {
     const size_t d = view->pub->features;
@@ -220,8 +215,7 @@ bb_status bb_mp_digest(const bb_view *view, const bb_release *release, bb_draft 
     return BB_OK;
 }
 
-/* -- one task
- * -------------------------------------------------------------------------- */
+/* -- one task -- */
 
 void bb_mp_begin(const bb_view *view, const bb_task *task, double *w, double *b,
                  double *work) {
@@ -304,8 +298,7 @@ void bb_mp_descend(const bb_view *view, const bb_task *task, const bb_mp_state *
     state->intercept[0] = moved - step * gb;
 }
 
-/* -- algorithms 2 and 3
- * ---------------------------------------------------------------- */
+/* -- algorithms 2 and 3 -- */
 
 size_t bb_mp_work_length(const bb_view *view) {
     return 3 * view->pub->features;

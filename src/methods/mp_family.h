@@ -101,8 +101,7 @@ typedef struct bb_mp_state {
 
 bb_mp_state bb_mp_read(const bb_task *task);
 
-/* -- public
- * ---------------------------------------------------------------------------- */
+/* -- public -- */
 
 /* The clip K that holds now; INFINITY without noise, where nothing is clipped. */
 double bb_mp_clip(const bb_view *view);
@@ -131,8 +130,7 @@ size_t bb_mp_work_length(const bb_view *view);
 void bb_mp_train(const bb_view *view, bb_task *task);
 BB_MUST_CHECK bb_status bb_mp_finish(const bb_view *view, bb_task *task);
 
-/* -- one task
- * -------------------------------------------------------------------------- */
+/* -- one task -- */
 
 /* w <- the first model; b its intercept. */
 void bb_mp_begin(const bb_view *view, const bb_task *task, double *w, double *b,

@@ -69,8 +69,7 @@ static const bb_option table[] = {
      .help = "published: noise from the actual rows' gradients, which is not private"},
 };
 
-/* -- public
- * ---------------------------------------------------------------------------- */
+/* -- public -- */
 
 static bb_status plan(const bb_view *view, bb_plan *out) {
     const instance_options *o = view->options;
@@ -92,8 +91,7 @@ static size_t local_length(const bb_view *view, const bb_local *local) {
     return local->n;
 }
 
-/* -- one task's rows
- * ------------------------------------------------------------------- */
+/* -- one task's rows -- */
 
 static double row_norm(const bb_local *local, size_t j) {
     if (local->x) return bb_norm(local->d, local->x + j * local->d);

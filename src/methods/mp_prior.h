@@ -101,8 +101,8 @@ void bb_prior_vote(const bb_prior_draft *prior, size_t count, const double *sum,
 void bb_prior_gram(const bb_local *local, double *gram, double *work);
 
 /* Fits every candidate: model (count x d) minimises
- *     1/(2n) ||X w - y||^2 + lambda k.multiplier / 2 (w - k.mean)' D^-power (w -
- * k.mean) and evidence[k] is its log marginal likelihood up to a constant. */
+ *     1/(2n) ||X w - y||^2 + lambda k.multiplier / 2 (w - k.mean)' D^-power (w - k.mean)
+ * and evidence[k] is its log marginal likelihood up to a constant. */
 BB_MUST_CHECK bb_status bb_prior_fit(const bb_prior *prior, const bb_local *local,
                                      double lambda, size_t count,
                                      const bb_prior_candidate *candidate,

@@ -34,8 +34,7 @@ static const bb_mtl_board *board_of(const bb_view *view) {
     return (const bb_mtl_board *)view->board->at;
 }
 
-/* -- sizes
- * ----------------------------------------------------------------------------- */
+/* -- sizes -- */
 
 static bb_layout layout_of(const bb_view *view, bool step) {
     const bb_form form = is_trace(view) ? BB_FORM_OUTER : BB_FORM_SQUARE;
@@ -77,8 +76,7 @@ void bb_mtl_layout(const bb_view *view, bb_layout *layout) {
     *layout = layout_of(view, board_of(view)->step == 1.0);
 }
 
-/* -- the penalty
- * ----------------------------------------------------------------------- */
+/* -- the penalty -- */
 
 /* What a prox does, and to what: singular values or row norms lose theta, then a
  * fraction; their sum, and the squares of what is kept and of what is cut off. */
@@ -164,8 +162,7 @@ static bb_status dual_norm(const bb_view *view, const double *sum, double *norm,
     return BB_OK;
 }
 
-/* -- a step
- * ---------------------------------------------------------------------------- */
+/* -- a step -- */
 
 static bool balance_is_due(double steps) {
     double due = first_balance;
@@ -212,8 +209,7 @@ static bb_status digest_step(const bb_view *view, const bb_release *release,
     return BB_OK;
 }
 
-/* -- a check
- * --------------------------------------------------------------------------- */
+/* -- a check -- */
 
 /* sum_i L_i*(t u_i) is convex in t: at most the chord's value. */
 static double conjugate_at(const bb_mtl_board *board, const double *sum, double t) {

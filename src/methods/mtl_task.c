@@ -86,8 +86,7 @@ static void set_b_and_gradient(const bb_task *task, const own *s, double *work) 
     *s->value = bb_local_gradient(task->local, s->w, *s->b, s->g, s->gb, work);
 }
 
-/* -- the exact local step
- * -------------------------------------------------------------- */
+/* -- the exact local step -- */
 
 static bb_status renew_inverse(const bb_task *task, const own *s, double rho,
                                double *work) {
@@ -166,8 +165,7 @@ static void step(const bb_view *view, const bb_task *task, const own *s) {
         s->u[k] += BB_MTL_RELAXATION * s->w[k] + (1.0 - BB_MTL_RELAXATION) * s->z[k];
 }
 
-/* -- rounds
- * ---------------------------------------------------------------------------- */
+/* -- rounds -- */
 
 /* z <- M v, u <- v - z, in units of the rho that holds now. */
 static void settle(const bb_view *view, const bb_task *task, const own *s) {

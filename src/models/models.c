@@ -122,8 +122,7 @@ void bb_models_put(bb_models *m, size_t i, const double *w) {
                w, length * sizeof *w);
 }
 
-/* -- one of them
- * -------------------------------------------------------------------------- */
+/* -- one of them -- */
 
 static bb_status copy_of(void *out, const void *from, size_t count, size_t size) {
     void *copy = NULL;
@@ -177,8 +176,7 @@ bb_status bb_models_select(bb_models *out, const bb_models *all, size_t i) {
     return status;
 }
 
-/* -- fingerprints
- * ---------------------------------------------------------------------- */
+/* -- fingerprints -- */
 
 static void hash_singles(bb_hash *hash, const float *value, size_t count) {
     double wide[256];
@@ -232,8 +230,7 @@ bb_status bb_models_hash(const bb_models *m, char hex[BB_HASH_TEXT]) {
     return status;
 }
 
-/* -- files
- * ----------------------------------------------------------------------------- */
+/* -- files -- */
 
 static const char tensors[] = ".safetensors";
 

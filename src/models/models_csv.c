@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* -- writing
- * --------------------------------------------------------------------------- */
+/* -- writing -- */
 
 void bb_write_field(FILE *stream, const char *text) {
     const bool plain = *text && *text != '#' && *text != ' ' && *text != '\t' &&
@@ -59,8 +58,7 @@ bb_status bb_models_write_csv(const bb_models *models, const char *path) {
     return status;
 }
 
-/* -- reading
- * --------------------------------------------------------------------------- */
+/* -- reading -- */
 
 static bb_status read_text(const char *path, char **out) {
     char *text = NULL;

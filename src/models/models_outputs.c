@@ -40,8 +40,7 @@ size_t bb_largest_output(size_t outputs, const double *z) {
     return best;
 }
 
-/* -- all kinds of models
- * ----------------------------------------------------------------- */
+/* -- all kinds of models -- */
 
 /* What one worker needs. */
 typedef struct desk {

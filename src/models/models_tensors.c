@@ -25,8 +25,7 @@ static const char *task_label(label text, const char *word, size_t i) {
     return text;
 }
 
-/* -- writing
- * --------------------------------------------------------------------------- */
+/* -- writing -- */
 
 json_t *bb_models_kind_json(const bb_models *m) {
     label outputs, image;
@@ -140,8 +139,7 @@ bb_status bb_models_write_tensors(const bb_models *m, const char *path) {
     return status;
 }
 
-/* -- reading
- * --------------------------------------------------------------------------- */
+/* -- reading -- */
 
 static bb_status bad(const bb_safetensors *f, const char *name, const char *expected) {
     return bb_fail(BB_EDATA, "%s: %s: expected %s", f->path, name, expected);

@@ -4,8 +4,7 @@
 
 #include <stdlib.h>
 
-/* -- opening
- * --------------------------------------------------------------------------- */
+/* -- opening -- */
 
 typedef struct opening {
     const bb_dataset *data;

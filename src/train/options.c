@@ -92,8 +92,7 @@ const bb_train_row *bb_train_row_of(size_t row) {
     return &attribute[row];
 }
 
-/* -- the method's own options
- * ---------------------------------------------------------- */
+/* -- the method's own options -- */
 
 static bb_status find_method(bb_train_request *r) {
     const char *name = r->options.method;

@@ -187,8 +187,7 @@ void bb_population_close(bb_population *p) {
     *p = (bb_population){0};
 }
 
-/* -- models
- * ---------------------------------------------------------------------------- */
+/* -- models -- */
 
 /* What the constant column is in every row, or 0 where it differs from row to row. */
 static double constant_of(const bb_preprocess *open) {

@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* -- JSON
- * ------------------------------------------------------------------------------ */
+/* -- JSON -- */
 
 json_t *bb_metrics_json(const bb_metrics *m) {
     return json_pack(
@@ -96,12 +95,12 @@ static json_t *mean_json(const bb_baseline *b) {
                      bb_json_real(b->test.nmse), "rmse", bb_json_real(b->test.rmse));
 }
 
-static json_t *no_privacy_json(const bb_baseline *rival) {
-    if (!rival->there) return json_null();
+static json_t *no_privacy_json(const bb_baseline *baseline) {
+    if (!baseline->there) return json_null();
     return json_pack("{s:s,s:o,s:o}", "note",
                      "for evaluation only: the same method without noise or clipping",
-                     "test", bb_metrics_json(&rival->test), "share_not_worse",
-                     bb_json_real(rival->gain.not_worse));
+                     "test", bb_metrics_json(&baseline->test), "share_not_worse",
+                     bb_json_real(baseline->gain.not_worse));
 }
 
 static json_t *compare_json(const bb_report *r) {
@@ -154,8 +153,7 @@ json_t *bb_report_json(const bb_report *r) {
         r->sampled ? json_integer((json_int_t)r->never_picked) : json_null());
 }
 
-/* -- for people
- * ------------------------------------------------------------------------ */
+/* -- for people -- */
 
 /* What a line of a table shows of each loss. */
 static const struct {

@@ -18,7 +18,7 @@ typedef struct bb_baseline {
     bb_ridge_columns columns; /* and what is done to rows before; likewise */
     bool edge; /* the penalty is the least or the largest that was tried */
     bb_metrics test;
-    bb_gain gain; /* the run's over this rival */
+    bb_gain gain; /* the run's over this baseline */
 } bb_baseline;
 
 /* Everything a training run found. Texts are borrowed from the request. */

@@ -23,8 +23,7 @@ static bb_status failed(const char *path, const char *deed) {
     return bb_fail(BB_EIO, "%s: cannot be %s: %s", path, deed, strerror(errno));
 }
 
-/* -- what is there already
- * ------------------------------------------------------------ */
+/* -- what is there already -- */
 
 bb_status bb_rundir_read(const char *path, const char *inside, json_t **out) {
     char *name = NULL;
@@ -72,8 +71,7 @@ bb_status bb_rundir_check(const char *path, bool force) {
                    path);
 }
 
-/* -- building
- * -------------------------------------------------------------------------- */
+/* -- building -- */
 
 /* The name of a sibling: `path` without final slashes, and a word. */
 static bb_status name_beside(const char *path, const char *word, char **name) {
@@ -172,8 +170,7 @@ bb_status bb_rundir_begin(bb_rundir *out, const char *path, bool force) {
     return status;
 }
 
-/* -- the billboard
- * --------------------------------------------------------------------- */
+/* -- the billboard -- */
 
 static bb_status write_numbers(bb_rundir *dir, const double *value, size_t count) {
     for (size_t k = 0; k < count; k++) {
@@ -233,8 +230,7 @@ bb_status bb_rundir_release(void *self, const bb_release *release, size_t tasks)
     return status;
 }
 
-/* -- files
- * ----------------------------------------------------------------------------- */
+/* -- files -- */
 
 bb_status bb_rundir_json(const bb_rundir *dir, const char *inside, json_t *json) {
     char *name = NULL;

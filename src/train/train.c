@@ -84,8 +84,7 @@ static bb_status say_what_is_charged(const experiment *e) {
                    bb_adjacency_name(pub->adjacency), sampling);
 }
 
-/* -- setting up
- * ------------------------------------------------------------------------ */
+/* -- setting up -- */
 
 /* Linear models of one output, for which there are exact solvers. */
 static bool is_one_output(const experiment *e) {
@@ -163,8 +162,7 @@ static bb_status set_run(experiment *e) {
     return status;
 }
 
-/* -- evaluating
- * ------------------------------------------------------------------------ */
+/* -- evaluating -- */
 
 /* Finished models from what a run made. */
 static bb_status make_models(const experiment *e, const bb_result *result,
@@ -372,8 +370,7 @@ static void compare_linear(experiment *e, scores *s) {
         leave_out(e, "the comparison with means is");
 }
 
-/* -- writing
- * --------------------------------------------------------------------------- */
+/* -- writing -- */
 
 /* The same run again, with the same data: ranges themselves for the name of their file. */
 static json_t *public_options(const experiment *e) {
@@ -420,8 +417,7 @@ static bb_status write_models(const experiment *e) {
     return status;
 }
 
-/* -- the run
- * --------------------------------------------------------------------------- */
+/* -- the run -- */
 
 /* The threads asked for, or as many as the data keep busy: threads that wait for rounds
  * of some microseconds only slow each other down. */

@@ -158,8 +158,7 @@ bb_status bb_trained_assess(const bb_trained *t, const bb_dataset *rows,
     return status ? status : bb_assess(&t->models, t->loss, rows, &engine, assessed);
 }
 
-/* -- writing
- * --------------------------------------------------------------------------- */
+/* -- writing -- */
 
 typedef struct place {
     uint32_t line;

@@ -27,8 +27,7 @@ static void close_applied(applied *a) {
     bb_trained_close(&a->trained);
 }
 
-/* -- evaluate
- * -------------------------------------------------------------------------- */
+/* -- evaluate -- */
 
 /* The commonest class is looked for in the only rows that there are. */
 static const char counted_in[] = "these rows";
@@ -74,8 +73,7 @@ static bb_status evaluate(const request *r, const cmd_output *output) {
     return status;
 }
 
-/* -- predict
- * --------------------------------------------------------------------------- */
+/* -- predict -- */
 
 static bb_status predict(const request *r, const cmd_output *output) {
     applied a = {0};
@@ -91,8 +89,7 @@ static bb_status predict(const request *r, const cmd_output *output) {
     return status;
 }
 
-/* -- the command lines
- * ----------------------------------------------------------------- */
+/* -- the command lines -- */
 
 /* Both commands have it. */
 #define IGNORE                                                                         \

@@ -68,8 +68,7 @@ typedef struct audit {
     bb_membership membership;
 } audit;
 
-/* -- setting up
- * ------------------------------------------------------------------------------- */
+/* -- setting up -- */
 
 static bb_status choose_mechanism(audit *a) {
     const bb_train_options *o = &a->request.options;
@@ -199,8 +198,7 @@ static void close_audit(audit *a) {
     free(a->score);
 }
 
-/* -- the attacks
- * ------------------------------------------------------------------------------ */
+/* -- the attacks -- */
 
 static bb_status attack(audit *a) {
     const double confidence = a->options.confidence;
@@ -228,8 +226,7 @@ static bb_status attack(audit *a) {
     return status;
 }
 
-/* -- saying it
- * -------------------------------------------------------------------------------- */
+/* -- saying it -- */
 
 static json_t *common_json(const audit *a) {
     const bb_public *pub = &a->run.pub;
@@ -316,8 +313,7 @@ static void print_text(const audit *a, FILE *stream) {
                              : "consistent");
 }
 
-/* -- the command line
- * ------------------------------------------------------------------------- */
+/* -- the command line -- */
 
 static error_t parse(int key, char *text, struct argp_state *state) {
     audit *a = state->input;

@@ -32,8 +32,7 @@ enum {
     FIRST_KEY = 1000
 };
 
-/* -- saying it
- * ------------------------------------------------------------------------- */
+/* -- saying it -- */
 
 static json_t *constants_json(const bb_info *info, const bb_dataset *data) {
     json_t *list = json_array();
@@ -180,8 +179,7 @@ static bb_status inform(const request *r, const cmd_output *output) {
     return status;
 }
 
-/* -- the command line
- * ------------------------------------------------------------------ */
+/* -- the command line -- */
 
 static void set(request *r, const char *name, const char *text) {
     if (!r->status)

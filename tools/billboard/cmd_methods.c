@@ -17,8 +17,7 @@ static const char *type_name(bb_option_kind kind) {
     return name[kind];
 }
 
-/* -- JSON
- * ------------------------------------------------------------------------------ */
+/* -- JSON -- */
 
 static json_t *option_json(const bb_option *o, json_t *defaults) {
     const bool choice = o->kind == BB_OPTION_CHOICE;
@@ -76,8 +75,7 @@ static bb_status print_json(const bb_method *only, const cmd_output *output) {
     return status;
 }
 
-/* -- text
- * ------------------------------------------------------------------------------ */
+/* -- text -- */
 
 static void print_option(const bb_option *o, FILE *stream) {
     const char *value = o->kind == BB_OPTION_CHOICE ? o->choices : o->argument;
