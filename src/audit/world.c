@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 static const double own_part = 0.3; /* of ordinary tasks */
+static const double large_target = 30.0;
 
 static void draw_direction(bb_random *random, size_t d, double *u) {
     double norm = 0.0;
@@ -18,13 +19,14 @@ static void draw_direction(bb_random *random, size_t d, double *u) {
     bb_scale(d, 1.0 / norm, u);
 }
 
-/* Rows u and -u in turn, targets 1 and -1. */
-static void fill_task(const bb_audit_world_options *o, const double *u, double *x,
-                      double *y) {
+/* Rows u and -u in turn, targets 1 and -1 times `size` (classes have no size). */
+static void fill_task(const bb_audit_world_options *o, const double *u, double size,
+                      double *x, double *y) {
     const size_t d = o->features;
     for (size_t j = 0; j < o->rows; j++) {
-        y[j] = j % 2 ? -1.0 : 1.0;
-        for (size_t k = 0; k < d; k++) x[j * d + k] = y[j] * u[k];
+        const double sign = j % 2 ? -1.0 : 1.0;
+        y[j] = o->loss == BB_LOSS_SQUARED ? sign * size : sign;
+        for (size_t k = 0; k < d; k++) x[j * d + k] = sign * u[k];
     }
 }
 
@@ -36,13 +38,19 @@ static void draw_ordinary(bb_random *random, size_t d, size_t task, double *u) {
     bb_scale(d, 1.0 / bb_norm(d, u), u);
 }
 
-/* u_A, u_B: orthogonal unit vectors of d numbers. */
+/* u_A, u_B: unit vectors of d numbers, orthogonal or opposite. */
 static void draw_pair(bb_random *random, const bb_audit_world_options *o, size_t canary,
                       double *A, double *B) {
     const size_t d = o->features, even = d - d % 2;
     assert(d >= 2);
-    if (o->single) {
+    if (o->pair != BB_AUDIT_PAIR_RANDOM)
         for (size_t k = 0; k < d; k++) A[k] = B[k] = 0.0;
+    if (o->pair == BB_AUDIT_PAIR_OPPOSITE) {
+        A[canary % d] = 1.0;
+        B[canary % d] = -1.0;
+        return;
+    }
+    if (o->pair == BB_AUDIT_PAIR_ENTRIES) {
         A[2 * canary % even] = 1.0;
         B[(2 * canary + 1) % even] = 1.0;
         return;
@@ -67,13 +75,15 @@ static bb_status fill(bb_audit_world *w, const bb_audit_world_options *o) {
     if (status) goto done;
     for (size_t i = 0; i < o->tasks; i++) {
         const size_t other = o->tasks + i;
+        const bool large = i < o->canaries && o->pair == BB_AUDIT_PAIR_OPPOSITE;
+        const double size = large ? large_target : 1.0;
         if (i < o->canaries) {
             draw_pair(&random, o, i, u, u + d);
-            fill_task(o, u + d, w->x + other * task, w->y + other * o->rows);
+            fill_task(o, u + d, size, w->x + other * task, w->y + other * o->rows);
         } else {
             draw_ordinary(&random, d, i, u);
         }
-        fill_task(o, u, w->x + i * task, w->y + i * o->rows);
+        fill_task(o, u, size, w->x + i * task, w->y + i * o->rows);
     }
     bb_random_close(&random);
 done:

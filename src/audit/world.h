@@ -3,20 +3,30 @@
  *
  * A task's rows are u and -u in turn, |u| = 1, and their targets 1 and -1: its model is
  * u, up to its norm, which is the same for all tasks (so that a clip fits all of them).
- * Of a canary's two data sets the u are orthogonal, so that sums of products move by
- * sqrt(2) times the square of the norm. They are random directions, or features of
- * their own (where only squares of entries are shown): 2i and 2i + 1 for canary i,
- * again from 0 if there are more canaries. Ordinary tasks lie around two features. */
+ * A canary's two data sets are the pair that its method's sums tell apart best:
+ *   random    orthogonal random u, which move sums of products by sqrt(2) times the
+ *             square of the norm
+ *   entries   features of their own, 2i and 2i + 1 for canary i, again from 0 if there
+ *             are more canaries: for methods that show squares of entries only
+ *   opposite  feature i and its opposite, with targets so large that what is shown fills
+ *             any clip: for methods that show models as they are, 2 C apart
+ * Ordinary tasks lie around two features. */
 #ifndef BB_AUDIT_WORLD_H
 #define BB_AUDIT_WORLD_H
 
 #include "learners/local.h"
 
+typedef enum bb_audit_pair {
+    BB_AUDIT_PAIR_RANDOM,
+    BB_AUDIT_PAIR_ENTRIES,
+    BB_AUDIT_PAIR_OPPOSITE
+} bb_audit_pair;
+
 typedef struct bb_audit_world_options {
     size_t tasks, canaries, rows, features; /* canaries <= tasks; features >= 2 */
     bb_loss loss;
-    bool intercept; /* the models have own ones */
-    bool single;    /* canaries' directions are single features */
+    bool intercept;     /* the models have own ones */
+    bb_audit_pair pair; /* of the canaries */
     uint64_t seed;
 } bb_audit_world_options;
 

@@ -135,6 +135,7 @@ struct bb_plan {
     size_t show_length;  /* most doubles a task shows in a round, see bb_plan_room */
     size_t sum_length;   /* most numbers a round's sums take */
     size_t outer_length; /* largest `outer` block */
+    unsigned forms;      /* 1 << form of every block that some round has */
     double instance_epsilon, instance_delta; /* a second guarantee, unit: one row */
     double
         *instance; /* rounds: its pure epsilon_t, filled by bb_plan_instance; or NULL */

@@ -106,6 +106,7 @@ void bb_plan_room(bb_plan *plan, const bb_public *pub, const bb_layout *layout) 
     size_t show = 0, sum = 0;
     for (size_t b = 0; b < layout->blocks; b++) {
         const bb_block *block = &layout->block[b];
+        plan->forms |= 1U << block->form;
         show += bb_block_show_length(block);
         sum += bb_block_sum_length(block, pub->tasks);
         if (block->form == BB_FORM_OUTER && block->length > plan->outer_length)
@@ -296,6 +297,7 @@ static void append(bb_plan *whole, const bb_plan *own, bb_plan_part *part) {
     }
     if (own->show_length > whole->show_length) whole->show_length = own->show_length;
     if (own->sum_length > whole->sum_length) whole->sum_length = own->sum_length;
+    whole->forms |= own->forms;
     if (own->outer_length > whole->outer_length)
         whole->outer_length = own->outer_length;
 }

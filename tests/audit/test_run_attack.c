@@ -23,7 +23,8 @@ static attacked *open_many(const bb_method *method, const bb_mechanism *mechanis
                                           .rows = FEATURES,
                                           .features = FEATURES,
                                           .loss = loss,
-                                          .single = single,
+                                          .pair = single ? BB_AUDIT_PAIR_ENTRIES
+                                                         : BB_AUDIT_PAIR_RANDOM,
                                           .seed = 3};
     return attacked_open(method, mechanism, epsilon, world);
 }
@@ -234,8 +235,12 @@ static void test_forms(void **state) {
 /* With one task the winner is the feature of its data, nearly always. Of two rounds
  * with epsilon = 100 each, p = 1/2 for both features, b = 100 and G = 5000 in all. */
 static void test_selection(void **state) {
-    const bb_audit_world_options world = {
-        .tasks = 1, .canaries = 1, .rows = 2, .features = 6, .single = true, .seed = 5};
+    const bb_audit_world_options world = {.tasks = 1,
+                                          .canaries = 1,
+                                          .rows = 2,
+                                          .features = 6,
+                                          .pair = BB_AUDIT_PAIR_ENTRIES,
+                                          .seed = 5};
     (void)state;
     shown_form = BB_FORM_SELECTION;
     attacked *a = attacked_open(&shows, &bb_mechanism_gaussian, 200.0, world);

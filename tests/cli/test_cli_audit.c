@@ -38,8 +38,11 @@ static void what_holds_is_consistent(void **state) {
     assert_true(cli_number(j, "delta_lower") <= 0.01);
     assert_non_null(strstr(cli_text(j, "event"), "statistic"));
     assert_true(json_is_false(cli_at(j, "violated")));
+    assert_true(json_is_true(cli_at(j, "noise.enough")));
+    assert_close(cli_number(j, "noise.ratio"), 1.0, 0.05);
     json_decref(j);
     j = cli_json("audit --mechanism selection --json %s", sure);
+    assert_true(json_is_null(cli_at(j, "noise")));
     assert_string_equal(cli_text(j, "form"), "selection");
     assert_true(json_is_false(cli_at(j, "violated")));
     json_decref(j);

@@ -76,6 +76,21 @@ static void wrong_claim(void **state) {
     cli_free(&r);
 }
 
+/* Methods that show models as they are: their canaries are opposite. */
+static void wrong_claims_of_averages(void **state) {
+    (void)state;
+    const char *const method[] = {"pmtl", "ppsgd", "fedavg"};
+    for (size_t k = 0; k < sizeof method / sizeof *method; k++) {
+        cli_result r =
+            cli("audit --method %s --epsilon 1 --run-epsilon 30 --seed 2", method[k]);
+        if (r.code != 4) fail_msg("%s was not caught: %s", method[k], r.out);
+        cli_free(&r);
+        r = cli("audit --method %s --epsilon 1 --seed 2", method[k]);
+        if (r.code != 0) fail_msg("%s was accused: %s%s", method[k], r.out, r.err);
+        cli_free(&r);
+    }
+}
+
 /* The same seed, the same figures, for any number of threads; without one it runs, too.
  */
 static void seeds(void **state) {
@@ -109,9 +124,13 @@ static void mistakes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(canaries), cmocka_unit_test(membership),
-        cmocka_unit_test(no_claim), cmocka_unit_test(wrong_claim),
-        cmocka_unit_test(seeds),    cmocka_unit_test(mistakes),
+        cmocka_unit_test(canaries),
+        cmocka_unit_test(membership),
+        cmocka_unit_test(no_claim),
+        cmocka_unit_test(wrong_claim),
+        cmocka_unit_test(wrong_claims_of_averages),
+        cmocka_unit_test(seeds),
+        cmocka_unit_test(mistakes),
     };
     return cmocka_run_group_tests(tests, cli_open, cli_close);
 }

@@ -43,6 +43,8 @@ typedef struct request {
     bb_audit_spec spec;
     bb_audit_settings settings;
     bb_audit_result result;
+    bb_audit_noise noise;
+    bool violated;
 } request;
 
 static error_t parse(int key, char *text, struct argp_state *state) {
@@ -79,6 +81,7 @@ static bb_status attack(request *r) {
                                    BB_FORM_PSD, BB_FORM_OUTER};
     const audit_options *o = &r->options;
     const bb_engine engine = bb_engine_threads((size_t)o->threads);
+    const double error = 1.0 - o->confidence;
     bb_audit_target target;
     progress bar = progress_open();
     r->spec = (bb_audit_spec){.kind = (bb_audit_kind)o->mechanism,
@@ -89,18 +92,52 @@ static bb_status attack(request *r) {
                               .rounds = (uint32_t)o->rounds,
                               .epsilon = o->epsilon,
                               .delta = o->delta};
-    r->settings = (bb_audit_settings){.delta = o->delta,
-                                      .trials = o->trials,
-                                      .confidence = o->confidence,
-                                      .seed = o->seed,
-                                      .engine = &engine,
-                                      .progress = progress_round,
-                                      .progress_self = &bar};
+    r->settings = (bb_audit_settings){
+        .delta = o->delta,
+        .trials = o->trials,
+        .confidence = 1.0 - error / 2.0, /* the rest for the noise */
+        .seed = o->seed,
+        .engine = &engine,
+        .progress = progress_round,
+        .progress_self = &bar};
     bb_status status = draw_seed(&r->settings.seed);
     if (!status) status = bb_audit_target_make(&target, &r->settings.epsilon, &r->spec);
     if (!status) status = bb_audit_attack(&target, &r->settings, &r->result);
     progress_close(&bar);
+    if (!status)
+        status =
+            bb_audit_noise_check(&r->spec, r->settings.seed, error / 2.0, &r->noise);
+    r->violated = !status && (r->result.violated || r->noise.weak);
     return status;
+}
+
+/* Where noise is missing most. */
+static void noise_place(const bb_audit_noise *noise, char *text, size_t size) {
+    if (noise->change)
+        snprintf(text, size, "the change from round to round of block %zu",
+                 noise->block + 1);
+    else
+        snprintf(text, size, "number %zu of block %zu", noise->entry + 1,
+                 noise->block + 1);
+}
+
+static void print_noise(const bb_audit_noise *noise, FILE *stream) {
+    char place[80];
+    if (isinf(noise->chance)) return;
+    noise_place(noise, place, sizeof place);
+    fprintf(stream,
+            "noise      %s: least is %.4g of the standard deviation due, in\n"
+            "           %s\n",
+            noise->weak ? "too little" : "as claimed", noise->ratio, place);
+}
+
+/* {enough, ratio, where}, or null where nothing is measured. */
+static json_t *noise_json(const bb_audit_noise *noise) {
+    char place[80];
+    if (isinf(noise->chance)) return json_null();
+    noise_place(noise, place, sizeof place);
+    return json_pack("{s:b,s:f,s:s}", "enough", (int)!noise->weak, "ratio",
+                     noise->ratio, "where", place);
 }
 
 static bb_status print(const request *r, const cmd_output *output) {
@@ -119,25 +156,27 @@ static bb_status print(const request *r, const cmd_output *output) {
                 "audited    %llu runs in each world, seed %llu\n"
                 "found      epsilon at least %.4g, delta at least %.4g, confidence %g\n"
                 "event      %s\n"
-                "           %llu of %llu runs in world 0, %llu in world 1\n"
-                "verdict    %s\n",
+                "           %llu of %llu runs in world 0, %llu in world 1\n",
                 s->epsilon, s->delta, adjacency, mechanism, form,
                 (unsigned long long)o->rounds, o->rounds == 1 ? "" : "s",
                 (unsigned long long)o->blocks, o->blocks == 1 ? "" : "s",
                 (unsigned long long)s->trials, (unsigned long long)s->seed,
-                a->epsilon_lower, a->delta_lower, s->confidence, event,
+                a->epsilon_lower, a->delta_lower, o->confidence, event,
                 (unsigned long long)a->hits[0], (unsigned long long)a->trials,
-                (unsigned long long)a->hits[1],
-                a->violated ? "violated" : "consistent");
+                (unsigned long long)a->hits[1]);
+        print_noise(&r->noise, output->stream);
+        fprintf(output->stream, "verdict    %s\n",
+                r->violated ? "violated" : "consistent");
         return BB_OK;
     }
     json_t *json = json_pack(
-        "{s:s,s:s,s:s,s:s,s:I,s:I,s:f,s:f,s:I,s:f,s:I,s:f,s:f,s:s,s:b}", "mechanism",
-        mechanism, "form", form, "adjacency", adjacency, "sampling", "all", "blocks",
-        (json_int_t)o->blocks, "rounds", (json_int_t)o->rounds, "epsilon", s->epsilon,
-        "delta", s->delta, "trials", (json_int_t)s->trials, "confidence", s->confidence,
-        "seed", (json_int_t)s->seed, "epsilon_lower", a->epsilon_lower, "delta_lower",
-        a->delta_lower, "event", event, "violated", (int)a->violated);
+        "{s:s,s:s,s:s,s:s,s:I,s:I,s:f,s:f,s:I,s:f,s:I,s:f,s:f,s:s,s:o,s:b}",
+        "mechanism", mechanism, "form", form, "adjacency", adjacency, "sampling", "all",
+        "blocks", (json_int_t)o->blocks, "rounds", (json_int_t)o->rounds, "epsilon",
+        s->epsilon, "delta", s->delta, "trials", (json_int_t)s->trials, "confidence",
+        o->confidence, "seed", (json_int_t)s->seed, "epsilon_lower", a->epsilon_lower,
+        "delta_lower", a->delta_lower, "event", event, "noise", noise_json(&r->noise),
+        "violated", (int)r->violated);
     const bb_status status = cmd_output_json(output, json);
     json_decref(json);
     return status;
@@ -187,5 +226,5 @@ int cmd_audit(int argc, char **argv) {
     if (!status) status = print(&r, &output);
     bb_options_free(all, &r.options);
     const int code = cmd_output_close(&output, status);
-    return code == 0 && r.result.violated ? CMD_VIOLATED : code;
+    return code == 0 && r.violated ? CMD_VIOLATED : code;
 }

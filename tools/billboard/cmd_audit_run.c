@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { OPPOSITE_ROWS = 20 };
 typedef enum attack_kind { CANARY, MEMBERSHIP } attack_kind;
 
 typedef struct audit_options {
@@ -28,8 +29,8 @@ typedef struct audit_options {
 static const bb_option table[] = {
     {"attack", BB_OPTION_CHOICE, offsetof(audit_options, attack), "canary", 0.0, 0.0, "canary|membership", "ATTACK", "canary (default): many tasks' data are guessed from one run; membership: one task's from many runs"},
     {"tasks", BB_OPTION_COUNT, offsetof(audit_options, tasks), "0", 0.0, 1e6, NULL, "M", "tasks of the synthetic population; 0: 400, membership 50"},
-    {"features", BB_OPTION_COUNT, offsetof(audit_options, features), "0", 0.0, 1e5, NULL, "D", "features; 0: 100, membership 10"},
-    {"rows", BB_OPTION_COUNT, offsetof(audit_options, rows), "0", 0.0, 1e6, NULL, "N", "rows of each task; 0: as many as features"},
+    {"features", BB_OPTION_COUNT, offsetof(audit_options, features), "0", 0.0, 1e5, NULL, "D", "features; 0: 100, or as many as tasks where models are shown as they are; membership 10"},
+    {"rows", BB_OPTION_COUNT, offsetof(audit_options, rows), "0", 0.0, 1e6, NULL, "N", "rows of each task; 0: as many as features, or 20 where models are shown as they are"},
     {"canaries", BB_OPTION_COUNT, offsetof(audit_options, canaries), "0", 0.0, 1e6, NULL, "N", "canary: tasks whose data are guessed; 0: as many as can be told apart"},
     {"trials", BB_OPTION_COUNT, offsetof(audit_options, trials), "1000", 2.0, 1e9, NULL, "R", "membership: runs (default 1000)"},
     {"confidence", BB_OPTION_REAL, offsetof(audit_options, confidence), "0.95", 0.51, 1.0 - 1e-12, NULL, "C", "of the lower bound on epsilon (default 0.95)"},
@@ -55,6 +56,7 @@ typedef struct audit {
     bb_train_request request;
     bool claims; /* the method with the mechanism promises something */
     double epsilon, delta;
+    bb_audit_pair pair;
     bb_audit_world world;
     bb_engine engine;
     bb_random luck; /* coins and seeds */
@@ -106,33 +108,9 @@ static bb_status open_luck(audit *a) {
     return BB_OK;
 }
 
-static bb_status set_public(audit *a) {
-    const bb_train_options *o = &a->request.options;
-    const bool many = a->options.attack == MEMBERSHIP;
-    bb_public *pub = &a->run.pub;
-    if (!a->options.tasks) a->options.tasks = many ? 50 : 400;
-    if (!a->options.features) a->options.features = many ? 10 : 100;
-    if (!a->options.rows) a->options.rows = a->options.features;
-    *pub = (bb_public){.tasks = (size_t)a->options.tasks,
-                       .features = (size_t)a->options.features,
-                       .loss = o->loss == 0 ? BB_LOSS_SQUARED : BB_LOSS_LOGISTIC,
-                       .intercept = !a->run.phase[0].method->shared_intercept,
-                       .adjacency = BB_REPLACE_ONE,
-                       .epsilon = INFINITY,
-                       .rounds = (uint32_t)o->rounds,
-                       .schedule = o->schedule};
-    const bb_status status = bb_delta_choose(o->delta, pub->tasks, &a->delta);
-    a->epsilon = a->claims ? o->epsilon : NAN;
-    if (a->claims) {
-        pub->epsilon =
-            isnan(a->options.run_epsilon) ? o->epsilon : a->options.run_epsilon;
-        pub->delta = a->delta;
-    }
-    return status;
-}
-
-/* Whether whole products of models are shown, or single entries' squares at most. */
-static bb_status look_at_plan(const audit *a, bool *single) {
+/* The canaries' two data sets, by what the method's rounds show: models as they are,
+ * whole products of models, or squares of entries at most. */
+static bb_status choose_pair(audit *a) {
     const bb_public *pub = &a->run.pub;
     const bool noisy = a->run.mechanism->pricing != BB_PRICE_NOTHING;
     bb_public priced = *pub;
@@ -141,8 +119,50 @@ static bb_status look_at_plan(const audit *a, bool *single) {
     const bb_view view = {a->run.phase[0].method, a->run.phase[0].options, &priced,
                           NULL, NULL};
     const bb_status status = bb_plan_make(&plan, &view, a->run.mechanism->pricing);
-    *single = plan.outer_length == 0;
+    a->pair = BB_AUDIT_PAIR_OPPOSITE;
+    if (plan.forms & 1U << BB_FORM_OUTER)
+        a->pair = BB_AUDIT_PAIR_RANDOM;
+    else if (plan.forms & 1U << BB_FORM_SQUARE || !plan.forms)
+        a->pair = BB_AUDIT_PAIR_ENTRIES;
     bb_plan_free(&plan);
+    return status;
+}
+
+/* Where every canary has a feature of its own, as many features as tasks; rows enough
+ * for every method to learn them. */
+static void set_sizes(audit *a, bool features_given) {
+    const bool opposite = a->pair == BB_AUDIT_PAIR_OPPOSITE;
+    if (opposite && !features_given && a->options.attack == CANARY)
+        a->options.features = a->options.tasks;
+    a->run.pub.features = (size_t)a->options.features;
+    if (!a->options.rows)
+        a->options.rows = opposite ? OPPOSITE_ROWS : a->options.features;
+}
+
+static bb_status set_public(audit *a) {
+    const bool given = a->options.features > 0;
+    const bb_train_options *o = &a->request.options;
+    const bool many = a->options.attack == MEMBERSHIP;
+    bb_public *pub = &a->run.pub;
+    if (!a->options.tasks) a->options.tasks = many ? 50 : 400;
+    if (!a->options.features) a->options.features = many ? 10 : 100;
+    *pub = (bb_public){.tasks = (size_t)a->options.tasks,
+                       .features = (size_t)a->options.features,
+                       .loss = o->loss == 0 ? BB_LOSS_SQUARED : BB_LOSS_LOGISTIC,
+                       .intercept = !a->run.phase[0].method->shared_intercept,
+                       .adjacency = BB_REPLACE_ONE,
+                       .epsilon = INFINITY,
+                       .rounds = (uint32_t)o->rounds,
+                       .schedule = o->schedule};
+    bb_status status = bb_delta_choose(o->delta, pub->tasks, &a->delta);
+    a->epsilon = a->claims ? o->epsilon : NAN;
+    if (a->claims) {
+        pub->epsilon =
+            isnan(a->options.run_epsilon) ? o->epsilon : a->options.run_epsilon;
+        pub->delta = a->delta;
+    }
+    if (!status) status = choose_pair(a);
+    if (!status) set_sizes(a, given);
     return status;
 }
 
@@ -154,14 +174,17 @@ static bb_status open_world(audit *a) {
                                     .features = pub->features,
                                     .loss = pub->loss,
                                     .intercept = pub->intercept,
+                                    .pair = a->pair,
                                     .seed = bb_random_bits(&a->luck)};
-    bb_status status = look_at_plan(a, &world.single);
+    bb_status status = BB_OK;
     if (a->options.attack == MEMBERSHIP) {
         if (world.canaries)
             return bb_fail(BB_EUSAGE, "--canaries is for --attack canary");
         world.canaries = 1;
     } else if (!world.canaries) {
-        const size_t apart = world.single ? pub->features / 2 : pub->tasks;
+        const size_t apart = a->pair == BB_AUDIT_PAIR_RANDOM     ? pub->tasks
+                             : a->pair == BB_AUDIT_PAIR_OPPOSITE ? pub->features
+                                                                 : pub->features / 2;
         world.canaries = apart < pub->tasks ? apart : pub->tasks;
     }
     if (!status) status = bb_audit_world_open(&a->world, &world);
