@@ -33,6 +33,12 @@ bb_status bb_file_join(char **out, const char *folder, const char *name) {
     return BB_OK;
 }
 
+bool bb_file_same(const char *a, const char *b) {
+    struct stat x, y;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && S_ISREG(x.st_mode) &&
+           x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
 /* A copy of `path`, less final slashes, with room for the suffix. */
 static bb_status temporary_name(char **out, size_t *length, const char *path) {
     size_t kept = strlen(path);

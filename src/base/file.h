@@ -8,10 +8,14 @@
 
 #include "base/status.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* "folder/name" as a new string, to be freed with free(). */
 BB_MUST_CHECK bb_status bb_file_join(char **out, const char *folder, const char *name);
+
+/* Are they one plain file, under whatever names and links? False if one is not there. */
+bool bb_file_same(const char *a, const char *b);
 
 /* Writes size bytes to `path`, durably, whole or not at all; replaces a file there, or
  * the one that a link there leads to. A pipe, terminal or device is written to, and

@@ -72,12 +72,14 @@ static bb_status find_task_and_target(bb_columns *c, const char *path,
     bb_status status = find(path, header, task, "--task", &c->task);
     if (status) return status;
     status = find(path, header, target, "--target", &c->target);
-    if (status && !options->target_optional) return status;
+    if (status && !options->target_optional && !options->target_ignored) return status;
     if (c->task == c->target)
         return bb_fail(BB_EUSAGE, "column \"%s\" cannot be both task and target",
                        target);
     c->role[c->task] = BB_ROLE_TASK;
-    if (c->target != SIZE_MAX) c->role[c->target] = BB_ROLE_TARGET;
+    if (c->target != SIZE_MAX)
+        c->role[c->target] = options->target_ignored ? BB_ROLE_IGNORED : BB_ROLE_TARGET;
+    if (options->target_ignored) c->target = SIZE_MAX;
     return BB_OK;
 }
 

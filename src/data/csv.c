@@ -255,8 +255,10 @@ static bb_status take_number(csv *c, size_t column, double *value, ending *end) 
     *end = from.end;
     const bb_cell kind = bb_scan_cell(from.text, from.length, value);
     if (kind == BB_CELL_NUMBER) return BB_OK;
-    if (kind == BB_CELL_MISSING && c->options->keep_missing) return BB_OK;
     const bool feature = c->columns.role[column] == BB_ROLE_FEATURE;
+    const bool kept =
+        c->options->keep_missing || (!feature && c->options->target_missing);
+    if (kind == BB_CELL_MISSING && kept) return BB_OK;
     if (kind == BB_CELL_TEXT && feature && c->builder.rows == 0) {
         note_text(c, &from, column);
         return BB_OK;

@@ -83,7 +83,8 @@ static bb_status add_number(leaf *s, numbers *list) {
                                sizeof *list->value, "numbers");
     double *const value = list->value + list->count;
     if (!status)
-        status = s->options->keep_missing && list != &s->samples
+        status = (s->options->keep_missing && list != &s->samples) ||
+                         (s->options->target_missing && list == &s->y)
                      ? bb_pull_number_or_null(&s->pull, value)
                      : bb_pull_number(&s->pull, value);
     if (!status) list->count++;

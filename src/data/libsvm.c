@@ -59,12 +59,13 @@ static bb_status take_field(libsvm *s, const char **field, size_t *length) {
 }
 
 /* A number that fills the whole of a field's part. */
-static bb_status take_value(libsvm *s, const char *text, size_t length, double *value) {
+static bb_status take_value(libsvm *s, const char *text, size_t length, bool kept,
+                            double *value) {
     const char *at = text;
     if (length && bb_scan_number(&at, value) && at == text + length) return BB_OK;
     const bb_cell kind = bb_scan_cell(text, length, value);
     if (kind == BB_CELL_NUMBER) return BB_OK;
-    if (kind == BB_CELL_MISSING && s->options->keep_missing) return BB_OK;
+    if (kind == BB_CELL_MISSING && kept) return BB_OK;
     return bad(s, kind == BB_CELL_INFINITE ? "a finite number" : "a number", text,
                length);
 }
@@ -77,10 +78,13 @@ static bool is_task(const char *field, size_t length) {
 static bb_status take_target(libsvm *s, const char **field, size_t *length, double *y) {
     char words[BB_LABELS_BYTES] = "";
     bb_status status;
-    if (!s->options->multilabel)
-        status = take_value(s, *field, *length, y);
+    if (!s->options->multilabel && !s->options->target_ignored)
+        status = take_value(s, *field, *length,
+                            s->options->keep_missing || s->options->target_missing, y);
     else if (is_task(*field, *length))
         return BB_OK;
+    else if (s->options->target_ignored)
+        status = BB_OK;
     else
         status = bb_labels_take(&s->builder, s->options, *field, *length, ',', words);
     if (!status && *words)
@@ -122,7 +126,8 @@ static bb_status take_entry(libsvm *s, const char *field, size_t length, size_t 
         return bad(s, expected, field, length);
     }
     double value;
-    bb_status status = take_value(s, field + digits + 1, length - digits - 1, &value);
+    bb_status status = take_value(s, field + digits + 1, length - digits - 1,
+                                  s->options->keep_missing, &value);
     *last = index;
     return status ? status
                   : bb_builder_entry(&s->builder, (uint32_t)(index - 1), value);
@@ -190,13 +195,14 @@ bb_status bb_read_libsvm(bb_text *text, const bb_read_options *options,
                          bb_dataset *out) {
     libsvm s = {.text = text, .options = options};
     bb_dataset data = {0};
-    s.builder.multilabel = options->multilabel;
+    s.builder.multilabel = options->multilabel && !options->target_ignored;
     bb_status status = take_options(&s);
     if (!status) status = read_lines(&s);
     if (!status && options->features) s.builder.features = s.most;
     if (!status) status = bb_labels_finish(&s.builder, options, text->path, &data);
     if (!status) status = bb_names_count(&data.feature_name, data.features, "x");
-    if (!status) status = bb_duplicate(&data.target_name, "y", 1);
+    if (!status && !options->target_ignored)
+        status = bb_duplicate(&data.target_name, "y", 1);
     if (!status) status = bb_duplicate(&data.source, text->path, strlen(text->path));
     data.has_lines = true;
     data.target_column = 1;

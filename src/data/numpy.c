@@ -37,10 +37,16 @@ static bb_status read_bytes(numpy *s) {
     return status;
 }
 
+/* Do missing numbers become NAN? */
+static bool kept(const numpy *s, unsigned char role) {
+    return s->options->keep_missing ||
+           (role == BB_ROLE_TARGET && s->options->target_missing);
+}
+
 static bb_status take_number(const numpy *s, const bb_npy *a, size_t row, size_t column,
-                             const char *name, double *out) {
+                             const char *name, bool kept, double *out) {
     *out = bb_npy_number(a, row, column);
-    if (isfinite(*out) || (s->options->keep_missing && isnan(*out))) return BB_OK;
+    if (isfinite(*out) || (kept && isnan(*out))) return BB_OK;
     return bb_fail(BB_EDATA,
                    "%s: %s, row %zu, column %zu: expected a finite number, found %g",
                    s->path, name, row, column, *out);
@@ -72,7 +78,7 @@ static bb_status add_table(numpy *s, const bb_npy *a, const bb_columns *columns)
             if (role == BB_ROLE_TASK)
                 status = take_task(s, a, r, k, "the table", &task);
             else if (role != BB_ROLE_IGNORED)
-                status = take_number(s, a, r, k, "the table",
+                status = take_number(s, a, r, k, "the table", kept(s, role),
                                      role == BB_ROLE_TARGET ? &y : x++);
         }
         if (!status) status = bb_builder_commit(&s->builder, task, y, r);
@@ -118,8 +124,9 @@ static bb_status read_table(numpy *s, bb_dataset *out) {
     if (!status) {
         out->feature_name = columns.feature_name;
         columns.feature_name = NULL;
-        status = bb_duplicate(&out->target_name, s->options->target,
-                              strlen(s->options->target));
+        if (!s->options->target_ignored)
+            status = bb_duplicate(&out->target_name, s->options->target,
+                                  strlen(s->options->target));
     }
     bb_columns_close(&columns);
     bb_names_free(&header);
@@ -151,8 +158,9 @@ static bb_status add_arrays(numpy *s, const bb_npy *x, const bb_npy *y,
         size_t i = 0;
         bb_status status = bb_builder_row(&s->builder, &z);
         for (size_t k = 0; !status && k < x->columns; k++)
-            status = take_number(s, x, r, k, "X", z + k);
-        if (!status) status = take_number(s, y, r, 0, "y", &target);
+            status = take_number(s, x, r, k, "X", kept(s, BB_ROLE_FEATURE), z + k);
+        if (!status)
+            status = take_number(s, y, r, 0, "y", kept(s, BB_ROLE_TARGET), &target);
         if (!status) status = take_task(s, task, r, 0, "task", &i);
         if (!status) status = bb_builder_commit(&s->builder, i, target, r);
         if (status) return status;

@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "data/names.h"
 #include "train/population.h"
 #include "train/rundir.h"
 
@@ -127,19 +128,75 @@ static bb_status prepare_targets(const bb_trained *t, bb_dataset *data) {
     return status;
 }
 
-bb_status bb_trained_rows(const bb_trained *t, const char *path, bool target_optional,
-                          bb_dataset *rows) {
+/* Keeps some rows of *data; how many are left out? */
+static bb_status keep_rows(bb_dataset *data, const unsigned char *keep, size_t *left) {
+    bb_dataset kept = {0};
+    *left = 0;
+    for (size_t r = 0; r < data->rows; r++) *left += !keep[r];
+    if (*left == 0) return BB_OK;
+    const bb_status status = bb_dataset_select(data, keep, &kept);
+    if (status) return status;
+    bb_dataset_free(data);
+    *data = kept;
+    return BB_OK;
+}
+
+/* Leaves out rows without a target. */
+static bb_status drop_targets(bb_dataset *data, unsigned char *keep, size_t *left) {
+    for (size_t r = 0; r < data->rows; r++)
+        keep[r] = data->label_first || !isnan(data->y[r]);
+    const bb_status status = keep_rows(data, keep, left);
+    if (!status && data->rows == 0)
+        return bb_fail(BB_EDATA, "%s: no row has a target", data->source);
+    return status;
+}
+
+/* Leaves out rows of tasks that have no model. */
+static bb_status drop_unknown(const bb_trained *t, bb_dataset *data,
+                              unsigned char *keep, size_t *left) {
+    bb_names known = {0};
+    size_t index;
+    bb_status status = BB_OK;
+    for (size_t i = 0; i < t->models.tasks && !status; i++)
+        status = bb_names_add(&known, t->models.task_name[i],
+                              strlen(t->models.task_name[i]), &index);
+    for (size_t i = 0; i < data->tasks && !status; i++) {
+        const char *name = data->task_name[i];
+        const bool there = bb_names_find(&known, name, strlen(name)) != SIZE_MAX;
+        for (size_t r = data->first[i]; r < data->first[i + 1]; r++) keep[r] = there;
+    }
+    bb_names_free(&known);
+    return status ? status : keep_rows(data, keep, left);
+}
+
+/* The rows that are answered, their targets as the loss has them. */
+static bb_status choose_rows(const bb_trained *t, const bb_new_rows *how,
+                             bb_dataset *data, bb_left_out *left) {
+    unsigned char *keep = NULL;
+    bb_status status = bb_allocate(&keep, data->rows, 1, "rows");
+    if (!status && how->skip_unknown)
+        status = drop_unknown(t, data, keep, &left->unknown);
+    if (!status && !how->for_prediction)
+        status = drop_targets(data, keep, &left->without_target);
+    if (!status && !how->for_prediction) status = prepare_targets(t, data);
+    free(keep);
+    return status;
+}
+
+bb_status bb_trained_rows(const bb_trained *t, const char *path, bb_new_rows how,
+                          bb_dataset *rows, bb_left_out *left) {
     bb_read_options format = bb_population_format(&t->options);
     bb_dataset data = {0}, matched = {0};
-    format.target_optional = target_optional;
+    *left = (bb_left_out){0};
+    format.target_ignored = format.target_optional = how.for_prediction;
+    format.target_missing = true;
     format.ignore_optional = true;
     format.labels = format.tasks = NULL; /* those are the training data's */
-    format.multilabel = t->loss == BB_LOSS_MULTILABEL;
+    format.multilabel = t->loss == BB_LOSS_MULTILABEL && !how.for_prediction;
     format.outputs = format.multilabel ? t->models.outputs : 0;
     format.image = NULL; /* a network knows what it sees */
     bb_status status = bb_read(path, &format, &data);
-    if (!status && !target_optional && data.target_name)
-        status = prepare_targets(t, &data);
+    if (!status) status = choose_rows(t, &how, &data, left);
     if (!status)
         status = bb_dataset_match(&data, t->models.tasks, t->models.task_name,
                                   raw_features(&t->models), t->models.feature_name,
@@ -265,30 +322,14 @@ static void write_rows(const answers *a, const bb_dataset *rows, const place *at
     }
 }
 
-static bb_status write_file(const answers *a, const bb_dataset *rows, const place *at,
-                            const char *path) {
-    char *text = NULL;
-    size_t size = 0;
-    bb_status status = BB_OK;
-    FILE *stream = open_memstream(&text, &size);
-    if (stream) write_rows(a, rows, at, stream);
-    const bool whole = stream && !ferror(stream);
-    if ((stream && fclose(stream)) || !whole)
-        status = bb_fail(BB_ENOMEM, "%s: no memory for its text", path);
-    if (!status) status = bb_file_write(path, text, size);
-    free(text);
-    return status;
-}
-
-bb_status bb_trained_write(const bb_trained *t, const bb_dataset *rows,
-                           const char *path) {
+bb_status bb_trained_print(const bb_trained *t, const bb_dataset *rows, FILE *stream) {
     answers a = {0};
     place *at = NULL;
     bb_status status = bb_allocate(&at, rows->rows, sizeof *at, "the predictions");
     if (!status) status = ask(t, rows, &a);
     if (!status) {
         find_places(rows, at);
-        status = write_file(&a, rows, at, path);
+        write_rows(&a, rows, at, stream);
     }
     free(a.number);
     free(a.class);
@@ -296,4 +337,38 @@ bb_status bb_trained_write(const bb_trained *t, const bb_dataset *rows,
     free(a.labels);
     free(at);
     return status;
+}
+
+bb_status bb_trained_write(const bb_trained *t, const bb_dataset *rows,
+                           const char *path) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    if (!stream) return bb_fail(BB_ENOMEM, "%s: no memory for its text", path);
+    bb_status status = bb_trained_print(t, rows, stream);
+    const bool whole = !ferror(stream);
+    if ((fclose(stream) || !whole) && !status)
+        status = bb_fail(BB_ENOMEM, "%s: no memory for its text", path);
+    if (!status) status = bb_file_write(path, text, size);
+    free(text);
+    return status;
+}
+
+bb_status bb_trained_check_output(const char *run, const char *data, const char *path) {
+    static const char *const part[] = {"operator", BB_TRAINED_TASK, "public"},
+                             *const file[] = {"models.csv",  "models.safetensors",
+                                              "models.json", "preprocessing.json",
+                                              "run.json",    "options.json"};
+    bb_status status = BB_OK;
+    bool same = bb_file_same(path, data);
+    for (size_t k = 0; k < 18 && !same && !status; k++) {
+        char *folder = NULL, *name = NULL;
+        status = bb_file_join(&folder, run, part[k / 6]);
+        if (!status) status = bb_file_join(&name, folder, file[k % 6]);
+        if (!status) same = bb_file_same(path, name);
+        free(folder);
+        free(name);
+    }
+    if (status || !same) return status;
+    return bb_fail(BB_EUSAGE, "%s: is read, so the predictions cannot go there", path);
 }

@@ -27,12 +27,24 @@ void bb_trained_close(bb_trained *trained);
  * left out. */
 BB_MUST_CHECK bb_status bb_trained_ignore(bb_trained *trained, const char *columns);
 
+/* What new rows are for, and what is done with those that the models do not cover. */
+typedef struct bb_new_rows {
+    bool for_prediction; /* targets are passed over, and need not be there */
+    bool skip_unknown;   /* rows of tasks that have no model are left out */
+} bb_new_rows;
+
+/* How many rows were left out. */
+typedef struct bb_left_out {
+    size_t unknown, without_target;
+} bb_left_out;
+
 /* New rows as the models see them, their tasks in the models' order; logistic labels
- * are -1 and +1. BB_EDATA, with the place, for a task that has no model, other columns
- * than in training (those that the run left out may be missing), or a class or label
- * that the models do not know. With target_optional a file without targets is read. */
+ * are -1 and +1. Rows without a target are left out, but for prediction. BB_EDATA, with
+ * the place, for a task that has no model, other columns than in training (those that
+ * the run left out may be missing), or a class or label that the models do not know. */
 BB_MUST_CHECK bb_status bb_trained_rows(const bb_trained *trained, const char *path,
-                                        bool target_optional, bb_dataset *rows);
+                                        bb_new_rows how, bb_dataset *rows,
+                                        bb_left_out *left);
 
 /* How good the models are on such rows, and what always saying what is commonest in
  * those rows themselves would be. */
@@ -48,5 +60,11 @@ BB_MUST_CHECK bb_status bb_trained_assess(const bb_trained *trained,
  *   multilabel  task,labels: those with z > 0, ascending, spaces between them */
 BB_MUST_CHECK bb_status bb_trained_write(const bb_trained *trained,
                                          const bb_dataset *rows, const char *path);
+/* The same to a stream, whose errors the caller looks at. */
+BB_MUST_CHECK bb_status bb_trained_print(const bb_trained *trained,
+                                         const bb_dataset *rows, FILE *stream);
+/* BB_EUSAGE if `path` is the file `data`, or one that is read of the run. */
+BB_MUST_CHECK bb_status bb_trained_check_output(const char *run, const char *data,
+                                                const char *path);
 
 #endif

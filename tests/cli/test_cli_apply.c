@@ -42,10 +42,89 @@ static void targets_that_are_numbers_have_no_commonest(void **state) {
     cli_free(&r);
 }
 
+static void write_whole(void) {
+    write_labels();
+    cli_ok("train labels.csv --method stl --loss logistic --force -o whole");
+}
+
+/* Rows without a target are predicted, and evaluate counts them out. */
+static void targets_may_be_missing(void **state) {
+    (void)state;
+    write_whole();
+    cli_write("new.csv", "task,y,a\n0,1,0.5\n1,,0.25\n2,NA,0.5\n1,0,0.1\n");
+    cli_write("bare.csv", "task,a\n0,0.5\n1,0.25\n2,0.5\n1,0.1\n");
+    cli_write("seen.csv", "task,y,a\n0,1,0.5\n1,0,0.1\n");
+    cli_ok("predict whole new.csv -o new.out");
+    cli_ok("predict whole bare.csv -o bare.out");
+    assert_int_equal(system("cmp new.out bare.out"), 0);
+    json_t *some = cli_json("evaluate whole new.csv --json"),
+           *all = cli_json("evaluate whole seen.csv --json");
+    assert_true(json_equal(cli_at(some, "test"), cli_at(all, "test")));
+    assert_int_equal((int)cli_number(some, "rows_without_target"), 2);
+    json_decref(some);
+    json_decref(all);
+    cli_result r = cli("evaluate whole new.csv");
+    assert_true(r.code == 0 && strstr(r.err, "2 rows without a target"));
+    cli_free(&r);
+    cli_write("new.csv", "task,y,a\n0,NA,0.5\n");
+    cli_fails(1, "no row has a target", "evaluate whole new.csv");
+}
+
+static void unknown_tasks_are_an_error_or_skipped(void **state) {
+    (void)state;
+    write_whole();
+    cli_write("new.csv", "task,a,y\n9,0.5,1\n1,0.25,0\n9,0.1,0\n");
+    cli_write("known.csv", "task,a,y\n1,0.25,0\n");
+    cli_fails(1, "new.csv:2: task \"9\" has no model", "predict whole new.csv -o p");
+    cli_fails(2, "--unknown expects", "predict whole new.csv --unknown x -o p");
+    cli_result r = cli("predict whole new.csv --unknown skip -o some.out");
+    assert_true(r.code == 0 && strstr(r.err, "2 rows of tasks without a model"));
+    cli_free(&r);
+    cli_ok("predict whole known.csv -o known.out");
+    assert_int_equal(system("cmp some.out known.out"), 0);
+    json_t *json = cli_json("evaluate whole new.csv --unknown skip --json");
+    assert_int_equal((int)cli_number(json, "test.rows"), 1);
+    assert_int_equal((int)cli_number(json, "rows_of_unknown_tasks"), 2);
+    json_decref(json);
+}
+
+static void predictions_go_to_standard_output_alone(void **state) {
+    (void)state;
+    write_whole();
+    cli_ok("predict whole labels.csv -o labels.out");
+    cli_result r = cli("predict whole labels.csv -o -");
+    char *file = cli_read("labels.out");
+    assert_true(r.code == 0 && !*r.err);
+    assert_string_equal(r.out, file);
+    assert_false(cli_exists("-"));
+    free(file);
+    cli_free(&r);
+}
+
+static void predictions_never_replace_what_is_read(void **state) {
+    (void)state;
+    write_whole();
+    assert_int_equal(system("ln -sf labels.csv link.csv; ln -f labels.csv hard.csv"),
+                     0);
+    char *before = cli_read("labels.csv");
+    cli_fails(2, "is read", "predict whole labels.csv -o ./labels.csv");
+    cli_fails(2, "is read", "predict whole labels.csv -o link.csv");
+    cli_fails(2, "is read", "predict whole labels.csv -o hard.csv");
+    cli_fails(2, "is read", "predict whole labels.csv -o whole/operator/models.csv");
+    char *after = cli_read("labels.csv");
+    assert_string_equal(before, after);
+    free(before);
+    free(after);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(evaluate_says_what_the_commonest_class_reaches),
         cmocka_unit_test(targets_that_are_numbers_have_no_commonest),
+        cmocka_unit_test(targets_may_be_missing),
+        cmocka_unit_test(unknown_tasks_are_an_error_or_skipped),
+        cmocka_unit_test(predictions_go_to_standard_output_alone),
+        cmocka_unit_test(predictions_never_replace_what_is_read),
     };
     return cmocka_run_group_tests(tests, cli_open, cli_close);
 }

@@ -2,9 +2,11 @@
 #include "train/report.h"
 #include "train/trained.h"
 
+#include <string.h>
+
 /* What both commands are given; evaluate has no output. */
 typedef struct request {
-    const char *run, *data, *output, *ignore;
+    const char *run, *data, *output, *ignore, *unknown;
     bool json;
 } request;
 
@@ -12,13 +14,30 @@ typedef struct request {
 typedef struct applied {
     bb_trained trained;
     bb_dataset rows;
+    bb_left_out left;
 } applied;
 
-static bb_status apply(const request *r, bool target_optional, applied *a) {
-    bb_status status = bb_trained_open(&a->trained, r->run);
+static bb_status choose_unknown(const request *r, bb_new_rows *how) {
+    if (!r->unknown || strcmp(r->unknown, "error") == 0) return BB_OK;
+    how->skip_unknown = strcmp(r->unknown, "skip") == 0;
+    if (how->skip_unknown) return BB_OK;
+    return bb_fail(BB_EUSAGE, "--unknown expects error or skip, got \"%s\"",
+                   r->unknown);
+}
+
+static bb_status apply(const request *r, bool for_prediction, applied *a) {
+    bb_new_rows how = {.for_prediction = for_prediction};
+    bb_status status = choose_unknown(r, &how);
+    if (!status) status = bb_trained_open(&a->trained, r->run);
     if (!status && r->ignore) status = bb_trained_ignore(&a->trained, r->ignore);
     if (!status)
-        status = bb_trained_rows(&a->trained, r->data, target_optional, &a->rows);
+        status = bb_trained_rows(&a->trained, r->data, how, &a->rows, &a->left);
+    if (!status && a->left.unknown)
+        fprintf(stderr, "billboard: %zu rows of tasks without a model left out\n",
+                a->left.unknown);
+    if (!status && a->left.without_target)
+        fprintf(stderr, "billboard: %zu rows without a target left out\n",
+                a->left.without_target);
     return status;
 }
 
@@ -37,10 +56,12 @@ static bb_status say_json(const applied *a, const bb_assessed *found,
                           const cmd_output *output) {
     const bb_loss loss = a->trained.loss;
     json_t *json = json_pack(
-        "{s:s,s:o,s:o,s:o,s:o}", "method", a->trained.options.method, "test",
+        "{s:s,s:o,s:o,s:o,s:o,s:I,s:I}", "method", a->trained.options.method, "test",
         bb_metrics_json(&found->metrics), "per_task", bb_summary_json(summary, loss),
         "majority", bb_majority_json(majority, false, loss, counted_in),
-        "majority_task", bb_majority_json(majority, true, loss, counted_in));
+        "majority_task", bb_majority_json(majority, true, loss, counted_in),
+        "rows_without_target", (json_int_t)a->left.without_target,
+        "rows_of_unknown_tasks", (json_int_t)a->left.unknown);
     const bb_status status = cmd_output_json(output, json);
     json_decref(json);
     return status;
@@ -77,11 +98,17 @@ static bb_status evaluate(const request *r, const cmd_output *output) {
 
 static bb_status predict(const request *r, const cmd_output *output) {
     applied a = {0};
+    if (!r->output)
+        return bb_fail(BB_EUSAGE, "predictions where to? give --output FILE");
+    const bool standard = strcmp(r->output, "-") == 0;
     bb_status status =
-        r->output ? apply(r, true, &a)
-                  : bb_fail(BB_EUSAGE, "predictions where to? give --output FILE");
-    if (!status) status = bb_trained_write(&a.trained, &a.rows, r->output);
-    if (!status)
+        standard ? BB_OK : bb_trained_check_output(r->run, r->data, r->output);
+    if (!status) status = apply(r, true, &a);
+    if (!status && standard)
+        status = bb_trained_print(&a.trained, &a.rows, output->stream);
+    else if (!status)
+        status = bb_trained_write(&a.trained, &a.rows, r->output);
+    if (!status && !standard)
         fprintf(output->stream,
                 "%zu predictions in %s; each belongs to its task alone\n", a.rows.rows,
                 r->output);
@@ -91,7 +118,12 @@ static bb_status predict(const request *r, const cmd_output *output) {
 
 /* -- the command lines -- */
 
-/* Both commands have it. */
+/* Both commands have them. */
+#define UNKNOWN                                                                        \
+    {                                                                                  \
+        "unknown", 'u', "HOW", 0,                                                      \
+            "rows of tasks that have no model: error (default), or skip them", 0       \
+    }
 #define IGNORE                                                                         \
     {                                                                                  \
         "ignore", 'i', "COLUMNS", 0,                                                   \
@@ -106,6 +138,9 @@ static error_t parse(int key, char *text, struct argp_state *state) {
         return 0;
     case 'i':
         r->ignore = text;
+        return 0;
+    case 'u':
+        r->unknown = text;
         return 0;
     case 'o':
         r->output = text;
@@ -134,7 +169,7 @@ static int run(int argc, char **argv, const struct argp *argp,
 
 int cmd_evaluate(int argc, char **argv) {
     static const struct argp_option option[] = {
-        IGNORE, {"json", 'j', NULL, 0, "as one JSON object", 0}, {0}};
+        IGNORE, UNKNOWN, {"json", 'j', NULL, 0, "as one JSON object", 0}, {0}};
     const struct argp argp = {
         option,
         parse,
@@ -148,15 +183,17 @@ int cmd_evaluate(int argc, char **argv) {
 
 int cmd_predict(int argc, char **argv) {
     static const struct argp_option option[] = {
-        {"output", 'o', "FILE", 0, "the predictions, as CSV, in the order of DATA", 0},
+        {"output", 'o', "FILE", 0,
+         "the predictions, as CSV, in the order of DATA; - is standard output", 0},
         IGNORE,
+        UNKNOWN,
         {0}};
     const struct argp argp = {option,
                               parse,
                               "RUN DATA",
                               "Predicts the rows of DATA, each with its own task's "
-                              "model. DATA needs no target "
-                              "column.",
+                              "model. Targets in DATA "
+                              "are passed over, and need not be there.",
                               NULL,
                               NULL,
                               NULL};
