@@ -115,6 +115,10 @@ done:
     return status;
 }
 
+void bb_builder_drop(bb_builder *b) {
+    b->listed = b->rows && b->multilabel ? b->label_end[b->rows - 1] : 0;
+}
+
 /* first[i] from the rows' tasks, and each row's place in the grouped order. */
 static bool order_rows(const bb_builder *b, size_t *first, size_t *place) {
     bool grouped = true;

@@ -39,6 +39,8 @@ BB_MUST_CHECK bb_status bb_builder_task(bb_builder *builder, const char *name,
 /* Ends the row. */
 BB_MUST_CHECK bb_status bb_builder_commit(bb_builder *builder, size_t task, double y,
                                           size_t line);
+/* Forgets the dense row that was begun, but not its task. */
+void bb_builder_drop(bb_builder *builder);
 /* Moves everything into *out, which gets rows, tasks, first, y, x or sparse arrays,
  * label arrays, line, and the number of features, but no other names and not `labels`.
  * The builder is then empty, also on failure. */

@@ -10,7 +10,8 @@ typedef enum bb_role {
     BB_ROLE_FEATURE,
     BB_ROLE_IGNORED,
     BB_ROLE_TASK,
-    BB_ROLE_TARGET
+    BB_ROLE_TARGET,
+    BB_ROLE_LEVELS /* texts, of which encode.h makes features */
 } bb_role;
 
 typedef struct bb_columns {

@@ -1,6 +1,8 @@
 /* csv.c - comma-separated values with a header line (RFC 4180, any line ends). */
 #include "base/memory.h"
 #include "data/columns.h"
+#include "data/csv_cells.h"
+#include "data/encode.h"
 #include "data/labels.h"
 #include "data/readers.h"
 #include "data/scan.h"
@@ -11,170 +13,35 @@
 
 enum { MOST_COLUMNS = 100000 };
 
-typedef enum ending { END_CELL, END_ROW, END_FILE } ending;
-
-/* One cell: its text is valid until the next one is taken. */
-typedef struct cell {
-    const char *text;
-    size_t length, line; /* where it begins */
-    bool quoted;
-    ending end;
-} cell;
-
 typedef struct csv {
     bb_text *text;
     const bb_read_options *options;
+    bb_csv_cells cells;
     bb_names header;
     bb_columns columns;
+    bb_encoding encoding;
     bb_builder builder;
-    char *unquoted;
-    size_t unquoted_room;
-    char advice[256]; /* text columns of the first row, "city,name" */
-    cell text_cell;   /* the first of them; its text is in `shown` */
+    char advice[256];      /* text columns of the first row, "city,name" */
+    bb_csv_cell text_cell; /* the first of them; its text is in `shown` */
     size_t text_column;
     char shown[BB_SHOWN_BYTES];
+    size_t dropped; /* rows with a missing value, left out */
 } csv;
 
-/* "data.csv:2:4" or, with the column's name, "data.csv:2:4 (column "city")". */
-static const char *place(const csv *c, size_t line, size_t column,
-                         char text[BB_WHERE_BYTES]) {
-    char shown[BB_SHOWN_BYTES];
-    const int used =
-        snprintf(text, BB_WHERE_BYTES, "%s:%zu:%zu", c->text->path, line, column + 1);
-    if (column < c->header.count && used > 0 && used < BB_WHERE_BYTES) {
-        const char *const name = bb_names_at(&c->header, column);
-        snprintf(text + used, (size_t)(BB_WHERE_BYTES - used), " (column %s)",
-                 bb_shown(shown, name, strlen(name)));
-    }
-    return text;
-}
+/* One row while it is read. */
+typedef struct row {
+    double *x;    /* all its features */
+    bool dropped; /* a value is missing, and such rows are left out */
+} row;
 
-static bb_status bad(const csv *c, size_t line, size_t column, const char *words) {
-    char where[BB_WHERE_BYTES];
-    return bb_fail(BB_EDATA, "%s: %s", place(c, line, column, where), words);
-}
-
-/* What a 0 at p means: the end of what was read, which then goes on, or an error. */
-static bb_status go_on(csv *c, size_t column, const char *p) {
-    if (p < c->text->end)
-        return bad(c, c->text->line, column, "a zero byte: this is no text");
-    return bb_text_more(c->text);
-}
-
-/* The length of a plain cell. */
-static bb_status find_end(csv *c, size_t column, size_t *length) {
-    *length = 0;
-    for (;;) {
-        const char *p = c->text->at + *length;
-        while (*p != ',' && *p != '\n' && *p != '\r' && *p != '\0') p++;
-        *length = (size_t)(p - c->text->at);
-        if (*p != '\0' || (p == c->text->end && c->text->ended)) return BB_OK;
-        bb_status status = go_on(c, column, p);
-        if (status) return status;
-    }
-}
-
-/* Makes sure that at[length] and at[length + 1] were read, if they exist. */
-static bb_status look_ahead(csv *c, size_t length) {
-    while (!c->text->ended && (size_t)(c->text->end - c->text->at) < length + 2) {
-        bb_status status = bb_text_more(c->text);
-        if (status) return status;
-    }
-    return BB_OK;
-}
-
-/* What at[length] ends; moves `at` behind it. */
-static bb_status finish_cell(csv *c, size_t column, size_t length, cell *out) {
-    bb_text *const t = c->text;
-    const char *const p = t->at + length;
-    size_t consumed = length + 1;
-    if (p == t->end) {
-        out->end = END_FILE;
-        consumed = length;
-    } else if (*p == ',') {
-        out->end = END_CELL;
-    } else if (*p == '\n' || *p == '\r') {
-        out->end = END_ROW;
-        consumed += *p == '\r' && p[1] == '\n';
-        t->line++;
-    } else {
-        return bad(c, t->line, column,
-                   "expected a comma or the end of the line after the closing quote");
-    }
-    t->at += consumed;
-    return BB_OK;
-}
-
-/* Copies what is in quotes up to the next quote, or the end of what was read. */
-static bb_status copy_quoted(csv *c, size_t *used) {
-    bb_text *const t = c->text;
-    char *p = t->at;
-    while (*p != '"' && *p != '\0') t->line += *p++ == '\n';
-    const size_t length = (size_t)(p - t->at);
-    bb_status status = bb_grow(&c->unquoted, &c->unquoted_room, *used + length + 1, 1,
-                               "a quoted cell");
-    if (status) return status;
-    memcpy(c->unquoted + *used, t->at, length);
-    *used += length;
-    t->at = p;
-    return BB_OK;
-}
-
-/* A cell in quotes, `at` on the opening one: "" inside is one quote. */
-static bb_status take_quoted(csv *c, size_t column, cell *out) {
-    bb_text *const t = c->text;
-    size_t used = 0;
-    out->quoted = true;
-    t->at++;
-    for (;;) {
-        bb_status status = copy_quoted(c, &used);
-        if (!status) status = look_ahead(c, 0);
-        if (status) return status;
-        if (used > BB_TEXT_TOKEN || (t->at == t->end && t->ended))
-            return bad(c, out->line, column, "the quote that opens here never ends");
-        if (*t->at == '"' && t->at[1] != '"') break;
-        if (*t->at == '"') {
-            c->unquoted[used++] = '"';
-            t->at += 2;
-        } else if (*t->at == '\0') {
-            status = go_on(c, column, t->at);
-            if (status) return status;
-        }
-    }
-    t->at++;
-    out->text = c->unquoted;
-    out->length = used;
-    bb_status status = look_ahead(c, 0);
-    return status ? status : finish_cell(c, column, 0, out);
-}
-
-static bb_status take_cell(csv *c, size_t column, cell *out) {
-    *out = (cell){.line = c->text->line};
-    if (*c->text->at == '"') return take_quoted(c, column, out);
-    size_t length = 0;
-    bb_status status = find_end(c, column, &length);
-    if (!status) status = look_ahead(c, length);
-    if (status) return status;
-    out->text = c->text->at;
-    out->length = length;
-    return finish_cell(c, column, length, out);
-}
-
-/* Is nothing left? Skips empty lines first. */
-static bb_status at_end(csv *c, bool *ended) {
-    bb_text *const t = c->text;
-    for (;;) {
-        bb_status status = look_ahead(c, 0);
-        if (status) return status;
-        *ended = t->at == t->end;
-        if (*ended || (*t->at != '\n' && *t->at != '\r')) return BB_OK;
-        t->line += *t->at == '\n';
-        t->at++;
-    }
+/* Leaves out spaces at both ends. */
+static void trim(bb_csv_cell *c) {
+    while (c->length && *c->text == ' ') c->text++, c->length--;
+    while (c->length && c->text[c->length - 1] == ' ') c->length--;
 }
 
 /* Adds one name to the header; an unnamed column gets a name that no list can mean. */
-static bb_status add_name(csv *c, const cell *from) {
+static bb_status add_name(csv *c, const bb_csv_cell *from) {
     const size_t column = c->header.count;
     const char *text = from->text;
     size_t length = from->length, index;
@@ -185,13 +52,15 @@ static bb_status add_name(csv *c, const cell *from) {
         snprintf(words, sizeof words,
                  "more than %d columns; LIBSVM files can have more features",
                  MOST_COLUMNS);
-        return bad(c, from->line, column, words);
+        return bb_csv_bad(&c->cells, from->line, column, words);
     }
     if (!bb_is_utf8(text, length))
-        return bad(c, from->line, column, "the column's name is not UTF-8");
+        return bb_csv_bad(&c->cells, from->line, column,
+                          "the column's name is not UTF-8");
     if (length == 0 && !c->options->features)
-        return bad(c, from->line, column,
-                   "the column has no name; name it, or choose columns by --features");
+        return bb_csv_bad(
+            &c->cells, from->line, column,
+            "the column has no name; name it, or choose columns by --features");
     if (length == 0) {
         length = (size_t)snprintf(unnamed, sizeof unnamed, "(column %zu, unnamed)",
                                   column + 1);
@@ -201,7 +70,7 @@ static bb_status add_name(csv *c, const cell *from) {
     if (status || c->header.count > column) return status;
     snprintf(words, sizeof words, "the name %s is that of column %zu already",
              bb_shown(shown, text, length), index + 1);
-    return bad(c, from->line, column, words);
+    return bb_csv_bad(&c->cells, from->line, column, words);
 }
 
 static bb_status read_header(csv *c) {
@@ -211,23 +80,26 @@ static bb_status read_header(csv *c) {
     if (strncmp(t->at, "\xff\xfe", 2) == 0 || strncmp(t->at, "\xfe\xff", 2) == 0)
         return bb_fail(BB_EDATA, "%s: the file is UTF-16; save it as UTF-8", t->path);
     bool ended;
-    bb_status status = at_end(c, &ended);
+    bb_status status = bb_csv_at_end(&c->cells, &ended);
     if (status) return status;
     if (ended) return bb_fail(BB_EDATA, "%s: the file is empty", t->path);
-    cell name = {0};
+    bb_csv_cell name = {0};
     do {
-        status = take_cell(c, c->header.count, &name);
+        status = bb_csv_cell_take(&c->cells, c->header.count, &name);
         if (!status) status = add_name(c, &name);
         if (status) return status;
-    } while (name.end == END_CELL);
-    if (c->header.count == 1 && strpbrk(bb_names_at(&c->header, 0), ";\t"))
-        return bad(c, name.line, 0,
-                   "one column only; columns must be separated by commas");
-    return bb_columns_open(&c->columns, t->path, &c->header, c->options);
+    } while (name.end == BB_CSV_END_CELL);
+    if (c->header.count == 1 && !c->options->separator &&
+        strpbrk(bb_names_at(&c->header, 0), ";\t"))
+        return bb_csv_bad(&c->cells, name.line, 0,
+                          "one column only; columns must be separated by commas");
+    status = bb_columns_open(&c->columns, t->path, &c->header, c->options);
+    if (status) return status;
+    return bb_encoding_open(&c->encoding, t->path, &c->header, c->options, &c->columns);
 }
 
 /* Remembers a text in the first row: its column is no feature, and so are others. */
-static void note_text(csv *c, const cell *from, size_t column) {
+static void note_text(csv *c, const bb_csv_cell *from, size_t column) {
     const char *const name = bb_names_at(&c->header, column);
     const size_t used = strlen(c->advice);
     if (used == 0) {
@@ -244,13 +116,26 @@ static bb_status fail_text(const csv *c) {
         BB_EDATA,
         "%s: expected a number, found %s; text cannot be a feature, leave it "
         "out: --ignore %s",
-        place(c, c->text_cell.line, c->text_column, where), c->shown, c->advice);
+        bb_csv_place(&c->cells, c->text_cell.line, c->text_column, where), c->shown,
+        c->advice);
+}
+
+static bb_status fail_missing(const csv *c, const bb_csv_cell *from, size_t column) {
+    char where[BB_WHERE_BYTES], shown[BB_SHOWN_BYTES];
+    const char *const kind =
+        bb_encoding_category(&c->encoding, column) ? "level" : "number";
+    bb_csv_place(&c->cells, from->line, column, where);
+    if (from->length == 0)
+        return bb_fail(BB_EDATA, "%s: expected a %s, found an empty cell", where, kind);
+    return bb_fail(BB_EDATA, "%s: expected a %s, found a missing value (%s)", where,
+                   kind, bb_shown(shown, from->text, from->length));
 }
 
 /* A cell that is no plain number: quoted, missing, or wrong. */
-static bb_status take_number(csv *c, size_t column, double *value, ending *end) {
-    cell from;
-    bb_status status = take_cell(c, column, &from);
+static bb_status take_number(csv *c, size_t column, row *r, double *value,
+                             bb_csv_end *end) {
+    bb_csv_cell from;
+    bb_status status = bb_csv_cell_take(&c->cells, column, &from);
     if (status) return status;
     *end = from.end;
     const bb_cell kind = bb_scan_cell(from.text, from.length, value);
@@ -258,69 +143,93 @@ static bb_status take_number(csv *c, size_t column, double *value, ending *end) 
     const bool feature = c->columns.role[column] == BB_ROLE_FEATURE;
     const bool kept =
         c->options->keep_missing || (!feature && c->options->target_missing);
+    if (kind == BB_CELL_MISSING && bb_encoding_missing(&c->encoding, column, r->x)) {
+        *value = 0; /* a constant that the indicator goes with */
+        return BB_OK;
+    }
+    if (kind == BB_CELL_MISSING && c->encoding.drop &&
+        (feature || !c->options->target_missing)) {
+        r->dropped = true;
+        return BB_OK;
+    }
     if (kind == BB_CELL_MISSING && kept) return BB_OK;
+    if (kind == BB_CELL_MISSING) return fail_missing(c, &from, column);
     if (kind == BB_CELL_TEXT && feature && c->builder.rows == 0) {
         note_text(c, &from, column);
         return BB_OK;
     }
     char where[BB_WHERE_BYTES], shown[BB_SHOWN_BYTES];
     bb_shown(shown, from.text, from.length);
-    place(c, from.line, column, where);
-    if (kind == BB_CELL_MISSING && from.length == 0)
-        return bb_fail(BB_EDATA, "%s: expected a number, found an empty cell", where);
-    if (kind == BB_CELL_MISSING)
-        return bb_fail(BB_EDATA, "%s: expected a number, found a missing value (%s)",
-                       where, shown);
+    bb_csv_place(&c->cells, from.line, column, where);
     return bb_fail(BB_EDATA, "%s: expected a %snumber, found %s", where,
                    kind == BB_CELL_INFINITE ? "finite " : "", shown);
 }
 
-/* The common case: a short decimal number and a comma or line feed. */
-static inline bool take_fast(bb_text *t, double *value, ending *end) {
+/* A level of a column of texts: a 1 among zeros, or zeros alone. */
+static bb_status take_level(csv *c, size_t column, row *r, bb_csv_end *end) {
+    bb_csv_cell from;
+    double number;
+    bb_status status = bb_csv_cell_take(&c->cells, column, &from);
+    if (status) return status;
+    *end = from.end;
+    trim(&from);
+    if (bb_encoding_level(&c->encoding, column, from.text, from.length, r->x))
+        return BB_OK;
+    if (bb_scan_cell(from.text, from.length, &number) != BB_CELL_MISSING ||
+        bb_encoding_missing(&c->encoding, column, r->x))
+        return BB_OK;
+    if (!c->encoding.drop) return fail_missing(c, &from, column);
+    r->dropped = true;
+    return BB_OK;
+}
+
+/* The common case: a short decimal number and a separator or line feed. */
+static inline bool take_fast(bb_text *t, char separator, double *value,
+                             bb_csv_end *end) {
     const char *p = t->at;
-    if (!bb_scan_number(&p, value) || (*p != ',' && *p != '\n')) return false;
-    *end = *p == ',' ? END_CELL : END_ROW;
+    if (!bb_scan_number(&p, value) || (*p != separator && *p != '\n')) return false;
+    *end = *p == separator ? BB_CSV_END_CELL : BB_CSV_END_ROW;
     t->line += *p == '\n';
     t->at += p + 1 - t->at;
     return true;
 }
 
-static bb_status take_task(csv *c, size_t column, size_t *task, ending *end) {
-    cell from;
-    bb_status status = take_cell(c, column, &from);
+static bb_status take_task(csv *c, size_t column, size_t *task, bb_csv_end *end) {
+    bb_csv_cell from;
+    bb_status status = bb_csv_cell_take(&c->cells, column, &from);
     if (status) return status;
     *end = from.end;
-    while (from.length && *from.text == ' ') from.text++, from.length--;
-    while (from.length && from.text[from.length - 1] == ' ') from.length--;
+    trim(&from);
     if (from.length == 0)
-        return bad(c, from.line, column, "expected a task's name, found an empty cell");
+        return bb_csv_bad(&c->cells, from.line, column,
+                          "expected a task's name, found an empty cell");
     if (!bb_is_utf8(from.text, from.length))
-        return bad(c, from.line, column, "the task's name is not UTF-8");
+        return bb_csv_bad(&c->cells, from.line, column, "the task's name is not UTF-8");
     return bb_builder_task(&c->builder, from.text, from.length, task);
 }
 
-static bb_status take_labels(csv *c, size_t column, ending *end) {
-    cell from;
+static bb_status take_labels(csv *c, size_t column, bb_csv_end *end) {
+    bb_csv_cell from;
     char words[BB_LABELS_BYTES];
-    bb_status status = take_cell(c, column, &from);
+    bb_status status = bb_csv_cell_take(&c->cells, column, &from);
     if (!status)
         status =
             bb_labels_take(&c->builder, c->options, from.text, from.length, ';', words);
     if (status) return status;
     *end = from.end;
-    return *words ? bad(c, from.line, column, words) : BB_OK;
+    return *words ? bb_csv_bad(&c->cells, from.line, column, words) : BB_OK;
 }
 
-static bb_status take_ignored(csv *c, size_t column, ending *end) {
-    cell from;
-    bb_status status = take_cell(c, column, &from);
+static bb_status take_ignored(csv *c, size_t column, bb_csv_end *end) {
+    bb_csv_cell from;
+    bb_status status = bb_csv_cell_take(&c->cells, column, &from);
     if (!status) *end = from.end;
     return status;
 }
 
 /* A row with too few or, counted to its end, too many cells. */
-static bb_status fail_ragged(csv *c, size_t line, size_t found, ending end) {
-    while (end == END_CELL) {
+static bb_status fail_ragged(csv *c, size_t line, size_t found, bb_csv_end end) {
+    while (end == BB_CSV_END_CELL) {
         bb_status status = take_ignored(c, found++, &end);
         if (status) return status;
     }
@@ -333,11 +242,15 @@ static bb_status fail_ragged(csv *c, size_t line, size_t found, ending end) {
 static bb_status read_row(csv *c) {
     const bb_columns *const columns = &c->columns;
     const size_t line = c->text->line;
+    const char separator = c->cells.separator;
+    row r = {0};
     double *x, y = NAN;
     size_t task = 0, column = 0;
-    ending end = END_CELL;
-    bb_status status = bb_builder_row(&c->builder, &x);
-    for (; !status && end == END_CELL && column < columns->count; column++) {
+    bb_csv_end end = BB_CSV_END_CELL;
+    bb_status status = bb_builder_row(&c->builder, &r.x);
+    if (!status) bb_encoding_begin(&c->encoding, columns, r.x);
+    x = r.x;
+    for (; !status && end == BB_CSV_END_CELL && column < columns->count; column++) {
         const unsigned char role = columns->role[column];
         if (role == BB_ROLE_TASK) {
             status = take_task(c, column, &task, &end);
@@ -345,17 +258,22 @@ static bb_status read_row(csv *c) {
             status = take_labels(c, column, &end);
         } else if (role == BB_ROLE_IGNORED) {
             status = take_ignored(c, column, &end);
+        } else if (role == BB_ROLE_LEVELS) {
+            status = take_level(c, column, &r, &end);
         } else {
             double *const value = role == BB_ROLE_TARGET ? &y : x++;
-            if (!take_fast(c->text, value, &end))
-                status = take_number(c, column, value, &end);
+            if (!take_fast(c->text, separator, value, &end))
+                status = take_number(c, column, &r, value, &end);
         }
     }
     if (status) return status;
-    if (column < columns->count || end == END_CELL)
+    if (column < columns->count || end == BB_CSV_END_CELL)
         return fail_ragged(c, line, column, end);
     if (*c->advice) return fail_text(c);
-    return bb_builder_commit(&c->builder, task, y, line);
+    if (!r.dropped) return bb_builder_commit(&c->builder, task, y, line);
+    c->dropped++;
+    bb_builder_drop(&c->builder);
+    return BB_OK;
 }
 
 /* Moves the rows and names into a data set. */
@@ -365,6 +283,8 @@ static bb_status finish(csv *c, bb_dataset *out) {
     if (status) return status;
     status = bb_duplicate(&data.source, c->text->path, strlen(c->text->path));
     data.has_lines = true;
+    data.dropped = c->dropped;
+    data.binary = c->encoding.binary;
     if (!status && c->columns.target != SIZE_MAX) {
         const char *const name = bb_names_at(&c->header, c->columns.target);
         status = bb_duplicate(&data.target_name, name, strlen(name));
@@ -383,19 +303,25 @@ static bb_status finish(csv *c, bb_dataset *out) {
 bb_status bb_read_csv(bb_text *text, const bb_read_options *options, bb_dataset *out) {
     csv c = {.text = text, .options = options};
     bool ended = false;
-    bb_status status = read_header(&c);
+    c.cells = (bb_csv_cells){.text = text, .header = &c.header};
+    bb_status status = bb_csv_separator(options->separator, &c.cells.separator);
+    if (!status) status = read_header(&c);
     c.builder.features = c.columns.features;
     c.builder.multilabel = options->multilabel && c.columns.target != SIZE_MAX;
     while (!status && !ended) {
-        status = at_end(&c, &ended);
+        status = bb_csv_at_end(&c.cells, &ended);
         if (!status && !ended) status = read_row(&c);
     }
     if (!status && c.builder.rows == 0)
-        status = bb_fail(BB_EDATA, "%s: no row follows the header", text->path);
+        status = bb_fail(BB_EDATA,
+                         c.dropped ? "%s: every row has a missing value"
+                                   : "%s: no row follows the header",
+                         text->path);
     if (!status) status = finish(&c, out);
     bb_builder_free(&c.builder);
     bb_columns_close(&c.columns);
     bb_names_free(&c.header);
-    free(c.unquoted);
+    bb_encoding_close(&c.encoding);
+    bb_csv_cells_close(&c.cells);
     return status;
 }

@@ -61,6 +61,7 @@ bb_status bb_dataset_open(bb_dataset *out, const bb_dataset *like, bb_shape shap
                        .labels = like->labels,
                        .has_lines = like->has_lines,
                        .target_column = like->target_column};
+    if (shape.features <= like->features) copy.binary = like->binary;
     if (shape.features == like->features) {
         copy.height = like->height;
         copy.width = like->width;

@@ -38,6 +38,9 @@ typedef struct bb_dataset {
     char *source;                   /* the file's name, for messages */
     uint32_t *line;         /* rows: line (or row number) in the source, for messages */
     bool has_lines;         /* `line` counts lines of a text, not rows of a task */
+    size_t binary;          /* so many last features are 0 or 1 by how they are made */
+    size_t dropped;         /* rows that the reader left out for a missing value; it is
+                               about private rows, so for the operator alone */
     uint32_t target_column; /* 1-based column of the target in a text, else 0 */
 } bb_dataset;
 

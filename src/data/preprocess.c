@@ -48,6 +48,8 @@ static bb_status find_ranges(bb_preprocess *p, const bb_preprocess_options *opti
         char shown[BB_SHOWN_BYTES];
         if (at != SIZE_MAX)
             p->range[k] = ranges->column[at];
+        else if (k + options->binary >= p->features)
+            p->range[k] = (bb_range){0, 1};
         else if (ranges->has_others)
             p->range[k] = ranges->others;
         else
@@ -160,8 +162,10 @@ bb_status bb_preprocess_open(bb_preprocess *p, const bb_preprocess_options *opti
                        "unit-rows",
                        scores ? "--standardize task" : "--scale");
     bb_preprocess made = {0};
+    bb_preprocess_options all = *options;
+    all.binary = train->binary;
     bb_status status =
-        bb_preprocess_open_public(&made, options, train->features, train->feature_name);
+        bb_preprocess_open_public(&made, &all, train->features, train->feature_name);
     if (!status && scores) status = open_scores(&made, train);
     if (status)
         bb_preprocess_free(&made);

@@ -38,7 +38,9 @@ typedef struct bb_preprocess_options {
     const bb_ranges *scale;   /* NULL: no ranges */
     const char *scale_source; /* where they come from, for messages */
     bool scale_target; /* squared loss: map the target, too, if its range is given */
-    bool network;      /* rows are for networks: none leaves them in [-1, 1] */
+    size_t binary; /* so many last features have the range [0, 1] unless `scale` names
+                          them; bb_preprocess_open takes it from the data */
+    bool network;  /* rows are for networks: none leaves them in [-1, 1] */
 } bb_preprocess_options;
 
 typedef struct bb_preprocess {

@@ -50,6 +50,10 @@ static bb_status check_options(const char *path, const bb_read_options *o,
         return bb_fail(BB_EUSAGE,
                        "%s: --labels and --tasks are for IDX files (--format idx)",
                        path);
+    if ((o->separator || o->missing || o->categories) && format != BB_FORMAT_CSV)
+        return bb_fail(BB_EUSAGE,
+                       "%s: --separator, --missing and --categories are for CSV files",
+                       path);
     if (o->multilabel && format != BB_FORMAT_CSV && format != BB_FORMAT_LIBSVM)
         return bb_fail(BB_EUSAGE,
                        "%s: lists of labels are read from CSV and LIBSVM files only",

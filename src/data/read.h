@@ -47,8 +47,12 @@ typedef struct bb_read_options {
     bb_format format;
     const char *task, *target, *features, *ignore;
     const char *labels, *tasks;
-    bool keep_missing;   /* missing numbers become NAN instead of an error */
-    bool target_missing; /* missing targets become NAN, features do not */
+    const char *separator;  /* CSV: "," (NULL), ";" or "tab" */
+    const char *missing;    /* CSV, see encode.h: "error" (NULL), "drop-rows" or
+                               "indicator" */
+    const char *categories; /* CSV: a file, see encode.h */
+    bool keep_missing;      /* missing numbers become NAN instead of an error */
+    bool target_missing;    /* missing targets become NAN, features do not */
     bool target_ignored; /* CSV, LIBSVM, NPY: whatever the target is, it is passed over;
                              target_name is NULL, y all NAN */
     bool target_optional; /* CSV, LEAF, IDX: a file without targets is read, target_name

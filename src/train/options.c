@@ -21,6 +21,9 @@ static const bb_option option[] = {
     {"features", BB_OPTION_TEXT, AT(features), NULL, 0.0, 0.0, NULL, "COLUMNS", "use these columns only, separated by commas (default: every other column); LIBSVM: how many there are"},
     {"ignore", BB_OPTION_TEXT, AT(ignore), NULL, 0.0, 0.0, NULL, "COLUMNS", "leave these columns out, separated by commas"},
     {"format", BB_OPTION_CHOICE, AT(format), "auto", 0.0, 0.0, "auto|csv|libsvm|mat|npy|leaf|idx", "FORMAT", "the data's format; auto goes by the file's name"},
+    {"separator", BB_OPTION_TEXT, AT(separator), NULL, 0.0, 0.0, NULL, "CHARACTER", "CSV: what separates columns: \",\" (default), \";\" or tab"},
+    {"missing", BB_OPTION_TEXT, AT(missing), NULL, 0.0, 0.0, NULL, "HOW", "CSV: missing values: error (default); drop-rows leaves their rows out; indicator makes them 0 beside a column COLUMN_missing, of every column or of indicator:COLUMNS"},
+    {"categories", BB_OPTION_TEXT, AT(categories), NULL, 0.0, 0.0, NULL, "FILE", "CSV: columns of text and their public levels, as JSON (docs/data-formats.md)"},
     {"labels", BB_OPTION_TEXT, AT(labels), NULL, 0.0, 0.0, NULL, "FILE", "IDX: the labels of DATA (default: its name with `labels' for `images')"},
     {"tasks", BB_OPTION_TEXT, AT(tasks), NULL, 0.0, 0.0, NULL, "FILE", "IDX: the task of each image of DATA, a line each (default: its name up to `images', then tasks.csv)"},
     {"image", BB_OPTION_TEXT, AT(image), NULL, 0.0, 0.0, NULL, "HxWxC", "rows are images of this height, width and number of channels"},
@@ -66,7 +69,8 @@ static const bb_option option[] = {
 
 static const bb_train_row attribute[] = {
     {"Data:", 0, true}, {NULL, 0, true}, {NULL, 0, true}, {NULL, 0, true},
-    {NULL, 0, true}, {NULL, 0, false}, {NULL, 0, false},
+    {NULL, 0, true}, {NULL, 0, true}, {NULL, 0, true}, {NULL, 0, false},
+    {NULL, 0, false}, {NULL, 0, false},
     {NULL, 0, true}, {NULL, 0, true}, {NULL, 0, true}, {NULL, 0, true},
     {NULL, 0, true}, {NULL, 0, true}, {NULL, 0, false},
     {NULL, 0, true}, {NULL, 0, true},

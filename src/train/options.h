@@ -12,7 +12,7 @@
 typedef struct bb_train_options {
     /* data */
     char *task, *target, *features, *ignore, *labels, *tasks, *test, *scale;
-    char *cluster, *image;
+    char *cluster, *image, *separator, *missing, *categories;
     uint64_t classes, clusters;
     int format, standardize;
     double train_fraction;

@@ -13,6 +13,9 @@ bb_read_options bb_population_format(const bb_train_options *o) {
                              .target = o->target,
                              .features = o->features,
                              .ignore = o->ignore,
+                             .separator = o->separator,
+                             .missing = o->missing,
+                             .categories = o->categories,
                              .labels = o->labels,
                              .tasks = o->tasks,
                              .image = o->image,
@@ -51,6 +54,7 @@ static bb_status read_test(bb_population *p, const bb_train_options *o, bb_loss 
                            const bb_dataset *train, bb_dataset *test) {
     bb_dataset data = {0};
     bb_status status = read_rows(p, o, loss, &p->outputs, o->test, &data);
+    p->dropped += data.dropped;
     if (!status && o->cluster) status = bb_clusters_drop(&data, o->cluster);
     if (!status)
         status = bb_dataset_match(&data, train->tasks, train->task_name,
@@ -63,6 +67,7 @@ static bb_status read_parts(bb_population *p, const bb_train_options *o, bb_loss
                             const char *path, bb_dataset *train, bb_dataset *test) {
     bb_dataset read = {0};
     bb_status status = read_rows(p, o, loss, &p->outputs, path, &read);
+    p->dropped = read.dropped;
     if (!status && o->cluster)
         status = bb_clusters_take(&read, o->cluster, (size_t)o->clusters, &p->cluster,
                                   &p->clusters);

@@ -26,6 +26,7 @@ typedef struct bb_population {
                                          --compare */
     bool own_intercept;               /* models have one beside their weights */
     size_t outputs;                   /* classes or labels; 1 */
+    size_t dropped;                   /* rows that were left out for a missing value */
     uint32_t *cluster; /* tasks: their public group, from 0; NULL without --cluster */
     size_t clusters;
     bool public_shape; /* no size is found in the rows: read.h */

@@ -385,6 +385,15 @@ static json_t *public_options(const experiment *e) {
                      (json_int_t)e->run.pub.features, "options", options);
 }
 
+/* The levels of texts, which are public, for whoever predicts. */
+static bb_status write_categories(const experiment *e) {
+    const char *file = e->request->options.categories;
+    json_t *levels = NULL;
+    const bb_status status = file ? bb_json_read_file(&levels, file) : BB_OK;
+    if (status || !file) return status;
+    return bb_rundir_json(&e->dir, "public/categories.json", levels);
+}
+
 static bb_status write_public(experiment *e) {
     char *statement = NULL;
     bb_status status =
@@ -394,6 +403,7 @@ static bb_status write_public(experiment *e) {
                                 bb_statement_json(&e->report.statement));
     if (!status) status = bb_statement_text(&e->report.statement, &statement);
     if (!status) status = bb_rundir_text(&e->dir, "public/statement.txt", statement);
+    if (!status) status = write_categories(e);
     free(statement);
     return status;
 }
@@ -429,6 +439,15 @@ static bb_engine engine_for(const bb_dataset *data, uint64_t threads) {
     bb_engine engine = bb_engine_threads((size_t)threads);
     if (threads == 0 && useful < engine.workers) engine = bb_engine_threads(useful);
     return engine;
+}
+
+/* To whoever holds the data, and into no file. */
+static void warn_of_dropped_rows(const experiment *e) {
+    char text[100];
+    if (!e->population.dropped) return;
+    snprintf(text, sizeof text, "%zu rows with a missing value were left out",
+             e->population.dropped);
+    e->watch->warn(e->watch->self, text);
 }
 
 /* Methods that share through the door are made for rows in the unit ball. */
@@ -476,6 +495,7 @@ static bb_status prepare(experiment *e, const char *path) {
     if (!status) e->engine = engine_for(&e->population.prepared, o->threads);
     if (!status) status = open_net(e);
     if (!status) status = set_public(e);
+    if (!status && e->watch->warn) warn_of_dropped_rows(e);
     if (!status && e->watch->warn) warn_of_long_rows(e);
     if (!status) warn_of_data_ranges(e);
     if (!status && e->watch->warn)

@@ -79,6 +79,20 @@ static bb_status read_models(bb_trained *t, const char *folder) {
     return status;
 }
 
+/* The levels of texts, as the run kept them. */
+static bb_status find_categories(bb_trained *t, const char *run) {
+    char *name = NULL;
+    const bb_status status = bb_file_join(&name, run, "public/categories.json");
+    if (status) return status;
+    free(t->options.categories);
+    t->options.categories = NULL;
+    if (access(name, F_OK) == 0)
+        t->options.categories = name;
+    else
+        free(name);
+    return BB_OK;
+}
+
 bb_status bb_trained_open(bb_trained *trained, const char *run) {
     bb_trained t = {0};
     const char *part = NULL;
@@ -87,6 +101,7 @@ bb_status bb_trained_open(bb_trained *trained, const char *run) {
     if (!status) status = bb_file_join(&folder, run, part);
     if (!status) status = read_options(&t, run, strcmp(part, BB_TRAINED_TASK) == 0);
     if (!status && t.options.cluster) status = bb_trained_ignore(&t, t.options.cluster);
+    if (!status) status = find_categories(&t, run);
     if (!status) status = read_models(&t, folder);
     if (!status) status = read_steps(&t, run, folder);
     free(folder);
@@ -196,6 +211,7 @@ bb_status bb_trained_rows(const bb_trained *t, const char *path, bb_new_rows how
     format.outputs = format.multilabel ? t->models.outputs : 0;
     format.image = NULL; /* a network knows what it sees */
     bb_status status = bb_read(path, &format, &data);
+    left->missing = data.dropped;
     if (!status) status = choose_rows(t, &how, &data, left);
     if (!status)
         status = bb_dataset_match(&data, t->models.tasks, t->models.task_name,

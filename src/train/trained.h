@@ -35,6 +35,7 @@ typedef struct bb_new_rows {
 
 /* How many rows were left out. */
 typedef struct bb_left_out {
+    size_t missing; /* a value is missing, and the run left such rows out */
     size_t unknown, without_target;
 } bb_left_out;
 

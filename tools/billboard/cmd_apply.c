@@ -32,6 +32,9 @@ static bb_status apply(const request *r, bool for_prediction, applied *a) {
     if (!status && r->ignore) status = bb_trained_ignore(&a->trained, r->ignore);
     if (!status)
         status = bb_trained_rows(&a->trained, r->data, how, &a->rows, &a->left);
+    if (!status && a->left.missing)
+        fprintf(stderr, "billboard: %zu rows with a missing value left out\n",
+                a->left.missing);
     if (!status && a->left.unknown)
         fprintf(stderr, "billboard: %zu rows of tasks without a model left out\n",
                 a->left.unknown);
@@ -55,13 +58,15 @@ static bb_status say_json(const applied *a, const bb_assessed *found,
                           const bb_majority *majority, const bb_summary *summary,
                           const cmd_output *output) {
     const bb_loss loss = a->trained.loss;
-    json_t *json = json_pack(
-        "{s:s,s:o,s:o,s:o,s:o,s:I,s:I}", "method", a->trained.options.method, "test",
-        bb_metrics_json(&found->metrics), "per_task", bb_summary_json(summary, loss),
-        "majority", bb_majority_json(majority, false, loss, counted_in),
-        "majority_task", bb_majority_json(majority, true, loss, counted_in),
-        "rows_without_target", (json_int_t)a->left.without_target,
-        "rows_of_unknown_tasks", (json_int_t)a->left.unknown);
+    json_t *json =
+        json_pack("{s:s,s:o,s:o,s:o,s:o,s:I,s:I,s:I}", "method",
+                  a->trained.options.method, "test", bb_metrics_json(&found->metrics),
+                  "per_task", bb_summary_json(summary, loss), "majority",
+                  bb_majority_json(majority, false, loss, counted_in), "majority_task",
+                  bb_majority_json(majority, true, loss, counted_in),
+                  "rows_without_target", (json_int_t)a->left.without_target,
+                  "rows_of_unknown_tasks", (json_int_t)a->left.unknown,
+                  "rows_with_missing_values", (json_int_t)a->left.missing);
     const bb_status status = cmd_output_json(output, json);
     json_decref(json);
     return status;

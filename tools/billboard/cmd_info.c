@@ -9,8 +9,9 @@
 #include <string.h>
 
 /* The names of the training options that this command has, too. */
-static const char *const same[] = {"task",   "target", "features", "ignore",
-                                   "format", "labels", "tasks"};
+static const char *const same[] = {"task",    "target",    "features", "ignore",
+                                   "format",  "labels",    "tasks",    "separator",
+                                   "missing", "categories"};
 enum { SAME = sizeof same / sizeof *same };
 
 typedef struct request {
@@ -68,7 +69,7 @@ static bb_status print_json(const bb_info *info, const bb_dataset *data,
                             const char *start, const cmd_output *output) {
     json_t *json = json_pack(
         "{s:I,s:I,s:I,s:{s:I,s:o,s:I},s:b,s:{s:s,s:o,s:o,s:I},s:{s:I,s:I},s:o,s:o,s:o,"
-        "s:o,s:o}",
+        "s:o,s:o,s:I}",
         "tasks", (json_int_t)info->tasks, "rows", (json_int_t)info->rows, "features",
         (json_int_t)info->features, "rows_per_task", "min",
         (json_int_t)info->least_rows, "median", bb_json_real(info->median_rows), "max",
@@ -80,7 +81,8 @@ static bb_status print_json(const bb_info *info, const bb_dataset *data,
         (json_int_t)info->missing_targets, "constant_columns",
         constants_json(info, data), "classes", classes_json(info), "labels",
         labels_json(info), "image", image_json(info), "start",
-        start ? json_string(start) : json_null());
+        start ? json_string(start) : json_null(), "dropped_rows",
+        (json_int_t)data->dropped);
     const bb_status status = cmd_output_json(output, json);
     json_decref(json);
     return status;
@@ -109,6 +111,9 @@ static void print_text(const bb_info *info, const bb_dataset *data, FILE *stream
                 info->classes, 100 * info->majority);
     fprintf(stream, "\nmissing values   %zu in features, %zu in the target\n",
             info->missing_features, info->missing_targets);
+    if (data->dropped)
+        fprintf(stream, "left out         %zu rows with a missing value\n",
+                data->dropped);
     fprintf(stream, "constant columns %zu", info->constants);
     for (size_t k = 0; k < info->constants && k < MOST_NAMES; k++)
         fprintf(stream, "%s %s", k ? "," : ":", data->feature_name[info->constant[k]]);

@@ -1,0 +1,242 @@
+#include "data/encode.h"
+
+#include "base/json.h"
+#include "base/memory.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_FEATURES = 100000 };
+
+static const char indicator[] = "indicator";
+
+bb_status bb_csv_separator(const char *option, char *separator) {
+    *separator = ',';
+    if (!option || strcmp(option, ",") == 0) return BB_OK;
+    *separator = ';';
+    if (strcmp(option, ";") == 0) return BB_OK;
+    *separator = '\t';
+    if (strcmp(option, "tab") == 0 || strcmp(option, "\t") == 0) return BB_OK;
+    return bb_fail(BB_EUSAGE, "--separator expects \",\", \";\" or tab, got \"%s\"",
+                   option);
+}
+
+/* -- texts
+ * ----------------------------------------------------------------------------- */
+
+static bb_status bad_levels(const char *file, const char *column) {
+    char shown[BB_SHOWN_BYTES];
+    return bb_fail(BB_EDATA,
+                   "%s: column %s: expected a list of different texts, its levels",
+                   file, bb_shown(shown, column, strlen(column)));
+}
+
+static bb_status take_levels(bb_category *c, const char *file, const char *column,
+                             const json_t *list) {
+    const size_t count = json_array_size(list);
+    bb_status status = count ? BB_OK : bad_levels(file, column);
+    for (size_t k = 0; k < count && !status; k++) {
+        const char *level = json_string_value(json_array_get(list, k));
+        size_t index = k + 1;
+        if (level) status = bb_names_add(&c->level, level, strlen(level), &index);
+        if (!status && index != k) status = bad_levels(file, column);
+    }
+    return status;
+}
+
+/* Columns that are left out need no levels, and may have some. */
+static bb_status take_category(bb_encoding *e, const bb_read_options *o,
+                               const bb_names *header, bb_columns *columns,
+                               const char *name, const json_t *list) {
+    const size_t column = bb_names_find(header, name, strlen(name));
+    char shown[BB_SHOWN_BYTES];
+    if (column == SIZE_MAX)
+        return bb_fail(BB_EDATA, "%s: the data have no column %s", o->categories,
+                       bb_shown(shown, name, strlen(name)));
+    if (column == columns->task || column == columns->target)
+        return bb_fail(BB_EDATA, "%s: column %s is the task or the target",
+                       o->categories, bb_shown(shown, name, strlen(name)));
+    if (columns->role[column] != BB_ROLE_FEATURE) return BB_OK;
+    columns->role[column] = BB_ROLE_LEVELS;
+    bb_category *c = &e->category[e->categories++];
+    c->column = column;
+    return take_levels(c, o->categories, name, list);
+}
+
+static bb_status open_categories(bb_encoding *e, const bb_read_options *o,
+                                 const bb_names *header, bb_columns *columns) {
+    json_t *json = NULL, *list;
+    const char *name;
+    bb_status status = bb_json_read_file(&json, o->categories);
+    if (status) return status;
+    if (!json_is_object(json))
+        status = bb_fail(BB_EDATA,
+                         "%s: expected a JSON object with the levels of each column",
+                         o->categories);
+    if (!status)
+        status = bb_allocate(&e->category, json_object_size(json) + 1,
+                             sizeof *e->category, "the levels");
+    if (!status) json_object_foreach(json, name, list) {
+            status = take_category(e, o, header, columns, name, list);
+            if (status) break;
+        }
+    json_decref(json);
+    return status;
+}
+
+/* -- missing values
+ * ------------------------------------------------------------------------ */
+
+static bool is_feature(const bb_columns *columns, size_t column) {
+    return columns->role[column] == BB_ROLE_FEATURE ||
+           columns->role[column] == BB_ROLE_LEVELS;
+}
+
+/* Marks the columns that have an indicator: all, or those of a list. */
+static bb_status open_indicators(bb_encoding *e, const char *list,
+                                 const bb_names *header, const bb_columns *columns) {
+    bb_names names = {0};
+    bb_status status =
+        bb_allocate(&e->indicator, columns->count, sizeof *e->indicator, "the columns");
+    for (size_t k = 0; k < columns->count && !status && !list; k++)
+        e->indicator[k] = is_feature(columns, k);
+    if (!status && list) status = bb_names_parse(&names, list, "--missing indicator");
+    for (size_t k = 0; k < names.count && !status; k++) {
+        const char *name = bb_names_at(&names, k);
+        const size_t column = bb_names_find(header, name, strlen(name));
+        char shown[BB_SHOWN_BYTES];
+        if (column == SIZE_MAX || !is_feature(columns, column))
+            status = bb_fail(BB_EDATA, "--missing indicator: %s is no feature's column",
+                             bb_shown(shown, name, strlen(name)));
+        else
+            e->indicator[column] = 1;
+    }
+    bb_names_free(&names);
+    return status;
+}
+
+static bb_status open_missing(bb_encoding *e, const char *how, const bb_names *header,
+                              const bb_columns *columns) {
+    const size_t word = sizeof indicator - 1;
+    if (!how || strcmp(how, "error") == 0) return BB_OK;
+    e->drop = strcmp(how, "drop-rows") == 0;
+    if (e->drop) return BB_OK;
+    if (strncmp(how, indicator, word) == 0 && (!how[word] || how[word] == ':'))
+        return open_indicators(e, how[word] ? how + word + 1 : NULL, header, columns);
+    return bb_fail(
+        BB_EUSAGE,
+        "--missing expects error, drop-rows, indicator or indicator:COLUMNS, "
+        "got \"%s\"",
+        how);
+}
+
+/* -- the features
+ * -------------------------------------------------------------------------- */
+
+/* Adds "NAMEwordtail"; names must differ. */
+static bb_status add_feature(bb_names *all, const char *path, const char *name,
+                             const char *word, const char *tail) {
+    const size_t size = strlen(name) + strlen(word) + strlen(tail) + 1;
+    char *text = NULL, shown[BB_SHOWN_BYTES];
+    size_t index;
+    if (all->count == MOST_FEATURES)
+        return bb_fail(BB_EDATA, "%s: more than %d features", path, MOST_FEATURES);
+    bb_status status = bb_allocate(&text, size, 1, "a feature's name");
+    if (status) return status;
+    snprintf(text, size, "%s%s%s", name, word, tail);
+    const size_t before = all->count;
+    status = bb_names_add(all, text, size - 1, &index);
+    if (!status && all->count == before)
+        status = bb_fail(BB_EDATA, "%s: two features have the name %s", path,
+                         bb_shown(shown, text, size - 1));
+    free(text);
+    return status;
+}
+
+static bb_status name_levels(bb_encoding *e, bb_names *all, const char *path,
+                             const bb_names *header) {
+    bb_status status = BB_OK;
+    for (size_t c = 0; c < e->categories && !status; c++) {
+        bb_category *category = &e->category[c];
+        category->first = all->count;
+        for (size_t k = 0; k < category->level.count && !status; k++)
+            status = add_feature(all, path, bb_names_at(header, category->column), "=",
+                                 bb_names_at(&category->level, k));
+    }
+    return status;
+}
+
+static bb_status name_features(bb_encoding *e, const char *path, const bb_names *header,
+                               bb_columns *columns) {
+    bb_names all = {0};
+    bb_status status = BB_OK;
+    for (size_t k = 0; k < columns->count && !status; k++)
+        if (columns->role[k] == BB_ROLE_FEATURE)
+            status = add_feature(&all, path, bb_names_at(header, k), "", "");
+    const size_t numbers = all.count;
+    if (!status) status = name_levels(e, &all, path, header);
+    for (size_t k = 0; k < columns->count && !status && e->indicator; k++) {
+        if (!e->indicator[k]) continue;
+        e->indicator[k] = all.count + 1;
+        status = add_feature(&all, path, bb_names_at(header, k), "_missing", "");
+    }
+    if (!status) {
+        free(columns->feature_name);
+        columns->feature_name = NULL;
+        status = bb_names_list(&columns->feature_name, &all);
+        columns->features = all.count;
+        e->binary = all.count - numbers;
+    }
+    bb_names_free(&all);
+    return status;
+}
+
+bb_status bb_encoding_open(bb_encoding *out, const char *path, const bb_names *header,
+                           const bb_read_options *options, bb_columns *columns) {
+    bb_encoding e = {0};
+    bb_status status = BB_OK;
+    if (options->categories) status = open_categories(&e, options, header, columns);
+    if (!status) status = open_missing(&e, options->missing, header, columns);
+    if (!status && (e.categories || e.indicator))
+        status = name_features(&e, path, header, columns);
+    if (status)
+        bb_encoding_close(&e);
+    else
+        *out = e;
+    return status;
+}
+
+void bb_encoding_close(bb_encoding *e) {
+    for (size_t c = 0; c < e->categories; c++) bb_names_free(&e->category[c].level);
+    free(e->category);
+    free(e->indicator);
+    *e = (bb_encoding){0};
+}
+
+/* -- a row
+ * ----------------------------------------------------------------------------- */
+
+void bb_encoding_begin(const bb_encoding *e, const bb_columns *columns, double *x) {
+    for (size_t k = columns->features - e->binary; k < columns->features; k++) x[k] = 0;
+}
+
+const bb_category *bb_encoding_category(const bb_encoding *e, size_t column) {
+    for (size_t c = 0; c < e->categories; c++)
+        if (e->category[c].column == column) return &e->category[c];
+    return NULL;
+}
+
+bool bb_encoding_level(const bb_encoding *e, size_t column, const char *text,
+                       size_t length, double *x) {
+    const bb_category *c = bb_encoding_category(e, column);
+    const size_t level = bb_names_find(&c->level, text, length);
+    if (level != SIZE_MAX) x[c->first + level] = 1;
+    return level != SIZE_MAX;
+}
+
+bool bb_encoding_missing(const bb_encoding *e, size_t column, double *x) {
+    if (!e->indicator || !e->indicator[column]) return false;
+    x[e->indicator[column] - 1] = 1;
+    return true;
+}

@@ -1,0 +1,60 @@
+/* encode.h - numbers out of cells that are none: missing values and texts, by rules that
+ * are public and look at one row at a time, so that they cost no privacy.
+ *
+ * Missing values (an empty cell, NA, NaN, null, and what else bb_scan_cell knows):
+ *   error       (default) are refused
+ *   drop-rows   their rows are left out
+ *   indicator   become 0, and a further column NAME_missing is 1 there and 0 elsewhere;
+ *               every column has one, or those of "indicator:NAME,NAME": which do may
+ *               not depend on the data
+ * Texts: a JSON file names their columns with all levels, {"city": ["Oslo", "Bergen"]};
+ * each level is a column NAME=LEVEL, 1 in rows that have it and 0 elsewhere. A text that
+ * is no level has zeros everywhere, and so has a missing value with `indicator`.
+ *
+ * Features are the columns of numbers in their order, then those of levels, then those
+ * that say what is missing. */
+#ifndef BB_DATA_ENCODE_H
+#define BB_DATA_ENCODE_H
+
+#include "data/columns.h"
+
+#include <stdbool.h>
+
+typedef struct bb_category {
+    size_t column, first; /* of the file; its first level's feature */
+    bb_names level;
+} bb_category;
+
+typedef struct bb_encoding {
+    bool drop; /* rows with a missing value are left out */
+    size_t categories;
+    bb_category *category;
+    size_t
+        *indicator; /* columns: 1 + the feature that says it is missing, or 0; NULL */
+    size_t binary;  /* so many last features are levels and indicators */
+} bb_encoding;
+
+/* Reads options->missing and ->categories, and gives *columns its features: names, and
+ * the role of columns with levels. BB_EUSAGE for an unknown rule, BB_EDATA for a file
+ * that is no such object, or names that are not there or not different. */
+BB_MUST_CHECK bb_status bb_encoding_open(bb_encoding *encoding, const char *path,
+                                         const bb_names *header,
+                                         const bb_read_options *options,
+                                         bb_columns *columns);
+/* A row begins: x (columns->features) gets its zeros. */
+void bb_encoding_begin(const bb_encoding *encoding, const bb_columns *columns,
+                       double *x);
+/* The levels of a column, NULL if it has none. */
+const bb_category *bb_encoding_category(const bb_encoding *encoding, size_t column);
+/* Notes a level; false: the text is none. */
+bool bb_encoding_level(const bb_encoding *encoding, size_t column, const char *text,
+                       size_t length, double *x);
+/* Notes a missing value; false: the column has no indicator. */
+bool bb_encoding_missing(const bb_encoding *encoding, size_t column, double *x);
+/* Takes a zeroed one, too. */
+void bb_encoding_close(bb_encoding *encoding);
+
+/* The character that an option names: "," (or NULL), ";", "tab". BB_EUSAGE. */
+BB_MUST_CHECK bb_status bb_csv_separator(const char *option, char *separator);
+
+#endif

@@ -1,0 +1,115 @@
+/* Tables as they are: other separators, missing values, and texts, from info to predict. */
+#include "cli.h"
+
+static const char options[] = "--separator ';' --categories levels.json";
+
+/* Rows with holes, the same for every way to read them. */
+static void make_table(const char *path, int from, int to) {
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs("task;city;y;a;b\n", file);
+    for (int j = from; j < to; j++) {
+        const char *city = j % 3 == 0 ? "Oslo" : j % 3 == 1 ? "Bergen" : "elsewhere";
+        fprintf(file, "%d;%s;%.4f;", j % 8, city, sin(j * 1.3) + (j % 3 == 0));
+        if (j % 7)
+            fprintf(file, "%.4f;%.4f\n", sin(j * 1.3), cos(j * 0.7));
+        else
+            fprintf(file, "%s;%.4f\n", j % 2 ? "NA" : "", cos(j * 0.7));
+    }
+    fclose(file);
+    cli_write("levels.json", "{\"city\": [\"Oslo\", \"Bergen\"]}");
+    cli_write("ranges.json", "{\"columns\": {\"a\": 1, \"b\": 1}}");
+}
+
+static void a_run_reads_new_rows_as_its_own(void **state) {
+    (void)state;
+    static const char *const how[] = {"--missing indicator", "--missing indicator:a",
+                                      "--missing drop-rows"};
+    make_table("train.csv", 0, 240);
+    make_table("new.csv", 240, 320);
+    for (int k = 0; k < 3; k++) {
+        json_t *info = cli_json("info train.csv %s %s --json", options, how[k]);
+        const int dropped = (int)cli_number(info, "dropped_rows");
+        assert_int_equal(dropped, k == 2 ? 35 : 0);
+        assert_int_equal((int)cli_number(info, "features"), 4 + (k == 0 ? 3 : k == 1));
+        json_decref(info);
+        cli_result r =
+            cli("train train.csv --method mp-lowrank --epsilon 3 --rounds 3 %s "
+                "%s --scale ranges.json --test new.csv --json -o run%d",
+                options, how[k], k);
+        if (r.code) fail_msg("%s", r.err);
+        assert_true((strstr(r.err, "rows with a missing value") != NULL) == (k == 2));
+        json_t *run = json_loads(r.out, 0, NULL);
+        cli_free(&r);
+        json_t *again = cli_json("evaluate run%d new.csv --json", k);
+        assert_true(json_equal(cli_at(run, "test"), cli_at(again, "test")));
+        assert_int_equal((int)cli_number(again, "rows_with_missing_values"),
+                         k == 2 ? 11 : 0);
+        json_decref(run);
+        json_decref(again);
+        /* as they were when it was trained, whatever lies there now */
+        cli_write("levels.json", "{}");
+        r = cli("predict run%d new.csv -o before.csv", k);
+        assert_int_equal(r.code, 0);
+        cli_free(&r);
+        r = cli("export run%d --task 5 -o own%d", k, k);
+        assert_int_equal(r.code, 0);
+        cli_free(&r);
+        r = cli("predict own%d new.csv --unknown skip -o own.csv", k);
+        assert_int_equal(r.code, 0);
+        cli_free(&r);
+        assert_int_equal(system("grep '^5,' before.csv >five.csv; tail -n +2 own.csv | "
+                                "cmp - five.csv"),
+                         0);
+        make_table("train.csv", 0, 240);
+    }
+}
+
+/* Nothing that is said to others depends on how many rows have holes. */
+static void what_is_dropped_is_the_operators(void **state) {
+    (void)state;
+    make_table("train.csv", 0, 240);
+    cli_result r = cli("train train.csv --method mp-lowrank --epsilon 3 --rounds 3 %s "
+                       "--missing drop-rows -o drop",
+                       options);
+    assert_true(r.code == 0 && strstr(r.err, "35 rows with a missing value"));
+    cli_free(&r);
+    assert_int_equal(system("grep -rqw 35 drop/public/*.json drop/public/*.txt"), 256);
+}
+
+static void a_task_may_lose_all_its_rows(void **state) {
+    (void)state;
+    cli_write("holes.csv", "task,y,a\n1,1,0.5\n1,2,0.7\n2,3,\n1,2,0.1\n3,1,0.2\n");
+    json_t *info = cli_json("info holes.csv --missing drop-rows --json");
+    assert_int_equal((int)cli_number(info, "tasks"), 3);
+    json_decref(info);
+    cli_result r =
+        cli("train holes.csv --missing drop-rows --method stl --json -o holes");
+    json_t *run = json_loads(r.out, 0, NULL);
+    if (r.code) fail_msg("%s", r.err);
+    assert_int_equal((int)cli_number(run, "tasks"), 3);
+    json_decref(run);
+    cli_free(&r);
+}
+
+static void wrong_rules_are_refused(void **state) {
+    (void)state;
+    make_table("train.csv", 0, 24);
+    cli_fails(2, "--separator", "train train.csv --separator '|' --method stl -o x");
+    cli_fails(2, "--missing",
+              "train train.csv --separator ';' --missing often --method stl -o x");
+    cli_fails(
+        1, "none.json",
+        "train train.csv --separator ';' --categories none.json --method stl -o x");
+    assert_int_equal(cli_count("x*"), 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_run_reads_new_rows_as_its_own),
+        cmocka_unit_test(what_is_dropped_is_the_operators),
+        cmocka_unit_test(a_task_may_lose_all_its_rows),
+        cmocka_unit_test(wrong_rules_are_refused),
+    };
+    return cmocka_run_group_tests(tests, cli_open, cli_close);
+}
