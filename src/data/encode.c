@@ -64,19 +64,32 @@ static bb_status take_category(bb_encoding *e, const bb_read_options *o,
     return take_levels(c, o->categories, name, list);
 }
 
+bb_status bb_levels_read(json_t **out, const char *categories) {
+    json_t *json = NULL;
+    bb_status status = BB_OK;
+    if (*categories == '{')
+        json = json_loads(categories, JSON_REJECT_DUPLICATES, NULL);
+    else
+        status = bb_json_read_file(&json, categories);
+    if (!status && !json_is_object(json))
+        status = bb_fail(BB_EDATA,
+                         "%s: expected a JSON object with the levels of each column",
+                         categories);
+    if (status)
+        json_decref(json);
+    else
+        *out = json;
+    return status;
+}
+
 static bb_status open_categories(bb_encoding *e, const bb_read_options *o,
                                  const bb_names *header, bb_columns *columns) {
     json_t *json = NULL, *list;
     const char *name;
-    bb_status status = bb_json_read_file(&json, o->categories);
+    bb_status status = bb_levels_read(&json, o->categories);
     if (status) return status;
-    if (!json_is_object(json))
-        status = bb_fail(BB_EDATA,
-                         "%s: expected a JSON object with the levels of each column",
-                         o->categories);
-    if (!status)
-        status = bb_allocate(&e->category, json_object_size(json) + 1,
-                             sizeof *e->category, "the levels");
+    status = bb_allocate(&e->category, json_object_size(json) + 1, sizeof *e->category,
+                         "the levels");
     if (!status) json_object_foreach(json, name, list) {
             status = take_category(e, o, header, columns, name, list);
             if (status) break;

@@ -16,6 +16,7 @@
 #ifndef BB_DATA_ENCODE_H
 #define BB_DATA_ENCODE_H
 
+#include "base/json.h"
 #include "data/columns.h"
 
 #include <stdbool.h>
@@ -33,6 +34,10 @@ typedef struct bb_encoding {
         *indicator; /* columns: 1 + the feature that says it is missing, or 0; NULL */
     size_t binary;  /* so many last features are levels and indicators */
 } bb_encoding;
+
+/* The levels of texts, {"column": ["level", ...], ...}: a file's name, or the object
+ * itself. BB_EDATA; to be freed with json_decref. */
+BB_MUST_CHECK bb_status bb_levels_read(json_t **out, const char *categories);
 
 /* Reads options->missing and ->categories, and gives *columns its features: names, and
  * the role of columns with levels. BB_EUSAGE for an unknown rule, BB_EDATA for a file

@@ -173,6 +173,7 @@ static bb_status read_config(bb_train_options *o, const char *path, json_t **set
     status = value_to_text(config, "delta");
     if (!status) status = value_to_text(config, "seed");
     if (!status) status = value_to_text(config, "scale");
+    if (!status) status = value_to_text(config, "categories");
     if (!status && json_object_get(config, "config"))
         status =
             bb_fail(BB_EUSAGE, "%s: a config file cannot name a config file", path);

@@ -1,6 +1,7 @@
 #include "train/population.h"
 
 #include "base/memory.h"
+#include "data/encode.h"
 #include "data/split.h"
 #include "train/clusters.h"
 
@@ -143,7 +144,8 @@ bb_status bb_population_open(bb_population *population, const bb_train_options *
     bb_population p = {.own_intercept = !o->no_intercept && !constant,
                        .public_shape = noisy};
     bb_dataset train = {0}, test = {0};
-    bb_status status = read_parts(&p, o, loss, path, &train, &test);
+    bb_status status = o->categories ? bb_levels_read(&p.levels, o->categories) : BB_OK;
+    if (!status) status = read_parts(&p, o, loss, path, &train, &test);
     if (!status) status = open_steps(&p, o, loss, !o->no_intercept && constant, &train);
     if (!status) status = prepare(&p, &train, &test);
     if (!status && o->compare) {
@@ -189,6 +191,7 @@ void bb_population_close(bb_population *p) {
     bb_preprocess_free(&p->open);
     free(p->cluster);
     json_decref(p->ranges);
+    json_decref(p->levels);
     *p = (bb_population){0};
 }
 

@@ -31,6 +31,7 @@ typedef struct bb_population {
     size_t clusters;
     bool public_shape; /* no size is found in the rows: read.h */
     json_t *ranges;    /* of --scale, as data/ranges.h has them; NULL without */
+    json_t *levels;    /* of --categories; NULL without */
     bool data_ranges;  /* and they were taken from the data */
 } bb_population;
 

@@ -372,11 +372,13 @@ static void compare_linear(experiment *e, scores *s) {
 
 /* -- writing -- */
 
-/* The same run again, with the same data: ranges themselves for the name of their file. */
+/* The same run again, with the same data: ranges and levels themselves for the names of
+ * their files. */
 static json_t *public_options(const experiment *e) {
+    const bb_population *p = &e->population;
     json_t *options = bb_train_json(e->request, true);
-    if (e->population.ranges && options &&
-        json_object_set(options, "scale", e->population.ranges)) {
+    if (options && ((p->ranges && json_object_set(options, "scale", p->ranges)) ||
+                    (p->levels && json_object_set(options, "categories", p->levels)))) {
         json_decref(options);
         options = NULL;
     }
@@ -387,11 +389,9 @@ static json_t *public_options(const experiment *e) {
 
 /* The levels of texts, which are public, for whoever predicts. */
 static bb_status write_categories(const experiment *e) {
-    const char *file = e->request->options.categories;
-    json_t *levels = NULL;
-    const bb_status status = file ? bb_json_read_file(&levels, file) : BB_OK;
-    if (status || !file) return status;
-    return bb_rundir_json(&e->dir, "public/categories.json", levels);
+    json_t *levels = e->population.levels;
+    if (!levels) return BB_OK;
+    return bb_rundir_json(&e->dir, "public/categories.json", json_incref(levels));
 }
 
 static bb_status write_public(experiment *e) {

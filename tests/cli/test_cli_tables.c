@@ -92,6 +92,27 @@ static void a_task_may_lose_all_its_rows(void **state) {
     cli_free(&r);
 }
 
+/* The public options hold the levels themselves: with the same rows, the same run. */
+static void public_options_are_the_run(void **state) {
+    (void)state;
+    make_table("train.csv", 0, 240);
+    cli_result r = cli("train train.csv --method mp-lowrank --epsilon 3 --rounds 3 %s "
+                       "--missing indicator --scale ranges.json --seed 4 --json -o one",
+                       options);
+    if (r.code) fail_msg("%s", r.err);
+    json_t *one = json_loads(r.out, 0, NULL);
+    cli_free(&r);
+    cli_write("levels.json", "{}");
+    cli_write("ranges.json", "{}");
+    r = cli("train train.csv --config one/public/options.json --seed 4 --json -o two");
+    if (r.code) fail_msg("%s", r.err);
+    json_t *two = json_loads(r.out, 0, NULL);
+    cli_free(&r);
+    assert_string_equal(cli_text(one, "models_sha256"), cli_text(two, "models_sha256"));
+    json_decref(one);
+    json_decref(two);
+}
+
 static void wrong_rules_are_refused(void **state) {
     (void)state;
     make_table("train.csv", 0, 24);
@@ -109,6 +130,7 @@ int main(void) {
         cmocka_unit_test(a_run_reads_new_rows_as_its_own),
         cmocka_unit_test(what_is_dropped_is_the_operators),
         cmocka_unit_test(a_task_may_lose_all_its_rows),
+        cmocka_unit_test(public_options_are_the_run),
         cmocka_unit_test(wrong_rules_are_refused),
     };
     return cmocka_run_group_tests(tests, cli_open, cli_close);
