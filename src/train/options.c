@@ -151,6 +151,14 @@ static bb_status value_to_text(json_t *config, const char *name) {
     return failed ? bb_fail(BB_ENOMEM, "no memory for option \"%s\"", name) : BB_OK;
 }
 
+bb_status bb_train_options_json(bb_train_options *o, const char *where, json_t *json) {
+    static const char *const any[] = {"delta", "seed", "scale", "categories"};
+    bb_status status = BB_OK;
+    for (size_t k = 0; k < sizeof any / sizeof *any && !status; k++)
+        status = value_to_text(json, any[k]);
+    return status ? status : bb_options_set_json(bb_train_table(), o, where, json);
+}
+
 /* A run directory's public/options.json says more than the options. */
 static void keep_options(json_t **config) {
     json_t *options = json_object_get(*config, "options");
@@ -170,14 +178,10 @@ static bb_status read_config(bb_train_options *o, const char *path, json_t **set
         *set = json_incref(json_object_get(config, "set"));
         json_object_del(config, "set");
     }
-    status = value_to_text(config, "delta");
-    if (!status) status = value_to_text(config, "seed");
-    if (!status) status = value_to_text(config, "scale");
-    if (!status) status = value_to_text(config, "categories");
-    if (!status && json_object_get(config, "config"))
+    if (json_object_get(config, "config"))
         status =
             bb_fail(BB_EUSAGE, "%s: a config file cannot name a config file", path);
-    if (!status) status = bb_options_set_json(bb_train_table(), o, path, config);
+    if (!status) status = bb_train_options_json(o, path, config);
     json_decref(config);
     return status;
 }

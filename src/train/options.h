@@ -54,6 +54,11 @@ typedef struct bb_train_row {
 bb_options bb_train_table(void);
 const bb_train_row *bb_train_row_of(size_t row);
 
+/* Sets options from the members of a JSON object, in which ranges and levels may stand
+ * themselves, in place of the names of their files. BB_EUSAGE, with `where`. */
+BB_MUST_CHECK bb_status bb_train_options_json(bb_train_options *options,
+                                              const char *where, json_t *json);
+
 /* What --set, or the member "set" of a config file, gave to the method. */
 typedef struct bb_train_request {
     bb_train_options options;

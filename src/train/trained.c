@@ -33,8 +33,7 @@ static bb_status read_options(bb_trained *t, const char *run, bool exported) {
     json_t *options = json_object_get(json, "options");
     if (options) json_object_del(options, "set");
     status = bb_options_default(bb_train_table(), &t->options);
-    if (!status)
-        status = bb_options_set_json(bb_train_table(), &t->options, run, options);
+    if (!status) status = bb_train_options_json(&t->options, run, options);
     if (status == BB_EUSAGE) status = BB_EDATA;
     t->loss = (bb_loss)t->options.loss;
     json_decref(json);
