@@ -2,15 +2,13 @@
 
 #include "base/memory.h"
 #include "privacy/accounting/pld.h"
+#include "privacy/accounting/pld_plan.h"
 #include "privacy/accounting/rdp.h"
 #include "privacy/accounting/selections.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
-
-/* More steps than this are not unfolded for the composition bound. */
-static const double most_steps = 0x1p24;
 
 const char *bb_accountant_name(bb_accountant accountant) {
     static const char *const name[] = {"auto", "gdp", "pld", "rdp", "kov"};
@@ -61,6 +59,7 @@ static bb_status check(const bb_account *account, bb_accountant accountant) {
 /* One question: epsilon at delta or delta at epsilon, the other one being NAN. */
 typedef struct question {
     double epsilon, delta;
+    bool upper_only;
 } question;
 
 static bool asks_epsilon(question q) {
@@ -91,54 +90,52 @@ static double rounds_of(const bb_account *account) {
     return total;
 }
 
-/* The steps unfolded; NULL and BB_OK if there are none. */
-static bb_status unfold(const bb_account *account, size_t *count, double **epsilon,
-                        double **delta) {
-    const double total = rounds_of(account);
-    if (total > most_steps)
-        return bb_fail(BB_EUSAGE, "accountant kov takes up to %g steps, got %g",
-                       most_steps, total);
-    *count = (size_t)total;
-    bb_status status = bb_allocate(epsilon, *count, sizeof **epsilon, "the accountant");
-    if (!status) status = bb_allocate(delta, *count, sizeof **delta, "the accountant");
+/* The steps, one of each kind. */
+typedef struct steps {
+    size_t count;
+    double *epsilon, *delta, *times;
+} steps;
+
+static bb_status steps_open(const bb_account *account, steps *out) {
+    const size_t n = account->count;
+    double *all = NULL;
+    const bb_status status =
+        bb_allocate(&all, 3 * n + 1, sizeof *all, "the accountant");
     if (status) return status;
-    for (size_t e = 0, t = 0; e < account->count; e++)
-        for (double k = 0.0; k < account->event[e].rounds; k += 1.0, t++) {
-            (*epsilon)[t] = account->event[e].epsilon;
-            (*delta)[t] = account->event[e].delta;
-        }
+    *out = (steps){n, all, all + n, all + 2 * n};
+    for (size_t e = 0; e < n; e++) {
+        out->epsilon[e] = account->event[e].epsilon;
+        out->delta[e] = account->event[e].delta;
+        out->times[e] = account->event[e].rounds;
+    }
     return BB_OK;
 }
 
-static double kov_at(size_t count, const double *epsilon, const double *delta,
-                     double total) {
-    return bb_kov_epsilon(count, epsilon, bb_kov_slack(count, delta, total));
+static double kov_at(const steps *s, double total) {
+    const double slack = bb_kov_slack_repeated(s->count, s->delta, s->times, total);
+    return bb_kov_epsilon_repeated(s->count, s->epsilon, s->times, slack);
 }
 
 static bb_status ask_kov(const bb_account *account, question q, bb_answer *answer) {
-    double *epsilon = NULL, *delta = NULL;
-    size_t count = 0;
-    const bb_status status = unfold(account, &count, &epsilon, &delta);
-    if (status) goto done;
+    steps s;
+    const bb_status status = steps_open(account, &s);
+    if (status) return status;
     *answer = (bb_answer){.lower = NAN, .accountant = BB_ACCOUNTANT_KOV, .order = NAN};
-    if (asks_epsilon(q)) {
-        answer->upper = kov_at(count, epsilon, delta, q.delta);
-        goto done;
-    }
     double low = 0.0, high = 1.0; /* of log10 delta / -300 */
-    if (kov_at(count, epsilon, delta, 0.0) <= q.epsilon) goto done;
-    for (int k = 0; k < 60; k++) {
-        const double middle = (low + high) / 2.0;
-        if (kov_at(count, epsilon, delta, pow(10.0, -300.0 * middle)) <= q.epsilon)
-            low = middle;
-        else
-            high = middle;
+    if (asks_epsilon(q)) {
+        answer->upper = kov_at(&s, q.delta);
+    } else if (kov_at(&s, 0.0) > q.epsilon) {
+        for (int k = 0; k < 60; k++) {
+            const double middle = (low + high) / 2.0;
+            if (kov_at(&s, pow(10.0, -300.0 * middle)) <= q.epsilon)
+                low = middle;
+            else
+                high = middle;
+        }
+        answer->upper = low > 0.0 ? pow(10.0, -300.0 * low) : 1.0;
     }
-    answer->upper = low > 0.0 ? pow(10.0, -300.0 * low) : 1.0;
-done:
-    free(epsilon);
-    free(delta);
-    return status;
+    free(s.epsilon);
+    return BB_OK;
 }
 
 /* Poisson-sampled Gaussian rounds under add-remove have moments without quadrature
@@ -170,7 +167,7 @@ static bb_status ask_rdp(const bb_account *account, question q, bb_answer *answe
     bb_rdp_event *events = NULL;
     double value = 0.0, order = NAN;
     bb_status status;
-    if (has_moments(account)) {
+    if (has_moments(account) && account->count <= BB_PLD_PLAN_MOST) {
         status = rdp_events(account, &events);
         if (!status)
             value = asks_epsilon(q)
@@ -188,14 +185,14 @@ static bb_status ask_rdp(const bb_account *account, question q, bb_answer *answe
 
 static bb_status ask_pld(const bb_account *account, question q, bb_answer *answer) {
     const bool chosen = bb_selections_know(account);
-    double upper, lower;
+    double upper, lower = NAN;
     bb_status status;
     if (chosen && asks_epsilon(q))
         status = bb_selections_epsilon(account->event, q.delta, &upper, &lower);
     else if (chosen)
         status = bb_selections_delta(account->event, q.epsilon, &upper, &lower);
     else if (asks_epsilon(q))
-        status = bb_pld_epsilon(account, q.delta, &upper, &lower);
+        status = bb_pld_epsilon(account, q.delta, &upper, q.upper_only ? NULL : &lower);
     else
         status = bb_pld_delta(account, q.epsilon, &upper, &lower);
     if (status) return status;
@@ -271,7 +268,7 @@ static bb_status convert(const bb_account *account, bb_accountant accountant,
                          question q, bb_answer *answer) {
     const bb_account half = {BB_ADD_REMOVE, account->count, account->event};
     if (!asks_epsilon(q)) {
-        const question at = {q.epsilon / 2.0, NAN};
+        const question at = {q.epsilon / 2.0, NAN, false};
         const bb_status status = ask_one(&half, accountant, at, answer);
         if (status) return status;
         answer->upper = fmin(1.0, (1.0 + exp(q.epsilon / 2.0)) * answer->upper);
@@ -282,7 +279,7 @@ static bb_status convert(const bb_account *account, bb_accountant accountant,
      * e^x) costs, until that is not more than x */
     double x = 0.0;
     for (int k = 0; k < 100; k++) {
-        const question at = {NAN, q.delta / (1.0 + exp(x))};
+        const question at = {NAN, q.delta / (1.0 + exp(x)), true};
         bb_status status = BB_OK;
         if (at.delta > 0.0)
             status = ask_one(&half, accountant, at, answer);
@@ -304,8 +301,7 @@ static bb_status ask_auto(const bb_account *account, question q, bb_answer *answ
         return BB_OK;
     }
     bb_status status = ask_both(account, q, ask_pld, answer);
-    if (status || !all_are(account, is_step) || rounds_of(account) > most_steps)
-        return status;
+    if (status || !all_are(account, is_step)) return status;
     status = ask_kov(account, q, &other);
     if (!status && other.upper < answer->upper) {
         other.lower = answer->lower;
@@ -349,8 +345,8 @@ static bb_status pure_epsilon(const bb_account *account, bb_answer *answer) {
     return BB_OK;
 }
 
-bb_status bb_account_epsilon(const bb_account *account, bb_accountant accountant,
-                             double delta, bb_answer *answer) {
+static bb_status epsilon_at(const bb_account *account, bb_accountant accountant,
+                            double delta, bool upper_only, bb_answer *answer) {
     bb_status status = check(account, accountant);
     bb_answer found;
     if (status) return status;
@@ -359,9 +355,22 @@ bb_status bb_account_epsilon(const bb_account *account, bb_accountant accountant
     if (delta == 0.0)
         status = pure_epsilon(account, &found);
     else
-        status = ask_one(account, accountant, (question){NAN, delta}, &found);
+        status =
+            ask_one(account, accountant, (question){NAN, delta, upper_only}, &found);
     if (!status && !all_attained(account)) found.lower = NAN;
     if (!status) *answer = found;
+    return status;
+}
+
+bb_status bb_account_epsilon(const bb_account *account, bb_accountant accountant,
+                             double delta, bb_answer *answer) {
+    return epsilon_at(account, accountant, delta, false, answer);
+}
+
+bb_status bb_account_upper(const bb_account *account, bb_accountant accountant,
+                           double delta, bb_answer *answer) {
+    const bb_status status = epsilon_at(account, accountant, delta, true, answer);
+    if (!status) answer->lower = NAN;
     return status;
 }
 
@@ -373,7 +382,7 @@ bb_status bb_account_delta(const bb_account *account, bb_accountant accountant,
     if (!(epsilon >= 0.0 && isfinite(epsilon)))
         return bb_fail(BB_EUSAGE, "epsilon must be finite and not negative, got %g",
                        epsilon);
-    status = ask_one(account, accountant, (question){epsilon, NAN}, &found);
+    status = ask_one(account, accountant, (question){epsilon, NAN, false}, &found);
     if (!status && !all_attained(account)) found.lower = NAN;
     if (!status) *answer = found;
     return status;
@@ -408,7 +417,7 @@ bb_status bb_account_adaptive(const bb_account *account, bb_accountant accountan
         return bb_fail(BB_EUSAGE, "delta must be in (0, 1), got %g", delta);
     if (accountant == BB_ACCOUNTANT_GDP ||
         (accountant == BB_ACCOUNTANT_AUTO && all_are(account, is_gaussian))) {
-        ask_gdp(account, (question){NAN, delta}, answer);
+        ask_gdp(account, (question){NAN, delta, false}, answer);
         return BB_OK;
     }
     if (!(order > 1.0 && isfinite(order)))

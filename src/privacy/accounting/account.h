@@ -41,6 +41,10 @@ typedef struct bb_answer {
 BB_MUST_CHECK bb_status bb_account_epsilon(const bb_account *account,
                                            bb_accountant accountant, double delta,
                                            bb_answer *answer);
+/* The same without the lower bound, which is NAN: what searches need. */
+BB_MUST_CHECK bb_status bb_account_upper(const bb_account *account,
+                                         bb_accountant accountant, double delta,
+                                         bb_answer *answer);
 /* delta at epsilon >= 0. */
 BB_MUST_CHECK bb_status bb_account_delta(const bb_account *account,
                                          bb_accountant accountant, double epsilon,

@@ -39,7 +39,7 @@ static bb_status excess(const search *s, double log_factor, double *out,
                                        s->event};
     louder(s->account, exp(log_factor), s->event);
     const bb_status status =
-        bb_account_epsilon(&louder_account, s->accountant, s->delta, answer);
+        bb_account_upper(&louder_account, s->accountant, s->delta, answer);
     if (!status) *out = log(answer->upper / s->epsilon);
     return status;
 }
@@ -145,6 +145,11 @@ bb_status bb_account_noise(const bb_account *account, bb_accountant accountant,
     b.high = fmax(b.high, s.least);
     status = widen(&s, &b);
     if (!status) status = narrow(&s, &b);
+    if (!status) { /* and the lower bound */
+        const bb_account enough = {account->adjacency, account->count, s.event};
+        louder(account, exp(b.high), s.event);
+        status = bb_account_epsilon(&enough, accountant, delta, &b.answer);
+    }
     free(s.event);
     if (status) return status;
     *factor = exp(b.high);
@@ -152,15 +157,12 @@ bb_status bb_account_noise(const bb_account *account, bb_accountant accountant,
     return BB_OK;
 }
 
-static bb_status repeated(const bb_account *account, bb_accountant accountant,
-                          double delta, double times, bb_event *event,
-                          bb_answer *answer) {
-    const bb_account all = {account->adjacency, account->count, event};
+static bb_account repeated(const bb_account *account, double times, bb_event *event) {
     for (size_t e = 0; e < account->count; e++) {
         event[e] = account->event[e];
         event[e].rounds *= times;
     }
-    return bb_account_epsilon(&all, accountant, delta, answer);
+    return (bb_account){account->adjacency, account->count, event};
 }
 
 bb_status bb_account_rounds(const bb_account *account, bb_accountant accountant,
@@ -176,23 +178,26 @@ bb_status bb_account_rounds(const bb_account *account, bb_accountant accountant,
         status = bb_allocate(&event, account->count, sizeof *event, "the accountant");
     while (!status) {
         high = fmin(high, most);
-        status = repeated(account, accountant, delta, high, event, &tried);
+        const bb_account all = repeated(account, high, event);
+        status = bb_account_upper(&all, accountant, delta, &tried);
         if (status || tried.upper > epsilon) break;
         low = high;
-        found = tried;
         if (low == most) break;
         high *= 2.0;
     }
     while (!status && high - low > 1.0 && low < most) {
         const double middle = floor((low + high) / 2.0);
-        status = repeated(account, accountant, delta, middle, event, &tried);
+        const bb_account all = repeated(account, middle, event);
+        status = bb_account_upper(&all, accountant, delta, &tried);
         if (status) break;
-        if (tried.upper <= epsilon) {
+        if (tried.upper <= epsilon)
             low = middle;
-            found = tried;
-        } else {
+        else
             high = middle;
-        }
+    }
+    if (!status && low > 0.0) { /* and the lower bound */
+        const bb_account all = repeated(account, low, event);
+        status = bb_account_epsilon(&all, accountant, delta, &found);
     }
     free(event);
     if (status) return status;

@@ -170,16 +170,23 @@ static void add(double *sum, double *lost, double x) {
 #define KOV_MARGIN (1.0 + 0x1p-48)
 
 double bb_kov_epsilon(size_t steps, const double *epsilon_t, double delta) {
+    return bb_kov_epsilon_repeated(steps, epsilon_t, NULL, delta);
+}
+
+double bb_kov_epsilon_repeated(size_t kinds, const double *epsilon_t,
+                               const double *times, double delta) {
     if (delta < 0.0) return INFINITY;
     if (delta >= 1.0) return 0.0;
     double sum = 0.0, sum_lost = 0.0, square = 0.0, square_lost = 0.0;
     double mean = 0.0, mean_lost = 0.0;
-    for (size_t t = 0; t < steps; t++) {
-        const double epsilon = epsilon_t[t];
+    for (size_t t = 0; t < kinds; t++) {
+        const double epsilon = epsilon_t[t], n = times ? times[t] : 1.0;
+        const double all = n * epsilon;
         assert(epsilon >= 0.0);
-        add(&sum, &sum_lost, epsilon);
-        add(&square, &square_lost, epsilon * epsilon);
-        add(&mean, &mean_lost, epsilon * tanh(epsilon / 2.0)); /* e(e^e-1)/(e^e+1) */
+        add(&sum, &sum_lost, all);
+        sum_lost += fma(n, epsilon, -all);
+        add(&square, &square_lost, all * epsilon);
+        add(&mean, &mean_lost, all * tanh(epsilon / 2.0)); /* e(e^e-1)/(e^e+1) */
     }
     sum += sum_lost;
     /* the plain sum of exactly representable steps is exact: 4 runs of 0.25 cost 1 */
@@ -193,17 +200,22 @@ double bb_kov_epsilon(size_t steps, const double *epsilon_t, double delta) {
 }
 
 double bb_kov_slack(size_t steps, const double *delta_t, double delta) {
+    return bb_kov_slack_repeated(steps, delta_t, NULL, delta);
+}
+
+double bb_kov_slack_repeated(size_t kinds, const double *delta_t, const double *times,
+                             double delta) {
     assert(delta >= 0.0 && delta < 1.0);
     double log_left = 0.0;
-    for (size_t t = 0; t < steps; t++) {
+    for (size_t t = 0; t < kinds; t++) {
         assert(delta_t[t] >= 0.0 && delta_t[t] <= 1.0);
-        log_left += log1p(-delta_t[t]);
+        if (delta_t[t] > 0.0) log_left += (times ? times[t] : 1.0) * log1p(-delta_t[t]);
     }
-    if (steps == 0 || log_left == 0.0) return delta;
+    if (log_left == 0.0) return delta;
     if (isinf(log_left)) return -1.0;
     const double all = log1p(-delta);
     /* each term has a relative error of at most steps + 2 units in the last place */
-    const double error = 0x1p-52 * ((double)steps + 4.0);
+    const double error = 0x1p-52 * ((double)kinds + 4.0);
     return -expm1(all * (1.0 - error) - log_left * (1.0 + error));
 }
 

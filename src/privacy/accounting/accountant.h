@@ -43,6 +43,12 @@ double bb_kov_epsilon(size_t steps, const double *epsilon_t, double delta);
  * delta~ with 1 - delta = (1 - delta~) prod (1 - delta_t), rounded down. Negative if
  * the delta_t alone exceed delta: then no epsilon is valid. 0 <= delta < 1. */
 double bb_kov_slack(size_t steps, const double *delta_t, double delta);
+/* Both for steps that are made times[t] times each, a count; NULL: once. The work does
+ * not depend on how often. */
+double bb_kov_epsilon_repeated(size_t kinds, const double *epsilon_t,
+                               const double *times, double delta);
+double bb_kov_slack_repeated(size_t kinds, const double *delta_t, const double *times,
+                             double delta);
 /* Scales the weights a_t > 0 to epsilon_t = c a_t with the largest c such that
  * bb_kov_epsilon(...) <= epsilon, by bisection, rounded down. BB_EUSAGE if steps = 0, a
  * weight or epsilon is not positive and finite, or delta is not in [0, 1). */

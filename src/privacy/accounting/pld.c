@@ -70,6 +70,17 @@ static double finer(double fineness, double gap) {
     return fmax(LAST_FINENESS, fineness * ratio);
 }
 
+/* Mixtures are priced by the sum over frequencies only. */
+static bb_status refuse(const bb_pld_direction *s) {
+    return bb_fail(
+        BB_EUSAGE,
+        "%.0f rounds, more than %d of them different, which hardly ever "
+        "matter or lose much at once, are too much work for accountant pld: "
+        "take at most %d different noise multipliers, by rounding them down, "
+        "or accountant rdp",
+        s->plan->rounds, BB_PLD_PLAN_MOST, BB_PLD_PLAN_MOST);
+}
+
 /* `least`: a lower bound of the other side, below which nothing has to be shown. */
 static bb_status find_epsilon(bb_pld_direction *s, double delta, double least,
                               double *upper, double *lower) {
@@ -89,6 +100,7 @@ static bb_status find_epsilon(bb_pld_direction *s, double delta, double least,
         const double before = *upper;
         s->tilt = saddle;
         if (!poor) status = bb_pld_direction_prepare(s, log_delta, before);
+        if (!status && !s->terms && s->plan->mixed) status = refuse(s);
         if (!status && (poor || !s->terms)) {
             s->tilt = fmax(s->tilt, saddle);
             status = bb_pld_direction_compose(s, delta, before, fineness);
@@ -99,7 +111,7 @@ static bb_status find_epsilon(bb_pld_direction *s, double delta, double least,
         if (*upper == 0.0 || *upper < 0.7 * before) continue;
         *lower = fmax(*lower, from_below(s, delta, *upper));
         const double gap = (*upper - *lower) / fmax(*upper, EPSILON_LEAST);
-        if (gap <= WANTED || fineness == LAST_FINENESS) break;
+        if (gap <= WANTED || fineness == LAST_FINENESS || s->plan->mixed) break;
         if (s->terms)
             poor = true;
         else
@@ -108,16 +120,16 @@ static bb_status find_epsilon(bb_pld_direction *s, double delta, double least,
     return BB_OK;
 }
 
-static bb_status side_epsilon(const bb_account *account, bb_direction direction,
+static bb_status side_epsilon(const bb_pld_plan *plan, bb_direction direction,
                               double delta, double *upper, double *lower) {
     const double least = *lower;
     bb_pld_direction s;
-    bb_status status = bb_pld_direction_open(&s, account, direction, GIVEN_UP * delta);
+    bb_status status = bb_pld_direction_open(&s, plan, direction, GIVEN_UP * delta);
     if (status) return status;
     *upper = *lower = 0.0;
     if (delta <= s.infinite)
         *upper = *lower = INFINITY;
-    else if (s.count)
+    else if (s.plan->count)
         status = find_epsilon(&s, delta, least, upper, lower);
     bb_pld_direction_close(&s);
     return status;
@@ -140,6 +152,7 @@ static bb_status find_delta(bb_pld_direction *s, double epsilon, double most,
         double up, down;
         s->tilt = saddle;
         if (!poor) status = bb_pld_direction_prepare(s, log(goal), epsilon);
+        if (!status && !s->terms && s->plan->mixed) status = refuse(s);
         if (!status && (poor || !s->terms)) {
             s->tilt = fmax(s->tilt, saddle);
             status = bb_pld_direction_compose(s, goal, scale, fineness);
@@ -151,7 +164,7 @@ static bb_status find_delta(bb_pld_direction *s, double epsilon, double most,
         const double left = *upper - s->infinite;
         if (left < 1e-2 * goal) continue;
         const double gap = (*upper - *lower) / left / (1.0 + saddle * epsilon);
-        if (gap <= WANTED || fineness == LAST_FINENESS) break;
+        if (gap <= WANTED || fineness == LAST_FINENESS || s->plan->mixed) break;
         if (s->terms)
             poor = true;
         else
@@ -161,7 +174,7 @@ static bb_status find_delta(bb_pld_direction *s, double epsilon, double most,
 }
 
 /* How much may be left out is known only afterwards, when less of it is. */
-static bb_status side_delta(const bb_account *account, bb_direction direction,
+static bb_status side_delta(const bb_pld_plan *plan, bb_direction direction,
                             double epsilon, double *upper, double *lower) {
     const double least = *lower;
     double lose = 0.0;
@@ -169,10 +182,10 @@ static bb_status side_delta(const bb_account *account, bb_direction direction,
         const bb_goal g = {NAN, epsilon};
         double most = -INFINITY;
         bb_pld_direction s;
-        bb_status status = bb_pld_direction_open(&s, account, direction, lose);
+        bb_status status = bb_pld_direction_open(&s, plan, direction, lose);
         if (status) return status;
         *upper = *lower = s.infinite;
-        if (s.count)
+        if (s.plan->count)
             most = bb_pld_direction_choose(
                 &s, &g, fmax(log(fmax(0.0, least - s.infinite)), -750.0));
         if (isfinite(most))
@@ -205,13 +218,13 @@ static bb_status renyi(bb_pld_direction *s, const bb_goal *goal, double *promise
 }
 
 /* *order: in, or NAN for the best. */
-static bb_status renyi_epsilon(const bb_account *account, bb_direction direction,
+static bb_status renyi_epsilon(const bb_pld_plan *plan, bb_direction direction,
                                double delta, double *epsilon, double *order) {
     bb_pld_direction s;
-    bb_status status = bb_pld_direction_open(&s, account, direction, 0.0);
+    bb_status status = bb_pld_direction_open(&s, plan, direction, 0.0);
     if (status) return status;
-    *epsilon = s.count ? INFINITY : 0.0;
-    if (s.count && delta > s.infinite) {
+    *epsilon = s.plan->count ? INFINITY : 0.0;
+    if (s.plan->count && delta > s.infinite) {
         const bb_goal g = {log(delta - s.infinite), NAN};
         status = renyi(&s, &g, epsilon, order);
         *epsilon = fmax(0.0, *epsilon);
@@ -220,14 +233,14 @@ static bb_status renyi_epsilon(const bb_account *account, bb_direction direction
     return status;
 }
 
-static bb_status renyi_delta(const bb_account *account, bb_direction direction,
+static bb_status renyi_delta(const bb_pld_plan *plan, bb_direction direction,
                              double epsilon, double *delta, double *order) {
     const bb_goal g = {NAN, epsilon};
     double value = -INFINITY;
     bb_pld_direction s;
-    bb_status status = bb_pld_direction_open(&s, account, direction, 0.0);
+    bb_status status = bb_pld_direction_open(&s, plan, direction, 0.0);
     if (status) return status;
-    if (s.count) status = renyi(&s, &g, &value, order);
+    if (s.plan->count) status = renyi(&s, &g, &value, order);
     *delta = fmin(1.0, s.infinite + exp(value) * (1.0 + 0x1p-50));
     bb_pld_direction_close(&s);
     return status;
@@ -235,25 +248,24 @@ static bb_status renyi_delta(const bb_account *account, bb_direction direction,
 
 /* -- both sides -- */
 
-static bool is_symmetric(const bb_account *account) {
-    for (size_t e = 0; e < account->count; e++)
-        if (!bb_privacy_loss_is_symmetric(&account->event[e], account->adjacency))
-            return false;
+static bool is_symmetric(const bb_pld_plan *plan) {
+    for (size_t e = 0; e < plan->laws; e++)
+        if (!bb_privacy_loss_is_symmetric(&plan->law[e], plan->adjacency)) return false;
     return true;
 }
 
 /* An answer about one side: the answer, and what goes with it. */
-typedef bb_status (*question)(const bb_account *, bb_direction, double, double *,
+typedef bb_status (*question)(const bb_pld_plan *, bb_direction, double, double *,
                               double *);
 
 /* The larger answer. The second question is asked with what went with the first one. */
-static bb_status both(const bb_account *account, question ask, double at, double *first,
+static bb_status both(const bb_pld_plan *plan, question ask, double at, double *first,
                       double *second) {
-    const bool symmetric = is_symmetric(account);
+    const bool symmetric = is_symmetric(plan);
     double most = -1.0, beside = *second;
     for (int d = 0; d < (symmetric ? 1 : 2); d++) {
         double a = 0.0, b = beside;
-        const bb_status status = ask(account, d ? BB_WITHOUT : BB_WITH, at, &a, &b);
+        const bb_status status = ask(plan, d ? BB_WITHOUT : BB_WITH, at, &a, &b);
         if (status) return status;
         if (a > most) {
             most = a;
@@ -265,43 +277,10 @@ static bb_status both(const bb_account *account, question ask, double at, double
     return BB_OK;
 }
 
-static bb_status known_epsilon(const bb_account *account, double delta, double *upper,
-                               double *lower) {
-    const bb_event *event = account->event;
-    double low = 0.0, high = 1.0, up, down;
-    bb_profile(event, account->adjacency, 0.0, &up, &down);
-    *upper = *lower = 0.0;
-    if (up <= delta) return BB_OK;
-    for (bb_profile(event, account->adjacency, high, &up, &down);
-         up > delta && high < 1e300;
-         bb_profile(event, account->adjacency, high, &up, &down))
-        high *= 2.0;
-    if (up > delta) { /* infinite loss alone has more */
-        *upper = *lower = INFINITY;
-        return BB_OK;
-    }
-    for (int k = 0; k < 100 && high - low > 1e-15 * high; k++) {
-        const double x = (low + high) / 2.0;
-        bb_profile(event, account->adjacency, x, &up, &down);
-        if (up > delta)
-            low = x;
-        else
-            high = x;
-    }
-    *upper = high;
-    for (double away = 1e-13; away < 1.0; away *= 4.0) {
-        *lower = high * (1.0 - away);
-        bb_profile(event, account->adjacency, *lower, &up, &down);
-        if (down > delta) return BB_OK;
-    }
-    *lower = 0.0;
-    return BB_OK;
-}
-
-/* A bound of delta at epsilon = 0: the sum of the events' own. */
-static double delta_at_zero(const bb_account *account) {
+/* Whether a bound of delta at epsilon = 0, the sum of the events' own, is not above. */
+static bool is_nothing(const bb_account *account, double delta) {
     double sum = 0.0;
-    for (size_t e = 0; e < account->count; e++) {
+    for (size_t e = 0; e < account->count && sum <= delta; e++) {
         const bb_event *event = &account->event[e];
         bb_event once = *event;
         double upper = 1.0, lower;
@@ -313,46 +292,89 @@ static double delta_at_zero(const bb_account *account) {
                     tanh(event->epsilon / (event->kind == BB_EVENT_STEP ? 2.0 : 4.0));
         sum += event->rounds * upper * (1.0 + 0x1p-40);
     }
-    return sum;
+    return sum <= delta;
+}
+
+/* The share of delta by which lower bounds of different rounds may be wrong, which is
+ * taken off. */
+#define SLACK 1e-4
+
+static bb_status ask_above(const bb_account *account, question ask, double at,
+                           double *first, double *second, bool *mixed) {
+    bb_pld_plan plan;
+    bb_status status = bb_pld_plan_open(&plan, account, BB_ABOVE, 0.0);
+    if (status) return status;
+    *mixed = plan.mixed;
+    status = both(&plan, ask, at, first, second);
+    bb_pld_plan_close(&plan);
+    return status;
+}
+
+static bb_status ask_below(const bb_account *account, question ask, double at,
+                           double slack, double *lower) {
+    bb_pld_plan plan;
+    double upper;
+    bb_status status = bb_pld_plan_open(&plan, account, BB_BELOW, slack);
+    if (status) return status;
+    *lower = 0.0;
+    status = both(&plan, ask, at, &upper, lower);
+    bb_pld_plan_close(&plan);
+    return status;
 }
 
 bb_status bb_pld_epsilon(const bb_account *account, double delta, double *upper,
                          double *lower) {
     assert(delta > 0.0 && delta < 1.0);
-    if (delta_at_zero(account) <= delta) {
-        *upper = *lower = 0.0;
+    bool mixed = false;
+    double unwanted;
+    const bool wanted = lower;
+    if (!wanted) lower = &unwanted;
+    *upper = *lower = 0.0;
+    if (is_nothing(account, delta)) return BB_OK;
+    if (account->count == 1 && bb_profile_knows(account->event, account->adjacency)) {
+        bb_profile_epsilon(account->event, account->adjacency, delta, upper, lower);
         return BB_OK;
     }
-    if (account->count == 1 && bb_profile_knows(account->event, account->adjacency))
-        return known_epsilon(account, delta, upper, lower);
-    *lower = 0.0;
-    return both(account, side_epsilon, delta, upper, lower);
+    const bb_status status =
+        ask_above(account, side_epsilon, delta, upper, lower, &mixed);
+    if (status || !mixed || !wanted || isinf(*upper)) return status;
+    const double slack = SLACK * fmin(delta, 1.0 - delta);
+    return ask_below(account, side_epsilon, delta + slack, slack, lower);
 }
 
 bb_status bb_pld_delta(const bb_account *account, double epsilon, double *upper,
                        double *lower) {
     assert(epsilon >= 0.0);
+    bool mixed = false;
     if (account->count == 1 && bb_profile_knows(account->event, account->adjacency)) {
         bb_profile(account->event, account->adjacency, epsilon, upper, lower);
         return BB_OK;
     }
     *lower = 0.0;
-    return both(account, side_delta, epsilon, upper, lower);
+    bb_status status = ask_above(account, side_delta, epsilon, upper, lower, &mixed);
+    if (status || !mixed || *upper == 0.0) return status;
+    const double slack = SLACK * *upper;
+    status = ask_below(account, side_delta, epsilon, slack, lower);
+    *lower = fmax(0.0, *lower - slack);
+    return status;
 }
 
 bb_status bb_pld_renyi_epsilon(const bb_account *account, double delta, double *epsilon,
                                double *order) {
+    bool mixed;
     *order = NAN;
-    return both(account, renyi_epsilon, delta, epsilon, order);
+    return ask_above(account, renyi_epsilon, delta, epsilon, order, &mixed);
 }
 
 bb_status bb_pld_renyi_delta(const bb_account *account, double epsilon, double *delta,
                              double *order) {
+    bool mixed;
     *order = NAN;
-    return both(account, renyi_delta, epsilon, delta, order);
+    return ask_above(account, renyi_delta, epsilon, delta, order, &mixed);
 }
 
 bb_status bb_pld_renyi_at(const bb_account *account, double order, double delta,
                           double *epsilon) {
-    return both(account, renyi_epsilon, delta, epsilon, &order);
+    bool mixed;
+    return ask_above(account, renyi_epsilon, delta, epsilon, &order, &mixed);
 }

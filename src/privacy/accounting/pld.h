@@ -28,7 +28,8 @@
 
 #include "privacy/accounting/account.h"
 
-/* As in account.h, events checked; the larger of the two directions. */
+/* As in account.h, events checked; the larger of the two directions. `lower` may be
+ * NULL: it is not asked for. */
 BB_MUST_CHECK bb_status bb_pld_epsilon(const bb_account *account, double delta,
                                        double *upper, double *lower);
 BB_MUST_CHECK bb_status bb_pld_delta(const bb_account *account, double epsilon,

@@ -2,39 +2,42 @@
 
 #include "base/memory.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
 #define MOST_EXCESS 12.0
 
 void bb_pld_direction_close(bb_pld_direction *s) {
-    for (size_t e = 0; s->law && e < s->count; e++) bb_privacy_loss_close(&s->law[e]);
+    for (size_t e = 0; s->law && e < s->plan->laws; e++)
+        bb_privacy_loss_close(&s->law[e]);
     bb_discrete_pld_close(&s->above);
     bb_discrete_pld_close(&s->below);
     free(s->law);
     free(s->terms);
-    free(s->times);
+    free(s->log_moment_of);
     *s = (bb_pld_direction){0};
 }
 
-bb_status bb_pld_direction_open(bb_pld_direction *out, const bb_account *account,
+bb_status bb_pld_direction_open(bb_pld_direction *out, const bb_pld_plan *plan,
                                 bb_direction direction, double lose) {
-    bb_pld_direction s = {0};
-    double log_finite = 0.0, log_kept = 0.0, rounds = 0.0;
-    bb_status status =
-        bb_allocate(&s.law, account->count, sizeof *s.law, "the accountant");
+    const size_t n = plan->laws + 1;
+    bb_pld_direction s = {.plan = plan};
+    double log_finite = 0.0, log_kept = 0.0;
+    bb_status status = bb_allocate(&s.law, n, sizeof *s.law, "the accountant");
     if (!status)
         status =
-            bb_allocate(&s.times, account->count, sizeof *s.times, "the accountant");
-    for (size_t e = 0; e < account->count; e++) rounds += account->event[e].rounds;
-    for (size_t e = 0; e < account->count && !status; e++) {
-        if (account->event[e].rounds == 0.0) continue;
-        bb_privacy_loss *law = &s.law[s.count];
-        s.times[s.count++] = account->event[e].rounds;
-        bb_privacy_loss_open(law, &account->event[e], account->adjacency, direction,
-                             lose / rounds);
-        log_finite += account->event[e].rounds * log1p(-law->infinite);
-        log_kept += account->event[e].rounds * log1p(-law->infinite - law->lost);
+            bb_allocate(&s.log_moment_of, n, sizeof *s.log_moment_of, "the accountant");
+    for (size_t e = 0; e < plan->laws && !status; e++)
+        bb_privacy_loss_open(&s.law[e], &plan->law[e], plan->adjacency, direction,
+                             lose / plan->rounds);
+    for (size_t f = 0; f < plan->count && !status; f++) {
+        const bb_pld_factor *x = &plan->factor[f];
+        const bb_privacy_loss *a = &s.law[x->law], *b = x->share > 0.0 ? a + 1 : a;
+        const double infinite = a->infinite + x->share * (b->infinite - a->infinite);
+        const double lost = a->lost + x->share * (b->lost - a->lost);
+        log_finite += x->times * log1p(-infinite);
+        log_kept += x->times * log1p(-infinite - lost);
     }
     s.infinite = -expm1(log_finite);
     s.lost = -expm1(log_kept) - s.infinite;
@@ -45,6 +48,10 @@ bb_status bb_pld_direction_open(bb_pld_direction *out, const bb_account *account
     return status;
 }
 
+double bb_pld_direction_small(const bb_pld_direction *s) {
+    return s->plan->mixed ? BB_PLD_DIRECTION_SMALL_MIXED : BB_PLD_DIRECTION_SMALL;
+}
+
 /* -- the moment at one c -- */
 
 /* log of max_L (1 - e^(-L))_+ e^(-c L) = c^c / (1 + c)^(1 + c) */
@@ -52,11 +59,32 @@ static double log_peak(double c) {
     return -c * log1p(1.0 / c) - log1p(c);
 }
 
+double bb_pld_factor_log_moment(const bb_pld_factor *x, const double *log_moment) {
+    if (x->share == 0.0) return log_moment[x->law];
+    const double a = log_moment[x->law], more = log_moment[x->law + 1] - a;
+    if (isinf(a) || isinf(more)) return INFINITY;
+    return more > 300.0 ? a + more + log(x->share) : a + log1p(x->share * expm1(more));
+}
+
+double bb_pld_factor_share(const bb_pld_factor *x, const double *log_moment) {
+    if (x->share == 0.0) return 0.0;
+    const double more = log_moment[x->law + 1] - log_moment[x->law];
+    return x->share / (x->share + (1.0 - x->share) * exp(-more));
+}
+
+static double sum_moments(const bb_pld_direction *s) {
+    double sum = 0.0;
+    for (size_t f = 0; f < s->plan->count; f++)
+        sum += s->plan->factor[f].times *
+               bb_pld_factor_log_moment(&s->plan->factor[f], s->log_moment_of);
+    return sum;
+}
+
 /* A c too far out for the nodes of its quadrature promises nothing. */
 static double moment(bb_pld_direction *s, double c) {
-    double sum = 0.0;
-    for (size_t e = 0; e < s->count; e++)
-        sum += s->times[e] * bb_privacy_loss_moment(&s->law[e], c);
+    for (size_t e = 0; e < s->plan->laws; e++)
+        s->log_moment_of[e] = bb_privacy_loss_moment(&s->law[e], c);
+    const double sum = sum_moments(s);
     if (s->tried < BB_PLD_DIRECTION_TRIED) {
         s->tried_tilt[s->tried] = c;
         s->tried_moment[s->tried++] = sum;
@@ -79,12 +107,19 @@ bb_status bb_pld_direction_bound_safely(bb_pld_direction *s, const bb_goal *g, d
     double bound = log_peak(c), error = 0x1p-50 * fabs(bound);
     *value = bb_pld_direction_bound(s, g, c);
     if (isinf(*value)) return BB_OK; /* too many nodes */
-    for (size_t e = 0; e < s->count; e++) {
+    for (size_t e = 0; e < s->plan->laws; e++) {
         bb_privacy_loss *law = &s->law[e];
         const bb_status status = bb_privacy_loss_tilt(law, c, 0.0);
         if (status) return status;
-        bound += s->times[e] * law->log_moment;
-        error += s->times[e] * (law->error + 0x1p-50 * fabs(law->log_moment));
+        s->log_moment_of[e] = law->log_moment;
+    }
+    for (size_t f = 0; f < s->plan->count; f++) {
+        const bb_pld_factor *x = &s->plan->factor[f];
+        const bb_privacy_loss *law = &s->law[x->law];
+        const double log_moment = bb_pld_factor_log_moment(x, s->log_moment_of);
+        const double wrong = fmax(law->error, x->share > 0.0 ? law[1].error : 0.0);
+        bound += x->times * log_moment;
+        error += x->times * (wrong + 0x1p-50 * fabs(log_moment));
     }
     error += 0x1p-50 * (isnan(g->epsilon) ? fabs(g->log_delta) : c * g->epsilon);
     *value = promise(g, c, bound + error);
@@ -161,9 +196,9 @@ double bb_pld_direction_log_aliases(const bb_pld_direction *s, double period,
 
 /* The shortest period with which neither kind of alias counts, for c = tilt. */
 static double period_of(bb_pld_direction *s, double log_delta, double epsilon) {
-    double period = (BB_PLD_DIRECTION_SMALL - log_delta) / s->tilt;
+    double period = (bb_pld_direction_small(s) - log_delta) / s->tilt;
     for (int k = 0; k < 60 && bb_pld_direction_log_aliases(s, period, epsilon) >
-                                  log_delta - BB_PLD_DIRECTION_SMALL;
+                                  log_delta - bb_pld_direction_small(s);
          k++)
         period *= 1.15;
     return period;
@@ -198,7 +233,12 @@ bb_status bb_pld_direction_compose(bb_pld_direction *s, double delta, double eps
     bb_status status = BB_OK;
     free(s->terms);
     s->terms = NULL;
-    for (size_t e = 0; e < s->count; e++) plan.rounds += s->times[e];
+    double *times = s->log_moment_of; /* each factor is a law */
+    assert(!s->plan->mixed);
+    for (size_t e = 0; e < s->plan->laws; e++) times[e] = 0.0;
+    for (size_t f = 0; f < s->plan->count; f++)
+        times[s->plan->factor[f].law] += s->plan->factor[f].times;
+    plan.rounds = s->plan->rounds;
     /* as far as is known from the last time */
     plan.epsilon =
         fmax(fmax(epsilon, 1e-9), bb_discrete_pld_quantile(&s->above, 0.75) -
@@ -208,10 +248,10 @@ bb_status bb_pld_direction_compose(bb_pld_direction *s, double delta, double eps
     if (!s->above.ratio) status = bb_discrete_pld_room(&s->above);
     if (!status && !s->below.ratio) status = bb_discrete_pld_room(&s->below);
     if (!status)
-        status = bb_discrete_pld_compose(&s->above, BB_ABOVE, s->count, s->law,
-                                         s->times, plan);
+        status = bb_discrete_pld_compose(&s->above, BB_ABOVE, s->plan->laws, s->law,
+                                         times, plan);
     if (!status)
-        status = bb_discrete_pld_compose(&s->below, BB_BELOW, s->count, s->law,
-                                         s->times, plan);
+        status = bb_discrete_pld_compose(&s->below, BB_BELOW, s->plan->laws, s->law,
+                                         times, plan);
     return status;
 }

@@ -3,8 +3,8 @@
 #ifndef BB_PRIVACY_PLD_DIRECTION_H
 #define BB_PRIVACY_PLD_DIRECTION_H
 
-#include "privacy/accounting/account.h"
 #include "privacy/accounting/pld_discrete.h"
+#include "privacy/accounting/pld_plan.h"
 #include "privacy/accounting/privacy_loss.h"
 
 #include <complex.h>
@@ -13,15 +13,17 @@
 /* Where the sum over frequencies may end, and the terms k != 0 be forgotten, relative
  * to delta: e^-22 = 2.8e-10. */
 #define BB_PLD_DIRECTION_SMALL 22.0
+/* Where the laws are mixtures, and their bounds not closer than that. */
+#define BB_PLD_DIRECTION_SMALL_MIXED 8.0
 enum { BB_PLD_DIRECTION_TRIED = 256 };
 
 typedef struct bb_pld_direction {
-    size_t count;
-    bb_privacy_loss *law; /* count */
-    double *times;        /* count */
-    double infinite;      /* P(L = infinity) */
-    double lost;          /* of what the laws leave out */
-    size_t tried;         /* what was learnt while c was chosen */
+    const bb_pld_plan *plan;
+    bb_privacy_loss *law;  /* of the plan's laws */
+    double *log_moment_of; /* of each law, while they are added up */
+    double infinite;       /* P(L = infinity) */
+    double lost;           /* of what the laws leave out */
+    size_t tried;          /* what was learnt while c was chosen */
     double tried_tilt[BB_PLD_DIRECTION_TRIED], tried_moment[BB_PLD_DIRECTION_TRIED];
     double tilt, log_moment;
     double step;           /* of the frequencies */
@@ -35,9 +37,13 @@ typedef struct bb_pld_direction {
 
 /* Of large losses that are too rare to matter a mass of `lose` may be left out. */
 BB_MUST_CHECK bb_status bb_pld_direction_open(bb_pld_direction *side,
-                                              const bb_account *account,
+                                              const bb_pld_plan *plan,
                                               bb_direction direction, double lose);
 void bb_pld_direction_close(bb_pld_direction *side);
+/* By the logs of the moments of the plan's laws, those of a factor; and the share of the
+ * second law in it after the tilt to which the moments belong. */
+double bb_pld_factor_log_moment(const bb_pld_factor *factor, const double *log_moment);
+double bb_pld_factor_share(const bb_pld_factor *factor, const double *log_moment);
 
 /* What one c promises: an epsilon at delta, or a log delta at epsilon. */
 typedef struct bb_goal {
@@ -65,6 +71,9 @@ void bb_pld_direction_set_period(bb_pld_direction *side, double log_delta,
 /* log of the sum of the terms k != 0 at epsilon, for a period A. */
 double bb_pld_direction_log_aliases(const bb_pld_direction *side, double period,
                                     double epsilon);
+
+/* How small the end and the aliases are to be. */
+double bb_pld_direction_small(const bb_pld_direction *side);
 
 /* The sum over frequencies for profiles near (epsilon, delta), at the tilt or another.
  * Where it would be too much work there are no terms: then bb_pld_direction_compose. */

@@ -2,17 +2,33 @@
 #include "privacy/accounting/pld_direction.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 
-static const double most_frequencies = 0x1p24, most_work = 3e7;
+static const double most_frequencies = 0x1p24, most_work = 3e7, most_mixed = 1.5e8,
+                    most_below = 7e8;
 
 /* -- the end of the sum over frequencies -- */
 
 /* A bound of |product of phi| from omega on. */
 static double log_envelope(const bb_pld_direction *s, double omega) {
-    double sum = 0.0;
-    for (size_t e = 0; e < s->count; e++)
-        sum += s->times[e] * log(bb_privacy_loss_envelope(&s->law[e], omega));
+    double sum = 0.0, before = 1.0, after = NAN; /* of a law and the one after it */
+    size_t at = SIZE_MAX, next = SIZE_MAX;
+    for (size_t f = 0; f < s->plan->count; f++) {
+        const bb_pld_factor *x = &s->plan->factor[f];
+        if (x->law != at)
+            before = x->law == next ? after
+                                    : bb_privacy_loss_envelope(&s->law[x->law], omega);
+        at = x->law;
+        double bound = before;
+        if (x->share > 0.0) {
+            if (next != at + 1)
+                after = bb_privacy_loss_envelope(&s->law[at + 1], omega);
+            next = at + 1;
+            bound += bb_pld_factor_share(x, s->log_moment_of) * (after - before);
+        }
+        sum += x->times * log(bound);
+    }
     return sum;
 }
 
@@ -33,12 +49,18 @@ static double log_end(const bb_pld_direction *s, double n) {
 /* Whether the work of n frequencies, in nodes, is not too much: each takes part in some
  * dozens of profiles, and each law has to be raised to its power. */
 static bool is_bearable(const bb_pld_direction *s, double n) {
-    double left = most_work / n - 600.0;
-    for (size_t e = 0; e < s->count && left > 0.0; e++) {
+    const bool mixed = s->plan->mixed;
+    const double a_law = mixed ? 30.0 : 100.0;
+    const double most = !mixed                       ? most_work
+                        : s->plan->bound == BB_ABOVE ? most_mixed
+                                                     : most_below;
+    double left = most / n - 600.0;
+    if (mixed) left -= 10.0 * (double)s->plan->count;
+    for (size_t e = 0; e < s->plan->laws && left > 0.0; e++) {
         const size_t limit = (size_t)fmin(left, 0x1p22);
         const size_t nodes = bb_privacy_loss_nodes(&s->law[e], n * s->step, limit);
         if (nodes > BB_PRIVACY_LOSS_NODES_MOST) return false;
-        left -= 100.0 + (double)nodes;
+        left -= a_law + (double)nodes;
     }
     return left >= 0.0;
 }
@@ -47,9 +69,13 @@ static bool is_bearable(const bb_pld_direction *s, double n) {
  * that is bearable. */
 static bool choose_frequencies(bb_pld_direction *s, double log_delta, double epsilon) {
     double n = 4.0, moment = 0.0;
-    for (size_t e = 0; e < s->count; e++) moment += s->times[e] * s->law[e].log_moment;
+    for (size_t e = 0; e < s->plan->laws; e++)
+        s->log_moment_of[e] = s->law[e].log_moment;
+    for (size_t f = 0; f < s->plan->count; f++)
+        moment += s->plan->factor[f].times *
+                  bb_pld_factor_log_moment(&s->plan->factor[f], s->log_moment_of);
     /* the scale of bb_pld_direction_profile() */
-    const double goal_end = log_delta - BB_PLD_DIRECTION_SMALL - moment +
+    const double goal_end = log_delta - bb_pld_direction_small(s) - moment +
                             s->tilt * epsilon + log(BB_TWO_PI / s->step);
     while (n < most_frequencies && log_end(s, n) > goal_end) n = ceil(n * 1.25);
     s->frequencies = (size_t)n;
@@ -59,25 +85,85 @@ static bool choose_frequencies(bb_pld_direction *s, double log_delta, double eps
 
 /* -- the terms -- */
 
-/* terms[k] *= phi_e^times; and their relative rounding errors. */
-static bb_status multiply(bb_pld_direction *s, size_t e, double *error, double *re,
-                          double *im) {
-    bb_privacy_loss *law = &s->law[e];
-    const double times = s->times[e];
+/* phi - 1 of a law at the frequencies. */
+typedef struct spectrum {
+    size_t law;
+    double *re, *im;
+} spectrum;
+
+static bb_status fill_spectrum(bb_pld_direction *s, size_t law, spectrum *out) {
+    if (out->law == law) return BB_OK;
+    out->law = law;
     const bb_status status =
-        bb_privacy_loss_tilt(law, s->tilt, (double)s->frequencies * s->step);
-    if (status) return status;
-    bb_privacy_loss_spectrum(law, 0.0, s->step, s->frequencies, re, im);
+        bb_privacy_loss_tilt(&s->law[law], s->tilt, (double)s->frequencies * s->step);
+    if (!status)
+        bb_privacy_loss_spectrum(&s->law[law], 0.0, s->step, s->frequencies, out->re,
+                                 out->im);
+    s->log_moment_of[law] = s->law[law].log_moment;
+    return status;
+}
+
+/* terms[k] *= phi^times; and their relative rounding errors. */
+static void multiply(bb_pld_direction *s, const spectrum *x, double times,
+                     double *error) {
+    const double slip = s->law[x->law].slip;
     for (size_t k = 0; k < s->frequencies; k++) {
-        const double omega = (double)k * s->step;
+        const double omega = (double)k * s->step, re = x->re[k], im = x->im[k];
         /* near phi = 1, and away from it */
-        const double more = re[k] * (2.0 + re[k]) + im[k] * im[k];
-        const double log_size = more > -0.5
-                                    ? fmin(0.0, 0.5 * log1p(more))
-                                    : fmax(-1e3, log(hypot(1.0 + re[k], im[k])));
-        const double angle = remainder(times * atan2(im[k], 1.0 + re[k]), BB_TWO_PI);
-        error[k] += times * omega * law->slip / fmax(exp(log_size), 1e-30);
+        const double more = re * (2.0 + re) + im * im;
+        const double log_size = more > -0.5 ? fmin(0.0, 0.5 * log1p(more))
+                                            : fmax(-1e3, log(hypot(1.0 + re, im)));
+        const double angle = remainder(times * atan2(im, 1.0 + re), BB_TWO_PI);
+        error[k] += times * omega * slip / fmax(exp(log_size), 1e-30);
         s->terms[k] *= exp(times * log_size) * (cos(angle) + I * sin(angle));
+    }
+}
+
+/* The same of a mixture of two laws. Powers are by squaring: there are many factors,
+ * and each of them is there only a few times. */
+static void multiply_mixture(bb_pld_direction *s, const spectrum *a, const spectrum *b,
+                             const bb_pld_factor *x, double *error) {
+    const double share = bb_pld_factor_share(x, s->log_moment_of);
+    const bb_privacy_loss *first = &s->law[a->law], *second = &s->law[b->law];
+    const double slip = fmax(first->slip, second->slip);
+    const double wrong = 0x1p-48 + first->error + second->error; /* the share's, too */
+    for (size_t k = 0; k < s->frequencies; k++) {
+        double re = 1.0 + a->re[k] + share * (b->re[k] - a->re[k]);
+        double im = a->im[k] + share * (b->im[k] - a->im[k]);
+        double tr = creal(s->terms[k]), ti = cimag(s->terms[k]);
+        error[k] += x->times * ((double)k * s->step * slip + wrong) /
+                    fmax(sqrt(re * re + im * im), 1e-30);
+        for (double left = x->times; left > 0.0; left = floor(left / 2.0)) {
+            if (fmod(left, 2.0) == 1.0) {
+                const double t = tr * re - ti * im;
+                ti = tr * im + ti * re;
+                tr = t;
+            }
+            const double square = re * re - im * im;
+            im = 2.0 * re * im;
+            re = square;
+        }
+        s->terms[k] = tr + I * ti;
+    }
+}
+
+static bb_status multiply_all(bb_pld_direction *s, double *error, double *work) {
+    const size_t n = s->frequencies;
+    spectrum a = {SIZE_MAX, work, work + n}, b = {SIZE_MAX, work + 2 * n, work + 3 * n};
+    for (size_t f = 0; f < s->plan->count; f++) {
+        const bb_pld_factor *x = &s->plan->factor[f];
+        if (x->law == b.law) {
+            const spectrum c = a;
+            a = b;
+            b = c;
+        }
+        bb_status status = fill_spectrum(s, x->law, &a);
+        if (!status && x->share > 0.0) status = fill_spectrum(s, x->law + 1, &b);
+        if (status) return status;
+        if (x->share > 0.0)
+            multiply_mixture(s, &a, &b, x, error);
+        else
+            multiply(s, &a, x->times, error);
     }
     return BB_OK;
 }
@@ -86,20 +172,22 @@ static bb_status fill_terms(bb_pld_direction *s) {
     double *work = NULL;
     const size_t n = s->frequencies;
     bb_status status = bb_allocate(&s->terms, n, sizeof *s->terms, "the accountant");
-    if (!status) status = bb_allocate(&work, 3 * n, sizeof *work, "the accountant");
+    if (!status) status = bb_allocate(&work, 5 * n, sizeof *work, "the accountant");
     double *error = work;
     for (size_t k = 0; k < n && !status; k++) {
         const double complex at = s->tilt + I * ((double)k * s->step);
         s->terms[k] = (k ? 2.0 : 1.0) / (at * (at + 1.0));
         error[k] = 0x1p-48;
     }
-    for (size_t e = 0; e < s->count && !status; e++)
-        status = multiply(s, e, error, work + n, work + 2 * n);
+    if (!status) status = multiply_all(s, error, work + n);
     s->log_moment = 0.0;
     s->relative = 0x1p-46;
-    for (size_t e = 0; e < s->count && !status; e++) {
-        s->log_moment += s->times[e] * s->law[e].log_moment;
-        s->relative += s->times[e] * s->law[e].error;
+    for (size_t f = 0; f < s->plan->count && !status; f++) {
+        const bb_pld_factor *x = &s->plan->factor[f];
+        const bb_privacy_loss *law = &s->law[x->law];
+        s->log_moment += x->times * bb_pld_factor_log_moment(x, s->log_moment_of);
+        s->relative +=
+            x->times * fmax(law->error, x->share > 0.0 ? law[1].error + 0x1p-50 : 0.0);
     }
     s->rounding = s->turning = 0.0;
     for (size_t k = 0; k < s->frequencies && !status; k++) {
@@ -155,7 +243,7 @@ bb_status bb_pld_direction_prepare(bb_pld_direction *s, double log_delta,
     free(s->terms);
     s->terms = NULL;
     bb_pld_direction_set_period(s, log_delta, epsilon);
-    for (size_t e = 0; e < s->count; e++) {
+    for (size_t e = 0; e < s->plan->laws; e++) {
         const bb_status status = bb_privacy_loss_tilt(&s->law[e], s->tilt, 0.0);
         if (status) return status;
     }

@@ -17,6 +17,7 @@ static double complex closed(const bb_privacy_loss *law, double omega) {
     switch (law->kind) {
     case BB_PRIVACY_LOSS_GAUSSIAN: {
         const double square = law->mu * law->mu / 2.0, share = 1.0 - law->atom;
+        if (square * omega * omega > 50.0) return -share; /* e^-50 is nothing to 1 */
         const double complex turn = turn_less_one(square * omega * (2.0 * c + 1.0));
         const double fall = expm1(-square * omega * omega);
         return share * (turn + fall * (1.0 + turn));

@@ -61,6 +61,9 @@ static double mirrored(double q, double mu, double epsilon, double *size) {
     return fmax(0.0, gain - centre - loss);
 }
 
+/* So many numbers of times a task is picked are summed up in a standard deviation. */
+#define A_DEVIATION 256.0
+
 /* Weights of the binomial outwards from its mode, by their ratios, then normalised. */
 static double picked(double rounds, double q, double mu, double epsilon) {
     const double mode = floor((rounds + 1.0) * q), odds = q / (1.0 - q);
@@ -78,6 +81,56 @@ static double picked(double rounds, double q, double mu, double epsilon) {
         sum += weight * bb_gdp_delta(sqrt(k) * mu, epsilon);
     }
     return sum / total + 1e-50;
+}
+
+/* (1 + u) log(1 + u) - u, |u| <= 1 */
+static double entropy_rest(double u) {
+    if (fabs(u) >= 0.1) return (1.0 + u) * log1p(u) - u;
+    double power = u * u, sum = 0.0;
+    for (int k = 2; k < 18; k++) {
+        sum += power / ((double)k * (k - 1));
+        power *= -u;
+    }
+    return sum;
+}
+
+/* The binomial from its mean on, in blocks of k in one direction. Stirling's formula
+ * for its weights, with what a block's slope adds to B times that of its middle, is
+ * good to BLOCK_ERROR. *up and *down: the sums with delta at either end. */
+#define BLOCK_ERROR 1e-5
+#define FAR_OUT     140.0 /* a Chernoff bound of e^-140 */
+static void add_blocks(const bb_event *event, double mu, double epsilon, double block,
+                       double *total, double *up, double *down) {
+    const double mean = event->rounds * event->rate, rest = event->rounds - mean;
+    double before = bb_gdp_delta(sqrt(round(mean)) * mu, epsilon);
+    for (double k = round(mean);; k += block) {
+        const double from = k - mean + (block - 1.0) / 2.0;
+        const double u = from / mean, v = -from / rest;
+        const double excess = mean * entropy_rest(u) + rest * entropy_rest(v);
+        if (excess > FAR_OUT) return;
+        const double slope = (log1p(v) - log1p(u)) / 2.0;
+        const double lean =
+            slope != 0.0 ? sinh(slope * block) / sinh(slope) / block : 1.0;
+        const double weight = exp(-excess) * lean / sqrt((1.0 + u) * (1.0 + v));
+        const double after = bb_gdp_delta(sqrt(k + block) * mu, epsilon);
+        *total += weight;
+        *up += weight * fmax(before, after);
+        *down += weight * fmin(before, after);
+        before = after;
+    }
+}
+
+/* Where there are so many k that blocks of them are nearly one; *size: half of what
+ * lies between the bounds. */
+static double picked_in_blocks(const bb_event *event, double mu, double epsilon,
+                               double block, double *size) {
+    double total = 0.0, up = 0.0, down = 0.0;
+    add_blocks(event, mu, epsilon, block, &total, &up, &down);
+    add_blocks(event, mu, epsilon, -block, &total, &up, &down);
+    up *= (1.0 + 2.1 * BLOCK_ERROR) / total;
+    down *= (1.0 - 2.1 * BLOCK_ERROR) / total;
+    *size = (up - down) / 2.0 + 1e-50;
+    return (up + down) / 2.0;
 }
 
 /* The chi^2 where the task's absence is e^epsilon times likelier than its presence, and
@@ -133,8 +186,11 @@ static double round_delta(const bb_event *event, bb_adjacency adjacency, double 
     if (q == 0.0 || mu == 0.0) return 0.0;
     if (q == 1.0)
         return bb_gdp_delta(sqrt(event->rounds) * (1.0 + 0x1p-51) * mu, epsilon);
-    if (event->sampling == BB_SAMPLING_FIXED_VISIBLE)
-        return picked(event->rounds, q, mu, epsilon);
+    if (event->sampling == BB_SAMPLING_FIXED_VISIBLE) {
+        const double block = floor(sqrt(event->rounds * q * (1.0 - q)) / A_DEVIATION);
+        return block > 1.0 ? picked_in_blocks(event, mu, epsilon, block, size)
+                           : picked(event->rounds, q, mu, epsilon);
+    }
     if (event->sampling == BB_SAMPLING_FIXED_HIDDEN)
         return amplified(q, event->replace, epsilon);
     if (adjacency == BB_ADD_REMOVE) return amplified(q, mu, epsilon);
@@ -157,4 +213,35 @@ void bb_profile(const bb_event *event, bb_adjacency adjacency, double epsilon,
     const double error = size + delta * 0x1p-34;
     *upper = fmin(1.0, delta + error + (delta > 0.0 ? DBL_MIN : 0.0));
     *lower = fmax(0.0, delta - error);
+}
+
+void bb_profile_epsilon(const bb_event *event, bb_adjacency adjacency, double delta,
+                        double *upper, double *lower) {
+    double low = 0.0, high = 1.0, up, down;
+    bb_profile(event, adjacency, 0.0, &up, &down);
+    *upper = *lower = 0.0;
+    if (up <= delta) return;
+    for (bb_profile(event, adjacency, high, &up, &down); up > delta && high < 1e300;
+         bb_profile(event, adjacency, high, &up, &down))
+        high *= 2.0;
+    if (up > delta) { /* infinite loss alone has more */
+        *upper = *lower = INFINITY;
+        return;
+    }
+    for (int k = 0; k < 100 && high - low > 1e-15 * high; k++) {
+        const double x = (low + high) / 2.0;
+        bb_profile(event, adjacency, x, &up, &down);
+        if (up > delta)
+            low = x;
+        else
+            high = x;
+    }
+    *upper = high;
+    for (double away = 1e-13; away < 1.0; away *= 4.0) {
+        *lower = high * (1.0 - away);
+        bb_profile(event, adjacency, *lower, &up, &down);
+        if (down > delta) return;
+    }
+    *lower = 0.0;
+    return;
 }

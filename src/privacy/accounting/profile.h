@@ -11,7 +11,8 @@
  * tasks take part or the cohort is visible, once under any sampling; Wishart noise once
  * under add-remove. */
 bool bb_profile_knows(const bb_event *event, bb_adjacency adjacency);
-/* delta at epsilon >= 0: never below truth, and a lower bound, both within 1e-9.
+/* delta at epsilon >= 0: never below truth, and a lower bound, both within 1e-9; of a
+ * visible cohort over very many rounds as close as blocks of the binomial are.
  *
  * All tasks: bb_gdp_delta. Once, with rate q: q delta_mu(log(1 + (e^epsilon - 1) / q)),
  * for Poisson samples under add-remove (Balle, Barthe, Gaboardi 2018, theorem 8; the
@@ -23,5 +24,8 @@ bool bb_profile_knows(const bb_event *event, bb_adjacency adjacency);
  * difference of. */
 void bb_profile(const bb_event *event, bb_adjacency adjacency, double epsilon,
                 double *upper, double *lower);
+/* The other way round: the least epsilon at 0 < delta < 1, from both sides. */
+void bb_profile_epsilon(const bb_event *event, bb_adjacency adjacency, double delta,
+                        double *upper, double *lower);
 
 #endif
