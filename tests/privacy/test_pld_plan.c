@@ -113,7 +113,7 @@ static void few_laws(void **state) {
 static void epsilon_of(bb_adjacency adjacency, size_t count, const bb_event *event,
                        bb_answer *answer) {
     const bb_account account = {adjacency, count, event};
-    assert_ok(bb_account_epsilon(&account, BB_ACCOUNTANT_PLD, 1e-6, answer));
+    assert_ok(bb_pld_epsilon(&account, 1e-6, &answer->upper, &answer->lower));
     assert_true(answer->lower <= answer->upper);
 }
 
@@ -163,7 +163,7 @@ static void unequal(void **state) {
         bb_answer renyi, delta;
         assert_ok(bb_account_epsilon(&account, BB_ACCOUNTANT_RDP, 1e-6, &renyi));
         assert_true(renyi.upper >= all.lower && renyi.upper < 1.5 * all.upper);
-        assert_ok(bb_account_delta(&account, BB_ACCOUNTANT_PLD, all.upper, &delta));
+        assert_ok(bb_pld_delta(&account, all.upper, &delta.upper, &delta.lower));
         assert_true(delta.lower <= 1e-6 && delta.upper >= 0.97e-6);
         assert_true(delta.upper <= 1.01e-6);
         test_free(event);
@@ -308,9 +308,8 @@ static void selections(void **state) {
     const bb_account account = {BB_REPLACE_ONE, 1, &event};
     bb_answer answer, kov;
     assert_ok(bb_account_epsilon(&account, BB_ACCOUNTANT_AUTO, 1e-5, &answer));
-    assert_true(answer.upper / answer.lower - 1.0 <= 1e-3);
     assert_ok(bb_account_epsilon(&account, BB_ACCOUNTANT_KOV, 1e-5, &kov));
-    assert_true(kov.upper >= answer.lower && kov.upper < 4.0 * answer.upper);
+    assert_true(kov.upper >= answer.upper && kov.upper < 4.0 * answer.upper);
 }
 
 int main(void) {
