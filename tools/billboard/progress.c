@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST_BAR = 30, LEAST_BAR = 5, LINE = 200, TIME = 32 };
+enum { MOST_BAR = 30, LEAST_BAR = 5, LINE = 256, TIME = 32 };
 static const double interval = 0.1;
 
 static double now(void) {
