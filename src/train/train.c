@@ -372,13 +372,19 @@ static void compare_linear(experiment *e, scores *s) {
 
 /* -- writing -- */
 
+/* What a file says, for its name, which is never public. */
+static int set_content(json_t *options, const char *name, json_t *content) {
+    return json_object_set_new(options, name,
+                               content ? json_incref(content) : json_null());
+}
+
 /* The same run again, with the same data: ranges and levels themselves for the names of
  * their files. */
 static json_t *public_options(const experiment *e) {
     const bb_population *p = &e->population;
     json_t *options = bb_train_json(e->request, true);
-    if (options && ((p->ranges && json_object_set(options, "scale", p->ranges)) ||
-                    (p->levels && json_object_set(options, "categories", p->levels)))) {
+    if (options && (set_content(options, "scale", p->ranges) ||
+                    (p->levels && set_content(options, "categories", p->levels)))) {
         json_decref(options);
         options = NULL;
     }
