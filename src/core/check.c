@@ -112,9 +112,46 @@ static bb_status check_shares(const bb_run *run) {
     return BB_OK;
 }
 
+static bool takes_batch(const bb_public *pub, const bb_method *method) {
+    const bool outputs = !bb_loss_is_solved(pub->loss, pub->network);
+    return method->takes & BB_TAKES_BATCH ||
+           (outputs && method->takes & BB_TAKES_BATCH_OF_OUTPUTS);
+}
+
+bb_status bb_run_check_wishes(const bb_run *run) {
+    const bb_public *pub = &run->pub;
+    bool schedule = false, batch = false, asks = false;
+    for (size_t k = 0; k < run->phases; k++) {
+        const bb_method *method = run->phase[k].method;
+        const uint32_t rounds = run->phase[k].rounds;
+        if (rounds && !(method->takes & BB_TAKES_ROUNDS))
+            return bb_fail(BB_EUSAGE,
+                           "method %s makes its own rounds, or none: rounds cannot be "
+                           "chosen",
+                           method->name);
+        schedule = schedule || method->takes & BB_TAKES_SCHEDULE;
+        batch = batch || takes_batch(pub, method);
+        asks = asks || method->kind != BB_METHOD_ALONE;
+    }
+    if (pub->schedule && !schedule)
+        return bb_fail(BB_EUSAGE,
+                       "method %s spreads its budget by itself, or has none: the "
+                       "schedule cannot be chosen",
+                       run->phase[0].method->name);
+    if (pub->batch && !batch)
+        return bb_fail(BB_EUSAGE, "method %s makes no steps over batches of rows",
+                       run->phase[0].method->name);
+    if (pub->sampling != BB_SAMPLING_ALL && !asks)
+        return bb_fail(BB_EUSAGE,
+                       "method %s asks nobody in rounds: --sampling has no meaning",
+                       run->phase[0].method->name);
+    return BB_OK;
+}
+
 bb_status bb_run_check(const bb_run *run) {
     bb_status status = check_phases(run);
     if (!status) status = check_shares(run);
+    if (!status) status = bb_run_check_wishes(run);
     if (!status) status = check_clusters(run);
     for (size_t k = 0; !status && k < run->phases; k++) {
         status = check_method(run, run->phase[k].method);

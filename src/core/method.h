@@ -160,6 +160,15 @@ enum {
                       BB_SUPPORTS_MULTILABEL | BB_SUPPORTS_NETWORKS
 };
 
+/* What of a run's wishes a method heeds; the others are refused (bb_run_check). */
+enum {
+    BB_TAKES_ROUNDS = 1,           /* how many */
+    BB_TAKES_SCHEDULE = 2,         /* and how the budget is spread over them */
+    BB_TAKES_BATCH = 4,            /* steps over batches of rows */
+    BB_TAKES_BATCH_OF_OUTPUTS = 8, /* the same, where it has no exact solver: several
+                                      outputs and networks */
+};
+
 /* What a run reached, for the operator; NAN where it has no meaning. */
 typedef struct bb_outcome {
     double objective, gap;
@@ -170,7 +179,7 @@ struct bb_method {
     const char *name, *summary;
     int variant; /* for a file that implements several methods: which one */
     bb_method_kind kind;
-    unsigned losses;
+    unsigned losses, takes;
     bool own_noise; /* train draws noise that protects rows from task->random */
     bool draws;     /* train or finish draw from task->random, which rows to look at */
     bool clustered; /* its shared model is one for each cluster */
@@ -221,6 +230,9 @@ struct bb_method {
      * what the next phase starts from. clustered: clusters x parameters. */
     const double *(*shared)(const bb_view *view);
     void (*outcome)(const bb_view *view, bb_outcome *outcome); /* optional */
+    /* Optional: after the last round, a sentence on what the billboard tells about the
+     * method's success; NULL: nothing. A function of the billboard: public, and free. */
+    const char *(*note)(const bb_view *view);
 };
 
 /* Where the models of a cluster start, parameters numbers; NULL: zero. */

@@ -237,6 +237,8 @@ static bb_status collect(conversation *c) {
         outcome->gap += c->gap[i];
     }
     if (c->method->outcome) c->method->outcome(&c->view, outcome);
+    const char *note = c->method->note ? c->method->note(&c->view) : NULL;
+    if (note) c->result->note = note;
     keep_shared(c);
     c->result->rounds += c->billboard.releases;
     return BB_OK;

@@ -61,11 +61,12 @@ typedef struct bb_result {
                           model; public */
     bb_plan plan;
     bb_outcome outcome;
-    uint32_t rounds; /* really run */
-    bool shares;     /* some phase had such a model, or the run a start */
-    bool *asked;     /* tasks: took part in some round; NULL without sampling. For the
+    uint32_t rounds;  /* really run */
+    const char *note; /* method.h: the last phase's that has one, or NULL; public */
+    bool shares;      /* some phase had such a model, or the run a start */
+    bool *asked;      /* tasks: took part in some round; NULL without sampling. For the
                             operator alone */
-    size_t failed;   /* private run: tasks whose solver failed at the end and that keep
+    size_t failed;    /* private run: tasks whose solver failed at the end and that keep
                           the zero model; for the operator alone */
     double
         noise_multiplier; /* z of the round with the least noise; NAN without noise */
@@ -80,7 +81,11 @@ void bb_run_name(size_t phases, const bb_phase *phase, char name[BB_RUN_NAME]);
 /* Whether the method is for this loss, and for networks: BB_EUSAGE says what it is. */
 BB_MUST_CHECK bb_status bb_method_check(const bb_method *method, bb_loss loss,
                                         bool network);
-/* What bb_run_train checks before anything else: methods against loss, mechanism and
+/* What a run asks for that none of its methods heeds is refused: rounds, schedule,
+ * batch, sampling. Looks at methods, phases and these members of pub, the loss and
+ * network; BB_EUSAGE. */
+BB_MUST_CHECK bb_status bb_run_check_wishes(const bb_run *run);
+/* What bb_run_train checks before anything else: wishes, methods against loss, mechanism and
  * sampling, and shares of the budget. */
 BB_MUST_CHECK bb_status bb_run_check(const bb_run *run);
 

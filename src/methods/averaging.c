@@ -205,6 +205,15 @@ static const double *shared(const bb_view *view) {
     return view->board->at;
 }
 
+static const char *note(const bb_view *view) {
+    if (was_detected(view)) return NULL;
+    return goes_alone(view)
+               ? "the guard found nothing that stands out of the noise: every task was "
+                 "left as it is alone"
+               : "the guard found nothing that stands out of the noise: every task was "
+                 "left at the public start";
+}
+
 /* -- one task: numbers are those of its own model, local->length of them -- */
 
 static size_t group_of(const bb_view *view, const bb_task *task) {
@@ -320,6 +329,7 @@ static bb_status finish(const bb_view *view, bb_task *task) {
     {                                                                                  \
         .name = (word), .summary = (words), .variant = (number),                       \
         .kind = BB_METHOD_PRIVATE, .losses = BB_SUPPORTS_ALL, .draws = true,           \
+        .note = note, .takes = BB_TAKES_ROUNDS | BB_TAKES_SCHEDULE | BB_TAKES_BATCH,   \
         .sampled = true, .keeps = (keep), .clustered = (many), .finetune = (how),      \
         .shared_intercept = true, .options = {(rows), sizeof(rows) / sizeof *(rows)},  \
         .options_size = sizeof(averaging_options), .plan = plan,                       \

@@ -86,6 +86,7 @@ const bb_method bb_method_dp_aggr = {
                "al. 2010)",
     .kind = BB_METHOD_PRIVATE,
     .losses = BB_SUPPORTS_SQUARED | BB_SUPPORTS_LOGISTIC,
+    .takes = BB_TAKES_ROUNDS,
     .shared_intercept = true,
     .options = {table, sizeof table / sizeof *table},
     .options_size = sizeof(aggr_options),

@@ -219,6 +219,7 @@ const bb_method bb_method_dp_mtrl = {
                "al. 2016)",
     .kind = BB_METHOD_PRIVATE,
     .losses = BB_SUPPORTS_SQUARED | BB_SUPPORTS_LOGISTIC,
+    .takes = BB_TAKES_ROUNDS | BB_TAKES_SCHEDULE,
     .shared_intercept = true,
     .options = {table, sizeof table / sizeof *table},
     .options_size = sizeof(mtrl_options),

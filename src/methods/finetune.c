@@ -146,6 +146,7 @@ const bb_method bb_method_finetune = {
     .summary = "a phase after any other: every task improves its model at home",
     .kind = BB_METHOD_ALONE,
     .losses = BB_SUPPORTS_ALL,
+    .takes = BB_TAKES_BATCH,
     .draws = true,
     .follows = true,
     .options = {table, sizeof table / sizeof *table},

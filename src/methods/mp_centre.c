@@ -147,6 +147,17 @@ static const double *shared(const bb_view *view) {
     return view->board->at;
 }
 
+static bool was_detected(const bb_view *view) {
+    return view->board->at[3 * view->pub->features] > 0.0;
+}
+
+static const char *note(const bb_view *view) {
+    return was_detected(view)
+               ? NULL
+               : "the guard found no centre that stands out of the noise: "
+                 "every task was left as it is alone";
+}
+
 static size_t features(const bb_view *view) {
     return view->pub->features;
 }
@@ -177,7 +188,7 @@ static void show(const bb_view *view, const bb_task *task, double *const *block)
 }
 
 static bb_status finish(const bb_view *view, bb_task *task) {
-    const bool detected = view->board->at[3 * view->pub->features] > 0.0;
+    const bool detected = was_detected(view);
     *task->intercept = 0.0;
     return bb_personal_model(task->local, detected ? shared(view) : NULL, task->model,
                              task->work);
@@ -202,4 +213,5 @@ const bb_method bb_method_mp_centre = {
     .digest = digest,
     .finish = finish,
     .shared = shared,
+    .note = note,
 };

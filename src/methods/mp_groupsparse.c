@@ -13,6 +13,7 @@ const bb_method bb_method_mp_groupsparse = {
     .variant = BB_MP_GROUP_SPARSE,
     .kind = BB_METHOD_PRIVATE,
     .losses = BB_SUPPORTS_SQUARED | BB_SUPPORTS_LOGISTIC,
+    .takes = BB_TAKES_ROUNDS | BB_TAKES_SCHEDULE,
     .options = {table, sizeof table / sizeof *table},
     .options_size = sizeof(bb_mp_options),
     .plan = bb_mp_plan,

@@ -202,6 +202,7 @@ const bb_method bb_method_mp_instance = {
     .variant = BB_MP_BY_PATTERN,
     .kind = BB_METHOD_PRIVATE,
     .losses = BB_SUPPORTS_SQUARED | BB_SUPPORTS_LOGISTIC,
+    .takes = BB_TAKES_ROUNDS | BB_TAKES_SCHEDULE,
     .own_noise = true,
     .shared_intercept = true,
     .options = {table, sizeof table / sizeof *table},

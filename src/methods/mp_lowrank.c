@@ -13,6 +13,7 @@ const bb_method bb_method_mp_lowrank = {
     .variant = BB_MP_LOW_RANK,
     .kind = BB_METHOD_PRIVATE,
     .losses = BB_SUPPORTS_SQUARED | BB_SUPPORTS_LOGISTIC,
+    .takes = BB_TAKES_ROUNDS | BB_TAKES_SCHEDULE,
     .options = {table, sizeof table / sizeof *table},
     .options_size = sizeof(bb_mp_options),
     .plan = bb_mp_plan,

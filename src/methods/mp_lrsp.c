@@ -82,6 +82,7 @@ const bb_method bb_method_mp_lrsp = {
     .variant = BB_MP_TWO_PARTS,
     .kind = BB_METHOD_PRIVATE,
     .losses = BB_SUPPORTS_SQUARED | BB_SUPPORTS_LOGISTIC,
+    .takes = BB_TAKES_ROUNDS | BB_TAKES_SCHEDULE,
     .options = {table, sizeof table / sizeof *table},
     .options_size = sizeof(lrsp_options),
     .plan = bb_mp_plan,

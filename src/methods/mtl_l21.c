@@ -12,6 +12,7 @@ const bb_method bb_method_mtl_l21 = {
     .variant = BB_MTL_L21,
     .kind = BB_METHOD_OPEN,
     .losses = BB_SUPPORTS_SQUARED | BB_SUPPORTS_LOGISTIC,
+    .takes = BB_TAKES_ROUNDS,
     .options = {table, sizeof table / sizeof *table},
     .options_size = sizeof(bb_mtl_options),
     .plan = bb_mtl_plan,

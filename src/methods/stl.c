@@ -131,6 +131,7 @@ const bb_method bb_method_stl = {
     .summary = "every task alone: ridge or l1",
     .kind = BB_METHOD_ALONE,
     .losses = BB_SUPPORTS_ALL,
+    .takes = BB_TAKES_BATCH_OF_OUTPUTS,
     .draws = true,
     .options = {table, sizeof table / sizeof *table},
     .options_size = sizeof(stl_options),

@@ -134,7 +134,7 @@ json_t *bb_report_json(const bb_report *r) {
     const json_int_t rounds = (json_int_t)r->rounds;
     return json_pack(
         "{s:s,s:s,s:s,s:s,s:I,s:I,s:I,s:o,s:o,s:b,s:I,s:I,s:o,s:o,s:o,s:o,s:o,s:s,s:s,"
-        "s:{s:f,s:f,s:f},s:{s:s,s:I},s:o,s:o,s:o,s:o}",
+        "s:{s:f,s:f,s:f},s:{s:s,s:I},s:o,s:o,s:o,s:o,s:s?,s:s?}",
         "program", "billboard", "version", BB_VERSION, "method",
         r->request->phase[0].method->name, "loss", bb_loss_name(r->loss), "tasks",
         (json_int_t)r->tasks, "features", (json_int_t)r->features, "rows",
@@ -150,7 +150,8 @@ json_t *bb_report_json(const bb_report *r) {
         bb_majority_json(&r->majority, false, r->loss, "training"), "majority_task",
         bb_majority_json(&r->majority, true, r->loss, "training"), "phases",
         phases_json(r->request), "never_picked",
-        r->sampled ? json_integer((json_int_t)r->never_picked) : json_null());
+        r->sampled ? json_integer((json_int_t)r->never_picked) : json_null(), "note",
+        r->note, "warning", r->warning[0] ? r->warning : NULL);
 }
 
 /* -- for people -- */
@@ -176,7 +177,7 @@ static void print_number(FILE *stream, double value) {
     if (isnan(value))
         fprintf(stream, " %10s", "-");
     else
-        fprintf(stream, " %10.4f", value);
+        fprintf(stream, fabs(value) < 1e5 ? " %10.4f" : " %10.3g", value);
 }
 
 void bb_metrics_line(FILE *stream, bb_loss loss, const char *name,
@@ -321,6 +322,7 @@ bb_status bb_report_text(const bb_report *r, FILE *stream) {
     if (isfinite(r->outcome.objective)) putc('\n', stream);
     putc('\n', stream);
     print_table(r, stream);
+    if (r->note) fprintf(stream, "%s\n", r->note);
     print_tasks(r, stream);
     print_gains(r, stream);
     fprintf(stream, "\n%s", statement);

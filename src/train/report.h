@@ -32,6 +32,8 @@ typedef struct bb_report {
     uint32_t rounds;
     bool sampled;        /* rounds were for some of the tasks */
     size_t never_picked; /* tasks that took part in none of them */
+    const char *note;    /* what the billboard tells of the method's success, or NULL */
+    char warning[400];   /* of results that cannot be meant; "": none */
     bb_metrics train, test;
     bb_summary per_task;  /* of the test rows' nMSE or AUC */
     bb_majority majority; /* of the training rows, on the test rows */

@@ -56,11 +56,9 @@ static bb_status check_loss(const bb_train_request *r, bb_resolved *c) {
     const bb_train_options *o = &r->options;
     c->loss = (bb_loss)o->loss;
     const bool one_output = bb_loss_is_solved(c->loss, o->net);
-    bool draws = false;
     for (size_t k = 0; k < r->phases; k++) {
         const bb_status status = bb_method_check(r->phase[k].method, c->loss, o->net);
         if (status) return status;
-        draws = draws || r->phase[k].method->draws;
     }
     if (!one_output && o->standardize == BB_STANDARDIZE_TASK)
         return bb_fail(BB_EUSAGE,
@@ -73,9 +71,6 @@ static bb_status check_loss(const bb_train_request *r, bb_resolved *c) {
                        "are, which is public: --classes N");
     if (o->classes && bb_loss_is_single(c->loss))
         return bb_fail(BB_EUSAGE, "--classes is for the softmax and multilabel losses");
-    if (o->batch && one_output && !draws)
-        return bb_fail(BB_EUSAGE, "method %s makes no steps over batches of rows",
-                       r->phase[0].method->name);
     return BB_OK;
 }
 
@@ -164,22 +159,17 @@ static bb_status check_compare(const char *list, bb_resolved *c) {
 static bb_status check_sampling(const bb_train_request *r, bb_resolved *c) {
     const char *text = r->options.sampling;
     uint64_t cohort;
-    bool keeps = false, asks = false;
+    bool keeps = false;
     if (!text || strcmp(text, "all") == 0) return BB_OK;
     for (size_t k = 0; k < r->phases; k++) {
         const bb_method *method = r->phase[k].method;
         keeps = keeps || method->keeps;
-        asks = asks || method->kind != BB_METHOD_ALONE;
         if (!method->sampled && method->kind != BB_METHOD_ALONE)
             return bb_fail(BB_EUSAGE,
                            "method %s asks all tasks in every round: --sampling "
                            "all is the only one it has",
                            method->name);
     }
-    if (!asks)
-        return bb_fail(BB_EUSAGE,
-                       "method %s asks nobody in rounds: --sampling has no meaning",
-                       r->phase[0].method->name);
     if (strncmp(text, "poisson:", 8) == 0 && bb_number_real(text + 8, &c->rate) &&
         c->rate > 0.0 && c->rate <= 1.0) {
         c->sampling = BB_SAMPLING_POISSON;
@@ -196,6 +186,18 @@ static bb_status check_sampling(const bb_train_request *r, bb_resolved *c) {
         "--sampling expects all, poisson:Q with Q in (0, 1], or fixed:K with "
         "K > 0, got \"%s\"",
         text);
+}
+
+static bb_status check_wishes(const bb_train_request *r, const bb_resolved *c) {
+    const bb_train_options *o = &r->options;
+    bb_run run = {.phases = r->phases,
+                  .pub = {.schedule = o->schedule,
+                          .batch = (size_t)o->batch,
+                          .sampling = c->sampling,
+                          .loss = c->loss,
+                          .network = o->net != NULL}};
+    for (size_t k = 0; k < r->phases; k++) run.phase[k] = r->phase[k];
+    return bb_run_check_wishes(&run);
 }
 
 static bb_status check_ledger(const bb_train_options *o, const bb_resolved *c) {
@@ -227,6 +229,7 @@ bb_status bb_resolve(const bb_train_request *request, bb_resolved *choice) {
     if (!status) status = check_seed(o, &c);
     if (!status) status = check_compare(o->compare, &c);
     if (!status) status = check_sampling(request, &c);
+    if (!status) status = check_wishes(request, &c);
     if (!status) status = check_ledger(o, &c);
     if (!status && o->test && o->train_fraction < 1.0)
         status = bb_fail(BB_EUSAGE,

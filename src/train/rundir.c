@@ -253,10 +253,10 @@ static bb_status close_billboard(bb_rundir *dir) {
     FILE *file = dir->billboard;
     dir->billboard = NULL;
     if (fclose(file)) return failed("the billboard", "written");
-    json_t *index =
-        json_pack("{s:s,s:s,s:I,s:O}", "file", "billboard.bin", "numbers",
-                  "float64, least significant byte first, row-major", "count",
-                  (json_int_t)dir->numbers, "releases", dir->releases);
+    json_t *index = json_pack(
+        "{s:s,s:s,s:I,s:O,s:s?}", "file", "billboard.bin", "numbers",
+        "float64, least significant byte first, row-major", "count",
+        (json_int_t)dir->numbers, "releases", dir->releases, "note", dir->note);
     return bb_rundir_json(dir, "public/billboard.json", index);
 }
 

@@ -22,7 +22,8 @@ typedef struct bb_rundir {
     bool replaces;
     FILE *billboard; /* open while releases come in */
     json_t *releases;
-    size_t numbers; /* in the billboard's file so far */
+    const char *note; /* for the billboard's index; borrowed, may be NULL */
+    size_t numbers;   /* in the billboard's file so far */
 } bb_rundir;
 
 /* Whether a run may be written to `path`: BB_EUSAGE if something is there, unless it is

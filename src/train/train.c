@@ -217,12 +217,58 @@ static bb_status assess(experiment *e) {
     return status;
 }
 
+static bool is_zero(const bb_models *m) {
+    if (!m->intercept) return false; /* of one output only: there alone it happens */
+    for (size_t k = 0; k < m->tasks * m->features; k++)
+        if (m->weight[k] != 0.0) return false;
+    for (size_t i = 0; i < m->tasks; i++)
+        if (m->intercept[i] != 0.0) return false;
+    return true;
+}
+
+/* Worse than not learning at all: for the operator, who may see it. */
+static void warn_of_results(experiment *e) {
+    bb_report *r = &e->report;
+    const bool tested = r->test.rows > 0;
+    const bb_metrics *m = tested ? &r->test : &r->train;
+    const char *rows = tested ? "test" : "training", *cause;
+    const bool wild = m->nmse > 1e3 || (m->rows && e->choice.loss == BB_LOSS_SQUARED &&
+                                        !isfinite(m->rmse));
+    if (wild)
+        cause =
+            "the method diverged: take a smaller rate, or columns of a smaller scale";
+    else if (isfinite(r->outcome.gap) && !r->outcome.converged)
+        cause = "the method stopped before its tolerance: give it more rounds";
+    else if (e->choice.noisy)
+        cause =
+            "too much noise for so few tasks or so many rounds, or columns of a wrong "
+            "scale (--scale)";
+    else
+        cause = "columns of a wrong scale (--scale), or too weak a penalty";
+    if (m->nmse > 1.0 || wild)
+        snprintf(r->warning, sizeof r->warning,
+                 "on %s rows the models are worse than always saying the mean (nMSE "
+                 "%.3g); likely %s",
+                 rows, m->nmse, cause);
+    else if (m->auc < 0.5)
+        snprintf(r->warning, sizeof r->warning,
+                 "on %s rows the models rank worse than chance (AUC %.3g); likely %s",
+                 rows, m->auc, cause);
+    else if (is_zero(&e->models))
+        snprintf(r->warning, sizeof r->warning, "all models are zero; likely %s",
+                 cause);
+    if (r->warning[0]) warn(e, r->warning);
+}
+
 static void evaluate(experiment *e) {
     bb_report *r = &e->report;
     say(e, "evaluating");
     r->train = r->test = bb_no_metrics();
     r->per_task = (bb_summary){0, NAN, NAN, NAN};
-    if (assess(e)) leave_out(e, "what the models reach is");
+    if (assess(e))
+        leave_out(e, "what the models reach is");
+    else
+        warn_of_results(e);
 }
 
 /* Fills a baseline's figures from its finished models, which are freed. */
@@ -652,6 +698,7 @@ static void fill_report(experiment *e) {
     r->threads = e->engine.workers;
     r->mechanism = e->result.plan.lifted_rows ? "radial" : e->choice.mechanism->name;
     r->outcome = e->result.outcome;
+    r->note = e->result.note;
     r->rounds = e->result.rounds;
     r->sampled = e->result.asked != NULL;
     for (size_t i = 0; r->sampled && i < r->tasks; i++)
@@ -709,6 +756,7 @@ bb_status bb_train_run(bb_train_request *request, const char *path,
         e.report.seconds_total = now() - start;
         status = write_report(&e);
     }
+    e.dir.note = e.result.note;
     if (!status) status = bb_rundir_commit(&e.dir);
     if (!status) mark_done(&e);
     if (status == BB_EINTERRUPTED) status = say_what_is_charged(&e);

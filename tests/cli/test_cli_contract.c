@@ -489,8 +489,84 @@ static void a_full_disk_on_stdout_is_a_failure(void **state) {
     free(err);
 }
 
+/* What a method does not heed is refused, not ignored. */
+static void idle_options_are_refused(void **state) {
+    (void)state;
+    make_world();
+    cli_fails(2, "rounds cannot be chosen", "train W.csv --method stl --rounds 5 -o x");
+    cli_fails(2, "rounds cannot be chosen",
+              "train W.csv --method mp-prior --epsilon 1 --rounds 5 -o x");
+    cli_fails(2, "schedule cannot be chosen",
+              "train W.csv --method stl --schedule uniform -o x");
+    cli_fails(2, "schedule cannot be chosen",
+              "train W.csv --method mtl-trace --schedule uniform -o x");
+    cli_fails(2, "no steps over batches", "train W.csv --method stl --batch 4 -o x");
+    cli_fails(2, "no steps over batches",
+              "train W.csv --method mp-lowrank --epsilon 1 --batch 4 -o x");
+    cli_fails(2, "asks nobody", "train W.csv --method stl --sampling poisson:0.5 -o x");
+    assert_false(cli_exists("x"));
+}
+
+/* Labels of pure chance: the guard's answer is public, and nobody has to guess it. */
+static void a_guard_that_found_nothing_says_so(void **state) {
+    (void)state;
+    FILE *file = fopen("chance.csv", "w");
+    uint32_t bits = 1;
+    assert_non_null(file);
+    fputs("task,y,x1,x2\n", file);
+    for (int row = 0; row < 600; row++) {
+        double number[3];
+        for (int k = 0; k < 3; k++) {
+            bits = bits * 1664525u + 1013904223u;
+            number[k] = (double)(bits >> 8) / 0x1p24 - 0.5;
+        }
+        fprintf(file, "%d,%d,%g,%g\n", row / 20, number[0] > 0.0, number[1], number[2]);
+    }
+    fclose(file);
+    cli_result r =
+        cli("train chance.csv --loss logistic --method mp-centre --epsilon 0.5 "
+            "--delta 1e-6 --seed 1 --standardize unit-rows -o chance");
+    assert_int_equal(r.code, 0);
+    assert_non_null(strstr(r.out, "the guard found no centre"));
+    cli_free(&r);
+    json_t *run = json_load_file("chance/operator/run.json", 0, NULL);
+    json_t *board = json_load_file("chance/public/billboard.json", 0, NULL);
+    assert_non_null(strstr(cli_text(run, "note"), "the guard found no centre"));
+    assert_string_equal(cli_text(board, "note"), cli_text(run, "note"));
+    json_decref(run);
+    json_decref(board);
+    /* without noise whatever there is stands out */
+    json_t *open = cli_json("train chance.csv --loss logistic --method mp-centre "
+                            "--mechanism none --standardize unit-rows --json -o open");
+    assert_true(json_is_null(cli_at(open, "note")));
+    json_decref(open);
+    assert_int_equal(system("rm -r chance open"), 0);
+}
+
+static void absurd_results_draw_a_warning(void **state) {
+    (void)state;
+    make_world();
+    cli_result r = cli("train W.csv --method ppsgd --batch 4 --set rate=50 --seed 1 "
+                       "--epsilon 1 --test W.test.csv --json -o wild");
+    assert_int_equal(r.code, 0);
+    assert_non_null(strstr(r.err, "worse than always saying the mean"));
+    assert_non_null(strstr(r.err, "diverged"));
+    json_t *printed = json_loads(r.out, 0, NULL);
+    assert_non_null(strstr(cli_text(printed, "warning"), "diverged"));
+    json_decref(printed);
+    cli_free(&r);
+    json_t *sane =
+        cli_json("train W.csv --method stl --test W.test.csv --json -o sane");
+    assert_true(json_is_null(cli_at(sane, "warning")));
+    json_decref(sane);
+    assert_int_equal(system("rm -r wild sane"), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(idle_options_are_refused),
+        cmocka_unit_test(a_guard_that_found_nothing_says_so),
+        cmocka_unit_test(absurd_results_draw_a_warning),
         cmocka_unit_test(a_private_run_has_every_key),
         cmocka_unit_test(without_noise_there_is_no_epsilon),
         cmocka_unit_test(labels_are_scored_by_auc),

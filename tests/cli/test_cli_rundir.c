@@ -95,10 +95,14 @@ static void the_public_half_names_no_file(void **state) {
     make_world();
     cli_write("ranges-of-nobody.json", "{\"target\": [-20, 20], \"others\": [-5, 5]}");
     cli_write("config-of-nobody.json", "{\"delta\": \"0.001\"}");
-    cli_ok("train W.csv --method mp-groupsparse --epsilon 1 --rounds 3 --scale "
-           "$PWD/ranges-of-nobody.json --test $PWD/W.test.csv --ledger "
-           "$PWD/spent-of-nobody --population nobody --budget-epsilon 5 "
-           "--budget-delta 0.01 --config $PWD/config-of-nobody.json -o out-of-nobody");
+    /* its models may be worse than the mean, which draws a warning */
+    cli_result r = cli("train W.csv --method mp-groupsparse --epsilon 1 --rounds 3 "
+                       "--scale $PWD/ranges-of-nobody.json --test $PWD/W.test.csv "
+                       "--ledger $PWD/spent-of-nobody --population nobody "
+                       "--budget-epsilon 5 --budget-delta 0.01 "
+                       "--config $PWD/config-of-nobody.json -o out-of-nobody");
+    assert_int_equal(r.code, 0);
+    cli_free(&r);
     char folder[1024];
     assert_non_null(getcwd(folder, sizeof folder));
     const char *const file[] = {"billboard.json", "privacy.json", "statement.txt",
