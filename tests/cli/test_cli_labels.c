@@ -43,8 +43,8 @@ static void labels(void **state) {
     cli_result r = cli("info M.svm --multilabel");
     assert_int_equal(r.code, 0);
     assert_non_null(strstr(r.out, "target           labels, 0 to 8, "));
-    assert_null(strstr(r.out, "image"));
-    assert_null(strstr(r.out, "classes"));
+    assert_null(strstr(r.out, "\nimage"));
+    assert_null(strstr(r.out, "\nclasses"));
     cli_free(&r);
     cli_fails(1, "M.svm:1:1: expected a number", "info M.svm");
     cli_fails(2, "lists of labels are read from CSV and LIBSVM files only",
