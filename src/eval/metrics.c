@@ -263,17 +263,3 @@ bb_status bb_metrics_gain_range(bb_loss loss, size_t tasks, const double *score,
     free(compared);
     return status;
 }
-
-bb_status bb_metrics_gain(const bb_scored *s, const double *baseline, bb_gain *out) {
-    bb_scored theirs = *s;
-    double *score = NULL;
-    bb_status status =
-        bb_allocate(&score, 2 * s->tasks, sizeof *score, "the tasks' figures");
-    if (status) return status;
-    theirs.prediction = baseline;
-    status = bb_metrics_scores(s, score);
-    if (!status) status = bb_metrics_scores(&theirs, score + s->tasks);
-    if (!status) *out = bb_metrics_compare(s->loss, s->tasks, score, score + s->tasks);
-    free(score);
-    return status;
-}

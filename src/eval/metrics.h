@@ -120,10 +120,6 @@ enum { BB_RESAMPLES = 1000 };
 BB_MUST_CHECK bb_status bb_metrics_gain_range(bb_loss loss, size_t tasks,
                                               const double *score,
                                               const double *baseline, bb_gain *out);
-/* The same from predictions. */
-BB_MUST_CHECK bb_status bb_metrics_gain(const bb_scored *scored,
-                                        const double *baseline_prediction,
-                                        bb_gain *out);
 
 /* -- without learning -- */
 

@@ -64,7 +64,7 @@ size_t bb_sgd_work(const bb_local *local, const bb_sgd *sgd) {
     return larger(all, lay_out(&s, local, sgd, NULL));
 }
 
-/* -- loss, outputs, Fisher information: all rows, in pieces -- */
+/* -- Fisher information: all rows, in pieces -- */
 
 static bb_descent_state open_all(const bb_local *local, double *work) {
     bb_descent_state s;
@@ -75,31 +75,6 @@ static bb_descent_state open_all(const bb_local *local, double *work) {
 /* The next piece of a step's rows. */
 static bb_span piece_of(bb_span span, size_t first, size_t most) {
     return bb_span_part(span, first, smaller(most, span.count - first));
-}
-
-double bb_local_loss(const bb_local *local, const double *w, double b, double *work) {
-    double sum = 0;
-    if (local->n == 0) return 0;
-    bb_descent_state s = open_all(local, work);
-    const bb_span all = {.count = local->n};
-    for (size_t first = 0; first < local->n; first += s.most) {
-        const bb_span piece = piece_of(all, first, s.most);
-        bb_predictor_forward(&s.predictor, piece, w, b, s.z);
-        sum += bb_outputs_loss(local, piece, s.z, s.scratch);
-    }
-    bb_predictor_close(&s.predictor);
-    return local->weight * sum;
-}
-
-void bb_local_outputs(const bb_local *local, const double *w, double b, double *z,
-                      double *work) {
-    if (local->n == 0) return;
-    bb_descent_state s = open_all(local, work);
-    const bb_span all = {.count = local->n};
-    for (size_t first = 0; first < local->n; first += s.most)
-        bb_predictor_forward(&s.predictor, piece_of(all, first, s.most), w, b,
-                             z + first * local->outputs);
-    bb_predictor_close(&s.predictor);
 }
 
 void bb_local_fisher(const bb_local *local, const double *w, double b, double *fisher,

@@ -36,8 +36,8 @@ typedef struct bb_pull {
     double teacher_intercept;
 } bb_pull;
 
-/* Doubles of work space of bb_local_descend with this sgd, and, with any, of the
- * functions below it. */
+/* Doubles of work space of bb_local_descend with this sgd, and, with any, of
+ * bb_local_fisher. */
 size_t bb_sgd_work(const bb_local *local, const bb_sgd *sgd);
 
 /* w (local->length) <- after the steps. *b, an own intercept beside w (NULL: none,
@@ -50,14 +50,6 @@ size_t bb_sgd_work(const bb_local *local, const bb_sgd *sgd);
  * and fisher make them pay for all of local->length. */
 void bb_local_descend(const bb_local *local, const bb_sgd *sgd, const bb_pull *pull,
                       bb_random *random, double *w, double *b, double *work);
-
-/* The loss at (w, b) over all rows; any kind of model. Unlike bb_local_value it takes b
- * as it is with every loss. */
-double bb_local_loss(const bb_local *local, const double *w, double b, double *work);
-
-/* z (n x outputs) <- the outputs at (w, b) for all rows. */
-void bb_local_outputs(const bb_local *local, const double *w, double b, double *z,
-                      double *work);
 
 /* fisher (local->length) <- 1/n sum_j of the squared gradient of row j's log-likelihood
  * at (w, b): the empirical diagonal of the Fisher information (Kirkpatrick et al.

@@ -118,30 +118,25 @@ static void test_all_rows(void **state) {
         double *W = naive_vector(m.d * C, 31), *own = many_gather(&local, W);
         double *work = sgd_work_for(&local, &(bb_sgd){.batch = sum ? 0 : 2}),
                dz[OUTPUTS], expected[OUTPUTS];
-        double *z = naive_vector(m.n * C, 0), b = local.intercept ? 0.4 : 0, loss = 0;
+        const double b = local.intercept ? 0.4 : 0;
         double *fisher = naive_vector(local.length, 0);
         double *all = get(m.d * C, sizeof *all);
-        bb_local_outputs(&local, own, b, z, work);
         bb_local_fisher(&local, own, b, fisher, work);
         for (size_t j = 0; j < m.n; j++) {
             twin_outputs(&m, j, W, b, expected);
-            for (size_t c = 0; c < C; c++)
-                assert_close(z[j * C + c], expected[c], 1e-13);
-            loss += local.weight * twin_loss(&m, j, expected, dz);
+            (void)twin_loss(&m, j, expected, dz);
             for (size_t k = 0; k < m.d; k++)
                 for (size_t c = 0; c < C; c++) {
                     const double g = m.rows.x[j * m.d + k] * dz[c];
                     all[k * C + c] += g * g / (double)m.n;
                 }
         }
-        assert_relative(bb_local_loss(&local, own, b, work), loss, 1e-12);
         double *naive_fisher = many_gather(&local, all);
         for (size_t k = 0; k < local.length; k++)
             assert_close(fisher[k], naive_fisher[k], 1e-12);
         free(W);
         free(own);
         free(work);
-        free(z);
         free(fisher);
         free(all);
         free(naive_fisher);
@@ -281,10 +276,8 @@ static void test_no_rows(void **state) {
         assert_int_equal(local.length, sparse ? 0 : 6);
         double w[6] = {1, 2, 3, 4, 5, 6}, fisher[6] = {1, 1, 1, 1, 1, 1};
         double *work = sgd_work_for(&local, &(bb_sgd){0});
-        assert_true(bb_local_loss(&local, w, 0, work) == 0);
         bb_local_fisher(&local, w, 0, fisher, work);
         for (size_t k = 0; k < local.length; k++) assert_true(fisher[k] == 0);
-        bb_local_outputs(&local, w, 0, NULL, work);
         free(work);
         bb_local_close(&local);
         many_free(&m);

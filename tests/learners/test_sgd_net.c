@@ -129,27 +129,22 @@ static void test_all_rows(void **state) {
         assert_true(local.lipschitz == 0);
         const size_t size = m.parameters;
         double *w = naive_vector(size, 4), *work = sgd_work_for(&local, &(bb_sgd){0});
-        double *z = naive_vector(m.n * m.outputs, 0), loss = 0, at[4], dz[4];
+        double at[4], dz[4];
         double *fisher = naive_vector(size, 0), *expected = get(size, sizeof *expected);
         double *g = naive_vector(size, 0);
-        bb_local_outputs(&local, w, 0, z, work);
         bb_local_fisher(&local, w, 0, fisher, work);
         for (size_t j = 0; j < m.n; j++) {
             twin_outputs(&m, j, w, 0, at);
-            loss += twin_loss(&m, j, at, dz);
+            (void)twin_loss(&m, j, at, dz);
             memset(g, 0, size * sizeof *g);
             twin_add_gradient(&m, j, w, at, dz, 1, g);
             for (size_t k = 0; k < size; k++) expected[k] += g[k] * g[k] / 13;
-            for (size_t c = 0; c < m.outputs; c++)
-                assert_close(z[j * m.outputs + c], at[c], 1e-14);
         }
-        assert_relative(bb_local_loss(&local, w, 0, work), loss, 1e-13);
         assert_close(naive_largest_difference(size, fisher, expected), 0, 1e-13);
         assert_null(lane.w);
         assert_true(bb_local_work(&local) >= bb_sgd_work(&local, &(bb_sgd){0}));
         free(w);
         free(work);
-        free(z);
         free(fisher);
         free(expected);
         free(g);

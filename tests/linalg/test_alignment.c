@@ -4,7 +4,6 @@
  * enters first starts the library. */
 #include "linalg/linalg.h"
 #include "linalg/naive.h"
-#include "linalg/prox.h"
 #include "test.h"
 
 #include <cblas.h>
@@ -104,10 +103,6 @@ static void spectral(place *p) {
     bb_spectral(p->n, p->A, p->B, p->C, p->work);
 }
 
-static void trace(place *p) {
-    assert_ok(bb_prox_trace(p->rows, p->n, p->C, 0.1));
-}
-
 static void check(void (*function)(place *)) {
     for (size_t n = 1; n <= 150; n += n < 36 ? 1 : 19) {
         place first = open_place(n, 0);
@@ -140,7 +135,6 @@ TEST(invert)
 TEST(eigen)
 TEST(eigenvalues)
 TEST(spectral)
-TEST(trace)
 
 /* Must come first: nothing else has started the library. */
 static void test_the_first_call_starts_it(void **state) {
@@ -165,7 +159,6 @@ int main(void) {
         cmocka_unit_test(test_eigen),
         cmocka_unit_test(test_eigenvalues),
         cmocka_unit_test(test_spectral),
-        cmocka_unit_test(test_trace),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* mtl-trace and mtl-l21: known optima, optimality conditions, honest certificates. */
-#include "linalg/prox.h"
+#include "matrix_prox.h"
 #include "methods/registry.h"
 #include "mtl_problems.h"
 #include "numbers.h"
@@ -135,7 +135,10 @@ static void check_optimum(const population *p, bool trace, const char *lambda) {
     assert_relative(result.outcome.objective, objective, 1e-7);
     assert_true(result.outcome.gap <= 1e-12 * objective);
     for (size_t k = 0; k < TASKS * D; k++) v[k] = result.model[k] - g[k];
-    assert_ok(trace ? bb_prox_trace(TASKS, D, v, l) : bb_prox_l21(TASKS, D, v, l));
+    if (trace)
+        matrix_prox_trace(TASKS, D, v, l);
+    else
+        matrix_prox_l21(TASKS, D, v, l);
     for (size_t k = 0; k < TASKS * D; k++)
         assert_close(v[k], result.model[k], 2e-5 * (1.0 + fabs(v[k])));
     /* a loose run's certificate is honest */
@@ -272,7 +275,7 @@ static void test_wide(void **state) {
                                     result.intercept[i], g + i * WIDE, &gb, work);
         }
         for (size_t q = 0; q < SOME * WIDE; q++) v[q] = result.model[q] - g[q];
-        assert_ok(bb_prox_trace(SOME, WIDE, v, 0.05));
+        matrix_prox_trace(SOME, WIDE, v, 0.05);
         for (size_t q = 0; q < SOME * WIDE; q++)
             assert_close(v[q], result.model[q], 1e-5);
         bb_result_free(&result);

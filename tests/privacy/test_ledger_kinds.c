@@ -152,11 +152,9 @@ static double cost_of(const char *file, const bb_ledger_terms *terms,
     return total;
 }
 
-/* The whole plan is reserved: all rounds, selections and sampled rounds. */
+/* The whole plan is reserved: all rounds and selections. */
 static void whole_plans(void **state) {
     const double mu[] = {0.0, 0.02, 0.05}, pure[] = {0.3, 0.0, 0.01}, a = rdp.order;
-    const bb_rdp_event event[] = {{BB_RDP_POISSON, 0.1, 8.0, 3.0},
-                                  {BB_RDP_POISSON, 1.0, 20.0, 1.0}};
     bb_ledger_charge charge = {.epsilon = 0.5, .rounds = 3, .mu = mu};
     assert_relative(cost_of(file_of(state), &gdp, &charge), 0.0029, 1e-14);
     assert_relative(cost_of(file_of(state), &rdp, &charge), a * 0.0029 / 2.0, 1e-14);
@@ -167,34 +165,19 @@ static void whole_plans(void **state) {
                     a * 0.0029 / 2.0 + selections, 1e-14);
     charge.mu = NULL;
     assert_relative(cost_of(file_of(state), &rdp, &charge), selections, 1e-14);
-    bb_ledger_terms sampled = rdp;
-    sampled.adjacency = BB_ADD_REMOVE;
-    charge = (bb_ledger_charge){.epsilon = 0.5, .events = 2, .event = event};
-    assert_relative(cost_of(file_of(state), &sampled, &charge),
-                    3.0 * bb_rdp_poisson(0.1, 8.0, a) + a / (2.0 * 400.0), 1e-13);
 }
 
 static void what_has_no_price(void **state) {
     const double one = 0.01, none = 0.0, endless = INFINITY, wrong = NAN;
-    const bb_rdp_event poisson = {BB_RDP_POISSON, 0.1, 8.0, 1.0};
-    const bb_rdp_event fixed = {BB_RDP_WITHOUT_REPLACEMENT, 0.1, 8.0, 1.0};
-    const bb_rdp_event broken = {BB_RDP_POISSON, 1.5, 8.0, 1.0};
     const bb_ledger_charge selection = {
         .epsilon = 0.5, .rounds = 1, .mu = &one, .pure = &one};
-    const bb_ledger_charge by_poisson = {
-        .epsilon = 0.5, .events = 1, .event = &poisson};
-    const bb_ledger_charge by_size = {.epsilon = 0.5, .events = 1, .event = &fixed};
-    const bb_ledger_charge by_mistake = {.epsilon = 0.5, .events = 1, .event = &broken};
     const bb_ledger_charge bad[] = {
         {.epsilon = 0.5},
         {.epsilon = 0.5, .rounds = 1, .mu = &none},
         {.epsilon = 0.5, .rounds = 1, .mu = &endless},
         {.epsilon = 0.5, .rounds = 1, .mu = &wrong},
         {.epsilon = 0.5, .rounds = 1, .mu = &one, .pure = &wrong},
-        {.epsilon = 0.0, .rounds = 1, .mu = &one},
-        by_mistake};
-    bb_ledger_terms add_remove = rdp;
-    add_remove.adjacency = BB_ADD_REMOVE;
+        {.epsilon = 0.0, .rounds = 1, .mu = &one}};
     double limit, total;
     long long id = 77;
     for (int kind = 0; kind < 2; kind++) {
@@ -202,20 +185,13 @@ static void what_has_no_price(void **state) {
         for (size_t k = 0; k < sizeof bad / sizeof *bad; k++)
             assert_fails(bb_ledger_reserve(ledger, &bad[k], "x", &id), BB_EUSAGE,
                          "cannot reserve");
-        assert_fails(bb_ledger_reserve(ledger, &by_poisson, "x", &id), BB_EUSAGE,
-                     kind ? "no price for Poisson-sampled tasks: its kind is rdp"
-                          : "no price for rounds with sampled tasks: its kind is gdp");
         if (!kind)
             assert_fails(
                 bb_ledger_reserve(ledger, &selection, "x", &id), BB_EUSAGE,
                 "no price for private selections and radial noise: its kind is gdp");
-        else
-            assert_ok(bb_ledger_reserve(ledger, &by_size, "x", &id));
         bb_ledger_close(ledger);
     }
-    bb_ledger *ledger = fresh(file_of(state), &add_remove);
-    assert_fails(bb_ledger_reserve(ledger, &by_size, "x", &id), BB_EUSAGE,
-                 "samples of fixed size");
+    bb_ledger *ledger = fresh(file_of(state), &rdp);
     /* too much for any number is refused like anything else */
     assert_int_equal(reserve(ledger, 1e200), BB_EBUDGET);
     assert_ok(bb_ledger_total(ledger, &limit, &total));
@@ -233,12 +209,12 @@ static void default_order(void **state) {
     for (size_t k = 0; k < sizeof budget / sizeof *budget; k++) {
         const double epsilon = budget[k][0], delta = budget[k][1];
         const double order = bb_ledger_order(epsilon, delta);
-        bb_rdp_filter filter;
-        assert_ok(bb_rdp_filter_start(&filter, epsilon, delta, order));
-        const double most = filter.limit / order;
+        double limit;
+        assert_ok(bb_rdp_limit(&limit, epsilon, delta, order));
+        const double most = limit / order;
         for (double x = -14.0; x < 30.0; x += 0.01)
-            if (!bb_rdp_filter_start(&filter, epsilon, delta, 1.0 + exp(x)))
-                assert_true(filter.limit / filter.order < 1.005 * most);
+            if (!bb_rdp_limit(&limit, epsilon, delta, 1.0 + exp(x)))
+                assert_true(limit / (1.0 + exp(x)) < 1.005 * most);
     }
     assert_true(bb_ledger_order(1.0, 1e-5) == 18.0);
 }

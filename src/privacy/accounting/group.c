@@ -12,10 +12,6 @@ static double powers(size_t rows, double epsilon) {
            expm1(-epsilon);
 }
 
-double bb_group_delta(size_t rows, double epsilon, double delta) {
-    return delta > 0.0 ? delta * powers(rows, epsilon) * (1.0 + margin) : 0.0;
-}
-
 void bb_group_rows(size_t rows, double epsilon, double delta, double *row_epsilon,
                    double *row_delta) {
     *row_epsilon = epsilon / (double)rows;

@@ -6,12 +6,10 @@
 
 /* Group privacy (Vadhan 2017, lemma 2.2; proposition 3 of Liang et al. 2020 rounds it
  * up): what is (epsilon, delta)-DP for one row is, for `rows` rows at once,
- * (rows epsilon, delta')-DP with delta' = delta sum_{j < rows} exp(j epsilon). Returns
- * delta', rounded up; rows >= 1, epsilon >= 0. */
-double bb_group_delta(size_t rows, double epsilon, double delta);
-/* The other way: the largest promise for one row, both numbers rounded down, that
- * means (epsilon, delta) for `rows` >= 1 rows. row_delta underflows to 0 for epsilon
- * in the hundreds: then only what is pure can keep it. epsilon > 0, delta >= 0. */
+ * (rows epsilon, delta')-DP with delta' = delta sum_{j < rows} exp(j epsilon). Here the
+ * other way: the largest promise for one row, both numbers rounded down, that means
+ * (epsilon, delta) for `rows` >= 1 rows. row_delta underflows to 0 for epsilon in the
+ * hundreds: then only what is pure can keep it. epsilon > 0, delta >= 0. */
 void bb_group_rows(size_t rows, double epsilon, double delta, double *row_epsilon,
                    double *row_delta);
 

@@ -71,21 +71,12 @@ double bb_rdp_epsilon(size_t count, const bb_rdp_event *events, double delta,
 double bb_rdp_delta(size_t count, const bb_rdp_event *events, double epsilon,
                     double *order);
 
-/* A budget that may be spent adaptively: RDP at one order, fixed before the first
- * charge, adds up (Feldman, Zrnic 2021); optimising the order after
- * outputs were seen is not allowed. */
-typedef struct bb_rdp_filter {
-    double order, limit; /* limit = E - log(1-1/a) + (log D + log a)/(a-1) */
-    double spent;
-} bb_rdp_filter;
-
-/* BB_EUSAGE unless epsilon > 0 finite, 0 < delta < 1, order > 1 finite and the limit is
- * positive (else the order is too small for the budget). */
-BB_MUST_CHECK bb_status bb_rdp_filter_start(bb_rdp_filter *filter, double epsilon,
-                                            double delta, double order);
-/* Adds the event's RDP at the filter's order, or refuses with BB_EBUDGET and leaves
- * the filter as it was if the limit would be passed. */
-BB_MUST_CHECK bb_status bb_rdp_filter_charge(bb_rdp_filter *filter,
-                                             const bb_rdp_event *event);
+/* *limit <- E - log(1-1/a) + (log D + log a)/(a-1), rounded down: a budget that may be
+ * spent adaptively. RDP at one order a, fixed before the first charge, adds up (Feldman,
+ * Zrnic 2021); optimising the order after outputs were seen is not allowed. BB_EUSAGE
+ * unless epsilon > 0 finite, 0 < delta < 1, order > 1 finite and the limit is positive
+ * (else the order is too small for the budget). */
+BB_MUST_CHECK bb_status bb_rdp_limit(double *limit, double epsilon, double delta,
+                                     double order);
 
 #endif

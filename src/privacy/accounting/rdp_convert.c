@@ -1,4 +1,4 @@
-/* From a Renyi curve to (epsilon, delta), and the filter at one order. */
+/* From a Renyi curve to (epsilon, delta), and budgets at one order. */
 #include "privacy/accounting/rdp.h"
 
 #include <assert.h>
@@ -120,10 +120,9 @@ double bb_rdp_delta(size_t count, const bb_rdp_event *events, double epsilon,
     return best_of(s, order);
 }
 
-/* ---- the filter ---- */
+/* ---- a budget at one order ---- */
 
-bb_status bb_rdp_filter_start(bb_rdp_filter *filter, double epsilon, double delta,
-                              double order) {
+bb_status bb_rdp_limit(double *out, double epsilon, double delta, double order) {
     if (!(epsilon > 0.0) || isinf(epsilon))
         return bb_fail(BB_EUSAGE, "epsilon must be positive and finite, got %g",
                        epsilon);
@@ -142,19 +141,6 @@ bb_status bb_rdp_filter_start(bb_rdp_filter *filter, double epsilon, double delt
                        "Renyi order %g leaves nothing of the budget epsilon %g, delta "
                        "%g: choose a larger order",
                        order, epsilon, delta);
-    *filter = (bb_rdp_filter){.order = order, .limit = limit};
-    return BB_OK;
-}
-
-bb_status bb_rdp_filter_charge(bb_rdp_filter *filter, const bb_rdp_event *event) {
-    const double cost = bb_rdp_compose(1, event, filter->order);
-    /* sums are rounded up by more than their rounding error */
-    const double spent = (filter->spent + cost) * (cost > 0.0 ? 1.0 + 0x1p-52 : 1.0);
-    if (!(spent <= filter->limit))
-        return bb_fail(BB_EBUDGET,
-                       "the charge %g at Renyi order %g does not fit: %g of %g are "
-                       "spent",
-                       cost, filter->order, filter->spent, filter->limit);
-    filter->spent = spent;
+    *out = limit;
     return BB_OK;
 }

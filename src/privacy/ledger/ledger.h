@@ -12,7 +12,7 @@
  * sum   its (epsilon, delta)  sum epsilon <= E and sum delta <= D
  * gdp   sum mu_t^2            sum mu^2 <= mu^2(E, D) (bb_gdp_mu)
  * rdp   RDP at one order a,   sum RDP(a) <= E - log(1 - 1/a)
- *       fixed at creation       + (log D + log a) / (a - 1) (bb_rdp_filter)
+ *       fixed at creation       + (log D + log a) / (a - 1) (bb_rdp_limit)
  *
  * Each kind bounds all runs together by (E, D), although every run is chosen after
  * seeing what earlier ones published: simple composition (Rogers, Roth, Ullman, Vadhan
@@ -67,8 +67,6 @@ typedef struct bb_ledger_charge {
     const double *mu; /* rounds: mu_t of the Gaussian releases of round t, in which all
                          tasks take part; NULL: none */
     const double *pure; /* rounds: the pure epsilon_t of its selections; NULL: none */
-    size_t events;
-    const bb_rdp_event *event; /* rounds with sampled tasks, besides */
 } bb_ledger_charge;
 
 /* Of the run that an entry was reserved for. It says nothing about the budget, which an
@@ -112,9 +110,8 @@ BB_MUST_CHECK bb_status bb_ledger_open(bb_ledger **out, const char *path,
 BB_MUST_CHECK bb_status bb_ledger_read(bb_ledger **out, const char *path,
                                        bb_ledger_terms *terms);
 /* Reserves the charge durably. BB_EUSAGE if it is nothing or no number (epsilon > 0 or
- * delta > 0, both finite), or has no price in the ledger: in kind gdp a selection or
- * sampled tasks; in kind rdp Poisson samples under replace-one, samples of fixed size
- * under add-remove. BB_EBUDGET if it would overspend: nothing changes and the message
+ * delta > 0, both finite), or has no price in the ledger: a selection in kind gdp.
+ * BB_EBUDGET if it would overspend: nothing changes and the message
  * says what was asked, what is left. *id gets the entry's number. After BB_EIO the
  * entry may be in the file all the same: then nothing may be published and its budget
  * is wasted. */

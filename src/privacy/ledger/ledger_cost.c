@@ -30,35 +30,35 @@ double bb_ledger_order(double epsilon, double delta) {
         for (int n = 10; n < 100; n++) {
             const double scale = pow(10.0, abs(k));
             const double order = k < 0 ? (scale + n) / scale : 1.0 + n * scale;
-            bb_rdp_filter filter;
-            if (bb_rdp_filter_start(&filter, epsilon, delta, order)) continue;
-            if (!(filter.limit / order > most)) continue;
-            most = filter.limit / order;
+            double limit;
+            if (bb_rdp_limit(&limit, epsilon, delta, order)) continue;
+            if (!(limit / order > most)) continue;
+            most = limit / order;
             best = order;
         }
     return best;
 }
 
 bb_status bb_ledger_limit(const bb_ledger_terms *terms, double *limit) {
-    bb_rdp_filter filter = {0};
+    double most = 0.0;
     if (!(terms->delta > 0.0))
         return bb_fail(BB_EUSAGE, "a ledger of kind %s needs a budget delta above 0",
                        bb_ledger_kind_name(terms->kind));
     if (terms->kind == BB_LEDGER_GDP) {
         const double mu = bb_gdp_mu(terms->epsilon, terms->delta);
-        filter.limit = mu * mu * (1.0 - 0x1p-52);
+        most = mu * mu * (1.0 - 0x1p-52);
     } else {
         const bb_status status =
-            bb_rdp_filter_start(&filter, terms->epsilon, terms->delta, terms->order);
+            bb_rdp_limit(&most, terms->epsilon, terms->delta, terms->order);
         if (status) return status;
     }
-    if (!(filter.limit >= LEAST_LIMIT && filter.limit < BB_LEDGER_MOST_COST))
+    if (!(most >= LEAST_LIMIT && most < BB_LEDGER_MOST_COST))
         return bb_fail(BB_EUSAGE,
                        "the budget (%g, %g) is %g in a ledger of kind %s: expected at "
                        "least %.2g",
-                       terms->epsilon, terms->delta, filter.limit,
+                       terms->epsilon, terms->delta, most,
                        bb_ledger_kind_name(terms->kind), LEAST_LIMIT);
-    *limit = filter.limit;
+    *limit = most;
     return BB_OK;
 }
 
@@ -84,23 +84,6 @@ static bb_status check_round(const bb_ledger *ledger, double mu, double pure) {
                        pure);
     if (pure > 0.0 && ledger->terms.kind == BB_LEDGER_GDP)
         return no_price(ledger, "private selections and radial noise");
-    return BB_OK;
-}
-
-static bb_status check_event(const bb_ledger *ledger, const bb_rdp_event *event) {
-    if (!(event->q >= 0.0 && event->q <= 1.0 && event->sigma > 0.0 &&
-          event->rounds >= 0.0 && isfinite(event->rounds)))
-        return bb_fail(BB_EUSAGE,
-                       "cannot reserve %g rounds with sampling rate %g and sigma = %g",
-                       event->rounds, event->q, event->sigma);
-    if (ledger->terms.kind == BB_LEDGER_GDP)
-        return no_price(ledger, "rounds with sampled tasks");
-    if (event->q == 1.0) return BB_OK;
-    if (event->sampling == BB_RDP_POISSON && ledger->terms.adjacency != BB_ADD_REMOVE)
-        return no_price(ledger, "Poisson-sampled tasks");
-    if (event->sampling == BB_RDP_WITHOUT_REPLACEMENT &&
-        ledger->terms.adjacency != BB_REPLACE_ONE)
-        return no_price(ledger, "samples of fixed size");
     return BB_OK;
 }
 
@@ -133,11 +116,6 @@ bb_status bb_ledger_cost(const bb_ledger *ledger, const bb_ledger_charge *charge
     for (size_t t = 0; t < charge->rounds && !status; t++)
         status = add_round(ledger, charge->mu ? charge->mu[t] : 0.0,
                            charge->pure ? charge->pure[t] : 0.0, &sum);
-    for (size_t k = 0; k < charge->events && !status; k++) {
-        status = check_event(ledger, &charge->event[k]);
-        if (!status)
-            add(&sum, bb_rdp_compose(1, &charge->event[k], ledger->terms.order));
-    }
     if (status) return status;
     if (sum == 0)
         return bb_fail(BB_EUSAGE, "cannot reserve a plan without any release");

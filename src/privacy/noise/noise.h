@@ -53,15 +53,13 @@ enum { BB_RADIAL_MOST_LENGTH = 1 << 22 };
 void bb_noise_radial(bb_random *random, double scale, size_t n, int64_t *value);
 
 /* Private selection from integer scores (multiples of 2^-20, summed over tasks whose
- * single scores are in [0, 1]): index i with probability proportional to exp(epsilon *
- * score_i / 2) (exponential mechanism, McSherry and Talwar 2007), sampled exactly:
- * rational arithmetic only, on epsilon rounded down to a multiple of 2^-32 (Canonne,
- * Kamath, Steinke 2020, algorithm 1). Pure epsilon-DP under replace-one and add-remove.
- * n >= 1, epsilon >= 0 (above 2^20 it counts as 2^20). Expected time of order n. */
-size_t bb_select_exponential(bb_random *random, double epsilon, size_t n,
-                             const int64_t *score);
-/* Permute-and-flip (McKenna and Sheldon 2020): never worse than the exponential
- * mechanism. 1 <= n <= BB_SELECT_MOST. */
+ * single scores are in [0, 1]) by permute-and-flip (McKenna and Sheldon 2020), which is
+ * never worse than the exponential mechanism: tries them in random order and takes one
+ * with probability exp(epsilon * (score_i - best) / 2), sampled exactly: rational
+ * arithmetic only, on epsilon rounded down to a multiple of 2^-32 (Canonne, Kamath,
+ * Steinke 2020, algorithm 1). Pure epsilon-DP under replace-one and add-remove.
+ * 1 <= n <= BB_SELECT_MOST, epsilon >= 0 (above 2^20 it counts as 2^20). Expected time
+ * of order n. */
 enum { BB_SELECT_MOST = 4096 };
 size_t bb_select_permute_and_flip(bb_random *random, double epsilon, size_t n,
                                   const int64_t *score);

@@ -48,17 +48,6 @@ static bb_u128 exponent_of(uint64_t epsilon, int64_t best, int64_t score) {
     return (bb_u128)epsilon * ((uint64_t)best - (uint64_t)score);
 }
 
-size_t bb_select_exponential(bb_random *random, double epsilon, size_t n,
-                             const int64_t *score) {
-    if (n < 1) abort();
-    const uint64_t k = rounded_down(epsilon);
-    const int64_t best = best_of(n, score);
-    for (;;) {
-        const size_t i = (size_t)bb_random_below(random, n);
-        if (keep(random, exponent_of(k, best, score[i]))) return i;
-    }
-}
-
 size_t bb_select_permute_and_flip(bb_random *random, double epsilon, size_t n,
                                   const int64_t *score) {
     if (n < 1 || n > BB_SELECT_MOST) abort();
