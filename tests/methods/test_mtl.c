@@ -292,7 +292,8 @@ static void test_refusals(void **state) {
     assert_fails(bb_run_train(&run, &result), BB_EUSAGE, "mechanism none only");
     run.mechanism = &bb_mechanism_none;
     run.pub.schedule = "uniform";
-    assert_fails(bb_run_train(&run, &result), BB_EUSAGE, "takes no schedule");
+    assert_fails(bb_run_train(&run, &result), BB_EUSAGE,
+                 "the schedule cannot be chosen");
     run.pub.schedule = NULL;
     run.pub.features = 4001;
     assert_fails(bb_run_train(&run, &result), BB_EUSAGE, "at most 4000");
