@@ -85,17 +85,23 @@ static void all_tasks_equal_the_closed_form(void **state) {
     }
 }
 
-/* 14 of 139 tasks in one round. Hidden and Poisson: values of dp_accounting 0.6.0.
+/* 14 of 139 tasks in one round. Hidden and Poisson: values of dp_accounting 0.6.0; with
+ * zeros instead of a replaced task: of mpmath.
  * Visible: a task is picked with probability 14/139, and then pays in full. */
 static void cohorts_are_told_apart(void **state) {
     (void)state;
     static const char round[] = "--rounds 1 --noise-multiplier 1 --tasks 139";
     WITH(hidden, "%s --delta 1e-5 --sampling fixed:14 --cohort hidden", round);
+    WITH(zeros,
+         "%s --delta 1e-5 --sampling fixed:14 --cohort hidden --adjacency add-remove",
+         round);
     WITH(visible, "%s --delta 1e-5 --sampling fixed:14", round);
     WITH(picked, "%s --delta %.17g", round, 1e-5 * 139.0 / 14.0);
     WITH(poisson, "%s --delta 1e-5 --sampling poisson:%.17g --adjacency add-remove",
          round, 14.0 / 139.0);
     assert_relative(epsilon_of(hidden), 6.586415930647424, 1e-4);
+    assert_relative(epsilon_of(zeros), 3.749559231727383, 1e-9);
+    assert_relative(number("epsilon_lower", zeros), 3.749559231727383, 1e-6);
     assert_relative(epsilon_of(visible), epsilon_of(picked), 1e-5);
     assert_relative(epsilon_of(poisson), 1.6919770680836728, 1e-4);
 }

@@ -51,14 +51,17 @@ static void delta_inverts_epsilon(void **state) {
 
 /* One sampled round: the moments of the law are those of its closed profile,
  *     M(c) = c (c + 1) int e^(c x) delta(x) dx. */
-static double moment_of_profile(const bb_event *event, double c) {
-    double sum = 0.0, upper, lower;
+static double moment_of_profile(bb_adjacency adjacency, const bb_event *event,
+                                const bb_event *reverse, double c) {
+    double sum = 0.0, upper = 1.0, back = 1.0, lower;
     const double step = 1.0 / 2048.0;
     for (double x = step / 2.0; x < 60.0; x += step) {
-        bb_profile(event, BB_REPLACE_ONE, x, &upper, &lower);
+        if (upper > 0.0) bb_profile(event, adjacency, x, &upper, &lower);
+        if (back > 0.0) bb_profile(reverse, adjacency, x, &back, &lower);
         if (upper < 1e-12) upper = 0.0;
-        /* symmetric: delta(-x) = 1 - e^-x + e^-x delta(x) */
-        sum += exp(c * x) * upper + exp(-c * x) * (exp(-x) * upper - expm1(-x));
+        if (back < 1e-12) back = 0.0;
+        /* delta(-x) = 1 - e^-x + e^-x delta(x) of the other direction */
+        sum += exp(c * x) * upper + exp(-c * x) * (exp(-x) * back - expm1(-x));
     }
     return c * (c + 1.0) * sum * step;
 }
@@ -75,9 +78,36 @@ static void moments(void **state) {
             bb_privacy_loss law;
             bb_privacy_loss_open(&law, &event[k], BB_REPLACE_ONE, BB_WITH, 0.0);
             assert_ok(bb_privacy_loss_tilt(&law, c, 0.0));
-            assert_relative(exp(law.log_moment), moment_of_profile(&event[k], c), 2e-6);
+            assert_relative(exp(law.log_moment),
+                            moment_of_profile(BB_REPLACE_ONE, &event[k], &event[k], c),
+                            2e-6);
             bb_privacy_loss_close(&law);
         }
+}
+
+/* Under add-remove: with the task it is its own profile, without it that of a Poisson
+ * sample (docs/privacy.md). */
+static void moments_of_hidden_zeros(void **state) {
+    (void)state;
+    for (double q = 0.02; q < 1.0; q *= 30.0)
+        for (double replace = 0.8; replace < 1.3; replace += 0.4)
+            for (double c = 0.3; c < 4.0; c *= 8.0) {
+                bb_event event[2];
+                event[0] =
+                    bb_event_round(BB_SAMPLING_FIXED_HIDDEN, q, 0.6, replace, 1.0);
+                event[1] = bb_event_round(BB_SAMPLING_POISSON, q, 0.6, replace, 1.0);
+                for (int d = 0; d < 2; d++) {
+                    bb_privacy_loss law;
+                    bb_privacy_loss_open(&law, &event[0], BB_ADD_REMOVE,
+                                         d ? BB_WITHOUT : BB_WITH, 0.0);
+                    assert_ok(bb_privacy_loss_tilt(&law, c, 0.0));
+                    assert_relative(
+                        exp(law.log_moment),
+                        moment_of_profile(BB_ADD_REMOVE, &event[d], &event[1 - d], c),
+                        2e-6);
+                    bb_privacy_loss_close(&law);
+                }
+            }
 }
 
 static void poisson_moments(void **state) {
@@ -316,6 +346,7 @@ int main(void) {
         cmocka_unit_test(gaussian),
         cmocka_unit_test(delta_inverts_epsilon),
         cmocka_unit_test(moments),
+        cmocka_unit_test(moments_of_hidden_zeros),
         cmocka_unit_test(poisson_moments),
         cmocka_unit_test(spectrum),
         cmocka_unit_test(beside_a_step),

@@ -29,7 +29,7 @@ typedef struct bb_answer {
     double upper; /* valid: the answer */
     /* Some mechanism with these events, on some two neighbouring populations, needs as
      * much. NAN: not known, as where no mechanism attains the pair that is composed:
-     * selections beside others, hidden cohorts (docs/privacy.md). */
+     * selections beside others, several rounds of hidden cohorts (docs/privacy.md). */
     double lower;
     bb_accountant accountant;
     double order; /* of rdp; else NAN */

@@ -49,6 +49,10 @@ double bb_event_mu(const bb_event *event, bb_adjacency adjacency) {
     return adjacency == BB_ADD_REMOVE ? event->absent : event->replace;
 }
 
+double bb_event_back(const bb_event *event) {
+    return fmax(0.0, event->replace - event->absent);
+}
+
 static bb_status need(bool holds, const char *what, const char *expected,
                       double found) {
     if (holds) return BB_OK;

@@ -57,6 +57,9 @@ bb_event bb_event_wishart(double freedom, double ratio, double rounds);
 
 /* mu of a round for a task that is known to take part. */
 double bb_event_mu(const bb_event *event, bb_adjacency adjacency);
+/* Of a hidden cohort under add-remove: how far on the other side of zeros the task that
+ * takes its place may be, replace - absent. */
+double bb_event_back(const bb_event *event);
 /* Every number in its range: rounds, rate in [0, 1] (1 for BB_SAMPLING_ALL), absent and
  * replace as above, epsilon >= 0, 0 <= delta < 1, freedom >= 2, ratio > 0. BB_EUSAGE
  * says which is not. */

@@ -65,7 +65,9 @@ static bool is_gaussian(const bb_event *event) {
     return event->kind == BB_EVENT_ROUND;
 }
 
-/* The mu of the pair that prices the round. */
+/* The mu of the pair that prices the round. For a hidden cohort it is that of replacing,
+ * also under add-remove: with `absent` as large as `replace` both directions are the
+ * mixture, a valid pair and one whose mixtures are known (docs/privacy.md). */
 static double mu_of(const bb_event *event, bb_adjacency adjacency) {
     if (event->sampling == BB_SAMPLING_POISSON && event->rate < 1.0)
         return event->absent;

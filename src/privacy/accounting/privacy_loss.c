@@ -74,7 +74,8 @@ static bool panel_holds(const walk *w, double length) {
     const double slope = bb_curve_slope(w->curve, w->to - ELLIPSE_END * length,
                                         w->to + (1.0 + ELLIPSE_END) * length);
     const double side = ELLIPSE_SIDE * length;
-    const double turn = w->curve->mu > 0.0 ? side * w->curve->mu : side;
+    const double rate = w->curve->mu + w->curve->back;
+    const double turn = rate > 0.0 ? side * rate : side;
     const double growth = w->reach * side * slope / cos(turn / 2.0);
     if (growth <= PHASE_GROWTH) return true;
     const double low = depth(w, length);

@@ -26,18 +26,21 @@ typedef enum bb_privacy_loss_kind {
 
 /* A one-dimensional family t -> (loss, density); privacy_loss_curve.c. */
 typedef enum bb_curve_kind {
-    BB_CURVE_MIXTURE, /* P = (1-q) N(0,1) + q N(mu,1), Q = N(0,1) */
-    BB_CURVE_PLAIN,   /* P = N(0,1), Q = the mixture */
-    BB_CURVE_MIRROR,  /* P = the mixture, Q = the mixture with -mu */
-    BB_CURVE_WISHART, /* P = ratio + chi^2, Q = chi^2; t = log of chi^2 */
-    BB_CURVE_CENTRAL, /* P = chi^2, Q = ratio + chi^2, on chi^2 > ratio;
+    BB_CURVE_MIXTURE,      /* P = (1-q) N(0,1) + q N(mu,1), Q = N(0,1) */
+    BB_CURVE_PLAIN,        /* P = N(0,1), Q = the mixture */
+    BB_CURVE_MIRROR,       /* P = the mixture, Q = the mixture with -mu */
+    BB_CURVE_HIDDEN,       /* P = q N(mu,1) + (1-q) N(-back,1), Q = q N(0,1) + (1-q)
+                         N(-back,1), on t >= mu/2, where the loss rises from 0 */
+    BB_CURVE_HIDDEN_PLAIN, /* the same with P and Q exchanged: it falls from 0 */
+    BB_CURVE_WISHART,      /* P = ratio + chi^2, Q = chi^2; t = log of chi^2 */
+    BB_CURVE_CENTRAL,      /* P = chi^2, Q = ratio + chi^2, on chi^2 > ratio;
                          t = log(chi^2 - ratio) */
-    BB_CURVE_EVEN     /* a selection's: loss t in [-mu, mu], density ~ e^(t/2) */
+    BB_CURVE_EVEN          /* a selection's: loss t in [-mu, mu], density ~ e^(t/2) */
 } bb_curve_kind;
 
 typedef struct bb_curve {
     bb_curve_kind kind;
-    double q, mu;
+    double q, mu, back; /* back: of hidden cohorts, else 0 */
     double freedom, ratio, log_norm;
     double from, to; /* it is cut there; infinite: as far as there is density */
 } bb_curve;

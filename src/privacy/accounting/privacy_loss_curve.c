@@ -22,6 +22,39 @@ static double shift_slope(const bb_curve *curve, double t) {
     return curve->mu / (1.0 + (1.0 - curve->q) / curve->q * exp(-v));
 }
 
+/* q + (1 - q) e^(-back t - back^2/2): Q of a hidden cohort over N(0,1). */
+static double hidden_rest(const bb_curve *curve, double t) {
+    return curve->q + (1.0 - curve->q) * exp(-curve->back * (t + curve->back / 2.0));
+}
+
+static double hidden_loss(const bb_curve *curve, double t) {
+    const double v = curve->mu * (t - curve->mu / 2.0);
+    if (v > 300.0) return log(curve->q / hidden_rest(curve, t)) + v;
+    return log1p(curve->q * expm1(v) / hidden_rest(curve, t));
+}
+
+/* Two parts of the slope: mu P(the task was in | t), which rises, and back Q(it was not
+ * | t), which falls. The slope is rise + fall (1 - e^-loss). */
+static double hidden_rise(const bb_curve *curve, double t) {
+    const double log_odds = -(curve->mu + curve->back) * t +
+                            (curve->mu * curve->mu - curve->back * curve->back) / 2.0;
+    return curve->mu / (1.0 + (1.0 - curve->q) / curve->q * exp(log_odds));
+}
+
+static double hidden_fall(const bb_curve *curve, double t) {
+    return curve->back * (1.0 - curve->q / hidden_rest(curve, t));
+}
+
+static bb_point hidden_point(const bb_curve *curve, double c, double t) {
+    const double loss = hidden_loss(curve, t), rest = log(hidden_rest(curve, t));
+    const double slope = hidden_rise(curve, t) - hidden_fall(curve, t) * expm1(-loss);
+    const bool plain = curve->kind == BB_CURVE_HIDDEN_PLAIN;
+    const double power = plain ? -c : c + 1.0; /* of P / Q beside Q */
+    return (bb_point){
+        plain ? -loss : loss, -t * t / 2.0 - LOG_SQRT_2PI + rest + power * loss, slope,
+        t * t / 2.0 + fabs(rest) + fabs(power * loss) * (1.0 + fabs(rest))};
+}
+
 /* log(e^t + a) */
 static double log_add_exp(double t, double a) {
     return t > log(a) ? t + log1p(a * exp(-t)) : log(a) + log1p(exp(t) / a);
@@ -59,6 +92,9 @@ bb_point bb_curve_point(const bb_curve *curve, double c, double t) {
         slope = shift_slope(curve, t) + shift_slope(curve, -t);
         return (bb_point){loss - back, log_density + (c + 1.0) * loss - c * back, slope,
                           t * t / 2.0 + (c + 1.0) * fabs(loss) + c * fabs(back)};
+    case BB_CURVE_HIDDEN:
+    case BB_CURVE_HIDDEN_PLAIN:
+        return hidden_point(curve, c, t);
     case BB_CURVE_EVEN:
         return (bb_point){t, (c + 0.5) * t - curve->log_norm, 1.0, (c + 1.0) * fabs(t)};
     default:
@@ -76,6 +112,9 @@ double bb_curve_weight(const bb_curve *curve, double c, double t) {
     case BB_CURVE_MIRROR:
         return log_density + (c + 1.0) * shift_loss(curve, t) -
                c * shift_loss(curve, -t);
+    case BB_CURVE_HIDDEN:
+    case BB_CURVE_HIDDEN_PLAIN:
+        return hidden_point(curve, c, t).log_weight;
     default:
         return wishart_point(curve, c, t).log_weight;
     }
@@ -133,6 +172,21 @@ static double mixture_end(const bb_curve *curve, double c) {
     return fmax(REACH, walk_right(curve, c, far, top - FALL));
 }
 
+/* The same from mu/2 on: where the log density has a peak, t <= (c + 1) slope(t), and
+ * the iteration ends at or beyond the last one. */
+static double hidden_end(const bb_curve *curve, double c) {
+    const double fall = hidden_fall(curve, curve->mu / 2.0);
+    double far = fmin((c + 1.0) * (curve->mu + fall), curve->to), before = INFINITY;
+    for (int k = 0; k < 60 && far < before; k++) {
+        before = far;
+        far = (c + 1.0) * (hidden_rise(curve, before) + fall);
+    }
+    far = fmax(curve->mu / 2.0, fmin(far, before));
+    const double top = fmax(bb_curve_weight(curve, c, curve->mu / 2.0),
+                            bb_curve_weight(curve, c, far));
+    return walk_right(curve, c, far, top - FALL);
+}
+
 void bb_curve_range(const bb_curve *curve, double c, double *from, double *to) {
     switch (curve->kind) {
     case BB_CURVE_MIXTURE:
@@ -143,6 +197,14 @@ void bb_curve_range(const bb_curve *curve, double c, double *from, double *to) {
     case BB_CURVE_PLAIN: /* the peak is where -t = c slope, and the slope rises */
         *from = -c * shift_slope(curve, 0.0) - REACH - curve->mu;
         *to = REACH;
+        break;
+    case BB_CURVE_HIDDEN:
+        *from = curve->mu / 2.0;
+        *to = hidden_end(curve, c);
+        break;
+    case BB_CURVE_HIDDEN_PLAIN:
+        *from = curve->mu / 2.0;
+        *to = curve->mu / 2.0 + REACH;
         break;
     case BB_CURVE_EVEN:
         *from = -curve->mu;
@@ -167,7 +229,12 @@ double bb_curve_top(const bb_curve *curve, double c) {
         top = 0.0;
         other = (2.0 * c + 1.0) * curve->mu;
         break;
+    case BB_CURVE_HIDDEN:
+        top = (c + 1.0) * curve->mu;
+        other = (c + 1.0) * (curve->mu + curve->back);
+        break;
     case BB_CURVE_PLAIN:
+    case BB_CURVE_HIDDEN_PLAIN:
         top = other = 0.0;
         break;
     default:
@@ -187,6 +254,10 @@ double bb_curve_slope(const bb_curve *curve, double from, double to) {
         return shift_slope(curve, to);
     case BB_CURVE_MIRROR:
         return shift_slope(curve, to) + shift_slope(curve, -from);
+    case BB_CURVE_HIDDEN:
+    case BB_CURVE_HIDDEN_PLAIN:
+        return hidden_rise(curve, to) +
+               hidden_fall(curve, from) * exp(fmax(0.0, -hidden_loss(curve, from)));
     default:
         return bb_curve_point(curve, 0.0, from).slope;
     }
@@ -196,7 +267,7 @@ double bb_curve_slope(const bb_curve *curve, double from, double to) {
  * |1 - q + q e^(x + i a)| >= cos(a / 2) (1 - q + q e^x) lies all there is to know about
  * negative powers. */
 static double growth_at(const bb_curve *curve, double c, double b) {
-    const double angle = curve->mu > 0.0 ? b * curve->mu : b;
+    const double angle = curve->mu > 0.0 ? b * (curve->mu + curve->back) : b;
     if (curve->kind == BB_CURVE_EVEN) return 0.0; /* entire */
     if (angle > MOST_ANGLE) return INFINITY;
     if (curve->kind == BB_CURVE_MIXTURE) return b * b / 2.0;
@@ -208,6 +279,10 @@ static double growth_at(const bb_curve *curve, double c, double b) {
     case BB_CURVE_PLAIN:
     case BB_CURVE_MIRROR:
         return b * b / 2.0 + negative;
+    case BB_CURVE_HIDDEN: /* of negative powers it has Q's alone */
+        return b * b / 2.0 - c * log(cos(b * curve->back / 2.0));
+    case BB_CURVE_HIDDEN_PLAIN:
+        return b * b / 2.0 + c * turn;
     default: /* e^(-y (cos b) / 2) beside e^(-y / 2), y up to where the density is */
         return (curve->freedom / 2.0 * (1.0 + c) + 1.0) * turn +
                b * b / 4.0 * (curve->freedom + 60.0 + 16.0 * sqrt(curve->freedom));

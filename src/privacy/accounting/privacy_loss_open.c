@@ -7,8 +7,8 @@
 
 bool bb_privacy_loss_is_symmetric(const bb_event *event, bb_adjacency adjacency) {
     if (event->kind == BB_EVENT_WISHART) return false;
-    return event->kind != BB_EVENT_ROUND || event->sampling != BB_SAMPLING_POISSON ||
-           event->rate == 1.0 || adjacency == BB_REPLACE_ONE;
+    return event->kind != BB_EVENT_ROUND || event->rate == 1.0 ||
+           adjacency == BB_REPLACE_ONE || event->sampling == BB_SAMPLING_FIXED_VISIBLE;
 }
 
 static double chi_square_cdf(double freedom, double x) {
@@ -48,14 +48,18 @@ static void open_wishart(bb_privacy_loss *law, const bb_event *event,
                 law->infinite;
 }
 
-/* Where the mixture's tail has less than that mass; *tail gets it. */
-static double cut_mixture(double q, double mu, double mass, double *tail) {
+static double upper_tail(double x) {
+    return 0.5 * erfc(x * SQRT_HALF);
+}
+
+/* Where the tail of (1-q) N(-back,1) + q N(mu,1) has less than that mass; *tail gets
+ * it. */
+static double cut_mixture(double q, double mu, double back, double mass, double *tail) {
     double low = 0.0, high = mu + 38.0;
     if (mass < 1e-300) return INFINITY;
     for (int k = 0; k < 60; k++) {
         const double t = (low + high) / 2.0;
-        const double left = (1.0 - q) * 0.5 * erfc(t * SQRT_HALF) +
-                            q * 0.5 * erfc((t - mu) * SQRT_HALF);
+        const double left = (1.0 - q) * upper_tail(t + back) + q * upper_tail(t - mu);
         if (left <= mass) {
             high = t;
             *tail = left;
@@ -66,10 +70,16 @@ static double cut_mixture(double q, double mu, double mass, double *tail) {
     return high;
 }
 
-/* Balle, Barthe, Gaboardi (2018): the profile of the mixture on loss > 0, mirrored. */
-static void open_hidden(bb_privacy_loss *law, const bb_event *event, double lose) {
-    const double mu = event->replace;
-    law->loss_atom = (1.0 - event->rate) * erf(mu / 2.0 * SQRT_HALF);
+/* Of hidden cohorts the profile on loss > 0 and, seen from the other world, on loss < 0
+ * (docs/privacy.md); what is left is at loss 0. Under replace-one both are those of the
+ * mixture (Balle, Barthe, Gaboardi 2018). */
+static void open_hidden(bb_privacy_loss *law, const bb_event *event,
+                        bb_adjacency adjacency, bb_direction direction, double lose) {
+    const bool zeros = adjacency == BB_ADD_REMOVE, with = direction == BB_WITH;
+    const double mu = bb_event_mu(event, adjacency);
+    const double back = zeros ? bb_event_back(event) : 0.0;
+    law->loss_atom = (1.0 - event->rate) / 2.0 *
+                     (erf(mu / 2.0 * SQRT_HALF) + erf((back + mu / 2.0) * SQRT_HALF));
     law->curves = 2;
     for (int k = 0; k < 2; k++)
         law->curve[k] = (bb_curve){.kind = k ? BB_CURVE_PLAIN : BB_CURVE_MIXTURE,
@@ -77,7 +87,13 @@ static void open_hidden(bb_privacy_loss *law, const bb_event *event, double lose
                                    .mu = mu,
                                    .from = mu / 2.0,
                                    .to = INFINITY};
-    law->curve[0].to = fmax(mu / 2.0, cut_mixture(event->rate, mu, lose, &law->lost));
+    if (zeros) {
+        bb_curve *curve = &law->curve[with ? 0 : 1];
+        curve->kind = with ? BB_CURVE_HIDDEN : BB_CURVE_HIDDEN_PLAIN;
+        curve->back = back;
+    }
+    law->curve[0].to = fmax(
+        mu / 2.0, cut_mixture(event->rate, mu, law->curve[0].back, lose, &law->lost));
 }
 
 static void open_round(bb_privacy_loss *law, const bb_event *event,
@@ -89,7 +105,7 @@ static void open_round(bb_privacy_loss *law, const bb_event *event,
     if (event->rate == 0.0 || event->rate == 1.0 || law->mu == 0.0) return;
     if (event->sampling == BB_SAMPLING_FIXED_HIDDEN) {
         law->kind = BB_PRIVACY_LOSS_CURVES;
-        open_hidden(law, event, lose);
+        open_hidden(law, event, adjacency, direction, lose);
     } else if (event->sampling == BB_SAMPLING_POISSON) {
         law->kind = BB_PRIVACY_LOSS_CURVES;
         law->curves = 1;
@@ -102,7 +118,7 @@ static void open_round(bb_privacy_loss *law, const bb_event *event,
                                    .to = INFINITY};
         if (law->curve[0].kind != BB_CURVE_PLAIN)
             law->curve[0].to =
-                cut_mixture(event->rate, event->absent, lose, &law->lost);
+                cut_mixture(event->rate, event->absent, 0.0, lose, &law->lost);
     }
 }
 

@@ -61,6 +61,33 @@ static double mirrored(double q, double mu, double epsilon, double *size) {
     return fmax(0.0, gain - centre - loss);
 }
 
+/* q [P(t > x - mu) - e^epsilon P(t > x)] - (e^epsilon - 1) (1 - q) P(t > x + back) at
+ * its largest; *size as above. */
+static double hidden_absent(double q, double mu, double back, double epsilon,
+                            double *size) {
+    const double half = mu * mu / 2.0, odds = (1.0 - q) / q;
+    double low = mu / 2.0, high = (epsilon + log1p(odds)) / mu + mu + 40.0;
+    for (int k = 0; k < 100; k++) {
+        const double t = (low + high) / 2.0, ahead = mu * t - half;
+        const double b = odds * exp(-back * (t + back / 2.0));
+        /* the log of P's density over Q's */
+        const double loss =
+            ahead > FAR ? ahead - log1p(b) : log1p(expm1(ahead) / (1.0 + b));
+        if (loss < epsilon)
+            low = t;
+        else
+            high = t;
+    }
+    const double t = high;
+    const double gain = q * upper_tail(t - mu);
+    const double loss = q * enlarged_tail(epsilon, t);
+    const double other =
+        (1.0 - q) * (epsilon > LARGE ? enlarged_tail(epsilon, t + back)
+                                     : expm1(epsilon) * upper_tail(t + back));
+    *size = gain + (loss + other) * fmax(1.0, 16.0 * (epsilon - LARGE));
+    return fmax(0.0, gain - loss - other);
+}
+
 /* So many numbers of times a task is picked are summed up in a standard deviation. */
 #define A_DEVIATION 256.0
 
@@ -191,10 +218,10 @@ static double round_delta(const bb_event *event, bb_adjacency adjacency, double 
         return block > 1.0 ? picked_in_blocks(event, mu, epsilon, block, size)
                            : picked(event->rounds, q, mu, epsilon);
     }
-    if (event->sampling == BB_SAMPLING_FIXED_HIDDEN)
-        return amplified(q, event->replace, epsilon);
-    if (adjacency == BB_ADD_REMOVE) return amplified(q, mu, epsilon);
-    delta = mirrored(q, event->absent, epsilon, size);
+    const bool hidden = event->sampling == BB_SAMPLING_FIXED_HIDDEN;
+    if (hidden == (adjacency == BB_REPLACE_ONE)) return amplified(q, mu, epsilon);
+    delta = hidden ? hidden_absent(q, mu, bb_event_back(event), epsilon, size)
+                   : mirrored(q, event->absent, epsilon, size);
     *size *= 0x1p-46;
     return delta;
 }

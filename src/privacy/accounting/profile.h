@@ -17,8 +17,8 @@ bool bb_profile_knows(const bb_event *event, bb_adjacency adjacency);
  * All tasks: bb_gdp_delta. Once, with rate q: q delta_mu(log(1 + (e^epsilon - 1) / q)),
  * for Poisson samples under add-remove (Balle, Barthe, Gaboardi 2018, theorem 8; the
  * other direction is smaller for epsilon >= 0, docs/privacy.md) and for hidden ones of
- * fixed size (theorem 9 there; with mu of replacing). Poisson samples under
- * replace-one: the pair of docs/privacy.md. Visible cohorts: given how often a task was
+ * fixed size under replace-one (theorem 9 there). Poisson samples under replace-one and
+ * hidden ones under add-remove: the pairs of docs/privacy.md. Visible cohorts: given how often a task was
  * picked the rounds are Gaussian, so sum_k P[Bin(T, q) = k] delta_{sqrt k mu}. Wishart:
  * the loss is monotone in the chi^2 of privacy_loss.h; to 1e-9 of the probabilities it is a
  * difference of. */
