@@ -59,6 +59,7 @@ static bb_status finish(const bb_view *view, bb_task *task) {
 static const bb_method counting = {.name = "counting",
                                    .kind = BB_METHOD_PRIVATE,
                                    .losses = BB_SUPPORTS_SQUARED,
+                                   .takes = BB_TAKES_ROUNDS | BB_TAKES_SCHEDULE,
                                    .sampled = true,
                                    .shared_intercept = true,
                                    .plan = plan,
