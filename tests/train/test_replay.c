@@ -92,13 +92,14 @@ static void train(const ask *a, bb_models *models) {
     bb_train_request request = {0};
     bb_report report;
     if (noisy) flag[flags++] = (bb_train_flag){"epsilon", "2"};
-    if (m->draws) flag[flags++] = (bb_train_flag){"batch", "3"};
+    const bool outputs = strcmp(a->loss, "softmax") == 0;
+    if (m->takes & BB_TAKES_BATCH || (outputs && m->takes & BB_TAKES_BATCH_OF_OUTPUTS))
+        flag[flags++] = (bb_train_flag){"batch", "3"};
     if (a->sampling) flag[flags++] = (bb_train_flag){"sampling", a->sampling};
     if (m->clustered) flag[flags++] = (bb_train_flag){"clusters", "3"};
     flag[flags++] = m->clustered ? (bb_train_flag){"cluster", "group"}
                                  : (bb_train_flag){"ignore", "group"};
-    if (strcmp(a->loss, "softmax") == 0)
-        flag[flags++] = (bb_train_flag){"classes", "2"};
+    if (outputs) flag[flags++] = (bb_train_flag){"classes", "2"};
     for (size_t k = 0; k < m->options.count; k++)
         if (strcmp(m->options.row[k].name, "guard") == 0)
             flag[flags++] = (bb_train_flag){"set", "guard=off"};
