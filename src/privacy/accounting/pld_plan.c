@@ -65,15 +65,29 @@ static bool is_gaussian(const bb_event *event) {
     return event->kind == BB_EVENT_ROUND;
 }
 
-/* The mu of the pair that prices the round. For a hidden cohort it is that of replacing,
- * also under add-remove: with `absent` as large as `replace` both directions are the
- * mixture, a valid pair and one whose mixtures are known (docs/privacy.md). */
+/* The mu of the pair that prices the round. */
 static double mu_of(const bb_event *event, bb_adjacency adjacency) {
     if (event->sampling == BB_SAMPLING_POISSON && event->rate < 1.0)
         return event->absent;
-    if (event->sampling == BB_SAMPLING_FIXED_HIDDEN && event->rate < 1.0)
-        return event->replace;
     return bb_event_mu(event, adjacency);
+}
+
+/* A hidden cohort's pair under add-remove also has bb_event_back: that over mu, in
+ * BACKS, is the same in a family. */
+#define BACKS 0x1p20
+static double backs_of(const bb_event *event) {
+    if (!is_gaussian(event) || event->absent == 0.0) return 0.0;
+    return rint(BACKS * (event->replace / event->absent - 1.0));
+}
+
+/* On the side of the bound. */
+static double rounded_back(const bb_event *event, bb_bound bound) {
+    const double backs = BACKS * (bb_event_back(event) / event->absent);
+    return (bound == BB_ABOVE ? ceil(backs) : floor(backs)) / BACKS;
+}
+
+static bool has_back(const bb_event *event, bb_adjacency adjacency) {
+    return adjacency == BB_ADD_REMOVE && event->sampling == BB_SAMPLING_FIXED_HIDDEN;
 }
 
 static int order(double x, double y) {
@@ -82,7 +96,7 @@ static int order(double x, double y) {
 
 static bool same_family(const bb_event *x, const bb_event *y) {
     return is_gaussian(x) && is_gaussian(y) && x->sampling == y->sampling &&
-           x->rate == y->rate;
+           x->rate == y->rate && backs_of(x) == backs_of(y);
 }
 
 static int compare(const void *a, const void *b) {
@@ -90,6 +104,7 @@ static int compare(const void *a, const void *b) {
     int by = order(x->kind, y->kind);
     if (!by) by = order(x->sampling, y->sampling);
     if (!by) by = order(x->rate, y->rate);
+    if (!by) by = order(backs_of(x), backs_of(y));
     if (!by) by = order(x->absent, y->absent);
     if (!by) by = order(x->epsilon, y->epsilon);
     if (!by) by = order(x->delta, y->delta);
@@ -99,7 +114,7 @@ static int compare(const void *a, const void *b) {
 }
 
 /* Each different event once; Gaussian rounds of all tasks are one, which is exact up to
- * rounding. `absent` and `replace` become mu. Returns how many there are. */
+ * rounding. `absent` becomes mu, and `replace` mu and how far back. Returns how many there are. */
 static size_t gather(const bb_account *account, bb_bound bound, bb_event *event) {
     size_t n = 0, kept = 0;
     double squares = 0.0;
@@ -107,7 +122,10 @@ static size_t gather(const bb_account *account, bb_bound bound, bb_event *event)
         bb_event x = account->event[e];
         const bool round = is_gaussian(&x);
         if (x.rounds == 0.0) continue;
-        x.absent = x.replace = round ? mu_of(&x, account->adjacency) : 0.0;
+        const bool two = round && x.absent > 0.0 && has_back(&x, account->adjacency);
+        const double back = two ? rounded_back(&x, bound) : 0.0;
+        x.absent = round ? mu_of(&x, account->adjacency) : 0.0;
+        x.replace = x.absent * (1.0 + back);
         if (round && (x.rate == 0.0 || x.absent == 0.0)) continue;
         if (round && x.rate == 1.0)
             squares += x.rounds * x.absent * x.absent;
@@ -204,7 +222,9 @@ static bool is_of(const bb_event *law, const bb_event *event) {
 
 static void choose_factors(bb_pld_plan *plan, const bb_event *event, size_t count,
                            bb_bound bound, double slack) {
-    const bool replaced = plan->adjacency == BB_REPLACE_ONE;
+    const bb_sampling with_two = plan->adjacency == BB_REPLACE_ONE
+                                     ? BB_SAMPLING_POISSON
+                                     : BB_SAMPLING_FIXED_HIDDEN;
     size_t law = 0;
     for (size_t e = 0; e < count; e++) {
         if (e && !is_of(&plan->law[law], &event[e]) &&
@@ -212,10 +232,9 @@ static void choose_factors(bb_pld_plan *plan, const bb_event *event, size_t coun
             law++;
         double share = 0.0;
         if (!is_of(&plan->law[law], &event[e]))
-            share =
-                bb_pld_plan_share(replaced && event[e].sampling == BB_SAMPLING_POISSON,
-                                  bound, slack / event[e].rate, plan->law[law].absent,
-                                  plan->law[law + 1].absent, event[e].absent);
+            share = bb_pld_plan_share(event[e].sampling == with_two, bound,
+                                      slack / event[e].rate, plan->law[law].absent,
+                                      plan->law[law + 1].absent, event[e].absent);
         add_factor(plan, law, share, event[e].rounds);
     }
 }

@@ -44,7 +44,8 @@ BB_MUST_CHECK bb_status bb_pld_plan_open(bb_pld_plan *plan, const bb_account *ac
 void bb_pld_plan_close(bb_pld_plan *plan);
 
 /* The share of b that makes the mixture a bound of a round of mu in [a, b] on its side;
- * below, to within the rate times `slack`. `mirror`: Poisson samples, replace-one. */
+ * below, to within the rate times `slack`. `mirror`: Poisson samples, replace-one,
+ * or hidden ones, add-remove. */
 double bb_pld_plan_share(bool mirror, bb_bound bound, double slack, double a, double b,
                          double mu);
 
