@@ -55,6 +55,7 @@ static bb_status run_trial(attack *a, worker *w, int world, uint64_t trial) {
     bb_status status = bb_random_restart(&w->random, a->settings->seed, BB_FOR_TEST,
                                          (uint64_t)world, number);
     if (!status) status = a->target->trial(w->self, world, &w->random, statistic);
+    if (!status) status = bb_random_check(&w->random);
     if (status) return status;
     for (size_t j = 0; j < a->target->statistics; j++) {
         if (isnan(statistic[j]))

@@ -59,7 +59,7 @@ static void replay_task(replay *r, const bb_release *release, size_t at, size_t 
     if (r->random_open && r->run->seeded &&
         bb_random_restart(&r->random, r->run->seed, BB_FOR_LOCAL, release->round,
                           bb_run_key(r->run, id)))
-        abort();
+        bb_random_fail(&r->random, "it did not restart");
     if (method->train) method->train(&r->view, &task);
     memset(r->show, 0, r->plan.show_length * sizeof *r->show);
     for (size_t b = 0; b < release->layout->blocks; b++) {
@@ -199,11 +199,13 @@ static bb_status watch(void *self, const bb_release *release, size_t tasks) {
     replay *r = self;
     const size_t n = r->canaries, length = sums_length(release->layout, tasks);
     compare(r, release);
+    bb_status status = r->random_open ? bb_random_check(&r->random) : BB_OK;
+    if (status) return status;
     weigh(r, release);
     bb_multiply(n, length, 1.0, r->move, r->rest, 1.0, r->gradient);
     bb_gram_rows(n, length, 1.0, r->move, r->round);
     bb_axpy(n * n, 1.0, r->round, r->gram);
-    const bb_status status =
+    status =
         r->run->phase[0].method->digest(&r->view, release, &r->draft, r->digest_work);
     r->billboard.done = r->draft.done;
     if (!status) r->billboard.releases++;

@@ -85,6 +85,7 @@ static bb_status fill(bb_audit_world *w, const bb_audit_world_options *o) {
         }
         fill_task(o, u, size, w->x + i * task, w->y + i * o->rows);
     }
+    status = bb_random_check(&random);
     bb_random_close(&random);
 done:
     free(u);

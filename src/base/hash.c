@@ -3,7 +3,6 @@
 #include <openssl/evp.h>
 
 #include <endian.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { DIGEST_BYTES = 32, CHUNK = 256 };
@@ -14,12 +13,12 @@ bb_status bb_hash_open(bb_hash *hash) {
         EVP_MD_CTX_free(context);
         return bb_fail(BB_ENOMEM, "no memory for a SHA-256 hash");
     }
-    hash->context = context;
+    *hash = (bb_hash){.context = context};
     return BB_OK;
 }
 
 void bb_hash_add(bb_hash *hash, const void *bytes, size_t size) {
-    if (EVP_DigestUpdate(hash->context, bytes, size) != 1) abort();
+    if (EVP_DigestUpdate(hash->context, bytes, size) != 1) hash->failed = true;
 }
 
 /* `words` points to count items of 8 bytes. */
@@ -48,11 +47,12 @@ bb_status bb_hash_text(const bb_hash *hash, char text[BB_HASH_TEXT]) {
     unsigned char digest[DIGEST_BYTES];
     unsigned int length = 0;
     EVP_MD_CTX *const copy = EVP_MD_CTX_new();
-    const int done = copy && EVP_MD_CTX_copy_ex(copy, hash->context) == 1 &&
+    const int done = copy && !hash->failed &&
+                     EVP_MD_CTX_copy_ex(copy, hash->context) == 1 &&
                      EVP_DigestFinal_ex(copy, digest, &length) == 1;
     EVP_MD_CTX_free(copy);
     if (!done || length != DIGEST_BYTES)
-        return bb_fail(BB_ENOMEM, "no memory to finish a SHA-256 hash");
+        return bb_fail(BB_ENOMEM, "OpenSSL could not finish a SHA-256 hash");
     for (size_t i = 0; i < DIGEST_BYTES; i++) {
         text[2 * i] = digit[digest[i] >> 4];
         text[2 * i + 1] = digit[digest[i] & 15];
@@ -63,5 +63,5 @@ bb_status bb_hash_text(const bb_hash *hash, char text[BB_HASH_TEXT]) {
 
 void bb_hash_close(bb_hash *hash) {
     EVP_MD_CTX_free(hash->context);
-    hash->context = NULL;
+    *hash = (bb_hash){0};
 }

@@ -7,6 +7,7 @@
 
 #include "base/status.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,10 +15,11 @@ enum { BB_HASH_TEXT = 65 }; /* 64 hexadecimal digits and a zero */
 
 typedef struct bb_hash {
     void *context; /* EVP_MD_CTX */
+    bool failed;   /* OpenSSL refused to add something */
 } bb_hash;
 
 BB_MUST_CHECK bb_status bb_hash_open(bb_hash *hash);
-/* Adding cannot fail on an open hash; if OpenSSL ever says so the process aborts. */
+/* What could not be added makes bb_hash_text fail. */
 void bb_hash_add(bb_hash *hash, const void *bytes, size_t size);
 void bb_hash_add_doubles(bb_hash *hash, const double *number, size_t count);
 void bb_hash_add_integers(bb_hash *hash, const int64_t *number, size_t count);

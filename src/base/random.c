@@ -5,7 +5,6 @@
 
 #include <endian.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 
@@ -13,14 +12,14 @@ enum { KEY_BYTES = 32, IV_BYTES = 16 };
 
 static bb_status start(bb_random *random, const unsigned char *key,
                        const unsigned char *iv) {
-    if (EVP_EncryptInit_ex(random->cipher, EVP_chacha20(), NULL, key, iv) != 1)
-        return bb_fail(BB_ENUMERIC, "OpenSSL refused to start ChaCha20");
     random->used = BB_RANDOM_BUFFER;
-    return BB_OK;
+    if (EVP_EncryptInit_ex(random->cipher, EVP_chacha20(), NULL, key, iv) != 1)
+        bb_random_fail(random, "OpenSSL refused to start ChaCha20");
+    return bb_random_check(random);
 }
 
 static bb_status open_cipher(bb_random *random) {
-    random->cipher = EVP_CIPHER_CTX_new();
+    *random = (bb_random){.cipher = EVP_CIPHER_CTX_new()};
     if (!random->cipher) return bb_fail(BB_ENOMEM, "no memory for a random stream");
     return BB_OK;
 }
@@ -59,11 +58,33 @@ void bb_random_close(bb_random *random) {
     explicit_bzero(random, sizeof *random);
 }
 
-uint64_t bb_random_key(const char *name) {
+bb_status bb_random_key(const char *name, uint64_t *key) {
     uint64_t digest[SHA256_DIGEST_LENGTH / sizeof(uint64_t)];
     if (!SHA256((const unsigned char *)name, strlen(name), (unsigned char *)digest))
-        abort();
-    return le64toh(digest[0]);
+        return bb_fail(BB_ENOMEM, "no memory for a SHA-256 hash");
+    *key = le64toh(digest[0]);
+    return BB_OK;
+}
+
+void bb_random_fail(bb_random *random, const char *why) {
+    if (!random->failure) random->failure = why;
+}
+
+bb_status bb_random_check(const bb_random *random) {
+    if (!random->failure) return BB_OK;
+    return bb_fail(BB_EIO, "the random generator failed: %s", random->failure);
+}
+
+/* Numbers that look random, so that loops end (splitmix64 of a counter, from where the
+ * last buffer ended). */
+static void fill_for_nothing(bb_random *random) {
+    uint64_t state = random->buffer[BB_RANDOM_BUFFER - 1];
+    for (size_t k = 0; k < BB_RANDOM_BUFFER; k++) {
+        uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
+        z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+        z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+        random->buffer[k] = z ^ z >> 31;
+    }
 }
 
 void bb_random_refill(bb_random *random) {
@@ -72,7 +93,8 @@ void bb_random_refill(bb_random *random) {
     if (EVP_EncryptUpdate(random->cipher, (unsigned char *)random->buffer, &length,
                           zeros, (int)sizeof zeros) != 1 ||
         length != (int)sizeof zeros)
-        abort();
+        bb_random_fail(random, "OpenSSL's ChaCha20 gave no bits");
+    if (random->failure) fill_for_nothing(random);
     random->used = 0;
 }
 

@@ -32,6 +32,7 @@ typedef struct bb_random {
     void *cipher; /* EVP_CIPHER_CTX */
     size_t used;
     int secure;
+    const char *failure; /* why its bits are worth nothing; NULL: they are random */
     uint64_t buffer[BB_RANDOM_BUFFER];
 } bb_random;
 
@@ -44,14 +45,24 @@ BB_MUST_CHECK bb_status bb_random_open_stream(bb_random *random, uint64_t seed,
 /* Restarts an open stream at (seed, purpose, a, b) without allocating. */
 BB_MUST_CHECK bb_status bb_random_restart(bb_random *random, uint64_t seed,
                                           bb_purpose purpose, uint64_t a, uint64_t b);
+
+/* A generator that failed stays so until it is closed, whatever is drawn from it or
+ * restarts it. Drawing has no status: what draws many bits goes on, with bits that are
+ * good only for its loops to end, and whoever opened the generator asks bb_random_check
+ * before it publishes or keeps anything that was made of them. So noise can fail to be
+ * added, but no release with less noise than was paid for ever leaves the door. */
+
+/* BB_EIO if it failed, with the reason. */
+BB_MUST_CHECK bb_status bb_random_check(const bb_random *random);
+/* Makes it fail; `why` lives as long as the generator. For samplers, too, whose
+ * preconditions are broken. */
+void bb_random_fail(bb_random *random, const char *why);
 void bb_random_close(bb_random *random);
 /* What the streams of something with a name have as `a`: 64 bits of the name's SHA-256,
- * so that they depend on nothing else, a place in a file least of all. */
-uint64_t bb_random_key(const char *name);
+ * so that they depend on nothing else, a place in a file least of all. BB_ENOMEM. */
+BB_MUST_CHECK bb_status bb_random_key(const char *name, uint64_t *key);
 
-/* Refills the buffer with fresh bits; called when `used` reaches BB_RANDOM_BUFFER.
- * ChaCha20 on an open context cannot fail for these sizes; if the library ever says so
- * the process aborts, since going on would publish without noise. */
+/* Refills the buffer with fresh bits; called when `used` reaches BB_RANDOM_BUFFER. */
 void bb_random_refill(bb_random *random);
 
 /* 64 independent uniform bits. */

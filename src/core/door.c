@@ -431,6 +431,7 @@ static bb_status publish_block(bb_door *door, size_t b, size_t offset,
     else
         status = publish_off_grid(door, b, door->sum[0].open + offset, value,
                                   &release->noise[b]);
+    if (!status) status = bb_random_check(&door->random);
     if (!status)
         bb_hash_add_doubles(&door->hash, value,
                             bb_block_sum_length(block, door->pub->tasks));

@@ -63,7 +63,8 @@ void bb_door_add(bb_door *door, size_t sum, size_t task, const bb_local *local,
  * not used. */
 void bb_door_skip_to(bb_door *door, uint32_t round);
 /* Charges the round, adds noise, publishes: *release is valid until the next round. A
- * round is published once: BB_EBUDGET without a bb_door_ask before. */
+ * round is published once: BB_EBUDGET without a bb_door_ask before. BB_EIO if the
+ * generator failed: then the noise is not what was paid for, and *release no release. */
 BB_MUST_CHECK bb_status bb_door_publish(bb_door *door, bb_release *release);
 /* SHA-256 of all releases so far, as 64 hexadecimal digits. */
 BB_MUST_CHECK bb_status bb_door_hash(bb_door *door, char hex[BB_HASH_TEXT]);

@@ -32,7 +32,6 @@ typedef struct conversation {
     double *objective, *gap; /* tasks */
     bb_status *finished;     /* tasks */
     atomic_uint done;        /* tasks that are finished */
-    atomic_bool no_random;   /* some task's generator failed */
     bb_random *random;       /* workers; only for methods that draw */
     size_t random_open;
     bool *picked; /* tasks: who takes part in this round; NULL: all do */
@@ -66,13 +65,13 @@ uint64_t bb_run_key(const bb_run *run, size_t i) {
 }
 
 /* A seeded run's own draws depend on the task and the round, not on the worker. Where
- * they fail the run ends before anything made of them is published or kept. */
+ * they fail check_work ends the run. */
 static bb_task task_of(conversation *c, size_t i, size_t worker, bb_purpose purpose,
                        uint64_t round) {
     bb_random *random = c->random ? &c->random[worker] : NULL;
     if (random && c->run->seeded &&
         bb_random_restart(random, c->run->seed, purpose, round, bb_run_key(c->run, i)))
-        atomic_store(&c->no_random, true);
+        bb_random_fail(random, "it did not restart");
     return (bb_task){.id = i,
                      .local = &c->run->local[i],
                      .state = c->state + c->state_first[i],
@@ -86,16 +85,23 @@ static bb_task task_of(conversation *c, size_t i, size_t worker, bb_purpose purp
 
 /* Asked before every task: the work of one, not of all, delays the end. */
 static bool is_stopped(const conversation *c) {
-    return c->no_random || (c->run->observer.stop && *c->run->observer.stop);
+    return c->run->observer.stop && *c->run->observer.stop;
 }
 
 static bb_status interrupted(const conversation *c) {
-    if (c->no_random)
-        return bb_fail(BB_ENUMERIC, "OpenSSL refused to restart ChaCha20");
     if (!c->result->plan.rounds)
         return bb_fail(BB_EINTERRUPTED, "stopped before the end");
     return bb_fail(BB_EINTERRUPTED, "stopped after round %u of %u",
                    c->from + c->billboard.releases, c->result->plan.rounds);
+}
+
+/* After tasks worked: whether all of them did, with bits that were random. Nothing they
+ * made is published or kept before. */
+static bb_status check_work(const conversation *c) {
+    bb_status status = is_stopped(c) ? interrupted(c) : BB_OK;
+    for (size_t w = 0; w < c->random_open && !status; w++)
+        status = bb_random_check(&c->random[w]);
+    return status;
 }
 
 /* -- one round -- */
@@ -142,7 +148,7 @@ static bb_status draw_cohort(conversation *c) {
             if (status) break;
             c->picked[i] = pub->rate >= 1.0 || bb_random_bits(&c->draw) < below;
         }
-        return status;
+        return status ? status : bb_random_check(&c->draw);
     }
     if (run->seeded)
         status = bb_random_restart(&c->draw, run->seed, BB_FOR_COHORT, round, 0);
@@ -153,7 +159,7 @@ static bb_status draw_cohort(conversation *c) {
         c->picked[i] = bb_random_below(&c->draw, pub->tasks - i) < left;
         left -= c->picked[i];
     }
-    return BB_OK;
+    return bb_random_check(&c->draw);
 }
 
 static bb_status talk(conversation *c) {
@@ -164,8 +170,8 @@ static bb_status talk(conversation *c) {
     if (!status) status = bb_door_ask(c->door, &c->layout);
     if (status) return status;
     c->run->engine->each(c->run->engine, c->chunks, contribute, c);
-    if (is_stopped(c)) return interrupted(c);
-    status = bb_door_publish(c->door, &release);
+    status = check_work(c);
+    if (!status) status = bb_door_publish(c->door, &release);
     if (!status && observer->published)
         status = observer->published(observer->self, &release, c->run->pub.tasks);
     release.round -= c->from;
@@ -357,7 +363,8 @@ static bb_status converse(conversation *c) {
     }
     if (status) return status;
     run->engine->each(run->engine, c->parts, finish, c);
-    return is_stopped(c) ? interrupted(c) : collect(c);
+    status = check_work(c);
+    return status ? status : collect(c);
 }
 
 /* One phase: `part` is what the plan gave it. */

@@ -123,6 +123,7 @@ bb_status bb_synth(const bb_synth_options *o, bb_dataset *train, bb_dataset *tes
     if (!status) status = open_world(o, o->samples, &training);
     if (!status) status = open_world(o, BB_SYNTH_TEST * o->samples, &other);
     if (!status) status = draw_world(o, &random, order, w, &training, &other, model);
+    if (!status) status = bb_random_check(&random);
     bb_random_close(&random);
     free(order);
     free(w);

@@ -182,6 +182,7 @@ bb_status bb_synth_labels(const bb_label_world *w, bb_dataset *train,
         if (!status)
             status = draw_rows(&g, TEST, i, BB_SYNTH_TEST * w->samples, &g.test);
     }
+    if (!status) status = bb_random_check(&g.random);
     if (!status) status = finish(w, &g.train, &training);
     if (!status) status = finish(w, &g.test, &other);
     close_drawer(&g);

@@ -254,6 +254,7 @@ bb_status bb_metrics_gain_range(bb_loss loss, size_t tasks, const double *score,
         value[k] = (double)sum.better / (double)sum.tasks;
         value[BB_RESAMPLES + k] = improvement(&sum, loss);
     }
+    if (!status) status = bb_random_check(&random);
     if (!status) {
         percentiles(value, out->better_range);
         percentiles(value + BB_RESAMPLES, out->improvement_range);

@@ -129,7 +129,7 @@ size_t bb_net_batch(const bb_net *net) {
 
 bb_status bb_net_start(const bb_net *net, uint64_t seed, double *w) {
     bb_random random;
-    const bb_status status =
+    bb_status status =
         bb_random_open_stream(&random, seed, BB_FOR_START, net->parameters, 0);
     if (status) return status;
     for (size_t l = 0; l < net->program.layers; l++) {
@@ -143,8 +143,9 @@ bb_status bb_net_start(const bb_net *net, uint64_t seed, double *w) {
         memset(w, 0, layer->biases * sizeof *w);
         w += layer->biases;
     }
+    status = bb_random_check(&random);
     bb_random_close(&random);
-    return BB_OK;
+    return status;
 }
 
 bb_net_lane *bb_net_take(const bb_net *net) {

@@ -28,14 +28,16 @@ bb_status bb_crossval_folds(const bb_dataset *data, uint64_t seed,
     for (size_t i = 0; i < data->tasks && !status; i++) {
         const size_t from = data->first[i], n = data->first[i + 1] - from;
         for (size_t j = 0; j < n; j++) order[j] = j;
-        status = bb_random_restart(&random, seed, BB_FOR_FOLDS,
-                                   bb_random_key(data->task_name[i]), 0);
+        uint64_t key;
+        status = bb_random_key(data->task_name[i], &key);
+        if (!status) status = bb_random_restart(&random, seed, BB_FOR_FOLDS, key, 0);
         if (status) break;
         bb_random_shuffle(&random, order, n);
         for (size_t j = 0; j < n; j++)
             fold[from + order[j]] = n < 2 ? (unsigned char)NEVER_HELD_OUT
                                           : (unsigned char)(j % BB_CROSSVAL_FOLDS);
     }
+    if (!status) status = bb_random_check(&random);
     free(order);
     bb_random_close(&random);
     return status;

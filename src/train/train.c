@@ -157,7 +157,7 @@ static bb_status set_run(experiment *e) {
     e->run.local = e->local;
     if (!status) status = bb_allocate(&e->key, data->tasks, sizeof *e->key, "tasks");
     for (size_t i = 0; i < data->tasks && !status; i++)
-        e->key[i] = bb_random_key(data->task_name[i]);
+        status = bb_random_key(data->task_name[i], &e->key[i]);
     e->run.key = e->key;
     return status;
 }

@@ -25,7 +25,6 @@
 
 #include <math.h>
 #include <stdbool.h>
-#include <stdlib.h>
 
 #define LOW_BITS(n) ((UINT64_C(1) << (n)) - 1)
 
@@ -36,8 +35,6 @@ typedef struct bb_scale {
 } bb_scale;
 
 static bb_scale scale_of(double std) {
-    /* never a smaller noise than asked for, in release builds, too */
-    if (!(std >= BB_NOISE_LEAST_STD && std < BB_NOISE_MOST_STD)) abort();
     int exponent;
     const uint64_t significand = (uint64_t)ldexp(frexp(std, &exponent), 53);
     /* std x = significand 2^(exponent - 53) place 2^-57 = significand place 2^-shift */
@@ -132,6 +129,11 @@ static int64_t add_saturated(int64_t a, int64_t b) {
 }
 
 void bb_noise_gaussian(bb_random *random, double std, size_t n, int64_t *value) {
+    /* never a smaller noise than asked for, in release builds, too */
+    if (!(std >= BB_NOISE_LEAST_STD && std < BB_NOISE_MOST_STD)) {
+        bb_random_fail(random, "its noise has no such standard deviation");
+        return;
+    }
     const bb_scale s = scale_of(std);
     for (size_t i = 0; i < n;) {
         /* slot: 12 bits, sign: 1, place in the cell: 51 */

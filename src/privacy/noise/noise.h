@@ -18,8 +18,8 @@
 /* Adds an independent rounded Gaussian of standard deviation std (grid steps,
  * BB_NOISE_LEAST_STD <= std < BB_NOISE_MOST_STD) to each of the n integers. Sums that
  * would leave int64 saturate (40 standard deviations of room are checked by the
- * caller). Any other std aborts the process, as a broken precondition of the selections
- * below does: going on would publish without the noise.
+ * caller). Any other std makes the generator fail (bb_random_check), as a broken
+ * precondition of what is below does: going on would publish without the noise.
  *
  * Exactness: given uniform bits, a sample's distribution is within 2^-100 (total
  * variation) of round(std * g), g ~ N(0, 1), std the given double. The rounding itself
@@ -41,7 +41,7 @@ enum { BB_RADIAL_MOST_LENGTH = 1 << 22 };
  * exp(-||b||_2 / scale): its length is Gamma(n, scale), its direction uniform. With
  * scale = sensitivity / epsilon (both l2, in grid steps) this is pure epsilon-DP for
  * integer vectors (Chaudhuri, Monteleoni, Sarwate 2011). Sums saturate; any other scale
- * or length aborts the process. n = 0 does nothing.
+ * or length makes the generator fail. n = 0 does nothing.
  *
  * Exactness: bits are drawn as by bb_noise_gaussian, and the little that is computed in
  * floating point is covered by enlarging the scale by (n + 64) 2^-36, so that for

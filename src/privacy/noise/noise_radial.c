@@ -35,7 +35,6 @@
 #include "privacy/noise/wide.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 enum { CHUNK = 64, LEAST_BITS = 44 };
 
@@ -58,8 +57,11 @@ static bb_u128 draw_square(bb_random *random, size_t count) {
 
 void bb_noise_radial(bb_random *random, double scale, size_t n, int64_t *value) {
     if (n == 0) return;
-    if (!(scale >= BB_RADIAL_LEAST_SCALE && scale <= BB_RADIAL_MOST_SCALE)) abort();
-    if (n > BB_RADIAL_MOST_LENGTH) abort();
+    if (!(scale >= BB_RADIAL_LEAST_SCALE && scale <= BB_RADIAL_MOST_SCALE) ||
+        n > BB_RADIAL_MOST_LENGTH) {
+        bb_random_fail(random, "its radial noise has no such scale or length");
+        return;
+    }
     const bb_u128 least = (bb_u128)(n + 1) << (2 * LEAST_BITS);
     bb_u128 square = 0;
     while (square < least) square = draw_square(random, n + 1);

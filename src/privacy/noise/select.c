@@ -4,7 +4,6 @@
 #include "privacy/noise/noise_table.h"
 
 #include <stdbool.h>
-#include <stdlib.h>
 
 /* epsilon is k / 2^32 and scores are multiples of 2^-20, so that the exponents
  * epsilon * (best - score) / 2 are multiples of 2^-53. */
@@ -32,7 +31,6 @@ static bool keep(bb_random *random, bb_u128 exponent) {
 }
 
 static uint64_t rounded_down(double epsilon) {
-    if (!(epsilon >= 0.0)) abort(); /* a broken caller must not publish */
     return (uint64_t)((epsilon < MOST_EPSILON ? epsilon : MOST_EPSILON) *
                       (double)(UINT64_C(1) << EPSILON_BITS));
 }
@@ -50,7 +48,11 @@ static bb_u128 exponent_of(uint64_t epsilon, int64_t best, int64_t score) {
 
 size_t bb_select_permute_and_flip(bb_random *random, double epsilon, size_t n,
                                   const int64_t *score) {
-    if (n < 1 || n > BB_SELECT_MOST) abort();
+    if (n < 1 || n > BB_SELECT_MOST || !(epsilon >= 0.0)) {
+        bb_random_fail(random, "it selects among no such number of candidates, or with "
+                               "no such epsilon");
+        return 0;
+    }
     const uint64_t k = rounded_down(epsilon);
     const int64_t best = best_of(n, score);
     uint16_t order[BB_SELECT_MOST];
