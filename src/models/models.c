@@ -91,6 +91,43 @@ bb_status bb_models_open_compact(bb_models *models, const bb_dataset *data,
     return BB_OK;
 }
 
+bb_status bb_models_add(bb_models *m, size_t count, char *const *task_name,
+                        const bb_models *one) {
+    const size_t d = m->features, tasks = m->tasks + count;
+    char **all = NULL, **name = NULL;
+    double *weight = NULL, *intercept = NULL;
+    assert(m->intercept && one->intercept && one->tasks && one->features == d);
+    bb_status status = bb_allocate(&all, tasks, sizeof *all, what);
+    if (!status) {
+        memcpy(all, m->task_name, m->tasks * sizeof *all);
+        memcpy(all + m->tasks, task_name, count * sizeof *all);
+        status = bb_names_copy(&name, tasks, all);
+    }
+    if (!status) status = bb_allocate(&weight, tasks, d * sizeof *weight, what);
+    if (!status) status = bb_allocate(&intercept, tasks, sizeof *intercept, what);
+    if (!status) {
+        memcpy(weight, m->weight, m->tasks * d * sizeof *weight);
+        memcpy(intercept, m->intercept, m->tasks * sizeof *intercept);
+        for (size_t i = m->tasks; i < tasks; i++) {
+            memcpy(weight + i * d, one->weight, d * sizeof *weight);
+            intercept[i] = *one->intercept;
+        }
+        free(m->task_name);
+        free(m->weight);
+        free(m->intercept);
+        m->task_name = name;
+        m->weight = weight;
+        m->intercept = intercept;
+        m->tasks = tasks;
+    } else {
+        free(name);
+        free(weight);
+        free(intercept);
+    }
+    free(all);
+    return status;
+}
+
 void bb_models_free(bb_models *m) {
     free(m->task_name);
     free(m->feature_name);

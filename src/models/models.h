@@ -66,6 +66,10 @@ size_t bb_models_length(const bb_models *models, size_t i);
 /* Task i's model alone: its own numbers, and of what tasks share that of its group. */
 BB_MUST_CHECK bb_status bb_models_select(bb_models *out, const bb_models *all,
                                          size_t i);
+/* Further tasks, all with the first model of `one`; both linear with one output and the
+ * same features. *models is unchanged on failure. */
+BB_MUST_CHECK bb_status bb_models_add(bb_models *models, size_t count,
+                                      char *const *task_name, const bb_models *one);
 /* Frees everything; takes half-built and zeroed models. */
 void bb_models_free(bb_models *models);
 

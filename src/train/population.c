@@ -5,6 +5,7 @@
 #include "data/split.h"
 #include "train/clusters.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -202,18 +203,20 @@ static double constant_of(const bb_preprocess *open) {
     return open->constant && open->rows != BB_ROWS_UNIT ? 1.0 : 0.0;
 }
 
-bb_status bb_population_models(const bb_population *p, const double *weight,
-                               const double *intercept, bb_models *out) {
+/* Folds every model of `data`, which has the columns of the prepared rows. */
+static bb_status fold_models(const bb_population *p, const bb_dataset *data,
+                             const double *weight, const double *intercept,
+                             bb_models *out) {
     const size_t width = p->prepared.features;
     const double constant = constant_of(&p->open);
     bb_models m = {0};
     double *w = NULL;
-    bb_status status = bb_models_open(&m, &p->prepared);
+    bb_status status = bb_models_open(&m, data);
     if (!status) status = bb_allocate(&w, width, sizeof *w, "a model");
     if (constant != 0.0 && !status) m.features = width - 1;
     for (size_t i = 0; i < m.tasks && !status; i++) {
         memcpy(w, weight + i * width, width * sizeof *w);
-        m.intercept[i] = intercept[i];
+        m.intercept[i] = intercept ? intercept[i] : 0.0;
         bb_preprocess_fold(&p->steps, i, w, &m.intercept[i]);
         if (p->open.folded) bb_preprocess_fold_columns(&p->steps, w, &m.intercept[i]);
         memcpy(m.weight + i * m.features, w, m.features * sizeof *w);
@@ -225,4 +228,19 @@ bb_status bb_population_models(const bb_population *p, const double *weight,
     else
         *out = m;
     return status;
+}
+
+bb_status bb_population_models(const bb_population *p, const double *weight,
+                               const double *intercept, bb_models *out) {
+    return fold_models(p, &p->prepared, weight, intercept, out);
+}
+
+bb_status bb_population_shared(const bb_population *p, const double *shared,
+                               bb_models *out) {
+    char name[] = "shared", *one[] = {name};
+    bb_dataset data = p->prepared;
+    data.tasks = 1;
+    data.task_name = one;
+    assert(!p->steps.mean);
+    return fold_models(p, &data, shared, NULL, out);
 }

@@ -14,6 +14,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+/* Of the public half: the model that all share, if there is one. */
+#define BB_SHARED_FILE "shared.csv"
+
 typedef struct bb_rundir {
     char *path;
     char *temporary; /* NULL: nothing is begun, or it is in place */

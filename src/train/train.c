@@ -446,6 +446,31 @@ static bb_status write_categories(const experiment *e) {
     return bb_rundir_json(&e->dir, "public/categories.json", json_incref(levels));
 }
 
+/* Only what passed through the door is a billboard; an open method's exchange is not. */
+static bool is_open(const experiment *e) {
+    bool open = false;
+    for (size_t k = 0; k < e->run.phases; k++)
+        open = open || e->run.phase[k].method->kind == BB_METHOD_OPEN;
+    return open;
+}
+
+/* The model that all share is a function of the billboard, and good for tasks that were
+ * not there. Not where it is many, or tasks have steps of their own, or nothing went
+ * over a billboard. */
+static bb_status write_shared(const experiment *e) {
+    bb_models shared = {0};
+    char *path = NULL;
+    if (!e->result.shares || !is_one_output(e) || e->run.pub.clusters > 1 ||
+        e->population.steps.mean || is_open(e))
+        return BB_OK;
+    bb_status status = bb_population_shared(&e->population, e->result.shared, &shared);
+    if (!status) status = bb_rundir_name(&e->dir, "public/" BB_SHARED_FILE, &path);
+    if (!status) status = bb_models_write(&shared, path);
+    free(path);
+    bb_models_free(&shared);
+    return status;
+}
+
 static bb_status write_public(experiment *e) {
     char *statement = NULL;
     bb_status status =
@@ -456,6 +481,7 @@ static bb_status write_public(experiment *e) {
     if (!status) status = bb_statement_text(&e->report.statement, &statement);
     if (!status) status = bb_rundir_text(&e->dir, "public/statement.txt", statement);
     if (!status) status = write_categories(e);
+    if (!status) status = write_shared(e);
     free(statement);
     return status;
 }
@@ -555,14 +581,9 @@ static bb_status prepare(experiment *e, const char *path) {
     return status;
 }
 
-/* Only what passed through the door is a billboard; an open method's exchange is not.
- */
 static bb_status published(void *self, const bb_release *release, size_t tasks) {
     experiment *e = self;
-    bool open = false;
-    for (size_t k = 0; k < e->run.phases; k++)
-        open = open || e->run.phase[k].method->kind == BB_METHOD_OPEN;
-    return open ? BB_OK : bb_rundir_release(&e->dir, release, tasks);
+    return is_open(e) ? BB_OK : bb_rundir_release(&e->dir, release, tasks);
 }
 
 static void progress(void *self, uint32_t round, uint32_t rounds) {

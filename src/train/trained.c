@@ -92,6 +92,17 @@ static bb_status find_categories(bb_trained *t, const char *run) {
     return BB_OK;
 }
 
+static bb_status read_shared(bb_trained *t, const char *run) {
+    char *name = NULL;
+    bb_status status = bb_file_join(&name, run, "public/" BB_SHARED_FILE);
+    if (!status && access(name, F_OK) == 0) status = bb_models_read(&t->shared, name);
+    if (!status && t->shared.tasks && t->shared.features != t->models.features)
+        status = bb_fail(BB_EDATA, "%s: %zu columns, the models have %zu", name,
+                         t->shared.features, t->models.features);
+    free(name);
+    return status;
+}
+
 bb_status bb_trained_open(bb_trained *trained, const char *run) {
     bb_trained t = {0};
     const char *part = NULL;
@@ -102,6 +113,7 @@ bb_status bb_trained_open(bb_trained *trained, const char *run) {
     if (!status && t.options.cluster) status = bb_trained_ignore(&t, t.options.cluster);
     if (!status) status = find_categories(&t, run);
     if (!status) status = read_models(&t, folder);
+    if (!status) status = read_shared(&t, run);
     if (!status) status = read_steps(&t, run, folder);
     free(folder);
     if (status)
@@ -114,6 +126,7 @@ bb_status bb_trained_open(bb_trained *trained, const char *run) {
 void bb_trained_close(bb_trained *t) {
     bb_options_free(bb_train_table(), &t->options);
     bb_models_free(&t->models);
+    bb_models_free(&t->shared);
     bb_preprocess_free(&t->steps);
     *t = (bb_trained){0};
 }
@@ -165,9 +178,11 @@ static bb_status drop_targets(bb_dataset *data, unsigned char *keep, size_t *lef
     return status;
 }
 
-/* Leaves out rows of tasks that have no model. */
-static bb_status drop_unknown(const bb_trained *t, bb_dataset *data,
-                              unsigned char *keep, size_t *left) {
+/* Tasks that have no model: their number, their names at the front of `name`
+ * (data->tasks), their rows 0 in `keep`, and counted. */
+static bb_status find_unknown(const bb_trained *t, const bb_dataset *data,
+                              unsigned char *keep, char **name, size_t *count,
+                              size_t *rows) {
     bb_names known = {0};
     size_t index;
     bb_status status = BB_OK;
@@ -175,21 +190,42 @@ static bb_status drop_unknown(const bb_trained *t, bb_dataset *data,
         status = bb_names_add(&known, t->models.task_name[i],
                               strlen(t->models.task_name[i]), &index);
     for (size_t i = 0; i < data->tasks && !status; i++) {
-        const char *name = data->task_name[i];
-        const bool there = bb_names_find(&known, name, strlen(name)) != SIZE_MAX;
+        const bool there = bb_names_find(&known, data->task_name[i],
+                                         strlen(data->task_name[i])) != SIZE_MAX;
         for (size_t r = data->first[i]; r < data->first[i + 1]; r++) keep[r] = there;
+        if (there) continue;
+        name[(*count)++] = data->task_name[i];
+        *rows += data->first[i + 1] - data->first[i];
     }
     bb_names_free(&known);
-    return status ? status : keep_rows(data, keep, left);
+    return status;
+}
+
+static bb_status answer_unknown(bb_trained *t, bb_unknown how, bb_dataset *data,
+                                unsigned char *keep, size_t *rows) {
+    char **name = NULL;
+    size_t count = 0;
+    bb_status status = bb_allocate(&name, data->tasks, sizeof *name, "names");
+    if (!status) status = find_unknown(t, data, keep, name, &count, rows);
+    if (!status && how == BB_UNKNOWN_SKIP) status = keep_rows(data, keep, rows);
+    if (!status && how == BB_UNKNOWN_SHARED)
+        status =
+            t->shared.tasks
+                ? bb_models_add(&t->models, count, name, &t->shared)
+                : bb_fail(BB_EUSAGE,
+                          "this run has no model that all tasks share (" BB_SHARED_FILE
+                          "): --unknown shared has nothing to answer with");
+    free(name);
+    return status;
 }
 
 /* The rows that are answered, their targets as the loss has them. */
-static bb_status choose_rows(const bb_trained *t, const bb_new_rows *how,
-                             bb_dataset *data, bb_left_out *left) {
+static bb_status choose_rows(bb_trained *t, const bb_new_rows *how, bb_dataset *data,
+                             bb_left_out *left) {
     unsigned char *keep = NULL;
     bb_status status = bb_allocate(&keep, data->rows, 1, "rows");
-    if (!status && how->skip_unknown)
-        status = drop_unknown(t, data, keep, &left->unknown);
+    if (!status && how->unknown != BB_UNKNOWN_ERROR)
+        status = answer_unknown(t, how->unknown, data, keep, &left->unknown);
     if (!status && !how->for_prediction)
         status = drop_targets(data, keep, &left->without_target);
     if (!status && !how->for_prediction) status = prepare_targets(t, data);
@@ -197,7 +233,7 @@ static bb_status choose_rows(const bb_trained *t, const bb_new_rows *how,
     return status;
 }
 
-bb_status bb_trained_rows(const bb_trained *t, const char *path, bb_new_rows how,
+bb_status bb_trained_rows(bb_trained *t, const char *path, bb_new_rows how,
                           bb_dataset *rows, bb_left_out *left) {
     bb_read_options format = bb_population_format(&t->options);
     bb_dataset data = {0}, matched = {0};

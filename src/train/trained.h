@@ -16,6 +16,7 @@ typedef struct bb_trained {
     bb_loss loss;
     bb_models models;
     bb_preprocess steps; /* the public ones */
+    bb_models shared;    /* one, of all tasks; no task where there is none */
 } bb_trained;
 
 /* Reads RUN/operator, or RUN/task of what was exported for one task. BB_EDATA if RUN is no run directory, or one that was changed. */
@@ -27,13 +28,21 @@ void bb_trained_close(bb_trained *trained);
  * left out. */
 BB_MUST_CHECK bb_status bb_trained_ignore(bb_trained *trained, const char *columns);
 
+/* Tasks without a model: an error, left out, or answered by the model that all share
+ * (RUN/public/shared.csv; linear models of one output). */
+typedef enum bb_unknown {
+    BB_UNKNOWN_ERROR,
+    BB_UNKNOWN_SKIP,
+    BB_UNKNOWN_SHARED
+} bb_unknown;
+
 /* What new rows are for, and what is done with those that the models do not cover. */
 typedef struct bb_new_rows {
     bool for_prediction; /* targets are passed over, and need not be there */
-    bool skip_unknown;   /* rows of tasks that have no model are left out */
+    bb_unknown unknown;  /* what becomes of rows of tasks that have no model */
 } bb_new_rows;
 
-/* How many rows were left out. */
+/* How many rows were left out, or answered by the shared model (unknown). */
 typedef struct bb_left_out {
     size_t missing; /* a value is missing, and the run left such rows out */
     size_t unknown, without_target;
@@ -42,8 +51,10 @@ typedef struct bb_left_out {
 /* New rows as the models see them, their tasks in the models' order; logistic labels
  * are -1 and +1. Rows without a target are left out, but for prediction. BB_EDATA, with
  * the place, for a task that has no model, other columns than in training (those that
- * the run left out may be missing), or a class or label that the models do not know. */
-BB_MUST_CHECK bb_status bb_trained_rows(const bb_trained *trained, const char *path,
+ * the run left out may be missing), or a class or label that the models do not know;
+ * BB_EUSAGE where there is no shared model to answer with. Unknown tasks that are
+ * answered are added to the models. */
+BB_MUST_CHECK bb_status bb_trained_rows(bb_trained *trained, const char *path,
                                         bb_new_rows how, bb_dataset *rows,
                                         bb_left_out *left);
 

@@ -88,6 +88,48 @@ static void unknown_tasks_are_an_error_or_skipped(void **state) {
     json_decref(json);
 }
 
+/* intercept and weight of the only row of shared.csv */
+static void read_shared(const char *path, double *intercept, double *weight) {
+    char *text = cli_read(path), *row = strstr(text, "\nshared,");
+    assert_non_null(row);
+    assert_int_equal(sscanf(row, "\nshared,%lf,%lf", intercept, weight), 2);
+    free(text);
+}
+
+static void unknown_tasks_get_the_shared_model(void **state) {
+    (void)state;
+    double intercept, weight;
+    write_whole();
+    cli_write("ranges.json", "{\"target\": [-1, 3], \"columns\": {\"a\": [-2, 2]}}");
+    cli_write("new.csv", "task,a\n9,0.5\nx,-0.25\n");
+    cli_fails(2, "no model that all tasks share",
+              "predict whole new.csv --unknown shared -o p");
+    cli_result r = cli("train labels.csv --method fedavg --mechanism none --scale "
+                       "ranges.json -o averaged");
+    assert_int_equal(r.code, 0);
+    cli_free(&r);
+    read_shared("averaged/public/shared.csv", &intercept, &weight);
+    assert_true(fabs(weight) > 1e-6);
+    cli_ok("export averaged --task 1 -o own");
+    const char *const run[] = {"averaged", "own"};
+    for (int k = 0; k < 2; k++) {
+        double p[2];
+        r = cli("predict %s new.csv --unknown shared -o -", run[k]);
+        assert_true(r.code == 0 && strstr(r.err, "2 rows of tasks without a model "
+                                                 "answered by the shared model"));
+        assert_int_equal(sscanf(r.out, "task,prediction\n9,%lf\nx,%lf\n", &p[0], &p[1]),
+                         2);
+        assert_close(p[0], intercept + 0.5 * weight, 1e-12);
+        assert_close(p[1], intercept - 0.25 * weight, 1e-12);
+        cli_free(&r);
+    }
+    r = cli(
+        "train labels.csv --method fedavg --mechanism none --standardize task -o z");
+    assert_int_equal(r.code, 0);
+    cli_free(&r);
+    assert_false(cli_exists("z/public/shared.csv"));
+}
+
 static void predictions_go_to_standard_output_alone(void **state) {
     (void)state;
     write_whole();
@@ -123,6 +165,7 @@ int main(void) {
         cmocka_unit_test(targets_that_are_numbers_have_no_commonest),
         cmocka_unit_test(targets_may_be_missing),
         cmocka_unit_test(unknown_tasks_are_an_error_or_skipped),
+        cmocka_unit_test(unknown_tasks_get_the_shared_model),
         cmocka_unit_test(predictions_go_to_standard_output_alone),
         cmocka_unit_test(predictions_never_replace_what_is_read),
     };

@@ -18,10 +18,14 @@ typedef struct applied {
 } applied;
 
 static bb_status choose_unknown(const request *r, bb_new_rows *how) {
-    if (!r->unknown || strcmp(r->unknown, "error") == 0) return BB_OK;
-    how->skip_unknown = strcmp(r->unknown, "skip") == 0;
-    if (how->skip_unknown) return BB_OK;
-    return bb_fail(BB_EUSAGE, "--unknown expects error or skip, got \"%s\"",
+    static const char *const way[] = {"error", "skip", "shared"};
+    if (!r->unknown) return BB_OK;
+    for (size_t k = 0; k < sizeof way / sizeof *way; k++)
+        if (strcmp(r->unknown, way[k]) == 0) {
+            how->unknown = (bb_unknown)k;
+            return BB_OK;
+        }
+    return bb_fail(BB_EUSAGE, "--unknown expects error, skip or shared, got \"%s\"",
                    r->unknown);
 }
 
@@ -36,8 +40,10 @@ static bb_status apply(const request *r, bool for_prediction, applied *a) {
         fprintf(stderr, "billboard: %zu rows with a missing value left out\n",
                 a->left.missing);
     if (!status && a->left.unknown)
-        fprintf(stderr, "billboard: %zu rows of tasks without a model left out\n",
-                a->left.unknown);
+        fprintf(stderr, "billboard: %zu rows of tasks without a model %s\n",
+                a->left.unknown,
+                how.unknown == BB_UNKNOWN_SKIP ? "left out"
+                                               : "answered by the shared model");
     if (!status && a->left.without_target)
         fprintf(stderr, "billboard: %zu rows without a target left out\n",
                 a->left.without_target);
@@ -127,7 +133,9 @@ static bb_status predict(const request *r, const cmd_output *output) {
 #define UNKNOWN                                                                        \
     {                                                                                  \
         "unknown", 'u', "HOW", 0,                                                      \
-            "rows of tasks that have no model: error (default), or skip them", 0       \
+            "rows of tasks that have no model: error (default), skip them, or the "    \
+            "model that all tasks share (shared)",                                     \
+            0                                                                          \
     }
 #define IGNORE                                                                         \
     {                                                                                  \
