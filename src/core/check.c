@@ -18,15 +18,19 @@ bb_status bb_method_check(const bb_method *method, bb_loss loss, bool network) {
 static bb_status check_method(const bb_run *run, const bb_method *method) {
     const bb_status status = bb_method_check(method, run->pub.loss, run->pub.network);
     if (status) return status;
-    for (size_t i = 0; i < run->pub.tasks && method->clustered; i++)
-        if (run->local[i].touched)
-            return bb_fail(BB_EUSAGE,
-                           "clusters are not for several outputs of sparse rows");
     if (method->kind == BB_METHOD_OPEN && run->mechanism->pricing != BB_PRICE_NOTHING)
         return bb_fail(BB_EUSAGE,
                        "method %s exchanges everything in the clear and is never "
                        "private: it runs with mechanism none only",
                        method->name);
+    return BB_OK;
+}
+
+static bb_status check_rows(const bb_run *run, const bb_method *method) {
+    for (size_t i = 0; i < run->pub.tasks && method->clustered; i++)
+        if (run->local[i].touched)
+            return bb_fail(BB_EUSAGE,
+                           "clusters are not for several outputs of sparse rows");
     return BB_OK;
 }
 
@@ -118,7 +122,7 @@ static bool takes_batch(const bb_public *pub, const bb_method *method) {
            (outputs && method->takes & BB_TAKES_BATCH_OF_OUTPUTS);
 }
 
-bb_status bb_run_check_wishes(const bb_run *run) {
+static bb_status check_wishes(const bb_run *run) {
     const bb_public *pub = &run->pub;
     bool schedule = false, batch = false, asks = false;
     for (size_t k = 0; k < run->phases; k++) {
@@ -148,13 +152,49 @@ bb_status bb_run_check_wishes(const bb_run *run) {
     return BB_OK;
 }
 
+/* Methods that share something must agree on what rows are: with a constant column or
+ * without. */
+static bb_status check_intercepts(const bb_run *run) {
+    const bb_method *first = NULL;
+    for (size_t k = 0; k < run->phases; k++) {
+        const bb_method *method = run->phase[k].method;
+        if (method->kind == BB_METHOD_ALONE) continue;
+        if (!first) first = method;
+        if (method->shared_intercept != first->shared_intercept)
+            return bb_fail(BB_EUSAGE,
+                           "methods %s and %s treat the intercept in different ways: "
+                           "they cannot be phases of one run",
+                           first->name, method->name);
+    }
+    return BB_OK;
+}
+
+bb_status bb_run_check_methods(const bb_run *run) {
+    bb_status status = BB_OK;
+    for (size_t k = 0; k < run->phases && !status; k++)
+        status = check_method(run, run->phase[k].method);
+    if (!status) status = check_intercepts(run);
+    return status ? status : check_wishes(run);
+}
+
+bb_status bb_run_check_price(const bb_run *run) {
+    if (run->mechanism->pricing != BB_PRICE_GAUSSIAN)
+        return bb_fail(BB_EUSAGE, "a run with mechanism %s has no price in a ledger",
+                       run->mechanism->name);
+    if (run->seeded)
+        return bb_fail(BB_EUSAGE,
+                       "a run with --seed is not private and has no price in a ledger");
+    return BB_OK;
+}
+
 bb_status bb_run_check(const bb_run *run) {
     bb_status status = check_phases(run);
     if (!status) status = check_shares(run);
-    if (!status) status = bb_run_check_wishes(run);
+    if (!status) status = bb_run_check_methods(run);
+    if (!status && run->ledger) status = bb_run_check_price(run);
     if (!status) status = check_clusters(run);
     for (size_t k = 0; !status && k < run->phases; k++) {
-        status = check_method(run, run->phase[k].method);
+        status = check_rows(run, run->phase[k].method);
         if (!status) status = check_sampling(run, run->phase[k].method);
     }
     return status;

@@ -52,14 +52,9 @@ static bb_status check_epsilon(const bb_train_request *r, const bb_resolved *c) 
     return BB_OK;
 }
 
-static bb_status check_loss(const bb_train_request *r, bb_resolved *c) {
+static bb_status check_loss(const bb_train_request *r, const bb_resolved *c) {
     const bb_train_options *o = &r->options;
-    c->loss = (bb_loss)o->loss;
     const bool one_output = bb_loss_is_solved(c->loss, o->net);
-    for (size_t k = 0; k < r->phases; k++) {
-        const bb_status status = bb_method_check(r->phase[k].method, c->loss, o->net);
-        if (status) return status;
-    }
     if (!one_output && o->standardize == BB_STANDARDIZE_TASK)
         return bb_fail(BB_EUSAGE,
                        "--standardize task is for linear models of one output: use "
@@ -74,24 +69,14 @@ static bb_status check_loss(const bb_train_request *r, bb_resolved *c) {
     return BB_OK;
 }
 
-/* Rows get a constant column where the first method that shares something wants one;
- * all that share must agree. Models of several outputs always have one, networks none.
- */
-static bb_status check_intercept(const bb_train_request *r, bb_resolved *c) {
+/* Whether rows get a constant column: where methods that share something want one (they
+ * agree, core/check.c). Models of several outputs always have one, networks none. */
+static bool wants_constant(const bb_train_request *r, bb_loss loss) {
     const bb_method *first = r->phase[0].method;
     for (size_t k = r->phases; k-- > 0;)
         if (r->phase[k].method->kind != BB_METHOD_ALONE) first = r->phase[k].method;
-    for (size_t k = 0; k < r->phases; k++)
-        if (r->phase[k].method->kind != BB_METHOD_ALONE &&
-            r->phase[k].method->shared_intercept != first->shared_intercept)
-            return bb_fail(BB_EUSAGE,
-                           "methods %s and %s treat the intercept in different ways: "
-                           "they cannot be phases of one run",
-                           first->name, r->phase[k].method->name);
-    c->constant = r->options.net                ? false
-                  : !bb_loss_is_single(c->loss) ? true
-                                                : first->shared_intercept;
-    return BB_OK;
+    if (r->options.net) return false;
+    return !bb_loss_is_single(loss) || first->shared_intercept;
 }
 
 static bb_status check_clusters(const bb_train_request *r, const bb_resolved *c) {
@@ -188,19 +173,23 @@ static bb_status check_sampling(const bb_train_request *r, bb_resolved *c) {
         text);
 }
 
-static bb_status check_wishes(const bb_train_request *r, const bb_resolved *c) {
+/* What core refuses, before data are read. */
+static bb_status check_methods(const bb_train_request *r, const bb_resolved *c) {
     const bb_train_options *o = &r->options;
     bb_run run = {.phases = r->phases,
+                  .mechanism = c->mechanism,
+                  .seeded = c->seeded,
                   .pub = {.schedule = o->schedule,
                           .batch = (size_t)o->batch,
                           .sampling = c->sampling,
                           .loss = c->loss,
                           .network = o->net != NULL}};
     for (size_t k = 0; k < r->phases; k++) run.phase[k] = r->phase[k];
-    return bb_run_check_wishes(&run);
+    const bb_status status = bb_run_check_methods(&run);
+    return status || !o->ledger ? status : bb_run_check_price(&run);
 }
 
-static bb_status check_ledger(const bb_train_options *o, const bb_resolved *c) {
+static bb_status check_ledger(const bb_train_options *o) {
     bb_ledger_kind kind;
     const bool terms = !isnan(o->budget_epsilon) || !isnan(o->budget_delta) ||
                        !isnan(o->ledger_order) || o->population || o->ledger_kind;
@@ -208,12 +197,6 @@ static bb_status check_ledger(const bb_train_options *o, const bb_resolved *c) {
         return terms ? bb_fail(BB_EUSAGE, "a budget, population, kind or order needs a "
                                           "ledger: --ledger")
                      : BB_OK;
-    if (c->mechanism->pricing != BB_PRICE_GAUSSIAN)
-        return bb_fail(BB_EUSAGE, "a run with mechanism %s has no price in a ledger",
-                       c->mechanism->name);
-    if (c->seeded)
-        return bb_fail(BB_EUSAGE,
-                       "a run with --seed is not private and has no price in a ledger");
     return bb_ledger_kind_find(o->ledger_kind, &kind);
 }
 
@@ -221,16 +204,17 @@ bb_status bb_resolve(const bb_train_request *request, bb_resolved *choice) {
     const bb_train_options *o = &request->options;
     bb_resolved c = {.adjacency = o->adjacency == 0 ? BB_REPLACE_ONE : BB_ADD_REMOVE};
     bb_status status = choose_mechanism(request, &c);
+    if (!status) status = check_seed(o, &c);
+    c.loss = (bb_loss)o->loss;
+    c.constant = wants_constant(request, c.loss);
+    if (!status) status = check_sampling(request, &c);
+    if (!status) status = check_methods(request, &c);
     if (!status) status = check_loss(request, &c);
-    if (!status) status = check_intercept(request, &c);
     if (!status) status = check_clusters(request, &c);
     if (!status) status = check_epsilon(request, &c);
     if (!status) status = check_rows(request, &c);
-    if (!status) status = check_seed(o, &c);
     if (!status) status = check_compare(o->compare, &c);
-    if (!status) status = check_sampling(request, &c);
-    if (!status) status = check_wishes(request, &c);
-    if (!status) status = check_ledger(o, &c);
+    if (!status) status = check_ledger(o);
     if (!status && o->test && o->train_fraction < 1.0)
         status = bb_fail(BB_EUSAGE,
                          "--test names the test rows: --train-fraction has no meaning");

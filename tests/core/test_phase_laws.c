@@ -31,9 +31,12 @@ static void what_makes_no_sense_is_refused(void **state) {
     script_refused(&s, "method mtl-trace exchanges everything in the clear");
     s.run.phases = 1;
     then(&s, &bb_method_mp_lowrank, 2, 0.5);
+    script_refused(&s, "treat the intercept in different ways");
+    s.run.phases--;
+    then(&s, &bb_method_mp_prior, 0, 0.5);
     s.run.pub.sampling = BB_SAMPLING_POISSON;
     s.run.pub.rate = 0.5;
-    script_refused(&s, "method mp-lowrank asks all tasks");
+    script_refused(&s, "method mp-prior asks all tasks");
     s.run.pub.sampling = BB_SAMPLING_FIXED_HIDDEN;
     s.run.pub.cohort = 3;
     s.run.phases = 1;

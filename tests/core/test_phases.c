@@ -144,6 +144,7 @@ static void the_ledger_is_charged_once(void **state) {
     then(&s, &bb_method_finetune, 0, 0.0);
     assert_ok(bb_ledger_open(&s.run.ledger, "ledger.db", &terms));
     s.run.observer = (bb_observer){.self = s.run.ledger, .published = check_spent};
+    s.run.seeded = false;
     releases = 0;
     bb_result first = script_run(&s);
     assert_int_equal(releases, 5);

@@ -171,6 +171,10 @@ static void test_ledger(void **state) {
     published = 0;
     assert_ok(bb_ledger_open(&run.ledger, "ledger.db", &terms));
     run.observer = (bb_observer){.self = run.ledger, .published = check_spent};
+    run.seeded = true;
+    assert_fails(bb_run_train(&run, &result), BB_EUSAGE, "no price in a ledger");
+    assert_int_equal(published, 0);
+    run.seeded = false;
     assert_ok(bb_run_train(&run, &result));
     assert_int_equal(published, result.rounds);
     bb_result_free(&result);
@@ -180,6 +184,7 @@ static void test_ledger(void **state) {
     /* shows nothing, costs nothing */
     bb_run alone = run_open(&p, &bb_method_stl, &bb_mechanism_gaussian, &engine);
     alone.ledger = run.ledger;
+    alone.seeded = false;
     assert_ok(bb_run_train(&alone, &result));
     assert_ok(check_spent(run.ledger, NULL, 0));
     bb_result_free(&result);
