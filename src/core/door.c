@@ -1,6 +1,7 @@
 #include "core/door.h"
 
 #include "core/contribution.h"
+#include "core/grid.h"
 #include "privacy/noise/noise.h"
 
 #include <assert.h>
@@ -8,9 +9,6 @@
 #include <string.h>
 
 enum {
-    VECTOR_BITS = 32,
-    PRODUCT_BITS = 20,
-    LEAST_BITS = 8,
     LEAST_CHUNK = 8, /* tasks */
     MOST_CHUNKS = 64
 };
@@ -19,10 +17,6 @@ static const size_t most_chunk_memory = (size_t)1 << 26;
 
 static bool is_matrix(bb_form form) {
     return form == BB_FORM_PSD || form == BB_FORM_OUTER;
-}
-
-static bool is_product(bb_form form) {
-    return form == BB_FORM_SQUARE || form == BB_FORM_OUTER;
 }
 
 /* -- sizes -- */
@@ -125,61 +119,6 @@ void bb_door_close(bb_door *door) {
 
 /* -- a round opens -- */
 
-/* Picks the finest grid on which the sum and 40 standard deviations of noise fit in an
- * int64: bits and noise of block b. */
-static bb_status choose_grid(bb_door *door, size_t b, double mu) {
-    const bb_block *block = &door->layout.block[b];
-    const double r = bb_form_sensitivity(block->form, door->pub->adjacency);
-    int bits = is_product(block->form) ? PRODUCT_BITS : VECTOR_BITS;
-    for (; bits >= LEAST_BITS; bits--) {
-        const double unit = ldexp(1.0, is_product(block->form) ? 2 * bits : bits);
-        double moved = r * unit;
-        /* rounding a positive semi-definite matrix may leave the cone: count its steps
-         */
-        if (block->form == BB_FORM_PSD) moved += 2.0 * (double)block->length;
-        const double std = nextafter(moved / mu * (1.0 + 1e-15), INFINITY);
-        if ((double)door->pub->tasks * unit + 40.0 * std >= 0x1p63) continue;
-        if (std >= BB_NOISE_MOST_STD) continue;
-        if (std * sqrt(0.5) < BB_NOISE_LEAST_STD) break;
-        door->bits[b] = bits;
-        door->std[b] = std;
-        door->least_noise = fmin(door->least_noise, std / unit);
-        return BB_OK;
-    }
-    return bb_fail(BB_EUSAGE,
-                   "block \"%s\" of round %u: noise multiplier %g for %zu tasks "
-                   "does not fit the 64-bit grid",
-                   block->name, door->round + 1, r / mu, door->pub->tasks);
-}
-
-/* The same for radial noise, which is (pure, 0)-DP at this scale for a task, whatever
- * it shows, and, where one row moves a contribution by at most 2 clip / rows and 2^-24
- * clip, (pure / rows, 0)-DP for rows, too: rounding adds less than two steps a number.
- * Beyond pure = 32 the noise is more than asked for. */
-static bb_status choose_radial_grid(bb_door *door, size_t b, double pure) {
-    const bb_block *block = &door->layout.block[b];
-    const double n = (double)block->length, rows = (double)door->plan->lifted_rows;
-    for (int bits = VECTOR_BITS; bits >= LEAST_BITS; bits--) {
-        const double unit = ldexp(1.0, bits);
-        const double error = rows * (2.0 * sqrt(n) + 0x1p-24 * unit);
-        const double moved = 2.0 * unit + error;
-        const double scale = fmax(moved / pure * (1.0 + 1e-12), BB_RADIAL_LEAST_SCALE);
-        const double reach = (n + 13.0 * sqrt(n) + 80.0) * scale;
-        if ((double)door->pub->tasks * (unit + reach) >= 0x1p63) continue;
-        if (scale > BB_RADIAL_MOST_SCALE) continue;
-        if (error > 0.02 * unit) break;
-        door->bits[b] = bits;
-        door->scale = scale;
-        door->std[b] = scale * sqrt(n + 1.0);
-        door->least_noise = fmin(door->least_noise, door->std[b] / unit);
-        return BB_OK;
-    }
-    return bb_fail(BB_EUSAGE,
-                   "block \"%s\" of round %u: epsilon %g for each of %g rows of %zu "
-                   "tasks does not fit the 64-bit grid",
-                   block->name, door->round + 1, pure / rows, rows, door->pub->tasks);
-}
-
 /* A lifted round is its only block's, and has radial noise. */
 static bb_status check_lifted(bb_door *door, size_t b) {
     const bb_block *block = &door->layout.block[b];
@@ -191,7 +130,7 @@ static bb_status check_lifted(bb_door *door, size_t b) {
                        "block \"%s\" of round %u: radial noise pays for one vector, "
                        "of at most %d numbers, a round",
                        block->name, door->round + 1, BB_RADIAL_MOST_LENGTH);
-    return choose_radial_grid(door, b, pure);
+    return bb_grid_choose_radial(door, b, pure);
 }
 
 static bb_status check_selection(const bb_door *door, const bb_block *block) {
@@ -237,7 +176,7 @@ static bb_status check_block(bb_door *door, size_t b, size_t *outer, double *sha
         return bb_fail(BB_EBUDGET,
                        "block \"%s\" of round %u: the plan has no budget for it",
                        block->name, t + 1);
-    return choose_grid(door, b, door->plan->mu[t] * sqrt(block->share));
+    return bb_grid_choose(door, b, door->plan->mu[t] * sqrt(block->share));
 }
 
 static void clear_sums(bb_door *door) {
@@ -371,7 +310,7 @@ static void publish_on_grid(bb_door *door, size_t b, int64_t *sum, double *value
     const bb_block *block = &door->layout.block[b];
     const size_t n = bb_block_sum_length(block, door->pub->tasks);
     double step = ldexp(block->clip, -door->bits[b]);
-    if (is_product(block->form)) step *= step;
+    if (bb_form_is_product(block->form)) step *= step;
     if (door->plan->lifted_rows) /* to each slot its own */
         for (size_t k = 0; k < n; k += block->length)
             bb_noise_radial(&door->random, door->scale, block->length, sum + k);
