@@ -200,7 +200,7 @@ static bb_status check_ledger(const bb_train_options *o) {
     return bb_ledger_kind_find(o->ledger_kind, &kind);
 }
 
-bb_status bb_resolve(const bb_train_request *request, bb_resolved *choice) {
+bb_status bb_resolve(const bb_train_request *request, bb_resolved *resolved) {
     const bb_train_options *o = &request->options;
     bb_resolved c = {.adjacency = o->adjacency == 0 ? BB_REPLACE_ONE : BB_ADD_REMOVE};
     bb_status status = choose_mechanism(request, &c);
@@ -220,7 +220,7 @@ bb_status bb_resolve(const bb_train_request *request, bb_resolved *choice) {
                          "--test names the test rows: --train-fraction has no meaning");
     if (!status && !(o->output && *o->output))
         status = bb_fail(BB_EUSAGE, "where to? give --output RUN");
-    if (!status) *choice = c;
+    if (!status) *resolved = c;
     return status;
 }
 

@@ -27,7 +27,7 @@ typedef struct bb_resolved {
  * --allow-broken-privacy, an unknown name in --compare, a ledger for a run that has no
  * price, a seed that is no number. */
 BB_MUST_CHECK bb_status bb_resolve(const bb_train_request *request,
-                                   bb_resolved *choice);
+                                   bb_resolved *resolved);
 
 /* Creates or joins the ledger that the request names; *ledger stays NULL without one.
  * Budget, population, kind and order may be left out for a ledger that exists. */

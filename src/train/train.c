@@ -23,7 +23,7 @@ enum { DEFAULT_BATCH = 10 }; /* images of a step, where nobody says */
 typedef struct experiment {
     bb_train_request *request;
     const bb_watch *watch;
-    bb_resolved choice;
+    bb_resolved resolved;
     bb_population population;
     bb_engine engine;
     bb_net *net;   /* NULL: linear models */
@@ -88,7 +88,7 @@ static bb_status say_what_is_charged(const experiment *e) {
 
 /* Linear models of one output, for which there are exact solvers. */
 static bool is_one_output(const experiment *e) {
-    return bb_loss_is_solved(e->choice.loss, e->net);
+    return bb_loss_is_solved(e->resolved.loss, e->net);
 }
 
 /* The network that --net describes, for the images that the rows are. */
@@ -107,11 +107,11 @@ static bb_status open_net(experiment *e) {
     if (status) return status;
     const size_t outputs = bb_net_outputs(e->net), need = e->population.outputs;
     const bool fits =
-        e->choice.loss == BB_LOSS_SOFTMAX ? outputs >= need : outputs == need;
+        e->resolved.loss == BB_LOSS_SOFTMAX ? outputs >= need : outputs == need;
     if (!fits)
         return bb_fail(BB_EUSAGE,
                        "--net has %zu outputs, and the %s loss needs %zu here", outputs,
-                       bb_loss_name(e->choice.loss), need);
+                       bb_loss_name(e->resolved.loss), need);
     e->population.outputs = outputs;
     status = bb_allocate(&e->start, bb_net_parameters(e->net), sizeof *e->start,
                          "the network");
@@ -129,19 +129,19 @@ static bb_status set_public(experiment *e) {
                        .batch = (size_t)o->batch,
                        .cluster = e->population.cluster,
                        .clusters = e->population.clusters,
-                       .loss = e->choice.loss,
+                       .loss = e->resolved.loss,
                        .intercept = e->population.own_intercept && is_one_output(e),
                        .scale_sum = o->loss_scale == 1,
-                       .adjacency = e->choice.adjacency,
-                       .sampling = e->choice.sampling,
-                       .rate = e->choice.rate,
-                       .cohort = e->choice.cohort,
+                       .adjacency = e->resolved.adjacency,
+                       .sampling = e->resolved.sampling,
+                       .rate = e->resolved.rate,
+                       .cohort = e->resolved.cohort,
                        .epsilon = INFINITY,
                        .mu = INFINITY,
                        .schedule = o->schedule};
     pub->parameters = bb_model_parameters(pub->features, pub->outputs, e->net);
     if (e->net && !pub->batch) pub->batch = bb_net_batch(e->net);
-    if (!e->choice.noisy) return BB_OK;
+    if (!e->resolved.noisy) return BB_OK;
     pub->epsilon = o->epsilon;
     const bb_status status = bb_delta_choose(o->delta, pub->tasks, &pub->delta);
     if (!status) pub->mu = bb_gdp_mu(pub->epsilon, pub->delta);
@@ -169,7 +169,7 @@ static bb_status make_models(const experiment *e, const bb_result *result,
                              bb_models *out) {
     const bb_dataset *data = &e->population.prepared;
     const bb_train_options *o = &e->request->options;
-    const bb_model_kind kind = {.loss = e->choice.loss,
+    const bb_model_kind kind = {.loss = e->resolved.loss,
                                 .outputs = e->population.outputs,
                                 .net = o->net,
                                 .image = {data->height, data->width, data->channels},
@@ -201,13 +201,14 @@ static bb_status assess(experiment *e) {
     bb_assessed train = {0};
     bb_report *r = &e->report;
     bb_status status =
-        bb_assess(&e->models, e->choice.loss, &p->train, &e->engine, &train);
+        bb_assess(&e->models, e->resolved.loss, &p->train, &e->engine, &train);
     if (!status)
-        status = bb_assess(&e->models, e->choice.loss, &p->test, &e->engine, &e->test);
+        status =
+            bb_assess(&e->models, e->resolved.loss, &p->test, &e->engine, &e->test);
     if (!status)
         status = bb_metrics_summary(e->test.tasks, e->test.figure, &r->per_task);
     if (!status)
-        status = bb_metrics_majority(e->choice.loss, p->outputs, &p->train, &p->test,
+        status = bb_metrics_majority(e->resolved.loss, p->outputs, &p->train, &p->test,
                                      &r->majority);
     if (!status) {
         r->train = train.metrics;
@@ -232,14 +233,15 @@ static void warn_of_results(experiment *e) {
     const bool tested = r->test.rows > 0;
     const bb_metrics *m = tested ? &r->test : &r->train;
     const char *rows = tested ? "test" : "training", *cause;
-    const bool wild = m->nmse > 1e3 || (m->rows && e->choice.loss == BB_LOSS_SQUARED &&
-                                        !isfinite(m->rmse));
+    const bool wild =
+        m->nmse > 1e3 ||
+        (m->rows && e->resolved.loss == BB_LOSS_SQUARED && !isfinite(m->rmse));
     if (wild)
         cause =
             "the method diverged: take a smaller rate, or columns of a smaller scale";
     else if (isfinite(r->outcome.gap) && !r->outcome.converged)
         cause = "the method stopped before its tolerance: give it more rounds";
-    else if (e->choice.noisy)
+    else if (e->resolved.noisy)
         cause =
             "too much noise for so few tasks or so many rounds, or columns of a wrong "
             "scale (--scale)";
@@ -275,7 +277,7 @@ static void evaluate(experiment *e) {
 static bb_status measure_baseline(const experiment *e, bb_models *models,
                                   bb_baseline *figures, bb_assessed *test) {
     bb_status status =
-        bb_assess(models, e->choice.loss, &e->population.test, &e->engine, test);
+        bb_assess(models, e->resolved.loss, &e->population.test, &e->engine, test);
     if (!status) status = bb_assessed_check(test);
     bb_models_free(models);
     if (status) return status;
@@ -343,7 +345,7 @@ static bb_status run_pooled(const experiment *e, const bb_run *alone,
     run.pub.tasks = run.pub.clusters = 1;
     run.pub.cluster = NULL;
     bb_status status = bb_locals_open_outputs(
-        &local, &one, (bb_problem){e->choice.loss, false, e->run.pub.scale_sum},
+        &local, &one, (bb_problem){e->resolved.loss, false, e->run.pub.scale_sum},
         e->population.outputs, e->net, &e->engine);
     run.local = local;
     if (!status) status = bb_run_train(&run, &result);
@@ -386,7 +388,7 @@ static bb_status compare_ridge(const experiment *e, bool pooled, bb_baseline *fi
                                bb_assessed *test) {
     const bb_baseline_rows rows = {&e->population.read_train,
                                    &e->population.read_test,
-                                   e->choice.loss,
+                                   e->resolved.loss,
                                    e->request->options.split_seed,
                                    &e->engine,
                                    e->watch->stop};
@@ -400,7 +402,7 @@ static bb_status compare_mean(const experiment *e, bool own, bb_baseline *figure
                               bb_assessed *test) {
     const bb_baseline_rows rows = {.train = &e->population.read_train,
                                    .test = &e->population.read_test,
-                                   .loss = e->choice.loss};
+                                   .loss = e->resolved.loss};
     return bb_baseline_mean(&rows, own, figures, test);
 }
 
@@ -410,7 +412,7 @@ static void compare_linear(experiment *e, scores *s) {
         leave_out(e, "the comparison with stl is");
     if (compare_ridge(e, true, &r->pooled, &s->pooled))
         leave_out(e, "the comparison with one model for all is");
-    if (e->choice.loss == BB_LOSS_SQUARED &&
+    if (e->resolved.loss == BB_LOSS_SQUARED &&
         (compare_mean(e, false, &r->mean, &s->mean) ||
          compare_mean(e, true, &r->own_mean, &s->own_mean)))
         leave_out(e, "the comparison with means is");
@@ -500,7 +502,7 @@ static bb_status write_models(const experiment *e) {
     bb_status status = bb_rundir_name(&e->dir, "operator", &folder);
     if (!status)
         status =
-            bb_handout_write(folder, &e->models, e->choice.loss, &e->population.open);
+            bb_handout_write(folder, &e->models, e->resolved.loss, &e->population.open);
     free(folder);
     return status;
 }
@@ -545,7 +547,7 @@ static void warn_of_long_rows(const experiment *e) {
 }
 
 static void warn_of_data_ranges(const experiment *e) {
-    if (e->choice.noisy && e->population.data_ranges)
+    if (e->resolved.noisy && e->population.data_ranges)
         warn(e, "the ranges of --scale were taken from the data: this run is not "
                 "private");
 }
@@ -553,21 +555,22 @@ static void warn_of_data_ranges(const experiment *e) {
 static bb_status prepare(experiment *e, const char *path) {
     const bb_train_options *o = &e->request->options;
     const double start = now();
-    bb_status status = bb_resolve(e->request, &e->choice);
+    bb_status status = bb_resolve(e->request, &e->resolved);
     if (!status && !o->mechanism)
-        status = bb_duplicate(&e->request->options.mechanism, e->choice.mechanism->name,
-                              strlen(e->choice.mechanism->name));
+        status =
+            bb_duplicate(&e->request->options.mechanism, e->resolved.mechanism->name,
+                         strlen(e->resolved.mechanism->name));
     if (!status) status = bb_rundir_check(o->output, o->force);
     if (status) return status;
     say(e, "reading");
-    status = bb_population_open(&e->population, o, e->choice.loss, e->choice.constant,
-                                e->choice.noisy, path);
+    status = bb_population_open(&e->population, o, e->resolved.loss,
+                                e->resolved.constant, e->resolved.noisy, path);
     e->report.seconds_read = now() - start;
     e->run = (bb_run){.phases = e->request->phases,
-                      .mechanism = e->choice.mechanism,
+                      .mechanism = e->resolved.mechanism,
                       .engine = &e->engine,
-                      .seeded = e->choice.seeded,
-                      .seed = e->choice.seed};
+                      .seeded = e->resolved.seeded,
+                      .seed = e->resolved.seed};
     memcpy(e->run.phase, e->request->phase, sizeof e->run.phase);
     if (!status) status = not_stopped(e);
     if (!status) e->engine = engine_for(&e->population.prepared, o->threads);
@@ -655,8 +658,8 @@ static void write_number(FILE *stream, double value) {
 static bb_status write_tasks(const experiment *e, const scores *s) {
     static const char *const metric[] = {"rmse", "auc", "accuracy", "f1"};
     const bb_dataset *train = &e->population.train, *test = &e->population.test;
-    const char *name = metric[e->choice.loss];
-    const bool squared = e->choice.loss == BB_LOSS_SQUARED;
+    const char *name = metric[e->resolved.loss];
+    const bool squared = e->resolved.loss == BB_LOSS_SQUARED;
     char *text = NULL;
     size_t size = 0;
     FILE *stream = open_memstream(&text, &size);
@@ -688,14 +691,14 @@ static bb_status compare(experiment *e) {
     bb_status status = BB_OK;
     if (!e->test.score) return BB_OK;
     say(e, "comparing");
-    if (e->choice.compare_stl) {
+    if (e->resolved.compare_stl) {
         if (is_one_output(e))
             compare_linear(e, &s);
         else
             compare_runs(e, &s);
         status = write_tasks(e, &s);
     }
-    if (e->choice.compare_no_privacy && compare_no_privacy(e))
+    if (e->resolved.compare_no_privacy && compare_no_privacy(e))
         leave_out(e, "the comparison with no-privacy is");
     bb_assessed_close(&s.alone);
     bb_assessed_close(&s.pooled);
@@ -712,12 +715,12 @@ static void mark_done(const experiment *e) {
 static void fill_report(experiment *e) {
     bb_report *r = &e->report;
     r->request = e->request;
-    r->loss = e->choice.loss;
+    r->loss = e->resolved.loss;
     r->tasks = e->population.train.tasks;
     r->features = e->population.steps.features;
     r->rows = e->population.train.rows + e->population.test.rows;
     r->threads = e->engine.workers;
-    r->mechanism = e->result.plan.lifted_rows ? "radial" : e->choice.mechanism->name;
+    r->mechanism = e->result.plan.lifted_rows ? "radial" : e->resolved.mechanism->name;
     r->outcome = e->result.outcome;
     r->note = e->result.note;
     r->rounds = e->result.rounds;
@@ -757,7 +760,7 @@ static bb_status keep(experiment *e) {
  * epsilon: say so. */
 static bb_status say_why(const experiment *e, bb_status status) {
     const bool by_data = status == BB_EDATA || status == BB_ENUMERIC;
-    if (!by_data || !e->choice.noisy) return status;
+    if (!by_data || !e->resolved.noisy) return status;
     return bb_fail_context(status, "ended by the data before anything was charged or "
                                    "published (epsilon does not cover that it did)");
 }
@@ -781,7 +784,7 @@ bb_status bb_train_run(bb_train_request *request, const char *path,
     if (!status) status = bb_rundir_commit(&e.dir);
     if (!status) mark_done(&e);
     if (status == BB_EINTERRUPTED) status = say_what_is_charged(&e);
-    if (!status && (e.choice.compare_stl || e.choice.compare_no_privacy)) {
+    if (!status && (e.resolved.compare_stl || e.resolved.compare_no_privacy)) {
         status = compare(&e);
         e.report.seconds_total = now() - start;
         if (!status) status = write_report(&e);
