@@ -12,7 +12,8 @@ The line before a block may be a marker that readers do not see:
     <!-- test: input NAME -->      NAME is written as INPUTS below has it
     <!-- test: exit N -->          the block's commands end with this code
     <!-- test: figures vary -->    output is compared with every number left out
-    <!-- test: shorter: ARGS -->   ARGS are added to each command, which takes too long else
+    <!-- test: with: ARGS -->      ARGS are added to each command, which takes too long else,
+                                   or says something else each time
     <!-- test: not run: REASON -->
 """
 
@@ -155,8 +156,8 @@ class Runner:
         if comment:
             code = int(comment[1])
         command = re.sub(r"\s+#.*$", "", command)
-        if "shorter" in say:
-            command += " " + say["shorter"]
+        if "with" in say:
+            command += " " + say["with"]
         for name in INPUTS:
             if name in shlex.split(command) and not os.path.exists(f"{self.folder}/{name}"):
                 self.write(name, INPUTS[name]())
@@ -189,7 +190,7 @@ class Runner:
                 say["exit"] = int(name)
             elif marker == "figures vary":
                 say[marker] = True
-            elif word in ("shorter", "not run") and value:
+            elif word in ("with", "not run") and value:
                 say[word] = value
             else:
                 self.fault(block.line, f"unknown marker: {marker}")
