@@ -81,7 +81,7 @@ bb_status bb_baseline_ridge(const bb_baseline_rows *rows, bool pooled,
                             bb_baseline *figures, bb_assessed *test) {
     size_t first[2], test_first[2];
     bb_dataset train = *rows->train, other = *rows->test;
-    bb_ridge best;
+    bb_ridge best = {0};
     double *prediction = NULL;
     if (pooled) {
         train = bb_dataset_as_one(rows->train, first);

@@ -22,7 +22,8 @@ typedef struct cli_result {
 cli_result cli(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void cli_free(cli_result *result);
 
-/* Runs and expects: success with nothing on stderr; or this exit code, nothing on
+/* Runs and expects: success with nothing on stderr but doubts about the results, which
+ * noise that nobody seeded may bring; or this exit code, nothing on
  * stdout, one line on stderr that begins with "billboard" and contains `words`. */
 void cli_ok(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void cli_fails(int code, const char *words, const char *format, ...)

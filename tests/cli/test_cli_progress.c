@@ -17,7 +17,8 @@ static void a_pipe_gets_nothing(void **state) {
     make_world();
     cli_result r = cli("%spipe", command);
     assert_int_equal(r.code, 0);
-    assert_string_equal(r.err, "");
+    assert_true(!*r.err || strstr(r.err, "; likely ")); /* doubts are not progress */
+    assert_null(strchr(r.err, '\r'));
     assert_null(strchr(r.out, '\r'));
     cli_free(&r);
 }
