@@ -178,7 +178,7 @@ static void work(void **state) {
                                        .fineness = 0.01,
                                        .delta = 1e-3};
     assert_ok(bb_discrete_pld_room(&atoms));
-    assert_true(bb_discrete_pld_of_law(&atoms, BB_ABOVE, &law, &plan));
+    assert_true(bb_discrete_pld_of_loss(&atoms, BB_ABOVE, &law, &plan));
     assert_true(atoms.count <= 1000);
     assert_ok(bb_discrete_pld_compose(&atoms, BB_ABOVE, 1, &law, &event.rounds, plan));
     assert_true(atoms.count <= 1000);

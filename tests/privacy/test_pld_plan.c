@@ -97,11 +97,11 @@ static void few_laws(void **state) {
             bb_pld_plan plan;
             double rounds = 0.0;
             assert_ok(bb_pld_plan_open(&plan, &account, (bb_bound)bound, 1e-9));
-            assert_true(plan.laws <= 520 && plan.mixed == (count > plan.laws));
+            assert_true(plan.losses <= 520 && plan.mixed == (count > plan.losses));
             for (size_t f = 0; f < plan.count; f++) {
                 const bb_pld_factor *x = &plan.factor[f];
-                assert_true(f == 0 || x->law >= x[-1].law);
-                assert_true(x->law + (x->share > 0.0) < plan.laws);
+                assert_true(f == 0 || x->loss >= x[-1].loss);
+                assert_true(x->loss + (x->share > 0.0) < plan.losses);
                 rounds += x->times;
             }
             assert_true(rounds == (double)count && plan.rounds == rounds);

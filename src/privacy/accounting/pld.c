@@ -249,8 +249,9 @@ static bb_status renyi_delta(const bb_pld_plan *plan, bb_direction direction,
 /* -- both sides -- */
 
 static bool is_symmetric(const bb_pld_plan *plan) {
-    for (size_t e = 0; e < plan->laws; e++)
-        if (!bb_privacy_loss_is_symmetric(&plan->law[e], plan->adjacency)) return false;
+    for (size_t e = 0; e < plan->losses; e++)
+        if (!bb_privacy_loss_is_symmetric(&plan->loss[e], plan->adjacency))
+            return false;
     return true;
 }
 

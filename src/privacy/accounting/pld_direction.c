@@ -9,11 +9,11 @@
 #define MOST_EXCESS 12.0
 
 void bb_pld_direction_close(bb_pld_direction *s) {
-    for (size_t e = 0; s->law && e < s->plan->laws; e++)
-        bb_privacy_loss_close(&s->law[e]);
+    for (size_t e = 0; s->loss && e < s->plan->losses; e++)
+        bb_privacy_loss_close(&s->loss[e]);
     bb_discrete_pld_close(&s->above);
     bb_discrete_pld_close(&s->below);
-    free(s->law);
+    free(s->loss);
     free(s->terms);
     free(s->log_moment_of);
     *s = (bb_pld_direction){0};
@@ -21,19 +21,19 @@ void bb_pld_direction_close(bb_pld_direction *s) {
 
 bb_status bb_pld_direction_open(bb_pld_direction *out, const bb_pld_plan *plan,
                                 bb_direction direction, double lose) {
-    const size_t n = plan->laws + 1;
+    const size_t n = plan->losses + 1;
     bb_pld_direction s = {.plan = plan};
     double log_finite = 0.0, log_kept = 0.0;
-    bb_status status = bb_allocate(&s.law, n, sizeof *s.law, "the accountant");
+    bb_status status = bb_allocate(&s.loss, n, sizeof *s.loss, "the accountant");
     if (!status)
         status =
             bb_allocate(&s.log_moment_of, n, sizeof *s.log_moment_of, "the accountant");
-    for (size_t e = 0; e < plan->laws && !status; e++)
-        bb_privacy_loss_open(&s.law[e], &plan->law[e], plan->adjacency, direction,
+    for (size_t e = 0; e < plan->losses && !status; e++)
+        bb_privacy_loss_open(&s.loss[e], &plan->loss[e], plan->adjacency, direction,
                              lose / plan->rounds);
     for (size_t f = 0; f < plan->count && !status; f++) {
         const bb_pld_factor *x = &plan->factor[f];
-        const bb_privacy_loss *a = &s.law[x->law], *b = x->share > 0.0 ? a + 1 : a;
+        const bb_privacy_loss *a = &s.loss[x->loss], *b = x->share > 0.0 ? a + 1 : a;
         const double infinite = a->infinite + x->share * (b->infinite - a->infinite);
         const double lost = a->lost + x->share * (b->lost - a->lost);
         log_finite += x->times * log1p(-infinite);
@@ -60,15 +60,15 @@ static double log_peak(double c) {
 }
 
 double bb_pld_factor_log_moment(const bb_pld_factor *x, const double *log_moment) {
-    if (x->share == 0.0) return log_moment[x->law];
-    const double a = log_moment[x->law], more = log_moment[x->law + 1] - a;
+    if (x->share == 0.0) return log_moment[x->loss];
+    const double a = log_moment[x->loss], more = log_moment[x->loss + 1] - a;
     if (isinf(a) || isinf(more)) return INFINITY;
     return more > 300.0 ? a + more + log(x->share) : a + log1p(x->share * expm1(more));
 }
 
 double bb_pld_factor_share(const bb_pld_factor *x, const double *log_moment) {
     if (x->share == 0.0) return 0.0;
-    const double more = log_moment[x->law + 1] - log_moment[x->law];
+    const double more = log_moment[x->loss + 1] - log_moment[x->loss];
     return x->share / (x->share + (1.0 - x->share) * exp(-more));
 }
 
@@ -82,8 +82,8 @@ static double sum_moments(const bb_pld_direction *s) {
 
 /* A c too far out for the nodes of its quadrature promises nothing. */
 static double moment(bb_pld_direction *s, double c) {
-    for (size_t e = 0; e < s->plan->laws; e++)
-        s->log_moment_of[e] = bb_privacy_loss_moment(&s->law[e], c);
+    for (size_t e = 0; e < s->plan->losses; e++)
+        s->log_moment_of[e] = bb_privacy_loss_moment(&s->loss[e], c);
     const double sum = sum_moments(s);
     if (s->tried < BB_PLD_DIRECTION_TRIED) {
         s->tried_tilt[s->tried] = c;
@@ -107,17 +107,17 @@ bb_status bb_pld_direction_bound_safely(bb_pld_direction *s, const bb_goal *g, d
     double bound = log_peak(c), error = 0x1p-50 * fabs(bound);
     *value = bb_pld_direction_bound(s, g, c);
     if (isinf(*value)) return BB_OK; /* too many nodes */
-    for (size_t e = 0; e < s->plan->laws; e++) {
-        bb_privacy_loss *law = &s->law[e];
-        const bb_status status = bb_privacy_loss_tilt(law, c, 0.0);
+    for (size_t e = 0; e < s->plan->losses; e++) {
+        bb_privacy_loss *loss = &s->loss[e];
+        const bb_status status = bb_privacy_loss_tilt(loss, c, 0.0);
         if (status) return status;
-        s->log_moment_of[e] = law->log_moment;
+        s->log_moment_of[e] = loss->log_moment;
     }
     for (size_t f = 0; f < s->plan->count; f++) {
         const bb_pld_factor *x = &s->plan->factor[f];
-        const bb_privacy_loss *law = &s->law[x->law];
+        const bb_privacy_loss *loss = &s->loss[x->loss];
         const double log_moment = bb_pld_factor_log_moment(x, s->log_moment_of);
-        const double wrong = fmax(law->error, x->share > 0.0 ? law[1].error : 0.0);
+        const double wrong = fmax(loss->error, x->share > 0.0 ? loss[1].error : 0.0);
         bound += x->times * log_moment;
         error += x->times * (wrong + 0x1p-50 * fabs(log_moment));
     }
@@ -233,11 +233,11 @@ bb_status bb_pld_direction_compose(bb_pld_direction *s, double delta, double eps
     bb_status status = BB_OK;
     free(s->terms);
     s->terms = NULL;
-    double *times = s->log_moment_of; /* each factor is a law */
+    double *times = s->log_moment_of; /* each factor is a loss */
     assert(!s->plan->mixed);
-    for (size_t e = 0; e < s->plan->laws; e++) times[e] = 0.0;
+    for (size_t e = 0; e < s->plan->losses; e++) times[e] = 0.0;
     for (size_t f = 0; f < s->plan->count; f++)
-        times[s->plan->factor[f].law] += s->plan->factor[f].times;
+        times[s->plan->factor[f].loss] += s->plan->factor[f].times;
     plan.rounds = s->plan->rounds;
     /* as far as is known from the last time */
     plan.epsilon =
@@ -248,10 +248,10 @@ bb_status bb_pld_direction_compose(bb_pld_direction *s, double delta, double eps
     if (!s->above.ratio) status = bb_discrete_pld_room(&s->above);
     if (!status && !s->below.ratio) status = bb_discrete_pld_room(&s->below);
     if (!status)
-        status = bb_discrete_pld_compose(&s->above, BB_ABOVE, s->plan->laws, s->law,
+        status = bb_discrete_pld_compose(&s->above, BB_ABOVE, s->plan->losses, s->loss,
                                          times, plan);
     if (!status)
-        status = bb_discrete_pld_compose(&s->below, BB_BELOW, s->plan->laws, s->law,
+        status = bb_discrete_pld_compose(&s->below, BB_BELOW, s->plan->losses, s->loss,
                                          times, plan);
     return status;
 }

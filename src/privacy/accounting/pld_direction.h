@@ -13,16 +13,16 @@
 /* Where the sum over frequencies may end, and the terms k != 0 be forgotten, relative
  * to delta: e^-22 = 2.8e-10. */
 #define BB_PLD_DIRECTION_SMALL 22.0
-/* Where the laws are mixtures, and their bounds not closer than that. */
+/* Where the losses are mixtures, and their bounds not closer than that. */
 #define BB_PLD_DIRECTION_SMALL_MIXED 8.0
 enum { BB_PLD_DIRECTION_TRIED = 256 };
 
 typedef struct bb_pld_direction {
     const bb_pld_plan *plan;
-    bb_privacy_loss *law;  /* of the plan's laws */
-    double *log_moment_of; /* of each law, while they are added up */
+    bb_privacy_loss *loss; /* of the plan's losses */
+    double *log_moment_of; /* of each loss, while they are added up */
     double infinite;       /* P(L = infinity) */
-    double lost;           /* of what the laws leave out */
+    double lost;           /* of what the losses leave out */
     size_t tried;          /* what was learnt while c was chosen */
     double tried_tilt[BB_PLD_DIRECTION_TRIED], tried_moment[BB_PLD_DIRECTION_TRIED];
     double tilt, log_moment;
@@ -40,8 +40,8 @@ BB_MUST_CHECK bb_status bb_pld_direction_open(bb_pld_direction *side,
                                               const bb_pld_plan *plan,
                                               bb_direction direction, double lose);
 void bb_pld_direction_close(bb_pld_direction *side);
-/* By the logs of the moments of the plan's laws, those of a factor; and the share of the
- * second law in it after the tilt to which the moments belong. */
+/* By the logs of the moments of the plan's losses, those of a factor; and the share of the
+ * second loss in it after the tilt to which the moments belong. */
 double bb_pld_factor_log_moment(const bb_pld_factor *factor, const double *log_moment);
 double bb_pld_factor_share(const bb_pld_factor *factor, const double *log_moment);
 

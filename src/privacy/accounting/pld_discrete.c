@@ -277,11 +277,11 @@ static void swap(bb_discrete_pld *a, bb_discrete_pld *b) {
     *b = c;
 }
 
-/* `all` times the law's `times`-th power, from its low bits on. */
-static bool add_law(product *p, const bb_privacy_loss *law, double times,
-                    const bb_discrete_pld_plan *plan, bb_discrete_pld *all,
-                    bb_discrete_pld *power, bb_discrete_pld *work) {
-    if (!bb_discrete_pld_of_law(power, p->bound, law, plan)) return false;
+/* `all` times the loss's `times`-th power, from its low bits on. */
+static bool add_loss(product *p, const bb_privacy_loss *loss, double times,
+                     const bb_discrete_pld_plan *plan, bb_discrete_pld *all,
+                     bb_discrete_pld *power, bb_discrete_pld *work) {
+    if (!bb_discrete_pld_of_loss(power, p->bound, loss, plan)) return false;
     prune(power, p->bound, plan);
     for (double left = times;;) {
         if (fmod(left, 2.0) == 1.0) {
@@ -304,7 +304,7 @@ static bool add_law(product *p, const bb_privacy_loss *law, double times,
 }
 
 bb_status bb_discrete_pld_compose(bb_discrete_pld *out, bb_bound bound, size_t count,
-                                  const bb_privacy_loss *law, const double *times,
+                                  const bb_privacy_loss *loss, const double *times,
                                   bb_discrete_pld_plan plan) {
     const size_t room = BB_DISCRETE_PLD_MOST + 1;
     product p = {.bound = bound};
@@ -322,7 +322,7 @@ bb_status bb_discrete_pld_compose(bb_discrete_pld *out, bb_bound bound, size_t c
         out->rounds = 0.0;
         fits = true;
         for (size_t e = 0; e < count && fits; e++)
-            fits = add_law(&p, &law[e], times[e], &plan, out, &power, &work);
+            fits = add_loss(&p, &loss[e], times[e], &plan, out, &power, &work);
     }
     if (!fits) { /* nothing is known */
         out->count = bound == BB_ABOVE;

@@ -65,11 +65,11 @@ double bb_cells_weight(const bb_cells *cells, double loss);
 #define BB_DISCRETE_PLD_SLACK 0x1p-49
 
 BB_MUST_CHECK bb_status bb_discrete_pld_room(bb_discrete_pld *atoms);
-/* All laws, each as often as it says, without the masses that they leave out. `out`
+/* All losses, each as often as it says, without the masses that they leave out. `out`
  * has room. If the lists do not fit, the plan's cells are made wider. */
 BB_MUST_CHECK bb_status bb_discrete_pld_compose(bb_discrete_pld *out, bb_bound bound,
                                                 size_t count,
-                                                const bb_privacy_loss *law,
+                                                const bb_privacy_loss *loss,
                                                 const double *times,
                                                 bb_discrete_pld_plan plan);
 void bb_discrete_pld_close(bb_discrete_pld *atoms);
@@ -80,9 +80,9 @@ double bb_discrete_pld_delta(const bb_discrete_pld *atoms, bb_bound bound,
 
 double bb_discrete_pld_quantile(const bb_discrete_pld *atoms, double share);
 
-/* One round of the law; whether the list fits. */
-bool bb_discrete_pld_of_law(bb_discrete_pld *out, bb_bound bound,
-                            const bb_privacy_loss *law,
-                            const bb_discrete_pld_plan *plan);
+/* One round of the loss; whether the list fits. */
+bool bb_discrete_pld_of_loss(bb_discrete_pld *out, bb_bound bound,
+                             const bb_privacy_loss *loss,
+                             const bb_discrete_pld_plan *plan);
 
 #endif

@@ -5,18 +5,18 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Between two laws shares are multiples of 1 / SHARES, on the side of the bound. */
+/* Between two losses shares are multiples of 1 / SHARES, on the side of the bound. */
 enum { LAWS_ABOVE = 96, LAWS_BELOW = 320, LAWS_MOST = 512, SHARES = 256 };
 enum { FAMILIES_MOST = 64 };
 /* The share of the log of the moment that mixtures may be wrong by, about, and what the
- * square of a distance between laws does to it, p being some sixty. */
+ * square of a distance between losses does to it, p being some sixty. */
 #define WRONG_ABOVE 1e-4
 #define WRONG_BELOW 8e-4
 #define DOES_ABOVE  (1.0 / 6.0)
 #define DOES_BELOW  10.0
 
 void bb_pld_plan_close(bb_pld_plan *plan) {
-    free(plan->law);
+    free(plan->loss);
     free(plan->factor);
     *plan = (bb_pld_plan){0};
 }
@@ -145,7 +145,7 @@ static size_t gather(const bb_account *account, bb_bound bound, bb_event *event)
     return kept;
 }
 
-/* -- laws -- */
+/* -- losses -- */
 
 /* How much the rounds of an event matter. */
 static double worth(const bb_event *event) {
@@ -153,9 +153,9 @@ static double worth(const bb_event *event) {
     return event->rounds * (1.0 + 2.0 * square) * exp(fmin(square, 30.0));
 }
 
-/* What the distance from one round to the next costs: laws are spread evenly over the
+/* What the distance from one round to the next costs: losses are spread evenly over the
  * sum of this, so that the sum of worth times distance squared is as small as so many
- * laws allow: the cube of the sum over their number squared. */
+ * losses allow: the cube of the sum over their number squared. */
 static double toll(const bb_event *a, const bb_event *b) {
     const double gap = b->absent - a->absent;
     return cbrt(gap * gap * fmax(worth(a), worth(b)));
@@ -166,9 +166,9 @@ static bool goes_on(const bb_event *event, size_t e) {
     return e > 0 && same_family(&event[e - 1], &event[e]);
 }
 
-static void add_law(bb_pld_plan *plan, const bb_event *event) {
-    plan->law[plan->laws] = *event;
-    plan->law[plan->laws++].rounds = 1.0;
+static void add_loss(bb_pld_plan *plan, const bb_event *event) {
+    plan->loss[plan->losses] = *event;
+    plan->loss[plan->losses++].rounds = 1.0;
 }
 
 /* So many that the bound is good enough. */
@@ -184,40 +184,40 @@ static double enough_laws(const bb_event *event, size_t count, bb_bound bound,
     return fmin(LAWS_MOST, fmax(least, sqrt(does * pow(tolls, 3.0) / all)));
 }
 
-/* All events of a family have a law that is not above, and the one after it. */
+/* All events of a family have a loss that is not above, and the one after it. */
 static void choose_laws(bb_pld_plan *plan, const bb_event *event, size_t count,
                         bb_bound bound) {
     double sum = 0.0, since = 0.0;
     for (size_t e = 1; e < count; e++)
         if (goes_on(event, e)) sum += toll(&event[e - 1], &event[e]);
-    const double laws = enough_laws(event, count, bound, sum);
+    const double losses = enough_laws(event, count, bound, sum);
     for (size_t e = 0; e < count; e++) {
         const bool first = !goes_on(event, e);
         const bool last = e + 1 == count || !goes_on(event, e + 1);
         since = first ? 0.0 : since + toll(&event[e - 1], &event[e]);
-        if (!first && !last && since * laws < sum) continue;
-        add_law(plan, &event[e]);
+        if (!first && !last && since * losses < sum) continue;
+        add_loss(plan, &event[e]);
         since = 0.0;
     }
 }
 
-static void add_factor(bb_pld_plan *plan, size_t law, double share, double times) {
+static void add_factor(bb_pld_plan *plan, size_t loss, double share, double times) {
     bb_pld_factor *last = plan->count ? &plan->factor[plan->count - 1] : NULL;
     if (share == 1.0) {
-        law++;
+        loss++;
         share = 0.0;
     }
-    if (last && last->law == law && last->share == share)
+    if (last && last->loss == loss && last->share == share)
         last->times += times;
     else
-        plan->factor[plan->count++] = (bb_pld_factor){law, share, times};
+        plan->factor[plan->count++] = (bb_pld_factor){loss, share, times};
     plan->mixed = plan->mixed || share > 0.0;
 }
 
-static bool is_of(const bb_event *law, const bb_event *event) {
+static bool is_of(const bb_event *loss, const bb_event *event) {
     bb_event once = *event;
-    once.rounds = law->rounds;
-    return compare(law, &once) == 0;
+    once.rounds = loss->rounds;
+    return compare(loss, &once) == 0;
 }
 
 static void choose_factors(bb_pld_plan *plan, const bb_event *event, size_t count,
@@ -225,17 +225,17 @@ static void choose_factors(bb_pld_plan *plan, const bb_event *event, size_t coun
     const bb_sampling with_two = plan->adjacency == BB_REPLACE_ONE
                                      ? BB_SAMPLING_POISSON
                                      : BB_SAMPLING_FIXED_HIDDEN;
-    size_t law = 0;
+    size_t loss = 0;
     for (size_t e = 0; e < count; e++) {
-        if (e && !is_of(&plan->law[law], &event[e]) &&
-            (!goes_on(event, e) || is_of(&plan->law[law + 1], &event[e])))
-            law++;
+        if (e && !is_of(&plan->loss[loss], &event[e]) &&
+            (!goes_on(event, e) || is_of(&plan->loss[loss + 1], &event[e])))
+            loss++;
         double share = 0.0;
-        if (!is_of(&plan->law[law], &event[e]))
+        if (!is_of(&plan->loss[loss], &event[e]))
             share = bb_pld_plan_share(event[e].sampling == with_two, bound,
-                                      slack / event[e].rate, plan->law[law].absent,
-                                      plan->law[law + 1].absent, event[e].absent);
-        add_factor(plan, law, share, event[e].rounds);
+                                      slack / event[e].rate, plan->loss[loss].absent,
+                                      plan->loss[loss + 1].absent, event[e].absent);
+        add_factor(plan, loss, share, event[e].rounds);
     }
 }
 
@@ -259,7 +259,7 @@ bb_status bb_pld_plan_open(bb_pld_plan *out, const bb_account *account, bb_bound
     bb_event *event = NULL;
     bb_status status = bb_allocate(&event, n, sizeof *event, "the accountant");
     if (!status)
-        status = bb_allocate(&plan.law, n + 1, sizeof *plan.law, "the accountant");
+        status = bb_allocate(&plan.loss, n + 1, sizeof *plan.loss, "the accountant");
     if (!status)
         status = bb_allocate(&plan.factor, n, sizeof *plan.factor, "the accountant");
     if (status) goto done;
@@ -278,7 +278,7 @@ bb_status bb_pld_plan_open(bb_pld_plan *out, const bb_account *account, bb_bound
         choose_factors(&plan, event, count, bound, slack / plan.rounds);
     } else {
         for (size_t e = 0; e < count; e++) {
-            add_law(&plan, &event[e]);
+            add_loss(&plan, &event[e]);
             plan.factor[plan.count++] = (bb_pld_factor){e, 0.0, event[e].rounds};
         }
     }

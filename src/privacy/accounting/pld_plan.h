@@ -1,4 +1,4 @@
-/* pld_plan.h - a list of events as factors of few laws; private to pld*.c.
+/* pld_plan.h - a list of events as factors of few losses; private to pld*.c.
  *
  * Rounds that differ only in mu are brought to few mu by mixtures: a round of mu in [a,
  * b] becomes the round of b with chance `share`, that of a otherwise, and everybody is
@@ -20,19 +20,19 @@
 /* More different rounds than that are brought together. */
 enum { BB_PLD_PLAN_MOST = 64 };
 
-/* (1 - share) law + share (law + 1), `times` times. */
+/* (1 - share) loss + share (loss + 1), `times` times. */
 typedef struct bb_pld_factor {
-    size_t law;
+    size_t loss;
     double share, times;
 } bb_pld_factor;
 
 typedef struct bb_pld_plan {
     bb_adjacency adjacency;
     bb_bound bound;
-    size_t laws;
-    bb_event *law; /* once each */
+    size_t losses;
+    bb_event *loss; /* once each */
     size_t count;
-    bb_pld_factor *factor; /* in the order of their laws */
+    bb_pld_factor *factor; /* in the order of their losses */
     bool mixed;            /* some share is not 0 */
     double rounds;         /* of all factors */
 } bb_pld_plan;

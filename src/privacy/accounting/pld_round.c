@@ -122,53 +122,54 @@ static void put_at_zero(bb_discrete_pld *out, double mass) {
     out->mass[k] = mass;
 }
 
-static void put_step(bb_discrete_pld *out, bb_bound bound, const bb_privacy_loss *law) {
-    const double e = fmin(law->epsilon, -LEAST_LOSS), rest = 1.0 - law->infinite;
+static void put_step(bb_discrete_pld *out, bb_bound bound,
+                     const bb_privacy_loss *loss) {
+    const double e = fmin(loss->epsilon, -LEAST_LOSS), rest = 1.0 - loss->infinite;
     const bb_point down = {.loss = -e}, up = {.loss = e};
-    if (bound == BB_ABOVE || law->epsilon == e)
-        put(out, safe_ratio(bound, &down, exp(e)), rest / (1.0 + exp(law->epsilon)));
-    put(out, safe_ratio(bound, &up, exp(-law->epsilon)),
-        rest / (1.0 + exp(-law->epsilon)));
+    if (bound == BB_ABOVE || loss->epsilon == e)
+        put(out, safe_ratio(bound, &down, exp(e)), rest / (1.0 + exp(loss->epsilon)));
+    put(out, safe_ratio(bound, &up, exp(-loss->epsilon)),
+        rest / (1.0 + exp(-loss->epsilon)));
     out->error = 0x1p-50;
 }
 
-/* Where the density of a law is highest. */
-static double usual_loss(const bb_privacy_loss *law) {
+/* Where the density of a loss is highest. */
+static double usual_loss(const bb_privacy_loss *loss) {
     enum { PLACES = 200 };
-    double most = -INFINITY, loss = 0.0, from, to;
-    for (size_t k = 0; k < law->curves && law->loss_atom == 0.0; k++) {
-        bb_curve_range(&law->curve[k], 0.0, &from, &to);
+    double most = -INFINITY, usual = 0.0, from, to;
+    for (size_t k = 0; k < loss->curves && loss->loss_atom == 0.0; k++) {
+        bb_curve_range(&loss->curve[k], 0.0, &from, &to);
         for (int j = 0; j <= PLACES; j++) {
             const bb_point p =
-                bb_curve_point(&law->curve[k], 0.0, from + (to - from) * j / PLACES);
+                bb_curve_point(&loss->curve[k], 0.0, from + (to - from) * j / PLACES);
             if (p.log_weight <= most) continue;
             most = p.log_weight;
-            loss = p.loss;
+            usual = p.loss;
         }
     }
-    return loss;
+    return usual;
 }
 
-bool bb_discrete_pld_of_law(bb_discrete_pld *out, bb_bound bound,
-                            const bb_privacy_loss *law,
-                            const bb_discrete_pld_plan *plan) {
-    bb_privacy_loss open = *law;
+bool bb_discrete_pld_of_loss(bb_discrete_pld *out, bb_bound bound,
+                             const bb_privacy_loss *loss,
+                             const bb_discrete_pld_plan *plan) {
+    bb_privacy_loss open = *loss;
     double share = 1.0;
-    if (law->kind == BB_PRIVACY_LOSS_GAUSSIAN) {
-        share = law->mu > 0.0 ? law->rate : 0.0;
+    if (loss->kind == BB_PRIVACY_LOSS_GAUSSIAN) {
+        share = loss->mu > 0.0 ? loss->rate : 0.0;
         open.loss_atom = 1.0 - share;
         open.curves = share > 0.0;
         open.curve[0] = (bb_curve){.kind = BB_CURVE_MIXTURE,
                                    .q = 1.0,
-                                   .mu = law->mu,
+                                   .mu = loss->mu,
                                    .from = -INFINITY,
                                    .to = INFINITY};
-    } else if (law->kind == BB_PRIVACY_LOSS_SELECTION) {
+    } else if (loss->kind == BB_PRIVACY_LOSS_SELECTION) {
         open.curves = 1;
         open.curve[0] = (bb_curve){.kind = BB_CURVE_EVEN,
-                                   .mu = law->epsilon,
-                                   .log_norm = law->epsilon / 2.0 +
-                                               log(-2.0 * expm1(-law->epsilon)),
+                                   .mu = loss->epsilon,
+                                   .log_norm = loss->epsilon / 2.0 +
+                                               log(-2.0 * expm1(-loss->epsilon)),
                                    .from = -INFINITY,
                                    .to = INFINITY};
     }
@@ -176,7 +177,7 @@ bool bb_discrete_pld_of_law(bb_discrete_pld *out, bb_bound bound,
     out->count = 0;
     out->error = 0.0;
     out->rounds = 1.0;
-    if (law->kind == BB_PRIVACY_LOSS_STEP) put_step(out, bound, law);
+    if (loss->kind == BB_PRIVACY_LOSS_STEP) put_step(out, bound, loss);
     for (size_t k = open.curves; k-- > 0;)
         if (!put_curve(out, bound, &open.curve[k], share, plan, &cells)) return false;
     if (open.loss_atom > 0.0) put_at_zero(out, open.loss_atom);

@@ -12,18 +12,19 @@ static const double most_frequencies = 0x1p24, most_work = 3e7, most_mixed = 1.5
 
 /* A bound of |product of phi| from omega on. */
 static double log_envelope(const bb_pld_direction *s, double omega) {
-    double sum = 0.0, before = 1.0, after = NAN; /* of a law and the one after it */
+    double sum = 0.0, before = 1.0, after = NAN; /* of a loss and the one after it */
     size_t at = SIZE_MAX, next = SIZE_MAX;
     for (size_t f = 0; f < s->plan->count; f++) {
         const bb_pld_factor *x = &s->plan->factor[f];
-        if (x->law != at)
-            before = x->law == next ? after
-                                    : bb_privacy_loss_envelope(&s->law[x->law], omega);
-        at = x->law;
+        if (x->loss != at)
+            before = x->loss == next
+                         ? after
+                         : bb_privacy_loss_envelope(&s->loss[x->loss], omega);
+        at = x->loss;
         double bound = before;
         if (x->share > 0.0) {
             if (next != at + 1)
-                after = bb_privacy_loss_envelope(&s->law[at + 1], omega);
+                after = bb_privacy_loss_envelope(&s->loss[at + 1], omega);
             next = at + 1;
             bound += bb_pld_factor_share(x, s->log_moment_of) * (after - before);
         }
@@ -47,20 +48,20 @@ static double log_end(const bb_pld_direction *s, double n) {
 }
 
 /* Whether the work of n frequencies, in nodes, is not too much: each takes part in some
- * dozens of profiles, and each law has to be raised to its power. */
+ * dozens of profiles, and each loss has to be raised to its power. */
 static bool is_bearable(const bb_pld_direction *s, double n) {
     const bool mixed = s->plan->mixed;
-    const double a_law = mixed ? 30.0 : 100.0;
+    const double a_loss = mixed ? 30.0 : 100.0;
     const double most = !mixed                       ? most_work
                         : s->plan->bound == BB_ABOVE ? most_mixed
                                                      : most_below;
     double left = most / n - 600.0;
     if (mixed) left -= 10.0 * (double)s->plan->count;
-    for (size_t e = 0; e < s->plan->laws && left > 0.0; e++) {
+    for (size_t e = 0; e < s->plan->losses && left > 0.0; e++) {
         const size_t limit = (size_t)fmin(left, 0x1p22);
-        const size_t nodes = bb_privacy_loss_nodes(&s->law[e], n * s->step, limit);
+        const size_t nodes = bb_privacy_loss_nodes(&s->loss[e], n * s->step, limit);
         if (nodes > BB_PRIVACY_LOSS_NODES_MOST) return false;
-        left -= a_law + (double)nodes;
+        left -= a_loss + (double)nodes;
     }
     return left >= 0.0;
 }
@@ -69,8 +70,8 @@ static bool is_bearable(const bb_pld_direction *s, double n) {
  * that is bearable. */
 static bool choose_frequencies(bb_pld_direction *s, double log_delta, double epsilon) {
     double n = 4.0, moment = 0.0;
-    for (size_t e = 0; e < s->plan->laws; e++)
-        s->log_moment_of[e] = s->law[e].log_moment;
+    for (size_t e = 0; e < s->plan->losses; e++)
+        s->log_moment_of[e] = s->loss[e].log_moment;
     for (size_t f = 0; f < s->plan->count; f++)
         moment += s->plan->factor[f].times *
                   bb_pld_factor_log_moment(&s->plan->factor[f], s->log_moment_of);
@@ -85,28 +86,28 @@ static bool choose_frequencies(bb_pld_direction *s, double log_delta, double eps
 
 /* -- the terms -- */
 
-/* phi - 1 of a law at the frequencies. */
+/* phi - 1 of a loss at the frequencies. */
 typedef struct spectrum {
-    size_t law;
+    size_t loss;
     double *re, *im;
 } spectrum;
 
-static bb_status fill_spectrum(bb_pld_direction *s, size_t law, spectrum *out) {
-    if (out->law == law) return BB_OK;
-    out->law = law;
+static bb_status fill_spectrum(bb_pld_direction *s, size_t loss, spectrum *out) {
+    if (out->loss == loss) return BB_OK;
+    out->loss = loss;
     const bb_status status =
-        bb_privacy_loss_tilt(&s->law[law], s->tilt, (double)s->frequencies * s->step);
+        bb_privacy_loss_tilt(&s->loss[loss], s->tilt, (double)s->frequencies * s->step);
     if (!status)
-        bb_privacy_loss_spectrum(&s->law[law], 0.0, s->step, s->frequencies, out->re,
+        bb_privacy_loss_spectrum(&s->loss[loss], 0.0, s->step, s->frequencies, out->re,
                                  out->im);
-    s->log_moment_of[law] = s->law[law].log_moment;
+    s->log_moment_of[loss] = s->loss[loss].log_moment;
     return status;
 }
 
 /* terms[k] *= phi^times; and their relative rounding errors. */
 static void multiply(bb_pld_direction *s, const spectrum *x, double times,
                      double *error) {
-    const double slip = s->law[x->law].slip;
+    const double slip = s->loss[x->loss].slip;
     for (size_t k = 0; k < s->frequencies; k++) {
         const double omega = (double)k * s->step, re = x->re[k], im = x->im[k];
         /* near phi = 1, and away from it */
@@ -119,12 +120,12 @@ static void multiply(bb_pld_direction *s, const spectrum *x, double times,
     }
 }
 
-/* The same of a mixture of two laws. Powers are by squaring: there are many factors,
+/* The same of a mixture of two losses. Powers are by squaring: there are many factors,
  * and each of them is there only a few times. */
 static void multiply_mixture(bb_pld_direction *s, const spectrum *a, const spectrum *b,
                              const bb_pld_factor *x, double *error) {
     const double share = bb_pld_factor_share(x, s->log_moment_of);
-    const bb_privacy_loss *first = &s->law[a->law], *second = &s->law[b->law];
+    const bb_privacy_loss *first = &s->loss[a->loss], *second = &s->loss[b->loss];
     const double slip = fmax(first->slip, second->slip);
     const double wrong = 0x1p-48 + first->error + second->error; /* the share's, too */
     for (size_t k = 0; k < s->frequencies; k++) {
@@ -152,13 +153,13 @@ static bb_status multiply_all(bb_pld_direction *s, double *error, double *work) 
     spectrum a = {SIZE_MAX, work, work + n}, b = {SIZE_MAX, work + 2 * n, work + 3 * n};
     for (size_t f = 0; f < s->plan->count; f++) {
         const bb_pld_factor *x = &s->plan->factor[f];
-        if (x->law == b.law) {
+        if (x->loss == b.loss) {
             const spectrum c = a;
             a = b;
             b = c;
         }
-        bb_status status = fill_spectrum(s, x->law, &a);
-        if (!status && x->share > 0.0) status = fill_spectrum(s, x->law + 1, &b);
+        bb_status status = fill_spectrum(s, x->loss, &a);
+        if (!status && x->share > 0.0) status = fill_spectrum(s, x->loss + 1, &b);
         if (status) return status;
         if (x->share > 0.0)
             multiply_mixture(s, &a, &b, x, error);
@@ -184,10 +185,10 @@ static bb_status fill_terms(bb_pld_direction *s) {
     s->relative = 0x1p-46;
     for (size_t f = 0; f < s->plan->count && !status; f++) {
         const bb_pld_factor *x = &s->plan->factor[f];
-        const bb_privacy_loss *law = &s->law[x->law];
+        const bb_privacy_loss *loss = &s->loss[x->loss];
         s->log_moment += x->times * bb_pld_factor_log_moment(x, s->log_moment_of);
-        s->relative +=
-            x->times * fmax(law->error, x->share > 0.0 ? law[1].error + 0x1p-50 : 0.0);
+        s->relative += x->times * fmax(loss->error,
+                                       x->share > 0.0 ? loss[1].error + 0x1p-50 : 0.0);
     }
     s->rounding = s->turning = 0.0;
     for (size_t k = 0; k < s->frequencies && !status; k++) {
@@ -243,8 +244,8 @@ bb_status bb_pld_direction_prepare(bb_pld_direction *s, double log_delta,
     free(s->terms);
     s->terms = NULL;
     bb_pld_direction_set_period(s, log_delta, epsilon);
-    for (size_t e = 0; e < s->plan->laws; e++) {
-        const bb_status status = bb_privacy_loss_tilt(&s->law[e], s->tilt, 0.0);
+    for (size_t e = 0; e < s->plan->losses; e++) {
+        const bb_status status = bb_privacy_loss_tilt(&s->loss[e], s->tilt, 0.0);
         if (status) return status;
     }
     if (!choose_frequencies(s, log_delta, epsilon)) return BB_OK;

@@ -30,10 +30,10 @@ const double bb_gauss_weight[HALF_POINTS] = {
 /* the variation of the density is read off at the nodes */
 #define VARIATION_MARGIN 1.1
 
-void bb_privacy_loss_close(bb_privacy_loss *law) {
-    free(law->loss);
-    free(law->weight);
-    *law = (bb_privacy_loss){0};
+void bb_privacy_loss_close(bb_privacy_loss *loss) {
+    free(loss->loss);
+    free(loss->weight);
+    *loss = (bb_privacy_loss){0};
 }
 
 /* -- nodes -- */
@@ -91,51 +91,51 @@ static bool walk_next(walk *w) {
     return true;
 }
 
-size_t bb_privacy_loss_nodes(const bb_privacy_loss *law, double reach, size_t most) {
+size_t bb_privacy_loss_nodes(const bb_privacy_loss *loss, double reach, size_t most) {
     size_t panels = 0;
-    for (size_t k = 0; k < law->curves; k++) {
-        walk w = walk_open(&law->curve[k], law->tilt, reach);
+    for (size_t k = 0; k < loss->curves; k++) {
+        walk w = walk_open(&loss->curve[k], loss->tilt, reach);
         while (2 * HALF_POINTS * panels <= most && walk_next(&w)) panels++;
     }
-    return law->kind == BB_PRIVACY_LOSS_CURVES ? 2 * HALF_POINTS * panels : 1;
+    return loss->kind == BB_PRIVACY_LOSS_CURVES ? 2 * HALF_POINTS * panels : 1;
 }
 
-static bb_status make_room(bb_privacy_loss *law, size_t nodes) {
-    if (nodes <= law->room) return BB_OK;
-    double *loss = NULL, *weight = NULL;
+static bb_status make_room(bb_privacy_loss *loss, size_t nodes) {
+    if (nodes <= loss->room) return BB_OK;
+    double *value = NULL, *weight = NULL;
     bb_status status =
         nodes > MOST_NODES
             ? bb_fail(BB_ENUMERIC, "the accountant cannot count rounds with so little "
                                    "noise: take a smaller epsilon, or more noise")
-            : bb_allocate(&loss, nodes, sizeof *loss, "the accountant");
+            : bb_allocate(&value, nodes, sizeof *value, "the accountant");
     if (!status) status = bb_allocate(&weight, nodes, sizeof *weight, "the accountant");
     if (status) {
-        free(loss);
+        free(value);
         return status;
     }
-    free(law->loss);
-    free(law->weight);
-    law->loss = loss;
-    law->weight = weight;
-    law->room = nodes;
+    free(loss->loss);
+    free(loss->weight);
+    loss->loss = value;
+    loss->weight = weight;
+    loss->room = nodes;
     return BB_OK;
 }
 
 /* Nodes of one curve, weights still logs. *size: of the numbers in them. */
-static void gather(bb_privacy_loss *law, const bb_curve *curve, double reach,
+static void gather(bb_privacy_loss *loss, const bb_curve *curve, double reach,
                    double *slope, double *size) {
-    walk w = walk_open(curve, law->tilt, reach);
+    walk w = walk_open(curve, loss->tilt, reach);
     while (walk_next(&w)) {
         const double half = (w.to - w.from) / 2.0, middle = w.from + half;
         for (int k = 0; k < 2 * HALF_POINTS; k++) {
             const int at = k < HALF_POINTS ? HALF_POINTS - 1 - k : k - HALF_POINTS;
             const double x = k < HALF_POINTS ? -bb_gauss_at[at] : bb_gauss_at[at];
-            const bb_point p = bb_curve_point(curve, law->tilt, middle + half * x);
-            law->loss[law->count] = p.loss;
-            law->weight[law->count] = p.log_weight + log(half * bb_gauss_weight[at]);
-            slope[law->count] = p.slope * half * bb_gauss_weight[at];
-            size[law->count] = p.size;
-            law->count++;
+            const bb_point p = bb_curve_point(curve, loss->tilt, middle + half * x);
+            loss->loss[loss->count] = p.loss;
+            loss->weight[loss->count] = p.log_weight + log(half * bb_gauss_weight[at]);
+            slope[loss->count] = p.slope * half * bb_gauss_weight[at];
+            size[loss->count] = p.size;
+            loss->count++;
         }
     }
 }
@@ -143,71 +143,73 @@ static void gather(bb_privacy_loss *law, const bb_curve *curve, double reach,
 /* Whatever lies before node j of the first curve, where the loss hardly changes and its
  * density is high, may be counted as part of the atom: envelope k has half of what the
  * one before it has left. */
-static void cut_envelopes(bb_privacy_loss *law, size_t end, const double *density) {
-    bb_envelope whole = law->envelope[0];
+static void cut_envelopes(bb_privacy_loss *loss, size_t end, const double *density) {
+    bb_envelope whole = loss->envelope[0];
     double goal = (1.0 + whole.atom) / 2.0;
-    law->envelopes = 1;
-    law->envelope[0].variation *= VARIATION_MARGIN;
-    for (size_t j = 0; j + 1 < end && law->envelopes < BB_PRIVACY_LOSS_ENVELOPES; j++) {
+    loss->envelopes = 1;
+    loss->envelope[0].variation *= VARIATION_MARGIN;
+    for (size_t j = 0; j + 1 < end && loss->envelopes < BB_PRIVACY_LOSS_ENVELOPES;
+         j++) {
         whole.variation -= fabs(density[j] - (j ? density[j - 1] : 0.0));
-        whole.atom += law->weight[j];
+        whole.atom += loss->weight[j];
         if (whole.atom < goal) continue;
-        law->envelope[law->envelopes++] = (bb_envelope){
+        loss->envelope[loss->envelopes++] = (bb_envelope){
             whole.atom, (fmax(0.0, whole.variation) + density[j]) * VARIATION_MARGIN};
         goal = (1.0 + whole.atom) / 2.0;
     }
 }
 
 /* From log weights to shares, and to what is known of the density of the loss. */
-static void normalise(bb_privacy_loss *law, const size_t *first, double *density,
+static void normalise(bb_privacy_loss *loss, const size_t *first, double *density,
                       const double *size) {
-    const double added = 4.0 + (double)law->count / 64.0; /* for the sum's own errors */
-    double top = law->loss_atom > 0.0 ? log(law->loss_atom) : -INFINITY;
-    for (size_t j = 0; j < law->count; j++) top = fmax(top, law->weight[j]);
-    long double sum = law->loss_atom * exp(-top);
-    for (size_t j = 0; j < law->count; j++) sum += exp(law->weight[j] - top);
-    law->log_moment = (double)(top + logl(sum));
-    law->atom = law->loss_atom * exp(-law->log_moment);
-    law->error = 0x1p-51;
-    law->slip = 0.0;
-    law->envelope[0] = (bb_envelope){law->atom, 0.0};
-    for (size_t k = 0; k < law->curves; k++) {
+    const double added =
+        4.0 + (double)loss->count / 64.0; /* for the sum's own errors */
+    double top = loss->loss_atom > 0.0 ? log(loss->loss_atom) : -INFINITY;
+    for (size_t j = 0; j < loss->count; j++) top = fmax(top, loss->weight[j]);
+    long double sum = loss->loss_atom * exp(-top);
+    for (size_t j = 0; j < loss->count; j++) sum += exp(loss->weight[j] - top);
+    loss->log_moment = (double)(top + logl(sum));
+    loss->atom = loss->loss_atom * exp(-loss->log_moment);
+    loss->error = 0x1p-51;
+    loss->slip = 0.0;
+    loss->envelope[0] = (bb_envelope){loss->atom, 0.0};
+    for (size_t k = 0; k < loss->curves; k++) {
         double before = 0.0;
         for (size_t j = first[k]; j < first[k + 1]; j++) {
-            const double share = exp(law->weight[j] - law->log_moment);
+            const double share = exp(loss->weight[j] - loss->log_moment);
             density[j] = share > 0.0 ? share / density[j] : 0.0;
-            law->envelope[0].variation += fabs(density[j] - before);
+            loss->envelope[0].variation += fabs(density[j] - before);
             before = density[j];
-            law->weight[j] = share;
-            law->error += 0x1p-52 * share * (1.0 + size[j]);
-            law->slip += 0x1p-51 * share * (added + size[j]) * fabs(law->loss[j]);
+            loss->weight[j] = share;
+            loss->error += 0x1p-52 * share * (1.0 + size[j]);
+            loss->slip += 0x1p-51 * share * (added + size[j]) * fabs(loss->loss[j]);
         }
-        law->envelope[0].variation += before;
+        loss->envelope[0].variation += before;
     }
-    cut_envelopes(law, first[1], density);
+    cut_envelopes(loss, first[1], density);
     size_t kept = 0;
-    for (size_t j = 0; j < law->count; j++) {
-        if (law->weight[j] < SHARE_LEAST) continue;
-        law->loss[kept] = law->loss[j];
-        law->weight[kept++] = law->weight[j];
+    for (size_t j = 0; j < loss->count; j++) {
+        if (loss->weight[j] < SHARE_LEAST) continue;
+        loss->loss[kept] = loss->loss[j];
+        loss->weight[kept++] = loss->weight[j];
     }
-    law->count = kept;
+    loss->count = kept;
 }
 
-static bb_status tilt_curves(bb_privacy_loss *law, double reach) {
-    const size_t nodes = bb_privacy_loss_nodes(law, reach, MOST_NODES);
+static bb_status tilt_curves(bb_privacy_loss *loss, double reach) {
+    const size_t nodes = bb_privacy_loss_nodes(loss, reach, MOST_NODES);
     size_t first[BB_PRIVACY_LOSS_CURVES_MOST + 1] = {0};
     double *slope = NULL, *size = NULL;
-    bb_status status = make_room(law, nodes);
+    bb_status status = make_room(loss, nodes);
     if (!status) status = bb_allocate(&slope, nodes, sizeof *slope, "the accountant");
     if (!status) status = bb_allocate(&size, nodes, sizeof *size, "the accountant");
     if (status) goto done;
-    law->count = 0;
-    for (size_t k = 0; k < law->curves; k++) {
-        gather(law, &law->curve[k], reach, slope, size);
-        first[k + 1] = law->count;
+    loss->count = 0;
+    for (size_t k = 0; k < loss->curves; k++) {
+        gather(loss, &loss->curve[k], reach, slope, size);
+        first[k + 1] = loss->count;
     }
-    normalise(law, first, slope, size);
+    normalise(loss, first, slope, size);
 done:
     free(slope);
     free(size);
@@ -228,31 +230,32 @@ static double log_sinhc(double x) {
     return x - log(2.0 * x) + log1p(-exp(-2.0 * x));
 }
 
-static void tilt_closed(bb_privacy_loss *law) {
-    const double c = law->tilt, e = law->epsilon, shift = (c + 0.5) * e;
-    law->error = 0x1p-48;
-    switch (law->kind) {
+static void tilt_closed(bb_privacy_loss *loss) {
+    const double c = loss->tilt, e = loss->epsilon, shift = (c + 0.5) * e;
+    loss->error = 0x1p-48;
+    switch (loss->kind) {
     case BB_PRIVACY_LOSS_GAUSSIAN:
-        law->log_moment = log_mix(law->rate, law->mu * law->mu * c * (c + 1.0) / 2.0);
-        law->error += 0x1p-50 * fabs(law->log_moment);
-        law->atom = (1.0 - law->rate) * exp(-law->log_moment);
-        law->slip = 0x1p-49 * law->mu * (law->mu * (c + 1.0) + 1.0);
+        loss->log_moment =
+            log_mix(loss->rate, loss->mu * loss->mu * c * (c + 1.0) / 2.0);
+        loss->error += 0x1p-50 * fabs(loss->log_moment);
+        loss->atom = (1.0 - loss->rate) * exp(-loss->log_moment);
+        loss->slip = 0x1p-49 * loss->mu * (loss->mu * (c + 1.0) + 1.0);
         break;
     case BB_PRIVACY_LOSS_SELECTION:
-        law->log_moment = log_sinhc(shift) - log_sinhc(e / 2.0);
-        law->error += 0x1p-50 * shift;
-        law->slip = 0x1p-48 * e * (1.0 + 1.0 / fmax(shift, 1e-4));
-        law->envelope[0] = (bb_envelope){0.0, (c + 0.5) / tanh(shift)};
+        loss->log_moment = log_sinhc(shift) - log_sinhc(e / 2.0);
+        loss->error += 0x1p-50 * shift;
+        loss->slip = 0x1p-48 * e * (1.0 + 1.0 / fmax(shift, 1e-4));
+        loss->envelope[0] = (bb_envelope){0.0, (c + 0.5) / tanh(shift)};
         break;
     default: /* e^(s e) / (1 + e^-e) + e^-(s e) / (1 + e^e), times 1 - delta */
-        law->log_moment = log1p(-law->infinite) + c * e - log1p(exp(-e)) +
-                          log1p(exp(-(2.0 * c + 1.0) * e));
-        law->error += 0x1p-50 * (c + 1.0) * e;
-        law->slip = 0x1p-49 * e;
-        law->envelope[0] = (bb_envelope){1.0, 0.0};
+        loss->log_moment = log1p(-loss->infinite) + c * e - log1p(exp(-e)) +
+                           log1p(exp(-(2.0 * c + 1.0) * e));
+        loss->error += 0x1p-50 * (c + 1.0) * e;
+        loss->slip = 0x1p-49 * e;
+        loss->envelope[0] = (bb_envelope){1.0, 0.0};
         break;
     }
-    law->envelopes = 1;
+    loss->envelopes = 1;
 }
 
 /* e^top *sum += the tilted mass of the curve; whether its nodes are not too many. */
@@ -282,25 +285,25 @@ static bool add_mass(const bb_curve *curve, double c, double *top, long double *
     return true;
 }
 
-double bb_privacy_loss_moment(const bb_privacy_loss *law, double c) {
-    if (law->kind != BB_PRIVACY_LOSS_CURVES) {
-        bb_privacy_loss tilted = *law;
+double bb_privacy_loss_moment(const bb_privacy_loss *loss, double c) {
+    if (loss->kind != BB_PRIVACY_LOSS_CURVES) {
+        bb_privacy_loss tilted = *loss;
         tilted.tilt = c;
         tilt_closed(&tilted);
         return tilted.log_moment;
     }
-    double top = bb_curve_top(&law->curve[0], c);
-    if (law->loss_atom > 0.0) top = fmax(top, log(law->loss_atom));
-    long double sum = law->loss_atom * exp(-top);
-    for (size_t k = 0; k < law->curves; k++)
-        if (!add_mass(&law->curve[k], c, &top, &sum)) return INFINITY;
+    double top = bb_curve_top(&loss->curve[0], c);
+    if (loss->loss_atom > 0.0) top = fmax(top, log(loss->loss_atom));
+    long double sum = loss->loss_atom * exp(-top);
+    for (size_t k = 0; k < loss->curves; k++)
+        if (!add_mass(&loss->curve[k], c, &top, &sum)) return INFINITY;
     return (double)(top + logl(sum));
 }
 
-bb_status bb_privacy_loss_tilt(bb_privacy_loss *law, double c, double reach) {
+bb_status bb_privacy_loss_tilt(bb_privacy_loss *loss, double c, double reach) {
     assert(c > 0.0);
-    law->tilt = c;
-    if (law->kind == BB_PRIVACY_LOSS_CURVES) return tilt_curves(law, reach);
-    tilt_closed(law);
+    loss->tilt = c;
+    if (loss->kind == BB_PRIVACY_LOSS_CURVES) return tilt_curves(loss, reach);
+    tilt_closed(loss);
     return BB_OK;
 }

@@ -1,10 +1,10 @@
 /* privacy_loss.h - the privacy loss of one event as a random variable, through its moments;
  * private to this room.
  *
- * P and Q are the laws of what is published in the two worlds (the dominating pair of
+ * P and Q are the losses of what is published in the two worlds (the dominating pair of
  * docs/privacy.md), loss = log(dP/dQ), and
  *     M(s) = E_P[e^(s loss); loss < infinity],   s = c + i omega.
- * Composition multiplies M. A law is *tilted* to one c; what is read from it then is
+ * Composition multiplies M. A loss is *tilted* to one c; what is read from it then is
  * phi(omega) = M(c + i omega) / M(c), the characteristic function of the tilted loss.
  */
 #ifndef BB_PRIVACY_PRIVACY_LOSS_H
@@ -76,29 +76,29 @@ typedef struct bb_privacy_loss {
     double *loss, *weight; /* the weights and the atom add up to 1 */
 } bb_privacy_loss;
 
-/* The law of the event; adjacency as in account.h. Of rare large losses a mass of up to
+/* The loss of the event; adjacency as in account.h. Of rare large losses a mass of up to
  * `lose` >= 0 is left out: M no longer grows with them. No memory is taken. */
-void bb_privacy_loss_open(bb_privacy_loss *law, const bb_event *event,
+void bb_privacy_loss_open(bb_privacy_loss *loss, const bb_event *event,
                           bb_adjacency adjacency, bb_direction direction, double lose);
-/* Whether BB_WITH and BB_WITHOUT have the same law. */
+/* Whether BB_WITH and BB_WITHOUT have the same loss. */
 bool bb_privacy_loss_is_symmetric(const bb_event *event, bb_adjacency adjacency);
-void bb_privacy_loss_close(bb_privacy_loss *law);
+void bb_privacy_loss_close(bb_privacy_loss *loss);
 
 /* log M(c), c > 0, as a tilt would find it; INFINITY where that needs too many nodes.
  */
-double bb_privacy_loss_moment(const bb_privacy_loss *law, double c);
+double bb_privacy_loss_moment(const bb_privacy_loss *loss, double c);
 /* Tilts to c > 0, good for frequencies up to `reach`. */
-BB_MUST_CHECK bb_status bb_privacy_loss_tilt(bb_privacy_loss *law, double c,
+BB_MUST_CHECK bb_status bb_privacy_loss_tilt(bb_privacy_loss *loss, double c,
                                              double reach);
 /* The nodes that frequencies up to reach would need, after bb_privacy_loss_tilt; if they are
  * more than `most`, some number above that. */
-size_t bb_privacy_loss_nodes(const bb_privacy_loss *law, double reach, size_t most);
+size_t bb_privacy_loss_nodes(const bb_privacy_loss *loss, double reach, size_t most);
 /* re[k] + i im[k] = phi(from + k step) - 1, k < n: many rounds make much of little
  * differences from 1. */
-void bb_privacy_loss_spectrum(const bb_privacy_loss *law, double from, double step,
+void bb_privacy_loss_spectrum(const bb_privacy_loss *loss, double from, double step,
                               size_t n, double *re, double *im);
 /* An upper bound of |phi| at every frequency from omega > 0 on. */
-double bb_privacy_loss_envelope(const bb_privacy_loss *law, double omega);
+double bb_privacy_loss_envelope(const bb_privacy_loss *loss, double omega);
 
 /* The points in (0, 1), and the weights, of the rule of 16 points for [-1, 1] that all
  * integrals along a curve use, and the longest panel that it is good for. */

@@ -30,22 +30,23 @@ static double cut_central(const bb_event *event, double mass) {
     return low;
 }
 
-static void open_wishart(bb_privacy_loss *law, const bb_event *event,
+static void open_wishart(bb_privacy_loss *loss, const bb_event *event,
                          bb_direction direction, double lose) {
     const bool with = direction == BB_WITH;
-    law->curves = 1;
-    law->curve[0] = (bb_curve){.kind = with ? BB_CURVE_WISHART : BB_CURVE_CENTRAL,
-                               .freedom = event->freedom,
-                               .ratio = event->ratio,
-                               .log_norm = event->freedom / 2.0 * log(2.0) +
-                                           lgamma(event->freedom / 2.0),
-                               .from = -INFINITY,
-                               .to = INFINITY};
+    loss->curves = 1;
+    loss->curve[0] = (bb_curve){.kind = with ? BB_CURVE_WISHART : BB_CURVE_CENTRAL,
+                                .freedom = event->freedom,
+                                .ratio = event->ratio,
+                                .log_norm = event->freedom / 2.0 * log(2.0) +
+                                            lgamma(event->freedom / 2.0),
+                                .from = -INFINITY,
+                                .to = INFINITY};
     if (with) return;
-    law->infinite = chi_square_cdf(event->freedom, event->ratio);
-    law->curve[0].from = cut_central(event, law->infinite * (1.0 + 0x1p-24) + lose);
-    law->lost = chi_square_cdf(event->freedom, event->ratio + exp(law->curve[0].from)) -
-                law->infinite;
+    loss->infinite = chi_square_cdf(event->freedom, event->ratio);
+    loss->curve[0].from = cut_central(event, loss->infinite * (1.0 + 0x1p-24) + lose);
+    loss->lost =
+        chi_square_cdf(event->freedom, event->ratio + exp(loss->curve[0].from)) -
+        loss->infinite;
 }
 
 static double upper_tail(double x) {
@@ -73,73 +74,74 @@ static double cut_mixture(double q, double mu, double back, double mass, double 
 /* Of hidden cohorts the profile on loss > 0 and, seen from the other world, on loss < 0
  * (docs/privacy.md); what is left is at loss 0. Under replace-one both are those of the
  * mixture (Balle, Barthe, Gaboardi 2018). */
-static void open_hidden(bb_privacy_loss *law, const bb_event *event,
+static void open_hidden(bb_privacy_loss *loss, const bb_event *event,
                         bb_adjacency adjacency, bb_direction direction, double lose) {
     const bool zeros = adjacency == BB_ADD_REMOVE, with = direction == BB_WITH;
     const double mu = bb_event_mu(event, adjacency);
     const double back = zeros ? bb_event_back(event) : 0.0;
-    law->loss_atom = (1.0 - event->rate) / 2.0 *
-                     (erf(mu / 2.0 * SQRT_HALF) + erf((back + mu / 2.0) * SQRT_HALF));
-    law->curves = 2;
+    loss->loss_atom = (1.0 - event->rate) / 2.0 *
+                      (erf(mu / 2.0 * SQRT_HALF) + erf((back + mu / 2.0) * SQRT_HALF));
+    loss->curves = 2;
     for (int k = 0; k < 2; k++)
-        law->curve[k] = (bb_curve){.kind = k ? BB_CURVE_PLAIN : BB_CURVE_MIXTURE,
-                                   .q = event->rate,
-                                   .mu = mu,
-                                   .from = mu / 2.0,
-                                   .to = INFINITY};
+        loss->curve[k] = (bb_curve){.kind = k ? BB_CURVE_PLAIN : BB_CURVE_MIXTURE,
+                                    .q = event->rate,
+                                    .mu = mu,
+                                    .from = mu / 2.0,
+                                    .to = INFINITY};
     if (zeros) {
-        bb_curve *curve = &law->curve[with ? 0 : 1];
+        bb_curve *curve = &loss->curve[with ? 0 : 1];
         curve->kind = with ? BB_CURVE_HIDDEN : BB_CURVE_HIDDEN_PLAIN;
         curve->back = back;
     }
-    law->curve[0].to = fmax(
-        mu / 2.0, cut_mixture(event->rate, mu, law->curve[0].back, lose, &law->lost));
+    loss->curve[0].to = fmax(
+        mu / 2.0, cut_mixture(event->rate, mu, loss->curve[0].back, lose, &loss->lost));
 }
 
-static void open_round(bb_privacy_loss *law, const bb_event *event,
+static void open_round(bb_privacy_loss *loss, const bb_event *event,
                        bb_adjacency adjacency, bb_direction direction, double lose) {
-    law->rate = 1.0;
-    law->mu = bb_event_mu(event, adjacency);
-    if (event->sampling == BB_SAMPLING_FIXED_VISIBLE) law->rate = event->rate;
-    if (event->rate == 0.0) law->mu = 0.0;
-    if (event->rate == 0.0 || event->rate == 1.0 || law->mu == 0.0) return;
+    loss->rate = 1.0;
+    loss->mu = bb_event_mu(event, adjacency);
+    if (event->sampling == BB_SAMPLING_FIXED_VISIBLE) loss->rate = event->rate;
+    if (event->rate == 0.0) loss->mu = 0.0;
+    if (event->rate == 0.0 || event->rate == 1.0 || loss->mu == 0.0) return;
     if (event->sampling == BB_SAMPLING_FIXED_HIDDEN) {
-        law->kind = BB_PRIVACY_LOSS_CURVES;
-        open_hidden(law, event, adjacency, direction, lose);
+        loss->kind = BB_PRIVACY_LOSS_CURVES;
+        open_hidden(loss, event, adjacency, direction, lose);
     } else if (event->sampling == BB_SAMPLING_POISSON) {
-        law->kind = BB_PRIVACY_LOSS_CURVES;
-        law->curves = 1;
-        law->curve[0] = (bb_curve){.kind = adjacency == BB_REPLACE_ONE ? BB_CURVE_MIRROR
-                                           : direction == BB_WITH ? BB_CURVE_MIXTURE
-                                                                  : BB_CURVE_PLAIN,
-                                   .q = event->rate,
-                                   .mu = event->absent,
-                                   .from = -INFINITY,
-                                   .to = INFINITY};
-        if (law->curve[0].kind != BB_CURVE_PLAIN)
-            law->curve[0].to =
-                cut_mixture(event->rate, event->absent, 0.0, lose, &law->lost);
+        loss->kind = BB_PRIVACY_LOSS_CURVES;
+        loss->curves = 1;
+        loss->curve[0] =
+            (bb_curve){.kind = adjacency == BB_REPLACE_ONE ? BB_CURVE_MIRROR
+                               : direction == BB_WITH      ? BB_CURVE_MIXTURE
+                                                           : BB_CURVE_PLAIN,
+                       .q = event->rate,
+                       .mu = event->absent,
+                       .from = -INFINITY,
+                       .to = INFINITY};
+        if (loss->curve[0].kind != BB_CURVE_PLAIN)
+            loss->curve[0].to =
+                cut_mixture(event->rate, event->absent, 0.0, lose, &loss->lost);
     }
 }
 
-void bb_privacy_loss_open(bb_privacy_loss *law, const bb_event *event,
+void bb_privacy_loss_open(bb_privacy_loss *loss, const bb_event *event,
                           bb_adjacency adjacency, bb_direction direction, double lose) {
-    *law = (bb_privacy_loss){.kind = BB_PRIVACY_LOSS_GAUSSIAN};
+    *loss = (bb_privacy_loss){.kind = BB_PRIVACY_LOSS_GAUSSIAN};
     switch (event->kind) {
     case BB_EVENT_ROUND:
-        open_round(law, event, adjacency, direction, lose);
+        open_round(loss, event, adjacency, direction, lose);
         break;
     case BB_EVENT_SELECTION:
     case BB_EVENT_STEP:
-        law->kind = event->kind == BB_EVENT_STEP ? BB_PRIVACY_LOSS_STEP
-                                                 : BB_PRIVACY_LOSS_SELECTION;
-        law->epsilon = event->epsilon;
-        law->infinite = event->delta;
-        if (event->epsilon == 0.0) law->kind = BB_PRIVACY_LOSS_STEP;
+        loss->kind = event->kind == BB_EVENT_STEP ? BB_PRIVACY_LOSS_STEP
+                                                  : BB_PRIVACY_LOSS_SELECTION;
+        loss->epsilon = event->epsilon;
+        loss->infinite = event->delta;
+        if (event->epsilon == 0.0) loss->kind = BB_PRIVACY_LOSS_STEP;
         break;
     case BB_EVENT_WISHART:
-        law->kind = BB_PRIVACY_LOSS_CURVES;
-        open_wishart(law, event, direction, lose);
+        loss->kind = BB_PRIVACY_LOSS_CURVES;
+        open_wishart(loss, event, direction, lose);
         break;
     }
 }

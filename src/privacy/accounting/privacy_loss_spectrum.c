@@ -12,11 +12,11 @@ static double complex turn_less_one(double x) {
 }
 
 /* phi - 1 */
-static double complex closed(const bb_privacy_loss *law, double omega) {
-    const double c = law->tilt, e = law->epsilon;
-    switch (law->kind) {
+static double complex closed(const bb_privacy_loss *loss, double omega) {
+    const double c = loss->tilt, e = loss->epsilon;
+    switch (loss->kind) {
     case BB_PRIVACY_LOSS_GAUSSIAN: {
-        const double square = law->mu * law->mu / 2.0, share = 1.0 - law->atom;
+        const double square = loss->mu * loss->mu / 2.0, share = 1.0 - loss->atom;
         if (square * omega * omega > 50.0) return -share; /* e^-50 is nothing to 1 */
         const double complex turn = turn_less_one(square * omega * (2.0 * c + 1.0));
         const double fall = expm1(-square * omega * omega);
@@ -81,19 +81,19 @@ static void fill_turns(double *restrict r, double *restrict i, double angle) {
         }
 }
 
-static void add_tile(const bb_privacy_loss *law, size_t at, double from, double step,
+static void add_tile(const bb_privacy_loss *loss, size_t at, double from, double step,
                      size_t n, double *re, double *im) {
     tile t = {0};
-    const size_t count = law->count - at < TILE ? law->count - at : TILE;
+    const size_t count = loss->count - at < TILE ? loss->count - at : TILE;
     for (size_t j = 0; j < count; j++)
-        fill_turns(t.turn_r[j], t.turn_i[j], step * law->loss[at + j]);
+        fill_turns(t.turn_r[j], t.turn_i[j], step * loss->loss[at + j]);
     for (size_t k = 0; k < n; k += BLOCK) {
         const size_t block = n - k < BLOCK ? n - k : BLOCK;
         double complex base = 0.0;
         for (size_t j = 0; j < count; j++) {
-            const double weight = law->weight[at + j];
+            const double weight = loss->weight[at + j];
             const double complex turned =
-                weight * turn_less_one((from + (double)k * step) * law->loss[at + j]);
+                weight * turn_less_one((from + (double)k * step) * loss->loss[at + j]);
             base += turned;
             t.zr[j] = weight + creal(turned);
             t.zi[j] = cimag(turned);
@@ -106,18 +106,18 @@ static void add_tile(const bb_privacy_loss *law, size_t at, double from, double 
     }
 }
 
-void bb_privacy_loss_spectrum(const bb_privacy_loss *law, double from, double step,
+void bb_privacy_loss_spectrum(const bb_privacy_loss *loss, double from, double step,
                               size_t n, double *re, double *im) {
     for (size_t k = 0; k < n; k++) {
-        const double complex phi = law->kind == BB_PRIVACY_LOSS_CURVES
+        const double complex phi = loss->kind == BB_PRIVACY_LOSS_CURVES
                                        ? 0.0
-                                       : closed(law, from + (double)k * step);
+                                       : closed(loss, from + (double)k * step);
         re[k] = creal(phi);
         im[k] = cimag(phi);
     }
-    if (law->kind != BB_PRIVACY_LOSS_CURVES) return;
-    for (size_t at = 0; at < law->count; at += TILE)
-        add_tile(law, at, from, step, n, re, im);
+    if (loss->kind != BB_PRIVACY_LOSS_CURVES) return;
+    for (size_t at = 0; at < loss->count; at += TILE)
+        add_tile(loss, at, from, step, n, re, im);
 }
 
 /* |phi| <= atom + variation / omega: integrate by parts. Below the frequency where that
@@ -131,12 +131,12 @@ static double envelope_at(bb_envelope e, double omega) {
     return fmin(direct, sqrt(1.0 - (1.0 - there * there) / (n * n)));
 }
 
-double bb_privacy_loss_envelope(const bb_privacy_loss *law, double omega) {
-    if (law->kind == BB_PRIVACY_LOSS_GAUSSIAN)
-        return law->atom +
-               (1.0 - law->atom) * exp(-law->mu * law->mu * omega * omega / 2.0);
+double bb_privacy_loss_envelope(const bb_privacy_loss *loss, double omega) {
+    if (loss->kind == BB_PRIVACY_LOSS_GAUSSIAN)
+        return loss->atom +
+               (1.0 - loss->atom) * exp(-loss->mu * loss->mu * omega * omega / 2.0);
     double best = 1.0;
-    for (size_t k = 0; k < law->envelopes; k++)
-        best = fmin(best, envelope_at(law->envelope[k], omega));
+    for (size_t k = 0; k < loss->envelopes; k++)
+        best = fmin(best, envelope_at(loss->envelope[k], omega));
     return best;
 }
