@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The table of whole runs in docs/audit.md: every method that claims something, audited
-# honestly and with a wrong claim: `bench/audit.sh [BILLBOARD]`. Some minutes.
+# honestly and with a wrong claim: `bench/audit.sh [BILLBOARD]`. Some minutes; METHODS
+# names some of them.
 set -u
 billboard=${1:-build/billboard}
 cell() { # METHOD LOSS and further arguments
@@ -14,8 +15,7 @@ cell() { # METHOD LOSS and further arguments
 }
 echo "| method | squared, honest | squared, spends 30 | logistic, honest | logistic, spends 30 |"
 echo "|---|---|---|---|---|"
-for method in mp-lowrank mp-groupsparse mp-lrsp mp-instance mp-prior mp-centre fedavg fedprox pmtl \
-    pmtl-clusters ppsgd dp-aggr dp-mtrl; do
+for method in ${METHODS:-mp-lowrank mp-groupsparse mp-lrsp mp-instance mp-prior mp-centre fedavg fedprox pmtl pmtl-clusters ppsgd dp-aggr dp-mtrl}; do
     printf '| `%s` ' "$method"
     set --
     [ $method = mp-instance ] && set -- --set instance-epsilon=1000
