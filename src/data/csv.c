@@ -91,8 +91,9 @@ static bb_status read_header(csv *c) {
     } while (name.end == BB_CSV_END_CELL);
     if (c->header.count == 1 && !c->options->separator &&
         strpbrk(bb_names_at(&c->header, 0), ";\t"))
-        return bb_csv_bad(&c->cells, name.line, 0,
-                          "one column only; columns must be separated by commas");
+        return bb_csv_bad(
+            &c->cells, name.line, 0,
+            "one column only; columns are separated by commas, or as --separator says");
     status = bb_columns_open(&c->columns, t->path, &c->header, c->options);
     if (status) return status;
     return bb_encoding_open(&c->encoding, t->path, &c->header, c->options, &c->columns);

@@ -366,6 +366,15 @@ static bb_status finish(const bb_view *view, bb_task *task) {
     return status;
 }
 
+static const char *note(const bb_view *view) {
+    const bb_prior prior = bb_prior_read(view);
+    return *prior.mean_kept > 0.0 || *prior.directions > 0.0
+               ? NULL
+               : "nothing that tasks share stands out of the noise: every task was "
+                 "left "
+                 "as it is alone";
+}
+
 static size_t local_length(const bb_view *view, const bb_local *local) {
     (void)view;
     const size_t loo = bb_local_loo_work(local, BB_PRIOR_EXPONENTS);
@@ -393,4 +402,5 @@ const bb_method bb_method_mp_prior = {
     .show = show,
     .digest = digest,
     .finish = finish,
+    .note = note,
 };

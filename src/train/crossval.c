@@ -86,7 +86,8 @@ static void fit(const prepared *p, size_t i, double penalty, double *w, double *
     memset(w, 0, width * sizeof *w);
     *b = 0.0;
     if (!local->n) return;
-    if (local->loss == BB_LOSS_LOGISTIC && p->intercept && bb_local_one_class(local)) {
+    if (local->loss == BB_LOSS_LOGISTIC && p->intercept &&
+        bb_local_one_class(local) != 0.0) {
         *b = bb_local_one_class(local) * log((double)local->n + 1.0);
         return;
     }

@@ -64,6 +64,8 @@ static bb_status check_loss(const bb_train_request *r, const bb_resolved *c) {
         return bb_fail(BB_EUSAGE,
                        "a private run must be told how many classes or labels there "
                        "are, which is public: --classes N");
+    if (o->start_seed != 1 && !o->net)
+        return bb_fail(BB_EUSAGE, "--start-seed says where networks start: give --net");
     if (o->classes && bb_loss_is_single(c->loss))
         return bb_fail(BB_EUSAGE, "--classes is for the softmax and multilabel losses");
     return BB_OK;

@@ -514,6 +514,9 @@ static void a_guard_that_found_nothing_says_so(void **state) {
     uint32_t bits = 1;
     assert_non_null(file);
     fputs("task,y,x1,x2\n", file);
+    FILE *const numbers = fopen("numbers.csv", "w");
+    assert_non_null(numbers);
+    fputs("task,y,x1,x2\n", numbers);
     for (int row = 0; row < 600; row++) {
         double number[3];
         for (int k = 0; k < 3; k++) {
@@ -521,8 +524,10 @@ static void a_guard_that_found_nothing_says_so(void **state) {
             number[k] = (double)(bits >> 8) / 0x1p24 - 0.5;
         }
         fprintf(file, "%d,%d,%g,%g\n", row / 20, number[0] > 0.0, number[1], number[2]);
+        fprintf(numbers, "%d,%g,%g,%g\n", row / 20, number[0], number[1], number[2]);
     }
     fclose(file);
+    fclose(numbers);
     cli_result r =
         cli("train chance.csv --loss logistic --method mp-centre --epsilon 0.5 "
             "--delta 1e-6 --seed 1 --standardize unit-rows -o chance");
@@ -540,7 +545,14 @@ static void a_guard_that_found_nothing_says_so(void **state) {
                             "--mechanism none --standardize unit-rows --json -o open");
     assert_true(json_is_null(cli_at(open, "note")));
     json_decref(open);
-    assert_int_equal(system("rm -r chance open"), 0);
+    json_t *prior =
+        cli_json("train numbers.csv --method mp-prior --epsilon 0.5 --delta "
+                 "1e-6 --seed 1 --standardize unit-rows --json -o prior");
+    assert_non_null(strstr(cli_text(prior, "note"), "nothing that tasks share"));
+    json_decref(prior);
+    cli_fails(2, "give --net",
+              "train numbers.csv --method stl --start-seed 5 -o nothing");
+    assert_int_equal(system("rm -r chance open prior numbers.csv"), 0);
 }
 
 static void absurd_results_draw_a_warning(void **state) {
