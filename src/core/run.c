@@ -174,9 +174,10 @@ static bb_status talk(conversation *c) {
     if (!status) status = bb_door_publish(c->door, &release);
     if (!status && observer->published)
         status = observer->published(observer->self, &release, c->run->pub.tasks);
-    release.round -= c->from;
-    if (!status)
+    if (!status) {
+        release.round -= c->from;
         status = c->method->digest(&c->view, &release, &c->draft, c->digest_work);
+    }
     c->billboard.done = c->draft.done;
     if (!status) c->billboard.releases++;
     return status;

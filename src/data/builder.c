@@ -1,4 +1,4 @@
-#define _GNU_SOURCE /* strverscmp */
+#define _GNU_SOURCE /* NOLINT: strverscmp */
 
 #include "data/builder.h"
 

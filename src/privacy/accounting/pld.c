@@ -81,6 +81,20 @@ static bb_status refuse(const bb_pld_direction *s) {
         s->plan->rounds, BB_PLD_PLAN_MOST, BB_PLD_PLAN_MOST);
 }
 
+/* The terms for a profile near (epsilon, delta), or, where there are none or they are
+ * poor, the lists of losses. */
+static bb_status compute(bb_pld_direction *s, double saddle, double delta,
+                         double epsilon, bool poor, double fineness) {
+    const double log_delta = log(delta - s->infinite - s->lost);
+    bb_status status = BB_OK;
+    s->tilt = saddle;
+    if (!poor) status = bb_pld_direction_prepare(s, log_delta, epsilon);
+    if (!status && !s->terms && s->plan->mixed) status = refuse(s);
+    if (status || (!poor && s->terms)) return status;
+    s->tilt = fmax(s->tilt, saddle);
+    return bb_pld_direction_compose(s, delta, epsilon, fineness);
+}
+
 /* `least`: a lower bound of the other side, below which nothing has to be shown. */
 static bb_status find_epsilon(bb_pld_direction *s, double delta, double least,
                               double *upper, double *lower) {
@@ -98,13 +112,7 @@ static bb_status find_epsilon(bb_pld_direction *s, double delta, double least,
     bb_pld_direction_look_around(s, log_delta, *upper);
     for (int k = 0; k < 12 && *upper > 0.0; k++) {
         const double before = *upper;
-        s->tilt = saddle;
-        if (!poor) status = bb_pld_direction_prepare(s, log_delta, before);
-        if (!status && !s->terms && s->plan->mixed) status = refuse(s);
-        if (!status && (poor || !s->terms)) {
-            s->tilt = fmax(s->tilt, saddle);
-            status = bb_pld_direction_compose(s, delta, before, fineness);
-        }
+        status = compute(s, saddle, delta, before, poor, fineness);
         if (status) return status;
         *upper = fmin(before, from_above(s, delta, before));
         if (!s->terms && *upper > BB_DISCRETE_PLD_LARGEST) break;

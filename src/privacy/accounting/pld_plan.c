@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -202,6 +203,7 @@ static void choose_laws(bb_pld_plan *plan, const bb_event *event, size_t count,
 }
 
 static void add_factor(bb_pld_plan *plan, size_t loss, double share, double times) {
+    assert(plan->factor);
     bb_pld_factor *last = plan->count ? &plan->factor[plan->count - 1] : NULL;
     if (share == 1.0) {
         loss++;

@@ -100,7 +100,7 @@ static int parts_of(const bb_event *event) {
 }
 
 /* Both sides after all selections. */
-static bb_status open(lattice *l, const bb_event *event, double offset) {
+static bb_status open_lattice(lattice *l, const bb_event *event, double offset) {
     const int count = (int)event->rounds;
     *l = (lattice){.epsilon = event->epsilon, .offset = offset};
     l->parts = parts_of(event);
@@ -124,7 +124,7 @@ bb_status bb_selections_delta(const bb_event *event, double epsilon, double *upp
                               double *lower) {
     const double h = event->epsilon / parts_of(event), at = floor(epsilon / h);
     lattice l;
-    const bb_status status = open(&l, event, fmax(0.0, epsilon - at * h));
+    const bb_status status = open_lattice(&l, event, fmax(0.0, epsilon - at * h));
     if (status) return status;
     const int node = at > l.nodes ? l.nodes + 1 : (int)at;
     *upper = value(&l, UPPER, node);
@@ -150,7 +150,7 @@ bb_status bb_selections_epsilon(const bb_event *event, double delta, double *upp
     lattice l;
     double up, down;
     int node;
-    bb_status status = open(&l, event, 0.0);
+    bb_status status = open_lattice(&l, event, 0.0);
     if (status) return status;
     *upper = crossing(&l, UPPER, delta, &node);
     const double guess = crossing(&l, LOWER, delta, &node) * (1.0 - 1e-5);

@@ -84,6 +84,7 @@ static void write_process(const process *p, char text[TEXT]) {
 }
 
 static bool read_process(const char *text, process *p) {
+    if (!text) return false;
     for (int k = 0; k < WORDS; k++) {
         const size_t length = strcspn(text, " ");
         if (length == 0 || length >= WORD) return false;
