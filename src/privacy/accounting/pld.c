@@ -81,14 +81,13 @@ static bb_status refuse(const bb_pld_direction *s) {
         s->plan->rounds, BB_PLD_PLAN_MOST, BB_PLD_PLAN_MOST);
 }
 
-/* The terms for a profile near (epsilon, delta), or, where there are none or they are
- * poor, the lists of losses. */
-static bb_status compute(bb_pld_direction *s, double saddle, double delta,
+/* The terms for a profile near a point, or, where there are none or they are poor, the
+ * lists of losses for delta and epsilon. */
+static bb_status compute(bb_pld_direction *s, double saddle, bb_goal near, double delta,
                          double epsilon, bool poor, double fineness) {
-    const double log_delta = log(delta - s->infinite - s->lost);
     bb_status status = BB_OK;
     s->tilt = saddle;
-    if (!poor) status = bb_pld_direction_prepare(s, log_delta, epsilon);
+    if (!poor) status = bb_pld_direction_prepare(s, near.log_delta, near.epsilon);
     if (!status && !s->terms && s->plan->mixed) status = refuse(s);
     if (status || (!poor && s->terms)) return status;
     s->tilt = fmax(s->tilt, saddle);
@@ -112,7 +111,8 @@ static bb_status find_epsilon(bb_pld_direction *s, double delta, double least,
     bb_pld_direction_look_around(s, log_delta, *upper);
     for (int k = 0; k < 12 && *upper > 0.0; k++) {
         const double before = *upper;
-        status = compute(s, saddle, delta, before, poor, fineness);
+        const bb_goal near = {log_delta, before};
+        status = compute(s, saddle, near, delta, before, poor, fineness);
         if (status) return status;
         *upper = fmin(before, from_above(s, delta, before));
         if (!s->terms && *upper > BB_DISCRETE_PLD_LARGEST) break;
@@ -156,15 +156,9 @@ static bb_status find_delta(bb_pld_direction *s, double epsilon, double most,
     *lower = s->infinite;
     for (int k = 0; k < 12 && *upper > s->infinite; k++) {
         const double before = *upper, goal = before - s->infinite;
-        bb_status status = BB_OK;
+        const bb_goal near = {log(goal), epsilon};
         double up, down;
-        s->tilt = saddle;
-        if (!poor) status = bb_pld_direction_prepare(s, log(goal), epsilon);
-        if (!status && !s->terms && s->plan->mixed) status = refuse(s);
-        if (!status && (poor || !s->terms)) {
-            s->tilt = fmax(s->tilt, saddle);
-            status = bb_pld_direction_compose(s, goal, scale, fineness);
-        }
+        const bb_status status = compute(s, saddle, near, goal, scale, poor, fineness);
         if (status) return status;
         bb_pld_direction_profile(s, epsilon, &up, &down);
         *upper = fmin(before, up);
