@@ -62,7 +62,7 @@ int main(int count, char **word) {
     bb_dataset data = {0};
     bb_local *local = NULL;
     void *options = calloc(1, method->options_size);
-    bb_linalg_start();
+    must(bb_linalg_start());
     must(bb_read(word[1], NULL, &data));
     unit_rows(&data);
     must(bb_locals_open(&local, &data, problem, &engine));

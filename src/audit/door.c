@@ -1,5 +1,6 @@
 #include "audit/door.h"
 
+#include "linalg/linalg.h"
 #include "privacy/accounting/accountant.h"
 
 #include <stdlib.h>
@@ -30,7 +31,8 @@ bb_status bb_audit_door_open(bb_audit_door *door, const bb_mechanism *mechanism,
     door->run.pub.mu = bb_gdp_mu(pub->epsilon, pub->delta);
     const bb_view view = {
         .method = &door->method, .options = &door->layout, .pub = &door->run.pub};
-    bb_status status = bb_plan_make(&door->plan, &view, mechanism->pricing);
+    bb_status status = bb_linalg_ready();
+    if (!status) status = bb_plan_make(&door->plan, &view, mechanism->pricing);
     if (status) return status;
     bb_door_need(&door->run, &door->plan, &door->arena);
     status = bb_arena_open(&door->arena, "the audit's door");

@@ -83,8 +83,8 @@ bb_status bb_local_open(bb_local *local, bb_rows rows, bb_loss loss, bool interc
                     .sparse_value = rows.sparse_value,
                     .y = rows.y};
     if (rows.n) new.weight = scale_sum ? 1 : 1 / (double)rows.n;
-    bb_status status = BB_OK;
-    if (loss == BB_LOSS_SQUARED) status = open_squared(&new);
+    bb_status status = bb_linalg_ready();
+    if (!status && loss == BB_LOSS_SQUARED) status = open_squared(&new);
     if (!status) status = bb_local_measure(&new);
     if (status)
         bb_local_close(&new);

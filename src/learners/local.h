@@ -83,7 +83,8 @@ typedef struct bb_rows {
 
 /* Prepares a task's problem; scale_sum chooses s = 1 instead of 1/n. Keeps the Gram
  * matrix where d^2 is at most twice the entries of the rows. BB_ENUMERIC if sums of
- * squares of the rows are not finite; BB_ENOMEM. Nothing below allocates. */
+ * squares of the rows are not finite; BB_ENOMEM; BB_EUSAGE without a usable OpenBLAS
+ * (bb_linalg_ready). Nothing below allocates. */
 BB_MUST_CHECK bb_status bb_local_open(bb_local *local, bb_rows rows, bb_loss loss,
                                       bool intercept, bool scale_sum);
 void bb_local_close(bb_local *local);
@@ -91,7 +92,7 @@ void bb_local_close(bb_local *local);
 /* Prepares a problem of `outputs` outputs, linear (net NULL) or with a network, which
  * is borrowed and takes rows of bb_net_inputs(net) = d dense columns. The loss may be
  * any; squared and logistic need one output, and a network for them. BB_EUSAGE where
- * the two do not fit; BB_ENUMERIC, BB_ENOMEM. */
+ * the two do not fit, and without a usable OpenBLAS; BB_ENUMERIC, BB_ENOMEM. */
 BB_MUST_CHECK bb_status bb_local_open_outputs(bb_local *local, bb_rows rows,
                                               bb_loss loss, size_t outputs,
                                               const struct bb_net *net, bool scale_sum);

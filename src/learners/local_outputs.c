@@ -3,6 +3,7 @@
 #include "learners/net.h"
 #include "learners/rows.h"
 #include "learners/spectrum.h"
+#include "linalg/linalg.h"
 
 #include <assert.h>
 #include <math.h>
@@ -143,7 +144,8 @@ size_t bb_model_parameters(size_t d, size_t outputs, const struct bb_net *net) {
 bb_status bb_local_open_outputs(bb_local *local, bb_rows rows, bb_loss loss,
                                 size_t outputs, const struct bb_net *net,
                                 bool scale_sum) {
-    bb_status status = check_fit(&rows, loss, outputs, net);
+    bb_status status = bb_linalg_ready();
+    if (!status) status = check_fit(&rows, loss, outputs, net);
     if (!status && loss == BB_LOSS_MULTILABEL) status = check_labels(&rows, outputs);
     if (!status && loss != BB_LOSS_MULTILABEL)
         status = check_targets(&rows, loss, outputs);

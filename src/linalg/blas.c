@@ -13,7 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool steady; /* results do not depend on where arrays lie; set by `enter' */
+/* Both are set by the first `enter'. */
+static bool steady; /* results do not depend on where arrays lie */
+static bb_status started;
 
 /* OpenBLAS exports these two without declaring them. */
 void gotoblas_dynamic_init(void);
@@ -47,15 +49,25 @@ static bool is_steady(void) {
     return suits(openblas_get_corename(), cores);
 }
 
-static void start_or_abort(void) {
-    if (bb_linalg_start()) abort();
+static void start_once(void) {
+    started = bb_linalg_start();
     steady = is_steady();
+}
+
+static void begin(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, start_once);
+}
+
+bb_status bb_linalg_ready(void) {
+    begin();
+    return started ? bb_linalg_start() : BB_OK; /* messages belong to threads */
 }
 
 /* Every function that reaches OpenBLAS comes through here. */
 static void enter(void) {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, start_or_abort);
+    begin();
+    assert(!started); /* whoever opens what computes has asked whether it is ready */
 }
 
 const char *bb_linalg_core(void) {

@@ -12,12 +12,15 @@
 #include <stddef.h>
 
 /* Makes OpenBLAS use the right kernels for this processor (as packaged it mistakes
- * recent Intel servers for a Prescott and runs five times slower) and one thread. The
- * functions below do it themselves at the first call; a program calls it at its start
- * to say what is wrong: they can only abort. OPENBLAS_CORETYPE, where the user has set
- * it, is respected. BB_EUSAGE if the OpenBLAS found is the sequential one, which gives
- * wrong numbers in a program with threads. */
-bb_status bb_linalg_start(void);
+ * recent Intel servers for a Prescott and runs five times slower) and one thread. A
+ * program calls it at its start, else the first function that needs OpenBLAS does.
+ * OPENBLAS_CORETYPE, where the user has set it, is respected. BB_EUSAGE if the OpenBLAS
+ * found is the sequential one, which gives wrong numbers in a program with threads. */
+BB_MUST_CHECK bb_status bb_linalg_start(void);
+/* Whether OpenBLAS can be used, which the functions below take for granted: what opens
+ * something that will compute asks first (bb_local_open, bb_models_outputs, a door). Starts
+ * it at the first call; cheap afterwards. Errors of bb_linalg_start. Any thread. */
+BB_MUST_CHECK bb_status bb_linalg_ready(void);
 /* The kernels in use, as OpenBLAS names them: "SkylakeX". */
 const char *bb_linalg_core(void);
 

@@ -88,7 +88,8 @@ typedef struct bb_outputs {
  * some at a time: nothing of the size rows x outputs is ever kept. Tasks are done by
  * the engine's workers, so `take` may run for several tasks at once; engine NULL: one
  * after the other, in order. The data set has the models' tasks, and at least their
- * features. BB_EDATA if the network does not fit the models; BB_ENOMEM. */
+ * features. BB_EDATA if the network does not fit the models; BB_EUSAGE without a usable
+ * OpenBLAS (bb_linalg_ready); BB_ENOMEM. */
 BB_MUST_CHECK bb_status bb_models_outputs(
     const bb_models *models, const bb_dataset *data, const struct bb_engine *engine,
     void (*take)(void *self, const bb_outputs *block), void *self);

@@ -170,7 +170,8 @@ bb_status bb_models_outputs(const bb_models *models, const bb_dataset *data,
                             void *self) {
     speaker s = {models, data, NULL, NULL, engine ? engine->workers : 1, take, self};
     assert(models->tasks == data->tasks && models->features <= data->features);
-    bb_status status = models->single ? open_net(&s) : BB_OK;
+    bb_status status = bb_linalg_ready();
+    if (!status && models->single) status = open_net(&s);
     if (!status) status = open_desks(&s);
     if (!status && engine) engine->each(engine, data->tasks, speak_task, &s);
     for (size_t i = 0; i < data->tasks && !status && !engine; i++) speak_task(&s, i, 0);

@@ -5,6 +5,7 @@
 #include "base/parallel.h"
 #include "eval/assess.h"
 #include "learners/net.h"
+#include "linalg/linalg.h"
 #include "methods/registry.h"
 #include "train/baseline.h"
 #include "train/handout.h"
@@ -769,7 +770,8 @@ bb_status bb_train_run(bb_train_request *request, const char *path,
                        const bb_watch *watch, bb_report *report) {
     const double start = now();
     experiment e = {.request = request, .watch = watch};
-    bb_status status = prepare(&e, path);
+    bb_status status = bb_linalg_ready();
+    if (!status) status = prepare(&e, path);
     if (!status) status = open_run(&e);
     if (status) status = say_why(&e, status);
     if (!status) status = train(&e);
