@@ -58,14 +58,14 @@ int main(int count, char **word) {
     const bb_engine engine =
         bb_engine_threads(count > 2 ? strtoul(word[2], NULL, 10) : 1);
     const bb_method *method = bb_method_find("mp-lowrank");
-    const bb_problem problem = {.loss = BB_LOSS_SQUARED};
+    const bb_public problem = {.loss = BB_LOSS_SQUARED};
     bb_dataset data = {0};
     bb_local *local = NULL;
     void *options = calloc(1, method->options_size);
     must(bb_linalg_start());
     must(bb_read(word[1], NULL, &data));
     unit_rows(&data);
-    must(bb_locals_open(&local, &data, problem, &engine));
+    must(bb_locals_open(&local, &data, &problem, NULL, &engine));
     must(bb_options_default(method->options, options));
     must(bb_options_set(method->options, options, method->name, "clip", "60"));
     const bb_run run = {.phases = 1,

@@ -291,7 +291,7 @@ static bb_status open_own_noise(replay *r) {
 static void price(bb_run *run) {
     run->pub.outputs = run->pub.clusters = 1;
     run->pub.parameters = run->pub.features;
-    const bool noise = run->mechanism->pricing != BB_PRICE_NOTHING;
+    const bool noise = bb_mechanism_is_noisy(run->mechanism);
     if (!noise) run->pub.epsilon = INFINITY;
     if (!noise) run->pub.delta = 0.0;
     run->pub.mu = noise ? bb_gdp_mu(run->pub.epsilon, run->pub.delta) : INFINITY;

@@ -18,7 +18,7 @@ bb_status bb_method_check(const bb_method *method, bb_loss loss, bool network) {
 static bb_status check_method(const bb_run *run, const bb_method *method) {
     const bb_status status = bb_method_check(method, run->pub.loss, run->pub.network);
     if (status) return status;
-    if (method->kind == BB_METHOD_OPEN && run->mechanism->pricing != BB_PRICE_NOTHING)
+    if (method->kind == BB_METHOD_OPEN && bb_mechanism_is_noisy(run->mechanism))
         return bb_fail(BB_EUSAGE,
                        "method %s exchanges everything in the clear and is never "
                        "private: it runs with mechanism none only",
@@ -34,32 +34,41 @@ static bb_status check_rows(const bb_run *run, const bb_method *method) {
     return BB_OK;
 }
 
-static bb_status check_sampling(const bb_run *run, const bb_method *method) {
-    const bb_public *pub = &run->pub;
-    if (pub->sampling == BB_SAMPLING_ALL || method->kind == BB_METHOD_ALONE)
+/* A cohort of fixed size is hidden only from those whose models do not tell about it. */
+static bb_status check_sampled(const bb_run *run, const bb_method *method) {
+    if (run->pub.sampling == BB_SAMPLING_ALL || method->kind == BB_METHOD_ALONE)
         return BB_OK;
     if (!method->sampled)
         return bb_fail(BB_EUSAGE,
-                       "method %s asks all tasks in every round: it cannot be run with "
-                       "a sample of them",
+                       "method %s asks all tasks in every round: --sampling all is the "
+                       "only one it has",
                        method->name);
-    if (run->mechanism->pricing == BB_PRICE_PUBLISHED)
-        return bb_fail(BB_EUSAGE, "mechanism %s has no price for a sample of the tasks",
-                       run->mechanism->name);
-    if (pub->sampling == BB_SAMPLING_FIXED_HIDDEN && method->keeps)
+    if (run->pub.sampling == BB_SAMPLING_FIXED_HIDDEN && method->keeps)
         return bb_fail(BB_EUSAGE,
                        "method %s moves a task's model only when it is picked, so a "
                        "cohort of fixed size is visible",
                        method->name);
-    if (pub->sampling == BB_SAMPLING_POISSON)
-        return pub->rate > 0.0 && pub->rate <= 1.0
-                   ? BB_OK
-                   : bb_fail(BB_EUSAGE, "a sampling rate must be in (0, 1], got %g",
-                             pub->rate);
-    return pub->cohort >= 1 && pub->cohort <= pub->tasks
-               ? BB_OK
-               : bb_fail(BB_EUSAGE, "a sample of %zu tasks cannot be drawn from %zu",
-                         pub->cohort, pub->tasks);
+    return BB_OK;
+}
+
+static bb_status check_rate(const bb_run *run) {
+    const bb_public *pub = &run->pub;
+    if (pub->sampling == BB_SAMPLING_ALL) return BB_OK;
+    if (run->mechanism->pricing == BB_PRICE_PUBLISHED)
+        return bb_fail(BB_EUSAGE, "mechanism %s has no price for a sample of the tasks",
+                       run->mechanism->name);
+    if (pub->sampling == BB_SAMPLING_POISSON && !(pub->rate > 0.0 && pub->rate <= 1.0))
+        return bb_fail(BB_EUSAGE, "a sampling rate must be in (0, 1], got %g",
+                       pub->rate);
+    return BB_OK;
+}
+
+static bb_status check_cohort(const bb_public *pub) {
+    if (pub->sampling == BB_SAMPLING_ALL || pub->sampling == BB_SAMPLING_POISSON ||
+        (pub->cohort >= 1 && pub->cohort <= pub->tasks))
+        return BB_OK;
+    return bb_fail(BB_EUSAGE, "a sample of %zu tasks cannot be drawn from %zu",
+                   pub->cohort, pub->tasks);
 }
 
 /* Models that are one for each cluster cannot become one for all. */
@@ -78,8 +87,9 @@ static bb_status check_clusters(const bb_run *run) {
 }
 
 static bb_status check_phases(const bb_run *run) {
-    if (run->phases > BB_MOST_PHASES)
-        return bb_fail(BB_EUSAGE, "a run has at most %d phases, found %zu",
+    if (!run->phases || run->phases > BB_MOST_PHASES)
+        return bb_fail(BB_EUSAGE,
+                       "a run has at least one phase and at most %d phases, found %zu",
                        BB_MOST_PHASES, run->phases);
     if (run->phase[0].method->follows)
         return bb_fail(BB_EUSAGE,
@@ -169,11 +179,35 @@ static bb_status check_intercepts(const bb_run *run) {
     return BB_OK;
 }
 
+/* Noise is for what passes through the door, and needs a budget. */
+static bb_status check_noise(const bb_run *run) {
+    const bb_method *method = run->phase[0].method;
+    if (!bb_mechanism_is_noisy(run->mechanism)) return BB_OK;
+    for (size_t k = 0; k < run->phases; k++)
+        if (run->phase[k].method->kind == BB_METHOD_PRIVATE) {
+            if (run->pub.epsilon > 0.0) return BB_OK;
+            return bb_fail(BB_EUSAGE,
+                           "method %s is private and needs --epsilon (or --mechanism "
+                           "none, to see what it does without privacy)",
+                           method->name);
+        }
+    return bb_fail(
+        BB_EUSAGE, "method %s %s: mechanism %s does not apply to it", method->name,
+        method->kind == BB_METHOD_ALONE ? "shares nothing"
+                                        : "exchanges everything in the clear",
+        run->mechanism->name);
+}
+
 bb_status bb_run_check_methods(const bb_run *run) {
-    bb_status status = BB_OK;
-    for (size_t k = 0; k < run->phases && !status; k++)
+    bb_status status = check_phases(run);
+    if (!status) status = check_shares(run);
+    if (!status) status = check_noise(run);
+    for (size_t k = 0; k < run->phases && !status; k++) {
         status = check_method(run, run->phase[k].method);
+        if (!status) status = check_sampled(run, run->phase[k].method);
+    }
     if (!status) status = check_intercepts(run);
+    if (!status) status = check_rate(run);
     return status ? status : check_wishes(run);
 }
 
@@ -188,16 +222,12 @@ bb_status bb_run_check_price(const bb_run *run) {
 }
 
 bb_status bb_run_check(const bb_run *run) {
-    bb_status status = check_phases(run);
-    if (!status) status = check_shares(run);
-    if (!status) status = bb_run_check_methods(run);
+    bb_status status = bb_run_check_methods(run);
     if (!status && run->ledger) status = bb_run_check_price(run);
     if (!status) status = check_clusters(run);
-    for (size_t k = 0; !status && k < run->phases; k++) {
+    for (size_t k = 0; !status && k < run->phases; k++)
         status = check_rows(run, run->phase[k].method);
-        if (!status) status = check_sampling(run, run->phase[k].method);
-    }
-    return status;
+    return status ? status : check_cohort(&run->pub);
 }
 
 void bb_run_name(size_t phases, const bb_phase *phase, char name[BB_RUN_NAME]) {

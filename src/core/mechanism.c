@@ -54,3 +54,7 @@ const bb_mechanism *bb_mechanism_find(const char *name) {
         if (strcmp(known[i]->name, name) == 0) return known[i];
     return NULL;
 }
+
+bool bb_mechanism_is_noisy(const bb_mechanism *mechanism) {
+    return mechanism->pricing != BB_PRICE_NOTHING;
+}

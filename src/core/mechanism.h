@@ -30,5 +30,7 @@ extern const bb_mechanism bb_mechanism_wishart_published;
 
 /* NULL for an unknown name. */
 const bb_mechanism *bb_mechanism_find(const char *name);
+/* Whether it adds noise, for which epsilon must be given. */
+bool bb_mechanism_is_noisy(const bb_mechanism *mechanism);
 
 #endif

@@ -81,16 +81,17 @@ void bb_run_name(size_t phases, const bb_phase *phase, char name[BB_RUN_NAME]);
 /* Whether the method is for this loss, and for networks: BB_EUSAGE says what it is. */
 BB_MUST_CHECK bb_status bb_method_check(const bb_method *method, bb_loss loss,
                                         bool network);
-/* What can be said before data are read; BB_EUSAGE. Methods must be for the loss and the
- * mechanism and fit each other, and what a run asks for that none of its methods heeds is
- * refused: rounds, schedule, batch, sampling. Looks at phases, mechanism, and of pub at
- * loss, network, schedule, batch and sampling. */
+/* What can be said before data are read; BB_EUSAGE. Phases must fit each other, the loss
+ * and the mechanism, with shares of the budget that add up; noise needs a private method
+ * and epsilon; and what a run asks for that none of its methods heeds is refused: rounds,
+ * schedule, batch, sampling. Looks at phases, mechanism, and of pub at loss, network,
+ * schedule, batch, sampling, rate and epsilon. */
 BB_MUST_CHECK bb_status bb_run_check_methods(const bb_run *run);
 /* Whether a ledger has a price for the run: not with this mechanism, or with seeded
  * noise; BB_EUSAGE. */
 BB_MUST_CHECK bb_status bb_run_check_price(const bb_run *run);
-/* What bb_run_train checks before anything else: all of that, and sampling, clusters
- * and shares of the budget. */
+/* What bb_run_train checks before anything else: all of that, and what needs the tasks:
+ * clusters and the size of a cohort. */
 BB_MUST_CHECK bb_status bb_run_check(const bb_run *run);
 
 /* Checks the run, reserves its plan, trains, and fills *result (only on success).

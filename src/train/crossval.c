@@ -71,8 +71,10 @@ static bb_status open_prepared(prepared *p, const bb_dataset *rows, bb_loss loss
     bb_status status = bb_preprocess_open(&p->steps, &options, rows);
     if (!status) status = bb_preprocess_apply(&p->steps, rows, true, &p->data);
     if (!status)
-        status = bb_locals_open(&p->local, &p->data,
-                                (bb_problem){loss, p->intercept, true}, engine);
+        status = bb_locals_open(
+            &p->local, &p->data,
+            &(bb_public){.loss = loss, .intercept = p->intercept, .scale_sum = true},
+            NULL, engine);
     return status;
 }
 

@@ -8,8 +8,7 @@
 
 typedef struct opening {
     const bb_dataset *data;
-    bb_problem problem;
-    size_t outputs;
+    const bb_public *pub;
     const struct bb_net *net;
     bb_local *local;
     unsigned char *open; /* tasks */
@@ -31,11 +30,11 @@ static bb_status open_task(const opening *o, size_t i) {
         rows.label_first = data->label_first + from;
         rows.label = data->label;
     }
-    if (!bb_loss_is_solved(o->problem.loss, o->net))
-        return bb_local_open_outputs(&o->local[i], rows, o->problem.loss, o->outputs,
-                                     o->net, o->problem.scale_sum);
-    return bb_local_open(&o->local[i], rows, o->problem.loss, o->problem.intercept,
-                         o->problem.scale_sum);
+    if (!bb_loss_is_solved(o->pub->loss, o->net))
+        return bb_local_open_outputs(&o->local[i], rows, o->pub->loss, o->pub->outputs,
+                                     o->net, o->pub->scale_sum);
+    return bb_local_open(&o->local[i], rows, o->pub->loss, o->pub->intercept,
+                         o->pub->scale_sum);
 }
 
 static void open_one(void *context, size_t i, size_t worker) {
@@ -44,15 +43,9 @@ static void open_one(void *context, size_t i, size_t worker) {
     o->open[i] = !open_task(o, i);
 }
 
-bb_status bb_locals_open(bb_local **out, const bb_dataset *data, bb_problem problem,
-                         const bb_engine *engine) {
-    return bb_locals_open_outputs(out, data, problem, 1, NULL, engine);
-}
-
-bb_status bb_locals_open_outputs(bb_local **out, const bb_dataset *data,
-                                 bb_problem problem, size_t outputs,
-                                 const struct bb_net *net, const bb_engine *engine) {
-    opening o = {.data = data, .problem = problem, .outputs = outputs, .net = net};
+bb_status bb_locals_open(bb_local **out, const bb_dataset *data, const bb_public *pub,
+                         const struct bb_net *net, const bb_engine *engine) {
+    opening o = {.data = data, .pub = pub, .net = net};
     bb_status status =
         bb_allocate(&o.local, data->tasks, sizeof *o.local, "the tasks' problems");
     if (!status) status = bb_allocate(&o.open, data->tasks, 1, "the tasks' problems");

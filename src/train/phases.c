@@ -118,9 +118,20 @@ static bb_status add_finetuning(bb_train_request *r) {
     return status;
 }
 
+/* Private methods have the door's noise if nobody says otherwise. */
+static bb_status choose_mechanism(bb_train_request *r) {
+    const bb_mechanism *chosen = &bb_mechanism_none;
+    if (r->options.mechanism) return BB_OK;
+    for (size_t k = 0; k < r->phases; k++)
+        if (r->phase[k].method->kind == BB_METHOD_PRIVATE)
+            chosen = &bb_mechanism_gaussian;
+    return bb_duplicate(&r->options.mechanism, chosen->name, strlen(chosen->name));
+}
+
 bb_status bb_train_phases(bb_train_request *r) {
     bb_status status = add_phases(r);
     if (!status) status = add_finetuning(r);
+    if (!status) status = choose_mechanism(r);
     if (!status) bb_run_name(r->phases, r->phase, r->name);
     return status;
 }

@@ -26,11 +26,12 @@ bb_read_options bb_population_format(const bb_train_options *o) {
 }
 
 /* Targets as the loss has them; outputs: of the rows that were read before, or 0. */
-static bb_status read_rows(const bb_population *p, const bb_train_options *o,
-                           bb_loss loss, size_t *outputs, const char *path,
+static bb_status read_rows(const bb_resolved *c, size_t *outputs, const char *path,
                            bb_dataset *out) {
+    const bb_train_options *o = &c->request->options;
+    const bb_loss loss = c->run.pub.loss;
     bb_read_options format = bb_population_format(o);
-    format.public_shape = p->public_shape;
+    format.public_shape = bb_mechanism_is_noisy(c->run.mechanism);
     bb_dataset data = {0};
     if (path == o->test) format.labels = format.tasks = NULL; /* those are the data's */
     if (*outputs) format.outputs = *outputs;
@@ -52,10 +53,11 @@ static bb_status read_rows(const bb_population *p, const bb_train_options *o,
 
 /* Test rows from a file of their own, with the tasks and features of the training rows.
  */
-static bb_status read_test(bb_population *p, const bb_train_options *o, bb_loss loss,
+static bb_status read_test(bb_population *p, const bb_resolved *c,
                            const bb_dataset *train, bb_dataset *test) {
+    const bb_train_options *o = &c->request->options;
     bb_dataset data = {0};
-    bb_status status = read_rows(p, o, loss, &p->outputs, o->test, &data);
+    bb_status status = read_rows(c, &p->outputs, o->test, &data);
     p->dropped += data.dropped;
     if (!status && o->cluster) status = bb_clusters_drop(&data, o->cluster);
     if (!status)
@@ -65,10 +67,11 @@ static bb_status read_test(bb_population *p, const bb_train_options *o, bb_loss 
     return status;
 }
 
-static bb_status read_parts(bb_population *p, const bb_train_options *o, bb_loss loss,
-                            const char *path, bb_dataset *train, bb_dataset *test) {
+static bb_status read_parts(bb_population *p, const bb_resolved *c, const char *path,
+                            bb_dataset *train, bb_dataset *test) {
+    const bb_train_options *o = &c->request->options;
     bb_dataset read = {0};
-    bb_status status = read_rows(p, o, loss, &p->outputs, path, &read);
+    bb_status status = read_rows(c, &p->outputs, path, &read);
     p->dropped = read.dropped;
     if (!status && o->cluster)
         status = bb_clusters_take(&read, o->cluster, (size_t)o->clusters, &p->cluster,
@@ -78,7 +81,7 @@ static bb_status read_parts(bb_population *p, const bb_train_options *o, bb_loss
     if (!status && o->test) {
         *train = read;
         read = (bb_dataset){0};
-        status = read_test(p, o, loss, train, test);
+        status = read_test(p, c, train, test);
     }
     bb_dataset_free(&read);
     return status;
@@ -100,14 +103,15 @@ static bb_status read_ranges(bb_population *p, const char *scale, bb_ranges *ran
     return p->ranges ? BB_OK : bb_fail(BB_ENOMEM, "no memory for ranges");
 }
 
-static bb_status open_steps(bb_population *p, const bb_train_options *o, bb_loss loss,
-                            bool constant, const bb_dataset *train) {
+static bb_status open_steps(bb_population *p, const bb_resolved *c,
+                            const bb_dataset *train) {
+    const bb_train_options *o = &c->request->options;
     static const bb_standardize how[] = {BB_STANDARDIZE_NONE, BB_STANDARDIZE_UNIT_ROWS,
                                          BB_STANDARDIZE_TASK};
     bb_preprocess_options options = {.standardize = how[o->standardize],
-                                     .constant = constant,
-                                     .scale_target = loss == BB_LOSS_SQUARED,
-                                     .network = o->net != NULL};
+                                     .constant = !o->no_intercept && c->constant,
+                                     .scale_target = c->run.pub.loss == BB_LOSS_SQUARED,
+                                     .network = c->run.pub.network};
     bb_ranges ranges = {0};
     bb_status status = o->scale ? read_ranges(p, o->scale, &ranges) : BB_OK;
     if (o->scale) {
@@ -122,7 +126,7 @@ static bb_status open_steps(bb_population *p, const bb_train_options *o, bb_loss
                                         train->features, train->feature_name)
                   : bb_fail(BB_ENOMEM, "no memory for the preprocessing");
     json_decref(open);
-    p->open.folded = !status && loss < BB_LOSS_SOFTMAX && !o->net && p->open.range &&
+    p->open.folded = !status && bb_resolved_is_solved(c) && p->open.range &&
                      p->open.rows != BB_ROWS_UNIT;
     return status;
 }
@@ -139,15 +143,14 @@ static bb_status prepare(bb_population *p, const bb_dataset *train,
     return status;
 }
 
-bb_status bb_population_open(bb_population *population, const bb_train_options *o,
-                             bb_loss loss, bool constant, bool noisy,
+bb_status bb_population_open(bb_population *population, const bb_resolved *c,
                              const char *path) {
-    bb_population p = {.own_intercept = !o->no_intercept && !constant,
-                       .public_shape = noisy};
+    const bb_train_options *o = &c->request->options;
+    bb_population p = {0};
     bb_dataset train = {0}, test = {0};
     bb_status status = o->categories ? bb_levels_read(&p.levels, o->categories) : BB_OK;
-    if (!status) status = read_parts(&p, o, loss, path, &train, &test);
-    if (!status) status = open_steps(&p, o, loss, !o->no_intercept && constant, &train);
+    if (!status) status = read_parts(&p, c, path, &train, &test);
+    if (!status) status = open_steps(&p, c, &train);
     if (!status) status = prepare(&p, &train, &test);
     if (!status && o->compare) {
         p.read_train = train;

@@ -13,7 +13,7 @@
 #include "data/preprocess.h"
 #include "data/read.h"
 #include "models/models.h"
-#include "train/options.h"
+#include "train/resolve.h"
 
 typedef struct bb_population {
     bb_preprocess steps;    /* all of them */
@@ -24,27 +24,23 @@ typedef struct bb_population {
     bool prepared_is_train; /* the two are one */
     bb_dataset read_train, read_test; /* as they were read, for baselines; empty without
                                          --compare */
-    bool own_intercept;               /* models have one beside their weights */
     size_t outputs;                   /* classes or labels; 1 */
     size_t dropped;                   /* rows that were left out for a missing value */
     uint32_t *cluster; /* tasks: their public group, from 0; NULL without --cluster */
     size_t clusters;
-    bool public_shape; /* no size is found in the rows: read.h */
-    json_t *ranges;    /* of --scale, as data/ranges.h has them; NULL without */
-    json_t *levels;    /* of --categories; NULL without */
-    bool data_ranges;  /* and they were taken from the data */
+    json_t *ranges;   /* of --scale, as data/ranges.h has them; NULL without */
+    json_t *levels;   /* of --categories; NULL without */
+    bool data_ranges; /* and they were taken from the data */
 } bb_population;
 
 /* How the request says that data are to be read. Borrows its texts. */
 bb_read_options bb_population_format(const bb_train_options *options);
 
-/* Reads the data at `path` and the test file, if one is named; splits and prepares.
- * constant: rows get a constant column, in place of an own intercept
- * of the models. noisy: a private run, whose sizes must not depend on rows: BB_EUSAGE
- * names the option that says what would have to be looked for. */
+/* Reads the data at `path` and the test file, if one is named; splits and prepares. In a
+ * run with noise sizes must not depend on rows: BB_EUSAGE names the option that says what
+ * would have to be looked for. */
 BB_MUST_CHECK bb_status bb_population_open(bb_population *population,
-                                           const bb_train_options *options,
-                                           bb_loss loss, bool constant, bool noisy,
+                                           const bb_resolved *resolved,
                                            const char *path);
 /* How many rows to learn from lie outside the unit ball, where methods that share
  * through the door expect them; the constant column does not count. Looks at all

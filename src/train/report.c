@@ -8,6 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+static bb_loss loss_of(const bb_report *r) {
+    return (bb_loss)r->request->options.loss;
+}
+
+/* The noise of the run's promise. */
+static const char *mechanism_of(const bb_report *r) {
+    return r->statement.count ? r->statement.guarantee[0].mechanism
+                              : bb_mechanism_none.name;
+}
+
 /* -- JSON -- */
 
 json_t *bb_metrics_json(const bb_metrics *m) {
@@ -53,7 +63,7 @@ static json_t *privacy_json(const bb_report *r) {
                   bb_json_real(valid ? g->epsilon : NAN), "delta",
                   bb_json_real(valid ? g->delta : NAN), "adjacency",
                   text_or_null(any ? bb_adjacency_name(g->adjacency) : NULL),
-                  "sampling", any ? g->sampling : "all", "mechanism", r->mechanism,
+                  "sampling", any ? g->sampling : "all", "mechanism", mechanism_of(r),
                   "noise_multiplier", bb_json_real(any ? g->noise_multiplier : NAN));
     if (!object || json_object_update(object, top)) {
         json_decref(object);
@@ -136,19 +146,19 @@ json_t *bb_report_json(const bb_report *r) {
         "{s:s,s:s,s:s,s:s,s:I,s:I,s:I,s:o,s:o,s:b,s:I,s:I,s:o,s:o,s:o,s:o,s:o,s:s,s:s,"
         "s:{s:f,s:f,s:f},s:{s:s,s:I},s:o,s:o,s:o,s:o,s:s?,s:s?}",
         "program", "billboard", "version", BB_VERSION, "method",
-        r->request->phase[0].method->name, "loss", bb_loss_name(r->loss), "tasks",
+        r->request->phase[0].method->name, "loss", bb_loss_name(loss_of(r)), "tasks",
         (json_int_t)r->tasks, "features", (json_int_t)r->features, "rows",
         (json_int_t)r->rows, "objective", bb_json_real(r->outcome.objective), "gap",
         bb_json_real(r->outcome.gap), "converged", r->outcome.converged, "iterations",
         rounds, "rounds", rounds, "privacy", privacy_json(r), "train",
         bb_metrics_json(&r->train), "test", bb_metrics_json(&r->test), "per_task",
-        bb_summary_json(&r->per_task, r->loss), "compare", compare_json(r),
+        bb_summary_json(&r->per_task, loss_of(r)), "compare", compare_json(r),
         "billboard_sha256", r->billboard_sha256, "models_sha256", r->models_sha256,
         "seconds", "read", r->seconds_read, "solve", r->seconds_solve, "total",
         r->seconds_total, "machine", "openblas_core", bb_linalg_core(), "threads",
         (json_int_t)r->threads, "majority",
-        bb_majority_json(&r->majority, false, r->loss, "training"), "majority_task",
-        bb_majority_json(&r->majority, true, r->loss, "training"), "phases",
+        bb_majority_json(&r->majority, false, loss_of(r), "training"), "majority_task",
+        bb_majority_json(&r->majority, true, loss_of(r), "training"), "phases",
         phases_json(r->request), "never_picked",
         r->sampled ? json_integer((json_int_t)r->never_picked) : json_null(), "note",
         r->note, "warning", r->warning[0] ? r->warning : NULL);
@@ -224,7 +234,7 @@ static void print_baseline(const bb_report *r, FILE *stream, const char *name,
         snprintf(line, sizeof line, "test rows: %s", name);
     else
         snprintf(line, sizeof line, "test rows: %s (%.3g)", name, b->lambda);
-    bb_metrics_line(stream, r->loss, line, &b->test);
+    bb_metrics_line(stream, loss_of(r), line, &b->test);
 }
 
 static void print_table(const bb_report *r, FILE *stream) {
@@ -232,24 +242,25 @@ static void print_table(const bb_report *r, FILE *stream) {
     const char *name =
         strstr(r->request->name, " then ") ? "this run" : r->request->name;
     char line[64];
-    bb_metrics_heading(stream, r->loss);
-    bb_metrics_line(stream, r->loss, "training rows", &r->train);
+    bb_metrics_heading(stream, loss_of(r));
+    bb_metrics_line(stream, loss_of(r), "training rows", &r->train);
     if (!r->test.rows) return;
     print_baseline(r, stream, "every task alone", &r->stl);
     print_baseline(r, stream, "one model for all", &r->pooled);
     if (r->statement.count)
-        snprintf(line, sizeof line, "test rows: %.30s, %s noise *", name, r->mechanism);
+        snprintf(line, sizeof line, "test rows: %.30s, %s noise *", name,
+                 mechanism_of(r));
     else
         snprintf(line, sizeof line, "test rows: %.40s", name);
-    bb_metrics_line(stream, r->loss, line, &r->test);
+    bb_metrics_line(stream, loss_of(r), line, &r->test);
     if (r->no_privacy.there) {
         snprintf(line, sizeof line, "test rows: %.40s, no privacy", name);
-        bb_metrics_line(stream, r->loss, line, &r->no_privacy.test);
+        bb_metrics_line(stream, loss_of(r), line, &r->no_privacy.test);
     }
-    bb_majority_lines(stream, r->loss, "training", &r->majority);
+    bb_majority_lines(stream, loss_of(r), "training", &r->majority);
     if (r->mean.there) {
-        bb_metrics_line(stream, r->loss, "mean of training", &r->mean.test);
-        bb_metrics_line(stream, r->loss, "each task's mean of training",
+        bb_metrics_line(stream, loss_of(r), "mean of training", &r->mean.test);
+        bb_metrics_line(stream, loss_of(r), "each task's mean of training",
                         &r->own_mean.test);
     }
     print_star(r, stream);
@@ -267,8 +278,8 @@ static void print_gain(const bb_report *r, FILE *stream, const char *name,
     fprintf(stream, ", %.1f %% are not worse", 100.0 * g->not_worse);
     if (isfinite(g->improvement) && isfinite(g->improvement_range[0]))
         fprintf(stream, ";\n    %s: %+.4g (95 %%: %+.4g to %+.4g)",
-                r->loss == BB_LOSS_SQUARED ? "part of the squared error saved"
-                                           : "mean difference of a task",
+                loss_of(r) == BB_LOSS_SQUARED ? "part of the squared error saved"
+                                              : "mean difference of a task",
                 g->improvement, g->improvement_range[0], g->improvement_range[1]);
     putc('\n', stream);
 }
@@ -291,7 +302,7 @@ static void print_tasks(const bb_report *r, FILE *stream) {
     if (r->per_task.tasks)
         fprintf(stream,
                 "one task's %s: least %.4g, median %.4g, most %.4g (%zu tasks)\n",
-                column[r->loss].name[0], r->per_task.least, r->per_task.median,
+                column[loss_of(r)].name[0], r->per_task.least, r->per_task.median,
                 r->per_task.most, r->per_task.tasks);
     if (r->test.rows && r->test.without_rows)
         fprintf(stream, "%zu task%s no test rows, in no test figure\n",
@@ -311,7 +322,7 @@ bb_status bb_report_text(const bb_report *r, FILE *stream) {
     const bb_status status = bb_statement_text(&r->statement, &statement);
     if (status) return status;
     fprintf(stream, "%s, %s loss: %zu tasks, %zu features, %zu rows\n",
-            r->request->name, bb_loss_name(r->loss), r->tasks, r->features, r->rows);
+            r->request->name, bb_loss_name(loss_of(r)), r->tasks, r->features, r->rows);
     fprintf(stream, "%u round%s in %.2f s (%.2f s with reading and evaluation)\n",
             r->rounds, r->rounds == 1 ? "" : "s", r->seconds_solve, r->seconds_total);
     if (isfinite(r->outcome.objective))

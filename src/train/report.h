@@ -24,10 +24,8 @@ typedef struct bb_baseline {
 /* Everything a training run found. Texts are borrowed from the request. */
 typedef struct bb_report {
     const bb_train_request *request;
-    bb_loss loss;
     size_t tasks, features, rows, threads;
     bb_statement statement;
-    const char *mechanism;
     bb_outcome outcome;
     uint32_t rounds;
     bool sampled;        /* rounds were for some of the tasks */

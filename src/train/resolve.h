@@ -1,5 +1,5 @@
-/* resolve.h - what a request means: the rules of privacy and the combinations of options
- * that make sense, checked before any data is read. */
+/* resolve.h - what a request means, before any data is read: the run as far as it is
+ * known then, and what the texts of options say. */
 #ifndef BB_TRAIN_RESOLVE_H
 #define BB_TRAIN_RESOLVE_H
 
@@ -7,25 +7,22 @@
 #include "privacy/ledger/ledger.h"
 #include "train/options.h"
 
+/* What everything after it reads, and nothing changes. */
 typedef struct bb_resolved {
-    const bb_mechanism *mechanism;
-    bool noisy; /* the mechanism adds noise: epsilon is given */
-    bool seeded;
-    uint64_t seed;
-    bool compare_stl, compare_no_privacy;
-    bb_loss loss;
-    bb_adjacency adjacency;
-    bb_sampling sampling;
-    double rate;   /* poisson */
-    size_t cohort; /* fixed */
+    const bb_train_request *request;
+    bb_run run; /* its phases, mechanism and seed, and of pub what needs no data: loss,
+                   network, batch, intercept, scale_sum, adjacency, sampling, rate,
+                   cohort, epsilon, schedule */
     bool
         constant; /* rows get a constant column in place of the models' own intercept */
+    bool compare_stl, compare_no_privacy;
 } bb_resolved;
 
-/* BB_EUSAGE with one message: a private method without epsilon, epsilon for one that is
- * not, a mechanism that the method does not have, wishart-published without
- * --allow-broken-privacy, an unknown name in --compare, a ledger for a run that has no
- * price, a seed that is no number. */
+/* Linear models of one output, for which there are exact solvers. */
+bool bb_resolved_is_solved(const bb_resolved *resolved);
+
+/* Reads the texts, asks core/check.c whether the run makes sense, and refuses what the
+ * data cannot be prepared for: BB_EUSAGE with one message. Borrows the request. */
 BB_MUST_CHECK bb_status bb_resolve(const bb_train_request *request,
                                    bb_resolved *resolved);
 

@@ -6,10 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static bool is_noisy(const bb_run *run) {
-    return run->mechanism->pricing != BB_PRICE_NOTHING;
-}
-
 /* Of noise as published, the least delta that is true: of the steps that have noise. The
  * mp-* methods release whole matrices, or (outer_length 0) their diagonals only. */
 static bb_status true_delta(const bb_plan *plan, size_t features, double *delta) {
@@ -92,7 +88,7 @@ bb_status bb_run_statement(const bb_run *run, const bb_result *result,
                       .alone = result->plan.rounds == 0,
                       .seeded = run->seeded};
     bb_status status = BB_OK;
-    if (is_noisy(run)) {
+    if (bb_mechanism_is_noisy(run->mechanism)) {
         s.guarantee[s.count++] = of_tasks(run, result);
         if (run->mechanism->pricing == BB_PRICE_PUBLISHED)
             status = true_delta(&result->plan, run->pub.features,
@@ -107,7 +103,7 @@ bb_status bb_run_statement(const bb_run *run, const bb_result *result,
 bb_status bb_run_warnings(const bb_run *run, void (*warn)(void *self, const char *text),
                           void *self) {
     bb_statement s = {.method = run->phase[0].method->name, .tasks = run->pub.tasks};
-    if (!is_noisy(run)) return BB_OK;
+    if (!bb_mechanism_is_noisy(run->mechanism)) return BB_OK;
     s.guarantee[s.count++] = (bb_guarantee){.unit = "task", .delta = run->pub.delta};
     json_t *list = bb_statement_warnings(&s);
     if (!list) return bb_fail(BB_ENOMEM, "no memory for warnings");

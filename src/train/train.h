@@ -23,7 +23,7 @@ typedef struct bb_watch {
  * failure: figures or baselines that fail are missing in the report, with a warning.
  * Baselines are made when the directory is in place; a stop ends them and no more.
  * Privacy cost: that of the plan, reserved in the ledger before the first release. */
-BB_MUST_CHECK bb_status bb_train_run(bb_train_request *request, const char *path,
+BB_MUST_CHECK bb_status bb_train_run(const bb_train_request *request, const char *path,
                                      const bb_watch *watch, bb_report *report);
 
 #endif

@@ -45,11 +45,11 @@ static inline bb_run law_run(const law_case *c, const population *p,
 }
 
 /* Whether the method runs with the mechanism at all. Noise of the papers is for sums of
- * products only, and what is exchanged in the clear is never private. */
+ * products only, and noise is for private methods. */
 static inline bool law_makes_sense(const law_case *c) {
     if (!(c->method->losses & (1U << c->loss)) || c->method->follows) return false;
-    if (c->method->kind == BB_METHOD_OPEN)
-        return c->mechanism->pricing == BB_PRICE_NOTHING;
+    if (c->method->kind != BB_METHOD_PRIVATE)
+        return !bb_mechanism_is_noisy(c->mechanism);
     return c->mechanism->pricing != BB_PRICE_PUBLISHED ||
            (strcmp(c->method->name, "mp-prior") != 0 &&
             strcmp(c->method->name, "mp-centre") != 0 &&

@@ -53,6 +53,58 @@ static void what_makes_no_sense_is_refused(void **state) {
     population_close(&p);
 }
 
+/* All that needs no task's data is refused without any, so before they are read. */
+static void what_needs_no_data_is_refused_without(void **state) {
+    script s;
+    (void)state;
+    population p = tasks_of(BB_LOSS_SQUARED);
+    script_open(&s, &p, &bb_method_fedavg, &bb_mechanism_gaussian, 2);
+    bb_run *run = &s.run;
+    run->local = NULL;
+    run->pub.tasks = 0;
+    assert_ok(bb_run_check_methods(run));
+    then(&s, &bb_method_pmtl, 2, 1.0);
+    assert_fails(bb_run_check_methods(run), BB_EUSAGE, "nothing is left for phase 1");
+    run->phase[1].share = 0.5;
+    run->pub.sampling = BB_SAMPLING_FIXED_HIDDEN;
+    assert_fails(bb_run_check_methods(run), BB_EUSAGE, "fixed size is visible");
+    run->phases = 1;
+    run->pub.sampling = BB_SAMPLING_POISSON;
+    run->pub.rate = 1.5;
+    assert_fails(bb_run_check_methods(run), BB_EUSAGE, "rate must be in (0, 1]");
+    run->phase[0].method = &bb_method_mp_prior;
+    assert_fails(bb_run_check_methods(run), BB_EUSAGE, "asks all tasks");
+    run->pub.sampling = BB_SAMPLING_ALL;
+    run->phase[0].method = &bb_method_finetune;
+    run->mechanism = &bb_mechanism_none;
+    assert_fails(bb_run_check_methods(run), BB_EUSAGE, "cannot be the first one");
+    run->phases = 0;
+    assert_fails(bb_run_check_methods(run), BB_EUSAGE, "at least one phase");
+    run->phases = 1;
+    run_close(run);
+    population_close(&p);
+}
+
+/* Noise is for methods that have a door, and epsilon says how much. */
+static void noise_without_a_door_or_budget_is_refused(void **state) {
+    script s;
+    (void)state;
+    population p = tasks_of(BB_LOSS_SQUARED);
+    script_open(&s, &p, &bb_method_stl, &bb_mechanism_gaussian, 0);
+    script_refused(&s, "method stl shares nothing: mechanism gaussian does not apply");
+    run_close(&s.run);
+    script_open(&s, &p, &bb_method_mtl_trace, &bb_mechanism_gaussian, 0);
+    script_refused(&s, "method mtl-trace exchanges everything in the clear");
+    run_close(&s.run);
+    script_open(&s, &p, &bb_method_fedavg, &bb_mechanism_gaussian, 2);
+    s.run.pub.epsilon = NAN;
+    script_refused(&s, "method fedavg is private and needs --epsilon");
+    s.run.pub.epsilon = 0.0;
+    script_refused(&s, "needs --epsilon");
+    run_close(&s.run);
+    population_close(&p);
+}
+
 /* A promise for rows is made where nothing else is published. */
 static void promises_for_rows_stand_alone(void **state) {
     script s;
@@ -170,6 +222,8 @@ static void nobody_else_moves(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_makes_no_sense_is_refused),
+        cmocka_unit_test(what_needs_no_data_is_refused_without),
+        cmocka_unit_test(noise_without_a_door_or_budget_is_refused),
         cmocka_unit_test(promises_for_rows_stand_alone),
         cmocka_unit_test(phases_are_named),
         cmocka_unit_test(any_number_of_threads_is_the_same),

@@ -75,14 +75,13 @@ typedef struct audit {
 static bb_status choose_mechanism(audit *a) {
     const bb_train_options *o = &a->request.options;
     const bool private = a->run.phase[0].method->kind == BB_METHOD_PRIVATE;
-    const char *name = o->mechanism ? o->mechanism : private ? "gaussian" : "none";
-    a->run.mechanism = bb_mechanism_find(name);
+    a->run.mechanism = bb_mechanism_find(o->mechanism);
     if (!a->run.mechanism)
         return bb_fail(BB_EUSAGE,
                        "unknown mechanism \"%s\"; known are gaussian, none, "
                        "wishart-published",
-                       name);
-    const bool noisy = a->run.mechanism->pricing != BB_PRICE_NOTHING;
+                       o->mechanism);
+    const bool noisy = bb_mechanism_is_noisy(a->run.mechanism);
     a->claims = private && noisy;
     if (noisy && isnan(o->epsilon))
         return bb_fail(BB_EUSAGE, "which claim is audited? give --epsilon");
@@ -112,7 +111,7 @@ static bb_status open_luck(audit *a) {
  * whole products of models, or squares of entries at most. */
 static bb_status choose_pair(audit *a) {
     const bb_public *pub = &a->run.pub;
-    const bool noisy = a->run.mechanism->pricing != BB_PRICE_NOTHING;
+    const bool noisy = bb_mechanism_is_noisy(a->run.mechanism);
     bb_public priced = *pub;
     bb_plan plan = {0};
     priced.mu = noisy ? bb_gdp_mu(pub->epsilon, pub->delta) : INFINITY;

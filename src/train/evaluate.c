@@ -1,0 +1,106 @@
+/* What a run's models reach, and what its figures warn of. */
+#include "train/experiment.h"
+
+#include <math.h>
+#include <stdio.h>
+
+bb_status bb_experiment_models(const bb_experiment *e, const bb_result *result,
+                               bb_models *out) {
+    const bb_dataset *data = &e->population.prepared;
+    const bb_train_options *o = &e->resolved->request->options;
+    const bb_model_kind kind = {.loss = e->run.pub.loss,
+                                .outputs = e->population.outputs,
+                                .net = o->net,
+                                .image = {data->height, data->width, data->channels},
+                                .parameters = e->net ? e->run.pub.parameters : 0};
+    bb_models models = {0};
+    bb_status status;
+    if (bb_resolved_is_solved(e->resolved))
+        return bb_population_models(&e->population, result->model, result->intercept,
+                                    out);
+    if (data->sparse_first)
+        status = bb_models_open_compact(
+            &models, data, &kind, e->run.pub.clusters > 1 ? e->run.pub.clusters : 1,
+            result->shared, e->run.pub.cluster, e->local);
+    else
+        status = bb_models_open_kind(&models, data, &kind);
+    for (size_t i = 0; i < data->tasks && !status; i++)
+        bb_models_put(&models, i, result->model + result->first[i]);
+    if (!status) *out = models;
+    return status;
+}
+
+static bb_status assess(bb_experiment *e) {
+    const bb_population *p = &e->population;
+    bb_assessed train = {0};
+    bb_report *r = &e->report;
+    bb_status status =
+        bb_assess(&e->models, e->run.pub.loss, &p->train, &e->engine, &train);
+    if (!status)
+        status = bb_assess(&e->models, e->run.pub.loss, &p->test, &e->engine, &e->test);
+    if (!status)
+        status = bb_metrics_summary(e->test.tasks, e->test.figure, &r->per_task);
+    if (!status)
+        status = bb_metrics_majority(e->run.pub.loss, p->outputs, &p->train, &p->test,
+                                     &r->majority);
+    if (!status) {
+        r->train = train.metrics;
+        r->test = e->test.metrics;
+    }
+    bb_assessed_close(&train);
+    return status;
+}
+
+static bool is_zero(const bb_models *m) {
+    if (!m->intercept) return false; /* of one output only: there alone it happens */
+    for (size_t k = 0; k < m->tasks * m->features; k++)
+        if (m->weight[k] != 0.0) return false;
+    for (size_t i = 0; i < m->tasks; i++)
+        if (m->intercept[i] != 0.0) return false;
+    return true;
+}
+
+/* Worse than not learning at all: for the operator, who may see it. */
+static void warn_of_results(bb_experiment *e) {
+    bb_report *r = &e->report;
+    const bool tested = r->test.rows > 0;
+    const bb_metrics *m = tested ? &r->test : &r->train;
+    const char *rows = tested ? "test" : "training", *cause;
+    const bool wild = m->nmse > 1e3 || (m->rows && e->run.pub.loss == BB_LOSS_SQUARED &&
+                                        !isfinite(m->rmse));
+    if (wild)
+        cause =
+            "the method diverged: take a smaller rate, or columns of a smaller scale";
+    else if (isfinite(r->outcome.gap) && !r->outcome.converged)
+        cause = "the method stopped before its tolerance: give it more rounds";
+    else if (bb_mechanism_is_noisy(e->run.mechanism))
+        cause =
+            "too much noise for so few tasks or so many rounds, or columns of a wrong "
+            "scale (--scale)";
+    else
+        cause = "columns of a wrong scale (--scale), or too weak a penalty";
+    if (m->nmse > 1.0 || wild)
+        snprintf(r->warning, sizeof r->warning,
+                 "on %s rows the models are worse than always saying the mean (nMSE "
+                 "%.3g); likely %s",
+                 rows, m->nmse, cause);
+    else if (m->auc < 0.5)
+        snprintf(r->warning, sizeof r->warning,
+                 "on %s rows the models rank worse than chance (AUC %.3g); likely %s",
+                 rows, m->auc, cause);
+    else if (is_zero(&e->models))
+        snprintf(r->warning, sizeof r->warning, "all models are zero; likely %s",
+                 cause);
+    if (r->warning[0]) bb_experiment_warn(e, r->warning);
+}
+
+void bb_experiment_evaluate(bb_experiment *e) {
+    bb_report *r = &e->report;
+    bb_experiment_say(e, "evaluating");
+    r->train = r->test = bb_no_metrics();
+    r->per_task = (bb_summary){0, NAN, NAN, NAN};
+    if (assess(e))
+        bb_experiment_leave_out(e, "what the models reach is");
+    else
+        warn_of_results(e);
+}

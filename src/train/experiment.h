@@ -1,0 +1,84 @@
+/* experiment.h - inside the room: one training run between its first line and its last.
+ *
+ * train.c is the run itself; prepare.c is what comes before the charge, evaluate.c what
+ * the models reach, write.c the files that are left, compare.c the baselines after it.
+ */
+#ifndef BB_TRAIN_EXPERIMENT_H
+#define BB_TRAIN_EXPERIMENT_H
+
+#include "eval/assess.h"
+#include "learners/net.h"
+#include "train/population.h"
+#include "train/rundir.h"
+#include "train/train.h"
+
+typedef struct bb_experiment {
+    const bb_watch *watch;
+    const bb_resolved *resolved;
+    bb_population population;
+    bb_engine engine;
+    bb_net *net;   /* NULL: linear models */
+    double *start; /* where networks start */
+    uint64_t *key; /* tasks: see bb_run */
+    bb_local *local;
+    bb_ledger *ledger;
+    bb_rundir dir;
+    bb_run run; /* the resolved one, with what the data say */
+    bb_result result;
+    bb_models models; /* finished */
+    bb_assessed test; /* on the test rows */
+    bb_report report;
+} bb_experiment;
+
+/* -- telling those who wait -- */
+
+void bb_experiment_say(const bb_experiment *e, const char *what);
+void bb_experiment_warn(const bb_experiment *e, const char *text);
+/* What a run does after it has paid may fail: its figures are left out then. */
+void bb_experiment_leave_out(const bb_experiment *e, const char *what);
+/* BB_EINTERRUPTED if they asked for the end. */
+BB_MUST_CHECK bb_status bb_experiment_not_stopped(const bb_experiment *e);
+/* Seconds since some moment of the past. */
+double bb_experiment_now(void);
+
+/* -- before the charge -- */
+
+/* Reads and prepares the rows of `path`, and says what anybody should know before a
+ * budget is spent. */
+BB_MUST_CHECK bb_status bb_experiment_prepare(bb_experiment *e, const char *path);
+/* The tasks' problems and their keys. */
+BB_MUST_CHECK bb_status bb_experiment_open_tasks(bb_experiment *e);
+
+/* -- what models reach -- */
+
+/* Finished models from what a run made. */
+BB_MUST_CHECK bb_status bb_experiment_models(const bb_experiment *e,
+                                             const bb_result *result, bb_models *out);
+/* Fills the report's figures of training and test rows, or warns that they are missing.
+ */
+void bb_experiment_evaluate(bb_experiment *e);
+
+/* -- the baselines, after the run -- */
+
+/* What the baselines reach for each task. */
+typedef struct bb_scores {
+    bb_assessed alone, pooled, mean, own_mean;
+} bb_scores;
+
+/* Makes those that were asked for and writes what each task has of them. They come last:
+ * one that fails, or Ctrl-C, leaves it out and no more. */
+BB_MUST_CHECK bb_status bb_experiment_compare(bb_experiment *e);
+
+/* -- the parts of the run directory -- */
+
+/* Whether an open method takes part: its exchange is no billboard. */
+bool bb_experiment_is_open(const bb_experiment *e);
+/* The statement is public: the ledger's name, without where it lies. */
+const char *bb_experiment_ledger_name(const bb_experiment *e);
+BB_MUST_CHECK bb_status bb_write_public(const bb_experiment *e);
+BB_MUST_CHECK bb_status bb_write_models(const bb_experiment *e);
+BB_MUST_CHECK bb_status bb_write_report(const bb_experiment *e);
+/* operator/tasks.csv: a line a task. */
+BB_MUST_CHECK bb_status bb_write_tasks(const bb_experiment *e, const bb_scores *scores);
+
+#endif

@@ -1,0 +1,128 @@
+/* A run before anything is charged: its rows, its sizes, its tasks' problems. */
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "train/experiment.h"
+#include "train/locals.h"
+#include "train/run_statement.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { DEFAULT_BATCH = 10 }; /* images of a step, where nobody says */
+
+/* The network that --net describes, for the images that the rows are. */
+static bb_status open_net(bb_experiment *e) {
+    const bb_train_options *o = &e->resolved->request->options;
+    const bb_dataset *data = &e->population.prepared;
+    const bb_image image = {data->height, data->width, data->channels};
+    if (!o->net) return BB_OK;
+    if (!image.height)
+        return bb_fail(BB_EUSAGE,
+                       "networks look at images: their shape is not in the data, give "
+                       "--image HxWxC");
+    bb_status status =
+        bb_net_open(&e->net, o->net, image, o->batch ? (size_t)o->batch : DEFAULT_BATCH,
+                    e->engine.workers);
+    if (status) return status;
+    const size_t outputs = bb_net_outputs(e->net), need = e->population.outputs;
+    const bool fits =
+        e->run.pub.loss == BB_LOSS_SOFTMAX ? outputs >= need : outputs == need;
+    if (!fits)
+        return bb_fail(BB_EUSAGE,
+                       "--net has %zu outputs, and the %s loss needs %zu here", outputs,
+                       bb_loss_name(e->run.pub.loss), need);
+    e->population.outputs = outputs;
+    status = bb_allocate(&e->start, bb_net_parameters(e->net), sizeof *e->start,
+                         "the network");
+    return status ? status : bb_net_start(e->net, o->start_seed, e->start);
+}
+
+/* What the data say about the run. */
+static bb_status set_public(bb_experiment *e) {
+    bb_public *pub = &e->run.pub;
+    pub->tasks = e->population.prepared.tasks;
+    pub->features = e->population.prepared.features;
+    pub->outputs = e->population.outputs;
+    pub->cluster = e->population.cluster;
+    pub->clusters = e->population.clusters;
+    pub->start = e->start;
+    pub->parameters = bb_model_parameters(pub->features, pub->outputs, e->net);
+    if (e->net && !pub->batch) pub->batch = bb_net_batch(e->net);
+    if (!bb_mechanism_is_noisy(e->run.mechanism)) return BB_OK;
+    return bb_delta_choose(e->resolved->request->options.delta, pub->tasks,
+                           &pub->delta);
+}
+
+bb_status bb_experiment_open_tasks(bb_experiment *e) {
+    const bb_dataset *data = &e->population.prepared;
+    bb_status status = bb_locals_open(&e->local, data, &e->run.pub, e->net, &e->engine);
+    e->run.local = e->local;
+    if (!status) status = bb_allocate(&e->key, data->tasks, sizeof *e->key, "tasks");
+    for (size_t i = 0; i < data->tasks && !status; i++)
+        status = bb_random_key(data->task_name[i], &e->key[i]);
+    e->run.key = e->key;
+    return status;
+}
+
+/* The threads asked for, or as many as the data keep busy: threads that wait for rounds
+ * of some microseconds only slow each other down. */
+static bb_engine engine_for(const bb_dataset *data, uint64_t threads) {
+    const size_t numbers_a_thread = (size_t)1 << 19;
+    const size_t numbers =
+        data->x ? data->rows * data->features : data->sparse_first[data->rows];
+    const size_t useful = 1 + numbers / numbers_a_thread;
+    bb_engine engine = bb_engine_threads((size_t)threads);
+    if (threads == 0 && useful < engine.workers) engine = bb_engine_threads(useful);
+    return engine;
+}
+
+/* To whoever holds the data, and into no file. */
+static void warn_of_dropped_rows(const bb_experiment *e) {
+    char text[100];
+    if (!e->population.dropped) return;
+    snprintf(text, sizeof text, "%zu rows with a missing value were left out",
+             e->population.dropped);
+    e->watch->warn(e->watch->self, text);
+}
+
+/* Methods that share through the door are made for rows in the unit ball. */
+static void warn_of_long_rows(const bb_experiment *e) {
+    char text[400];
+    const size_t rows = e->run.phase[0].method->kind == BB_METHOD_PRIVATE && !e->net
+                            ? bb_population_long_rows(&e->population)
+                            : 0;
+    if (!rows) return;
+    snprintf(text, sizeof text,
+             "%zu of %zu rows have a norm above 1, and %s expects rows in the unit "
+             "ball: the privacy promise holds all the same, but the models may be "
+             "poor; use public ranges (--scale FILE with --standardize none) or "
+             "--standardize unit-rows",
+             rows, e->population.prepared.rows, e->run.phase[0].method->name);
+    bb_experiment_warn(e, text);
+}
+
+static void warn_of_data_ranges(const bb_experiment *e) {
+    if (bb_mechanism_is_noisy(e->run.mechanism) && e->population.data_ranges)
+        bb_experiment_warn(
+            e, "the ranges of --scale were taken from the data: this run is not "
+               "private");
+}
+
+bb_status bb_experiment_prepare(bb_experiment *e, const char *path) {
+    const bb_train_options *o = &e->resolved->request->options;
+    const double start = bb_experiment_now();
+    bb_experiment_say(e, "reading");
+    bb_status status = bb_population_open(&e->population, e->resolved, path);
+    e->report.seconds_read = bb_experiment_now() - start;
+    e->run = e->resolved->run;
+    e->run.engine = &e->engine;
+    if (!status) status = bb_experiment_not_stopped(e);
+    if (!status) e->engine = engine_for(&e->population.prepared, o->threads);
+    if (!status) status = open_net(e);
+    if (!status) status = set_public(e);
+    if (status || !e->watch->warn) return status;
+    warn_of_dropped_rows(e);
+    warn_of_long_rows(e);
+    warn_of_data_ranges(e);
+    return bb_run_warnings(&e->run, e->watch->warn, e->watch->self);
+}
