@@ -4,7 +4,7 @@
 #   make demo      installs what is missing, builds, runs examples/schools
 #   make check     installs what is missing, builds, runs every test
 #   make bench     what is measured, and against what
-#   make install   to PREFIX (/usr/local)
+#   make install   the program and the library, to PREFIX (/usr/local)
 #   make format    one style for every C file
 #   make clean
 
@@ -37,7 +37,7 @@ bench: build
 	@$(BUILD) bench
 
 install: build
-	@$(BUILD) man
+	@$(BUILD) man libbillboard
 	@DESTDIR=$(DESTDIR) cmake --install build --prefix $(PREFIX)
 
 format:

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORDS_BYTES = 512 };
+enum { WORDS_BYTES = 512, NAME_MOST = 40 };
 
 /* A parsed value of any kind; a text stays a text. */
 typedef union value {
@@ -161,17 +161,53 @@ static bb_status set_row(const bb_option *option, void *values, const char *what
                    option->name, words, text);
 }
 
+/* How many letters have to be put in, left out or changed to get from a to b (Levenshtein
+ * 1966), if names are not too long; a change of case counts, too. */
+static size_t distance(const char *a, const char *b) {
+    size_t row[NAME_MOST + 1];
+    const size_t n = strlen(a), m = strlen(b);
+    if (n > NAME_MOST || m > NAME_MOST) return SIZE_MAX;
+    for (size_t j = 0; j <= m; j++) row[j] = j;
+    for (size_t i = 1; i <= n; i++) {
+        size_t corner = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= m; j++) {
+            const size_t change = corner + (a[i - 1] != b[j - 1]);
+            const size_t add = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+            corner = row[j];
+            row[j] = change < add ? change : add;
+        }
+    }
+    return row[m];
+}
+
+/* The name that may have been meant: at most a third of its letters are wrong; or NULL. */
+static const char *nearest(bb_options table, const char *name) {
+    const char *best = NULL;
+    size_t least = SIZE_MAX;
+    for (size_t i = 0; i < table.count; i++) {
+        const char *known = table.row[i].name;
+        const size_t far = distance(name, known);
+        if (far >= least || far > (strlen(known) + 2) / 3) continue;
+        least = far;
+        best = known;
+    }
+    return best;
+}
+
 static bb_status unknown(bb_options table, const char *what, const char *name) {
-    char known[WORDS_BYTES] = "";
+    char known[WORDS_BYTES] = "", meant[NAME_MOST + 24] = "";
     size_t used = 0;
+    const char *near = nearest(table, name);
     for (size_t i = 0; i < table.count && used < sizeof known; i++)
         used += (size_t)snprintf(known + used, sizeof known - used, "%s%s",
                                  i ? ", " : "", table.row[i].name);
     if (!table.count)
         return bb_fail(BB_EUSAGE, "%s: unknown option \"%s\"; there are none", what,
                        name);
-    return bb_fail(BB_EUSAGE, "%s: unknown option \"%s\"; known are %s", what, name,
-                   known);
+    if (near) snprintf(meant, sizeof meant, "; the nearest is %s", near);
+    return bb_fail(BB_EUSAGE, "%s: unknown option \"%s\"%s; known are %s", what, name,
+                   meant, known);
 }
 
 bb_status bb_options_default(bb_options table, void *values) {

@@ -27,6 +27,13 @@ static int suits(const char *core, const char *const *list) {
     return 0;
 }
 
+static bb_status check_threads(void) {
+    if (openblas_get_parallel() != OPENBLAS_SEQUENTIAL) return BB_OK;
+    return bb_fail(BB_EUSAGE,
+                   "this OpenBLAS is the sequential one, which is not safe in a "
+                   "program with threads; install libopenblas0-pthread");
+}
+
 bb_status bb_linalg_start(void) {
     const char *const *cores = bb_kernel_cores();
     if (cores && !getenv("OPENBLAS_CORETYPE") &&
@@ -37,11 +44,39 @@ bb_status bb_linalg_start(void) {
         gotoblas_dynamic_init();
     }
     openblas_set_num_threads(1);
-    if (openblas_get_parallel() == OPENBLAS_SEQUENTIAL)
-        return bb_fail(BB_EUSAGE,
-                       "this OpenBLAS is the sequential one, which is not safe in a "
-                       "program with threads; install libopenblas0-pthread");
+    return check_threads();
+}
+
+/* -- of somebody else's process -- */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static size_t borrowers;
+static int their_threads; /* before the first of them */
+
+bb_status bb_linalg_borrow(void) {
+    const bb_status status = check_threads();
+    if (status) return status;
+    pthread_mutex_lock(&lock);
+    if (borrowers++ == 0) {
+        their_threads = openblas_get_num_threads();
+        if (their_threads != 1) openblas_set_num_threads(1);
+    }
+    pthread_mutex_unlock(&lock);
     return BB_OK;
+}
+
+void bb_linalg_return(void) {
+    pthread_mutex_lock(&lock);
+    assert(borrowers);
+    if (--borrowers == 0 && their_threads != 1) openblas_set_num_threads(their_threads);
+    pthread_mutex_unlock(&lock);
+}
+
+static bool is_borrowed(void) {
+    pthread_mutex_lock(&lock);
+    const bool borrowed = borrowers > 0;
+    pthread_mutex_unlock(&lock);
+    return borrowed;
 }
 
 static bool is_steady(void) {
@@ -49,8 +84,13 @@ static bool is_steady(void) {
     return suits(openblas_get_corename(), cores);
 }
 
+/* Of one's own process, or of somebody else's. */
+static bb_status start(void) {
+    return is_borrowed() ? check_threads() : bb_linalg_start();
+}
+
 static void start_once(void) {
-    started = bb_linalg_start();
+    started = start();
     steady = is_steady();
 }
 
@@ -61,7 +101,7 @@ static void begin(void) {
 
 bb_status bb_linalg_ready(void) {
     begin();
-    return started ? bb_linalg_start() : BB_OK; /* messages belong to threads */
+    return started ? start() : BB_OK; /* messages belong to threads */
 }
 
 /* Every function that reaches OpenBLAS comes through here. */

@@ -21,6 +21,12 @@ BB_MUST_CHECK bb_status bb_linalg_start(void);
  * something that will compute asks first (bb_local_open, bb_models_outputs, a door). Starts
  * it at the first call; cheap afterwards. Errors of bb_linalg_start. Any thread. */
 BB_MUST_CHECK bb_status bb_linalg_ready(void);
+/* For a library in a process that is somebody else's: OpenBLAS as it is, with the kernels
+ * that it has, and one thread until as many bb_linalg_return as bb_linalg_borrow were
+ * called, by any threads; then as many threads as before. No environment variable is
+ * changed. BB_EUSAGE as bb_linalg_start; then there is nothing to return. */
+BB_MUST_CHECK bb_status bb_linalg_borrow(void);
+void bb_linalg_return(void);
 /* The kernels in use, as OpenBLAS names them: "SkylakeX". */
 const char *bb_linalg_core(void);
 

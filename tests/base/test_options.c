@@ -136,8 +136,10 @@ static void every_mistake_has_its_message(void **state) {
         {"penalty", "", "expects one of l1|l2|none, got \"\""},
         {"target", NULL, "mp: option \"target\" expects a text, got nothing"},
         {"lamda", "1",
-         "mp: unknown option \"lamda\"; known are lambda, step, rounds, seed, "
+         "mp: unknown option \"lamda\"; the nearest is lambda; known are lambda, step, "
+         "rounds, seed, "
          "warm, penalty, target, task"},
+        {"qqq", "1", "mp: unknown option \"qqq\"; known are lambda, "},
     };
     sample values = defaults(), before;
     memcpy(&before, &values, sizeof before);

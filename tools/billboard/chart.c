@@ -1,6 +1,7 @@
 #include "chart.h"
 
 #include "base/file.h"
+#include "cmd.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -246,16 +247,17 @@ static void draw(const chart *c, FILE *f) {
     fputs("</svg>\n", f);
 }
 
-bb_status chart_write(const chart *c, const char *path) {
+billboard_status chart_write(const chart *c, const char *path) {
     char *text = NULL;
     size_t size = 0;
     FILE *f = open_memstream(&text, &size);
-    if (!f) return bb_fail(BB_ENOMEM, "no memory for the chart");
+    if (!f) return cmd_fail(BILLBOARD_FAILED, "no memory for the chart");
     draw(c, f);
     const bool broken = ferror(f);
-    const bb_status status = fclose(f) || broken
-                                 ? bb_fail(BB_ENOMEM, "no memory for the chart")
-                                 : bb_file_write(path, text, size);
+    const billboard_status status =
+        fclose(f) || broken
+            ? cmd_fail(BILLBOARD_FAILED, "no memory for the chart")
+            : (billboard_status)bb_status_exit_code(bb_file_write(path, text, size));
     free(text);
     return status;
 }

@@ -3,8 +3,7 @@
 #ifndef BILLBOARD_CHART_H
 #define BILLBOARD_CHART_H
 
-#include "base/status.h"
-
+#include <billboard/billboard.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -32,6 +31,6 @@ typedef struct chart {
 bool chart_range(chart_axis *axis, const double *value, size_t count);
 
 /* Writes the file whole or not at all. */
-BB_MUST_CHECK bb_status chart_write(const chart *c, const char *path);
+BILLBOARD_CHECK billboard_status chart_write(const chart *c, const char *path);
 
 #endif

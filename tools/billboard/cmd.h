@@ -1,14 +1,13 @@
 /* cmd.h - the subcommands of the program, and what they share.
  *
  * A command collects everything it has to say, and says it on stdout only when it has
- * succeeded; a failure is one message on stderr and leaves stdout empty. */
+ * succeeded; a failure is one message on stderr and leaves stdout empty. Commands know
+ * billboard.h and nothing else of Billboard; those that do not yet include cmd_inside.h. */
 #ifndef BILLBOARD_CMD_H
 #define BILLBOARD_CMD_H
 
-#include "base/options.h"
-#include "base/status.h"
-
 #include <argp.h>
+#include <billboard/billboard.h>
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -34,8 +33,12 @@ enum { CMD_VIOLATED = 4 };
  * says, or 80; 0 if it is no terminal. */
 size_t cmd_width(int fd);
 
+/* Keeps a message of the program's own, in place of billboard_error(); returns the
+ * status. */
+billboard_status cmd_fail(billboard_status status, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 /* Says on stderr what went wrong; returns the exit code (docs/exit-codes.md). */
-int cmd_failed(bb_status status);
+int cmd_say_failure(billboard_status status);
 
 /* Says on stderr that a ledger is locked; for bb_ledger_on_wait. */
 void cmd_say_waiting(void *self, const char *path);
@@ -49,13 +52,21 @@ typedef struct cmd_output {
                   file gets them as they are */
 } cmd_output;
 
-BB_MUST_CHECK bb_status cmd_output_open(cmd_output *output);
-BB_MUST_CHECK bb_status cmd_output_json(const cmd_output *output, const json_t *json);
-/* Appends to a list, which becomes NULL when memory runs out (and stays NULL). */
-void cmd_append(json_t **list, json_t *item);
+BILLBOARD_CHECK billboard_status cmd_open(cmd_output *output);
 /* Writes it to stdout unless status is a failure, which is reported instead. Frees the
  * output, and returns the exit code; ends by SIGPIPE, as other programs do, if nobody
  * reads it any more. */
-int cmd_output_close(cmd_output *output, bb_status status);
+int cmd_close(cmd_output *output, billboard_status status);
+
+/* Names and values of the command line, in its order. */
+typedef struct cmd_options {
+    billboard_option *option;
+    size_t count, room;
+    bool failed; /* no memory */
+} cmd_options;
+void cmd_options_add(cmd_options *options, const char *name, const char *value);
+/* The last value of this name; NULL: not given, or without one. */
+const char *cmd_options_last(const cmd_options *options, const char *name);
+void cmd_options_free(cmd_options *options);
 
 #endif

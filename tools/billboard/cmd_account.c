@@ -3,24 +3,34 @@
 
 #include <string.h>
 
-enum { MOST_ROWS = 32, FIRST_KEY = 1000 };
+enum { MOST_ROWS = 32, FIRST_KEY = 1000, PLOT = FIRST_KEY + MOST_ROWS, JSON };
+
+/* What only this program has: how the answer is shown. */
+static const struct argp_option shown[] = {
+    {"plot", PLOT, "FILE.svg", 0, "draw the --curve", 4},
+    {"json", JSON, NULL, 0, "as one JSON object", 4}};
 
 typedef struct request {
-    account_options options;
-    bb_status status;
+    struct argp_option option[2 * MOST_ROWS];
+    const char *name[MOST_ROWS]; /* of the option with key FIRST_KEY + k */
+    cmd_options given;
+    const char *plot;
+    bool json;
 } request;
 
 static error_t parse(int key, char *text, struct argp_state *state) {
     request *r = state->input;
-    const bb_options table = account_table();
-    if (key >= FIRST_KEY && key < FIRST_KEY + (int)table.count) {
-        if (!r->status)
-            r->status = bb_options_set(table, &r->options, "account",
-                                       table.row[key - FIRST_KEY].name, text);
-        return 0;
-    }
-    if (key == ARGP_KEY_ARG) argp_error(state, "takes options only, got \"%s\"", text);
-    return ARGP_ERR_UNKNOWN;
+    if (key == PLOT)
+        r->plot = text;
+    else if (key == JSON)
+        r->json = true;
+    else if (key >= FIRST_KEY && key < FIRST_KEY + MOST_ROWS)
+        cmd_options_add(&r->given, r->name[key - FIRST_KEY], text);
+    else if (key == ARGP_KEY_ARG)
+        argp_error(state, "takes options only, got \"%s\"", text);
+    else
+        return ARGP_ERR_UNKNOWN;
+    return 0;
 }
 
 /* Headings of --help, and the option that each is put before. */
@@ -32,25 +42,32 @@ static const struct {
               {"curve", "Output:"}};
 enum { GROUPS = sizeof groups / sizeof *groups };
 
-static void read_line(int argc, char **argv, request *r) {
-    struct argp_option option[MOST_ROWS + GROUPS + 1] = {0};
-    const bb_options table = account_table();
+static const char *part(const billboard_answer *table, size_t k, const char *what) {
+    char path[60];
+    snprintf(path, sizeof path, "options.%zu.%s", k, what);
+    return billboard_answer_text(table, path);
+}
+
+static void read_line(int argc, char **argv, const billboard_answer *table,
+                      request *r) {
+    const size_t rows = billboard_answer_count(table, "options");
     size_t n = 0, group = 0;
-    for (size_t k = 0; k < table.count && k < MOST_ROWS; k++) {
-        const bb_option *row = &table.row[k];
-        if (group < GROUPS && strcmp(groups[group].first, row->name) == 0) {
-            option[n++] = (struct argp_option){.doc = groups[group].title,
-                                               .group = (int)group + 1};
+    for (size_t k = 0; k < rows && k < MOST_ROWS; k++) {
+        r->name[k] = part(table, k, "name");
+        if (group < GROUPS && strcmp(groups[group].first, r->name[k]) == 0) {
+            r->option[n++] = (struct argp_option){.doc = groups[group].title,
+                                                  .group = (int)group + 1};
             group++;
         }
-        option[n++] = (struct argp_option){.name = row->name,
-                                           .key = FIRST_KEY + (int)k,
-                                           .arg = row->argument,
-                                           .doc = row->help,
-                                           .group = (int)group};
+        r->option[n++] = (struct argp_option){.name = r->name[k],
+                                              .key = FIRST_KEY + (int)k,
+                                              .arg = part(table, k, "argument"),
+                                              .doc = part(table, k, "help"),
+                                              .group = (int)group};
     }
+    memcpy(r->option + n, shown, sizeof shown);
     const struct argp argp = {
-        option,
+        r->option,
         parse,
         "",
         "Prices a plan: finds the one of epsilon, delta, noise and rounds that is not "
@@ -62,53 +79,38 @@ static void read_line(int argc, char **argv, request *r) {
     argp_parse(&argp, argc, argv, 0, NULL, r);
 }
 
-static bb_status check_plot(const account_options *options) {
-    if (!options->plot || options->curve != ACCOUNT_NOTHING) return BB_OK;
-    return bb_fail(BB_EUSAGE, "account: --plot draws a curve: give --curve");
-}
-
-static void say_point(void *self, size_t point, size_t points) {
-    char text[60];
-    snprintf(text, sizeof text, "point %zu of %zu of the curve", point, points);
-    progress_say(self, text);
-}
-
-static bb_status price_plan(const account_options *options, progress *bar,
-                            const cmd_output *output) {
-    account_plan plan = {0};
-    account_price price = {0};
-    account_curve curve = {0};
-    bb_status status = check_plot(options);
-    if (!status) status = account_plan_open(&plan, options);
-    if (!status) {
-        progress_say(bar, "pricing the plan");
-        status = account_solve(options, &plan, &price);
-    }
-    if (!status)
-        status = account_curve_open(options, &plan, &price, say_point, bar, &curve);
+static billboard_status answer(const request *r, progress *bar,
+                               const cmd_output *output) {
+    const billboard_watch watch = {sizeof watch, bar, progress_watch, NULL};
+    const char *curve = cmd_options_last(&r->given, "curve");
+    const bool draws = curve && strcmp(curve, "none") != 0;
+    billboard_answer *price = NULL;
+    if (r->plot && !draws)
+        return cmd_fail(BILLBOARD_USAGE, "account: --plot draws a curve: give --curve");
+    billboard_status status =
+        billboard_account(r->given.option, r->given.count, &watch, &price);
     progress_close(bar);
-    if (!status)
-        status = options->json
-                     ? account_say_json(options, &plan, &price, &curve, output)
-                     : account_say_text(options, &plan, &price, &curve, output->stream);
-    if (!status && options->plot) status = account_draw(options, &plan, &price, &curve);
-    account_curve_close(&curve);
-    account_plan_close(&plan);
+    if (!status && r->json)
+        fprintf(output->stream, "%s\n", billboard_answer_json(price));
+    else if (!status)
+        account_say_text(price, curve, output->stream);
+    if (!status && r->plot) status = account_draw(price, curve, r->plot);
+    billboard_answer_free(price);
     return status;
 }
 
 int cmd_account(int argc, char **argv) {
-    const bb_options table = account_table();
     request r = {0};
     cmd_output output = {0};
+    billboard_answer *table = NULL;
     progress bar = progress_open();
-    bb_status status = bb_options_default(table, &r.options);
-    if (!status) {
-        read_line(argc, argv, &r);
-        status = r.status;
-    }
-    if (!status) status = cmd_output_open(&output);
-    if (!status) status = price_plan(&r.options, &bar, &output);
-    bb_options_free(table, &r.options);
-    return cmd_output_close(&output, status);
+    billboard_status status = billboard_options("account", &table);
+    if (!status) read_line(argc, argv, table, &r);
+    if (!status && r.given.failed)
+        status = cmd_fail(BILLBOARD_FAILED, "no memory for the options");
+    if (!status) status = cmd_open(&output);
+    if (!status) status = answer(&r, &bar, &output);
+    cmd_options_free(&r.given);
+    billboard_answer_free(table);
+    return cmd_close(&output, status);
 }

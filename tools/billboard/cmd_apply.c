@@ -1,4 +1,4 @@
-#include "cmd.h"
+#include "cmd_inside.h"
 #include "train/report.h"
 #include "train/trained.h"
 

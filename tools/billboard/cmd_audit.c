@@ -2,7 +2,7 @@
 #include "audit/target.h"
 #include "base/json.h"
 #include "base/parallel.h"
-#include "cmd.h"
+#include "cmd_inside.h"
 #include "privacy/accounting/accountant.h"
 #include "progress.h"
 

@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/parallel.h"
-#include "cmd.h"
+#include "cmd_inside.h"
 #include "privacy/statement.h"
 #include "progress.h"
 #include "train/options.h"

@@ -1,4 +1,4 @@
-#include "cmd.h"
+#include "cmd_inside.h"
 #include "train/handout.h"
 
 typedef struct request {

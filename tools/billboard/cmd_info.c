@@ -1,5 +1,5 @@
 #include "base/json.h"
-#include "cmd.h"
+#include "cmd_inside.h"
 #include "data/info.h"
 #include "data/ranges.h"
 #include "info_start.h"

@@ -1,5 +1,5 @@
 #include "base/json.h"
-#include "cmd.h"
+#include "cmd_inside.h"
 #include "privacy/ledger/ledger.h"
 
 #include <stdlib.h>

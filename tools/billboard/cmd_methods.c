@@ -1,106 +1,63 @@
-#include "base/memory.h"
 #include "cmd.h"
-#include "eval/metrics.h"
-#include "methods/registry.h"
 
-#include <stdlib.h>
+#include <stdarg.h>
 #include <string.h>
 
-static const char *kind_name(bb_method_kind kind) {
-    static const char *const name[] = {"alone", "open", "private"};
-    return name[kind];
+/* Where in the answer something of method i, or of its option k, is. */
+enum { PATH = 80 };
+
+__attribute__((format(printf, 2, 3))) static const char *text(const billboard_answer *a,
+                                                              const char *format, ...) {
+    char path[PATH];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(path, sizeof path, format, arguments);
+    va_end(arguments);
+    return billboard_answer_text(a, path);
 }
 
-static const char *type_name(bb_option_kind kind) {
-    static const char *const name[] = {"number", "number or auto", "count",
-                                       "flag",   "choice",         "text"};
-    return name[kind];
+__attribute__((format(printf, 2, 3))) static size_t count(const billboard_answer *a,
+                                                          const char *format, ...) {
+    char path[PATH];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(path, sizeof path, format, arguments);
+    va_end(arguments);
+    const double number = billboard_answer_number(a, path);
+    return number > 0.0 ? (size_t)number : billboard_answer_count(a, path);
 }
 
-/* -- JSON -- */
-
-static json_t *option_json(const bb_option *o, json_t *defaults) {
-    const bool choice = o->kind == BB_OPTION_CHOICE;
-    return json_pack("{s:s,s:s,s:O,s:o,s:s}", "name", o->name, "type",
-                     type_name(o->kind), "default", json_object_get(defaults, o->name),
-                     "choices", choice ? json_string(o->choices) : json_null(), "help",
-                     o->help);
+static bool is(const billboard_answer *a, size_t i, const char *what) {
+    return count(a, "methods.%zu.%s", i, what) > 0;
 }
 
-static json_t *options_json(bb_options table, json_t *defaults) {
-    json_t *list = json_array();
-    for (size_t k = 0; k < table.count; k++)
-        cmd_append(&list, option_json(&table.row[k], defaults));
-    return list;
+/* -- all -- */
+
+static void print_option(const billboard_answer *a, size_t i, size_t k, FILE *stream) {
+    const char *choices = text(a, "methods.%zu.options.%zu.choices", i, k);
+    const char *argument = text(a, "methods.%zu.options.%zu.argument", i, k);
+    const char *value = choices ? choices : argument;
+    const char *fallback = text(a, "methods.%zu.options.%zu.default_text", i, k);
+    fprintf(stream, "    --set %s=%s", text(a, "methods.%zu.options.%zu.name", i, k),
+            value && *value ? value : "true|false");
+    if (fallback) fprintf(stream, " (default %s)", fallback);
+    fprintf(stream, "\n        %s\n", text(a, "methods.%zu.options.%zu.help", i, k));
 }
 
-static json_t *losses_json(const bb_method *m) {
-    json_t *list = json_array();
-    for (int loss = BB_LOSS_SQUARED; loss <= BB_LOSS_MULTILABEL; loss++)
-        if (m->losses & (1U << loss))
-            cmd_append(&list, json_string(bb_loss_name((bb_loss)loss)));
-    return list;
+static void print_losses(const billboard_answer *a, size_t i, FILE *stream) {
+    const size_t losses = count(a, "methods.%zu.losses", i);
+    for (size_t k = 0; k < losses; k++)
+        fprintf(stream, "%s%s", k ? ", " : "", text(a, "methods.%zu.losses.%zu", i, k));
 }
 
-static bb_status method_json(const bb_method *m, json_t **out) {
-    void *values = NULL;
-    bb_status status = bb_allocate(&values, 1, m->options_size, "a method's options");
-    if (status) return status;
-    status = bb_options_default(m->options, values);
-    json_t *defaults = status ? NULL : bb_options_json(m->options, values);
-    if (!status)
-        *out = json_pack("{s:s,s:s,s:s,s:b,s:b,s:o,s:o}", "name", m->name, "kind",
-                         kind_name(m->kind), "summary", m->summary, "follows",
-                         m->follows, "clustered", m->clustered, "losses",
-                         losses_json(m), "options", options_json(m->options, defaults));
-    json_decref(defaults);
-    bb_options_free(m->options, values);
-    free(values);
-    return status;
-}
-
-/* All methods, or one. */
-static bb_status print_json(const bb_method *only, const cmd_output *output) {
-    json_t *list = json_array();
-    bb_status status = BB_OK;
-    for (size_t i = 0; bb_method_at(i) && !status; i++) {
-        json_t *method = NULL;
-        if (only && bb_method_at(i) != only) continue;
-        status = method_json(bb_method_at(i), &method);
-        cmd_append(&list, method);
-    }
-    json_t *all = json_pack("{s:o}", "methods", list);
-    if (!status) status = cmd_output_json(output, all);
-    json_decref(all);
-    return status;
-}
-
-/* -- text -- */
-
-static void print_option(const bb_option *o, FILE *stream) {
-    const char *value = o->kind == BB_OPTION_CHOICE ? o->choices : o->argument;
-    fprintf(stream, "    --set %s=%s", o->name, value && *value ? value : "true|false");
-    if (o->fallback) fprintf(stream, " (default %s)", o->fallback);
-    fprintf(stream, "\n        %s\n", o->help);
-}
-
-static void print_losses(const bb_method *m, FILE *stream) {
-    const char *before = "";
-    for (int loss = BB_LOSS_SQUARED; loss <= BB_LOSS_MULTILABEL; loss++) {
-        if (!(m->losses & (1U << loss))) continue;
-        fprintf(stream, "%s%s", before, bb_loss_name((bb_loss)loss));
-        before = ", ";
-    }
-}
-
-static void print_text(FILE *stream) {
-    for (size_t i = 0; bb_method_at(i); i++) {
-        const bb_method *m = bb_method_at(i);
-        fprintf(stream, "%s (%s; ", m->name, kind_name(m->kind));
-        print_losses(m, stream);
-        fprintf(stream, ")\n    %s\n", m->summary);
-        for (size_t k = 0; k < m->options.count; k++)
-            print_option(&m->options.row[k], stream);
+static void print_text(const billboard_answer *a, FILE *stream) {
+    for (size_t i = 0; i < count(a, "methods"); i++) {
+        fprintf(stream, "%s (%s; ", text(a, "methods.%zu.name", i),
+                text(a, "methods.%zu.kind", i));
+        print_losses(a, i, stream);
+        fprintf(stream, ")\n    %s\n", text(a, "methods.%zu.summary", i));
+        for (size_t k = 0; k < count(a, "methods.%zu.options", i); k++)
+            print_option(a, i, k, stream);
         putc('\n', stream);
     }
     fputs("alone: shares nothing. open: shares everything in the clear, never private. "
@@ -109,43 +66,46 @@ static void print_text(FILE *stream) {
           stream);
 }
 
-/* -- the page of one method
- * ------------------------------------------------------------- */
+/* -- the page of one -- */
 
-static const char *kind_text(bb_method_kind kind) {
-    static const char *const text[] = {
-        "alone: shares nothing", "open: shares everything in the clear, never private",
-        "private: shares only what the door has noised, with --epsilon; everything, "
-        "with "
-        "--mechanism none"};
-    return text[kind];
+static const char *kind_text(const char *kind) {
+    if (strcmp(kind, "alone") == 0) return "alone: shares nothing";
+    if (strcmp(kind, "open") == 0)
+        return "open: shares everything in the clear, never private";
+    return "private: shares only what the door has noised, with --epsilon; everything, "
+           "with --mechanism none";
 }
 
-static void page_option(const bb_option *o, FILE *stream) {
-    char expects[600];
-    bb_option_expects(o, expects, sizeof expects);
-    fprintf(stream, "\n  %s=%s\n      %s\n      expects %s; default %s\n", o->name,
-            o->argument && *o->argument ? o->argument : "VALUE", o->help, expects,
-            o->fallback ? o->fallback : "none");
+static void page_option(const billboard_answer *a, size_t k, FILE *stream) {
+    const char *argument = text(a, "methods.0.options.%zu.argument", k);
+    const char *fallback = text(a, "methods.0.options.%zu.default_text", k);
+    fprintf(stream, "\n  %s=%s\n      %s\n      expects %s; default %s\n",
+            text(a, "methods.0.options.%zu.name", k),
+            argument && *argument ? argument : "VALUE",
+            text(a, "methods.0.options.%zu.help", k),
+            text(a, "methods.0.options.%zu.expects", k), fallback ? fallback : "none");
 }
 
-static void print_page(const bb_method *m, FILE *stream) {
-    fprintf(stream, "%s: %s\n\nkind    %s\nlosses  ", m->name, m->summary,
-            kind_text(m->kind));
-    print_losses(m, stream);
+static void print_page(const billboard_answer *a, FILE *stream) {
+    const char *name = text(a, "methods.0.name"), *kind = text(a, "methods.0.kind");
+    const bool squared = strcmp(text(a, "methods.0.losses.0"), "squared") == 0;
+    const size_t options = count(a, "methods.0.options");
+    fprintf(stream, "%s: %s\n\nkind    %s\nlosses  ", name,
+            text(a, "methods.0.summary"), kind_text(kind));
+    print_losses(a, 0, stream);
     fputs("\n", stream);
-    if (m->follows)
+    if (is(a, 0, "follows"))
         fputs("        goes on from another method: --phase or --finetune\n", stream);
-    if (m->clustered) fputs("        needs groups of tasks: --cluster\n", stream);
-    fprintf(stream, m->options.count ? "\nOptions, each --set NAME=VALUE:\n"
-                                     : "\nThere are no options.\n");
-    for (size_t k = 0; k < m->options.count; k++)
-        page_option(&m->options.row[k], stream);
-    if (!m->follows)
+    if (is(a, 0, "clustered"))
+        fputs("        needs groups of tasks: --cluster\n", stream);
+    fputs(options ? "\nOptions, each --set NAME=VALUE:\n" : "\nThere are no options.\n",
+          stream);
+    for (size_t k = 0; k < options; k++) page_option(a, k, stream);
+    if (!is(a, 0, "follows"))
         fprintf(stream, "\nExample: billboard train DATA --method %s%s%s%s -o RUN\n",
-                m->name, m->losses & (1U << BB_LOSS_SQUARED) ? "" : " --loss logistic",
-                m->clustered ? " --cluster COLUMN" : "",
-                m->kind == BB_METHOD_PRIVATE ? " --epsilon 1" : "");
+                name, squared ? "" : " --loss logistic",
+                is(a, 0, "clustered") ? " --cluster COLUMN" : "",
+                strcmp(kind, "private") == 0 ? " --epsilon 1" : "");
 }
 
 typedef struct request {
@@ -153,12 +113,12 @@ typedef struct request {
     bool json;
 } request;
 
-static error_t parse(int key, char *text, struct argp_state *state) {
+static error_t parse(int key, char *argument, struct argp_state *state) {
     request *r = state->input;
     if (key == 'j')
         r->json = true;
     else if (key == ARGP_KEY_ARG && !r->name)
-        r->name = text;
+        r->name = argument;
     else if (key == ARGP_KEY_ARG)
         argp_error(state, "takes one METHOD");
     else
@@ -180,14 +140,16 @@ int cmd_methods(int argc, char **argv) {
     request r = {0};
     cmd_output output = {0};
     argp_parse(&argp, argc, argv, 0, NULL, &r);
-    const bb_method *only = r.name ? bb_method_find(r.name) : NULL;
-    bb_status status = cmd_output_open(&output);
-    if (!status && r.name && !only)
-        status = bb_fail(BB_EUSAGE, "unknown method \"%s\"; see `billboard methods'",
-                         r.name);
-    if (!status && r.json) status = print_json(only, &output);
-    if (!status && !r.json && only) print_page(only, output.stream);
-    if (!status && !r.json && !only) print_text(output.stream);
+    billboard_answer *methods = NULL;
+    billboard_status status = cmd_open(&output);
+    if (!status) status = billboard_methods(r.name, &methods);
+    if (!status && r.json)
+        fprintf(output.stream, "%s\n", billboard_answer_json(methods));
+    else if (!status && r.name)
+        print_page(methods, output.stream);
+    else if (!status)
+        print_text(methods, output.stream);
+    billboard_answer_free(methods);
     output.wrap = !r.json;
-    return cmd_output_close(&output, status);
+    return cmd_close(&output, status);
 }

@@ -1,4 +1,4 @@
-#include "cmd.h"
+#include "cmd_inside.h"
 #include "data/synth.h"
 #include "data/synth_labels.h"
 #include "data/write.h"

@@ -1,5 +1,5 @@
 #include "base/memory.h"
-#include "cmd.h"
+#include "cmd_inside.h"
 #include "flags.h"
 #include "privacy/ledger/ledger.h"
 #include "progress.h"

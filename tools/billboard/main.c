@@ -1,5 +1,4 @@
 #include "cmd.h"
-#include "linalg/linalg.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -69,7 +68,8 @@ static int help(const char *name) {
     }
     const command *c = find(name);
     if (c) return run(c, 2, arguments);
-    return cmd_failed(bb_fail(BB_EUSAGE, "help: there is no command \"%s\"", name));
+    return cmd_say_failure(
+        cmd_fail(BILLBOARD_USAGE, "help: there is no command \"%s\"", name));
 }
 
 /* A standard stream that is closed would lend its number to the next file opened, and
@@ -94,17 +94,18 @@ static bool asks_for_help(const char *name) {
 int main(int argc, char **argv) {
     keep_standard_streams();
     ignore_sigpipe();
-    argp_err_exit_status = bb_status_exit_code(BB_EUSAGE);
+    argp_err_exit_status = BILLBOARD_USAGE;
     if (argc < 2) return help(NULL);
     if (strcmp(argv[1], "--version") == 0) {
-        puts("billboard " BB_VERSION);
+        printf("billboard %s\n", billboard_version());
         return fflush(stdout) ? 1 : 0;
     }
     if (asks_for_help(argv[1])) return help(argc > 2 ? argv[2] : NULL);
     const command *c = find(argv[1]);
     if (!c)
-        return cmd_failed(bb_fail(
-            BB_EUSAGE, "there is no command \"%s\"; see `billboard help'", argv[1]));
-    const bb_status status = bb_linalg_start();
-    return status ? cmd_failed(status) : run(c, argc - 1, argv + 1);
+        return cmd_say_failure(
+            cmd_fail(BILLBOARD_USAGE,
+                     "there is no command \"%s\"; see `billboard help'", argv[1]));
+    const billboard_status status = billboard_own_process();
+    return status ? cmd_say_failure(status) : run(c, argc - 1, argv + 1);
 }

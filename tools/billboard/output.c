@@ -1,9 +1,8 @@
-#include "base/json.h"
-#include "base/number.h"
 #include "cmd.h"
 
 #include <errno.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -14,18 +13,32 @@ enum { USUAL_WIDTH = 80, LEAST_WIDTH = 20 };
 size_t cmd_width(int fd) {
     const char *columns = getenv("COLUMNS");
     struct winsize size = {0};
-    uint64_t width = 0;
+    unsigned long width = 0;
+    char *end;
     if (isatty(fd) != 1) return 0;
-    if (!columns || !bb_number_count(columns, &width)) width = 0;
+    if (columns && *columns >= '0' && *columns <= '9') {
+        width = strtoul(columns, &end, 10);
+        if (*end) width = 0;
+    }
     if (!width && ioctl(fd, TIOCGWINSZ, &size) == 0) width = size.ws_col;
     if (!width) return USUAL_WIDTH;
     return width < LEAST_WIDTH ? LEAST_WIDTH : (size_t)width;
 }
 
-int cmd_failed(bb_status status) {
-    const char *message = bb_last_error();
-    fprintf(stderr, "billboard: %s\n", *message ? message : bb_status_text(status));
-    return bb_status_exit_code(status);
+static char message[1024]; /* the program's own; "": billboard_error() */
+
+billboard_status cmd_fail(billboard_status status, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+int cmd_say_failure(billboard_status status) {
+    const char *said = *message ? message : billboard_error();
+    fprintf(stderr, "billboard: %s\n", *said ? said : "it failed");
+    return (int)status;
 }
 
 void cmd_say_waiting(void *self, const char *path) {
@@ -34,25 +47,36 @@ void cmd_say_waiting(void *self, const char *path) {
             path);
 }
 
-bb_status cmd_output_open(cmd_output *output) {
+billboard_status cmd_open(cmd_output *output) {
     *output = (cmd_output){0};
     output->stream = open_memstream(&output->text, &output->size);
-    return output->stream ? BB_OK : bb_fail(BB_ENOMEM, "no memory for the output");
+    return output->stream ? BILLBOARD_OK
+                          : cmd_fail(BILLBOARD_FAILED, "no memory for the output");
 }
 
-bb_status cmd_output_json(const cmd_output *output, const json_t *json) {
-    char *text = json ? bb_json_text(json, 2) : NULL;
-    if (!text) return bb_fail(BB_ENOMEM, "no memory for the output");
-    fprintf(output->stream, "%s\n", text);
-    free(text);
-    return BB_OK;
-}
-
-void cmd_append(json_t **list, json_t *item) {
-    if (json_array_append_new(*list, item)) {
-        json_decref(*list);
-        *list = NULL;
+void cmd_options_add(cmd_options *o, const char *name, const char *value) {
+    if (o->count == o->room) {
+        const size_t room = o->room ? 2 * o->room : 16;
+        billboard_option *more = realloc(o->option, room * sizeof *more);
+        if (!more) {
+            o->failed = true;
+            return;
+        }
+        o->option = more;
+        o->room = room;
     }
+    o->option[o->count++] = (billboard_option){name, value};
+}
+
+const char *cmd_options_last(const cmd_options *o, const char *name) {
+    for (size_t k = o->count; k-- > 0;)
+        if (strcmp(o->option[k].name, name) == 0) return o->option[k].value;
+    return NULL;
+}
+
+void cmd_options_free(cmd_options *o) {
+    free(o->option);
+    *o = (cmd_options){0};
 }
 
 /* How many bytes of the line, up to a blank between words, the terminal can show. UTF-8:
@@ -106,21 +130,22 @@ static void end_by_sigpipe(void) {
     raise(SIGPIPE);
 }
 
-int cmd_output_close(cmd_output *output, bb_status status) {
+int cmd_close(cmd_output *output, billboard_status status) {
     if (output->stream) {
         const bool broken = ferror(output->stream);
         if ((fclose(output->stream) || broken) && !status)
-            status = bb_fail(BB_ENOMEM, "no memory for the output");
+            status = cmd_fail(BILLBOARD_FAILED, "no memory for the output");
     }
     if (!status && output->size) {
         put_answer(output);
         const bool failed = fflush(stdout) || ferror(stdout);
         if (failed && errno == EPIPE) end_by_sigpipe();
         if (failed)
-            status = bb_fail(BB_EIO, "standard output: cannot be written: %s",
-                             strerror(errno));
+            status =
+                cmd_fail(BILLBOARD_FAILED, "standard output: cannot be written: %s",
+                         strerror(errno));
     }
     free(output->text);
     *output = (cmd_output){0};
-    return status ? cmd_failed(status) : 0;
+    return status ? cmd_say_failure(status) : 0;
 }

@@ -23,6 +23,8 @@ void progress_say(progress *p, const char *what);
 void progress_round(void *self, uint32_t round, uint32_t rounds);
 /* The same for bb_observer.at_home. */
 void progress_home(void *self, const char *method, uint32_t done, uint32_t tasks);
+/* Both, as billboard_watch has it. */
+int progress_watch(void *self, const char *what, uint32_t done, uint32_t all);
 /* Clears the line. */
 void progress_close(progress *p);
 

@@ -38,8 +38,8 @@ bb_status bb_ledger_complain(const bb_ledger *ledger, int code) {
     }
 }
 
-/* Who hears of locks; set once, at a program's start. */
-static struct {
+/* Who hears of locks that this thread waits for. */
+static _Thread_local struct {
     void (*say)(void *self, const char *path);
     void *self;
 } listener;

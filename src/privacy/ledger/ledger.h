@@ -93,8 +93,8 @@ typedef struct bb_ledger_entry {
  * orders 1 + n 10^k with n of two digits. E > 0, 0 < D < 1. */
 double bb_ledger_order(double epsilon, double delta);
 
-/* Calls `say` once whenever a ledger has been locked by others for a second, before
- * waiting on; NULL says nothing. For a program's start: it holds for all threads. */
+/* Calls `say` once whenever a ledger that the calling thread opens or uses has been locked
+ * by others for a second, before waiting on; NULL says nothing. */
 void bb_ledger_on_wait(void (*say)(void *self, const char *path), void *self);
 
 /* Creates the ledger with `terms` (also in an empty file), or joins it; terms that

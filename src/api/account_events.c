@@ -1,4 +1,4 @@
-#include "account.h"
+#include "api/account.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/number.h"

@@ -1,4 +1,4 @@
-#include "account.h"
+#include "api/account.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "privacy/accounting/schedule.h"
@@ -32,8 +32,6 @@ static const bb_option table[] = {
     {"adaptive", BB_OPTION_FLAG, offsetof(account_options, adaptive), "false", 0.0, 0.0, NULL, NULL, "the noise of later rounds is chosen after looking at earlier ones"},
     {"order", BB_OPTION_AUTO, offsetof(account_options, order), "auto", 1.0, 1e6, NULL, "A", "the Renyi order of --adaptive, fixed beforehand (default the best one for this plan)"},
     {"curve", BB_OPTION_CHOICE, offsetof(account_options, curve), "none", 0.0, 0.0, "none|epsilon|delta|rounds", "WHAT", "a table: epsilon at each delta, delta at each epsilon, or epsilon after so many rounds"},
-    {"plot", BB_OPTION_TEXT, offsetof(account_options, plot), NULL, 0.0, 0.0, NULL, "FILE.svg", "draw the --curve"},
-    {"json", BB_OPTION_FLAG, offsetof(account_options, json), "false", 0.0, 0.0, NULL, NULL, "as one JSON object"},
 };
 /* clang-format on */
 

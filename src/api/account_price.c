@@ -1,4 +1,4 @@
-#include "account.h"
+#include "api/account.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "privacy/statement.h"
@@ -185,14 +185,6 @@ bb_status account_solve(const account_options *options, account_plan *plan,
 
 /* -- curves -- */
 
-const char *account_curve_x(account_axis of) {
-    return of == ACCOUNT_EPSILON ? "delta" : of == ACCOUNT_DELTA ? "epsilon" : "rounds";
-}
-
-const char *account_curve_y(account_axis of) {
-    return of == ACCOUNT_DELTA ? "delta" : "epsilon";
-}
-
 /* Half decades, down to the plan's own delta. */
 static size_t delta_grid(const account_price *price, double *x) {
     int first = LEAST_DECADE;
@@ -257,7 +249,7 @@ static bb_status curve_point(const account_options *o, const account_plan *plan,
 
 bb_status account_curve_open(const account_options *options, const account_plan *plan,
                              const account_price *price,
-                             void (*tick)(void *self, size_t point, size_t points),
+                             bb_status (*tick)(void *self, size_t point, size_t points),
                              void *self, account_curve *curve) {
     account_curve c = {.of = (account_axis)options->curve};
     *curve = c;
@@ -271,8 +263,8 @@ bb_status account_curve_open(const account_options *options, const account_plan 
     if (!status) grid(c.of, plan, price, c.x);
     for (size_t k = 0; k < c.count && !status; k++) {
         bb_answer answer = {0};
-        tick(self, k + 1, c.count);
-        status = curve_point(options, plan, price, c.x[k], &answer);
+        status = tick(self, k + 1, c.count);
+        if (!status) status = curve_point(options, plan, price, c.x[k], &answer);
         c.upper[k] = answer.upper;
         c.lower[k] = answer.lower;
     }

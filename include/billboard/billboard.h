@@ -1,0 +1,254 @@
+/* billboard.h - personal models for many tasks (hospitals, schools, banks, phones),
+ * trained jointly, so that nothing about one task leaks to the others.
+ *
+ * This is all there is to include, and it is written to be read from here to its end, in
+ * the order of a user's work:
+ *
+ *    1  which Billboard this is
+ *    2  errors
+ *    3  answers: what is said about plans, ledgers, methods and runs
+ *    4  what a plan costs, before any data are touched
+ *    5  options and methods, by name
+ *    6  data: from arrays, or from files
+ *
+ * docs/library.md has the same as a walk with programs that run.
+ *
+ * Rules that hold for every function here:
+ *
+ * Errors.     What can fail returns a billboard_status; 0 is success. Outputs are written
+ *             only on success. billboard_error() says what was wrong, in one sentence.
+ * Ownership.  What a function makes, through its last argument, belongs to the caller,
+ *             who ends it with the function of that name that ends in _free; all of these
+ *             take NULL. Arguments are borrowed during the call and copied where they are
+ *             kept. A `const char *` that is returned belongs to the object that it was
+ *             asked of, and is valid until that is freed or asked to change.
+ * Threads.    Everything may be called from any thread, and objects may move between
+ *             threads. Different objects may be used at the same time; one object only
+ *             by functions that take it as const.
+ * The process. Billboard belongs to nobody's process: it sets no environment variable, no
+ *             locale, no signal handler and prints nothing. OpenMP threads are its own.
+ *             OpenBLAS, which a process has once, runs one thread while a call computes
+ *             and has its number of threads back after it. billboard_own_process() is the
+ *             exception, for programs that want it.
+ * Structs.    Whatever has a member struct_size must have it set to the sizeof of the
+ *             struct before it is given away: a program that was compiled with an older
+ *             header goes on working with a newer library. Set the rest to 0 first.
+ * Privacy.    Only a run that adds noise spends a privacy budget; the comment of each
+ *             function says where there is a privacy cost. Everything else is either
+ *             public to begin with, or for the eyes of whoever holds the data. */
+#ifndef BILLBOARD_BILLBOARD_H
+#define BILLBOARD_BILLBOARD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What the library exports. */
+#ifndef BILLBOARD_API
+#if defined(__GNUC__)
+#define BILLBOARD_API __attribute__((visibility("default")))
+#else
+#define BILLBOARD_API
+#endif
+#endif
+
+/* The compiler warns where a status is not looked at. */
+#if defined(__GNUC__)
+#define BILLBOARD_CHECK __attribute__((warn_unused_result))
+#else
+#define BILLBOARD_CHECK
+#endif
+
+/* -- 1. Which Billboard this is ------------------------------------------------------
+ *
+ * The number of the binary interface. A library of the same number has all functions
+ * that this header declares, with the same arguments; it is the number in the library's
+ * file name, libbillboard.so.0. */
+#define BILLBOARD_ABI 0
+
+/* "0.1.0": of the library that is running. */
+BILLBOARD_API const char *billboard_version(void);
+/* BILLBOARD_ABI of the library that is running: equal to the macro, or the program was
+ * compiled for another one. */
+BILLBOARD_API int billboard_abi(void);
+
+/* -- 2. Errors -----------------------------------------------------------------------
+ *
+ * The same numbers as the exit codes of the program `billboard` (docs/exit-codes.md). */
+typedef enum billboard_status {
+    BILLBOARD_OK = 0,
+    BILLBOARD_FAILED = 1, /* malformed data, a file, memory, or numbers that overflow */
+    BILLBOARD_USAGE =
+        2, /* an argument or option, or a combination that makes no sense */
+    BILLBOARD_BUDGET =
+        3, /* the privacy budget does not allow it; nothing was published */
+    BILLBOARD_INTERRUPTED = 130
+} billboard_status;
+
+/* What the last call on this thread that failed had to say: what, where, expected, found.
+ * "" if none has failed. Valid until the next call on this thread that fails. */
+BILLBOARD_API const char *billboard_error(void);
+
+/* For a program, not for a library in somebody else's process: lets Billboard set this
+ * process up. On recent Intel servers OpenBLAS, as Debian packages it, mistakes the
+ * processor for an old one, and is five times slower. This makes it take the right
+ * kernels (unless OPENBLAS_CORETYPE says otherwise, which this sets) and one thread for
+ * good. Call it first in main, before threads are started or BLAS is used.
+ * BILLBOARD_USAGE if the OpenBLAS found is the sequential one, which is not safe with
+ * threads. */
+BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_own_process(void);
+
+/* -- 3. Answers ----------------------------------------------------------------------
+ *
+ * What functions have to say is a tree of named numbers and texts: the JSON object that
+ * the program prints with --json, whose names are a contract (they are added to, not
+ * changed). A path names a place in it: names and numbers of list members, with dots
+ * between them, as in "budget.epsilon" or "entries.0.state"; "" is the whole.
+ *
+ * An answer does not change after it was made: any number of threads may look at it. */
+typedef struct billboard_answer billboard_answer;
+
+/* The whole as JSON: UTF-8, indented, without a line end behind it. Numbers have 17
+ * digits; what is not finite or not known is null. */
+BILLBOARD_API const char *billboard_answer_json(const billboard_answer *answer);
+/* The number (or 1 and 0 for true and false) at a path; NAN for null, and where there is
+ * no number. */
+BILLBOARD_API double billboard_answer_number(const billboard_answer *answer,
+                                             const char *path);
+/* The text at a path; NULL for null, and where there is none. */
+BILLBOARD_API const char *billboard_answer_text(const billboard_answer *answer,
+                                                const char *path);
+/* How many members the list or object at a path has; 0 where there is none. */
+BILLBOARD_API size_t billboard_answer_count(const billboard_answer *answer,
+                                            const char *path);
+BILLBOARD_API void billboard_answer_free(billboard_answer *answer);
+
+/* -- 4. What a plan costs ------------------------------------------------------------
+ *
+ * What takes long tells how far it is, and can be stopped. Every member may be NULL. They
+ * are called on the thread that made the call, and may use Billboard themselves, but not
+ * the objects of that call. */
+typedef struct billboard_watch {
+    size_t struct_size; /* sizeof (billboard_watch) */
+    void *self;         /* given to the functions */
+    /* `what` is done now, and of it `done` of `all` (both 0: it is not counted). Returns
+     * non-zero to end the call with BILLBOARD_INTERRUPTED. */
+    int (*progress)(void *self, const char *what, uint32_t done, uint32_t all);
+    /* Something that should be known, in a sentence. For whoever holds the data: it may
+     * tell about them. */
+    void (*warn)(void *self, const char *text);
+} billboard_watch;
+
+/* * Options have names and values, both texts, as on the command line without the dashes:
+ * {"epsilon", "1"}. A flag, such as no-intercept, has the value "true", "false", or NULL,
+ * which is true. */
+typedef struct billboard_option {
+    const char *name, *value;
+} billboard_option;
+
+/* Prices a plan, and finds the one of epsilon, delta, noise-multiplier and rounds that is
+ * not given. The options are those of `billboard account` (docs/account.md; but for json
+ * and plot, which are about printing):
+ *
+ *    const billboard_option plan[] = {
+ *        {"rounds", "1000"}, {"sampling", "poisson:0.01"},
+ *        {"tasks", "100000"}, {"epsilon", "1"}};
+ *    billboard_answer *price;
+ *    if (billboard_account(plan, 4, NULL, &price)) ...
+ *    billboard_answer_number(price, "noise_multiplier");
+ *
+ * The answer: found, epsilon, delta, noise_multiplier (a list where rounds have several
+ * blocks), rounds, accountant, statement (in words: whom it protects, and when it holds)
+ * and more. Every number is on the safe side.
+ * BILLBOARD_USAGE: an unknown option (the message names the nearest one), a value out of
+ * range, nothing or too much to be found. BILLBOARD_BUDGET: no noise is enough, or not
+ * even one round fits. No privacy cost: nothing is looked at but the plan. */
+BILLBOARD_API BILLBOARD_CHECK billboard_status
+billboard_account(const billboard_option *option, size_t options,
+                  const billboard_watch *watch, billboard_answer **price);
+
+/* -- 5. Options and methods, by name -------------------------------------------------
+ *
+ * The learning methods, or the one of this name (NULL: all): {methods: [{name, kind
+ * ("alone": shares nothing; "open": shares everything in the clear; "private"), summary,
+ * losses, follows, clustered, options: as below}]}. BILLBOARD_USAGE: there is no such
+ * method. */
+BILLBOARD_API BILLBOARD_CHECK billboard_status
+billboard_methods(const char *name, billboard_answer **methods);
+/* The options of "train" or "account": {options: [{name, type, default, choices, help,
+ * default_text, argument (what --help calls the value), expects (in words)}]}.
+ * BILLBOARD_USAGE for any other name. */
+BILLBOARD_API BILLBOARD_CHECK billboard_status
+billboard_options(const char *of, billboard_answer **options);
+
+/* -- 6. Data -------------------------------------------------------------------------
+ *
+ * Rows of many tasks. A row belongs to one task, has numbers (features) and usually a
+ * target. Tasks are known by name; which row comes where matters inside a task only. */
+typedef struct billboard_data billboard_data;
+
+typedef enum billboard_number {
+    BILLBOARD_FLOAT64 = 0, /* double */
+    BILLBOARD_FLOAT32 = 1  /* float */
+} billboard_number;
+
+/* Rows as a program has them. Either x, or row_start, column and value. */
+typedef struct billboard_arrays {
+    size_t struct_size; /* sizeof (billboard_arrays) */
+    size_t rows, features;
+
+    /* Whose each row is, `rows` of them: texts (not empty), or numbers, which are texts
+     * of their decimal digits: exactly one of the two. */
+    const char *const *task_name;
+    const int64_t *task_number;
+
+    /* Dense features, rows x features: x[r * features + k], or with columns_first (as
+     * Fortran and R have matrices) x[k * rows + r]. */
+    const void *x;
+    billboard_number x_type;
+    int columns_first;
+
+    /* Sparse ones, compressed rows: row r has value[e] in column[e] (from 0, ascending)
+     * for e from row_start[r] to row_start[r + 1] - 1, and 0 elsewhere. row_start has
+     * rows + 1 members, the first is 0. The values have x_type. */
+    const int64_t *row_start;
+    const int32_t *column;
+    const void *value;
+
+    /* Targets, `rows` of them: numbers; 0 and 1 (or -1 and 1) with the logistic loss;
+     * classes 0, 1, ... with softmax. NULL where there are none, for predictions. */
+    const void *y;
+    billboard_number y_type;
+
+    /* In place of y, lists of labels (loss multilabel): row r has label[e], from 0, none
+     * twice, for e from label_start[r] to label_start[r + 1] - 1. */
+    const int64_t *label_start;
+    const int32_t *label;
+
+    /* Names of the features, none twice; NULL: x1, x2, ... Of the target; NULL: y. */
+    const char *const *feature_name;
+    const char *target_name;
+} billboard_arrays;
+
+/* Copies the arrays, which may go away after the call. What is not finite is refused:
+ * BILLBOARD_FAILED names the row, from 1. BILLBOARD_USAGE: arrays that contradict each
+ * other. Memory: 8 bytes for every number. The same rows from arrays and from a file give
+ * the same models, to the bit. */
+BILLBOARD_API BILLBOARD_CHECK billboard_status
+billboard_data_from_arrays(const billboard_arrays *arrays, billboard_data **data);
+/* A file: CSV, LIBSVM, MATLAB, NumPy, LEAF or IDX (docs/data-formats.md). It is not looked
+ * at now, but by whatever uses the data, which says how it is to be read: options as
+ * task, target, format. */
+BILLBOARD_API BILLBOARD_CHECK billboard_status
+billboard_data_from_file(const char *path, billboard_data **data);
+/* How many rows; 0 for a file. */
+BILLBOARD_API size_t billboard_data_rows(const billboard_data *data);
+BILLBOARD_API void billboard_data_free(billboard_data *data);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

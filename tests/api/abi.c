@@ -1,0 +1,24 @@
+/* Prints what a program compiled against the header relies on: the number of the
+ * interface, sizes of structs and where their last members are, values of enums. */
+#include <billboard/billboard.h>
+#include <stdio.h>
+
+#define STRUCT(type, last)                                                             \
+    printf("struct %s %zu bytes, %s at %zu\n", #type, sizeof(type), #last,             \
+           offsetof(type, last))
+#define VALUE(name) printf("value %s %d\n", #name, (int)(name))
+
+int main(void) {
+    VALUE(BILLBOARD_ABI);
+    VALUE(BILLBOARD_OK);
+    VALUE(BILLBOARD_FAILED);
+    VALUE(BILLBOARD_USAGE);
+    VALUE(BILLBOARD_BUDGET);
+    VALUE(BILLBOARD_INTERRUPTED);
+    VALUE(BILLBOARD_FLOAT64);
+    VALUE(BILLBOARD_FLOAT32);
+    STRUCT(billboard_option, value);
+    STRUCT(billboard_watch, warn);
+    STRUCT(billboard_arrays, target_name);
+    return 0;
+}
