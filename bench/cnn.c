@@ -113,7 +113,7 @@ static size_t numbers(const bare *b, size_t slot) {
     return dnnl_memory_desc_get_size(&b->p.slot[slot].shape) / sizeof(float);
 }
 
-static void open_pool(bare *b, const bb_step *s, bare_pool *pool) {
+static void open_pool(bare *b, const bb_net_step *s, bare_pool *pool) {
     const bb_stage *stage = &b->p.stage[s->layer];
     const int64_t k = (int64_t)b->p.layer[s->layer].side;
     const dnnl_dims_t window = {k, k}, none = {0, 0};
@@ -161,7 +161,7 @@ static void open_bare(bare *b) {
         must_dnnl(dnnl_memory_create(&b->memory[k], &p->slot[k].shape, p->engine,
                                      b->block + p->slot[k].offset));
     for (size_t k = 0; k < p->steps; k++) {
-        const bb_step *s = &p->step[k];
+        const bb_net_step *s = &p->step[k];
         for (int a = 0; a < s->arguments; a++)
             b->argument[k][a] =
                 (dnnl_exec_arg_t){s->argument[a].name, b->memory[s->argument[a].slot]};
@@ -179,7 +179,7 @@ static void open_bare(bare *b) {
 
 static void run_bare(bare *b, size_t first, size_t last, bool whole) {
     for (size_t k = first; k < last; k++) {
-        const bb_step *s = &b->p.step[k];
+        const bb_net_step *s = &b->p.step[k];
         bare_pool *pool = &b->pool[s->layer];
         if (s->kind == BB_STEP_PRIMITIVE && !b->left_out[k]) {
             must_dnnl(dnnl_primitive_execute(s->primitive, b->stream, s->arguments,

@@ -80,7 +80,9 @@ static bb_status take_record(mat *s, bb_mat_record *record) {
     if (status || record->kind != BB_MAT_FAILED) return status;
     if (record->rows >= sizeof words) return fail_cut(s);
     status = take(s, words, record->rows);
-    return status ? status : bb_fail(BB_EDATA, "%s: %s", s->path, words);
+    if (status) return status;
+    return bb_fail(record->columns == BB_EIO ? BB_EIO : BB_EDATA, "%s: %s", s->path,
+                   words);
 }
 
 static bb_status check_sparse(const mat *s, const matrix *m) {
@@ -282,8 +284,10 @@ _Noreturn static void be_child(int pipe, const char *path, const char *x,
         dup2(nowhere, STDOUT_FILENO);
         dup2(nowhere, STDERR_FILENO);
     }
-    limit_child(path);
-    bb_mat_child(pipe, path, x, y);
+    if (bb_mat_load(pipe)) {
+        limit_child(path);
+        bb_mat_child(pipe, path, x, y);
+    }
     _exit(0);
 }
 

@@ -2,13 +2,15 @@
  *
  * libmatio and HDF5 print, abort and, on hostile files, crash. They run in a child
  * process without stdout and stderr, which writes plain records into a pipe; the parent
- * trusts no record. Order: START, then X{1}, Y{1}, X{2}, ... as DENSE or SPARSE, END;
- * or at any place FAILED. */
+ * trusts no record. Only the child loads the libraries: the parent, which may be somebody
+ * else's program, is left without them. Order: START, then X{1}, Y{1}, X{2}, ... as DENSE
+ * or SPARSE, END; or at any place FAILED. */
 #ifndef BB_DATA_MAT_H
 #define BB_DATA_MAT_H
 
 #include "data/read.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -18,15 +20,18 @@ enum {
     BB_MAT_SPARSE, /* followed by columns + 1 offsets, `entries` row numbers (uint32_t
                       both) and `entries` doubles: compressed columns */
     BB_MAT_END,
-    BB_MAT_FAILED /* followed by `rows` bytes of a message, `columns` is the bb_status
-                   */
+    BB_MAT_FAILED /* followed by `rows` bytes of a message; `columns` is BB_EDATA, or
+                     BB_EIO where there is no libmatio */
 };
 
 typedef struct bb_mat_record {
     uint64_t kind, rows, columns, entries;
 } bb_mat_record;
 
-/* The child: reads the cell arrays x and y of a file and writes records to `pipe`.
+/* The child: loads libmatio, or tells why not to `pipe`. */
+BB_MUST_CHECK bool bb_mat_load(int pipe);
+
+/* The child, then: reads the cell arrays x and y of a file and writes records to `pipe`.
  * Nothing it allocates is freed: it ends with the process. */
 void bb_mat_child(int pipe, const char *path, const char *x, const char *y);
 

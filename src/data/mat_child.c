@@ -1,4 +1,4 @@
-#include "base/status.h"
+#include "base/part.h"
 #include "data/mat.h"
 
 #include <matio.h>
@@ -9,6 +9,12 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+static struct {
+    __typeof__(Mat_Open) *open;
+    __typeof__(Mat_GetDir) *directory;
+    __typeof__(Mat_VarRead) *read;
+} matio;
 
 typedef struct source {
     int pipe;
@@ -152,7 +158,7 @@ static void fail_variable(const source *s, mat_t *file, const char *name,
                           const char *option) {
     char all[300] = "";
     size_t count = 0, used = 0;
-    char *const *const there = Mat_GetDir(file, &count);
+    char *const *const there = matio.directory(file, &count);
     for (size_t i = 0; there && i < count; i++) {
         if (strcmp(there[i], name) == 0) {
             send_failure(s, BB_EDATA, "the variable \"%s\" is damaged", name);
@@ -168,7 +174,7 @@ static void fail_variable(const source *s, mat_t *file, const char *name,
 
 static matvar_t *read_cells(const source *s, mat_t *file, const char *name,
                             const char *option) {
-    matvar_t *const array = Mat_VarRead(file, name);
+    matvar_t *const array = matio.read(file, name);
     if (!array) {
         fail_variable(s, file, name, option);
         return NULL;
@@ -187,9 +193,17 @@ static size_t cells_of(const matvar_t *array) {
                : 0;
 }
 
+bool bb_mat_load(int pipe) {
+    static const char *const names[] = {"Mat_Open", "Mat_GetDir", "Mat_VarRead", NULL};
+    static const bb_part part = {"MATLAB files", BB_MATIO_LIBRARY, BB_MATIO_PACKAGE,
+                                 names};
+    if (!bb_part_load(&part, &matio)) return true;
+    return send_failure(&(source){.pipe = pipe}, BB_EIO, "%s", bb_last_error());
+}
+
 void bb_mat_child(int pipe, const char *path, const char *x, const char *y) {
     const source s = {pipe, path};
-    mat_t *const file = Mat_Open(path, MAT_ACC_RDONLY);
+    mat_t *const file = matio.open(path, MAT_ACC_RDONLY);
     if (!file) {
         send_failure(&s, BB_EDATA, "the file is no MATLAB file, or damaged");
         return;

@@ -45,13 +45,13 @@ static bb_status open_lane(const bb_program *p, bb_net_lane *lane) {
         status = bb_allocate(&lane->argument, p->steps, sizeof *lane->argument,
                              "a network's lane");
     if (!status)
-        status = bb_dnnl_check(
-            dnnl_stream_create(&lane->stream, p->engine, dnnl_stream_default_flags),
-            "a stream");
+        status = bb_dnnl_check(bb_onednn.stream_create(&lane->stream, p->engine,
+                                                       dnnl_stream_default_flags),
+                               "a stream");
     for (size_t k = 0; k < p->slots && !status; k++)
-        status = bb_dnnl_check(dnnl_memory_create(&lane->memory[k], &p->slot[k].shape,
-                                                  p->engine,
-                                                  lane->block + p->slot[k].offset),
+        status = bb_dnnl_check(bb_onednn.memory_create(&lane->memory[k],
+                                                       &p->slot[k].shape, p->engine,
+                                                       lane->block + p->slot[k].offset),
                                "a lane's memory");
     if (status) return status;
     for (size_t k = 0; k < p->steps; k++)
@@ -63,8 +63,8 @@ static bb_status open_lane(const bb_program *p, bb_net_lane *lane) {
 
 static void close_lane(const bb_program *p, bb_net_lane *lane) {
     for (size_t k = 0; lane->memory && k < p->slots; k++)
-        (void)dnnl_memory_destroy(lane->memory[k]);
-    (void)dnnl_stream_destroy(lane->stream);
+        (void)bb_onednn.memory_destroy(lane->memory[k]);
+    (void)bb_onednn.stream_destroy(lane->stream);
     free(lane->argument);
     free(lane->memory);
     free(lane->block);
@@ -74,7 +74,8 @@ bb_status bb_net_open(bb_net **net, const char *layers, bb_image input, size_t b
                       size_t lanes) {
     bb_net *made = NULL;
     if (!lanes) return bb_fail(BB_EUSAGE, "network: expected 1 or more lanes, found 0");
-    bb_status status = bb_allocate(&made, 1, sizeof *made, "network");
+    bb_status status = bb_onednn_load();
+    if (!status) status = bb_allocate(&made, 1, sizeof *made, "network");
     if (status) return status;
     bb_program *p = &made->program;
     const int before = one_thread();
@@ -251,8 +252,8 @@ static bool run(const bb_net *net, bb_net_lane *lane, size_t first, size_t last)
     for (size_t k = first; k < last && !status; k++) {
         const bb_net_step *s = &net->program.step[k];
         if (s->kind == BB_STEP_PRIMITIVE)
-            status = dnnl_primitive_execute(s->primitive, lane->stream, s->arguments,
-                                            lane->argument[k]);
+            status = bb_onednn.primitive_execute(s->primitive, lane->stream,
+                                                 s->arguments, lane->argument[k]);
         else
             run_own(net, lane, s);
     }

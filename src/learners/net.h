@@ -32,9 +32,10 @@ typedef struct bb_net_lane bb_net_lane;
 
 /* Makes the network for batches of up to `batch` images, for `lanes` threads at once;
  * all memory and all oneDNN primitives are made here (milliseconds; the first of a
- * process 0.1 s). BB_EUSAGE says which layer is wrong, what was expected and found: at
- * most 32 layers, and 2^28 numbers in what a batch makes of it and in its weights.
- * BB_ENOMEM; a failure of oneDNN is BB_ENUMERIC with its status. *net is written on
+ * process, which loads oneDNN, 0.1 s). Several threads may do so at once. BB_EUSAGE says
+ * which layer is wrong, what was expected and found: at most 32 layers, and 2^28 numbers
+ * in what a batch makes of it and in its weights. BB_ENOMEM; a failure of oneDNN is
+ * BB_ENUMERIC with its status; BB_EIO: it is not on this machine. *net is written on
  * success only. */
 BB_MUST_CHECK bb_status bb_net_open(bb_net **net, const char *layers, bb_image input,
                                     size_t batch, size_t lanes);

@@ -29,14 +29,14 @@ static shape *shape_of(const bb_program *p, size_t slot) {
 static shape shape_by(int dimensions, const dnnl_dims_t size, dnnl_format_tag_t tag) {
     shape made = {0};
     const dnnl_status_t status =
-        dnnl_memory_desc_init_by_tag(&made, dimensions, size, dnnl_f32, tag);
+        bb_onednn.memory_desc_init_by_tag(&made, dimensions, size, dnnl_f32, tag);
     assert(!status);
     (void)status;
     return made;
 }
 
 static shape shape_queried(const_dnnl_primitive_desc_t pd, dnnl_query_t what) {
-    return *dnnl_primitive_desc_query_md(pd, what, 0);
+    return *bb_onednn.primitive_desc_query_md(pd, what, 0);
 }
 
 /* Appends the primitive with its scratchpad. */
@@ -45,13 +45,13 @@ static bb_status add_step(bb_program *p, const_dnnl_primitive_desc_t pd, int arg
     assert(p->steps < p->layers * STEPS_EACH && arguments < BB_ARGUMENTS);
     bb_net_step *s = &p->step[p->steps];
     const shape scratch = shape_queried(pd, dnnl_query_scratchpad_md);
-    const bb_status status = bb_dnnl_check(dnnl_primitive_create(&s->primitive, pd),
-                                           "dnnl_primitive_create");
+    const bb_status status = bb_dnnl_check(
+        bb_onednn.primitive_create(&s->primitive, pd), "dnnl_primitive_create");
     if (status) return status;
     p->steps++;
     memcpy(s->argument, given, (size_t)arguments * sizeof *given);
     s->arguments = arguments;
-    if (dnnl_memory_desc_get_size(&scratch) > 0) {
+    if (bb_onednn.memory_desc_get_size(&scratch) > 0) {
         const size_t slot = add_slot(p, &scratch);
         p->slot[slot].scratch = true;
         s->argument[s->arguments++] = (bb_argument){DNNL_ARG_SCRATCHPAD, slot};
@@ -64,20 +64,21 @@ static bb_status add_reorder(bb_program *p, size_t from, size_t to) {
     dnnl_primitive_desc_t pd = NULL;
     if (from == to) return BB_OK;
     bb_status status = bb_dnnl_check(
-        dnnl_reorder_primitive_desc_create(&pd, shape_of(p, from), p->engine,
-                                           shape_of(p, to), p->engine, p->attr),
+        bb_onednn.reorder_primitive_desc_create(&pd, shape_of(p, from), p->engine,
+                                                shape_of(p, to), p->engine, p->attr),
         "a reorder's description");
     if (!status)
         status = add_step(p, pd, 2,
                           (bb_argument[]){{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}});
-    (void)dnnl_primitive_desc_destroy(pd);
+    (void)bb_onednn.primitive_desc_destroy(pd);
     return status;
 }
 
 /* The slot `plain` if it has the wanted shape, else a new one. */
 static size_t same_or_new(bb_program *p, size_t plain, shape wanted) {
-    return dnnl_memory_desc_equal(&wanted, shape_of(p, plain)) ? plain
-                                                               : add_slot(p, &wanted);
+    return bb_onednn.memory_desc_equal(&wanted, shape_of(p, plain))
+               ? plain
+               : add_slot(p, &wanted);
 }
 
 /* Every description begins with its kind, so that one function takes them all. */
@@ -91,7 +92,7 @@ static bb_status choose(bb_program *p, dnnl_status_t made, const description *d,
                         const_dnnl_primitive_attr_t attr,
                         const_dnnl_primitive_desc_t hint, const char *what,
                         dnnl_primitive_desc_t *pd) {
-    if (!made) made = dnnl_primitive_desc_create(pd, d, attr, p->engine, hint);
+    if (!made) made = bb_onednn.primitive_desc_create(pd, d, attr, p->engine, hint);
     return bb_dnnl_check(made, what);
 }
 
@@ -132,11 +133,11 @@ static bb_status forward_unit(bb_program *p, size_t l, size_t below) {
     description d;
     const dnnl_status_t made =
         layer->kind == BB_LAYER_CONV
-            ? dnnl_convolution_forward_desc_init(&d.conv, dnnl_forward_training, direct,
-                                                 in, &u.kernel, &u.bias, &u.out, ones,
-                                                 none, none)
-            : dnnl_inner_product_forward_desc_init(&d.dense, dnnl_forward_training, in,
-                                                   &u.kernel, &u.bias, &u.out);
+            ? bb_onednn.convolution_forward_desc_init(&d.conv, dnnl_forward_training,
+                                                      direct, in, &u.kernel, &u.bias,
+                                                      &u.out, ones, none, none)
+            : bb_onednn.inner_product_forward_desc_init(&d.dense, dnnl_forward_training,
+                                                        in, &u.kernel, &u.bias, &u.out);
     bb_status status = choose(p, made, &d, l + 1 == p->layers ? p->attr : p->relu_attr,
                               NULL, "the description of a layer", &s->forward);
     if (status) return status;
@@ -175,10 +176,10 @@ static bb_status back_weights(bb_program *p, size_t l, size_t below) {
     description d;
     const dnnl_status_t made =
         layer->kind == BB_LAYER_CONV
-            ? dnnl_convolution_backward_weights_desc_init(
+            ? bb_onednn.convolution_backward_weights_desc_init(
                   &d.conv, direct, in, &u.kernel, &u.bias, out, ones, none, none)
-            : dnnl_inner_product_backward_weights_desc_init(&d.dense, in, &u.kernel,
-                                                            &u.bias, out);
+            : bb_onednn.inner_product_backward_weights_desc_init(
+                  &d.dense, in, &u.kernel, &u.bias, out);
     bb_status status = choose(p, made, &d, p->attr, s->forward,
                               "the description of a derivative by weights", &pd);
     if (status) goto done;
@@ -193,7 +194,7 @@ static bb_status back_weights(bb_program *p, size_t l, size_t below) {
                                       {DNNL_ARG_DIFF_BIAS, s->bias_derivative}});
     if (!status) status = add_reorder(p, weights, s->weights_derivative);
 done:
-    (void)dnnl_primitive_desc_destroy(pd);
+    (void)bb_onednn.primitive_desc_destroy(pd);
     return status;
 }
 
@@ -209,15 +210,16 @@ static bb_status back_unit(bb_program *p, size_t l, size_t below,
     description d;
     const dnnl_status_t made =
         layer->kind == BB_LAYER_CONV
-            ? dnnl_convolution_backward_data_desc_init(&d.conv, direct, in, &u.kernel,
-                                                       out, ones, none, none)
-            : dnnl_inner_product_backward_data_desc_init(&d.dense, in, &u.kernel, out);
+            ? bb_onednn.convolution_backward_data_desc_init(
+                  &d.conv, direct, in, &u.kernel, out, ones, none, none)
+            : bb_onednn.inner_product_backward_data_desc_init(&d.dense, in, &u.kernel,
+                                                              out);
     bb_status status = choose(p, made, &d, p->attr, s->forward,
                               "the description of a derivative by data", &pd);
     if (status) goto done;
     const shape wanted = shape_queried(pd, dnnl_query_weights_md);
     size_t weights = s->ordered;
-    if (!dnnl_memory_desc_equal(&wanted, shape_of(p, weights))) {
+    if (!bb_onednn.memory_desc_equal(&wanted, shape_of(p, weights))) {
         weights = same_or_new(p, s->weights, wanted);
         status = add_reorder(p, s->weights, weights);
     }
@@ -232,7 +234,7 @@ static bb_status back_unit(bb_program *p, size_t l, size_t below,
                                         .below = below,
                                         .below_derivative = below_derivative};
 done:
-    (void)dnnl_primitive_desc_destroy(pd);
+    (void)bb_onednn.primitive_desc_destroy(pd);
     return status;
 }
 
@@ -291,7 +293,7 @@ static size_t aligned(size_t bytes) {
 static void place_slots(bb_program *p) {
     size_t scratch = 0, at = 0;
     for (size_t k = 0; k < p->slots; k++) {
-        const size_t size = aligned(dnnl_memory_desc_get_size(&p->slot[k].shape));
+        const size_t size = aligned(bb_onednn.memory_desc_get_size(&p->slot[k].shape));
         if (p->slot[k].scratch) {
             scratch = size > scratch ? size : scratch;
             continue;
@@ -306,17 +308,17 @@ static void place_slots(bb_program *p) {
 
 static bb_status open_attributes(bb_program *p) {
     dnnl_post_ops_t relu = NULL;
-    dnnl_status_t status = dnnl_primitive_attr_create(&p->attr);
+    dnnl_status_t status = bb_onednn.primitive_attr_create(&p->attr);
     if (!status)
-        status =
-            dnnl_primitive_attr_set_scratchpad_mode(p->attr, dnnl_scratchpad_mode_user);
-    if (!status) status = dnnl_primitive_attr_clone(&p->relu_attr, p->attr);
-    if (!status) status = dnnl_post_ops_create(&relu);
+        status = bb_onednn.primitive_attr_set_scratchpad_mode(
+            p->attr, dnnl_scratchpad_mode_user);
+    if (!status) status = bb_onednn.primitive_attr_clone(&p->relu_attr, p->attr);
+    if (!status) status = bb_onednn.post_ops_create(&relu);
     if (!status)
-        status =
-            dnnl_post_ops_append_eltwise(relu, 1.0f, dnnl_eltwise_relu, 0.0f, 0.0f);
-    if (!status) status = dnnl_primitive_attr_set_post_ops(p->relu_attr, relu);
-    (void)dnnl_post_ops_destroy(relu);
+        status = bb_onednn.post_ops_append_eltwise(relu, 1.0f, dnnl_eltwise_relu, 0.0f,
+                                                   0.0f);
+    if (!status) status = bb_onednn.primitive_attr_set_post_ops(p->relu_attr, relu);
+    (void)bb_onednn.post_ops_destroy(relu);
     return bb_dnnl_check(status, "its attributes");
 }
 
@@ -326,7 +328,8 @@ bb_status bb_program_open(bb_program *p) {
     if (status) return status;
     status = bb_allocate(&p->step, p->layers * STEPS_EACH, sizeof *p->step, "network");
     if (status) return status;
-    status = bb_dnnl_check(dnnl_engine_create(&p->engine, dnnl_cpu, 0), "its engine");
+    status =
+        bb_dnnl_check(bb_onednn.engine_create(&p->engine, dnnl_cpu, 0), "its engine");
     if (!status) status = open_attributes(p);
     if (!status) status = add_forward(p);
     if (!status) status = add_backward(p);
@@ -336,12 +339,12 @@ bb_status bb_program_open(bb_program *p) {
 
 void bb_program_close(bb_program *p) {
     for (size_t k = 0; k < p->steps; k++)
-        (void)dnnl_primitive_destroy(p->step[k].primitive);
+        (void)bb_onednn.primitive_destroy(p->step[k].primitive);
     for (size_t l = 0; l < p->layers; l++)
-        (void)dnnl_primitive_desc_destroy(p->stage[l].forward);
-    (void)dnnl_primitive_attr_destroy(p->relu_attr);
-    (void)dnnl_primitive_attr_destroy(p->attr);
-    (void)dnnl_engine_destroy(p->engine);
+        (void)bb_onednn.primitive_desc_destroy(p->stage[l].forward);
+    (void)bb_onednn.primitive_attr_destroy(p->relu_attr);
+    (void)bb_onednn.primitive_attr_destroy(p->attr);
+    (void)bb_onednn.engine_destroy(p->engine);
     free(p->step);
     free(p->slot);
 }

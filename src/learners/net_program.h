@@ -1,5 +1,4 @@
-/* net_program.h - a network as a list of oneDNN primitives; used by net.c only, and the
- * only file that includes oneDNN.
+/* net_program.h - a network as a list of oneDNN primitives; used by net.c only.
  *
  * A program is a list of steps, whose arguments are slots: arrays that every lane has
  * once. Forward runs the first steps, backward the others. What is between layers lies
@@ -11,12 +10,9 @@
 #define BB_LEARNERS_NET_PROGRAM_H
 
 #include "learners/net_layers.h"
-
-#include <dnnl.h>
+#include "learners/net_onednn.h"
 
 #include <stdbool.h>
-
-_Static_assert(DNNL_VERSION_MAJOR == 2, "oneDNN 3 has other descriptors");
 
 enum { BB_ARGUMENTS = 5 }; /* most of a step */
 
@@ -67,8 +63,9 @@ typedef struct bb_program {
     dnnl_primitive_attr_t attr, relu_attr;
 } bb_program;
 
-/* Fills in the rest of a program with batch and layers set; the caller's OpenMP must
- * say one thread. After a failure bb_program_close takes what there is. */
+/* Fills in the rest of a program with batch and layers set, after bb_onednn_load; the
+ * caller's OpenMP must say one thread. After a failure bb_program_close takes what
+ * there is. */
 BB_MUST_CHECK bb_status bb_program_open(bb_program *p);
 void bb_program_close(bb_program *p);
 
