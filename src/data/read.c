@@ -44,8 +44,14 @@ static bool parse_image(const char *text, size_t size[3]) {
     }
 }
 
+static bb_status bad_image(const char *text) {
+    return bb_fail(BB_EUSAGE,
+                   "--image expects HxW or HxWxC, such as 28x28x1, got \"%s\"", text);
+}
+
 static bb_status check_options(const char *path, const bb_read_options *o,
-                               bb_format format, size_t image[3]) {
+                               bb_format format) {
+    size_t image[3];
     if ((o->labels || o->tasks) && format != BB_FORMAT_IDX)
         return bb_fail(BB_EUSAGE,
                        "%s: --labels and --tasks are for IDX files (--format idx)",
@@ -61,24 +67,21 @@ static bb_status check_options(const char *path, const bb_read_options *o,
     if (o->multilabel && o->outputs > BB_MOST_CLASSES)
         return bb_fail(BB_EUSAGE, "at most %d labels can be told apart, got %zu",
                        BB_MOST_CLASSES, o->outputs);
-    if (o->image && !parse_image(o->image, image))
-        return bb_fail(BB_EUSAGE,
-                       "--image expects HxW or HxWxC, such as 28x28x1, got \"%s\"",
-                       o->image);
-    return BB_OK;
+    return o->image && !parse_image(o->image, image) ? bad_image(o->image) : BB_OK;
 }
 
-/* Gives rows the shape that is asked for. */
-static bb_status shape_images(const char *path, const size_t image[3],
-                              bb_dataset *data) {
-    const double pixels = (double)image[0] * (double)image[1] * (double)image[2];
-    data->height = image[0];
-    data->width = image[1];
-    data->channels = image[2];
-    if (pixels == (double)data->features) return BB_OK;
-    return bb_fail(BB_EDATA,
-                   "%s: --image expected %zu*%zu*%zu = %.0f columns, found %zu", path,
-                   image[0], image[1], image[2], pixels, data->features);
+bb_status bb_read_image(const char *image, bb_dataset *data) {
+    size_t size[3];
+    if (!parse_image(image, size)) return bad_image(image);
+    const double pixels = (double)size[0] * (double)size[1] * (double)size[2];
+    if (pixels != (double)data->features)
+        return bb_fail(BB_EDATA,
+                       "%s: --image expected %zu*%zu*%zu = %.0f columns, found %zu",
+                       data->source, size[0], size[1], size[2], pixels, data->features);
+    data->height = size[0];
+    data->width = size[1];
+    data->channels = size[2];
+    return BB_OK;
 }
 
 static bool begins_with(const bb_text *text, const char *magic, size_t length) {
@@ -123,11 +126,10 @@ bb_status bb_read(const char *path, const bb_read_options *options, bb_dataset *
     if (format == BB_FORMAT_AUTO) format = format_of_name(path);
     if (format == BB_FORMAT_AUTO) format = format_of_bytes(&text);
     bb_dataset data = {0};
-    size_t image[3] = {0};
-    status = check_options(path, o, format, image);
+    status = check_options(path, o, format);
     if (!status) status = read_as(format, path, &text, o, &data);
     bb_text_close(&text);
-    if (!status && o->image) status = shape_images(path, image, &data);
+    if (!status && o->image) status = bb_read_image(o->image, &data);
     if (status)
         bb_dataset_free(&data);
     else

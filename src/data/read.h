@@ -70,5 +70,7 @@ typedef struct bb_read_options {
  * CSV, LIBSVM, LEAF and IDX may be compressed by gzip, whatever their name. */
 BB_MUST_CHECK bb_status bb_read(const char *path, const bb_read_options *options,
                                 bb_dataset *out);
+/* What bb_read does for its option `image`, for rows that first lose a column. */
+BB_MUST_CHECK bb_status bb_read_image(const char *image, bb_dataset *data);
 
 #endif

@@ -32,6 +32,7 @@ static bb_status read_rows(const bb_resolved *c, size_t *outputs, const char *pa
     const bb_loss loss = c->run.pub.loss;
     bb_read_options format = bb_population_format(o);
     format.public_shape = bb_mechanism_is_noisy(c->run.mechanism);
+    if (o->cluster) format.image = NULL; /* a column that is no pixel is still there */
     bb_dataset data = {0};
     if (path == o->test) format.labels = format.tasks = NULL; /* those are the data's */
     if (*outputs) format.outputs = *outputs;
@@ -51,6 +52,11 @@ static bb_status read_rows(const bb_resolved *c, size_t *outputs, const char *pa
     return status;
 }
 
+/* The shape of images whose column of clusters is gone. */
+static bb_status shape(const bb_train_options *o, bb_dataset *data) {
+    return o->cluster && o->image ? bb_read_image(o->image, data) : BB_OK;
+}
+
 /* Test rows from a file of their own, with the tasks and features of the training rows.
  */
 static bb_status read_test(bb_population *p, const bb_resolved *c,
@@ -60,6 +66,7 @@ static bb_status read_test(bb_population *p, const bb_resolved *c,
     bb_status status = read_rows(c, &p->outputs, o->test, &data);
     p->dropped += data.dropped;
     if (!status && o->cluster) status = bb_clusters_drop(&data, o->cluster);
+    if (!status) status = shape(o, &data);
     if (!status)
         status = bb_dataset_match(&data, train->tasks, train->task_name,
                                   train->features, train->feature_name, test);
@@ -76,6 +83,7 @@ static bb_status read_parts(bb_population *p, const bb_resolved *c, const char *
     if (!status && o->cluster)
         status = bb_clusters_take(&read, o->cluster, (size_t)o->clusters, &p->cluster,
                                   &p->clusters);
+    if (!status) status = shape(o, &read);
     if (!status && !o->test)
         status = bb_split(&read, o->train_fraction, o->split_seed, train, test, NULL);
     if (!status && o->test) {
