@@ -10,13 +10,16 @@
 /* Sets keep[] of one task's n rows that train. */
 static bb_status draw(bb_random *random, uint64_t seed, const char *task, size_t n,
                       double fraction, size_t *order, unsigned char *keep) {
-    if (n == 0) return BB_OK;
+    const double share = rint(fraction * (double)n);
+    const size_t training = share < 1 ? 1 : (size_t)share;
+    if (training >= n) { /* nothing is drawn */
+        memset(keep, 1, n);
+        return BB_OK;
+    }
     uint64_t key;
     bb_status status = bb_random_key(task, &key);
     if (!status) status = bb_random_restart(random, seed, BB_FOR_SPLIT, key, 0);
     if (status) return status;
-    const double share = rint(fraction * (double)n);
-    const size_t training = share < 1 ? 1 : (size_t)share;
     for (size_t j = 0; j < n; j++) order[j] = j;
     bb_random_shuffle(random, order, n);
     for (size_t j = 0; j < training; j++) keep[order[j]] = 1;
