@@ -8,16 +8,17 @@ static bool python_is_there(void) {
 }
 
 /* Three columns of very different size, one of them with values outside its range and
- * one that never changes. */
+ * one that never changes; and the public group of the task, which is no feature. */
 static void make_rows(const char *path, int from, int to, bool labels) {
     FILE *file = fopen(path, "w");
     assert_non_null(file);
-    fputs("year,who,score,dose,one\n", file);
+    fputs("year,who,score,group,dose,one\n", file);
     for (int j = from; j < to; j++) {
+        const int task = j * 8 % 35;
         const double year = 1990.0 + 30.0 * sin(j * 1.7), dose = 0.02 * cos(j * 0.9);
         const double y = 24.0 + 0.2 * (year - 1990.0) + 40.0 * dose + sin(j * 7.1);
-        fprintf(file, "%.6f,\"t, %d\",%.6f,%.6f,3\n", year, j * 8 % 35,
-                labels ? (double)(y > 24.0) : y, dose);
+        fprintf(file, "%.6f,\"t, %d\",%.6f,%d,%.6f,3\n", year, task,
+                labels ? (double)(y > 24.0) : y, task % 3, dose);
     }
     fclose(file);
     cli_write("ranges.json", "{\"target\": [10, 40], \"columns\": {\"year\": [1965, "
@@ -35,7 +36,53 @@ static void expect_python(const char *data, int runs) {
     if (system(command)) fail_msg("%s", command);
 }
 
-static void every_run_predicts_from_its_file(const char *const *method, size_t methods,
+/* Methods and what they are told, ended by NULL. */
+static const char *const squared[] = {
+    "stl",
+    "mtl-trace --set tolerance=1e-3",
+    "mtl-l21 --set tolerance=1e-3",
+    "mtl-mtrl --set tolerance=1e-3",
+    "mp-lowrank --epsilon 2 --rounds 3",
+    "mp-groupsparse --epsilon 2 --rounds 3",
+    "mp-lrsp --epsilon 2 --rounds 3",
+    "fedavg --epsilon 2 --rounds 2",
+    "fedprox --epsilon 2 --rounds 2",
+    "pmtl --epsilon 2 --rounds 2",
+    "pmtl-clusters --epsilon 2 --rounds 2 --cluster group --clusters 3",
+    "ppsgd --epsilon 2 --rounds 2",
+    "dp-aggr --epsilon 2",
+    "dp-mtrl --epsilon 2",
+    "mp-prior --epsilon 2",
+    "fedavg --epsilon 2 --rounds 2 --finetune vanilla",
+    NULL};
+static const char *const logistic[] = {
+    "stl",
+    "mp-lowrank --epsilon 2 --rounds 3",
+    "dp-aggr --epsilon 2",
+    "mp-centre --epsilon 2",
+    "pmtl-clusters --epsilon 2 --rounds 2 --cluster group --clusters 3",
+    NULL};
+/* What protects single rows does not go with z-scores. */
+static const char *const rows_alone[] = {"mp-instance --epsilon 2 --rounds 3", NULL};
+
+/* Runs that learn from train.csv, named p0, p1, ...; how many there are now. */
+static int train_with(const char *const *method, const char *loss,
+                      const char *const *steps, int runs) {
+    for (; *method; method++)
+        for (size_t s = 0; steps[s]; s++, runs++) {
+            const bool grouped = strstr(*method, "--cluster");
+            cli_result r =
+                cli("train train.csv --task who --target score --loss %s "
+                    "--method %s %s %s -o p%d",
+                    loss, *method, grouped ? "" : "--ignore group", steps[s], runs);
+            if (r.code) fail_msg("%s %s: %s", *method, steps[s], r.err);
+            cli_free(&r);
+            cli_ok("predict p%d new.csv -o p%d.out", runs, runs);
+        }
+    return runs;
+}
+
+static void every_run_predicts_from_its_file(const char *const *method,
                                              const char *loss) {
     static const char *const steps[] = {
         "",
@@ -46,74 +93,61 @@ static void every_run_predicts_from_its_file(const char *const *method, size_t m
         "--scale ranges.json --no-intercept",
         "--scale ranges.json --standardize task",
         "--scale ranges.json --standardize unit-rows",
+        NULL,
     };
     if (!python_is_there()) skip();
     make_rows("train.csv", 0, 300, *loss == 'l');
     make_rows("new.csv", 300, 400, false);
-    int runs = 0;
-    for (size_t m = 0; m < methods; m++)
-        for (size_t s = 0; s < sizeof steps / sizeof *steps; s++, runs++) {
-            cli_result r = cli("train train.csv --task who --target score --loss %s "
-                               "--method %s %s -o p%d",
-                               loss, method[m], steps[s], runs);
-            if (r.code) fail_msg("%s %s: %s", method[m], steps[s], r.err);
-            cli_free(&r);
-            cli_ok("predict p%d new.csv -o p%d.out", runs, runs);
-        }
-    expect_python("new.csv", runs);
+    expect_python("new.csv", train_with(method, loss, steps, 0));
     assert_int_equal(system("rm -r p*"), 0);
 }
 
 static void squared_models_predict_from_their_file(void **state) {
     (void)state;
-    static const char *const method[] = {
-        "stl",
-        "mtl-trace --set tolerance=1e-3",
-        "mtl-l21 --set tolerance=1e-3",
-        "mtl-mtrl --set tolerance=1e-3",
-        "mp-lowrank --epsilon 2 --rounds 3",
-        "mp-groupsparse --epsilon 2 --rounds 3",
-        "mp-lrsp --epsilon 2 --rounds 3",
-        "fedavg --epsilon 2 --rounds 2",
-        "fedprox --epsilon 2 --rounds 2",
-        "pmtl --epsilon 2 --rounds 2",
-        "ppsgd --epsilon 2 --rounds 2",
-        "dp-aggr --epsilon 2",
-        "dp-mtrl --epsilon 2",
-        "mp-prior --epsilon 2",
-        "fedavg --epsilon 2 --rounds 2 --finetune vanilla",
-    };
-    every_run_predicts_from_its_file(method, sizeof method / sizeof *method, "squared");
+    every_run_predicts_from_its_file(squared, "squared");
 }
 
 static void logistic_models_predict_from_their_file(void **state) {
     (void)state;
-    static const char *const method[] = {"stl", "mp-lowrank --epsilon 2 --rounds 3",
-                                         "dp-aggr --epsilon 2",
-                                         "mp-centre --epsilon 2"};
-    every_run_predicts_from_its_file(method, sizeof method / sizeof *method,
-                                     "logistic");
+    every_run_predicts_from_its_file(logistic, "logistic");
 }
 
-/* What protects single rows does not go with z-scores. */
 static void row_private_models_predict_from_their_file(void **state) {
     (void)state;
     if (!python_is_there()) skip();
     make_rows("train.csv", 0, 300, false);
     make_rows("new.csv", 300, 400, false);
-    static const char *const steps[] = {"--standardize unit-rows",
-                                        "--scale ranges.json",
-                                        "--scale ranges.json --standardize unit-rows"};
-    for (int k = 0; k < 3; k++) {
-        cli_result r = cli("train train.csv --task who --target score --method "
-                           "mp-instance --rounds 3 --epsilon 2 %s -o p%d",
-                           steps[k], k);
-        if (r.code) fail_msg("%s: %s", steps[k], r.err);
-        cli_free(&r);
-        cli_ok("predict p%d new.csv -o p%d.out", k, k);
-    }
-    expect_python("new.csv", 3);
+    static const char *const steps[] = {
+        "--standardize unit-rows", "--scale ranges.json",
+        "--scale ranges.json --standardize unit-rows", NULL};
+    expect_python("new.csv", train_with(rows_alone, "squared", steps, 0));
     assert_int_equal(system("rm -r p*"), 0);
+}
+
+static bool is_among(const char *const *list, const char *name, size_t length) {
+    while (*list && (strncmp(*list, name, length) != 0 ||
+                     ((*list)[length] && (*list)[length] != ' ')))
+        list++;
+    return *list != NULL;
+}
+
+/* `billboard methods' begins a method in the first column: NAME (kind; losses). */
+static void no_method_is_forgotten(void **state) {
+    (void)state;
+    size_t methods = 0;
+    cli_result r = cli("methods");
+    for (const char *line = r.out; line && *line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        const size_t length = strcspn(line, " \n");
+        if (!length || strncmp(line + length, " (", 2) != 0) continue;
+        if (strncmp(line, "finetune ", 9) == 0) continue; /* after another one */
+        methods++;
+        if (!is_among(squared, line, length) && !is_among(logistic, line, length) &&
+            !is_among(rows_alone, line, length))
+            fail_msg("%.*s", (int)length, line);
+    }
+    assert_true(methods >= 17);
+    cli_free(&r);
 }
 
 /* -- export
@@ -132,8 +166,8 @@ static void a_task_gets_its_model_and_nothing_else(void **state) {
     (void)state;
     make_rows("train.csv", 0, 300, false);
     cli_result run =
-        cli("train train.csv --task who --target score --method mp-lowrank "
-            "--epsilon 2 --rounds 3 --scale ranges.json -o run");
+        cli("train train.csv --task who --target score --ignore group "
+            "--method mp-lowrank --epsilon 2 --rounds 3 --scale ranges.json -o run");
     assert_int_equal(run.code, 0);
     cli_free(&run);
     run = cli("export run --task 't, 7' -o mine");
@@ -221,6 +255,7 @@ int main(void) {
         cmocka_unit_test(squared_models_predict_from_their_file),
         cmocka_unit_test(logistic_models_predict_from_their_file),
         cmocka_unit_test(row_private_models_predict_from_their_file),
+        cmocka_unit_test(no_method_is_forgotten),
         cmocka_unit_test(a_task_gets_its_model_and_nothing_else),
         cmocka_unit_test(an_export_is_complete_or_not_there),
         cmocka_unit_test(an_export_of_several_outputs),

@@ -147,6 +147,41 @@ static void what_was_trained_predicts(void **state) {
     json_decref(j);
 }
 
+/* One task's network, alone with the public half: it answers as it does in the run. */
+static void an_export_predicts(void **state) {
+    (void)state;
+    make_world();
+    json_t *j = cli_json("train I.csv %s --method pmtl --mechanism none --rounds 3 "
+                         "--set clip=100 --set rate=.1 --set lambda=.1 --json --force "
+                         "-o whole",
+                         flags);
+    json_decref(j);
+    assert_int_equal(system("(head -1 I.test.csv; grep '^t7,' I.test.csv) >I7.csv"), 0);
+    cli_ok("predict whole I7.csv -o theirs.csv");
+    cli_result r = cli("export whole --task t7 -o mine");
+    assert_true(r.code == 0 && !*r.err);
+    cli_free(&r);
+    assert_int_equal(system("diff -r whole/public mine/public"), 0);
+    assert_true(cli_exists("mine/task/models.safetensors"));
+    assert_false(cli_exists("mine/operator"));
+    cli_ok("predict mine I7.csv -o own.csv");
+    assert_int_equal(system("cmp theirs.csv own.csv"), 0);
+    /* another task's network says something else */
+    r = cli("export whole --task t8 -o other");
+    cli_free(&r);
+    assert_int_equal(system("sed 's/^t7,/t8,/' I7.csv >I8.csv"), 0);
+    cli_ok("predict other I8.csv -o other.csv");
+    assert_int_equal(system("sed 's/^t8,/t7,/' other.csv | cmp -s - own.csv"), 256);
+    json_t *own = cli_json("evaluate mine I7.csv --json"),
+           *all = cli_json("evaluate whole I7.csv --json");
+    assert_close(cli_number(own, "test.accuracy"), cli_number(all, "test.accuracy"),
+                 0.0);
+    json_decref(own);
+    json_decref(all);
+    cli_fails(1, "t8", "predict mine I8.csv -o none.csv");
+    assert_int_equal(system("rm -r whole mine other"), 0);
+}
+
 static void refusals(void **state) {
     (void)state;
     make_world();
@@ -210,6 +245,7 @@ int main(void) {
         cmocka_unit_test(they_learn),
         cmocka_unit_test(threads_do_not_matter),
         cmocka_unit_test(what_was_trained_predicts),
+        cmocka_unit_test(an_export_predicts),
         cmocka_unit_test(refusals),
         cmocka_unit_test(noise_alone_is_seen),
         cmocka_unit_test(ctrl_c_at_home),
