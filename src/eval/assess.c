@@ -39,15 +39,19 @@ static void count(void *self, const bb_outputs *block) {
                      block->row + j, block->z + j * c->outputs);
 }
 
+static void take_tallies(const bb_tally *tally, bb_assessed *a) {
+    for (size_t i = 0; i < a->tasks; i++)
+        a->figure[i] = a->score[i] = bb_tally_figure(a->loss, &tally[i]);
+    a->metrics = bb_tally_metrics(a->loss, a->tasks, tally);
+}
+
 static bb_status assess_outputs(const bb_models *models, const bb_dataset *rows,
                                 const bb_engine *engine, bb_assessed *a) {
     counting c = {a->loss, models->outputs, rows, NULL};
     bb_status status =
         bb_allocate(&c.tally, rows->tasks, sizeof *c.tally, "the tasks' figures");
     if (!status) status = bb_models_outputs(models, rows, engine, count, &c);
-    for (size_t i = 0; i < rows->tasks && !status; i++)
-        a->figure[i] = a->score[i] = bb_tally_figure(a->loss, &c.tally[i]);
-    if (!status) a->metrics = bb_tally_metrics(a->loss, rows->tasks, c.tally);
+    if (!status) take_tallies(c.tally, a);
     free(c.tally);
     return status;
 }
@@ -85,6 +89,19 @@ bb_status bb_assess_predictions(bb_loss loss, const bb_dataset *rows,
     else
         *out = a;
     return status;
+}
+
+bb_status bb_assess_tallies(bb_loss loss, size_t tasks, const bb_tally *tally,
+                            bb_assessed *out) {
+    bb_assessed a;
+    const bb_status status = open_assessed(&a, loss, tasks);
+    if (status) {
+        bb_assessed_close(&a);
+        return status;
+    }
+    take_tallies(tally, &a);
+    *out = a;
+    return BB_OK;
 }
 
 void bb_assessed_close(bb_assessed *a) {

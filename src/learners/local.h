@@ -134,6 +134,21 @@ double bb_local_conjugate(const bb_local *local, const double *u, double t);
 BB_MUST_CHECK bb_status bb_local_ridge(const bb_local *local, double lambda,
                                        const double *centre, double *w, double *b,
                                        double *work);
+/* Linear models of several outputs (softmax, multilabel): minimises loss + lambda/2
+ * ||W||^2 from W = 0, by L-BFGS until the gradient is 1e-5 of the first one, a step gains
+ * less than 1e-11 of the value, or 200 steps are made. free_last: the outputs b of the last
+ * feature, a constant column, are not penalised but held by one more row, of zeros but
+ * for that column, that has every class in equal parts or every label by halves; so a
+ * class that never occurs keeps a finite b. w: local->length, start ignored; zero without
+ * rows. lambda > 0. work: bb_local_ridge_outputs_work doubles. */
+size_t bb_local_ridge_outputs_work(const bb_local *local);
+void bb_local_ridge_outputs(const bb_local *local, double lambda, bool free_last,
+                            double *w, double *work);
+/* z (count x outputs) <- the outputs for rows first .. first + count - 1; of networks,
+ * too. For problems of bb_local_open_outputs. work: bb_local_outputs_work doubles. */
+size_t bb_local_outputs_work(const bb_local *local);
+void bb_local_outputs(const bb_local *local, const double *w, size_t first,
+                      size_t count, double *z, double *work);
 /* Minimises loss + lambda ||w||_1 until the duality gap is at most tolerance times the
  * objective; *gap gets the certified absolute gap. Starts from (w, b); lambda > 0,
  * tolerance > 0. Coordinate descent on the Gram matrix (squared loss, where it is

@@ -1,6 +1,7 @@
 #include "train/baseline.h"
 
 #include "base/memory.h"
+#include "train/trial.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -21,10 +22,8 @@ bb_status bb_assessed_check(const bb_assessed *a) {
     return bb_fail(BB_ENUMERIC, "its predictions are not finite");
 }
 
-/* Assesses predictions, and takes their figures if they are finite. */
-static bb_status take(const bb_baseline_rows *rows, const double *prediction,
-                      bb_baseline *figures, bb_assessed *test) {
-    bb_status status = bb_assess_predictions(rows->loss, rows->test, prediction, test);
+/* Takes the figures of what was assessed, if they are finite. */
+static bb_status take(bb_status status, bb_baseline *figures, bb_assessed *test) {
     if (!status) status = bb_assessed_check(test);
     if (status) {
         bb_assessed_close(test);
@@ -35,7 +34,7 @@ static bb_status take(const bb_baseline_rows *rows, const double *prediction,
     return BB_OK;
 }
 
-/* -- ridge
+/* -- learning
  * ------------------------------------------------------------------------------ */
 
 /* Ways of preparing rows that are tried. */
@@ -44,22 +43,37 @@ static const bb_ridge_columns alone[] = {BB_COLUMNS_STANDARDIZED, BB_COLUMNS_AS_
 static const bb_ridge_columns for_all[] = {BB_COLUMNS_STANDARDIZED};
 static const bb_ridge_columns for_all_sparse[] = {BB_COLUMNS_AS_READ};
 
+static bb_status choose_ridge(const bb_crossval *c, bool pooled, bb_baseline *figures) {
+    const bb_ridge_columns *one = c->rows->x ? for_all : for_all_sparse;
+    bb_ridge best = {0};
+    const bb_status status = bb_crossval_ridge(
+        c, pooled ? 1 : sizeof alone / sizeof *alone, pooled ? one : alone, &best);
+    figures->lambda = best.penalty;
+    figures->columns = best.columns;
+    figures->edge = best.edge;
+    return status;
+}
+
 static bb_status choose(const bb_baseline_rows *rows, const bb_dataset *train,
-                        bool pooled, bb_ridge *best) {
+                        bool pooled, bb_baseline *figures) {
     unsigned char *fold = NULL;
-    const bb_ridge_columns *one = train->x ? for_all : for_all_sparse;
     bb_status status = bb_allocate(&fold, train->rows, 1, "the folds");
     if (!status) status = bb_crossval_folds(rows->train, rows->seed, fold);
+    const bb_crossval c = {.rows = train,
+                           .fold = fold,
+                           .what = rows->what,
+                           .seed = rows->seed,
+                           .engine = rows->engine,
+                           .stop = rows->stop};
     if (!status)
-        status = bb_crossval_ridge(
-            train, fold, rows->loss, pooled ? 1 : sizeof alone / sizeof *alone,
-            pooled ? one : alone, rows->engine, rows->stop, best);
+        status = rows->what.net ? bb_crossval_network(&c, &figures->recipe)
+                                : choose_ridge(&c, pooled, figures);
     free(fold);
     return status;
 }
 
 static bb_status fit_and_predict(const bb_baseline_rows *rows, const bb_dataset *train,
-                                 const bb_dataset *test, const bb_ridge *best,
+                                 const bb_dataset *test, const bb_baseline *chosen,
                                  double *prediction) {
     const size_t d = train->features;
     double *weight = NULL, *intercept = NULL;
@@ -69,7 +83,7 @@ static bb_status fit_and_predict(const bb_baseline_rows *rows, const bb_dataset 
         status =
             bb_allocate(&intercept, train->tasks, sizeof *intercept, "the baselines");
     if (!status)
-        status = bb_ridge_fit(train, rows->loss, best->columns, best->penalty,
+        status = bb_ridge_fit(train, rows->what.loss, chosen->columns, chosen->lambda,
                               rows->engine, weight, intercept);
     if (!status) bb_predict_rows(test, d, weight, intercept, prediction);
     free(weight);
@@ -77,28 +91,55 @@ static bb_status fit_and_predict(const bb_baseline_rows *rows, const bb_dataset 
     return status;
 }
 
-bb_status bb_baseline_ridge(const bb_baseline_rows *rows, bool pooled,
-                            bb_baseline *figures, bb_assessed *test) {
+static bb_status assess_ridge(const bb_baseline_rows *rows, const bb_dataset *train,
+                              const bb_dataset *other, const bb_baseline *chosen,
+                              bb_assessed *test) {
+    double *prediction = NULL;
+    bb_status status =
+        bb_allocate(&prediction, other->rows, sizeof *prediction, "the predictions");
+    if (!status) status = fit_and_predict(rows, train, other, chosen, prediction);
+    if (!status)
+        status = bb_assess_predictions(rows->what.loss, rows->test, prediction, test);
+    free(prediction);
+    return status;
+}
+
+/* Several outputs, and networks. */
+static bb_status assess_trial(const bb_baseline_rows *rows, const bb_dataset *train,
+                              const bb_dataset *other, const bb_baseline *chosen,
+                              bb_assessed *test) {
+    const bool net = rows->what.net;
+    const bb_trial trial = {.kept = train,
+                            .out = other,
+                            .what = &rows->what,
+                            .columns = chosen->columns,
+                            .count = 1,
+                            .value = net ? &chosen->recipe.rate : &chosen->lambda,
+                            .stages = 1,
+                            .epochs = net ? &chosen->recipe.epochs : NULL,
+                            .seed = rows->seed,
+                            .engine = rows->engine,
+                            .stop = rows->stop};
+    return bb_trial_assess(&trial, rows->test, test);
+}
+
+bb_status bb_baseline_learnt(const bb_baseline_rows *rows, bool pooled,
+                             bb_baseline *figures, bb_assessed *test) {
     size_t first[2], test_first[2];
     bb_dataset train = *rows->train, other = *rows->test;
-    bb_ridge best = {0};
-    double *prediction = NULL;
+    bb_baseline chosen = {.lambda = NAN};
     if (pooled) {
         train = bb_dataset_as_one(rows->train, first);
         other = bb_dataset_as_one(rows->test, test_first);
     }
-    bb_status status = choose(rows, &train, pooled, &best);
+    bb_status status = choose(rows, &train, pooled, &chosen);
     if (!status)
-        status =
-            bb_allocate(&prediction, other.rows, sizeof *prediction, "the predictions");
-    if (!status) status = fit_and_predict(rows, &train, &other, &best, prediction);
-    if (!status) status = take(rows, prediction, figures, test);
-    free(prediction);
-    if (status) return status;
-    figures->lambda = best.penalty;
-    figures->columns = best.columns;
-    figures->edge = best.edge;
-    return BB_OK;
+        status = bb_loss_is_solved(rows->what.loss, rows->what.net)
+                     ? assess_ridge(rows, &train, &other, &chosen, test)
+                     : assess_trial(rows, &train, &other, &chosen, test);
+    status = take(status, &chosen, test);
+    if (!status) *figures = chosen;
+    return status;
 }
 
 /* -- without learning
@@ -124,7 +165,8 @@ bb_status bb_baseline_mean(const bb_baseline_rows *rows, bool own, bb_baseline *
         for (size_t j = other->first[i]; j < other->first[i + 1]; j++)
             prediction[j] = mean;
     }
-    if (!status) status = take(rows, prediction, figures, test);
+    if (!status)
+        status = bb_assess_predictions(BB_LOSS_SQUARED, other, prediction, test);
     free(prediction);
-    return status;
+    return take(status, figures, test);
 }

@@ -9,19 +9,22 @@
 #include "train/report.h"
 
 typedef struct bb_baseline_rows {
-    const bb_dataset *train, *test; /* as read, the same tasks */
-    bb_loss loss;                   /* squared or logistic */
-    uint64_t seed;                  /* of the folds */
+    const bb_dataset *train,
+        *test; /* as read (networks: as they look at them), the same
+                                       tasks */
+    bb_learnt what;
+    uint64_t seed; /* of the folds */
     const bb_engine *engine;
     const volatile sig_atomic_t *stop;
 } bb_baseline_rows;
 
-/* Predictions of all test rows by each task's ridge model, or (pooled) by one of all
- * rows, which is standardised by their means and deviations, with the intercept free.
- * Fills all of *figures but the gain, and *test. BB_ENUMERIC where predictions are not
- * finite; BB_EINTERRUPTED; errors of bb_crossval_ridge. */
-BB_MUST_CHECK bb_status bb_baseline_ridge(const bb_baseline_rows *rows, bool pooled,
-                                          bb_baseline *figures, bb_assessed *test);
+/* What each task's linear model says of its test rows, or (pooled) one of all rows, which
+ * is standardised by their means and deviations, with the intercept free; sparse rows are
+ * not. The penalty and what is done to rows is chosen by bb_crossval_ridge. Networks: what
+ * bb_crossval_network chooses. Fills all of *figures but the gain, and *test. BB_ENUMERIC
+ * where predictions are not finite; BB_EINTERRUPTED; errors of those two. */
+BB_MUST_CHECK bb_status bb_baseline_learnt(const bb_baseline_rows *rows, bool pooled,
+                                           bb_baseline *figures, bb_assessed *test);
 /* The mean target of all training rows, or (own) of each task's: where it has none, of
  * all. Squared loss; fills there, test and *test. */
 BB_MUST_CHECK bb_status bb_baseline_mean(const bb_baseline_rows *rows, bool own,

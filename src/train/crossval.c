@@ -4,16 +4,17 @@
 #include "base/random.h"
 #include "data/preprocess.h"
 #include "linalg/linalg.h"
+#include "train/trial.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { NEVER_HELD_OUT = 255, DECADES = 11, MOST_PENALTIES = DECADES };
+enum { NEVER_HELD_OUT = 255, DECADES = 11, ONE = 4, MOST_PENALTIES = DECADES };
 /* Above so many multiplications of a fit to all rows one fold decides. */
 static const double much_work = 1e9;
 
-/* 1e-4, 1e-3, ..., 1e6. */
+/* 1e-4, 1e-3, ..., 1e6; the one that is ONE is 1. */
 static double decade(size_t k) {
     return pow(10.0, (double)k - 4.0);
 }
@@ -188,93 +189,175 @@ static bb_status select_fold(const bb_dataset *rows, const unsigned char *fold,
     return status;
 }
 
-static bb_status add_fold(const bb_dataset *rows, const unsigned char *fold,
-                          unsigned number, bb_loss loss, bb_ridge_columns columns,
-                          size_t penalties, const double *penalty,
-                          const bb_engine *engine, double *error) {
-    bb_dataset kept = {0}, out = {0};
+static bool is_solved(const bb_crossval *c) {
+    return bb_loss_is_solved(c->what.loss, c->what.net);
+}
+
+static bb_status add_ridge(const bb_crossval *c, const bb_dataset *kept,
+                           const bb_dataset *out, bb_ridge_columns columns,
+                           size_t penalties, const double *penalty, bb_tally *tally) {
     prepared p = {0};
     fits f = {.from = &p,
-              .out = &out,
-              .loss = loss,
+              .out = out,
+              .loss = c->what.loss,
               .penalties = penalties,
               .penalty = penalty};
-    bb_status status = select_fold(rows, fold, number, false, &kept);
-    if (!status) status = select_fold(rows, fold, number, true, &out);
-    if (!status) status = open_prepared(&p, &kept, loss, columns, engine);
-    if (!status)
-        status = bb_allocate(&f.error, rows->tasks * penalties, sizeof *f.error,
-                             "the baselines");
-    if (!status) status = fit_all(&f, engine);
-    for (size_t k = 0; !status && k < rows->tasks * penalties; k++)
-        error[k % penalties] += f.error[k]; /* always in one order */
+    const size_t all = kept->tasks * penalties;
+    bb_status status = open_prepared(&p, kept, c->what.loss, columns, c->engine);
+    if (!status) status = bb_allocate(&f.error, all, sizeof *f.error, "the baselines");
+    if (!status) status = fit_all(&f, c->engine);
+    for (size_t k = 0; !status && k < all; k++)
+        tally[k % penalties].loss += f.error[k]; /* always in one order */
     free(f.error);
     close_prepared(&p);
+    return status;
+}
+
+static bb_status add_outputs(const bb_crossval *c, const bb_dataset *kept,
+                             const bb_dataset *out, bb_ridge_columns columns,
+                             size_t penalties, const double *penalty, bb_tally *tally) {
+    const bb_trial trial = {.kept = kept,
+                            .out = out,
+                            .what = &c->what,
+                            .columns = columns,
+                            .count = penalties,
+                            .value = penalty,
+                            .stages = 1,
+                            .engine = c->engine,
+                            .stop = c->stop};
+    return bb_trial_count(&trial, tally);
+}
+
+static bb_status add_fold(const bb_crossval *c, unsigned number,
+                          bb_ridge_columns columns, size_t penalties,
+                          const double *penalty, bb_tally *tally) {
+    bb_dataset kept = {0}, out = {0};
+    bb_status status = select_fold(c->rows, c->fold, number, false, &kept);
+    if (!status) status = select_fold(c->rows, c->fold, number, true, &out);
+    if (!status)
+        status = is_solved(c)
+                     ? add_ridge(c, &kept, &out, columns, penalties, penalty, tally)
+                     : add_outputs(c, &kept, &out, columns, penalties, penalty, tally);
     bb_dataset_free(&kept);
     bb_dataset_free(&out);
     return status;
 }
 
-static unsigned folds_for(const bb_dataset *rows) {
-    const double d = (double)rows->features;
-    const bool much = rows->x && (double)rows->rows * d * d > much_work;
+/* By the multiplications of a fit: by Gram matrices, or in some hundred passes. */
+static unsigned folds_for(const bb_crossval *c) {
+    const bb_dataset *rows = c->rows;
+    const double d = (double)rows->features, n = (double)rows->rows;
+    const double entries = rows->x ? n * d : (double)rows->sparse_first[rows->rows];
+    const bool much = is_solved(c)
+                          ? rows->x && n * d * d > much_work
+                          : 100.0 * entries * (double)c->what.outputs > much_work;
     return much ? 1 : BB_CROSSVAL_FOLDS;
 }
 
-bb_status bb_crossval_errors(const bb_dataset *rows, const unsigned char *fold,
-                             bb_loss loss, bb_ridge_columns columns, size_t penalties,
-                             const double *penalty, const bb_engine *engine,
-                             double *error) {
-    const unsigned folds = folds_for(rows);
-    bb_status status = BB_OK;
-    for (size_t k = 0; k < penalties; k++) error[k] = 0.0;
+static bb_held_out held_out_of(const bb_crossval *c, const bb_tally *tally) {
+    const bb_loss loss = c->what.loss;
+    return (bb_held_out){bb_loss_is_single(loss) ? tally->loss
+                                                 : 1.0 - bb_tally_figure(loss, tally),
+                         tally->loss};
+}
+
+static bool is_better(bb_held_out a, bb_held_out b) {
+    return a.error < b.error || (a.error == b.error && a.loss < b.loss);
+}
+
+static const bb_held_out worst = {INFINITY, INFINITY};
+
+bb_status bb_crossval_errors(const bb_crossval *c, bb_ridge_columns columns,
+                             size_t penalties, const double *penalty,
+                             bb_held_out *held_out) {
+    const unsigned folds = folds_for(c);
+    bb_tally *tally = NULL;
+    bb_status status = bb_allocate(&tally, penalties, sizeof *tally, "the baselines");
     for (unsigned number = 0; number < folds && !status; number++)
-        status = add_fold(rows, fold, number, loss, columns, penalties, penalty, engine,
-                          error);
+        status = add_fold(c, number, columns, penalties, penalty, tally);
+    for (size_t k = 0; k < penalties && !status; k++)
+        held_out[k] = held_out_of(c, &tally[k]);
+    free(tally);
     return status;
 }
 
-typedef struct search {
-    const bb_dataset *rows;
-    const unsigned char *fold;
-    bb_loss loss;
-    const bb_engine *engine;
-    const volatile sig_atomic_t *stop;
-    bb_ridge *best;
-} search;
+static bb_status not_stopped(const bb_crossval *c) {
+    return c->stop && *c->stop ? bb_fail(BB_EINTERRUPTED, "stopped before the end")
+                               : BB_OK;
+}
 
 /* Tries penalties; the larger of two that are equal. */
-static bb_status try_penalties(const search *s, bb_ridge_columns columns,
-                               size_t penalties, const double *penalty) {
-    double error[MOST_PENALTIES];
-    if (s->stop && *s->stop) return bb_fail(BB_EINTERRUPTED, "stopped before the end");
-    const bb_status status = bb_crossval_errors(s->rows, s->fold, s->loss, columns,
-                                                penalties, penalty, s->engine, error);
-    for (size_t k = 0; k < penalties && !status; k++)
-        if (error[k] < s->best->error ||
-            (error[k] == s->best->error && columns == s->best->columns &&
-             penalty[k] > s->best->penalty))
-            *s->best = (bb_ridge){columns, penalty[k], error[k], false};
+static bb_status try_penalties(const bb_crossval *c, bb_ridge_columns columns,
+                               size_t penalties, const double *penalty,
+                               bb_ridge *best) {
+    bb_held_out found[MOST_PENALTIES];
+    bb_status status = not_stopped(c);
+    if (!status) status = bb_crossval_errors(c, columns, penalties, penalty, found);
+    for (size_t k = 0; k < penalties && !status; k++) {
+        const bool tie = columns == best->columns && penalty[k] > best->penalty &&
+                         !is_better(best->held_out, found[k]);
+        if (tie || is_better(found[k], best->held_out))
+            *best = (bb_ridge){columns, penalty[k], found[k], false};
+    }
     return status;
 }
 
-bb_status bb_crossval_ridge(const bb_dataset *rows, const unsigned char *fold,
-                            bb_loss loss, size_t forms, const bb_ridge_columns *columns,
-                            const bb_engine *engine, const volatile sig_atomic_t *stop,
-                            bb_ridge *best) {
+/* The decades, for one way of preparing rows. Small penalties of several outputs take
+ * long, and are seldom good. */
+static bb_status try_decades(const bb_crossval *c, bb_ridge_columns columns,
+                             bb_ridge *best) {
     double penalty[DECADES];
-    const search s = {rows, fold, loss, engine, stop, best};
-    bb_status status = BB_OK;
-    *best = (bb_ridge){columns[0], 1.0, INFINITY, false};
     for (size_t k = 0; k < DECADES; k++) penalty[k] = decade(k);
+    if (is_solved(c)) return try_penalties(c, columns, DECADES, penalty, best);
+    bb_status status = try_penalties(c, columns, DECADES - ONE, penalty + ONE, best);
+    if (!status && best->columns == columns && best->penalty == decade(ONE))
+        status = try_penalties(c, columns, ONE, penalty, best);
+    return status;
+}
+
+bb_status bb_crossval_ridge(const bb_crossval *c, size_t forms,
+                            const bb_ridge_columns *columns, bb_ridge *best) {
+    bb_status status = BB_OK;
+    *best = (bb_ridge){columns[0], 1.0, worst, false};
     for (size_t k = 0; k < forms && !status; k++)
-        if (columns[k] != BB_COLUMNS_STANDARDIZED || rows->x)
-            status = try_penalties(&s, columns[k], DECADES, penalty);
+        if (columns[k] != BB_COLUMNS_STANDARDIZED || c->rows->x)
+            status = try_decades(c, columns[k], best);
     if (status) return status;
     const double least = decade(0), most = decade(DECADES - 1), at = best->penalty;
     const double half[] = {at / sqrt(10.0), at * sqrt(10.0)};
     const bool edge = at == least || at == most;
-    if (!edge) status = try_penalties(&s, best->columns, 2, half);
+    if (!edge) status = try_penalties(c, best->columns, 2, half, best);
     best->edge = edge;
+    return status;
+}
+
+bb_status bb_crossval_network(const bb_crossval *c, bb_recipe *best) {
+    static const double rate[] = {0.03, 0.1};
+    static const uint64_t epochs[] = {5, 10, 20, 40};
+    enum { RATES = 2, STAGES = 4 };
+    bb_tally tally[RATES * STAGES] = {0};
+    bb_dataset kept = {0}, out = {0};
+    const bb_trial trial = {.kept = &kept,
+                            .out = &out,
+                            .what = &c->what,
+                            .count = RATES,
+                            .value = rate,
+                            .stages = STAGES,
+                            .epochs = epochs,
+                            .seed = c->seed,
+                            .engine = c->engine,
+                            .stop = c->stop};
+    bb_status status = select_fold(c->rows, c->fold, 0, false, &kept);
+    if (!status) status = select_fold(c->rows, c->fold, 0, true, &out);
+    if (!status) status = bb_trial_count(&trial, tally);
+    *best = (bb_recipe){rate[0], epochs[0], worst, false};
+    for (size_t k = 0; k < RATES * STAGES && !status; k++) {
+        const bb_held_out found = held_out_of(c, &tally[k]);
+        if (is_better(found, best->held_out))
+            *best = (bb_recipe){rate[k / STAGES], epochs[k % STAGES], found,
+                                k % STAGES == STAGES - 1};
+    }
+    bb_dataset_free(&kept);
+    bb_dataset_free(&out);
     return status;
 }

@@ -20,14 +20,29 @@ typedef enum bb_ridge_columns {
     BB_COLUMNS_FROM_ZERO /* as read, and the intercept is penalised like a weight */
 } bb_ridge_columns;
 
+/* What held-out rows of all tasks say: less is better, and `loss` decides where errors
+ * are equal. */
+typedef struct bb_held_out {
+    double error; /* 1 - accuracy (softmax) or F1 (multilabel); else the loss */
+    double loss;  /* squared error or log loss, summed */
+} bb_held_out;
+
 /* Minimises the sum over a task's rows of the loss (learners/local.h, s = 1) plus
  * penalty/2 ||w||^2. */
 typedef struct bb_ridge {
     bb_ridge_columns columns;
     double penalty;
-    double error; /* summed over held-out rows */
-    bool edge;    /* the penalty is the least or the largest that was tried */
+    bb_held_out held_out;
+    bool edge; /* the penalty is the least or the largest that was tried */
 } bb_ridge;
+
+/* What is learned from rows. */
+typedef struct bb_learnt {
+    bb_loss loss;
+    size_t outputs;
+    const struct bb_net *net; /* NULL: linear models */
+    const double *start;      /* where networks start */
+} bb_learnt;
 
 /* Which of the folds row j of the data is held out in: the rows of each task are
  * shuffled by the stream (seed, its name) and dealt out in turn, so a task with fewer rows
@@ -35,24 +50,45 @@ typedef struct bb_ridge {
 BB_MUST_CHECK bb_status bb_crossval_folds(const bb_dataset *data, uint64_t seed,
                                           unsigned char *fold);
 
-/* error[k] <- squared error (logistic: log loss) with penalty[k], summed over the rows
- * of all tasks that were held out; in one fold of five where a fit to all rows takes
- * more than 1e9 multiplications. The same for any number of workers. */
-BB_MUST_CHECK bb_status bb_crossval_errors(const bb_dataset *rows,
-                                           const unsigned char *fold, bb_loss loss,
+typedef struct bb_crossval {
+    const bb_dataset *rows;    /* as read; networks: as they look at them */
+    const unsigned char *fold; /* rows */
+    bb_learnt what;
+    uint64_t seed; /* of the order of rows in networks' steps */
+    const bb_engine *engine;
+    const volatile sig_atomic_t *stop; /* may be NULL */
+} bb_crossval;
+
+/* held_out[k] <- what the rows say that were held out, with penalty[k]; in one fold of
+ * five where a fit to all rows takes more than 1e9 multiplications. The same for any
+ * number of workers. */
+BB_MUST_CHECK bb_status bb_crossval_errors(const bb_crossval *crossval,
                                            bb_ridge_columns columns, size_t penalties,
                                            const double *penalty,
-                                           const bb_engine *engine, double *error);
+                                           bb_held_out *held_out);
 
-/* One way and one penalty for all tasks, each learning alone: those with the least such
- * error, of the ways given, 1e-4, 1e-3, ..., 1e6, and half decades around the best.
- * BB_EINTERRUPTED if *stop (may be NULL) was set. */
-BB_MUST_CHECK bb_status bb_crossval_ridge(const bb_dataset *rows,
-                                          const unsigned char *fold, bb_loss loss,
-                                          size_t forms, const bb_ridge_columns *columns,
-                                          const bb_engine *engine,
-                                          const volatile sig_atomic_t *stop,
+/* One way and one penalty for all tasks, each learning alone: those with the least
+ * error, of the ways given, 1e-4, 1e-3, ..., 1e6, and half decades around the best. With
+ * several outputs penalties below 1 are tried only where 1 is the best of those from 1
+ * on. BB_EINTERRUPTED if *stop was set. */
+BB_MUST_CHECK bb_status bb_crossval_ridge(const bb_crossval *crossval, size_t forms,
+                                          const bb_ridge_columns *columns,
                                           bb_ridge *best);
+
+/* How networks descend: steps over BB_TRIAL_BATCH rows, without momentum or penalty. */
+enum { BB_TRIAL_BATCH = 10 };
+typedef struct bb_recipe {
+    double rate;
+    uint64_t epochs;
+    bb_held_out held_out;
+    bool edge; /* the most epochs that were tried */
+} bb_recipe;
+
+/* One rate of .03 and .1, and one number of 5, 10, 20 and 40 epochs for all tasks:
+ * those with the least error on the first fold, learning from the others.
+ * BB_EINTERRUPTED. */
+BB_MUST_CHECK bb_status bb_crossval_network(const bb_crossval *crossval,
+                                            bb_recipe *best);
 
 /* Every task's model, for the rows as read: weight tasks x features, intercept tasks. A
  * task without rows gets zeros. */

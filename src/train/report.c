@@ -75,11 +75,18 @@ static json_t *privacy_json(const bb_report *r) {
 
 static const char *const columns_name[] = {"standardized", "as-read", "from-zero"};
 
-static json_t *ridge_json(const bb_baseline *b, const char *note) {
+static json_t *recipe_json(const bb_recipe *r) {
+    if (!r->epochs) return json_null();
+    return json_pack("{s:i,s:f,s:I,s:b}", "batch", BB_TRIAL_BATCH, "rate", r->rate,
+                     "epochs", (json_int_t)r->epochs, "epochs_at_edge", r->edge);
+}
+
+static json_t *learnt_json(const bb_baseline *b, const char *note) {
     if (!b->there) return json_null();
     const bool chosen = !isnan(b->lambda);
-    return json_pack("{s:o,s:o,s:o,s:s,s:o}", "lambda", bb_json_real(b->lambda),
-                     "columns", text_or_null(chosen ? columns_name[b->columns] : NULL),
+    return json_pack("{s:o,s:o,s:o,s:o,s:s,s:o}", "recipe", recipe_json(&b->recipe),
+                     "lambda", bb_json_real(b->lambda), "columns",
+                     text_or_null(chosen ? columns_name[b->columns] : NULL),
                      "lambda_at_edge", chosen ? json_boolean(b->edge) : json_null(),
                      "note", note, "test", bb_metrics_json(&b->test));
 }
@@ -117,14 +124,14 @@ static json_t *compare_json(const bb_report *r) {
     const bb_gain *gain = r->stl.there ? &r->stl.gain : NULL;
     return json_pack(
         "{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:{s:s,s:o,s:o}}", "stl",
-        ridge_json(&r->stl, "for evaluation only: every task alone, from its rows as "
-                            "read; its penalty was chosen by pooled cross-validation, "
-                            "which looks at all tasks' training rows"),
+        learnt_json(&r->stl, "for evaluation only: every task alone, from its rows as "
+                             "read; its penalty was chosen by pooled cross-validation, "
+                             "which looks at all tasks' training rows"),
         "no-privacy", no_privacy_json(&r->no_privacy), "share_not_worse",
         bb_json_real(gain ? gain->not_worse : NAN), "share_better",
         bb_json_real(gain ? gain->better : NAN), "pooled",
-        ridge_json(&r->pooled, "for evaluation only: one model for all, from the rows "
-                               "of all tasks as read"),
+        learnt_json(&r->pooled, "for evaluation only: one model for all, from the rows "
+                                "of all tasks as read"),
         "mean", mean_json(&r->mean), "mean_task", mean_json(&r->own_mean), "gain",
         "interval", "95 %, percentiles of 1000 resamples of the tasks", "stl",
         gain_json(&r->stl), "pooled", gain_json(&r->pooled));
@@ -230,8 +237,9 @@ static void print_baseline(const bb_report *r, FILE *stream, const char *name,
                            const bb_baseline *b) {
     char line[64];
     if (!b->there) return;
-    if (isnan(b->lambda))
-        snprintf(line, sizeof line, "test rows: %s", name);
+    if (b->recipe.epochs)
+        snprintf(line, sizeof line, "test rows: %s (%g x %u)", name, b->recipe.rate,
+                 (unsigned)b->recipe.epochs);
     else
         snprintf(line, sizeof line, "test rows: %s (%.3g)", name, b->lambda);
     bb_metrics_line(stream, loss_of(r), line, &b->test);
@@ -284,18 +292,28 @@ static void print_gain(const bb_report *r, FILE *stream, const char *name,
     putc('\n', stream);
 }
 
+static void print_edge(FILE *stream, const char *name, const bb_baseline *b) {
+    if (b->there && (b->edge || b->recipe.edge))
+        fprintf(stream,
+                "the %s of %s is the least or the largest that was\ntried: it may be "
+                "better with another\n",
+                b->recipe.edge ? "number of epochs" : "penalty", name);
+}
+
 static void print_gains(const bb_report *r, FILE *stream) {
     print_gain(r, stream, "every task alone", &r->stl);
     print_gain(r, stream, "one model for all", &r->pooled);
-    if (r->stl.there && !isnan(r->stl.lambda))
+    if (r->stl.there && r->stl.recipe.epochs)
+        fputs("these two are for evaluation only: rates and epochs (in brackets) were "
+              "chosen on a fifth of all\ntasks' training rows\n",
+              stream);
+    else if (r->stl.there)
         fputs("these two are for evaluation only: from the rows as read; penalties (in "
               "brackets) were\nchosen by cross-validation over all tasks' training "
               "rows\n",
               stream);
-    if (r->stl.there && r->stl.edge)
-        fputs("the penalty of every task alone is the least or the largest that was "
-              "tried: it may be\nbetter with another\n",
-              stream);
+    print_edge(stream, "every task alone", &r->stl);
+    print_edge(stream, "one model for all", &r->pooled);
 }
 
 static void print_tasks(const bb_report *r, FILE *stream) {

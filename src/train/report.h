@@ -16,7 +16,8 @@ typedef struct bb_baseline {
     bool there;
     double lambda; /* the penalty that cross-validation chose; NAN: it did not */
     bb_ridge_columns columns; /* and what is done to rows before; likewise */
-    bool edge; /* the penalty is the least or the largest that was tried */
+    bool edge;        /* the penalty is the least or the largest that was tried */
+    bb_recipe recipe; /* networks: how they descend; else 0 epochs */
     bb_metrics test;
     bb_gain gain; /* the run's over this baseline */
 } bb_baseline;

@@ -81,6 +81,29 @@ static void they_learn(void **state) {
     }
 }
 
+/* Nor are networks' batches: rate and epochs are chosen at home, and shown. */
+static void baselines_choose_their_own_steps(void **state) {
+    char before[2000] = "";
+    (void)state;
+    make_world();
+    for (int batch = 3; batch <= 5; batch += 2) {
+        json_t *j = cli_json("train I.csv %s --method stl --batch %d --compare stl "
+                             "--json --force -o learnt",
+                             flags, batch);
+        char *text = json_dumps(cli_at(j, "compare.stl"), 0);
+        assert_int_equal(cli_number(j, "compare.stl.recipe.batch"), 10);
+        assert_true(cli_number(j, "compare.stl.recipe.epochs") >= 5.0);
+        assert_true(cli_number(j, "compare.stl.recipe.rate") > 0.0);
+        assert_true(json_is_boolean(cli_at(j, "compare.stl.recipe.epochs_at_edge")));
+        assert_true(json_is_null(cli_at(j, "compare.stl.lambda")));
+        assert_true(cli_number(j, "compare.pooled.test.accuracy") > 0.5);
+        if (batch > 3) assert_string_equal(text, before);
+        snprintf(before, sizeof before, "%s", text);
+        free(text);
+        json_decref(j);
+    }
+}
+
 static void same_bytes(const char *how) {
     char billboard[65] = "", models[65] = "";
     for (int threads = 1; threads <= 3; threads++) {
@@ -243,6 +266,7 @@ static void ctrl_c_at_home(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(they_learn),
+        cmocka_unit_test(baselines_choose_their_own_steps),
         cmocka_unit_test(threads_do_not_matter),
         cmocka_unit_test(what_was_trained_predicts),
         cmocka_unit_test(an_export_predicts),

@@ -177,17 +177,47 @@ static void classes_and_labels(void **state) {
     assert_true(cli_number(j, "test.accuracy") > majority + 0.2);
     assert_true(cli_number(j, "majority_task.accuracy") > 0.0);
     assert_true(cli_number(j, "compare.stl.test.accuracy") > majority);
-    assert_true(json_is_null(cli_at(j, "compare.stl.lambda")));
+    assert_true(cli_number(j, "compare.stl.lambda") > 0.0);
+    assert_true(json_is_null(cli_at(j, "compare.stl.recipe")));
+    assert_true(cli_number(j, "compare.pooled.test.accuracy") > majority);
     assert_true(cli_exists("classes/operator/models.safetensors"));
     json_decref(j);
     cli_ok("evaluate classes C.test.csv");
     j = cli_json("train M.svm --method fedprox --loss multilabel --classes 9 --batch 5 "
-                 "--mechanism none --test M.test.svm --json -o labels");
+                 "--mechanism none --test M.test.svm --compare stl --json -o labels");
     assert_string_equal(cli_text(j, "per_task.metric"), "f1");
     assert_true(cli_number(j, "majority.recall") > 0.0);
     assert_true(cli_number(j, "majority_task.f1") > 0.0);
     assert_true(cli_number(j, "test.recall_at_5") > 0.0);
+    assert_true(cli_number(j, "compare.stl.lambda") > 0.0);
+    assert_true(cli_number(j, "compare.stl.test.f1") >
+                cli_number(j, "majority_task.f1"));
+    assert_true(cli_number(j, "compare.pooled.test.f1") > 0.0);
     json_decref(j);
+}
+
+/* Baselines are of the data alone: not of the method, its batches, its unit rows. */
+static void baselines_inherit_nothing(void **state) {
+    const char *const flags[] = {"fedavg --standardize unit-rows --batch 5",
+                                 "pmtl --batch 3 --finetune none"};
+    char before[2][2000] = {"", ""};
+    (void)state;
+    make_worlds();
+    for (size_t k = 0; k < 2; k++) {
+        json_t *j =
+            cli_json("train C.csv --method %s --loss softmax --mechanism none "
+                     "--test C.test.csv --compare stl --json --force -o classes",
+                     flags[k]);
+        for (size_t b = 0; b < 2; b++) {
+            char *text = json_dumps(cli_at(j, b ? "compare.pooled" : "compare.stl"), 0);
+            assert_true(
+                json_is_object(cli_at(j, b ? "compare.pooled" : "compare.stl")));
+            if (k) assert_string_equal(text, before[b]);
+            snprintf(before[b], sizeof before[b], "%s", text);
+            free(text);
+        }
+        json_decref(j);
+    }
 }
 
 /* The same bytes for any number of threads, for what test_cli_threads.c leaves out. */
@@ -354,6 +384,7 @@ int main(void) {
         cmocka_unit_test(public_options_are_a_config_file),
         cmocka_unit_test(clusters_are_no_feature),
         cmocka_unit_test(classes_and_labels),
+        cmocka_unit_test(baselines_inherit_nothing),
         cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(phases_are_checked),
         cmocka_unit_test(clusters_are_checked),

@@ -6,7 +6,7 @@
 static const bb_ridge_columns ways[] = {BB_COLUMNS_STANDARDIZED, BB_COLUMNS_AS_READ,
                                         BB_COLUMNS_FROM_ZERO};
 static const double penalties[] = {1e-3, 0.3, 20.0, 1e5};
-enum { PENALTIES = sizeof penalties / sizeof *penalties };
+enum { PENALTIES = sizeof penalties / sizeof *penalties, CLASSES = 3 };
 
 /* Folds of their own, and the choice among all ways. */
 static bb_ridge choose(const bb_dataset *data, bb_loss loss, size_t threads) {
@@ -14,7 +14,11 @@ static bb_ridge choose(const bb_dataset *data, bb_loss loss, size_t threads) {
     unsigned char *fold = calloc(data->rows, 1);
     bb_ridge best;
     assert_ok(bb_crossval_folds(data, 1, fold));
-    assert_ok(bb_crossval_ridge(data, fold, loss, 3, ways, &engine, NULL, &best));
+    const bb_crossval c = {.rows = data,
+                           .fold = fold,
+                           .what = {.loss = loss, .outputs = CLASSES},
+                           .engine = &engine};
+    assert_ok(bb_crossval_ridge(&c, 3, ways, &best));
     free(fold);
     return best;
 }
@@ -149,11 +153,12 @@ static void errors_equal_their_twin(void **state) {
         unsigned char *fold = calloc(data.rows, 1);
         assert_ok(bb_crossval_folds(&data, 9, fold));
         for (int way = sparse; way < 3; way++) {
-            double error[PENALTIES];
-            assert_ok(bb_crossval_errors(&data, fold, BB_LOSS_SQUARED, ways[way],
-                                         PENALTIES, penalties, &engine, error));
+            bb_held_out held_out[PENALTIES];
+            const bb_crossval c = {.rows = &data, .fold = fold, .engine = &engine};
+            assert_ok(
+                bb_crossval_errors(&c, ways[way], PENALTIES, penalties, held_out));
             for (size_t k = 0; k < PENALTIES; k++)
-                assert_relative(error[k],
+                assert_relative(held_out[k].error,
                                 twin_error(&data, fold, ways[way], penalties[k]), 1e-8);
         }
         free(fold);
@@ -168,23 +173,86 @@ static void the_least_error_is_chosen(void **state) {
     unsigned char *fold = calloc(data.rows, 1);
     const bb_ridge best = choose(&data, BB_LOSS_SQUARED, 2);
     assert_ok(bb_crossval_folds(&data, 1, fold));
-    assert_relative(best.error, twin_error(&data, fold, best.columns, best.penalty),
-                    1e-8);
+    assert_relative(best.held_out.error,
+                    twin_error(&data, fold, best.columns, best.penalty), 1e-8);
     for (int way = 0; way < 3; way++)
         for (double penalty = 1e-4; penalty < 2e6; penalty *= 10.0)
-            assert_true(best.error <=
+            assert_true(best.held_out.error <=
                         twin_error(&data, fold, ways[way], penalty) * (1.0 + 1e-8));
     free(fold);
     bb_dataset_free(&data);
 }
 
+/* -- several outputs -- */
+
+static void make_classes(bb_dataset *data) {
+    for (size_t j = 0; j < data->rows; j++)
+        data->y[j] = data->y[j] < -0.5 ? 0.0 : data->y[j] < 0.7 ? 1.0 : 2.0;
+}
+
+static void held_out(const bb_dataset *data, const bb_learnt *what,
+                     bb_ridge_columns columns, size_t count, const double *penalty,
+                     bb_held_out *out) {
+    const bb_engine engine = bb_engine_threads(2);
+    unsigned char *fold = calloc(data->rows, 1);
+    const bb_crossval c = {
+        .rows = data, .fold = fold, .what = *what, .engine = &engine};
+    assert_ok(bb_crossval_folds(data, 1, fold));
+    assert_ok(bb_crossval_errors(&c, columns, count, penalty, out));
+    free(fold);
+}
+
+/* Softmax of two classes is the logistic loss, with half the penalty: W = (-w, w)/2. */
+static void two_classes_are_the_logistic_loss(void **state) {
+    static const double whole[] = {0.02, 2.0, 200.0}, half[] = {0.01, 1.0, 100.0};
+    const bb_learnt logistic = {.loss = BB_LOSS_LOGISTIC, .outputs = 1};
+    const bb_learnt softmax = {.loss = BB_LOSS_SOFTMAX, .outputs = 2};
+    bb_held_out a[3], b[3];
+    (void)state;
+    for (int sparse = 0; sparse < 2; sparse++) {
+        bb_dataset data = world_make(6, 12, D, 25, sparse, true);
+        bb_dataset_labels(&data, data.y);
+        held_out(&data, &logistic, BB_COLUMNS_FROM_ZERO, 3, half, a);
+        for (size_t j = 0; j < data.rows; j++) data.y[j] = data.y[j] > 0.0;
+        held_out(&data, &softmax, BB_COLUMNS_FROM_ZERO, 3, whole, b);
+        for (size_t k = 0; k < 3; k++) {
+            assert_relative(b[k].loss, a[k].loss, 2e-4);
+            assert_true(b[k].error > 0.0 && b[k].error < 0.5);
+        }
+        bb_dataset_free(&data);
+    }
+}
+
+static void units_of_columns_do_not_matter_for_classes(void **state) {
+    static const double penalty[] = {0.1, 10.0};
+    const bb_learnt softmax = {.loss = BB_LOSS_SOFTMAX, .outputs = CLASSES};
+    bb_held_out before[2], after[2];
+    (void)state;
+    bb_dataset data = world_make(11, 12, D, 40, false, false);
+    make_classes(&data);
+    held_out(&data, &softmax, BB_COLUMNS_STANDARDIZED, 2, penalty, before);
+    for (size_t j = 0; j < data.rows; j++) {
+        data.x[j * D] = 1e3 + 1e4 * data.x[j * D];
+        data.x[j * D + 1] *= 1e-5;
+    }
+    held_out(&data, &softmax, BB_COLUMNS_STANDARDIZED, 2, penalty, after);
+    for (size_t k = 0; k < 2; k++) assert_relative(after[k].loss, before[k].loss, 1e-6);
+    const bb_ridge best = choose(&data, BB_LOSS_SOFTMAX, 2);
+    assert_int_equal(best.columns, BB_COLUMNS_STANDARDIZED);
+    assert_true(best.held_out.error <= fmin(after[0].error, after[1].error));
+    bb_dataset_free(&data);
+}
+
 static void same_for_any_number_of_threads(void **state) {
     (void)state;
-    for (int labels = 0; labels < 2; labels++) {
-        bb_dataset data = world_make(8, 25, 3, 20, false, labels);
-        const bb_loss loss = labels ? BB_LOSS_LOGISTIC : BB_LOSS_SQUARED;
-        const bb_ridge one = choose(&data, loss, 1), three = choose(&data, loss, 3);
-        assert_close(one.error, three.error, 0.0);
+    for (int loss = BB_LOSS_SQUARED; loss <= BB_LOSS_SOFTMAX; loss++) {
+        bb_dataset data =
+            world_make(8, 25, 3, 20, false, (bb_loss)loss == BB_LOSS_LOGISTIC);
+        if (loss == BB_LOSS_SOFTMAX) make_classes(&data);
+        const bb_ridge one = choose(&data, (bb_loss)loss, 1),
+                       three = choose(&data, (bb_loss)loss, 3);
+        assert_close(one.held_out.error, three.held_out.error, 0.0);
+        assert_close(one.held_out.loss, three.held_out.loss, 0.0);
         assert_close(one.penalty, three.penalty, 0.0);
         assert_int_equal(one.columns, three.columns);
         bb_dataset_free(&data);
@@ -202,7 +270,7 @@ static void units_do_not_matter(void **state) {
     }
     const bb_ridge after = choose(&data, BB_LOSS_LOGISTIC, 2);
     assert_int_equal(after.columns, BB_COLUMNS_STANDARDIZED);
-    assert_true(after.error <= 1.05 * before.error);
+    assert_true(after.held_out.error <= 1.05 * before.held_out.error);
     bb_dataset_free(&data);
 }
 
@@ -250,6 +318,8 @@ int main(void) {
         cmocka_unit_test(folds_are_dealt_out_in_every_task),
         cmocka_unit_test(errors_equal_their_twin),
         cmocka_unit_test(same_for_any_number_of_threads),
+        cmocka_unit_test(two_classes_are_the_logistic_loss),
+        cmocka_unit_test(units_of_columns_do_not_matter_for_classes),
         cmocka_unit_test(the_least_error_is_chosen),
         cmocka_unit_test(units_do_not_matter),
         cmocka_unit_test(picks_what_it_should),
