@@ -10,6 +10,10 @@
  *    4  what a plan costs, before any data are touched
  *    5  options and methods, by name
  *    6  data: from arrays, or from files
+ *    7  jobs: training
+ *    8  results: models, figures, the promise, run directories
+ *    9  predictions for new rows
+ *   10  ledgers
  *
  * docs/library.md has the same as a walk with programs that run.
  *
@@ -39,6 +43,7 @@
 #ifndef BILLBOARD_BILLBOARD_H
 #define BILLBOARD_BILLBOARD_H
 
+#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -128,18 +133,20 @@ BILLBOARD_API void billboard_answer_free(billboard_answer *answer);
 
 /* -- 4. What a plan costs ------------------------------------------------------------
  *
- * What takes long tells how far it is, and can be stopped. Every member may be NULL. They
- * are called on the thread that made the call, and may use Billboard themselves, but not
- * the objects of that call. */
+ * What takes long tells how far it is, and can be stopped. Every member may be NULL. The
+ * functions are called on the thread that made the call, and may use Billboard themselves,
+ * but not the objects of that call. */
 typedef struct billboard_watch {
     size_t struct_size; /* sizeof (billboard_watch) */
     void *self;         /* given to the functions */
-    /* `what` is done now, and of it `done` of `all` (both 0: it is not counted). Returns
-     * non-zero to end the call with BILLBOARD_INTERRUPTED. */
-    int (*progress)(void *self, const char *what, uint32_t done, uint32_t all);
+    /* `what` is done now, and of it `done` of `all` (both 0: it is not counted). */
+    void (*progress)(void *self, const char *what, uint32_t done, uint32_t all);
     /* Something that should be known, in a sentence. For whoever holds the data: it may
      * tell about them. */
     void (*warn)(void *self, const char *text);
+    /* Looked at all the time: not 0 ends the call with BILLBOARD_INTERRUPTED. For a
+     * signal handler, for `progress`, or for another thread to set. */
+    const volatile sig_atomic_t *stop;
 } billboard_watch;
 
 /* * Options have names and values, both texts, as on the command line without the dashes:
@@ -244,9 +251,188 @@ billboard_data_from_arrays(const billboard_arrays *arrays, billboard_data **data
  * task, target, format. */
 BILLBOARD_API BILLBOARD_CHECK billboard_status
 billboard_data_from_file(const char *path, billboard_data **data);
-/* How many rows; 0 for a file. */
-BILLBOARD_API size_t billboard_data_rows(const billboard_data *data);
 BILLBOARD_API void billboard_data_free(billboard_data *data);
+
+/* -- 7. Jobs -------------------------------------------------------------------------
+ *
+ * A job is what is to be done, as options of `billboard train` (docs/map.md; section 5
+ * lists them): method, loss, epsilon, rounds, train-fraction, ledger, ... A method's own
+ * options are given as {"set", "rank=3"}, as often as needed.
+ *
+ *    billboard_job *job;
+ *    billboard_job_new(&job);
+ *    billboard_job_set(job, "method", "mp-prior");
+ *    billboard_job_set(job, "epsilon", "1");
+ *    billboard_job_run(job, data, NULL, NULL, &result);
+ */
+typedef struct billboard_job billboard_job;
+typedef struct billboard_result billboard_result;
+
+BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_job_new(billboard_job **job);
+/* Sets an option; what is set again has its last value, but for set and phase, which add
+ * up. BILLBOARD_USAGE: an unknown name (the message names the nearest one) or a bad value;
+ * the job is as it was. Names and values that a method has are checked by the run. */
+BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_job_set(billboard_job *job,
+                                                                 const char *name,
+                                                                 const char *value);
+/* All options with the values that a run would take, defaults and config file included:
+ * an object of names and values, the method's own under "set". BILLBOARD_USAGE as the run
+ * would say, before any data. */
+BILLBOARD_API BILLBOARD_CHECK billboard_status
+billboard_job_options(const billboard_job *job, billboard_answer **options);
+/* Trains one model for each task of the data. `test` are rows to test on (NULL: those that
+ * the options train-fraction or test say). `watch` may be NULL.
+ *
+ * With an option `output` the run directory is written, whole or not at all; without it
+ * everything stays in memory. Several jobs may run at once, in several threads, and one
+ * job several times: it is not changed.
+ *
+ * BILLBOARD_USAGE: options that make no sense, together or with the data; BILLBOARD_FAILED:
+ * data that are malformed. Privacy cost: none without epsilon; else the (epsilon, delta)
+ * of the job, for the whole run, charged to the ledger (option `ledger`) before anything is
+ * published, and not given back if the run fails later: BILLBOARD_BUDGET if there is not
+ * enough left. Without a ledger the promise is about this run alone, and adding up runs is
+ * the caller's business. What a run returns is for whoever holds all data; what others may
+ * see of it is the public half of a run directory. With the option seed, noise can be
+ * computed again: for tests; such a run is not private. */
+BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_job_run(
+    const billboard_job *job, const billboard_data *data, const billboard_data *test,
+    const billboard_watch *watch, billboard_result **result);
+BILLBOARD_API void billboard_job_free(billboard_job *job);
+
+/* -- 8. Results ----------------------------------------------------------------------
+ *
+ * What a run left, in memory or in a run directory (docs/run-directory.md). A result does
+ * not change: any number of threads may use it at once. It keeps none of the data. */
+
+/* Reads a run directory, or what was exported for one task. BILLBOARD_FAILED: it is none,
+ * or one that was changed. */
+BILLBOARD_API BILLBOARD_CHECK billboard_status
+billboard_result_load(const char *path, billboard_result **result);
+/* Writes the run directory of a result that is in memory, whole or not at all; `replace`:
+ * also over a run directory. BILLBOARD_USAGE: something is at `path`, or the result has a
+ * directory already. Same seed, same bytes, whichever way the directory was made. */
+BILLBOARD_API BILLBOARD_CHECK billboard_status
+billboard_result_save(const billboard_result *result, const char *path, int replace);
+BILLBOARD_API void billboard_result_free(billboard_result *result);
+
+/* Everything that was found, as operator/run.json has it: method, rounds, privacy {...},
+ * train {nmse, rmse, auc, ...}, test {...}, billboard_sha256, options {...}; of what was
+ * exported for one task the public part. Belongs to the result. */
+BILLBOARD_API const billboard_answer *
+billboard_result_answer(const billboard_result *result);
+/* The same for people, some lines; of a result that was loaded its privacy statement. */
+BILLBOARD_API const char *billboard_result_text(const billboard_result *result);
+
+/* What was promised, and to whom. */
+typedef struct billboard_privacy {
+    size_t struct_size; /* sizeof (billboard_privacy); set by the caller */
+    int is_private;     /* there is a promise, and it holds */
+    /* The first promise, which is about a whole task unless `unit` says "instance": NAN
+     * and NULL where there is none. No epsilon means anything without the others. */
+    double epsilon, delta;
+    const char *unit, *adjacency, *sampling, *mechanism;
+    double noise_multiplier;
+    const char *statement; /* all promises in words: show this */
+} billboard_privacy;
+BILLBOARD_API BILLBOARD_CHECK billboard_status
+billboard_result_privacy(const billboard_result *result, billboard_privacy *privacy);
+
+/* The tasks that have models, in the order of their names (numbers in them by size). */
+BILLBOARD_API size_t billboard_result_tasks(const billboard_result *result);
+/* NULL if there are not so many. */
+BILLBOARD_API const char *billboard_result_task(const billboard_result *result,
+                                                size_t i);
+
+/* A model. Linear ones of one output: weight[k] for feature k, and the intercept: their
+ * sum is the prediction, or with the logistic loss its log-odds, of a row as it is in the
+ * data (moved to the borders of its ranges with the option scale; divided by its norm
+ * first with standardize unit-rows). Of several outputs: weight[k * outputs + c]. Networks
+ * have `parameter` in place of weight. */
+typedef struct billboard_model {
+    size_t struct_size; /* sizeof (billboard_model); set by the caller */
+    size_t features, outputs;
+    const char *const *feature_name; /* features */
+    const double *weight;            /* features x outputs; NULL for networks */
+    double intercept;                /* of one output; else 0 */
+    const float *parameter;          /* parameters; NULL for linear models */
+    size_t parameters;
+} billboard_model;
+/* The model of a task; of NULL the one that all tasks share, which is public and good for
+ * tasks that were not there. BILLBOARD_FAILED: no such task. BILLBOARD_USAGE: there is no
+ * model that all share; or models of several outputs for sparse rows, which are asked for
+ * predictions only. A task's model is its own: it may be given to that task, and to others
+ * it is private data. */
+BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_result_model(
+    const billboard_result *result, const char *task, billboard_model *model);
+
+/* Makes the directory `to` for one task: its own model out of the run directory `run`, and
+ * the public half. BILLBOARD_FAILED: no such task; BILLBOARD_USAGE: something is there. No
+ * privacy cost: a task's own model is its own. */
+BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_export(const char *run,
+                                                                const char *task,
+                                                                const char *to);
+
+/* -- 9. New rows ---------------------------------------------------------------------
+ *
+ * The tasks of new rows are found by name. Options are `unknown`, what becomes of rows of
+ * tasks that have no model: "error" (default), "skip", or "shared", the model that all
+ * share; and `ignore`, columns to leave out. */
+typedef struct billboard_predictions billboard_predictions;
+
+/* Predicts every row with its own task's model. BILLBOARD_FAILED: a task without a model,
+ * other features than in training. A row's prediction belongs to its task alone. */
+BILLBOARD_API BILLBOARD_CHECK billboard_status
+billboard_predict(const billboard_result *result, const billboard_data *data,
+                  const billboard_option *option, size_t options,
+                  billboard_predictions **predictions);
+
+/* Row r of arrays is at r; rows of a file are in its order, without those that were left
+ * out. */
+typedef struct billboard_values {
+    size_t struct_size; /* sizeof (billboard_values); set by the caller */
+    size_t rows;
+    /* squared loss: the prediction; logistic: the probability of the larger label;
+     * softmax: that of the class. NAN: the row was left out. NULL with labels. */
+    const double *value;
+    const int64_t *classes; /* softmax: the likeliest; -1: left out. Else NULL */
+    /* multilabel: row r has label[e] for e from label_start[r] to
+     * label_start[r + 1] - 1. Else NULL */
+    const int64_t *label_start;
+    const int32_t *label;
+    size_t skipped;      /* rows of tasks without a model that were left out */
+    size_t shared;       /* or answered by the model that all share */
+    size_t with_missing; /* rows of a file left out for a missing value */
+} billboard_values;
+BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_predictions_values(
+    const billboard_predictions *predictions, billboard_values *values);
+/* As CSV with the columns task and prediction (or probability; class and probability;
+ * labels), UTF-8; the text belongs to the predictions. */
+BILLBOARD_API BILLBOARD_CHECK billboard_status
+billboard_predictions_csv(billboard_predictions *predictions, const char **csv);
+/* The same to a file, whole or not at all. BILLBOARD_USAGE if it is one that was read. */
+BILLBOARD_API BILLBOARD_CHECK billboard_status
+billboard_predictions_write(billboard_predictions *predictions, const char *path);
+BILLBOARD_API void billboard_predictions_free(billboard_predictions *predictions);
+
+/* How good the models are on rows with targets: {test {rows, nmse, rmse, r2, auc, ...},
+ * per_task, majority, rows_without_target, ...}. Errors as billboard_predict; rows without
+ * a target are left out. Looks at the rows of all tasks: for whoever holds them. */
+BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_evaluate(
+    const billboard_result *result, const billboard_data *data,
+    const billboard_option *option, size_t options, billboard_answer **figures);
+
+/* -- 10. Ledgers ---------------------------------------------------------------------
+ *
+ * A ledger is a file that adds up what all runs on one population cost, so that they stay
+ * within one budget. The option `ledger` of a job makes and charges it.
+ *
+ * What is in it: {population, tasks, adjacency, kind, budget {epsilon, delta}, spent,
+ * left, entries: [{id, time, description, epsilon, delta, state ("running", "done",
+ * "died", "unknown"), directory}]}. A run keeps its charge however it ends.
+ * BILLBOARD_FAILED: there is no ledger. `watch` hears if others have it locked. */
+BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_ledger(
+    const char *path, const billboard_watch *watch, billboard_answer **ledger);
 
 #ifdef __cplusplus
 }

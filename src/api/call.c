@@ -97,11 +97,16 @@ bb_status bb_watch_take(billboard_watch *own, const billboard_watch *watch) {
     return watch ? bb_call_struct(own, sizeof *own, watch, "billboard_watch") : BB_OK;
 }
 
+void bb_watch_say(const billboard_watch *watch, const char *what, uint32_t done,
+                  uint32_t all) {
+    if (watch->progress) watch->progress(watch->self, what, done, all);
+}
+
 bb_status bb_watch_progress(const billboard_watch *watch, const char *what,
                             uint32_t done, uint32_t all) {
-    if (!watch->progress || !watch->progress(watch->self, what, done, all))
-        return BB_OK;
-    return bb_fail(BB_EINTERRUPTED, "interrupted");
+    bb_watch_say(watch, what, done, all);
+    return watch->stop && *watch->stop ? bb_fail(BB_EINTERRUPTED, "interrupted")
+                                       : BB_OK;
 }
 
 bb_status bb_words_open(bb_words *words) {

@@ -44,7 +44,9 @@ BB_MUST_CHECK bb_status bb_call_options(bb_options table, void *values,
 /* A copy of a caller's watch; NULL gives one that is silent. */
 BB_MUST_CHECK bb_status bb_watch_take(billboard_watch *own,
                                       const billboard_watch *watch);
-/* Tells it; BB_EINTERRUPTED if it wants to stop. */
+void bb_watch_say(const billboard_watch *watch, const char *what, uint32_t done,
+                  uint32_t all);
+/* The same; BB_EINTERRUPTED if it wants to stop. */
 BB_MUST_CHECK bb_status bb_watch_progress(const billboard_watch *watch,
                                           const char *what, uint32_t done,
                                           uint32_t all);

@@ -257,10 +257,6 @@ billboard_status billboard_data_from_file(const char *path, billboard_data **out
     return bb_call_end(&call, status);
 }
 
-size_t billboard_data_rows(const billboard_data *data) {
-    return data->rows.rows;
-}
-
 void billboard_data_free(billboard_data *data) {
     if (!data) return;
     bb_dataset_free(&data->rows);

@@ -22,10 +22,13 @@ typedef struct bb_experiment {
     uint64_t *key; /* tasks: see bb_run */
     bb_local *local;
     bb_ledger *ledger;
-    bb_rundir dir;
-    bb_run run; /* the resolved one, with what the data say */
+    bb_rundir dir; /* without a place: the billboard is kept in memory */
+    bb_run run;    /* the resolved one, with what the data say */
     bb_result result;
     bb_models models; /* finished */
+    bb_models
+        shared; /* the one that all share, for everybody; none where there is not */
+    char *tasks_csv;  /* operator/tasks.csv; NULL without a comparison */
     bb_assessed test; /* on the test rows */
     bb_report report;
 } bb_experiment;
@@ -43,9 +46,10 @@ double bb_experiment_now(void);
 
 /* -- before the charge -- */
 
-/* Reads and prepares the rows of `path`, and says what anybody should know before a
- * budget is spent. */
-BB_MUST_CHECK bb_status bb_experiment_prepare(bb_experiment *e, const char *path);
+/* Reads and prepares the rows (bb_population_open), and says what anybody should know
+ * before a budget is spent. */
+BB_MUST_CHECK bb_status bb_experiment_prepare(bb_experiment *e, const bb_source *data,
+                                              const bb_source *test);
 /* The tasks' problems and their keys. */
 BB_MUST_CHECK bb_status bb_experiment_open_tasks(bb_experiment *e);
 
@@ -54,6 +58,8 @@ BB_MUST_CHECK bb_status bb_experiment_open_tasks(bb_experiment *e);
 /* Finished models from what a run made. */
 BB_MUST_CHECK bb_status bb_experiment_models(const bb_experiment *e,
                                              const bb_result *result, bb_models *out);
+/* The model that all share, if it is good for tasks that were not there. */
+BB_MUST_CHECK bb_status bb_experiment_shared(const bb_experiment *e, bb_models *out);
 /* Fills the report's figures of training and test rows, or warns that they are missing.
  */
 void bb_experiment_evaluate(bb_experiment *e);
@@ -78,7 +84,9 @@ const char *bb_experiment_ledger_name(const bb_experiment *e);
 BB_MUST_CHECK bb_status bb_write_public(const bb_experiment *e);
 BB_MUST_CHECK bb_status bb_write_models(const bb_experiment *e);
 BB_MUST_CHECK bb_status bb_write_report(const bb_experiment *e);
-/* operator/tasks.csv: a line a task. */
-BB_MUST_CHECK bb_status bb_write_tasks(const bb_experiment *e, const bb_scores *scores);
+/* operator/tasks.csv: a line a task, kept in the experiment, too. */
+BB_MUST_CHECK bb_status bb_write_tasks(bb_experiment *e, const bb_scores *scores);
+/* Report, as run.json has it; NULL: out of memory. */
+json_t *bb_experiment_json(const bb_experiment *e);
 
 #endif

@@ -65,6 +65,7 @@ typedef struct bb_train_request {
     size_t phases;
     bb_phase phase[BB_MOST_PHASES]; /* finetuning is the last; own their options */
     char name[BB_RUN_NAME];         /* of what shares something: bb_run_name */
+    bool in_memory; /* no output is named, and none is needed; set by hand */
 } bb_train_request;
 
 /* One flag of the command line: a text for an option, NULL for a flag without value;

@@ -26,17 +26,17 @@ bb_read_options bb_population_format(const bb_train_options *o) {
 }
 
 /* Targets as the loss has them; outputs: of the rows that were read before, or 0. */
-static bb_status read_rows(const bb_resolved *c, size_t *outputs, const char *path,
-                           bb_dataset *out) {
+static bb_status read_rows(const bb_resolved *c, size_t *outputs,
+                           const bb_source *source, bool test, bb_dataset *out) {
     const bb_train_options *o = &c->request->options;
     const bb_loss loss = c->run.pub.loss;
     bb_read_options format = bb_population_format(o);
     format.public_shape = bb_mechanism_is_noisy(c->run.mechanism);
     if (o->cluster) format.image = NULL; /* a column that is no pixel is still there */
     bb_dataset data = {0};
-    if (path == o->test) format.labels = format.tasks = NULL; /* those are the data's */
+    if (test) format.labels = format.tasks = NULL; /* those are the data's */
     if (*outputs) format.outputs = *outputs;
-    bb_status status = bb_read(path, &format, &data);
+    bb_status status = bb_source_read(source, &format, &data);
     if (status) return status;
     if (loss == BB_LOSS_LOGISTIC) {
         status = bb_dataset_label_check(&data);
@@ -57,13 +57,14 @@ static bb_status shape(const bb_train_options *o, bb_dataset *data) {
     return o->cluster && o->image ? bb_read_image(o->image, data) : BB_OK;
 }
 
-/* Test rows from a file of their own, with the tasks and features of the training rows.
+/* Test rows of their own, with the tasks and features of the training rows.
  */
 static bb_status read_test(bb_population *p, const bb_resolved *c,
-                           const bb_dataset *train, bb_dataset *test) {
+                           const bb_source *source, const bb_dataset *train,
+                           bb_dataset *test) {
     const bb_train_options *o = &c->request->options;
     bb_dataset data = {0};
-    bb_status status = read_rows(c, &p->outputs, o->test, &data);
+    bb_status status = read_rows(c, &p->outputs, source, true, &data);
     p->dropped += data.dropped;
     if (!status && o->cluster) status = bb_clusters_drop(&data, o->cluster);
     if (!status) status = shape(o, &data);
@@ -74,22 +75,25 @@ static bb_status read_test(bb_population *p, const bb_resolved *c,
     return status;
 }
 
-static bb_status read_parts(bb_population *p, const bb_resolved *c, const char *path,
+static bb_status read_parts(bb_population *p, const bb_resolved *c,
+                            const bb_source *source, const bb_source *test_source,
                             bb_dataset *train, bb_dataset *test) {
     const bb_train_options *o = &c->request->options;
+    const bb_source named = {.path = o->test};
     bb_dataset read = {0};
-    bb_status status = read_rows(c, &p->outputs, path, &read);
+    bb_status status = read_rows(c, &p->outputs, source, false, &read);
+    if (!test_source && o->test) test_source = &named;
     p->dropped = read.dropped;
     if (!status && o->cluster)
         status = bb_clusters_take(&read, o->cluster, (size_t)o->clusters, &p->cluster,
                                   &p->clusters);
     if (!status) status = shape(o, &read);
-    if (!status && !o->test)
+    if (!status && !test_source)
         status = bb_split(&read, o->train_fraction, o->split_seed, train, test, NULL);
-    if (!status && o->test) {
+    if (!status && test_source) {
         *train = read;
         read = (bb_dataset){0};
-        status = read_test(p, c, train, test);
+        status = read_test(p, c, test_source, train, test);
     }
     bb_dataset_free(&read);
     return status;
@@ -152,12 +156,12 @@ static bb_status prepare(bb_population *p, const bb_dataset *train,
 }
 
 bb_status bb_population_open(bb_population *population, const bb_resolved *c,
-                             const char *path) {
+                             const bb_source *data, const bb_source *test_source) {
     const bb_train_options *o = &c->request->options;
     bb_population p = {0};
     bb_dataset train = {0}, test = {0};
     bb_status status = o->categories ? bb_levels_read(&p.levels, o->categories) : BB_OK;
-    if (!status) status = read_parts(&p, c, path, &train, &test);
+    if (!status) status = read_parts(&p, c, data, test_source, &train, &test);
     if (!status) status = open_steps(&p, c, &train);
     if (!status) status = prepare(&p, &train, &test);
     if (!status && o->compare) {
@@ -193,12 +197,17 @@ size_t bb_population_long_rows(const bb_population *p) {
     return count;
 }
 
-void bb_population_close(bb_population *p) {
+void bb_population_close_rows(bb_population *p) {
     if (!p->prepared_is_train) bb_dataset_free(&p->prepared);
     bb_dataset_free(&p->train);
     bb_dataset_free(&p->test);
     bb_dataset_free(&p->read_train);
     bb_dataset_free(&p->read_test);
+    p->prepared = (bb_dataset){0};
+}
+
+void bb_population_close(bb_population *p) {
+    bb_population_close_rows(p);
     bb_preprocess_free(&p->steps);
     bb_preprocess_free(&p->open);
     free(p->cluster);

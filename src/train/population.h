@@ -14,6 +14,7 @@
 #include "data/read.h"
 #include "models/models.h"
 #include "train/resolve.h"
+#include "train/source.h"
 
 typedef struct bb_population {
     bb_preprocess steps;    /* all of them */
@@ -36,17 +37,20 @@ typedef struct bb_population {
 /* How the request says that data are to be read. Borrows its texts. */
 bb_read_options bb_population_format(const bb_train_options *options);
 
-/* Reads the data at `path` and the test file, if one is named; splits and prepares. In a
- * run with noise sizes must not depend on rows: BB_EUSAGE names the option that says what
- * would have to be looked for. */
+/* Reads the data and the test rows (NULL: those of the file that the request names, if
+ * any); splits and prepares. In a run with noise sizes must not depend on rows: BB_EUSAGE
+ * names the option that says what would have to be looked for. */
 BB_MUST_CHECK bb_status bb_population_open(bb_population *population,
                                            const bb_resolved *resolved,
-                                           const char *path);
+                                           const bb_source *data,
+                                           const bb_source *test);
 /* How many rows to learn from lie outside the unit ball, where methods that share
  * through the door expect them; the constant column does not count. Looks at all
  * tasks' rows, so it is for the operator of a simulation only. */
 size_t bb_population_long_rows(const bb_population *population);
 
+/* Frees the rows, and what only they need; bb_population_close does so, too. */
+void bb_population_close_rows(bb_population *population);
 /* Takes a zeroed one, too. */
 void bb_population_close(bb_population *population);
 

@@ -32,27 +32,22 @@ static void find_places(const bb_dataset *rows, place *at) {
     if (repeats) qsort(at, rows->rows, sizeof *at, by_line);
 }
 
-/* What is said of every row, of whatever the loss says: a number, a class with its
- * probability, or a list of labels. */
 typedef struct answers {
     const bb_trained *trained;
-    double *number;   /* rows */
-    uint32_t *class;  /* rows */
-    size_t *first;    /* rows + 1 */
-    uint32_t *labels; /* one list behind the other */
+    bb_said said;
     size_t capacity;
     bb_status status;
 } answers;
 
 static void take_labels(answers *a, size_t j, size_t outputs, const double *z) {
-    size_t used = a->first[j];
+    size_t used = a->said.first[j];
     for (size_t c = 0; c < outputs && !a->status; c++) {
         if (!(z[c] > 0.0)) continue;
-        a->status = bb_grow(&a->labels, &a->capacity, used + 1, sizeof *a->labels,
-                            "the predictions");
-        if (!a->status) a->labels[used++] = (uint32_t)c;
+        a->status = bb_grow(&a->said.labels, &a->capacity, used + 1,
+                            sizeof *a->said.labels, "the predictions");
+        if (!a->status) a->said.labels[used++] = (uint32_t)c;
     }
-    a->first[j + 1] = used;
+    a->said.first[j + 1] = used;
 }
 
 static void take(void *self, const bb_outputs *block) {
@@ -67,31 +62,45 @@ static void take(void *self, const bb_outputs *block) {
             const size_t best = bb_largest_output(outputs, z);
             double sum = 0.0;
             for (size_t c = 0; c < outputs; c++) sum += exp(z[c] - z[best]);
-            a->class[j] = (uint32_t)best;
-            a->number[j] = 1.0 / sum;
+            a->said.class[j] = (uint32_t)best;
+            a->said.number[j] = 1.0 / sum;
         } else {
-            a->number[j] =
+            a->said.number[j] =
                 a->trained->loss == BB_LOSS_LOGISTIC ? 1.0 / (1.0 + exp(-*z)) : *z;
         }
     }
 }
 
 /* One task after the other, so that lists of labels lie in the order of rows. */
-static bb_status ask(const bb_trained *t, const bb_dataset *rows, answers *a) {
+bb_status bb_trained_ask(const bb_trained *t, const bb_dataset *rows, bb_said *said) {
     static const char what[] = "the predictions";
+    answers all = {.trained = t}, *a = &all;
     bb_status status = BB_OK;
-    a->trained = t;
     if (t->loss == BB_LOSS_MULTILABEL)
-        status = bb_allocate(&a->first, rows->rows + 1, sizeof *a->first, what);
+        status =
+            bb_allocate(&a->said.first, rows->rows + 1, sizeof *a->said.first, what);
     else
-        status = bb_allocate(&a->number, rows->rows, sizeof *a->number, what);
+        status = bb_allocate(&a->said.number, rows->rows, sizeof *a->said.number, what);
     if (!status && t->loss == BB_LOSS_SOFTMAX)
-        status = bb_allocate(&a->class, rows->rows, sizeof *a->class, what);
+        status = bb_allocate(&a->said.class, rows->rows, sizeof *a->said.class, what);
     if (!status) status = bb_models_outputs(&t->models, rows, NULL, take, a);
-    return status ? status : a->status;
+    if (!status) status = a->status;
+    if (status)
+        bb_said_free(&a->said);
+    else
+        *said = a->said;
+    return status;
 }
 
-static void write_answer(const answers *a, size_t j, FILE *stream) {
+void bb_said_free(bb_said *said) {
+    free(said->number);
+    free(said->class);
+    free(said->first);
+    free(said->labels);
+    *said = (bb_said){0};
+}
+
+static void write_answer(const bb_said *a, size_t j, FILE *stream) {
     if (a->class) fprintf(stream, ",%" PRIu32, a->class[j]);
     if (a->number) {
         fprintf(stream, ",%.17g\n", a->number[j]);
@@ -102,31 +111,45 @@ static void write_answer(const answers *a, size_t j, FILE *stream) {
     fputs(a->first[j] == a->first[j + 1] ? ",\n" : "\n", stream);
 }
 
-static void write_rows(const answers *a, const bb_dataset *rows, const place *at,
-                       FILE *stream) {
+static void write_rows(bb_loss loss, const bb_said *a, const bb_dataset *rows,
+                       const place *at, FILE *stream) {
     static const char *const heading[] = {"prediction", "probability",
                                           "class,probability", "labels"};
-    fprintf(stream, "task,%s\n", heading[a->trained->loss]);
+    fprintf(stream, "task,%s\n", heading[loss]);
     for (size_t j = 0; j < rows->rows; j++) {
         bb_write_field(stream, rows->task_name[at[j].task]);
         write_answer(a, at[j].row, stream);
     }
 }
 
-bb_status bb_trained_print(const bb_trained *t, const bb_dataset *rows, FILE *stream) {
-    answers a = {0};
+bb_status bb_predictions_order(const bb_dataset *rows, size_t *order) {
     place *at = NULL;
-    bb_status status = bb_allocate(&at, rows->rows, sizeof *at, "the predictions");
-    if (!status) status = ask(t, rows, &a);
-    if (!status) {
-        find_places(rows, at);
-        write_rows(&a, rows, at, stream);
-    }
-    free(a.number);
-    free(a.class);
-    free(a.first);
-    free(a.labels);
+    const bb_status status =
+        bb_allocate(&at, rows->rows, sizeof *at, "the predictions");
+    if (status) return status;
+    find_places(rows, at);
+    for (size_t k = 0; k < rows->rows; k++) order[k] = at[k].row;
     free(at);
+    return BB_OK;
+}
+
+bb_status bb_predictions_print(bb_loss loss, const bb_said *said,
+                               const bb_dataset *rows, FILE *stream) {
+    place *at = NULL;
+    const bb_status status =
+        bb_allocate(&at, rows->rows, sizeof *at, "the predictions");
+    if (status) return status;
+    find_places(rows, at);
+    write_rows(loss, said, rows, at, stream);
+    free(at);
+    return BB_OK;
+}
+
+bb_status bb_trained_print(const bb_trained *t, const bb_dataset *rows, FILE *stream) {
+    bb_said said = {0};
+    bb_status status = bb_trained_ask(t, rows, &said);
+    if (!status) status = bb_predictions_print(t->loss, &said, rows, stream);
+    bb_said_free(&said);
     return status;
 }
 

@@ -108,11 +108,12 @@ static void warn_of_data_ranges(const bb_experiment *e) {
                "private");
 }
 
-bb_status bb_experiment_prepare(bb_experiment *e, const char *path) {
+bb_status bb_experiment_prepare(bb_experiment *e, const bb_source *data,
+                                const bb_source *test) {
     const bb_train_options *o = &e->resolved->request->options;
     const double start = bb_experiment_now();
     bb_experiment_say(e, "reading");
-    bb_status status = bb_population_open(&e->population, e->resolved, path);
+    bb_status status = bb_population_open(&e->population, e->resolved, data, test);
     e->report.seconds_read = bb_experiment_now() - start;
     e->run = e->resolved->run;
     e->run.engine = &e->engine;

@@ -191,11 +191,12 @@ static bb_status check_ledger(const bb_train_options *o) {
     return bb_ledger_kind_find(o->ledger_kind, &kind);
 }
 
-static bb_status check_files(const bb_train_options *o) {
+static bb_status check_files(const bb_train_request *request) {
+    const bb_train_options *o = &request->options;
     if (o->test && o->train_fraction < 1.0)
         return bb_fail(BB_EUSAGE,
                        "--test names the test rows: --train-fraction has no meaning");
-    if (!(o->output && *o->output))
+    if (!request->in_memory && !(o->output && *o->output))
         return bb_fail(BB_EUSAGE, "where to? give --output RUN");
     return BB_OK;
 }
@@ -212,7 +213,7 @@ bb_status bb_resolve(const bb_train_request *request, bb_resolved *resolved) {
     if (!status) status = check_epsilon(o, &c.run);
     if (!status) status = check_rows(o, &c.run);
     if (!status) status = check_ledger(o);
-    if (!status) status = check_files(o);
+    if (!status) status = check_files(request);
     if (!status) *resolved = c;
     return status;
 }

@@ -172,6 +172,25 @@ bb_status bb_rundir_begin(bb_rundir *out, const char *path, bool force) {
 
 /* -- the billboard -- */
 
+bb_status bb_rundir_keep(bb_rundir *dir) {
+    *dir = (bb_rundir){0};
+    dir->billboard = open_memstream(&dir->bytes, &dir->size);
+    dir->releases = json_array();
+    if (dir->billboard && dir->releases) return BB_OK;
+    bb_rundir_close(dir);
+    return bb_fail(BB_ENOMEM, "no memory for the billboard");
+}
+
+bb_status bb_rundir_copy(bb_rundir *dir, const bb_rundir *from) {
+    if (from->size && fwrite(from->bytes, 1, from->size, dir->billboard) != from->size)
+        return failed("the billboard", "written");
+    json_decref(dir->releases);
+    dir->releases = json_incref(from->releases);
+    dir->numbers = from->numbers;
+    dir->note = from->note;
+    return BB_OK;
+}
+
 static bb_status write_numbers(bb_rundir *dir, const double *value, size_t count) {
     for (size_t k = 0; k < count; k++) {
         unsigned char byte[8];
@@ -305,6 +324,7 @@ void bb_rundir_close(bb_rundir *dir) {
     free(dir->lock);
     free(dir->temporary);
     free(dir->path);
+    free(dir->bytes);
     json_decref(dir->releases);
     *dir = (bb_rundir){0};
 }

@@ -23,7 +23,9 @@ typedef struct bb_rundir {
     char *lock;      /* RUN.lock, locked until the end; NULL: not */
     int lock_descriptor;
     bool replaces;
-    FILE *billboard; /* open while releases come in */
+    FILE *billboard; /* open while releases come in; without a path, in memory: */
+    char *bytes;
+    size_t size; /* of those, as of the last release */
     json_t *releases;
     const char *note; /* for the billboard's index; borrowed, may be NULL */
     size_t numbers;   /* in the billboard's file so far */
@@ -33,6 +35,10 @@ typedef struct bb_rundir {
  * a run directory and `force`. Creates nothing. */
 BB_MUST_CHECK bb_status bb_rundir_check(const char *path, bool force);
 
+/* A billboard in memory, and no directory: dir->path is NULL. It must not be moved. */
+BB_MUST_CHECK bb_status bb_rundir_keep(bb_rundir *dir);
+/* Writes what `from` keeps in memory to the billboard of a directory that was begun. */
+BB_MUST_CHECK bb_status bb_rundir_copy(bb_rundir *dir, const bb_rundir *from);
 /* Reserves RUN for this process and begins it with empty public/ and operator/, and
  * public/billboard.bin open. BB_EUSAGE as bb_rundir_check, and if another process has
  * reserved it. */

@@ -1,6 +1,7 @@
 /* The run itself: resolved, prepared, charged, trained, kept, evaluated, compared. */
 #include "train/train.h"
 
+#include "base/memory.h"
 #include "linalg/linalg.h"
 #include "train/experiment.h"
 #include "train/run_statement.h"
@@ -71,6 +72,10 @@ static void at_home(void *self, const char *method, uint32_t done, uint32_t task
     if (e->watch->at_home) e->watch->at_home(e->watch->self, method, done, tasks);
 }
 
+static bool in_memory(const bb_experiment *e) {
+    return e->resolved->request->in_memory;
+}
+
 /* The last before the charge: the tasks' problems, the place for the run, the ledger.
  */
 static bb_status open_run(bb_experiment *e) {
@@ -78,11 +83,14 @@ static bb_status open_run(bb_experiment *e) {
     const double start = bb_experiment_now();
     bb_experiment_say(e, "preparing");
     bb_status status = bb_experiment_open_tasks(e);
-    if (!status) status = bb_rundir_begin(&e->dir, o->output, o->force);
+    if (!status)
+        status = in_memory(e) ? bb_rundir_keep(&e->dir)
+                              : bb_rundir_begin(&e->dir, o->output, o->force);
     if (!status)
         status =
             bb_resolve_ledger(o, e->run.pub.tasks, e->run.pub.adjacency, &e->ledger);
-    if (!status && e->ledger) status = bb_ledger_name_run(e->ledger, o->output);
+    if (!status && e->ledger && !in_memory(e))
+        status = bb_ledger_name_run(e->ledger, o->output);
     e->run.ledger = e->ledger;
     e->report.seconds_solve = bb_experiment_now() - start;
     return status ? status : bb_experiment_not_stopped(e);
@@ -128,34 +136,53 @@ static void fill_report(bb_experiment *e) {
     memcpy(r->billboard_sha256, e->result.billboard_sha256, BB_HASH_TEXT);
 }
 
-static void close_all(bb_experiment *e) {
-    bb_rundir_close(&e->dir);
+/* What is needed while it runs only: the data above all. */
+static void close_work(bb_experiment *e) {
+    bb_population *p = &e->population;
     if (e->ledger) bb_ledger_close(e->ledger);
-    bb_locals_close(e->local, e->population.prepared.tasks);
+    bb_locals_close(e->local, p->prepared.tasks);
     bb_result_free(&e->result);
-    bb_models_free(&e->models);
     bb_assessed_close(&e->test);
-    bb_population_close(&e->population);
     bb_net_close(e->net);
     free(e->start);
     free(e->key);
+    e->ledger = NULL;
+    e->local = NULL;
+    e->net = NULL;
+    e->start = NULL;
+    e->key = NULL;
+    e->run.local = NULL;
+    e->run.ledger = NULL;
+    e->run.key = NULL;
+    bb_population_close_rows(p);
 }
 
-static bb_status keep_models(bb_experiment *e) {
-    const bb_status status = bb_experiment_models(e, &e->result, &e->models);
-    return status ? status : bb_models_hash(&e->models, e->report.models_sha256);
-}
-
-/* Everything that others may see, then the models; the run has paid for them. */
-static bb_status keep(bb_experiment *e) {
-    warn_of_failed_tasks(e);
-    bb_status status = bb_run_statement(
+static bb_status make_statement(bb_experiment *e) {
+    const bb_status status = bb_run_statement(
         &e->run, &e->result, bb_experiment_ledger_name(e), &e->report.statement);
     e->report.statement.method = e->resolved->request->name;
     e->report.statement.data_ranges = e->population.data_ranges;
-    if (!status) status = bb_write_public(e);
-    if (!status) status = keep_models(e);
-    if (!status) status = bb_write_models(e);
+    return status;
+}
+
+static bb_status make_models(bb_experiment *e) {
+    bb_status status = bb_experiment_models(e, &e->result, &e->models);
+    if (!status) status = bb_models_hash(&e->models, e->report.models_sha256);
+    return status ? status : bb_experiment_shared(e, &e->shared);
+}
+
+/* Everything that others may see, then the models. */
+static bb_status write_parts(const bb_experiment *e) {
+    const bb_status status = bb_write_public(e);
+    return status ? status : bb_write_models(e);
+}
+
+/* What the run has paid for. */
+static bb_status keep(bb_experiment *e) {
+    warn_of_failed_tasks(e);
+    bb_status status = make_statement(e);
+    if (!status) status = make_models(e);
+    if (!status && !in_memory(e)) status = write_parts(e);
     return status;
 }
 
@@ -168,9 +195,17 @@ static bb_status say_why(const bb_experiment *e, bb_status status) {
                                    "published (epsilon does not cover that it did)");
 }
 
-/* Up to the directory in place. */
-static bb_status run(bb_experiment *e, const char *path, double start) {
-    bb_status status = bb_experiment_prepare(e, path);
+/* The directory in place, if there is to be one. */
+static bb_status put_in_place(bb_experiment *e) {
+    e->dir.note = e->result.note;
+    if (in_memory(e)) return BB_OK;
+    const bb_status status = bb_write_report(e);
+    return status ? status : bb_rundir_commit(&e->dir);
+}
+
+static bb_status run(bb_experiment *e, const bb_source *data, const bb_source *test,
+                     double start) {
+    bb_status status = bb_experiment_prepare(e, data, test);
     if (!status) status = open_run(e);
     if (status) return say_why(e, status);
     status = train(e);
@@ -179,9 +214,7 @@ static bb_status run(bb_experiment *e, const char *path, double start) {
     fill_report(e);
     bb_experiment_evaluate(e);
     e->report.seconds_total = bb_experiment_now() - start;
-    status = bb_write_report(e);
-    e->dir.note = e->result.note;
-    if (!status) status = bb_rundir_commit(&e->dir);
+    status = put_in_place(e);
     if (!status) mark_done(e);
     return status;
 }
@@ -190,25 +223,107 @@ static bb_status compare(bb_experiment *e, double start) {
     if (!e->resolved->compare_stl && !e->resolved->compare_no_privacy) return BB_OK;
     bb_status status = bb_experiment_compare(e);
     e->report.seconds_total = bb_experiment_now() - start;
-    if (!status) status = bb_write_report(e);
+    if (!status && !in_memory(e)) status = bb_write_report(e);
     if (status) bb_fail_context(status, "the run is in place, without comparisons");
+    return status;
+}
+
+/* -- a run that is kept -- */
+
+struct bb_training {
+    bb_resolved resolved;
+    bb_watch watch; /* silent */
+    bb_experiment e;
+};
+
+static bb_status start(bb_training *t, const bb_train_request *request,
+                       const bb_source *data, const bb_source *test,
+                       const bb_watch *watch) {
+    const bb_train_options *o = &request->options;
+    const double begun = bb_experiment_now();
+    bb_status status = bb_linalg_ready();
+    if (!status) status = bb_resolve(request, &t->resolved);
+    if (!status && !request->in_memory) status = bb_rundir_check(o->output, o->force);
+    if (status) return status;
+    t->e = (bb_experiment){.watch = watch, .resolved = &t->resolved};
+    status = run(&t->e, data, test, begun);
+    if (status == BB_EINTERRUPTED) status = say_what_is_charged(&t->e);
+    return status ? status : compare(&t->e, begun);
+}
+
+bb_status bb_training_open(bb_training **out, const bb_train_request *request,
+                           const bb_source *data, const bb_source *test,
+                           const bb_watch *watch) {
+    bb_training *t = NULL;
+    bb_status status = bb_allocate(&t, 1, sizeof *t, "a run");
+    if (status) return status;
+    status = start(t, request, data, test, watch);
+    close_work(&t->e);
+    if (!request->in_memory) bb_rundir_close(&t->e.dir); /* gives the place up */
+    t->e.watch = &t->watch;
+    if (status)
+        bb_training_close(t);
+    else
+        *out = t;
+    return status;
+}
+
+void bb_training_close(bb_training *t) {
+    if (!t) return;
+    bb_rundir_close(&t->e.dir);
+    bb_models_free(&t->e.models);
+    bb_models_free(&t->e.shared);
+    bb_population_close(&t->e.population);
+    free(t->e.tasks_csv);
+    free(t);
+}
+
+const bb_report *bb_training_report(const bb_training *t) {
+    return &t->e.report;
+}
+
+json_t *bb_training_json(const bb_training *t) {
+    return bb_experiment_json(&t->e);
+}
+
+bb_trained bb_training_trained(const bb_training *t) {
+    bb_trained trained = {.options = t->resolved.request->options,
+                          .loss = t->e.run.pub.loss,
+                          .models = t->e.models,
+                          .steps = t->e.population.open,
+                          .shared = t->e.shared};
+    return trained;
+}
+
+static bb_status save(bb_experiment *e, const bb_rundir *memory, const char *path,
+                      bool force) {
+    bb_status status = bb_rundir_begin(&e->dir, path, force);
+    if (!status) status = bb_rundir_copy(&e->dir, memory);
+    if (!status) status = write_parts(e);
+    if (!status && e->tasks_csv)
+        status = bb_rundir_text(&e->dir, "operator/tasks.csv", e->tasks_csv);
+    if (!status) status = bb_write_report(e);
+    return status ? status : bb_rundir_commit(&e->dir);
+}
+
+bb_status bb_training_save(const bb_training *t, const char *path, bool force) {
+    bb_experiment e = t->e;
+    if (!in_memory(&e))
+        return bb_fail(BB_EUSAGE, "%s: this run is in %s already: copy that", path,
+                       e.resolved->request->options.output);
+    e.dir = (bb_rundir){0};
+    bb_status status = bb_rundir_check(path, force);
+    if (!status) status = save(&e, &t->e.dir, path, force);
+    bb_rundir_close(&e.dir);
     return status;
 }
 
 bb_status bb_train_run(const bb_train_request *request, const char *path,
                        const bb_watch *watch, bb_report *report) {
-    const bb_train_options *o = &request->options;
-    const double start = bb_experiment_now();
-    bb_resolved resolved;
-    bb_status status = bb_linalg_ready();
-    if (!status) status = bb_resolve(request, &resolved);
-    if (!status) status = bb_rundir_check(o->output, o->force);
-    if (status) return status;
-    bb_experiment e = {.watch = watch, .resolved = &resolved};
-    status = run(&e, path, start);
-    if (status == BB_EINTERRUPTED) status = say_what_is_charged(&e);
-    if (!status) status = compare(&e, start);
-    if (!status) *report = e.report;
-    close_all(&e);
+    const bb_source data = {.path = path};
+    bb_training *training = NULL;
+    const bb_status status = bb_training_open(&training, request, &data, NULL, watch);
+    if (!status) *report = *bb_training_report(training);
+    bb_training_close(training);
     return status;
 }

@@ -3,6 +3,8 @@
 #define BB_TRAIN_TRAIN_H
 
 #include "train/report.h"
+#include "train/source.h"
+#include "train/trained.h"
 
 #include <signal.h>
 
@@ -16,13 +18,34 @@ typedef struct bb_watch {
     const volatile sig_atomic_t *stop; /* non-zero: end with BB_EINTERRUPTED */
 } bb_watch;
 
-/* Trains on the data at `path` as the request says, writes the run directory that it
- * names, and fills *report, which borrows from the request. The directory is reserved,
- * then the ledger is charged. On failure nothing is written, and *report is untouched;
- * BB_EBUDGET: nothing was published either. After the charge nothing about data is a
- * failure: figures or baselines that fail are missing in the report, with a warning.
- * Baselines are made when the directory is in place; a stop ends them and no more.
+/* A run that has ended well, without its data. */
+typedef struct bb_training bb_training;
+
+/* Trains on the data as the request says, and tests on the rows of `test` (NULL: those
+ * that the request says). If the request names a run directory it is reserved, then the
+ * ledger is charged, and it is written; else everything stays in memory. The request is
+ * borrowed until bb_training_close, and so are the texts of the report. On failure nothing
+ * is written; BB_EBUDGET: nothing was published either. After the charge nothing about
+ * data is a failure: figures or baselines that fail are missing in the report, with a
+ * warning. Baselines are made when the directory is in place; a stop ends them and no more.
  * Privacy cost: that of the plan, reserved in the ledger before the first release. */
+BB_MUST_CHECK bb_status bb_training_open(bb_training **out,
+                                         const bb_train_request *request,
+                                         const bb_source *data, const bb_source *test,
+                                         const bb_watch *watch);
+void bb_training_close(bb_training *training); /* NULL is allowed */
+const bb_report *bb_training_report(const bb_training *training);
+/* The object of operator/run.json; NULL: out of memory. */
+json_t *bb_training_json(const bb_training *training);
+/* Its models, as they would be read back from its directory; all is borrowed. */
+bb_trained bb_training_trained(const bb_training *training);
+/* Writes the run directory of a run that is in memory. Errors of bb_rundir_check and of
+ * writing; BB_EUSAGE if the run has a directory. */
+BB_MUST_CHECK bb_status bb_training_save(const bb_training *training, const char *path,
+                                         bool force);
+
+/* All of it, for a file, and then forgets it but for the report, which borrows from the
+ * request. */
 BB_MUST_CHECK bb_status bb_train_run(const bb_train_request *request, const char *path,
                                      const bb_watch *watch, bb_report *report);
 

@@ -233,7 +233,7 @@ static bb_status choose_rows(bb_trained *t, const bb_new_rows *how, bb_dataset *
     return status;
 }
 
-bb_status bb_trained_rows(bb_trained *t, const char *path, bb_new_rows how,
+bb_status bb_trained_rows(bb_trained *t, const bb_source *source, bb_new_rows how,
                           bb_dataset *rows, bb_left_out *left) {
     bb_read_options format = bb_population_format(&t->options);
     bb_dataset data = {0}, matched = {0};
@@ -245,7 +245,7 @@ bb_status bb_trained_rows(bb_trained *t, const char *path, bb_new_rows how,
     format.multilabel = t->loss == BB_LOSS_MULTILABEL && !how.for_prediction;
     format.outputs = format.multilabel ? t->models.outputs : 0;
     format.image = NULL; /* a network knows what it sees */
-    bb_status status = bb_read(path, &format, &data);
+    bb_status status = bb_source_read(source, &format, &data);
     left->missing = data.dropped;
     if (!status) status = choose_rows(t, &how, &data, left);
     if (!status)

@@ -5,6 +5,7 @@
 #include "data/preprocess.h"
 #include "eval/assess.h"
 #include "train/options.h"
+#include "train/source.h"
 
 #include <stdbool.h>
 
@@ -54,7 +55,7 @@ typedef struct bb_left_out {
  * the run left out may be missing), or a class or label that the models do not know;
  * BB_EUSAGE where there is no shared model to answer with. Unknown tasks that are
  * answered are added to the models. */
-BB_MUST_CHECK bb_status bb_trained_rows(bb_trained *trained, const char *path,
+BB_MUST_CHECK bb_status bb_trained_rows(bb_trained *trained, const bb_source *source,
                                         bb_new_rows how, bb_dataset *rows,
                                         bb_left_out *left);
 
@@ -63,6 +64,23 @@ BB_MUST_CHECK bb_status bb_trained_rows(bb_trained *trained, const char *path,
 BB_MUST_CHECK bb_status bb_trained_assess(const bb_trained *trained,
                                           const bb_dataset *rows, bb_assessed *assessed,
                                           bb_majority *majority);
+
+/* What is said of every row, of whatever the loss says: a number, a class with its
+ * probability, or a list of labels. Row j of the data set is at j. */
+typedef struct bb_said {
+    double *number;   /* rows: prediction or probability; NULL with multilabel */
+    uint32_t *class;  /* rows; softmax */
+    size_t *first;    /* rows + 1; multilabel */
+    uint32_t *labels; /* one list behind the other */
+} bb_said;
+BB_MUST_CHECK bb_status bb_trained_ask(const bb_trained *trained,
+                                       const bb_dataset *rows, bb_said *said);
+void bb_said_free(bb_said *said);
+/* place[k] (rows) is the row that is k-th in the source. */
+BB_MUST_CHECK bb_status bb_predictions_order(const bb_dataset *rows, size_t *place);
+/* What bb_trained_print writes, of rows whose features are not needed any more. */
+BB_MUST_CHECK bb_status bb_predictions_print(bb_loss loss, const bb_said *said,
+                                             const bb_dataset *rows, FILE *stream);
 
 /* Writes what the models say as CSV, in the order of the rows in their source, whole or
  * not at all; by loss

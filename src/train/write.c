@@ -55,17 +55,19 @@ bool bb_experiment_is_open(const bb_experiment *e) {
 /* The model that all share is a function of the billboard, and good for tasks that were
  * not there. Not where it is many, or tasks have steps of their own, or nothing went
  * over a billboard. */
-static bb_status write_shared(const bb_experiment *e) {
-    bb_models shared = {0};
-    char *path = NULL;
+bb_status bb_experiment_shared(const bb_experiment *e, bb_models *out) {
     if (!e->result.shares || !bb_resolved_is_solved(e->resolved) ||
         e->run.pub.clusters > 1 || e->population.steps.mean || bb_experiment_is_open(e))
         return BB_OK;
-    bb_status status = bb_population_shared(&e->population, e->result.shared, &shared);
-    if (!status) status = bb_rundir_name(&e->dir, "public/" BB_SHARED_FILE, &path);
-    if (!status) status = bb_models_write(&shared, path);
+    return bb_population_shared(&e->population, e->result.shared, out);
+}
+
+static bb_status write_shared(const bb_experiment *e) {
+    char *path = NULL;
+    if (!e->shared.tasks) return BB_OK;
+    bb_status status = bb_rundir_name(&e->dir, "public/" BB_SHARED_FILE, &path);
+    if (!status) status = bb_models_write(&e->shared, path);
     free(path);
-    bb_models_free(&shared);
     return status;
 }
 
@@ -84,14 +86,17 @@ bb_status bb_write_public(const bb_experiment *e) {
     return status;
 }
 
-bb_status bb_write_report(const bb_experiment *e) {
+json_t *bb_experiment_json(const bb_experiment *e) {
     json_t *run = bb_report_json(&e->report);
-    if (json_object_set_new(run, "options",
-                            bb_train_json(e->resolved->request, false))) {
-        json_decref(run);
-        run = NULL;
-    }
-    return bb_rundir_json(&e->dir, "operator/run.json", run);
+    if (!json_object_set_new(run, "options",
+                             bb_train_json(e->resolved->request, false)))
+        return run;
+    json_decref(run);
+    return NULL;
+}
+
+bb_status bb_write_report(const bb_experiment *e) {
+    return bb_rundir_json(&e->dir, "operator/run.json", bb_experiment_json(e));
 }
 
 bb_status bb_write_models(const bb_experiment *e) {
@@ -118,7 +123,7 @@ static void write_number(FILE *stream, double value) {
         fprintf(stream, ",%.6g", value);
 }
 
-bb_status bb_write_tasks(const bb_experiment *e, const bb_scores *s) {
+bb_status bb_write_tasks(bb_experiment *e, const bb_scores *s) {
     static const char *const metric[] = {"rmse", "auc", "accuracy", "f1"};
     const bb_dataset *train = &e->population.train, *test = &e->population.test;
     const char *name = metric[e->run.pub.loss];
@@ -143,7 +148,9 @@ bb_status bb_write_tasks(const bb_experiment *e, const bb_scores *s) {
     bb_status status = BB_OK;
     if (fclose(stream) || !whole)
         status = bb_fail(BB_ENOMEM, "no memory for the tasks' figures");
-    if (!status) status = bb_rundir_text(&e->dir, "operator/tasks.csv", text);
-    free(text);
+    if (!status && !e->resolved->request->in_memory)
+        status = bb_rundir_text(&e->dir, "operator/tasks.csv", text);
+    free(e->tasks_csv);
+    e->tasks_csv = text;
     return status;
 }

@@ -18,7 +18,10 @@ int main(void) {
     VALUE(BILLBOARD_FLOAT64);
     VALUE(BILLBOARD_FLOAT32);
     STRUCT(billboard_option, value);
-    STRUCT(billboard_watch, warn);
+    STRUCT(billboard_watch, stop);
     STRUCT(billboard_arrays, target_name);
+    STRUCT(billboard_privacy, statement);
+    STRUCT(billboard_model, parameters);
+    STRUCT(billboard_values, with_missing);
     return 0;
 }

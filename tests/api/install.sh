@@ -19,7 +19,7 @@ flags=$(pkg-config --cflags --libs billboard)
 # shellcheck disable=SC2086
 "$cc" -std=c17 -Wall -Wextra -Wpedantic -Werror embed.c $flags -o embed
 ./embed >c.out
-grep -q 'epsilon = 1 ' c.out
+grep -q 'epsilon = 1 at delta = 1e-05, replace-one, sampling all' c.out
 if [ -x "$cxx" ]; then
     # shellcheck disable=SC2086
     "$cxx" -std=c++17 -Wall -Wextra -Wpedantic -Werror version.cpp $flags -o version
@@ -28,5 +28,5 @@ fi
 
 cmake -S . -B cmake -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$cc" >>"$work/log"
 cmake --build cmake >>"$work/log"
-cmake/embed | cmp - c.out
+cmake/embed | grep -q '^clinic 7 expects'
 cat c.out

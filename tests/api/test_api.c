@@ -77,11 +77,13 @@ static void what_makes_no_sense_is_refused_by_name(void **state) {
     assert_null(answer);
 }
 
-static int stop_at_third(void *self, const char *what, uint32_t done, uint32_t all) {
+static volatile sig_atomic_t stop;
+
+static void stop_at_third(void *self, const char *what, uint32_t done, uint32_t all) {
     size_t *calls = self;
     assert_non_null(what);
     assert_true(done <= all);
-    return ++*calls == 3;
+    stop = ++*calls == 3;
 }
 
 static void a_watch_can_stop_a_call(void **state) {
@@ -91,8 +93,10 @@ static void a_watch_can_stop_a_call(void **state) {
                                      {"delta", "1e-5"},
                                      {"curve", "epsilon"}};
     size_t calls = 0;
-    billboard_watch watch = {
-        .struct_size = sizeof watch, .self = &calls, .progress = stop_at_third};
+    billboard_watch watch = {.struct_size = sizeof watch,
+                             .self = &calls,
+                             .progress = stop_at_third,
+                             .stop = &stop};
     billboard_answer *answer = NULL;
     assert_refused(billboard_account(plan, 4, &watch, &answer), BILLBOARD_INTERRUPTED,
                    "interrupted");
@@ -160,14 +164,12 @@ static void arrays_become_data(void **state) {
     billboard_arrays a = arrays();
     billboard_data *data = NULL;
     ASSERT_OK(billboard_data_from_arrays(&a, &data));
-    assert_int_equal(billboard_data_rows(data), ROWS);
     billboard_data_free(data);
     billboard_data_free(NULL);
     a.y = NULL; /* for predictions */
     ASSERT_OK(billboard_data_from_arrays(&a, &data));
     billboard_data_free(data);
     ASSERT_OK(billboard_data_from_file("not there", &data));
-    assert_int_equal(billboard_data_rows(data), 0);
     billboard_data_free(data);
 }
 

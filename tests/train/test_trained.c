@@ -64,7 +64,8 @@ static void expect_predictions(const char *target, const char *expected) {
     put("run/operator/run.json",
         "{\"options\": {\"method\": \"stl\", \"target\": \"t\"}}");
     assert_ok(bb_trained_open(&trained, "run"));
-    assert_ok(bb_trained_rows(&trained, "new.csv", predicting, &rows, &left));
+    assert_ok(bb_trained_rows(&trained, &(bb_source){.path = "new.csv"}, predicting,
+                              &rows, &left));
     assert_ok(bb_trained_write(&trained, &rows, "p.csv"));
     assert_string_equal(folder_read(text, sizeof text, "p.csv"), expected);
     bb_dataset_free(&rows);
@@ -115,7 +116,8 @@ static void rows_are_assessed(void **state) {
         "{\"options\": {\"method\": \"stl\", \"target\": \"t\"}}");
     assert_ok(bb_trained_open(&trained, "run"));
     assert_int_equal(trained.loss, BB_LOSS_SOFTMAX);
-    assert_ok(bb_trained_rows(&trained, "new.csv", assessing, &rows, &left));
+    assert_ok(bb_trained_rows(&trained, &(bb_source){.path = "new.csv"}, assessing,
+                              &rows, &left));
     assert_ok(bb_trained_assess(&trained, &rows, &found, &majority));
     assert_close(found.metrics.accuracy, 2.0 / 5.0, 1e-15);
     assert_close(majority.pooled.accuracy, 3.0 / 5.0, 1e-15);
@@ -140,7 +142,9 @@ static void rows_are_assessed(void **state) {
         snprintf(text, sizeof text, "task,x,y,t\nb,1,0,1\na,0,0,%s\n", bad[k]);
         put("new.csv", text);
         assert_fails(
-            bb_trained_rows(&trained, "new.csv", assessing, &rows, &left), BB_EDATA,
+            bb_trained_rows(&trained, &(bb_source){.path = "new.csv"}, assessing, &rows,
+                            &left),
+            BB_EDATA,
             "new.csv:3:4 (column \"t\"): the softmax loss expected a whole number "
             "from 0 to 2, found");
     }
@@ -160,7 +164,8 @@ static void labels_are_assessed(void **state) {
         "{\"options\": {\"method\": \"stl\", \"target\": \"t\"}}");
     put("new.csv", "task,x,y,t\nb,1,0,1\na,0,0,\na,3,2,0 2\nb,-1,0,1\n");
     assert_ok(bb_trained_open(&trained, "run"));
-    assert_ok(bb_trained_rows(&trained, "new.csv", assessing, &rows, &left));
+    assert_ok(bb_trained_rows(&trained, &(bb_source){.path = "new.csv"}, assessing,
+                              &rows, &left));
     assert_ok(bb_trained_assess(&trained, &rows, &found, &majority));
     /* predicted 1 2 | 2 | 0 1 2 | 0, there 1 | none | 0 2 | 1 */
     assert_close(found.metrics.precision, 3.0 / 7.0, 1e-15);
@@ -172,7 +177,8 @@ static void labels_are_assessed(void **state) {
     bb_assessed_close(&found);
     bb_dataset_free(&rows);
     put("new.csv", "task,x,y,t\nb,1,0,3\n");
-    assert_fails(bb_trained_rows(&trained, "new.csv", assessing, &rows, &left),
+    assert_fails(bb_trained_rows(&trained, &(bb_source){.path = "new.csv"}, assessing,
+                                 &rows, &left),
                  BB_EDATA, "new.csv:2");
     bb_trained_close(&trained);
     unlink("new.csv");

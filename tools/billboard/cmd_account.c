@@ -81,7 +81,8 @@ static void read_line(int argc, char **argv, const billboard_answer *table,
 
 static billboard_status answer(const request *r, progress *bar,
                                const cmd_output *output) {
-    const billboard_watch watch = {sizeof watch, bar, progress_watch, NULL};
+    const billboard_watch watch = {
+        .struct_size = sizeof watch, .self = bar, .progress = progress_watch};
     const char *curve = cmd_options_last(&r->given, "curve");
     const bool draws = curve && strcmp(curve, "none") != 0;
     billboard_answer *price = NULL;

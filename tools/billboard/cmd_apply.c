@@ -35,7 +35,8 @@ static bb_status apply(const request *r, bool for_prediction, applied *a) {
     if (!status) status = bb_trained_open(&a->trained, r->run);
     if (!status && r->ignore) status = bb_trained_ignore(&a->trained, r->ignore);
     if (!status)
-        status = bb_trained_rows(&a->trained, r->data, how, &a->rows, &a->left);
+        status = bb_trained_rows(&a->trained, &(bb_source){.path = r->data}, how,
+                                 &a->rows, &a->left);
     if (!status && a->left.missing)
         fprintf(stderr, "billboard: %zu rows with a missing value left out\n",
                 a->left.missing);

@@ -104,12 +104,11 @@ void progress_home(void *self, const char *method, uint32_t done, uint32_t tasks
     draw(self, what, done, tasks);
 }
 
-int progress_watch(void *self, const char *what, uint32_t done, uint32_t all) {
+void progress_watch(void *self, const char *what, uint32_t done, uint32_t all) {
     if (all)
         draw(self, what, done, all);
     else
         progress_say(self, what);
-    return 0;
 }
 
 void progress_close(progress *p) {

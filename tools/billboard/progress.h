@@ -24,7 +24,7 @@ void progress_round(void *self, uint32_t round, uint32_t rounds);
 /* The same for bb_observer.at_home. */
 void progress_home(void *self, const char *method, uint32_t done, uint32_t tasks);
 /* Both, as billboard_watch has it. */
-int progress_watch(void *self, const char *what, uint32_t done, uint32_t all);
+void progress_watch(void *self, const char *what, uint32_t done, uint32_t all);
 /* Clears the line. */
 void progress_close(progress *p);
 
