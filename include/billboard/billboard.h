@@ -185,7 +185,7 @@ billboard_account(const billboard_option *option, size_t options,
  * method. */
 BILLBOARD_API BILLBOARD_CHECK billboard_status
 billboard_methods(const char *name, billboard_answer **methods);
-/* The options of "train" or "account": {options: [{name, type, default, choices, help,
+/* The options of "train", "account" or "synth": {options: [{name, type, default, choices, help,
  * default_text, argument (what --help calls the value), expects (in words)}]}.
  * BILLBOARD_USAGE for any other name. */
 BILLBOARD_API BILLBOARD_CHECK billboard_status
@@ -252,6 +252,23 @@ billboard_data_from_arrays(const billboard_arrays *arrays, billboard_data **data
 BILLBOARD_API BILLBOARD_CHECK billboard_status
 billboard_data_from_file(const char *path, billboard_data **data);
 BILLBOARD_API void billboard_data_free(billboard_data *data);
+
+/* What is in them: {tasks, rows, features, rows_per_task, sparse, target {kind, min, max},
+ * missing, constant_columns, classes, labels, image, start (a command to begin with)}.
+ * Options: task, target, features, ignore, format, labels, tasks, separator, missing,
+ * categories, image, as a job has them; multilabel (targets are lists of labels); ranges, a
+ * file for the columns' ranges, which are then looked up in the data: for simulations
+ * only. Looks at everything, outside of any privacy: for whoever holds the data. */
+BILLBOARD_API BILLBOARD_CHECK billboard_status
+billboard_info(const billboard_data *data, const billboard_option *option,
+               size_t options, billboard_answer **info);
+/* Writes a synthetic population as files, to try things on. `world` is low-rank,
+ * group-sparse, classes or multilabel; options are tasks, samples, features, labels, seed
+ * and output (its name). The answer: {train, test (the files), train_rows, test_rows (of
+ * each task), ...}. BILLBOARD_USAGE: sizes or names that make no sense. */
+BILLBOARD_API BILLBOARD_CHECK billboard_status
+billboard_synth(const char *world, const billboard_option *option, size_t options,
+                billboard_answer **files);
 
 /* -- 7. Jobs -------------------------------------------------------------------------
  *

@@ -14,14 +14,15 @@ struct billboard_answer {
 bb_status bb_answer_open(billboard_answer **out, json_t *json) {
     billboard_answer *answer = NULL;
     char *text = json ? bb_json_text(json, 2) : NULL;
-    bb_status status = text ? bb_allocate(&answer, 1, sizeof *answer, "an answer")
-                            : bb_fail(BB_ENOMEM, "no memory for an answer");
-    if (status) {
+    const bb_status status = text ? bb_allocate(&answer, 1, sizeof *answer, "an answer")
+                                  : bb_fail(BB_ENOMEM, "no memory for an answer");
+    if (status || !answer) {
         free(text);
         json_decref(json);
         return status;
     }
-    *answer = (billboard_answer){json, text};
+    answer->json = json;
+    answer->text = text;
     *out = answer;
     return BB_OK;
 }

@@ -59,7 +59,7 @@ static bool is_known(const char *name) {
 static bb_status check(billboard_job *job, const char *name, const char *value) {
     if (strcmp(name, "set") == 0) {
         if (value && strchr(value, '=')) return BB_OK;
-        return bb_fail(BB_EUSAGE, "train: \"set\" expects key=value, got \"%s\"",
+        return bb_fail(BB_EUSAGE, "--set expects key=value, got \"%s\"",
                        value ? value : "");
     }
     const bb_method *method = is_known(name) ? NULL : method_with(name);

@@ -1,5 +1,6 @@
 #include "api/account.h"
 #include "api/call.h"
+#include "api/tables.h"
 #include "base/memory.h"
 #include "methods/registry.h"
 #include "train/options.h"
@@ -115,9 +116,13 @@ billboard_status billboard_options(const char *of, billboard_answer **options) {
         add_places(list);
     } else if (!status && strcmp(of, "account") == 0) {
         status = table_json(account_table(), sizeof(account_options), &list);
+    } else if (!status && strcmp(of, "synth") == 0) {
+        status = table_json(bb_synth_table().options, bb_synth_table().size, &list);
     } else if (!status) {
-        status = bb_fail(
-            BB_EUSAGE, "options are those of \"train\" or \"account\", got \"%s\"", of);
+        status = bb_fail(BB_EUSAGE,
+                         "options are those of \"train\", \"account\" or \"synth\", "
+                         "got \"%s\"",
+                         of);
     }
     json_t *all = json_pack("{s:o}", "options", list);
     if (!status)

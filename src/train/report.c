@@ -34,12 +34,16 @@ json_t *bb_metrics_json(const bb_metrics *m) {
 
 json_t *bb_majority_json(const bb_majority *m, bool own, bb_loss loss, const char *of) {
     const bb_metrics *part = own ? &m->own : &m->pooled;
+    const json_int_t rows = (json_int_t)part->rows;
     if (!m->there) return json_null();
     if (loss == BB_LOSS_MULTILABEL)
-        return json_pack("{s:s,s:o,s:o,s:o}", "of", of, "precision",
+        return json_pack("{s:s,s:o,s:o,s:o,s:o,s:I}", "of", of, "precision",
                          bb_json_real(part->precision), "recall",
-                         bb_json_real(part->recall), "f1", bb_json_real(part->f1));
-    return json_pack("{s:s,s:o}", "of", of, "accuracy", bb_json_real(part->accuracy));
+                         bb_json_real(part->recall), "f1", bb_json_real(part->f1),
+                         "recall_at_5", bb_json_real(part->recall_at_5), "rows", rows);
+    return json_pack("{s:s,s:o,s:o,s:o,s:I}", "of", of, "accuracy",
+                     bb_json_real(part->accuracy), "auc", bb_json_real(part->auc),
+                     "log_loss", bb_json_real(part->log_loss), "rows", rows);
 }
 
 json_t *bb_summary_json(const bb_summary *s, bb_loss loss) {

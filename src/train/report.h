@@ -53,7 +53,8 @@ BB_MUST_CHECK bb_status bb_report_text(const bb_report *report, FILE *stream);
 json_t *bb_metrics_json(const bb_metrics *metrics);
 /* {metric, tasks, min, median, max}. */
 json_t *bb_summary_json(const bb_summary *summary, bb_loss loss);
-/* {of, accuracy}, or with labels {of, precision, recall, f1}, of the pooled or the
+/* {of, accuracy, auc, log_loss, rows}, or with labels {of, precision, recall, f1,
+ * recall_at_5, rows}, of the pooled or the
  * tasks' own answer, which was counted in `of` ("training"); null where there is none.
  */
 json_t *bb_majority_json(const bb_majority *majority, bool own, bb_loss loss,

@@ -51,6 +51,7 @@ static bb_status fit_targets(const bb_read_options *o, bb_dataset *data) {
         for (size_t r = 0; r < data->rows; r++) data->y[r] = NAN;
         return BB_OK;
     }
+    if (!data->target_name && o->target_optional) return BB_OK;
     if (!data->target_name)
         return bb_fail(BB_EUSAGE, "%s: there are no targets", data->source);
     if (o->multilabel && !listed)

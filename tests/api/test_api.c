@@ -225,7 +225,7 @@ static void larger_structs_are_taken_if_they_ask_for_nothing(void **state) {
     (void)state;
     struct {
         billboard_arrays arrays;
-        int more;
+        int64_t more;
     } later = {.arrays = arrays()};
     billboard_data *data = NULL;
     later.arrays.struct_size = sizeof later;

@@ -3,7 +3,8 @@
 a folder of its own: pages.py BILLBOARD SOURCE [PAGE...].
 
 A block of commands is a fenced or indented block with a line that begins with a program's
-name, `$ ` or not. Blocks with `$ ` show output, too: its text must occur in what the command
+name, `$ ` or not; programs of others (`cc`, `./NAME`) find the library installed. Blocks with `$ `
+show output, too: its text must occur in what the command
 says, in this order, spaces and line ends aside; `…` stands for anything.
 
 A command ends with exit code 0, or with the N of a comment `# … exit code N` behind it.
@@ -25,8 +26,8 @@ import sys
 import tempfile
 import time
 
-PROGRAMS = r"(billboard|make|cmake|ctest|python3?|pip|build/|bench/|scripts/|examples/|sudo|apt)"
-COMMAND = re.compile(r"^(\$ )?" + PROGRAMS + r"(?![\w.:])|^(\$ )?(build|bench|scripts)/")
+PROGRAMS = r"(billboard|cc|make|cmake|ctest|python3?|pip|build/|bench/|scripts/|examples/|sudo|apt)"
+COMMAND = re.compile(r"^(\$ )?" + PROGRAMS + r"(?![\w.:])|^(\$ )?(\.|build|bench|scripts)/")
 MARKER = re.compile(r"^<!-- test: (.*?) -->$")
 
 
@@ -135,8 +136,25 @@ def missing(shown, said, vary):
     return None
 
 
+def installed(build, prefix):
+    """Where a compiler, pkg-config and the loader look for what was installed."""
+    if not os.path.exists(prefix):
+        subprocess.run(["cmake", "--install", build, "--prefix", prefix], check=True,
+                       stdout=subprocess.DEVNULL)
+    found = {}
+    for where, _, names in os.walk(prefix):
+        if "billboard.pc" in names:
+            found["PKG_CONFIG_PATH"] = where
+        if "libbillboard.so" in names:
+            found["LD_LIBRARY_PATH"] = where
+    return found
+
+
 class Runner:
+    prefix = None  # where the library is installed for all pages
+
     def __init__(self, billboard, source, page, folder):
+        self.build = os.path.dirname(billboard)
         self.page, self.folder, self.faults, self.ran, self.not_run = page, folder, [], 0, 0
         self.environment = dict(os.environ, PATH=os.path.dirname(billboard) + os.pathsep +
                                 os.environ["PATH"], LC_ALL="C.UTF-8")
@@ -200,7 +218,9 @@ class Runner:
             print(f"{self.page}:{block.line}: not run: {say['not run']}")
             return
         for line, command, shown in commands:
-            if command.startswith("billboard "):
+            if command.startswith(("cc ", "./")):
+                self.environment.update(installed(self.build, self.prefix))
+            if command.startswith(("billboard ", "cc ", "./")):
                 self.run(line, command, shown, say)
             else:
                 self.fault(line, f"neither run nor marked as not run: {command}")
@@ -213,12 +233,15 @@ def main():
         for where, _, names in os.walk(os.path.join(source, "docs"))
         for name in names if name.endswith(".md"))
     faults, ran, not_run = [], 0, 0
+    shared = tempfile.TemporaryDirectory(prefix="billboard-prefix-")
+    Runner.prefix = os.path.join(shared.name, "prefix")
     for page in pages:
         with tempfile.TemporaryDirectory(prefix="billboard-pages-") as folder:
             runner = Runner(billboard, source, page, folder)
             for block in blocks_of(os.path.join(source, page)):
                 runner.block(block)
             faults, ran, not_run = faults + runner.faults, ran + runner.ran, not_run + runner.not_run
+    shared.cleanup()
     print("\n".join(faults))
     print(f"{ran} commands of {len(pages)} pages were run, {not_run} were not, "
           f"{len(faults)} are wrong")

@@ -40,8 +40,8 @@ billboard_status cmd_fail(billboard_status status, const char *format, ...)
 /* Says on stderr what went wrong; returns the exit code (docs/exit-codes.md). */
 int cmd_say_failure(billboard_status status);
 
-/* Says on stderr that a ledger is locked; for bb_ledger_on_wait. */
-void cmd_say_waiting(void *self, const char *path);
+/* Says something on stderr that is no failure; for billboard_watch. */
+void cmd_notice(void *self, const char *text);
 
 /* What a command will say on stdout. */
 typedef struct cmd_output {

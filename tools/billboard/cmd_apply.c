@@ -1,129 +1,151 @@
-#include "cmd_inside.h"
-#include "train/report.h"
-#include "train/trained.h"
+#include "cmd.h"
 
+#include <math.h>
 #include <string.h>
 
 /* What both commands are given; evaluate has no output. */
 typedef struct request {
-    const char *run, *data, *output, *ignore, *unknown;
+    const char *run, *data, *output;
+    cmd_options given; /* ignore, unknown */
     bool json;
 } request;
 
 /* A run's models and new rows. */
 typedef struct applied {
-    bb_trained trained;
-    bb_dataset rows;
-    bb_left_out left;
+    billboard_result *result;
+    billboard_data *data;
 } applied;
 
-static bb_status choose_unknown(const request *r, bb_new_rows *how) {
-    static const char *const way[] = {"error", "skip", "shared"};
-    if (!r->unknown) return BB_OK;
-    for (size_t k = 0; k < sizeof way / sizeof *way; k++)
-        if (strcmp(r->unknown, way[k]) == 0) {
-            how->unknown = (bb_unknown)k;
-            return BB_OK;
-        }
-    return bb_fail(BB_EUSAGE, "--unknown expects error, skip or shared, got \"%s\"",
-                   r->unknown);
-}
-
-static bb_status apply(const request *r, bool for_prediction, applied *a) {
-    bb_new_rows how = {.for_prediction = for_prediction};
-    bb_status status = choose_unknown(r, &how);
-    if (!status) status = bb_trained_open(&a->trained, r->run);
-    if (!status && r->ignore) status = bb_trained_ignore(&a->trained, r->ignore);
-    if (!status)
-        status = bb_trained_rows(&a->trained, &(bb_source){.path = r->data}, how,
-                                 &a->rows, &a->left);
-    if (!status && a->left.missing)
-        fprintf(stderr, "billboard: %zu rows with a missing value left out\n",
-                a->left.missing);
-    if (!status && a->left.unknown)
-        fprintf(stderr, "billboard: %zu rows of tasks without a model %s\n",
-                a->left.unknown,
-                how.unknown == BB_UNKNOWN_SKIP ? "left out"
-                                               : "answered by the shared model");
-    if (!status && a->left.without_target)
-        fprintf(stderr, "billboard: %zu rows without a target left out\n",
-                a->left.without_target);
-    return status;
+static billboard_status open_applied(const request *r, applied *a) {
+    if (r->given.failed) return cmd_fail(BILLBOARD_FAILED, "no memory for the options");
+    const billboard_status status = billboard_result_load(r->run, &a->result);
+    return status ? status : billboard_data_from_file(r->data, &a->data);
 }
 
 static void close_applied(applied *a) {
-    bb_dataset_free(&a->rows);
-    bb_trained_close(&a->trained);
+    billboard_data_free(a->data);
+    billboard_result_free(a->result);
+}
+
+static void say_left_out(size_t missing, size_t skipped, size_t shared,
+                         size_t without_target) {
+    if (missing)
+        fprintf(stderr, "billboard: %zu rows with a missing value left out\n", missing);
+    if (skipped || shared)
+        fprintf(stderr, "billboard: %zu rows of tasks without a model %s\n",
+                skipped + shared,
+                skipped ? "left out" : "answered by the shared model");
+    if (without_target)
+        fprintf(stderr, "billboard: %zu rows without a target left out\n",
+                without_target);
 }
 
 /* -- evaluate -- */
 
-/* The commonest class is looked for in the only rows that there are. */
-static const char counted_in[] = "these rows";
+/* What a line of the table shows of each loss. */
+static const struct {
+    const char *loss, *title[2], *key[2];
+} columns[] = {{"squared", {"nMSE", "RMSE"}, {"nmse", "rmse"}},
+               {"logistic", {"AUC", "accuracy"}, {"auc", "accuracy"}},
+               {"softmax", {"accuracy", "log loss"}, {"accuracy", "log_loss"}},
+               {"multilabel", {"F1", "recall@5"}, {"f1", "recall_at_5"}}};
 
-static bb_status say_json(const applied *a, const bb_assessed *found,
-                          const bb_majority *majority, const bb_summary *summary,
-                          const cmd_output *output) {
-    const bb_loss loss = a->trained.loss;
-    json_t *json =
-        json_pack("{s:s,s:o,s:o,s:o,s:o,s:I,s:I,s:I}", "method",
-                  a->trained.options.method, "test", bb_metrics_json(&found->metrics),
-                  "per_task", bb_summary_json(summary, loss), "majority",
-                  bb_majority_json(majority, false, loss, counted_in), "majority_task",
-                  bb_majority_json(majority, true, loss, counted_in),
-                  "rows_without_target", (json_int_t)a->left.without_target,
-                  "rows_of_unknown_tasks", (json_int_t)a->left.unknown,
-                  "rows_with_missing_values", (json_int_t)a->left.missing);
-    const bb_status status = cmd_output_json(output, json);
-    json_decref(json);
-    return status;
+static double figure(const billboard_answer *a, const char *part, const char *key) {
+    char path[60];
+    snprintf(path, sizeof path, "%s.%s", part, key);
+    return billboard_answer_number(a, path);
 }
 
-static void say_text(const applied *a, const bb_assessed *found,
-                     const bb_majority *majority, FILE *stream) {
-    const bb_loss loss = a->trained.loss;
-    bb_metrics_heading(stream, loss);
-    bb_majority_lines(stream, loss, counted_in, majority);
-    bb_metrics_line(stream, loss, a->trained.options.method, &found->metrics);
-    fprintf(stream, "%zu tasks with rows here, %zu without\n", found->metrics.tasks,
-            found->metrics.without_rows);
+static void print_line(const billboard_answer *a, size_t loss, const char *name,
+                       const char *part, FILE *stream) {
+    fprintf(stream, "%-42s", name);
+    for (int k = 0; k < 2; k++) {
+        const double value = figure(a, part, columns[loss].key[k]);
+        if (isnan(value))
+            fprintf(stream, " %10s", "-");
+        else
+            fprintf(stream, fabs(value) < 1e5 ? " %10.4f" : " %10.3g", value);
+    }
+    fprintf(stream, " %8.0f\n", figure(a, part, "rows"));
 }
 
-static bb_status evaluate(const request *r, const cmd_output *output) {
+static void print_majority(const billboard_answer *a, size_t loss, const char *each,
+                           const char *part, FILE *stream) {
+    char line[80];
+    snprintf(line, sizeof line, "%s%s of these rows", each,
+             strcmp(columns[loss].loss, "multilabel") == 0 ? "5 commonest"
+                                                           : "commonest class");
+    if (billboard_answer_count(a, part)) print_line(a, loss, line, part, stream);
+}
+
+static void print_text(const billboard_answer *a, FILE *stream) {
+    size_t loss = 0;
+    while (strcmp(columns[loss].loss, billboard_answer_text(a, "loss")) != 0) loss++;
+    fprintf(stream, "%-42s %10s %10s %8s\n", "", columns[loss].title[0],
+            columns[loss].title[1], "rows");
+    print_majority(a, loss, "", "majority", stream);
+    print_majority(a, loss, "each task's ", "majority_task", stream);
+    print_line(a, loss, billboard_answer_text(a, "method"), "test", stream);
+    fprintf(stream, "%.0f tasks with rows here, %.0f without\n",
+            figure(a, "test", "tasks"), figure(a, "test", "tasks_without_rows"));
+}
+
+static billboard_status evaluate(const request *r, const cmd_output *output) {
     applied a = {0};
-    bb_assessed found = {0};
-    bb_majority majority;
-    bb_summary summary;
-    bb_status status = apply(r, false, &a);
-    if (!status) status = bb_trained_assess(&a.trained, &a.rows, &found, &majority);
-    if (!status) status = bb_metrics_summary(found.tasks, found.figure, &summary);
-    if (!status && r->json)
-        status = say_json(&a, &found, &majority, &summary, output);
-    else if (!status)
-        say_text(&a, &found, &majority, output->stream);
-    bb_assessed_close(&found);
+    billboard_answer *figures = NULL;
+    billboard_status status = open_applied(r, &a);
+    if (!status)
+        status = billboard_evaluate(a.result, a.data, r->given.option, r->given.count,
+                                    &figures);
+    if (!status) {
+        const char *unknown = cmd_options_last(&r->given, "unknown");
+        const size_t rows =
+            (size_t)billboard_answer_number(figures, "rows_of_unknown_tasks");
+        const bool skips = unknown && strcmp(unknown, "skip") == 0;
+        say_left_out(
+            (size_t)billboard_answer_number(figures, "rows_with_missing_values"),
+            skips ? rows : 0, skips ? 0 : rows,
+            (size_t)billboard_answer_number(figures, "rows_without_target"));
+        if (r->json)
+            fprintf(output->stream, "%s\n", billboard_answer_json(figures));
+        else
+            print_text(figures, output->stream);
+    }
+    billboard_answer_free(figures);
     close_applied(&a);
     return status;
 }
 
 /* -- predict -- */
 
-static bb_status predict(const request *r, const cmd_output *output) {
-    applied a = {0};
-    if (!r->output)
-        return bb_fail(BB_EUSAGE, "predictions where to? give --output FILE");
+static billboard_status say(const request *r, billboard_predictions *predictions,
+                            FILE *stream) {
+    billboard_values values = {.struct_size = sizeof values};
     const bool standard = strcmp(r->output, "-") == 0;
-    bb_status status =
-        standard ? BB_OK : bb_trained_check_output(r->run, r->data, r->output);
-    if (!status) status = apply(r, true, &a);
-    if (!status && standard)
-        status = bb_trained_print(&a.trained, &a.rows, output->stream);
-    else if (!status)
-        status = bb_trained_write(&a.trained, &a.rows, r->output);
+    const char *csv = NULL;
+    billboard_status status = billboard_predictions_values(predictions, &values);
+    if (!status) say_left_out(values.with_missing, values.skipped, values.shared, 0);
+    if (!status)
+        status = standard ? billboard_predictions_csv(predictions, &csv)
+                          : billboard_predictions_write(predictions, r->output);
+    if (!status && standard) fputs(csv, stream);
     if (!status && !standard)
-        fprintf(output->stream,
-                "%zu predictions in %s; each belongs to its task alone\n", a.rows.rows,
-                r->output);
+        fprintf(stream, "%zu predictions in %s; each belongs to its task alone\n",
+                values.rows, r->output);
+    return status;
+}
+
+static billboard_status predict(const request *r, const cmd_output *output) {
+    applied a = {0};
+    billboard_predictions *predictions = NULL;
+    if (!r->output)
+        return cmd_fail(BILLBOARD_USAGE, "predictions where to? give --output FILE");
+    billboard_status status = open_applied(r, &a);
+    if (!status)
+        status = billboard_predict(a.result, a.data, r->given.option, r->given.count,
+                                   &predictions);
+    if (!status) status = say(r, predictions, output->stream);
+    billboard_predictions_free(predictions);
     close_applied(&a);
     return status;
 }
@@ -151,10 +173,10 @@ static error_t parse(int key, char *text, struct argp_state *state) {
         r->json = true;
         return 0;
     case 'i':
-        r->ignore = text;
+        cmd_options_add(&r->given, "ignore", text);
         return 0;
     case 'u':
-        r->unknown = text;
+        cmd_options_add(&r->given, "unknown", text);
         return 0;
     case 'o':
         r->output = text;
@@ -172,13 +194,14 @@ static error_t parse(int key, char *text, struct argp_state *state) {
 }
 
 static int run(int argc, char **argv, const struct argp *argp,
-               bb_status (*command)(const request *, const cmd_output *)) {
+               billboard_status (*command)(const request *, const cmd_output *)) {
     request r = {0};
     cmd_output output = {0};
     argp_parse(argp, argc, argv, 0, NULL, &r);
-    bb_status status = cmd_output_open(&output);
+    billboard_status status = cmd_open(&output);
     if (!status) status = command(&r, &output);
-    return cmd_output_close(&output, status);
+    cmd_options_free(&r.given);
+    return cmd_close(&output, status);
 }
 
 int cmd_evaluate(int argc, char **argv) {

@@ -1,5 +1,4 @@
-#include "cmd_inside.h"
-#include "train/handout.h"
+#include "cmd.h"
 
 typedef struct request {
     const char *run, *task, *output;
@@ -26,10 +25,11 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     }
 }
 
-static bb_status export_task(const request *r, FILE *stream) {
-    if (!r->task) return bb_fail(BB_EUSAGE, "whose model? give --task NAME");
-    if (!r->output) return bb_fail(BB_EUSAGE, "the model where to? give --output DIR");
-    const bb_status status = bb_handout_export(r->run, r->task, r->output);
+static billboard_status export_task(const request *r, FILE *stream) {
+    if (!r->task) return cmd_fail(BILLBOARD_USAGE, "whose model? give --task NAME");
+    if (!r->output)
+        return cmd_fail(BILLBOARD_USAGE, "the model where to? give --output DIR");
+    const billboard_status status = billboard_export(r->run, r->task, r->output);
     if (!status)
         fprintf(stream, "%s: the model of task %s, for that task alone\n", r->output,
                 r->task);
@@ -54,7 +54,7 @@ int cmd_export(int argc, char **argv) {
     request r = {0};
     cmd_output output = {0};
     argp_parse(&argp, argc, argv, 0, NULL, &r);
-    bb_status status = cmd_output_open(&output);
+    billboard_status status = cmd_open(&output);
     if (!status) status = export_task(&r, output.stream);
-    return cmd_output_close(&output, status);
+    return cmd_close(&output, status);
 }

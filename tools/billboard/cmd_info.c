@@ -1,26 +1,18 @@
-#include "base/json.h"
-#include "cmd_inside.h"
-#include "data/info.h"
-#include "data/ranges.h"
-#include "info_start.h"
-#include "train/population.h"
+#include "cmd.h"
 
-#include <stdlib.h>
+#include <math.h>
 #include <string.h>
 
 /* The names of the training options that this command has, too. */
 static const char *const same[] = {"task",    "target",    "features", "ignore",
                                    "format",  "labels",    "tasks",    "separator",
                                    "missing", "categories"};
-enum { SAME = sizeof same / sizeof *same };
+enum { SAME = sizeof same / sizeof *same, OPTIONS = SAME + 3 };
 
 typedef struct request {
-    const char *given[SAME];  /* their texts; NULL: not given */
-    bb_train_options options; /* those that say how to read, and --output */
-    const char *path;
+    const char *given[SAME]; /* their texts; NULL: not given */
+    const char *path, *output, *image;
     bool ranges, json, multilabel;
-    const char *image;
-    bb_status status;
 } request;
 
 enum {
@@ -35,167 +27,127 @@ enum {
 
 /* -- saying it -- */
 
-static json_t *constants_json(const bb_info *info, const bb_dataset *data) {
-    json_t *list = json_array();
-    for (size_t k = 0; k < info->constants; k++)
-        cmd_append(&list, json_string(data->feature_name[info->constant[k]]));
-    return list;
+static double number(const billboard_answer *a, const char *path) {
+    return billboard_answer_number(a, path);
 }
 
-/* What only some data sets have: null for the others. */
-static json_t *classes_json(const bb_info *info) {
-    if (info->classes == 0) return json_null();
-    return json_pack("{s:I,s:o}", "count", (json_int_t)info->classes, "majority_share",
-                     bb_json_real(info->majority));
+static void print_target(const billboard_answer *a, FILE *stream) {
+    const char *kind = billboard_answer_text(a, "target.kind");
+    const double labels = number(a, "labels.count"),
+                 classes = number(a, "classes.count"),
+                 one = number(a, "target.tasks_of_one_value");
+    fprintf(stream, "target           %s", kind);
+    if (!isnan(labels))
+        fprintf(stream, ", 0 to %.0f, %.3g a row", labels - 1,
+                number(a, "labels.mean_per_row"));
+    else if (strcmp(kind, "none") != 0)
+        fprintf(stream, ", from %g to %g; %.0f task%s one value only",
+                number(a, "target.min"), number(a, "target.max"), one,
+                one == 1 ? " has" : "s have");
+    if (!isnan(classes))
+        fprintf(stream, "\nclasses          %.0f, %.3g %% of rows in the largest",
+                classes, 100 * number(a, "classes.majority_share"));
 }
 
-static double mean_labels(const bb_info *info) {
-    return (double)info->listed / (double)info->rows;
+static void print_constants(const billboard_answer *a, FILE *stream) {
+    const size_t constants = billboard_answer_count(a, "constant_columns");
+    char path[40];
+    fprintf(stream, "constant columns %zu", constants);
+    for (size_t k = 0; k < constants && k < MOST_NAMES; k++) {
+        snprintf(path, sizeof path, "constant_columns.%zu", k);
+        fprintf(stream, "%s %s", k ? "," : ":", billboard_answer_text(a, path));
+    }
+    fputs(constants > MOST_NAMES ? ", ...\n" : "\n", stream);
 }
 
-static json_t *labels_json(const bb_info *info) {
-    if (info->target != BB_TARGET_LABELS) return json_null();
-    return json_pack("{s:I,s:o}", "count", (json_int_t)info->labels, "mean_per_row",
-                     bb_json_real(mean_labels(info)));
+static void print_text(const billboard_answer *a, FILE *stream) {
+    fprintf(stream, "tasks            %.0f\n", number(a, "tasks"));
+    fprintf(stream, "rows             %.0f\n", number(a, "rows"));
+    fprintf(stream, "rows per task    least %.0f, median %g, most %.0f\n",
+            number(a, "rows_per_task.min"), number(a, "rows_per_task.median"),
+            number(a, "rows_per_task.max"));
+    const bool sparse = number(a, "sparse") > 0.0;
+    fprintf(stream, "features         %.0f%s", number(a, "features"),
+            sparse ? " (sparse" : "\n");
+    if (sparse) fprintf(stream, ": %.0f numbers)\n", number(a, "entries"));
+    if (billboard_answer_count(a, "image"))
+        fprintf(stream, "image            %.0f x %.0f x %.0f\n", number(a, "image.0"),
+                number(a, "image.1"), number(a, "image.2"));
+    print_target(a, stream);
+    fprintf(stream, "\nmissing values   %.0f in features, %.0f in the target\n",
+            number(a, "missing.features"), number(a, "missing.targets"));
+    if (number(a, "dropped_rows") > 0.0)
+        fprintf(stream, "left out         %.0f rows with a missing value\n",
+                number(a, "dropped_rows"));
+    print_constants(a, stream);
 }
 
-static json_t *image_json(const bb_info *info) {
-    if (info->channels == 0) return json_null();
-    return json_pack("[I,I,I]", (json_int_t)info->height, (json_int_t)info->width,
-                     (json_int_t)info->channels);
-}
-
-static bb_status print_json(const bb_info *info, const bb_dataset *data,
-                            const char *start, const cmd_output *output) {
-    json_t *json = json_pack(
-        "{s:I,s:I,s:I,s:{s:I,s:o,s:I},s:b,s:{s:s,s:o,s:o,s:I},s:{s:I,s:I},s:o,s:o,s:o,"
-        "s:o,s:o,s:I}",
-        "tasks", (json_int_t)info->tasks, "rows", (json_int_t)info->rows, "features",
-        (json_int_t)info->features, "rows_per_task", "min",
-        (json_int_t)info->least_rows, "median", bb_json_real(info->median_rows), "max",
-        (json_int_t)info->most_rows, "sparse", (int)info->sparse, "target", "kind",
-        bb_target_text(info->target), "min", bb_json_real(info->least_target), "max",
-        bb_json_real(info->most_target), "tasks_of_one_value",
-        (json_int_t)info->one_class, "missing", "features",
-        (json_int_t)info->missing_features, "targets",
-        (json_int_t)info->missing_targets, "constant_columns",
-        constants_json(info, data), "classes", classes_json(info), "labels",
-        labels_json(info), "image", image_json(info), "start",
-        start ? json_string(start) : json_null(), "dropped_rows",
-        (json_int_t)data->dropped);
-    const bb_status status = cmd_output_json(output, json);
-    json_decref(json);
-    return status;
-}
-
-static void print_text(const bb_info *info, const bb_dataset *data, FILE *stream) {
-    fprintf(stream, "tasks            %zu\n", info->tasks);
-    fprintf(stream, "rows             %zu\n", info->rows);
-    fprintf(stream, "rows per task    least %zu, median %g, most %zu\n",
-            info->least_rows, info->median_rows, info->most_rows);
-    fprintf(stream, "features         %zu%s", info->features,
-            info->sparse ? " (sparse" : "\n");
-    if (info->sparse) fprintf(stream, ": %zu numbers)\n", info->entries);
-    if (info->channels)
-        fprintf(stream, "image            %zu x %zu x %zu\n", info->height, info->width,
-                info->channels);
-    fprintf(stream, "target           %s", bb_target_text(info->target));
-    if (info->target == BB_TARGET_LABELS)
-        fprintf(stream, ", 0 to %zu, %.3g a row", info->labels - 1, mean_labels(info));
-    else if (info->target != BB_TARGET_NONE)
-        fprintf(stream, ", from %g to %g; %zu task%s one value only",
-                info->least_target, info->most_target, info->one_class,
-                info->one_class == 1 ? " has" : "s have");
-    if (info->classes)
-        fprintf(stream, "\nclasses          %zu, %.3g %% of rows in the largest",
-                info->classes, 100 * info->majority);
-    fprintf(stream, "\nmissing values   %zu in features, %zu in the target\n",
-            info->missing_features, info->missing_targets);
-    if (data->dropped)
-        fprintf(stream, "left out         %zu rows with a missing value\n",
-                data->dropped);
-    fprintf(stream, "constant columns %zu", info->constants);
-    for (size_t k = 0; k < info->constants && k < MOST_NAMES; k++)
-        fprintf(stream, "%s %s", k ? "," : ":", data->feature_name[info->constant[k]]);
-    fputs(info->constants > MOST_NAMES ? ", ...\n" : "\n", stream);
-}
-
-static void print_start(const bb_info *info, const char *start, FILE *stream) {
+static void print_start(const billboard_answer *a, FILE *stream) {
+    const char *start = billboard_answer_text(a, "start");
+    const bool image = billboard_answer_count(a, "image") > 0;
     if (!start) return;
     fprintf(stream, "\nto start with:\n  %s\n", start);
-    if (info->classes && !info->height)
+    if (image) return;
+    if (billboard_answer_count(a, "classes"))
         fprintf(stream,
                 "if the targets are classes: --loss softmax --classes %.0f --method "
                 "fedavg --batch 10\n",
-                info->most_target + 1.0);
-    if (!info->height)
-        fputs("where ranges of the columns are publicly known: --scale ranges.json in "
-              "place of --standardize unit-rows\n",
-              stream);
+                number(a, "target.max") + 1.0);
+    fputs("where ranges of the columns are publicly known: --scale ranges.json in "
+          "place of --standardize unit-rows\n",
+          stream);
 }
 
-/* The flags that training needs to read the same, and the command. */
-static bb_status command_of(const request *r, const bb_info *info, char **start) {
-    info_flag flag[SAME + 1];
-    for (size_t k = 0; k < SAME; k++) flag[k] = (info_flag){same[k], r->given[k]};
-    flag[SAME] = (info_flag){"image", r->image};
-    return info_start(info, r->path, flag, SAME + 1, start);
+/* In one order, whatever that of the command line is: the answer's command has it, too. */
+static size_t options_of(const request *r, billboard_option option[OPTIONS]) {
+    size_t n = 0;
+    for (size_t k = 0; k < SAME; k++)
+        if (r->given[k]) option[n++] = (billboard_option){same[k], r->given[k]};
+    if (r->image) option[n++] = (billboard_option){"image", r->image};
+    if (r->multilabel) option[n++] = (billboard_option){"multilabel", NULL};
+    if (r->ranges) option[n++] = (billboard_option){"ranges", r->output};
+    return n;
 }
 
-static bb_status write_ranges(const bb_dataset *data, const char *path, FILE *stream) {
-    bb_ranges ranges = {0};
-    if (!path) return bb_fail(BB_EUSAGE, "ranges where to? give --output FILE");
-    bb_status status = bb_ranges_from_data(&ranges, data);
-    if (!status) status = bb_ranges_write(&ranges, path);
-    if (!status)
-        fprintf(stream,
+static billboard_status ask(const request *r, billboard_answer **info) {
+    billboard_option option[OPTIONS];
+    billboard_data *data = NULL;
+    if (r->output && !r->ranges)
+        return cmd_fail(BILLBOARD_USAGE,
+                        "--output is for the ranges: give --ranges, too");
+    if (r->ranges && !r->output)
+        return cmd_fail(BILLBOARD_USAGE, "ranges where to? give --output FILE");
+    billboard_status status = billboard_data_from_file(r->path, &data);
+    if (!status) status = billboard_info(data, option, options_of(r, option), info);
+    billboard_data_free(data);
+    return status;
+}
+
+static billboard_status inform(const request *r, const cmd_output *output) {
+    billboard_answer *info = NULL;
+    const billboard_status status = ask(r, &info);
+    if (status) return status;
+    if (r->json) {
+        fprintf(output->stream, "%s\n", billboard_answer_json(info));
+    } else {
+        print_text(info, output->stream);
+        print_start(info, output->stream);
+    }
+    if (r->ranges)
+        fprintf(r->json ? stderr : output->stream,
                 "%s: ranges looked up in the data, so they are for simulations only; "
                 "public ranges are written by hand\n",
-                path);
-    bb_ranges_free(&ranges);
-    return status;
-}
-
-static bb_status inform(const request *r, const cmd_output *output) {
-    bb_read_options format = bb_population_format(&r->options);
-    bb_dataset data = {0};
-    bb_info info = {0};
-    char *start = NULL;
-    format.keep_missing = format.target_optional = true;
-    format.multilabel = r->multilabel;
-    format.image = r->image;
-    if (r->options.output && !r->ranges)
-        return bb_fail(BB_EUSAGE, "--output is for the ranges: give --ranges, too");
-    bb_status status = bb_read(r->path, &format, &data);
-    if (!status) status = bb_info_open(&info, &data);
-    if (!status) status = command_of(r, &info, &start);
-    if (!status && r->json) {
-        status = print_json(&info, &data, start, output);
-    } else if (!status) {
-        print_text(&info, &data, output->stream);
-        print_start(&info, start, output->stream);
-    }
-    if (!status && r->ranges)
-        status =
-            write_ranges(&data, r->options.output, r->json ? stderr : output->stream);
-    free(start);
-    bb_info_close(&info);
-    bb_dataset_free(&data);
-    return status;
+                r->output);
+    billboard_answer_free(info);
+    return BILLBOARD_OK;
 }
 
 /* -- the command line -- */
-
-static void set(request *r, const char *name, const char *text) {
-    if (!r->status)
-        r->status = bb_options_set(bb_train_table(), &r->options, "info", name, text);
-}
 
 static error_t parse(int key, char *text, struct argp_state *state) {
     request *r = state->input;
     if (key >= FIRST_KEY && key < FIRST_KEY + SAME) {
         r->given[key - FIRST_KEY] = text;
-        set(r, same[key - FIRST_KEY], text);
         return 0;
     }
     switch (key) {
@@ -212,7 +164,7 @@ static error_t parse(int key, char *text, struct argp_state *state) {
         r->image = text;
         return 0;
     case OUTPUT:
-        set(r, "output", text);
+        r->output = text;
         return 0;
     case ARGP_KEY_ARG:
         if (r->path) argp_error(state, "takes one DATA");
@@ -226,16 +178,27 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     }
 }
 
-int cmd_info(int argc, char **argv) {
-    struct argp_option option[SAME + 6] = {0};
-    const bb_options table = bb_train_table();
+static const char *part(const billboard_answer *table, size_t k, const char *what) {
+    char path[60];
+    snprintf(path, sizeof path, "options.%zu.%s", k, what);
+    return billboard_answer_text(table, path);
+}
+
+/* The training options of the same names say what they are. */
+static void describe(const billboard_answer *table, struct argp_option *option) {
+    const size_t rows = billboard_answer_count(table, "options");
     for (size_t k = 0; k < SAME; k++)
-        for (size_t row = 0; row < table.count; row++)
-            if (table.row[row].name && !strcmp(table.row[row].name, same[k]))
+        for (size_t row = 0; row < rows; row++)
+            if (strcmp(part(table, row, "name"), same[k]) == 0)
                 option[k] = (struct argp_option){.name = same[k],
                                                  .key = FIRST_KEY + (int)k,
-                                                 .arg = table.row[row].argument,
-                                                 .doc = table.row[row].help};
+                                                 .arg = part(table, row, "argument"),
+                                                 .doc = part(table, row, "help")};
+}
+
+int cmd_info(int argc, char **argv) {
+    struct argp_option option[SAME + 6] = {0};
+    billboard_answer *table = NULL;
     option[SAME] = (struct argp_option){
         .name = "ranges",
         .key = RANGES,
@@ -254,11 +217,13 @@ int cmd_info(int argc, char **argv) {
                               NULL,   NULL,  NULL};
     request r = {0};
     cmd_output output = {0};
-    bb_status status = bb_options_default(table, &r.options);
-    if (!status) argp_parse(&argp, argc, argv, 0, NULL, &r);
-    if (!status) status = r.status;
-    if (!status) status = cmd_output_open(&output);
+    billboard_status status = billboard_options("train", &table);
+    if (!status) {
+        describe(table, option);
+        argp_parse(&argp, argc, argv, 0, NULL, &r);
+        status = cmd_open(&output);
+    }
     if (!status) status = inform(&r, &output);
-    bb_options_free(table, &r.options);
-    return cmd_output_close(&output, status);
+    billboard_answer_free(table);
+    return cmd_close(&output, status);
 }

@@ -1,12 +1,7 @@
-#include "base/memory.h"
-#include "cmd_inside.h"
 #include "flags.h"
-#include "privacy/ledger/ledger.h"
 #include "progress.h"
-#include "train/train.h"
 
 #include <signal.h>
-#include <stdlib.h>
 
 /* Set by Ctrl-C, SIGTERM or SIGHUP; the run ends before the next task works. */
 static volatile sig_atomic_t stopped;
@@ -29,20 +24,16 @@ static void listen(void) {
 
 /* The command line, in its order. */
 typedef struct line {
-    bb_train_flag *flag;
-    size_t flags, room;
+    cmd_flags flags;
+    cmd_options given; /* names belong to flags */
     const char *data;
-    bb_status status;
 } line;
 
 static error_t parse(int key, char *text, struct argp_state *state) {
     line *l = state->input;
-    const char *name = cmd_flags_name(key);
+    const char *name = cmd_flags_name(&l->flags, key);
     if (name) {
-        if (!l->status)
-            l->status =
-                bb_grow(&l->flag, &l->room, l->flags + 1, sizeof *l->flag, "the flags");
-        if (!l->status) l->flag[l->flags++] = (bb_train_flag){name, text};
+        cmd_options_add(&l->given, name, text);
         return 0;
     }
     if (key == ARGP_KEY_ARG && l->data) argp_error(state, "takes one DATA");
@@ -54,12 +45,11 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     return ARGP_ERR_UNKNOWN;
 }
 
-static bb_status read_line(int argc, char **argv, line *l) {
-    cmd_flags flags = {0};
-    const bb_status status = cmd_flags_open(&flags);
+static billboard_status read_line(int argc, char **argv, line *l) {
+    const billboard_status status = cmd_flags_open(&l->flags);
     if (status) return status;
     const struct argp argp = {
-        flags.option,
+        l->flags.option,
         parse,
         "DATA",
         "Trains one personal model for each task of DATA, jointly and privately, and "
@@ -70,12 +60,29 @@ static bb_status read_line(int argc, char **argv, line *l) {
         NULL,
         NULL};
     argp_parse(&argp, argc, argv, 0, NULL, l);
-    cmd_flags_close(&flags);
-    return l->status;
+    return l->given.failed ? cmd_fail(BILLBOARD_FAILED, "no memory for the flags")
+                           : BILLBOARD_OK;
 }
 
-static void say(void *self, const char *what) {
-    progress_say(self, what);
+/* The library keeps a run in memory where no place is named; here there must be one. */
+static billboard_status need_place(const line *l, billboard_job *job) {
+    billboard_answer *options = NULL;
+    if (cmd_options_last(&l->given, "output")) return BILLBOARD_OK;
+    if (!cmd_options_last(&l->given, "config"))
+        return billboard_job_set(job, "output", "");
+    billboard_status status = billboard_job_options(job, &options);
+    if (!status && !billboard_answer_text(options, "output"))
+        status = billboard_job_set(job, "output", "");
+    billboard_answer_free(options);
+    return status;
+}
+
+static billboard_status make_job(const line *l, billboard_job **job) {
+    billboard_status status = billboard_job_new(job);
+    for (size_t k = 0; k < l->given.count && !status; k++)
+        status =
+            billboard_job_set(*job, l->given.option[k].name, l->given.option[k].value);
+    return status ? status : need_place(l, *job);
 }
 
 static void warn(void *self, const char *text) {
@@ -83,36 +90,41 @@ static void warn(void *self, const char *text) {
     fprintf(stderr, "billboard: warning: %s\n", text);
 }
 
-static void wait_for_ledger(void *self, const char *path) {
-    progress_close(self);
-    cmd_say_waiting(NULL, path);
+static billboard_status run(const line *l, const billboard_job *job,
+                            cmd_output *output) {
+    progress bar = progress_open();
+    const billboard_watch watch = {sizeof watch, &bar, progress_watch, warn, &stopped};
+    billboard_data *data = NULL;
+    billboard_result *result = NULL;
+    billboard_status status = billboard_data_from_file(l->data, &data);
+    if (!status) {
+        listen();
+        status = billboard_job_run(job, data, NULL, &watch, &result);
+        progress_close(&bar);
+    }
+    if (!status) {
+        const billboard_answer *answer = billboard_result_answer(result);
+        const bool json = billboard_answer_number(answer, "options.json") > 0.0;
+        fputs(json ? billboard_answer_json(answer) : billboard_result_text(result),
+              output->stream);
+        if (json) putc('\n', output->stream);
+        output->wrap = !json;
+    }
+    billboard_result_free(result);
+    billboard_data_free(data);
+    return status;
 }
 
 int cmd_train(int argc, char **argv) {
     line l = {0};
-    bb_train_request request = {0};
-    bb_report report;
+    billboard_job *job = NULL;
     cmd_output output = {0};
-    progress bar = progress_open();
-    const bb_watch watch = {&bar, say, progress_round, progress_home, warn, &stopped};
-    bb_status status = read_line(argc, argv, &l);
-    if (!status) status = bb_train_resolve(&request, l.flag, l.flags);
-    if (!status) status = cmd_output_open(&output);
-    if (!status) {
-        listen();
-        bb_ledger_on_wait(wait_for_ledger, &bar);
-        status = bb_train_run(&request, l.data, &watch, &report);
-        progress_close(&bar);
-    }
-    if (!status && request.options.json) {
-        json_t *json = bb_report_json(&report);
-        status = cmd_output_json(&output, json);
-        json_decref(json);
-    } else if (!status) {
-        status = bb_report_text(&report, output.stream);
-        output.wrap = true;
-    }
-    bb_train_request_free(&request);
-    free(l.flag);
-    return cmd_output_close(&output, status);
+    billboard_status status = read_line(argc, argv, &l);
+    if (!status) status = make_job(&l, &job);
+    if (!status) status = cmd_open(&output);
+    if (!status) status = run(&l, job, &output);
+    billboard_job_free(job);
+    cmd_options_free(&l.given);
+    cmd_flags_close(&l.flags);
+    return cmd_close(&output, status);
 }

@@ -1,79 +1,91 @@
 #include "flags.h"
 
-#include "base/memory.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 enum { FIRST_KEY = 1000, SET_KEY = 's', HELP_BYTES = 400 };
 
-static int key_of(size_t row) {
-    const char letter = bb_train_row_of(row)->key;
-    return letter ? letter : FIRST_KEY + (int)row;
+static const char *text(const cmd_flags *f, size_t row, const char *what) {
+    char path[60];
+    snprintf(path, sizeof path, "options.%zu.%s", row, what);
+    return billboard_answer_text(f->table, path);
 }
 
-static bool shows_default(const bb_option *o) {
-    return o->fallback && o->kind != BB_OPTION_FLAG &&
-           strcmp(o->fallback, "auto") != 0 && strcmp(o->fallback, "0") != 0;
+static int key_of(const cmd_flags *f, size_t row) {
+    const char *letter = text(f, row, "key");
+    return letter ? *letter : FIRST_KEY + (int)row;
 }
 
-static void describe(const bb_option *o, char *help) {
-    if (shows_default(o))
-        snprintf(help, HELP_BYTES, "%s (default %s)", o->help, o->fallback);
-    else
-        snprintf(help, HELP_BYTES, "%s", o->help);
+static bool is_flag(const cmd_flags *f, size_t row) {
+    return strcmp(text(f, row, "type"), "flag") == 0;
 }
 
-bb_status cmd_flags_open(cmd_flags *out) {
-    const bb_options table = bb_train_table();
-    cmd_flags f = {.rows = table.count};
+static void describe(const cmd_flags *f, size_t row, char *help) {
+    const char *fallback = text(f, row, "default_text");
+    const bool shown = fallback && !is_flag(f, row) && strcmp(fallback, "auto") != 0 &&
+                       strcmp(fallback, "0") != 0;
+    snprintf(help, HELP_BYTES, shown ? "%s (default %s)" : "%s", text(f, row, "help"),
+             fallback);
+}
+
+/* Each row may have a heading; --set and the end come after them. */
+static bool make_room(cmd_flags *f) {
+    f->help = calloc(f->rows + 1, sizeof *f->help);
+    f->option = calloc(2 * f->rows + 2, sizeof *f->option);
+    bool whole = f->help && f->option;
+    for (size_t k = 0; k < f->rows && whole; k++)
+        whole = (f->help[k] = calloc(HELP_BYTES, 1)) != NULL;
+    return whole;
+}
+
+static void fill(const cmd_flags *f) {
     size_t n = 0;
     int group = 0;
-    bb_status status = bb_allocate(&f.help, f.rows, sizeof *f.help, "the flags");
-    if (!status) /* each row may have a heading; --set and the end come after them */
-        status = bb_allocate(&f.option, 2 * f.rows + 2, sizeof *f.option, "the flags");
-    for (size_t k = 0; k < f.rows && !status; k++) {
-        const bb_option *o = &table.row[k];
-        const bb_train_row *row = bb_train_row_of(k);
-        if (row->group) {
-            group++;
-            f.option[n++] = (struct argp_option){.doc = row->group, .group = group};
-        }
-        status = bb_allocate(&f.help[k], HELP_BYTES, 1, "the flags");
-        if (status) break;
-        describe(o, f.help[k]);
-        f.option[n++] =
-            (struct argp_option){.name = o->name,
-                                 .key = key_of(k),
-                                 .arg = o->kind == BB_OPTION_FLAG ? NULL : o->argument,
-                                 .doc = f.help[k],
-                                 .group = group};
+    for (size_t k = 0; k < f->rows; k++) {
+        const char *title = text(f, k, "group");
+        if (title)
+            f->option[n++] = (struct argp_option){.doc = title, .group = ++group};
+        describe(f, k, f->help[k]);
+        f->option[n++] = (struct argp_option){.name = text(f, k, "name"),
+                                              .key = key_of(f, k),
+                                              .arg = text(f, k, "argument"),
+                                              .doc = f->help[k],
+                                              .group = group};
+        if (is_flag(f, k)) f->option[n - 1].arg = NULL;
     }
-    if (status) {
-        cmd_flags_close(&f);
-        return status;
-    }
-    f.option[n] = (struct argp_option){
+    f->option[n] = (struct argp_option){
         .name = "set",
         .key = SET_KEY,
         .arg = "KEY=VALUE",
         .doc = "an option of the method, see `billboard methods'; may be repeated",
         .group = 2};
+}
+
+billboard_status cmd_flags_open(cmd_flags *out) {
+    cmd_flags f = {0};
+    billboard_status status = billboard_options("train", &f.table);
+    if (status) return status;
+    f.rows = billboard_answer_count(f.table, "options");
+    if (!make_room(&f)) {
+        cmd_flags_close(&f);
+        return cmd_fail(BILLBOARD_FAILED, "no memory for the flags");
+    }
+    fill(&f);
     *out = f;
-    return BB_OK;
+    return BILLBOARD_OK;
 }
 
 void cmd_flags_close(cmd_flags *f) {
     for (size_t k = 0; f->help && k < f->rows; k++) free(f->help[k]);
     free(f->help);
     free(f->option);
+    billboard_answer_free(f->table);
     *f = (cmd_flags){0};
 }
 
-const char *cmd_flags_name(int key) {
-    const bb_options table = bb_train_table();
+const char *cmd_flags_name(const cmd_flags *f, int key) {
     if (key == SET_KEY) return "set";
-    for (size_t k = 0; k < table.count; k++)
-        if (key_of(k) == key) return table.row[k].name;
+    for (size_t k = 0; k < f->rows; k++)
+        if (key_of(f, k) == key) return text(f, k, "name");
     return NULL;
 }

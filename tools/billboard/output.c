@@ -41,10 +41,9 @@ int cmd_say_failure(billboard_status status) {
     return (int)status;
 }
 
-void cmd_say_waiting(void *self, const char *path) {
+void cmd_notice(void *self, const char *text) {
     (void)self;
-    fprintf(stderr, "billboard: ledger %s is locked by another process: waiting\n",
-            path);
+    fprintf(stderr, "billboard: %s\n", text);
 }
 
 billboard_status cmd_open(cmd_output *output) {

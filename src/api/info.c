@@ -1,0 +1,225 @@
+#include "data/info.h"
+
+#include "api/job.h"
+#include "api/tables.h"
+#include "base/json.h"
+#include "base/memory.h"
+#include "data/ranges.h"
+#include "train/population.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* How to read, as in the training options of the same names. */
+typedef struct info_options {
+    char *task, *target, *features, *ignore, *separator, *missing, *categories;
+    char *labels, *tasks, *image, *ranges;
+    int format;
+    bool multilabel;
+} info_options;
+
+#define TEXT(name, field)                                                              \
+    {                                                                                  \
+        name, BB_OPTION_TEXT, offsetof(info_options, field), NULL, 0.0, 0.0, NULL,     \
+            NULL, ""                                                                   \
+    }
+
+static const bb_option row[] = {
+    TEXT("task", task),
+    TEXT("target", target),
+    TEXT("features", features),
+    TEXT("ignore", ignore),
+    {"format", BB_OPTION_CHOICE, offsetof(info_options, format), "auto", 0.0, 0.0,
+     "auto|csv|libsvm|mat|npy|leaf|idx", NULL, ""},
+    TEXT("labels", labels),
+    TEXT("tasks", tasks),
+    TEXT("separator", separator),
+    TEXT("missing", missing),
+    TEXT("categories", categories),
+    TEXT("image", image),
+    TEXT("ranges", ranges),
+    {"multilabel", BB_OPTION_FLAG, offsetof(info_options, multilabel), "false", 0.0,
+     0.0, NULL, NULL, ""}};
+static const bb_options table = {row, sizeof row / sizeof *row};
+
+static bb_read_options format_of(const info_options *o) {
+    return (bb_read_options){.format = (bb_format)o->format,
+                             .task = o->task,
+                             .target = o->target,
+                             .features = o->features,
+                             .ignore = o->ignore,
+                             .separator = o->separator,
+                             .missing = o->missing,
+                             .categories = o->categories,
+                             .labels = o->labels,
+                             .tasks = o->tasks,
+                             .image = o->image,
+                             .multilabel = o->multilabel,
+                             .keep_missing = true,
+                             .target_optional = true};
+}
+
+/* -- what is said -- */
+
+static json_t *constants_json(const bb_info *info, const bb_dataset *data) {
+    json_t *list = json_array();
+    for (size_t k = 0; k < info->constants; k++)
+        bb_json_append(&list, json_string(data->feature_name[info->constant[k]]));
+    return list;
+}
+
+/* What only some data sets have: null for the others. */
+static json_t *classes_json(const bb_info *info) {
+    if (info->classes == 0) return json_null();
+    return json_pack("{s:I,s:o}", "count", (json_int_t)info->classes, "majority_share",
+                     bb_json_real(info->majority));
+}
+
+static double mean_labels(const bb_info *info) {
+    return (double)info->listed / (double)info->rows;
+}
+
+static json_t *labels_json(const bb_info *info) {
+    if (info->target != BB_TARGET_LABELS) return json_null();
+    return json_pack("{s:I,s:o}", "count", (json_int_t)info->labels, "mean_per_row",
+                     bb_json_real(mean_labels(info)));
+}
+
+static json_t *image_json(const bb_info *info) {
+    if (info->channels == 0) return json_null();
+    return json_pack("[I,I,I]", (json_int_t)info->height, (json_int_t)info->width,
+                     (json_int_t)info->channels);
+}
+
+static json_t *info_json(const bb_info *info, const bb_dataset *data,
+                         const char *start) {
+    return json_pack(
+        "{s:I,s:I,s:I,s:{s:I,s:o,s:I},s:b,s:{s:s,s:o,s:o,s:I},s:{s:I,s:I},s:o,s:o,s:o,"
+        "s:o,s:o,s:I,s:o}",
+        "tasks", (json_int_t)info->tasks, "rows", (json_int_t)info->rows, "features",
+        (json_int_t)info->features, "rows_per_task", "min",
+        (json_int_t)info->least_rows, "median", bb_json_real(info->median_rows), "max",
+        (json_int_t)info->most_rows, "sparse", (int)info->sparse, "target", "kind",
+        bb_target_text(info->target), "min", bb_json_real(info->least_target), "max",
+        bb_json_real(info->most_target), "tasks_of_one_value",
+        (json_int_t)info->one_class, "missing", "features",
+        (json_int_t)info->missing_features, "targets",
+        (json_int_t)info->missing_targets, "constant_columns",
+        constants_json(info, data), "classes", classes_json(info), "labels",
+        labels_json(info), "image", image_json(info), "start",
+        start ? json_string(start) : json_null(), "dropped_rows",
+        (json_int_t)data->dropped, "entries",
+        info->sparse ? json_integer((json_int_t)info->entries) : json_null());
+}
+
+/* -- the command that the data can be trained with at once -- */
+
+/* As the shell takes it for one word. */
+static void put_word(FILE *to, const char *word) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                "0123456789_./,:=+@%-";
+    if (*word && strspn(word, plain) == strlen(word)) {
+        fputs(word, to);
+        return;
+    }
+    putc('\'', to);
+    for (; *word; word++)
+        if (*word == '\'')
+            fputs("'\\''", to);
+        else
+            putc(*word, to);
+    putc('\'', to);
+}
+
+/* The loss that the targets ask for, and a private method for it. */
+static void put_method(FILE *to, const bb_info *info) {
+    const bool binary =
+        info->target == BB_TARGET_BINARY || info->target == BB_TARGET_SIGN;
+    if (info->target == BB_TARGET_LABELS)
+        fprintf(to, " --loss multilabel --classes %zu --method fedavg --batch 10",
+                info->labels);
+    else if (info->height && info->classes)
+        fprintf(to,
+                " --loss softmax --net conv5x16,pool2,dense%.0f --method fedavg "
+                "--batch 10",
+                info->most_target + 1.0);
+    else
+        fputs(binary ? " --loss logistic --method mp-centre" : " --method mp-prior",
+              to);
+}
+
+/* Options that say how to read, which training needs, too. */
+static void put_options(FILE *to, const billboard_option *option, size_t options) {
+    for (size_t k = 0; k < options; k++) {
+        if (!option[k].value || strcmp(option[k].name, "ranges") == 0 ||
+            strcmp(option[k].name, "multilabel") == 0)
+            continue;
+        fprintf(to, " --%s ", option[k].name);
+        put_word(to, option[k].value);
+    }
+}
+
+/* `billboard train PATH` with them, a loss for the targets and a private method, ready for
+ * the shell; NULL for a data set without targets, and for arrays. */
+static bb_status make_start(const bb_info *info, const char *path,
+                            const billboard_option *option, size_t options,
+                            char **out) {
+    bb_words words;
+    *out = NULL;
+    if (!path || info->target == BB_TARGET_NONE) return BB_OK;
+    const bb_status status = bb_words_open(&words);
+    if (status) return status;
+    fputs("billboard train ", words.stream);
+    put_word(words.stream, path);
+    put_options(words.stream, option, options);
+    put_method(words.stream, info);
+    if (!info->height) fputs(" --standardize unit-rows", words.stream);
+    fputs(" --epsilon 1 --train-fraction 0.7 --compare stl -o run", words.stream);
+    return bb_words_close(&words, out);
+}
+
+/* -- the call -- */
+
+static bb_status write_ranges(const bb_dataset *data, const char *path) {
+    bb_ranges ranges = {0};
+    bb_status status = bb_ranges_from_data(&ranges, data);
+    if (!status) status = bb_ranges_write(&ranges, path);
+    bb_ranges_free(&ranges);
+    return status;
+}
+
+static bb_status inform(const billboard_data *given, const info_options *o,
+                        const billboard_option *option, size_t options,
+                        billboard_answer **out) {
+    const bb_source source = bb_data_source(given);
+    const bb_read_options format = format_of(o);
+    bb_dataset data = {0};
+    bb_info info = {0};
+    char *start = NULL;
+    bb_status status = bb_source_read(&source, &format, &data);
+    if (!status) status = bb_info_open(&info, &data);
+    if (!status) status = make_start(&info, given->path, option, options, &start);
+    if (!status && o->ranges) status = write_ranges(&data, o->ranges);
+    if (!status) status = bb_answer_open(out, info_json(&info, &data, start));
+    free(start);
+    bb_info_close(&info);
+    bb_dataset_free(&data);
+    return status;
+}
+
+billboard_status billboard_info(const billboard_data *data,
+                                const billboard_option *option, size_t options,
+                                billboard_answer **info) {
+    static const char function[] = "billboard_info";
+    info_options o = {0};
+    bb_call call;
+    bb_status status = bb_call_begin(&call, false);
+    if (!status) status = bb_call_given(data, function, "data");
+    if (!status) status = bb_call_given(info, function, "info");
+    if (!status) status = bb_options_default(table, &o);
+    if (!status) status = bb_call_options(table, &o, "info", option, options);
+    if (!status) status = inform(data, &o, option, options, info);
+    bb_options_free(table, &o);
+    return bb_call_end(&call, status);
+}

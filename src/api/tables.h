@@ -1,0 +1,14 @@
+/* tables.h - inside the room: tables of options that billboard_options can tell. */
+#ifndef BB_API_TABLES_H
+#define BB_API_TABLES_H
+
+#include "base/options.h"
+
+typedef struct bb_table {
+    bb_options options;
+    size_t size; /* of the struct of their values */
+} bb_table;
+
+bb_table bb_synth_table(void);
+
+#endif
