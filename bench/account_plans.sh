@@ -13,3 +13,6 @@ plan --rounds 600 --epsilon 1 --sampling poisson:0.003 --schedule geometric:0.99
 plan --rounds 1099511627776 --sampling fixed:100 --tasks 1000 --noise-multiplier 1e6
 plan --selection 1e-5:1e9
 plan --selection 0.1:30
+rare=(--sampling fixed:100 --tasks 100000 --cohort hidden --schedule geometric:0.999)
+plan --rounds 300 --noise-multiplier 0.5 "${rare[@]}"
+plan --rounds 300 --epsilon 1 "${rare[@]}"

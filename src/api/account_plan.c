@@ -151,6 +151,7 @@ bb_status account_read_blocks(const char *what, const char *form, const char *no
 
 bb_event account_round(const account_plan *plan, double weight, double rounds) {
     double absent = 0.0, replace = 0.0;
+    bool apart = false;
     if (!isnan(plan->freedom))
         return bb_event_wishart(plan->freedom, weight / plan->multiplier[0], rounds);
     for (size_t b = 0; b < plan->blocks; b++) {
@@ -158,9 +159,12 @@ bb_event account_round(const account_plan *plan, double weight, double rounds) {
                      r = bb_form_sensitivity(plan->form[b], BB_REPLACE_ONE);
         absent += one * one;
         replace += r * one * (r * one);
+        apart = apart || plan->form[b] == BB_FORM_SLOT;
     }
-    return bb_event_round(plan->sampling, plan->rate, sqrt(absent), sqrt(replace),
-                          rounds);
+    bb_event event =
+        bb_event_round(plan->sampling, plan->rate, sqrt(absent), sqrt(replace), rounds);
+    event.apart = apart;
+    return event;
 }
 
 bb_status account_plan_events(const account_plan *plan, double rounds, bb_event **event,

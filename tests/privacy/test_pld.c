@@ -151,8 +151,8 @@ static void spectrum(void **state) {
                                  (bb_direction)(d % 2), 1e-20);
             assert_ok(bb_privacy_loss_tilt(&law, 1.5, N * 0.7));
             assert_ok(bb_privacy_loss_tilt(&fine, 1.5, N * 3.0));
-            bb_privacy_loss_spectrum(&law, 0.0, 0.7, N, re, im);
-            bb_privacy_loss_spectrum(&fine, 0.0, 0.7, N, fine_re, fine_im);
+            bb_privacy_loss_spectrum(&law, 0.0, 0.7, N, NULL, re, im);
+            bb_privacy_loss_spectrum(&fine, 0.0, 0.7, N, NULL, fine_re, fine_im);
             for (size_t j = 0; j < N; j++) {
                 assert_close(re[j], fine_re[j], 4e-13);
                 assert_close(im[j], fine_im[j], 4e-13);

@@ -11,6 +11,7 @@ static void bounds_of(const bb_event *event, bb_adjacency adjacency,
                       double fineness, double *upper, double *lower) {
     bb_privacy_loss law;
     bb_discrete_pld atoms = {0};
+    double work = 0.0;
     bb_privacy_loss_open(&law, event, adjacency, direction, 1e-9 * delta);
     const bb_discrete_pld_plan plan = {.rounds = event->rounds,
                                        .tilt = -3.0 * log(delta) / epsilon,
@@ -19,11 +20,13 @@ static void bounds_of(const bb_event *event, bb_adjacency adjacency,
                                        .delta = delta,
                                        .spread = 1.0};
     assert_ok(bb_discrete_pld_room(&atoms));
-    assert_ok(bb_discrete_pld_compose(&atoms, BB_ABOVE, 1, &law, &event->rounds, plan));
+    assert_ok(bb_discrete_pld_compose(&atoms, BB_ABOVE, 1, &law, &event->rounds, plan,
+                                      &work));
     assert_true(atoms.count <= BB_DISCRETE_PLD_MOST);
     const double missing = -expm1(event->rounds * log1p(-law.infinite - law.lost));
     *upper = missing + bb_discrete_pld_delta(&atoms, BB_ABOVE, epsilon);
-    assert_ok(bb_discrete_pld_compose(&atoms, BB_BELOW, 1, &law, &event->rounds, plan));
+    assert_ok(bb_discrete_pld_compose(&atoms, BB_BELOW, 1, &law, &event->rounds, plan,
+                                      &work));
     *lower = -expm1(event->rounds * log1p(-law.infinite)) +
              bb_discrete_pld_delta(&atoms, BB_BELOW, epsilon);
     bb_discrete_pld_close(&atoms);
@@ -171,6 +174,7 @@ static void work(void **state) {
     const bb_event event = bb_event_round(BB_SAMPLING_POISSON, 1e-4, 2.0, 4.0, 100.0);
     bb_privacy_loss law;
     bb_discrete_pld atoms = {0};
+    double work = 0.0;
     bb_privacy_loss_open(&law, &event, BB_ADD_REMOVE, BB_WITH, 1e-11);
     const bb_discrete_pld_plan plan = {.rounds = 100.0,
                                        .tilt = 4.0,
@@ -180,7 +184,8 @@ static void work(void **state) {
     assert_ok(bb_discrete_pld_room(&atoms));
     assert_true(bb_discrete_pld_of_loss(&atoms, BB_ABOVE, &law, &plan));
     assert_true(atoms.count <= 1000);
-    assert_ok(bb_discrete_pld_compose(&atoms, BB_ABOVE, 1, &law, &event.rounds, plan));
+    assert_ok(
+        bb_discrete_pld_compose(&atoms, BB_ABOVE, 1, &law, &event.rounds, plan, &work));
     assert_true(atoms.count <= 1000);
     bb_discrete_pld_close(&atoms);
     bb_privacy_loss_close(&law);

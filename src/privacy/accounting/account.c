@@ -206,11 +206,11 @@ static bool is_attained(const bb_event *event, bb_adjacency adjacency, bool alon
     if (event->kind == BB_EVENT_SELECTION) return alone;
     if (event->kind != BB_EVENT_ROUND || event->rate == 1.0 || event->rate == 0.0)
         return true;
-    /* contributions +C and -C */
+    /* contributions +C and -C; a hidden cohort's pair is of two tasks in one place */
     const bool opposite = event->replace >= 2.0 * event->absent * (1.0 - 0x1p-50);
     switch (event->sampling) {
     case BB_SAMPLING_FIXED_HIDDEN:
-        return alone && (adjacency == BB_REPLACE_ONE || opposite);
+        return alone && !event->apart && (adjacency == BB_REPLACE_ONE || opposite);
     case BB_SAMPLING_POISSON:
         return adjacency == BB_ADD_REMOVE || opposite;
     default:

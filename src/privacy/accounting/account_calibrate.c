@@ -44,6 +44,23 @@ static bb_status excess(const search *s, double log_factor, double *out,
     return status;
 }
 
+/* Too much work, or too little noise to count with: not what is wrong with the events. */
+static bool is_refused(bb_status status) {
+    return status == BB_EUSAGE || status == BB_ENUMERIC;
+}
+
+/* A refused level says nothing about more or less noise: at *x, or as near to it as is not
+ * refused on the way there from a level that was not. */
+static bb_status excess_near(const search *s, double from, double *x, double *out,
+                             bb_answer *answer) {
+    bb_status status = excess(s, *x, out, answer);
+    while (is_refused(status) && fabs(*x - from) > 1e-3) {
+        *x = from + (*x - from) / 2.0;
+        status = excess(s, *x, out, answer);
+    }
+    return status;
+}
+
 /* low: too little noise, high: enough. */
 typedef struct bracket {
     double low, high, f_low, f_high;
@@ -55,14 +72,17 @@ static bb_status widen(const search *s, bracket *b) {
     bb_answer answer;
     double step = 0.5;
     bb_status status = excess(s, b->high, &b->f_high, &b->answer);
+    for (; is_refused(status) && step < 16.0; step *= 2.0)
+        status = excess(s, b->high += step, &b->f_high, &b->answer);
     b->low = b->high;
     b->f_low = b->f_high;
+    step = 0.5;
     while (!status && b->f_high > 0.0 && b->high < 120.0) {
         b->low = b->high;
         b->f_low = b->f_high;
         b->high += step;
-        step *= 2.0;
-        status = excess(s, b->high, &b->f_high, &b->answer);
+        status = excess_near(s, b->low, &b->high, &b->f_high, &b->answer);
+        step = 2.0 * (b->high - b->low);
     }
     if (!status && b->f_high > 0.0)
         return bb_fail(BB_EBUDGET,
@@ -74,8 +94,8 @@ static bb_status widen(const search *s, bracket *b) {
         b->high = b->low;
         b->f_high = b->f_low;
         b->low = fmax(s->least, b->low - step);
-        step *= 2.0;
-        status = excess(s, b->low, &b->f_low, &answer);
+        status = excess_near(s, b->high, &b->low, &b->f_low, &answer);
+        step = 2.0 * (b->high - b->low);
         if (!status && b->f_low <= 0.0) b->answer = answer;
     }
     if (!status && b->f_low <= 0.0) b->high = b->low;
@@ -99,7 +119,7 @@ static bb_status narrow(const search *s, bracket *b) {
                 (b->on_high ? -aside : aside);
             x = fmin(b->high - 1e-12, fmax(b->low + 1e-12, x));
         }
-        status = excess(s, x, &f, &answer);
+        status = excess_near(s, b->high, &x, &f, &answer);
         if (status) break;
         b->on_high = f <= 0.0;
         if (f > 0.0) {
@@ -147,8 +167,12 @@ bb_status bb_account_noise(const bb_account *account, bb_accountant accountant,
     if (!status) status = narrow(&s, &b);
     if (!status) { /* and the lower bound */
         const bb_account enough = {account->adjacency, account->count, s.event};
+        bb_answer both;
         louder(account, exp(b.high), s.event);
-        status = bb_account_epsilon(&enough, accountant, delta, &b.answer);
+        status = bb_account_epsilon(&enough, accountant, delta, &both);
+        /* the upper bound is that of the search, never above epsilon */
+        if (!status) b.answer.lower = both.lower;
+        if (is_refused(status)) status = BB_OK;
     }
     free(s.event);
     if (status) return status;

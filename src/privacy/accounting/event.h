@@ -39,6 +39,8 @@ typedef struct bb_event {
     bb_sampling sampling;
     double rate; /* the chance to take part: 1, q, or K / M */
     double absent, replace;
+    /* A block of form slot: what two tasks show cannot add up or cancel. */
+    bool apart;
     double epsilon, delta; /* a selection (delta = 0) or a step */
     /* Wishart: E ~ W_d(k, s I) on sums of w w', ||w|| <= K: freedom = k - d + 1 >= 2,
      * ratio = K^2 / s. */

@@ -55,12 +55,40 @@ static double from_below(const bb_pld_direction *s, double delta, double upper) 
     return 0.0;
 }
 
-/* The share of delta that is given up for large losses which are left out. */
+/* The share of delta that is given up for large losses which are left out; nothing where
+ * rounds are mixtures, whose moments must be ordered. */
 #define GIVEN_UP 1e-8
-/* Atoms are made finer until their bounds are so close, relative, in epsilon; below
- * EPSILON_LEAST it is an absolute difference. */
-#define WANTED         6e-4
-#define EPSILON_LEAST  1e-3
+/* Bounds are brought so close, relative, in epsilon; below EPSILON_LEAST it is an absolute
+ * difference. */
+#define WANTED        4e-4
+#define EPSILON_LEAST 1e-3
+
+static double given_up(bb_pld_plan *plan, double mass) {
+    return plan->mixed ? 0.0 : mass;
+}
+
+/* mu of an added round that makes the bounds of epsilon about WANTED / 2 apart, where
+ * the profile is smooth, and never more than that. */
+static double first_smooth(const bb_pld_direction *s, double epsilon) {
+    return fmin(1.0,
+                sqrt(0.5 * WANTED * fmax(epsilon, EPSILON_LEAST) / (1.0 + s->tilt)));
+}
+
+/* After bounds that are `gap` apart, which falls with the square or with mu itself. */
+static double smoother(double smooth, double gap) {
+    return smooth * fmax(0.05, fmin(0.7, 0.8 * WANTED / gap));
+}
+
+static bb_status refuse(const bb_pld_direction *s) {
+    return bb_fail(
+        BB_EUSAGE,
+        "%.0f rounds, %zu of them different, are too much work for accountant pld: "
+        "take fewer different noise multipliers, by rounding them down, "
+        "or accountant rdp",
+        s->plan->rounds, s->plan->different);
+}
+
+/* Of lists of losses. */
 #define FIRST_FINENESS 0.05
 #define LAST_FINENESS  1e-3
 
@@ -70,75 +98,103 @@ static double finer(double fineness, double gap) {
     return fmax(LAST_FINENESS, fineness * ratio);
 }
 
-/* Mixtures are priced by the sum over frequencies only. */
-static bb_status refuse(const bb_pld_direction *s) {
-    return bb_fail(
-        BB_EUSAGE,
-        "%.0f rounds, more than %d of them different, which hardly ever "
-        "matter or lose much at once, are too much work for accountant pld: "
-        "take at most %d different noise multipliers, by rounding them down, "
-        "or accountant rdp",
-        s->plan->rounds, BB_PLD_PLAN_MOST, BB_PLD_PLAN_MOST);
+/* How a profile is computed: by the sum over frequencies as it is, with a round that is
+ * added, and if that is too much work, by lists. */
+typedef struct method {
+    double smooth, fineness;
+    int tried; /* smaller rounds that were added */
+} method;
+
+enum { SMOOTHER_MOST = 3 };
+
+static bool can_be_lists(const bb_pld_plan *plan) {
+    return !plan->mixed && plan->losses <= BB_PLD_PLAN_MOST;
 }
 
-/* The terms for a profile near a point, or, where there are none or they are poor, the
- * lists of losses for delta and epsilon. */
+/* For a profile near a point, delta and epsilon being the scales of lists. */
 static bb_status compute(bb_pld_direction *s, double saddle, bb_goal near, double delta,
-                         double epsilon, bool poor, double fineness) {
+                         double epsilon, method *m) {
     bb_status status = BB_OK;
     s->tilt = saddle;
-    if (!poor) status = bb_pld_direction_prepare(s, near.log_delta, near.epsilon);
-    if (!status && !s->terms && s->plan->mixed) status = refuse(s);
-    if (status || (!poor && s->terms)) return status;
+    if (m->smooth == 0.0 && !s->plan->mixed) {
+        status = bb_pld_direction_prepare(s, near.log_delta, near.epsilon, 0.0);
+        if (status || s->terms) return status;
+        s->tilt = saddle;
+    }
+    if (m->fineness == 0.0) {
+        if (m->smooth == 0.0) m->smooth = first_smooth(s, epsilon);
+        status = bb_pld_direction_prepare(s, near.log_delta, near.epsilon, m->smooth);
+        if (status || s->terms) return status;
+        if (!can_be_lists(s->plan)) return refuse(s);
+        m->fineness = FIRST_FINENESS;
+    }
     s->tilt = fmax(s->tilt, saddle);
-    return bb_pld_direction_compose(s, delta, epsilon, fineness);
+    return bb_pld_direction_compose(s, delta, epsilon, m->fineness);
 }
 
-/* `least`: a lower bound of the other side, below which nothing has to be shown. */
+/* What brings bounds closer that are `gap` apart; whether anything does. */
+static bool improve(const bb_pld_direction *s, method *m, double epsilon, double gap) {
+    if (gap <= WANTED || !s->plan->last || m->fineness == LAST_FINENESS) return false;
+    const bool lists = can_be_lists(s->plan);
+    if (m->fineness > 0.0)
+        m->fineness = finer(m->fineness, gap);
+    else if (m->smooth == 0.0)
+        m->smooth = first_smooth(s, epsilon);
+    else if (lists && m->tried >= SMOOTHER_MOST)
+        m->fineness = FIRST_FINENESS;
+    else
+        m->smooth = smoother(m->smooth, gap);
+    m->tried += m->smooth > 0.0;
+    return lists || m->tried <= SMOOTHER_MOST;
+}
+
+/* `least`: a lower bound of the other side, below which nothing has to be shown; `known`
+ * is not below the answer. */
 static bb_status find_epsilon(bb_pld_direction *s, double delta, double least,
-                              double *upper, double *lower) {
+                              double known, double *upper, double *lower) {
     const double log_delta = log(delta - s->infinite - s->lost);
     const bb_goal g = {log_delta, NAN};
-    double most = bb_pld_direction_choose(s, &g, least), fineness = FIRST_FINENESS;
+    double most = bb_pld_direction_choose(s, &g, least);
+    method m = {0.0, 0.0, 0};
     const double saddle = s->tilt;
-    bool poor = false; /* the sum over frequencies */
     bb_status status = BB_OK;
     *lower = 0.0;
     *upper = least;
+    if (s->plan->work > s->plan->work_most) return refuse(s);
     if (most <= least) return BB_OK;
     status = bb_pld_direction_bound_safely(s, &g, saddle, upper);
+    if (!status && s->plan->work > s->plan->work_most) status = refuse(s);
     if (status || isinf(*upper)) return status;
+    *upper = fmin(*upper, known);
     bb_pld_direction_look_around(s, log_delta, *upper);
     for (int k = 0; k < 12 && *upper > 0.0; k++) {
         const double before = *upper;
         const bb_goal near = {log_delta, before};
-        status = compute(s, saddle, near, delta, before, poor, fineness);
+        status = compute(s, saddle, near, delta, before, &m);
+        if (status == BB_EUSAGE && k > 0) return BB_OK; /* as close as that */
         if (status) return status;
         *upper = fmin(before, from_above(s, delta, before));
         if (!s->terms && *upper > BB_DISCRETE_PLD_LARGEST) break;
         if (*upper == 0.0 || *upper < 0.7 * before) continue;
         *lower = fmax(*lower, from_below(s, delta, *upper));
         const double gap = (*upper - *lower) / fmax(*upper, EPSILON_LEAST);
-        if (gap <= WANTED || fineness == LAST_FINENESS || s->plan->mixed) break;
-        if (s->terms)
-            poor = true;
-        else
-            fineness = finer(fineness, gap);
+        if (!improve(s, &m, *upper, gap)) break;
     }
     return BB_OK;
 }
 
-static bb_status side_epsilon(const bb_pld_plan *plan, bb_direction direction,
-                              double delta, double *upper, double *lower) {
-    const double least = *lower;
+static bb_status side_epsilon(bb_pld_plan *plan, bb_direction direction, double delta,
+                              double *upper, double *lower) {
+    const double least = *lower, known = *upper;
     bb_pld_direction s;
-    bb_status status = bb_pld_direction_open(&s, plan, direction, GIVEN_UP * delta);
+    bb_status status =
+        bb_pld_direction_open(&s, plan, direction, given_up(plan, GIVEN_UP * delta));
     if (status) return status;
     *upper = *lower = 0.0;
     if (delta <= s.infinite)
         *upper = *lower = INFINITY;
     else if (s.plan->count)
-        status = find_epsilon(&s, delta, least, upper, lower);
+        status = find_epsilon(&s, delta, least, known, upper, lower);
     bb_pld_direction_close(&s);
     return status;
 }
@@ -149,8 +205,7 @@ static bb_status side_epsilon(const bb_pld_plan *plan, bb_direction direction,
 static bb_status find_delta(bb_pld_direction *s, double epsilon, double most,
                             double *upper, double *lower) {
     const double saddle = s->tilt, scale = fmax(epsilon, fmin(0.01, 0.03 / saddle));
-    double fineness = FIRST_FINENESS;
-    bool poor = false; /* the sum over frequencies */
+    method m = {0.0, 0.0, 0};
     bb_pld_direction_look_around(s, most, epsilon);
     *upper = fmin(1.0, s->infinite + s->lost + exp(most));
     *lower = s->infinite;
@@ -158,7 +213,8 @@ static bb_status find_delta(bb_pld_direction *s, double epsilon, double most,
         const double before = *upper, goal = before - s->infinite;
         const bb_goal near = {log(goal), epsilon};
         double up, down;
-        const bb_status status = compute(s, saddle, near, goal, scale, poor, fineness);
+        const bb_status status = compute(s, saddle, near, goal, scale, &m);
+        if (status == BB_EUSAGE && k > 0) return BB_OK; /* as close as that */
         if (status) return status;
         bb_pld_direction_profile(s, epsilon, &up, &down);
         *upper = fmin(before, up);
@@ -166,25 +222,22 @@ static bb_status find_delta(bb_pld_direction *s, double epsilon, double most,
         const double left = *upper - s->infinite;
         if (left < 1e-2 * goal) continue;
         const double gap = (*upper - *lower) / left / (1.0 + saddle * epsilon);
-        if (gap <= WANTED || fineness == LAST_FINENESS || s->plan->mixed) break;
-        if (s->terms)
-            poor = true;
-        else
-            fineness = finer(fineness, gap);
+        if (!improve(s, &m, scale, gap)) break;
     }
     return BB_OK;
 }
 
 /* How much may be left out is known only afterwards, when less of it is. */
-static bb_status side_delta(const bb_pld_plan *plan, bb_direction direction,
-                            double epsilon, double *upper, double *lower) {
+static bb_status side_delta(bb_pld_plan *plan, bb_direction direction, double epsilon,
+                            double *upper, double *lower) {
     const double least = *lower;
     double lose = 0.0;
     for (int k = 0; k < 6; k++) {
         const bb_goal g = {NAN, epsilon};
         double most = -INFINITY;
         bb_pld_direction s;
-        bb_status status = bb_pld_direction_open(&s, plan, direction, lose);
+        bb_status status =
+            bb_pld_direction_open(&s, plan, direction, given_up(plan, lose));
         if (status) return status;
         *upper = *lower = s.infinite;
         if (s.plan->count)
@@ -220,8 +273,8 @@ static bb_status renyi(bb_pld_direction *s, const bb_goal *goal, double *promise
 }
 
 /* *order: in, or NAN for the best. */
-static bb_status renyi_epsilon(const bb_pld_plan *plan, bb_direction direction,
-                               double delta, double *epsilon, double *order) {
+static bb_status renyi_epsilon(bb_pld_plan *plan, bb_direction direction, double delta,
+                               double *epsilon, double *order) {
     bb_pld_direction s;
     bb_status status = bb_pld_direction_open(&s, plan, direction, 0.0);
     if (status) return status;
@@ -235,8 +288,8 @@ static bb_status renyi_epsilon(const bb_pld_plan *plan, bb_direction direction,
     return status;
 }
 
-static bb_status renyi_delta(const bb_pld_plan *plan, bb_direction direction,
-                             double epsilon, double *delta, double *order) {
+static bb_status renyi_delta(bb_pld_plan *plan, bb_direction direction, double epsilon,
+                             double *delta, double *order) {
     const bb_goal g = {NAN, epsilon};
     double value = -INFINITY;
     bb_pld_direction s;
@@ -250,7 +303,7 @@ static bb_status renyi_delta(const bb_pld_plan *plan, bb_direction direction,
 
 /* -- both sides -- */
 
-static bool is_symmetric(const bb_pld_plan *plan) {
+static bool is_symmetric(bb_pld_plan *plan) {
     for (size_t e = 0; e < plan->losses; e++)
         if (!bb_privacy_loss_is_symmetric(&plan->loss[e], plan->adjacency))
             return false;
@@ -258,16 +311,15 @@ static bool is_symmetric(const bb_pld_plan *plan) {
 }
 
 /* An answer about one side: the answer, and what goes with it. */
-typedef bb_status (*question)(const bb_pld_plan *, bb_direction, double, double *,
-                              double *);
+typedef bb_status (*question)(bb_pld_plan *, bb_direction, double, double *, double *);
 
 /* The larger answer. The second question is asked with what went with the first one. */
-static bb_status both(const bb_pld_plan *plan, question ask, double at, double *first,
+static bb_status both(bb_pld_plan *plan, question ask, double at, double *first,
                       double *second) {
     const bool symmetric = is_symmetric(plan);
     double most = -1.0, beside = *second;
     for (int d = 0; d < (symmetric ? 1 : 2); d++) {
-        double a = 0.0, b = beside;
+        double a = *first, b = beside;
         const bb_status status = ask(plan, d ? BB_WITHOUT : BB_WITH, at, &a, &b);
         if (status) return status;
         if (a > most) {
@@ -298,37 +350,66 @@ static bool is_nothing(const bb_account *account, double delta) {
     return sum <= delta;
 }
 
-/* The share of delta by which lower bounds of different rounds may be wrong, which is
- * taken off. */
-#define SLACK 1e-4
+/* What all of it may take, in multiplications or so: well under two seconds, and under
+ * ten for a search of some twenty upper bounds. */
+#define WORK_MOST  1.3e9
+#define WORK_UPPER 3.5e8
 
-static bb_status ask_above(const bb_account *account, question ask, double at,
-                           double *first, double *second, bool *mixed) {
+static bb_status ask_both(const bb_account *account, question ask, double at,
+                          double *first, double *second) {
     bb_pld_plan plan;
-    bb_status status = bb_pld_plan_open(&plan, account, BB_ABOVE, 0.0);
+    bb_status status = bb_pld_plan_open(&plan, account, BB_PLD_PLAN_MOST);
     if (status) return status;
-    *mixed = plan.mixed;
+    plan.work_most = WORK_MOST;
     status = both(&plan, ask, at, first, second);
     bb_pld_plan_close(&plan);
     return status;
 }
 
-static bb_status ask_below(const bb_account *account, question ask, double at,
-                           double slack, double *lower) {
-    bb_pld_plan plan;
-    double upper;
-    bb_status status = bb_pld_plan_open(&plan, account, BB_BELOW, slack);
-    if (status) return status;
+/* Different rounds are brought together to few losses, and to more of them as long as the
+ * bounds are not close enough. */
+static const size_t losses_most[] = {48, 144, 512};
+enum { STAGES = sizeof losses_most / sizeof *losses_most };
+
+/* Bounds of what is asked, the gap being relative above `least`. */
+static bb_status ask_finer(const bb_account *account, question ask, double at,
+                           double least, double wanted, double most, double *upper,
+                           double *lower) {
+    bb_status status = BB_OK;
+    double work = 0.0;
+    *upper = INFINITY;
     *lower = 0.0;
-    status = both(&plan, ask, at, &upper, lower);
-    bb_pld_plan_close(&plan);
-    return status;
+    for (int k = 0; k < STAGES; k++) {
+        bb_pld_plan plan;
+        double up = *upper, low = 0.0;
+        status = bb_pld_plan_open(&plan, account, losses_most[k]);
+        if (status == BB_EUSAGE) continue; /* more of them may do */
+        if (status) return status;
+        if (k == 1 && plan.mixed && plan.different <= losses_most[2]) {
+            bb_pld_plan_close(&plan);
+            continue;
+        }
+        plan.last = !plan.mixed || k == STAGES - 1;
+        plan.work = work;
+        plan.work_most = most * (plan.last || most < WORK_MOST ? 1.0
+                                 : k == 0                      ? 0.3
+                                                               : 0.5);
+        status = both(&plan, ask, at, &up, &low);
+        work = plan.work;
+        const bool last = plan.last;
+        bb_pld_plan_close(&plan);
+        if (status == BB_ENOMEM) return status;
+        if (status) continue;
+        *upper = fmin(*upper, up);
+        *lower = fmax(*lower, low);
+        if (last || *upper - *lower <= wanted * fmax(*upper, least)) break;
+    }
+    return isinf(*upper) ? status : BB_OK;
 }
 
 bb_status bb_pld_epsilon(const bb_account *account, double delta, double *upper,
                          double *lower) {
     assert(delta > 0.0 && delta < 1.0);
-    bool mixed = false;
     double unwanted;
     const bool wanted = lower;
     if (!wanted) lower = &unwanted;
@@ -338,46 +419,34 @@ bb_status bb_pld_epsilon(const bb_account *account, double delta, double *upper,
         bb_profile_epsilon(account->event, account->adjacency, delta, upper, lower);
         return BB_OK;
     }
-    const bb_status status =
-        ask_above(account, side_epsilon, delta, upper, lower, &mixed);
-    if (status || !mixed || !wanted || isinf(*upper)) return status;
-    const double slack = SLACK * fmin(delta, 1.0 - delta);
-    return ask_below(account, side_epsilon, delta + slack, slack, lower);
+    return ask_finer(account, side_epsilon, delta, EPSILON_LEAST, WANTED,
+                     wanted ? WORK_MOST : WORK_UPPER, upper, lower);
 }
 
 bb_status bb_pld_delta(const bb_account *account, double epsilon, double *upper,
                        double *lower) {
     assert(epsilon >= 0.0);
-    bool mixed = false;
     if (account->count == 1 && bb_profile_knows(account->event, account->adjacency)) {
         bb_profile(account->event, account->adjacency, epsilon, upper, lower);
         return BB_OK;
     }
-    *lower = 0.0;
-    bb_status status = ask_above(account, side_delta, epsilon, upper, lower, &mixed);
-    if (status || !mixed || *upper == 0.0) return status;
-    const double slack = SLACK * *upper;
-    status = ask_below(account, side_delta, epsilon, slack, lower);
-    *lower = fmax(0.0, *lower - slack);
-    return status;
+    return ask_finer(account, side_delta, epsilon, 0.0, 10.0 * WANTED, WORK_MOST, upper,
+                     lower);
 }
 
 bb_status bb_pld_renyi_epsilon(const bb_account *account, double delta, double *epsilon,
                                double *order) {
-    bool mixed;
     *order = NAN;
-    return ask_above(account, renyi_epsilon, delta, epsilon, order, &mixed);
+    return ask_both(account, renyi_epsilon, delta, epsilon, order);
 }
 
 bb_status bb_pld_renyi_delta(const bb_account *account, double epsilon, double *delta,
                              double *order) {
-    bool mixed;
     *order = NAN;
-    return ask_above(account, renyi_delta, epsilon, delta, order, &mixed);
+    return ask_both(account, renyi_delta, epsilon, delta, order);
 }
 
 bb_status bb_pld_renyi_at(const bb_account *account, double order, double delta,
                           double *epsilon) {
-    bool mixed;
-    return ask_above(account, renyi_epsilon, delta, epsilon, &order, &mixed);
+    return ask_both(account, renyi_epsilon, delta, epsilon, &order);
 }

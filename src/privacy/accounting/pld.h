@@ -18,8 +18,13 @@
  * grid of losses, no bias of order h^2: rounding, and the end of the sum over
  * frequencies, are all that is left, and both are added explicitly. The end is bounded
  * by the variation of each event's density of the loss (privacy_loss.h). Where too many
- * frequencies would be needed, or rounding errors would be seen, both bounds come from
- * lists of losses instead (pld_discrete.h).
+ * frequencies would be needed, one more Gaussian round of a small mu makes the sum end,
+ *
+ *     delta + mu(e) - (1 + mu) mu^2 density + mu(e) <= delta(e) <= delta + mu(e),
+ *
+ * where "+ mu" is with that round, mu <= 1, and the density is that of the loss
+ * (docs/privacy.md); and where that does not help, both bounds come from lists of losses
+ * (pld_discrete.h).
  *
  * c near the saddle point of the integrand is what tilting is to an FFT: delta = 1e-20
  * is as accurate as 1e-2. */

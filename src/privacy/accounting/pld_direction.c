@@ -7,19 +7,26 @@
 #include <stdlib.h>
 
 #define MOST_EXCESS 12.0
+/* Where the sum over frequencies may end, and the terms k != 0 be forgotten, relative
+ * to delta: e^-22 = 2.8e-10; e^-13 = 2.3e-6 where smoothing does more. */
+#define SMALL        22.0
+#define SMALL_SMOOTH 13.0
+/* While c is chosen, a moment of each of so many losses is enough. */
+enum { ENOUGH_MOMENTS = 32 };
 
 void bb_pld_direction_close(bb_pld_direction *s) {
     for (size_t e = 0; s->loss && e < s->plan->losses; e++)
         bb_privacy_loss_close(&s->loss[e]);
     bb_discrete_pld_close(&s->above);
-    bb_discrete_pld_close(&s->below);
+    bb_discrete_pld_close(&s->below_atoms);
     free(s->loss);
     free(s->terms);
+    free(s->below);
     free(s->log_moment_of);
     *s = (bb_pld_direction){0};
 }
 
-bb_status bb_pld_direction_open(bb_pld_direction *out, const bb_pld_plan *plan,
+bb_status bb_pld_direction_open(bb_pld_direction *out, bb_pld_plan *plan,
                                 bb_direction direction, double lose) {
     const size_t n = plan->losses + 1;
     bb_pld_direction s = {.plan = plan};
@@ -48,10 +55,6 @@ bb_status bb_pld_direction_open(bb_pld_direction *out, const bb_pld_plan *plan,
     return status;
 }
 
-double bb_pld_direction_small(const bb_pld_direction *s) {
-    return s->plan->mixed ? BB_PLD_DIRECTION_SMALL_MIXED : BB_PLD_DIRECTION_SMALL;
-}
-
 /* -- the moment at one c -- */
 
 /* log of max_L (1 - e^(-L))_+ e^(-c L) = c^c / (1 + c)^(1 + c) */
@@ -59,11 +62,15 @@ static double log_peak(double c) {
     return -c * log1p(1.0 / c) - log1p(c);
 }
 
+/* log((1 - share) e^a + share e^b) */
+static double log_mean(double a, double b, double share) {
+    if (isinf(a) || isinf(b)) return INFINITY;
+    return b - a > 300.0 ? b + log(share) : a + log1p(share * expm1(b - a));
+}
+
 double bb_pld_factor_log_moment(const bb_pld_factor *x, const double *log_moment) {
     if (x->share == 0.0) return log_moment[x->loss];
-    const double a = log_moment[x->loss], more = log_moment[x->loss + 1] - a;
-    if (isinf(a) || isinf(more)) return INFINITY;
-    return more > 300.0 ? a + more + log(x->share) : a + log1p(x->share * expm1(more));
+    return log_mean(log_moment[x->loss], log_moment[x->loss + 1], x->share);
 }
 
 double bb_pld_factor_share(const bb_pld_factor *x, const double *log_moment) {
@@ -80,10 +87,31 @@ static double sum_moments(const bb_pld_direction *s) {
     return sum;
 }
 
-/* A c too far out for the nodes of its quadrature promises nothing. */
+/* Those of the losses between a and b, as chords: moments are convex in f(mu). */
+static void fill_between(bb_pld_direction *s, size_t a, size_t b) {
+    double whole = 0.0, part = 0.0;
+    for (size_t e = a + 1; e <= b; e++) whole += s->plan->gap[e];
+    for (size_t e = a + 1; e < b; e++) {
+        part += s->plan->gap[e];
+        s->log_moment_of[e] =
+            log_mean(s->log_moment_of[a], s->log_moment_of[b], part / whole);
+    }
+}
+
+/* Not below truth. A c too far out for the nodes of its quadrature promises nothing. */
 static double moment(bb_pld_direction *s, double c) {
-    for (size_t e = 0; e < s->plan->losses; e++)
-        s->log_moment_of[e] = bb_privacy_loss_moment(&s->loss[e], c);
+    const size_t n = s->plan->losses, stride = n / ENOUGH_MOMENTS + 1;
+    for (size_t e = 0, last = 0; e < n; e++) {
+        const bool first = s->plan->gap[e] == 0.0;
+        const bool ends = e + 1 == n || s->plan->gap[e + 1] == 0.0;
+        if (!first && !ends && e < last + stride) continue;
+        s->log_moment_of[e] =
+            s->plan->work > s->plan->work_most
+                ? INFINITY
+                : bb_privacy_loss_moment(&s->loss[e], c, &s->plan->work);
+        if (!first) fill_between(s, last, e);
+        last = e;
+    }
     const double sum = sum_moments(s);
     if (s->tried < BB_PLD_DIRECTION_TRIED) {
         s->tried_tilt[s->tried] = c;
@@ -177,6 +205,11 @@ void bb_pld_direction_look_around(bb_pld_direction *s, double log_delta,
 
 /* -- the terms k != 0 -- */
 
+/* What the round that is added does to log M(c). */
+static double smoothed(const bb_pld_direction *s, double c) {
+    return s->smooth * s->smooth * c * (c + 1.0) / 2.0;
+}
+
 double bb_pld_direction_log_aliases(const bb_pld_direction *s, double period,
                                     double epsilon) {
     const double c = s->tilt;
@@ -185,13 +218,17 @@ double bb_pld_direction_log_aliases(const bb_pld_direction *s, double period,
     for (size_t k = 0; k < s->tried; k++) {
         const double more = s->tried_tilt[k] - c;
         if (more <= 0.0 || !(s->tried_moment[k] < INFINITY)) continue;
-        const double bound = s->tried_moment[k] + log_peak(s->tried_tilt[k]) -
-                             s->tried_tilt[k] * epsilon - more * period -
-                             log1p(-exp(-more * period));
+        const double bound = s->tried_moment[k] + smoothed(s, s->tried_tilt[k]) +
+                             log_peak(s->tried_tilt[k]) - s->tried_tilt[k] * epsilon -
+                             more * period - log1p(-exp(-more * period));
         above = fmin(above, bound);
     }
     const double most = fmax(below, above);
     return most + log(exp(below - most) + exp(above - most));
+}
+
+double bb_pld_direction_small(const bb_pld_direction *s) {
+    return s->smooth > 0.0 ? SMALL_SMOOTH : SMALL;
 }
 
 /* The shortest period with which neither kind of alias counts, for c = tilt. */
@@ -204,26 +241,34 @@ static double period_of(bb_pld_direction *s, double log_delta, double epsilon) {
     return period;
 }
 
-void bb_pld_direction_set_period(bb_pld_direction *s, double log_delta,
-                                 double epsilon) {
-    double best = INFINITY, at = s->tilt, allowed = log_delta + MOST_EXCESS;
+/* log of what one c promises for delta, over delta: by so much the terms exceed their
+ * sum. */
+static double excess_of(const bb_pld_direction *s, size_t k, double log_delta,
+                        double epsilon) {
+    const double c = s->tried_tilt[k];
+    return s->tried_moment[k] + log_peak(c) - c * epsilon - log_delta;
+}
+
+double bb_pld_direction_set_period(bb_pld_direction *s, double log_delta,
+                                   double epsilon) {
+    double best = INFINITY, least = INFINITY;
+    double allowed = s->smooth > 0.0 ? 0.0 : MOST_EXCESS;
+    size_t at = 0;
     for (size_t k = 0; k < s->tried; k++)
-        if (s->tried_tilt[k] == at)
-            allowed =
-                fmax(allowed, s->tried_moment[k] + log_peak(at) - at * epsilon + 1.0);
+        least = fmin(least, excess_of(s, k, log_delta, epsilon));
+    allowed = fmax(allowed, least + 1.0);
     for (size_t k = 0; k < s->tried; k++) {
         s->tilt = s->tried_tilt[k];
-        const double excess =
-            s->tried_moment[k] + log_peak(s->tilt) - s->tilt * epsilon;
-        if (!(excess <= allowed) && s->tilt != at) continue;
+        if (!(excess_of(s, k, log_delta, epsilon) <= allowed)) continue;
         const double period = period_of(s, log_delta, epsilon);
         if (period < best) {
             best = period;
-            at = s->tilt;
+            at = k;
         }
     }
-    s->tilt = at;
+    s->tilt = s->tried_tilt[at];
     s->step = BB_TWO_PI / best;
+    return excess_of(s, at, log_delta, epsilon);
 }
 
 bb_status bb_pld_direction_compose(bb_pld_direction *s, double delta, double epsilon,
@@ -239,6 +284,7 @@ bb_status bb_pld_direction_compose(bb_pld_direction *s, double delta, double eps
     for (size_t f = 0; f < s->plan->count; f++)
         times[s->plan->factor[f].loss] += s->plan->factor[f].times;
     plan.rounds = s->plan->rounds;
+    plan.work_most = s->plan->work_most;
     /* as far as is known from the last time */
     plan.epsilon =
         fmax(fmax(epsilon, 1e-9), bb_discrete_pld_quantile(&s->above, 0.75) -
@@ -246,12 +292,13 @@ bb_status bb_pld_direction_compose(bb_pld_direction *s, double delta, double eps
     plan.spread = bb_discrete_pld_quantile(&s->above, 0.99) -
                   bb_discrete_pld_quantile(&s->above, 0.01);
     if (!s->above.ratio) status = bb_discrete_pld_room(&s->above);
-    if (!status && !s->below.ratio) status = bb_discrete_pld_room(&s->below);
+    if (!status && !s->below_atoms.ratio)
+        status = bb_discrete_pld_room(&s->below_atoms);
     if (!status)
         status = bb_discrete_pld_compose(&s->above, BB_ABOVE, s->plan->losses, s->loss,
-                                         times, plan);
+                                         times, plan, &s->plan->work);
     if (!status)
-        status = bb_discrete_pld_compose(&s->below, BB_BELOW, s->plan->losses, s->loss,
-                                         times, plan);
+        status = bb_discrete_pld_compose(&s->below_atoms, BB_BELOW, s->plan->losses,
+                                         s->loss, times, plan, &s->plan->work);
     return status;
 }

@@ -10,15 +10,10 @@
 #include <complex.h>
 
 #define BB_TWO_PI 6.283185307179586476925
-/* Where the sum over frequencies may end, and the terms k != 0 be forgotten, relative
- * to delta: e^-22 = 2.8e-10. */
-#define BB_PLD_DIRECTION_SMALL 22.0
-/* Where the losses are mixtures, and their bounds not closer than that. */
-#define BB_PLD_DIRECTION_SMALL_MIXED 8.0
 enum { BB_PLD_DIRECTION_TRIED = 256 };
 
 typedef struct bb_pld_direction {
-    const bb_pld_plan *plan;
+    bb_pld_plan *plan;
     bb_privacy_loss *loss; /* of the plan's losses */
     double *log_moment_of; /* of each loss, while they are added up */
     double infinite;       /* P(L = infinity) */
@@ -26,22 +21,25 @@ typedef struct bb_pld_direction {
     size_t tried;          /* what was learnt while c was chosen */
     double tried_tilt[BB_PLD_DIRECTION_TRIED], tried_moment[BB_PLD_DIRECTION_TRIED];
     double tilt, log_moment;
-    double step;           /* of the frequencies */
-    size_t frequencies;    /* 0 .. frequencies - 1 */
-    double complex *terms; /* phi / (s (s + 1)), doubled but for the first */
-    double rounding, end;  /* of the sum of terms: rounding errors, what is missing */
-    double turning;        /* times epsilon: the errors of e^(-i omega epsilon) in it */
-    double relative;       /* error of e^log_moment */
-    bb_discrete_pld above, below; /* instead of the terms */
+    double smooth;             /* mu of the Gaussian round that is added, or 0 */
+    bool fast;                 /* spectra may be by an FFT */
+    double step;               /* of the frequencies */
+    size_t frequencies;        /* 0 .. frequencies - 1 */
+    double complex *terms;     /* phi / (s (s + 1)), doubled but for the first */
+    double complex *below;     /* the same for the lower bound */
+    double wrong, wrong_below; /* of the sums of terms: errors but for e^(-i omega x) */
+    double turning;            /* times epsilon: those of that */
+    double end;                /* what is missing in the sums */
+    double relative;           /* error of e^log_moment */
+    bb_discrete_pld above, below_atoms; /* instead of the terms */
 } bb_pld_direction;
 
 /* Of large losses that are too rare to matter a mass of `lose` may be left out. */
-BB_MUST_CHECK bb_status bb_pld_direction_open(bb_pld_direction *side,
-                                              const bb_pld_plan *plan,
+BB_MUST_CHECK bb_status bb_pld_direction_open(bb_pld_direction *side, bb_pld_plan *plan,
                                               bb_direction direction, double lose);
 void bb_pld_direction_close(bb_pld_direction *side);
-/* By the logs of the moments of the plan's losses, those of a factor; and the share of the
- * second loss in it after the tilt to which the moments belong. */
+/* By the logs of the moments of the plan's losses, those of a factor; and the share of
+ * the second loss in it after the tilt to which the moments belong. */
 double bb_pld_factor_log_moment(const bb_pld_factor *factor, const double *log_moment);
 double bb_pld_factor_share(const bb_pld_factor *factor, const double *log_moment);
 
@@ -58,27 +56,29 @@ BB_MUST_CHECK bb_status bb_pld_direction_bound_safely(bb_pld_direction *side,
  * one whose promise is not above `enough` ends the search. */
 double bb_pld_direction_choose(bb_pld_direction *side, const bb_goal *goal,
                                double enough);
-/* Tries c on both sides of the tilt, for bb_pld_direction_set_period: upwards until its promise
- * is so bad that rounding errors would be seen. */
+/* Tries c on both sides of the tilt, for bb_pld_direction_set_period: upwards until its
+ * promise is so bad that rounding errors would be seen. */
 void bb_pld_direction_look_around(bb_pld_direction *side, double log_delta,
                                   double epsilon);
 /* Sets the tilt to the one, among those that were tried, with the shortest period,
- * unless rounding errors, which grow with e^(log M - c epsilon), would be seen; and the
- * step. The saddle point itself is too close to where M explodes if there are rare
- * large losses. */
-void bb_pld_direction_set_period(bb_pld_direction *side, double log_delta,
-                                 double epsilon);
+ * unless errors, which grow with e^(log M - c epsilon), would be seen; and the step.
+ * Returns the log of what the terms exceed their sum by. The saddle point itself is too
+ * close to where M explodes if there are rare large losses. */
+double bb_pld_direction_set_period(bb_pld_direction *side, double log_delta,
+                                   double epsilon);
 /* log of the sum of the terms k != 0 at epsilon, for a period A. */
 double bb_pld_direction_log_aliases(const bb_pld_direction *side, double period,
                                     double epsilon);
 
-/* How small the end and the aliases are to be. */
+/* How small the end of the sum over frequencies, and the terms k != 0, are to be. */
 double bb_pld_direction_small(const bb_pld_direction *side);
 
-/* The sum over frequencies for profiles near (epsilon, delta), at the tilt or another.
- * Where it would be too much work there are no terms: then bb_pld_direction_compose. */
+/* The sum over frequencies for profiles near (epsilon, delta), at the tilt or another,
+ * with one more Gaussian round of mu = `smooth`: see pld.h. Where it would be too much
+ * work there are no terms. */
 BB_MUST_CHECK bb_status bb_pld_direction_prepare(bb_pld_direction *side,
-                                                 double log_delta, double epsilon);
+                                                 double log_delta, double epsilon,
+                                                 double smooth);
 /* The atoms for such profiles instead of terms, the finer the smaller `fineness`. */
 BB_MUST_CHECK bb_status bb_pld_direction_compose(bb_pld_direction *side, double delta,
                                                  double epsilon, double fineness);

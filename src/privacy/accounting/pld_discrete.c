@@ -92,6 +92,7 @@ typedef struct product {
     double *node, *mass, *deficit;
     double *tail; /* the mass of the second list from an atom on */
     double error; /* relative, of the sums */
+    double work, work_most;
 } product;
 
 static bool lay_nodes(product *p, const bb_cells *cells, double low, double high) {
@@ -239,6 +240,8 @@ static bool multiply(product *p, const bb_discrete_pld *a, const bb_discrete_pld
     p->error = 0x1p-52 * (double)(2 * (a->count + b->count) + 64);
     out->error = a->error + b->error + p->error;
     if (a->count == 0 || b->count == 0) return true;
+    p->work += (double)a->count * (double)b->count;
+    if (p->work_most > 0.0 && p->work > p->work_most) return false;
     const bb_cells cells = bb_cells_of(
         plan, bb_discrete_pld_quantile(a, 0.5) + bb_discrete_pld_quantile(b, 0.5),
         out->rounds);
@@ -305,9 +308,9 @@ static bool add_loss(product *p, const bb_privacy_loss *loss, double times,
 
 bb_status bb_discrete_pld_compose(bb_discrete_pld *out, bb_bound bound, size_t count,
                                   const bb_privacy_loss *loss, const double *times,
-                                  bb_discrete_pld_plan plan) {
+                                  bb_discrete_pld_plan plan, double *worked) {
     const size_t room = BB_DISCRETE_PLD_MOST + 1;
-    product p = {.bound = bound};
+    product p = {.bound = bound, .work = *worked, .work_most = plan.work_most};
     bb_discrete_pld power = {0}, work = {0};
     bb_status status = bb_allocate(&p.node, 4 * room, sizeof *p.node, "the accountant");
     if (!status) status = bb_discrete_pld_room(&power);
@@ -330,6 +333,7 @@ bb_status bb_discrete_pld_compose(bb_discrete_pld *out, bb_bound bound, size_t c
         out->mass[0] = 1.0;
     }
 done:
+    *worked = p.work;
     free(p.node);
     bb_discrete_pld_close(&power);
     bb_discrete_pld_close(&work);

@@ -42,12 +42,13 @@ typedef struct bb_discrete_pld {
 } bb_discrete_pld;
 
 typedef struct bb_discrete_pld_plan {
-    double rounds;   /* of everything */
-    double tilt;     /* near the saddle point, or above */
-    double epsilon;  /* of which the atoms shall be good */
-    double fineness; /* of the cells */
-    double delta;    /* there, about */
-    double spread;   /* of the total, if known */
+    double rounds;    /* of everything */
+    double tilt;      /* near the saddle point, or above */
+    double epsilon;   /* of which the atoms shall be good */
+    double fineness;  /* of the cells */
+    double delta;     /* there, about */
+    double spread;    /* of the total, if known */
+    double work_most; /* there is no more work than that; 0: as much as it takes */
 } bb_discrete_pld_plan;
 
 /* How wide cells are: fineness times the larger of core and the distance from centre,
@@ -66,12 +67,11 @@ double bb_cells_weight(const bb_cells *cells, double loss);
 
 BB_MUST_CHECK bb_status bb_discrete_pld_room(bb_discrete_pld *atoms);
 /* All losses, each as often as it says, without the masses that they leave out. `out`
- * has room. If the lists do not fit, the plan's cells are made wider. */
-BB_MUST_CHECK bb_status bb_discrete_pld_compose(bb_discrete_pld *out, bb_bound bound,
-                                                size_t count,
-                                                const bb_privacy_loss *loss,
-                                                const double *times,
-                                                bb_discrete_pld_plan plan);
+ * has room. If the lists do not fit, the plan's cells are made wider. *worked: += the
+ * products of two atoms; where they are too many, nothing is known. */
+BB_MUST_CHECK bb_status bb_discrete_pld_compose(
+    bb_discrete_pld *out, bb_bound bound, size_t count, const bb_privacy_loss *loss,
+    const double *times, bb_discrete_pld_plan plan, double *worked);
 void bb_discrete_pld_close(bb_discrete_pld *atoms);
 /* E[(1 - e^(epsilon - loss))_+], on the side of its bound; for a larger epsilon, that
  * of BB_DISCRETE_PLD_LARGEST from above and 0 from below. */

@@ -1,63 +1,37 @@
 #include "privacy/accounting/pld_plan.h"
 
 #include "base/memory.h"
+#include "privacy/accounting/privacy_loss.h"
 
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
-/* Between two losses shares are multiples of 1 / SHARES, on the side of the bound. */
-enum { LAWS_ABOVE = 96, LAWS_BELOW = 320, LAWS_MOST = 512, SHARES = 256 };
-enum { FAMILIES_MOST = 64 };
-/* The share of the log of the moment that mixtures may be wrong by, about, and what the
- * square of a distance between losses does to it, p being some sixty. */
-#define WRONG_ABOVE 1e-4
-#define WRONG_BELOW 8e-4
-#define DOES_ABOVE  (1.0 / 6.0)
-#define DOES_BELOW  10.0
+enum { FAMILIES_MOST = 16 };
+#define FAR 60.0
 
 void bb_pld_plan_close(bb_pld_plan *plan) {
     free(plan->loss);
+    free(plan->gap);
     free(plan->factor);
     *plan = (bb_pld_plan){0};
 }
 
-/* -- one mixture -- */
-
-/* (f(mu) - f(a)) / (f(b) - f(a)), f the integral of e^(-(mu / scale)^2) */
-static double share_above(double scale, double a, double b, double mu) {
-    const double part = erf(mu / scale) - erf(a / scale);
-    const double whole = erf(b / scale) - erf(a / scale);
-    if (a / scale > 0.5) { /* the same by the other tail */
-        const double rest = erfc(mu / scale) - erfc(b / scale);
-        const double all = erfc(a / scale) - erfc(b / scale);
-        return all > 1e-300 ? 1.0 - rest / all * (1.0 - 0x1p-30) : 1.0;
+/* The integral of e^(-(mu / scale)^2), by the rule for panels up to half the scale. */
+double bb_pld_plan_gap(bool mirror, double a, double b) {
+    const double scale = mirror ? sqrt(2.0) : sqrt(8.0);
+    b = fmin(b, fmax(a, FAR)); /* beyond, nothing is added */
+    const double panels = ceil(2.0 * (b - a) / scale);
+    double sum = 0.0;
+    for (double p = 0.0; p < panels; p += 1.0) {
+        const double half = (b - a) / panels / 2.0, middle = a + (2.0 * p + 1.0) * half;
+        for (int k = 0; k < 2 * BB_GAUSS_HALF; k++) {
+            const double x = k % 2 ? bb_gauss_at[k / 2] : -bb_gauss_at[k / 2];
+            const double t = (middle + half * x) / scale;
+            sum += half * bb_gauss_weight[k / 2] * exp(-t * t);
+        }
     }
-    return whole > 1e-300 ? part / whole * (1.0 + 0x1p-30) : 1.0;
-}
-
-/* (mu^p - a^p) / (b^p - a^p), p = x^2 + 1. Where the test of b has its threshold z
- * deviations out in the other world, delta_b - delta_a is at most 2 (b - a) times the
- * normal density at z; that is `slack`, and where z is smaller, x is at most this. */
-static double share_below(double slack, double a, double b, double mu) {
-    const double z = sqrt(2.0 * fmax(0.0, log(0.8 * (b - a) / slack)));
-    const double x = (z + b) * (b / a), p = x * x + 1.0;
-    const double part = p * log(mu / a), whole = p * log(b / a);
-    if (!(whole < 700.0))
-        return isfinite(p) ? exp(part - whole) * (1.0 - 0x1p-30) : 0.0;
-    return expm1(part) / expm1(whole) * (1.0 - 0x1p-30);
-}
-
-double bb_pld_plan_share(bool mirror, bb_bound bound, double slack, double a, double b,
-                         double mu) {
-    if (mu <= a) return 0.0;
-    if (mu >= b) return 1.0;
-    const double share = bound == BB_ABOVE
-                             ? share_above(mirror ? sqrt(2.0) : sqrt(8.0), a, b, mu)
-                             : share_below(slack, a, b, mu);
-    const double steps = share * SHARES;
-    const double rounded = bound == BB_ABOVE ? ceil(steps) : floor(steps);
-    return fmin(1.0, fmax(0.0, rounded / SHARES));
+    return sum;
 }
 
 /* -- the events in order -- */
@@ -81,10 +55,9 @@ static double backs_of(const bb_event *event) {
     return rint(BACKS * (event->replace / event->absent - 1.0));
 }
 
-/* On the side of the bound. */
-static double rounded_back(const bb_event *event, bb_bound bound) {
-    const double backs = BACKS * (bb_event_back(event) / event->absent);
-    return (bound == BB_ABOVE ? ceil(backs) : floor(backs)) / BACKS;
+/* Up, which costs more: composed hidden cohorts have no lower bound. */
+static double rounded_back(const bb_event *event) {
+    return ceil(BACKS * (bb_event_back(event) / event->absent)) / BACKS;
 }
 
 static bool has_back(const bb_event *event, bb_adjacency adjacency) {
@@ -115,8 +88,9 @@ static int compare(const void *a, const void *b) {
 }
 
 /* Each different event once; Gaussian rounds of all tasks are one, which is exact up to
- * rounding. `absent` becomes mu, and `replace` mu and how far back. Returns how many there are. */
-static size_t gather(const bb_account *account, bb_bound bound, bb_event *event) {
+ * rounding. `absent` becomes mu, and `replace` mu and how far back. Returns how many
+ * there are. */
+static size_t gather(bb_pld_plan *plan, const bb_account *account, bb_event *event) {
     size_t n = 0, kept = 0;
     double squares = 0.0;
     for (size_t e = 0; e < account->count; e++) {
@@ -124,7 +98,7 @@ static size_t gather(const bb_account *account, bb_bound bound, bb_event *event)
         const bool round = is_gaussian(&x);
         if (x.rounds == 0.0) continue;
         const bool two = round && x.absent > 0.0 && has_back(&x, account->adjacency);
-        const double back = two ? rounded_back(&x, bound) : 0.0;
+        const double back = two ? rounded_back(&x) : 0.0;
         x.absent = round ? mu_of(&x, account->adjacency) : 0.0;
         x.replace = x.absent * (1.0 + back);
         if (round && (x.rate == 0.0 || x.absent == 0.0)) continue;
@@ -134,8 +108,10 @@ static size_t gather(const bb_account *account, bb_bound bound, bb_event *event)
             event[n++] = x;
     }
     const double wrong = 0x1p-50 * (2.0 + (double)account->count);
-    const double mu = sqrt(squares) * (bound == BB_ABOVE ? 1.0 + wrong : 1.0 - wrong);
-    if (mu > 0.0) event[n++] = bb_event_gaussian(mu, 1.0);
+    if (squares > 0.0) {
+        event[n++] = bb_event_gaussian(sqrt(squares) * (1.0 + wrong), 1.0);
+        plan->raised = 4.0 * wrong;
+    }
     qsort(event, n, sizeof *event, compare);
     for (size_t e = 0; e < n; e++) {
         if (kept && compare(&event[kept - 1], &event[e]) == 0)
@@ -148,18 +124,21 @@ static size_t gather(const bb_account *account, bb_bound bound, bb_event *event)
 
 /* -- losses -- */
 
-/* How much the rounds of an event matter. */
-static double worth(const bb_event *event) {
+/* How much the rounds of an event matter: about, as far as their moment grows with mu at
+ * the tilt that makes the largest, `top`, likely. */
+static double worth(const bb_event *event, double top) {
     const double square = event->absent * event->absent;
-    return event->rounds * (1.0 + 2.0 * square) * exp(fmin(square, 30.0));
+    const double likely = 3.0 - log(fmax(event->rate, 1e-300));
+    return event->rounds * (1.0 + 2.0 * square) *
+           exp(square * fmin(1.0, likely / (top * top)));
 }
 
 /* What the distance from one round to the next costs: losses are spread evenly over the
  * sum of this, so that the sum of worth times distance squared is as small as so many
- * losses allow: the cube of the sum over their number squared. */
-static double toll(const bb_event *a, const bb_event *b) {
+ * losses allow. */
+static double toll(const bb_event *a, const bb_event *b, double top) {
     const double gap = b->absent - a->absent;
-    return cbrt(gap * gap * fmax(worth(a), worth(b)));
+    return cbrt(gap * gap * fmax(worth(a, top), worth(b, top)));
 }
 
 /* Where the event before the `e`-th is one of the same family. */
@@ -172,48 +151,57 @@ static void add_loss(bb_pld_plan *plan, const bb_event *event) {
     plan->loss[plan->losses++].rounds = 1.0;
 }
 
-/* So many that the bound is good enough. */
-static double enough_laws(const bb_event *event, size_t count, bb_bound bound,
-                          double tolls) {
-    const double does =
-        bound == BB_ABOVE ? DOES_ABOVE / WRONG_ABOVE : DOES_BELOW / WRONG_BELOW;
-    const double least = bound == BB_ABOVE ? LAWS_ABOVE : LAWS_BELOW;
-    double all = 0.0;
-    for (size_t e = 0; e < count; e++)
-        all += worth(&event[e]) * event[e].absent * event[e].absent;
-    if (!(all > 0.0)) return least;
-    return fmin(LAWS_MOST, fmax(least, sqrt(does * pow(tolls, 3.0) / all)));
+/* How many losses there are if those between two of them may cost `most`; into the plan,
+ * if there is one. toll[e]: from the event before. */
+static size_t place_losses(const bb_event *event, size_t count, const double *toll,
+                           double most, bb_pld_plan *plan) {
+    double since = 0.0;
+    size_t losses = 0;
+    for (size_t e = 0; e < count; e++) {
+        const bool ends = e + 1 == count || !goes_on(event, e + 1);
+        since += toll[e];
+        if (goes_on(event, e) && !ends && since + toll[e + 1] <= most) continue;
+        losses++;
+        if (plan) add_loss(plan, &event[e]);
+        since = 0.0;
+    }
+    return losses;
 }
 
 /* All events of a family have a loss that is not above, and the one after it. */
-static void choose_laws(bb_pld_plan *plan, const bb_event *event, size_t count,
-                        bb_bound bound) {
-    double sum = 0.0, since = 0.0;
+static bb_status choose_losses(bb_pld_plan *plan, const bb_event *event, size_t count,
+                               size_t allowed) {
+    double *price = NULL, low = 0.0, high = 0.0, top = 0.0;
+    const bb_status status =
+        bb_allocate(&price, count + 1, sizeof *price, "the accountant");
+    if (status) return status;
+    for (size_t e = 0; e < count; e++) top = fmax(top, event[e].absent);
     for (size_t e = 1; e < count; e++)
-        if (goes_on(event, e)) sum += toll(&event[e - 1], &event[e]);
-    const double losses = enough_laws(event, count, bound, sum);
-    for (size_t e = 0; e < count; e++) {
-        const bool first = !goes_on(event, e);
-        const bool last = e + 1 == count || !goes_on(event, e + 1);
-        since = first ? 0.0 : since + toll(&event[e - 1], &event[e]);
-        if (!first && !last && since * losses < sum) continue;
-        add_loss(plan, &event[e]);
-        since = 0.0;
+        if (goes_on(event, e)) high += price[e] = toll(&event[e - 1], &event[e], top);
+    for (int k = 0; k < 40 && count > allowed; k++) {
+        const double most = (low + high) / 2.0;
+        if (place_losses(event, count, price, most, NULL) > allowed)
+            low = most;
+        else
+            high = most;
     }
+    place_losses(event, count, price, count > allowed ? high : -1.0, plan);
+    free(price);
+    return BB_OK;
 }
 
-static void add_factor(bb_pld_plan *plan, size_t loss, double share, double times) {
-    assert(plan->factor);
-    bb_pld_factor *last = plan->count ? &plan->factor[plan->count - 1] : NULL;
-    if (share == 1.0) {
-        loss++;
-        share = 0.0;
-    }
-    if (last && last->loss == loss && last->share == share)
-        last->times += times;
-    else
-        plan->factor[plan->count++] = (bb_pld_factor){loss, share, times};
-    plan->mixed = plan->mixed || share > 0.0;
+static bool is_mirror(const bb_pld_plan *plan, const bb_event *event) {
+    return event->sampling == (plan->adjacency == BB_REPLACE_ONE
+                                   ? BB_SAMPLING_POISSON
+                                   : BB_SAMPLING_FIXED_HIDDEN);
+}
+
+static void choose_gaps(bb_pld_plan *plan) {
+    for (size_t e = 1; e < plan->losses; e++)
+        if (goes_on(plan->loss, e))
+            plan->gap[e] =
+                bb_pld_plan_gap(is_mirror(plan, &plan->loss[e]),
+                                plan->loss[e - 1].absent, plan->loss[e].absent);
 }
 
 static bool is_of(const bb_event *loss, const bb_event *event) {
@@ -222,26 +210,47 @@ static bool is_of(const bb_event *loss, const bb_event *event) {
     return compare(loss, &once) == 0;
 }
 
-static void choose_factors(bb_pld_plan *plan, const bb_event *event, size_t count,
-                           bb_bound bound, double slack) {
-    const bb_sampling with_two = plan->adjacency == BB_REPLACE_ONE
-                                     ? BB_SAMPLING_POISSON
-                                     : BB_SAMPLING_FIXED_HIDDEN;
-    size_t loss = 0;
-    for (size_t e = 0; e < count; e++) {
-        if (e && !is_of(&plan->loss[loss], &event[e]) &&
-            (!goes_on(event, e) || is_of(&plan->loss[loss + 1], &event[e])))
-            loss++;
-        double share = 0.0;
-        if (!is_of(&plan->loss[loss], &event[e]))
-            share = bb_pld_plan_share(event[e].sampling == with_two, bound,
-                                      slack / event[e].rate, plan->loss[loss].absent,
-                                      plan->loss[loss + 1].absent, event[e].absent);
-        add_factor(plan, loss, share, event[e].rounds);
+/* Covers the rounding of a share and of a mean of shares. */
+#define SHARE_MARGIN 0x1p-40
+
+/* The share of the loss after it that the event has: the mixture is not below. */
+static double share_of(const bb_pld_plan *plan, size_t loss, const bb_event *event) {
+    const double whole = plan->gap[loss + 1];
+    const double part =
+        bb_pld_plan_gap(is_mirror(plan, event), plan->loss[loss].absent, event->absent);
+    return whole > 0.0 ? fmin(1.0, part / whole) : 1.0;
+}
+
+/* The rounds between one loss and the next, from event e on: one factor; returns the
+ * first event after them. */
+static size_t add_mixture(bb_pld_plan *plan, size_t loss, const bb_event *event,
+                          size_t count, size_t e) {
+    double times = 0.0, sum = 0.0, squares = 0.0;
+    for (; e < count && !is_of(&plan->loss[loss + 1], &event[e]); e++) {
+        const double share = share_of(plan, loss, &event[e]);
+        times += event[e].rounds;
+        sum += event[e].rounds * share;
+        squares += event[e].rounds * share * share;
+    }
+    const double share = fmin(1.0, sum / times * (1.0 + SHARE_MARGIN));
+    const double spread =
+        fmax(0.0, squares - sum * (sum / times)) + times * share * share * SHARE_MARGIN;
+    plan->factor[plan->count++] = (bb_pld_factor){loss, share, spread, times};
+    plan->mixed = true;
+    return e;
+}
+
+static void choose_factors(bb_pld_plan *plan, const bb_event *event, size_t count) {
+    size_t e = 0;
+    for (size_t loss = 0; loss < plan->losses; loss++) {
+        plan->factor[plan->count++] =
+            (bb_pld_factor){loss, 0.0, 0.0, event[e++].rounds};
+        if (e < count && goes_on(event, e) && !is_of(&plan->loss[loss + 1], &event[e]))
+            e = add_mixture(plan, loss, event, count, e);
     }
 }
 
-/* Laws without a closed form take long. */
+/* Losses without a closed form take long. */
 static bb_status check(const bb_event *event, size_t count) {
     size_t families = 0;
     for (size_t e = 0; e < count; e++)
@@ -254,34 +263,37 @@ static bb_status check(const bb_event *event, size_t count) {
                    BB_PLD_PLAN_MOST, FAMILIES_MOST, families);
 }
 
-bb_status bb_pld_plan_open(bb_pld_plan *out, const bb_account *account, bb_bound bound,
-                           double slack) {
-    const size_t n = account->count + 1;
-    bb_pld_plan plan = {.adjacency = account->adjacency, .bound = bound};
+bb_status bb_pld_plan_open(bb_pld_plan *out, const bb_account *account, size_t most) {
+    const size_t n = account->count + 2;
+    bb_pld_plan plan = {.adjacency = account->adjacency};
     bb_event *event = NULL;
+    size_t count = 0;
     bb_status status = bb_allocate(&event, n, sizeof *event, "the accountant");
     if (!status)
-        status = bb_allocate(&plan.loss, n + 1, sizeof *plan.loss, "the accountant");
+        status = bb_allocate(&plan.loss, n, sizeof *plan.loss, "the accountant");
+    if (!status) status = bb_allocate(&plan.gap, n, sizeof *plan.gap, "the accountant");
     if (!status)
-        status = bb_allocate(&plan.factor, n, sizeof *plan.factor, "the accountant");
+        status =
+            bb_allocate(&plan.factor, 2 * n, sizeof *plan.factor, "the accountant");
     if (status) goto done;
-    size_t count = 0;
     if (account->count > BB_PLD_PLAN_MOST) {
-        count = gather(account, bound, event);
+        count = gather(&plan, account, event);
     } else {
         for (size_t e = 0; e < account->count; e++)
             if (account->event[e].rounds > 0.0) event[count++] = account->event[e];
     }
     for (size_t e = 0; e < count; e++) plan.rounds += event[e].rounds;
-    if (account->count > BB_PLD_PLAN_MOST && count > BB_PLD_PLAN_MOST) {
-        status = check(event, count);
+    plan.different = count;
+    if (account->count > BB_PLD_PLAN_MOST) {
+        if (count > most) status = check(event, count);
+        if (!status) status = choose_losses(&plan, event, count, most);
         if (status) goto done;
-        choose_laws(&plan, event, count, bound);
-        choose_factors(&plan, event, count, bound, slack / plan.rounds);
+        choose_gaps(&plan);
+        choose_factors(&plan, event, count);
     } else {
         for (size_t e = 0; e < count; e++) {
             add_loss(&plan, &event[e]);
-            plan.factor[plan.count++] = (bb_pld_factor){e, 0.0, event[e].rounds};
+            plan.factor[plan.count++] = (bb_pld_factor){e, 0.0, 0.0, event[e].rounds};
         }
     }
 done:

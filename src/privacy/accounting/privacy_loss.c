@@ -11,7 +11,11 @@
  * maximum is kept below e^7 of that on the line: 4 for the density, 3 for e^(i omega
  * loss). The ellipse reaches 15/16 of the panel's length off the line, and 9/16 beyond
  * its ends. */
-enum { HALF_POINTS = BB_GAUSS_HALF, MOST_NODES = BB_PRIVACY_LOSS_NODES_MOST };
+enum {
+    HALF_POINTS = BB_GAUSS_HALF,
+    MOST_NODES = BB_PRIVACY_LOSS_NODES_MOST,
+    MOMENT_NODES = 1 << 15
+};
 const double bb_gauss_at[HALF_POINTS] = {
     0.09501250983763744018532, 0.2816035507792589132305, 0.4580167776572273863424,
     0.6178762444026437484467,  0.7554044083550030338951, 0.8656312023878317438805,
@@ -24,6 +28,8 @@ const double bb_gauss_weight[HALF_POINTS] = {
 #define ELLIPSE_END    0.5625
 #define DENSITY_GROWTH 4.0
 #define PHASE_GROWTH   3.0
+/* where an error of e^-27 does not matter */
+#define COARSE_GROWTH 12.0
 /* nodes whose share is below e^-DROP are left out */
 #define DROP        48.0
 #define SHARE_LEAST 1.4e-21
@@ -41,7 +47,7 @@ void bb_privacy_loss_close(bb_privacy_loss *loss) {
 /* A walk over the panels of one curve. */
 typedef struct walk {
     const bb_curve *curve;
-    double c, reach, longest, top;
+    double c, reach, growth, longest, top;
     double from, to, length; /* of the panel */
     double end;
 } walk;
@@ -50,8 +56,9 @@ double bb_privacy_loss_panel(const bb_curve *curve, double c) {
     return bb_curve_strip(curve, c, DENSITY_GROWTH) / ELLIPSE_SIDE;
 }
 
-static walk walk_open(const bb_curve *curve, double c, double reach) {
+static walk walk_open(const bb_curve *curve, double c, double reach, bool coarse) {
     walk w = {.curve = curve, .c = c, .reach = reach};
+    w.growth = coarse ? COARSE_GROWTH : PHASE_GROWTH;
     w.longest = bb_privacy_loss_panel(curve, c);
     w.top = bb_curve_top(curve, c);
     bb_curve_range(curve, c, &w.to, &w.end);
@@ -77,27 +84,33 @@ static bool panel_holds(const walk *w, double length) {
     const double rate = w->curve->mu + w->curve->back;
     const double turn = rate > 0.0 ? side * rate : side;
     const double growth = w->reach * side * slope / cos(turn / 2.0);
-    if (growth <= PHASE_GROWTH) return true;
+    if (growth <= w->growth) return true;
     const double low = depth(w, length);
-    return growth <= PHASE_GROWTH + low || low > DROP;
+    return growth <= w->growth + low || low > DROP;
 }
 
 static bool walk_next(walk *w) {
     if (w->to >= w->end) return false;
-    double length = fmin(w->longest, 2.0 * w->length);
+    double length = fmin(w->longest, 1.25 * w->length);
     while (!panel_holds(w, length)) length *= 0.8;
     w->from = w->to;
     w->to += w->length = length;
     return true;
 }
 
-size_t bb_privacy_loss_nodes(const bb_privacy_loss *loss, double reach, size_t most) {
+size_t bb_privacy_loss_nodes(bb_privacy_loss *loss, double reach, size_t most) {
     size_t panels = 0;
+    if (loss->kind != BB_PRIVACY_LOSS_CURVES) return 1;
+    if (reach > 0.0 && reach == loss->counted_reach) return loss->counted;
     for (size_t k = 0; k < loss->curves; k++) {
-        walk w = walk_open(&loss->curve[k], loss->tilt, reach);
+        walk w = walk_open(&loss->curve[k], loss->tilt, reach, loss->coarse);
         while (2 * HALF_POINTS * panels <= most && walk_next(&w)) panels++;
     }
-    return loss->kind == BB_PRIVACY_LOSS_CURVES ? 2 * HALF_POINTS * panels : 1;
+    if (2 * HALF_POINTS * panels <= most) {
+        loss->counted = 2 * HALF_POINTS * panels;
+        loss->counted_reach = reach;
+    }
+    return 2 * HALF_POINTS * panels;
 }
 
 static bb_status make_room(bb_privacy_loss *loss, size_t nodes) {
@@ -124,7 +137,7 @@ static bb_status make_room(bb_privacy_loss *loss, size_t nodes) {
 /* Nodes of one curve, weights still logs. *size: of the numbers in them. */
 static void gather(bb_privacy_loss *loss, const bb_curve *curve, double reach,
                    double *slope, double *size) {
-    walk w = walk_open(curve, loss->tilt, reach);
+    walk w = walk_open(curve, loss->tilt, reach, loss->coarse);
     while (walk_next(&w)) {
         const double half = (w.to - w.from) / 2.0, middle = w.from + half;
         for (int k = 0; k < 2 * HALF_POINTS; k++) {
@@ -209,6 +222,7 @@ static bb_status tilt_curves(bb_privacy_loss *loss, double reach) {
         gather(loss, &loss->curve[k], reach, slope, size);
         first[k + 1] = loss->count;
     }
+    loss->done += BB_PRIVACY_LOSS_NODE_WORK * (double)loss->count;
     normalise(loss, first, slope, size);
 done:
     free(slope);
@@ -259,14 +273,16 @@ static void tilt_closed(bb_privacy_loss *loss) {
 }
 
 /* e^top *sum += the tilted mass of the curve; whether its nodes are not too many. */
-static bool add_mass(const bb_curve *curve, double c, double *top, long double *sum) {
+static bool add_mass(const bb_curve *curve, double c, double *top, long double *sum,
+                     double *work) {
     const double far = 600.0; /* *sum shall not overflow */
-    walk w = walk_open(curve, c, 0.0);
+    walk w = walk_open(curve, c, 0.0, false);
     for (int panels = 0; walk_next(&w); panels++) {
         const double half = (w.to - w.from) / 2.0, middle = w.from + half;
         double log_weight[2 * HALF_POINTS], high = *top + far;
         long double mass = 0.0L;
-        if (panels >= MOST_NODES / (2 * HALF_POINTS)) return false;
+        if (panels >= MOMENT_NODES / (2 * HALF_POINTS)) return false;
+        *work += BB_PRIVACY_LOSS_NODE_WORK / 2.0 * 2 * HALF_POINTS;
         for (int k = 0; k < HALF_POINTS; k++) {
             const double x = half * bb_gauss_at[k];
             log_weight[k] = bb_curve_weight(curve, c, middle - x);
@@ -285,7 +301,8 @@ static bool add_mass(const bb_curve *curve, double c, double *top, long double *
     return true;
 }
 
-double bb_privacy_loss_moment(const bb_privacy_loss *loss, double c) {
+double bb_privacy_loss_moment(const bb_privacy_loss *loss, double c, double *work) {
+    *work += BB_PRIVACY_LOSS_NODE_WORK;
     if (loss->kind != BB_PRIVACY_LOSS_CURVES) {
         bb_privacy_loss tilted = *loss;
         tilted.tilt = c;
@@ -296,12 +313,13 @@ double bb_privacy_loss_moment(const bb_privacy_loss *loss, double c) {
     if (loss->loss_atom > 0.0) top = fmax(top, log(loss->loss_atom));
     long double sum = loss->loss_atom * exp(-top);
     for (size_t k = 0; k < loss->curves; k++)
-        if (!add_mass(&loss->curve[k], c, &top, &sum)) return INFINITY;
+        if (!add_mass(&loss->curve[k], c, &top, &sum, work)) return INFINITY;
     return (double)(top + logl(sum));
 }
 
 bb_status bb_privacy_loss_tilt(bb_privacy_loss *loss, double c, double reach) {
     assert(c > 0.0);
+    if (c != loss->tilt) loss->counted_reach = 0.0;
     loss->tilt = c;
     if (loss->kind == BB_PRIVACY_LOSS_CURVES) return tilt_curves(loss, reach);
     tilt_closed(loss);

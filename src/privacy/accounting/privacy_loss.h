@@ -11,6 +11,7 @@
 #define BB_PRIVACY_PRIVACY_LOSS_H
 
 #include "privacy/accounting/event.h"
+#include "privacy/accounting/fourier.h"
 
 #include <stdbool.h>
 
@@ -45,6 +46,11 @@ typedef struct bb_curve {
     double from, to; /* it is cut there; infinite: as far as there is density */
 } bb_curve;
 
+/* What a node costs, in multiplications or so. */
+#define BB_PRIVACY_LOSS_NODE_WORK 200.0
+/* The error of a coarse spectrum. */
+#define BB_PRIVACY_LOSS_BLUR 5e-12
+
 enum {
     BB_PRIVACY_LOSS_CURVES_MOST = 2,
     BB_PRIVACY_LOSS_ENVELOPES = 40,
@@ -65,13 +71,17 @@ typedef struct bb_privacy_loss {
     double loss_atom; /* untilted mass at loss 0 */
     double infinite;  /* mass of P at infinite loss */
     double lost;      /* mass of P at large losses that is left out */
+    bool coarse;      /* a spectrum may be wrong by `blur`, and is less work */
     /* after bb_privacy_loss_tilt: */
     double tilt, log_moment; /* c, log M(c) */
     double error;            /* relative, of M(c) */
-    double slip;             /* phi(omega) - 1 has the error omega slip */
+    double slip, blur;       /* phi(omega) - 1 has the error omega slip + blur */
     double atom;             /* share of loss 0 */
     size_t envelopes;        /* all of them hold */
     bb_envelope envelope[BB_PRIVACY_LOSS_ENVELOPES];
+    double counted_reach; /* for which `counted` nodes are needed; 0: not known */
+    size_t counted;
+    double done;           /* the work of all tilts and spectra, as it was done */
     size_t count, room;    /* nodes */
     double *loss, *weight; /* the weights and the atom add up to 1 */
 } bb_privacy_loss;
@@ -85,18 +95,23 @@ bool bb_privacy_loss_is_symmetric(const bb_event *event, bb_adjacency adjacency)
 void bb_privacy_loss_close(bb_privacy_loss *loss);
 
 /* log M(c), c > 0, as a tilt would find it; INFINITY where that needs too many nodes.
- */
-double bb_privacy_loss_moment(const bb_privacy_loss *loss, double c);
+ * *work: += what it costs, in multiplications or so. */
+double bb_privacy_loss_moment(const bb_privacy_loss *loss, double c, double *work);
 /* Tilts to c > 0, good for frequencies up to `reach`. */
 BB_MUST_CHECK bb_status bb_privacy_loss_tilt(bb_privacy_loss *loss, double c,
                                              double reach);
 /* The nodes that frequencies up to reach would need, after bb_privacy_loss_tilt; if they are
  * more than `most`, some number above that. */
-size_t bb_privacy_loss_nodes(const bb_privacy_loss *loss, double reach, size_t most);
+size_t bb_privacy_loss_nodes(bb_privacy_loss *loss, double reach, size_t most);
+/* What the spectrum at n frequencies up to reach costs, after bb_privacy_loss_tilt, in
+ * multiplications or so, `fast` with an FFT; if that is more than `most`, some number above it. */
+double bb_privacy_loss_work(bb_privacy_loss *loss, double reach, double n, bool fast,
+                            double most);
 /* re[k] + i im[k] = phi(from + k step) - 1, k < n: many rounds make much of little
- * differences from 1. */
-void bb_privacy_loss_spectrum(const bb_privacy_loss *loss, double from, double step,
-                              size_t n, double *re, double *im);
+ * differences from 1. `fourier`, of n frequencies, or NULL: there may be errors beside
+ * the relative ones, `blur`; then from = 0. */
+void bb_privacy_loss_spectrum(bb_privacy_loss *loss, double from, double step, size_t n,
+                              bb_fourier *fourier, double *re, double *im);
 /* An upper bound of |phi| at every frequency from omega > 0 on. */
 double bb_privacy_loss_envelope(const bb_privacy_loss *loss, double omega);
 

@@ -1,8 +1,10 @@
 #include "privacy/accounting/privacy_loss.h"
 
+#include <assert.h>
 #include <complex.h>
 #include <math.h>
 
+#define CLOSED_WORK 80.0
 enum { TILE = 32, BLOCK = 64, ROW = 8 };
 
 /* e^(i x) - 1 */
@@ -106,18 +108,44 @@ static void add_tile(const bb_privacy_loss *loss, size_t at, double from, double
     }
 }
 
-void bb_privacy_loss_spectrum(const bb_privacy_loss *loss, double from, double step,
-                              size_t n, double *re, double *im) {
-    for (size_t k = 0; k < n; k++) {
-        const double complex phi = loss->kind == BB_PRIVACY_LOSS_CURVES
-                                       ? 0.0
-                                       : closed(loss, from + (double)k * step);
-        re[k] = creal(phi);
-        im[k] = cimag(phi);
+/* Whether an FFT is less work. */
+static bool is_fast(double n, double nodes) {
+    return bb_fourier_work(n, nodes) < n * nodes;
+}
+
+double bb_privacy_loss_work(bb_privacy_loss *loss, double reach, double n, bool fast,
+                            double most) {
+    if (loss->kind != BB_PRIVACY_LOSS_CURVES) return CLOSED_WORK * n;
+    const size_t limit = (size_t)fmin(most / 200.0, BB_PRIVACY_LOSS_NODES_MOST);
+    const double nodes = (double)bb_privacy_loss_nodes(loss, reach, limit);
+    if (nodes > (double)limit) return 2.0 * most + 1.0;
+    return BB_PRIVACY_LOSS_NODE_WORK * nodes +
+           (fast ? fmin(n * nodes, bb_fourier_work(n, nodes)) : n * nodes);
+}
+
+void bb_privacy_loss_spectrum(bb_privacy_loss *loss, double from, double step, size_t n,
+                              bb_fourier *fourier, double *re, double *im) {
+    loss->blur = loss->coarse ? BB_PRIVACY_LOSS_BLUR : fourier ? BB_FOURIER_ERROR : 0.0;
+    if (loss->kind != BB_PRIVACY_LOSS_CURVES) {
+        loss->done += CLOSED_WORK * (double)n;
+        for (size_t k = 0; k < n; k++) {
+            const double complex phi = closed(loss, from + (double)k * step);
+            re[k] = creal(phi);
+            im[k] = cimag(phi);
+        }
+    } else if (fourier && is_fast((double)n, (double)loss->count)) {
+        assert(from == 0.0);
+        loss->done += bb_fourier_work((double)n, (double)loss->count);
+        double sum = 0.0;
+        for (size_t j = 0; j < loss->count; j++) sum += loss->weight[j];
+        bb_fourier_sum(fourier, loss->count, loss->loss, step, loss->weight, re, im);
+        for (size_t k = 0; k < n; k++) re[k] -= sum;
+    } else {
+        loss->done += (double)n * (double)loss->count;
+        for (size_t k = 0; k < n; k++) re[k] = im[k] = 0.0;
+        for (size_t at = 0; at < loss->count; at += TILE)
+            add_tile(loss, at, from, step, n, re, im);
     }
-    if (loss->kind != BB_PRIVACY_LOSS_CURVES) return;
-    for (size_t at = 0; at < loss->count; at += TILE)
-        add_tile(loss, at, from, step, n, re, im);
 }
 
 /* |phi| <= atom + variation / omega: integrate by parts. Below the frequency where that

@@ -13,7 +13,7 @@
  * p r + (1 - p) E r = z: the highest of the chords of V_{k-1} over [r, E r], at z. V is
  * kept at the nodes x = offset + i h, where h divides epsilon. From below, r is a node;
  * from above, V is linear in z between nodes, which is not below V, since V is convex. */
-enum { SELECTIONS_MOST = 100, FINEST = 256, WORK = 2000 };
+enum { SELECTIONS_MOST = 100, FINEST = 1024, WORK = 3600 };
 /* Rounding errors of one step, relative. */
 #define MARGIN 0x1p-47
 
