@@ -14,6 +14,7 @@
  *    8  results: models, figures, the promise, run directories
  *    9  predictions for new rows
  *   10  ledgers
+ *   11  audits
  *
  * docs/library.md has the same as a walk with programs that run.
  *
@@ -185,7 +186,7 @@ billboard_account(const billboard_option *option, size_t options,
  * method. */
 BILLBOARD_API BILLBOARD_CHECK billboard_status
 billboard_methods(const char *name, billboard_answer **methods);
-/* The options of "train", "account" or "synth": {options: [{name, type, default, choices, help,
+/* The options of "train", "account", "synth", "audit" or "audit-method": {options: [{name, type, default, choices, help,
  * default_text, argument (what --help calls the value), expects (in words)}]}.
  * BILLBOARD_USAGE for any other name. */
 BILLBOARD_API BILLBOARD_CHECK billboard_status
@@ -450,6 +451,20 @@ BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_evaluate(
  * BILLBOARD_FAILED: there is no ledger. `watch` hears if others have it locked. */
 BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_ledger(
     const char *path, const billboard_watch *watch, billboard_answer **ledger);
+
+/* -- 11. Audits ----------------------------------------------------------------------
+ *
+ * Tries to refute what Billboard promises, on populations that it makes up
+ * (docs/audit.md). Options as `billboard audit` has them: without a method the door alone
+ * is attacked (billboard_options("audit")), with one whole runs of it ("audit-method", and
+ * method, loss, rounds, schedule, epsilon, delta, seed, mechanism and set as a job has
+ * them). The answer: violated (a claim was refuted), epsilon (claimed), epsilon_lower (what
+ * the runs have at least, with this confidence), delta, confidence and what was seen. An
+ * audit that refutes is BILLBOARD_OK: it did its work. BILLBOARD_USAGE: options that make
+ * no sense. No privacy cost: no data of anybody are looked at. */
+BILLBOARD_API BILLBOARD_CHECK billboard_status
+billboard_audit(const billboard_option *option, size_t options,
+                const billboard_watch *watch, billboard_answer **verdict);
 
 #ifdef __cplusplus
 }

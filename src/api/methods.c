@@ -105,6 +105,24 @@ static void add_places(json_t *list) {
     }
 }
 
+static bb_status other_json(const char *of, json_t **list) {
+    static const struct {
+        const char *name;
+        bb_table (*table)(void);
+    } known[] = {{"synth", bb_synth_table},
+                 {"audit", bb_audit_table},
+                 {"audit-method", bb_audit_method_table}};
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
+        const bb_table table = known[k].table();
+        if (strcmp(of, known[k].name) == 0)
+            return table_json(table.options, table.size, list);
+    }
+    return bb_fail(BB_EUSAGE,
+                   "options are those of \"train\", \"account\", \"synth\", "
+                   "\"audit\" or \"audit-method\", got \"%s\"",
+                   of);
+}
+
 billboard_status billboard_options(const char *of, billboard_answer **options) {
     json_t *list = NULL;
     bb_call call;
@@ -116,13 +134,8 @@ billboard_status billboard_options(const char *of, billboard_answer **options) {
         add_places(list);
     } else if (!status && strcmp(of, "account") == 0) {
         status = table_json(account_table(), sizeof(account_options), &list);
-    } else if (!status && strcmp(of, "synth") == 0) {
-        status = table_json(bb_synth_table().options, bb_synth_table().size, &list);
     } else if (!status) {
-        status = bb_fail(BB_EUSAGE,
-                         "options are those of \"train\", \"account\" or \"synth\", "
-                         "got \"%s\"",
-                         of);
+        status = other_json(of, &list);
     }
     json_t *all = json_pack("{s:o}", "options", list);
     if (!status)

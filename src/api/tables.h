@@ -10,5 +10,7 @@ typedef struct bb_table {
 } bb_table;
 
 bb_table bb_synth_table(void);
+bb_table bb_audit_table(void);
+bb_table bb_audit_method_table(void);
 
 #endif

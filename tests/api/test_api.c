@@ -107,6 +107,31 @@ static void a_watch_can_stop_a_call(void **state) {
                    "struct_size is 0");
 }
 
+/* -- audits -- */
+
+static void audits_find_what_is_wrong_and_nothing_else(void **state) {
+    (void)state;
+    const billboard_option fine[] = {{"trials", "2000"},
+                                     {"seed", "3"},
+                                     {"threads", "1"}},
+                           wrong[] = {{"method", "mp-lowrank"}, {"epsilon", "1"},
+                                      {"run-epsilon", "10000"}, {"tasks", "200"},
+                                      {"features", "30"},       {"seed", "3"}},
+                           typo[] = {{"trails", "3"}};
+    billboard_answer *verdict = NULL;
+    ASSERT_OK(billboard_audit(fine, 3, NULL, &verdict));
+    assert_true(billboard_answer_number(verdict, "violated") == 0.0);
+    assert_true(billboard_answer_number(verdict, "epsilon_lower") <= 1.0);
+    billboard_answer_free(verdict);
+    ASSERT_OK(billboard_audit(wrong, 6, NULL, &verdict));
+    assert_true(billboard_answer_number(verdict, "violated") == 1.0);
+    assert_true(billboard_answer_number(verdict, "epsilon_lower") > 1.0);
+    billboard_answer_free(verdict);
+    assert_refused(billboard_audit(typo, 1, NULL, &verdict), BILLBOARD_USAGE,
+                   "the nearest is trials");
+    assert_refused(billboard_audit(NULL, 1, NULL, &verdict), BILLBOARD_USAGE, "NULL");
+}
+
 /* -- answers -- */
 
 static void answers_are_asked_by_paths(void **state) {
@@ -140,6 +165,12 @@ static void options_are_those_of_the_program(void **state) {
     assert_string_equal(billboard_answer_text(options, "options.0.name"), "task");
     assert_string_equal(billboard_answer_text(options, "options.0.group"), "Data:");
     billboard_answer_free(options);
+    static const char *const of[] = {"account", "synth", "audit", "audit-method"};
+    for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
+        ASSERT_OK(billboard_options(of[k], &options));
+        assert_non_null(billboard_answer_text(options, "options.0.expects"));
+        billboard_answer_free(options);
+    }
     assert_refused(billboard_options("fly", &options), BILLBOARD_USAGE, "fly");
 }
 
@@ -236,6 +267,37 @@ static void larger_structs_are_taken_if_they_ask_for_nothing(void **state) {
                    "are not 0");
 }
 
+static void data_say_what_is_in_them(void **state) {
+    (void)state;
+    billboard_arrays a = arrays();
+    billboard_data *data = NULL;
+    billboard_answer *info = NULL;
+    ASSERT_OK(billboard_data_from_arrays(&a, &data));
+    ASSERT_OK(billboard_info(data, NULL, 0, &info));
+    assert_true(billboard_answer_number(info, "tasks") == 3.0);
+    assert_true(billboard_answer_number(info, "rows_per_task.max") == 2.0);
+    assert_string_equal(billboard_answer_text(info, "target.kind"), "binary (0, 1)");
+    assert_null(billboard_answer_text(info, "start"));
+    billboard_answer_free(info);
+    const billboard_option wrong = {"target", "score"};
+    assert_refused(billboard_info(data, &wrong, 1, &info), BILLBOARD_USAGE,
+                   "--target is for files");
+    billboard_data_free(data);
+    const billboard_option world[] = {
+        {"tasks", "3"}, {"samples", "4"}, {"features", "2"}, {"output", "world.csv"}};
+    ASSERT_OK(billboard_synth("low-rank", world, 4, &info));
+    assert_string_equal(billboard_answer_text(info, "test"), "world.test.csv");
+    billboard_answer_free(info);
+    ASSERT_OK(billboard_data_from_file("world.csv", &data));
+    ASSERT_OK(billboard_info(data, NULL, 0, &info));
+    assert_true(billboard_answer_number(info, "rows") == 12.0);
+    assert_non_null(strstr(billboard_answer_text(info, "start"), "train world.csv"));
+    billboard_answer_free(info);
+    billboard_data_free(data);
+    assert_int_equal(remove("world.csv") + remove("world.test.csv"), 0);
+    assert_refused(billboard_synth("flat", world, 4, &info), BILLBOARD_USAGE, "flat");
+}
+
 /* -- threads -- */
 
 static void *fail_in_thread(void *self) {
@@ -268,9 +330,11 @@ int main(void) {
         cmocka_unit_test(a_plan_is_priced_and_calibrated),
         cmocka_unit_test(what_makes_no_sense_is_refused_by_name),
         cmocka_unit_test(a_watch_can_stop_a_call),
+        cmocka_unit_test(audits_find_what_is_wrong_and_nothing_else),
         cmocka_unit_test(answers_are_asked_by_paths),
         cmocka_unit_test(options_are_those_of_the_program),
         cmocka_unit_test(arrays_become_data),
+        cmocka_unit_test(data_say_what_is_in_them),
         cmocka_unit_test(arrays_that_contradict_are_refused),
         cmocka_unit_test(larger_structs_are_taken_if_they_ask_for_nothing),
     };

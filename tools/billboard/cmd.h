@@ -26,6 +26,15 @@ int cmd_audit(int argc, char **argv);
 int cmd_audit_run(int argc, char **argv);
 int cmd_account(int argc, char **argv);
 
+/* What both have: asks, with progress; and ends, saying whether a claim was refuted. Frees
+ * the verdict. */
+struct cmd_options;
+struct cmd_output;
+BILLBOARD_CHECK billboard_status cmd_audit_ask(const struct cmd_options *given,
+                                               billboard_answer **verdict);
+int cmd_audit_end(struct cmd_output *output, billboard_status status,
+                  billboard_answer *verdict);
+
 /* Exit code of an audit that refuted a claim. */
 enum { CMD_VIOLATED = 4 };
 

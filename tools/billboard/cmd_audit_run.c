@@ -1,385 +1,135 @@
 /* `billboard audit --method NAME ...`: attacks on whole training runs. */
-#include "audit/canary.h"
-#include "audit/membership.h"
-#include "audit/run_attack.h"
-#include "audit/world.h"
-#include "base/json.h"
-#include "base/memory.h"
-#include "base/number.h"
-#include "base/parallel.h"
-#include "cmd_inside.h"
-#include "privacy/statement.h"
-#include "progress.h"
-#include "train/options.h"
+#include "cmd.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { OPPOSITE_ROWS = 20 };
-typedef enum attack_kind { CANARY, MEMBERSHIP } attack_kind;
-
-typedef struct audit_options {
-    int attack;
-    uint64_t tasks, features, rows, canaries, trials, threads;
-    double confidence, run_epsilon; /* NaN: as claimed */
-} audit_options;
-
-/* clang-format off */
-static const bb_option table[] = {
-    {"attack", BB_OPTION_CHOICE, offsetof(audit_options, attack), "canary", 0.0, 0.0, "canary|membership", "ATTACK", "canary (default): many tasks' data are guessed from one run; membership: one task's from many runs"},
-    {"tasks", BB_OPTION_COUNT, offsetof(audit_options, tasks), "0", 0.0, 1e6, NULL, "M", "tasks of the synthetic population; 0: 400, membership 50"},
-    {"features", BB_OPTION_COUNT, offsetof(audit_options, features), "0", 0.0, 1e5, NULL, "D", "features; 0: 100, or as many as tasks where models are shown as they are; membership 10"},
-    {"rows", BB_OPTION_COUNT, offsetof(audit_options, rows), "0", 0.0, 1e6, NULL, "N", "rows of each task; 0: as many as features, or 20 where models are shown as they are"},
-    {"canaries", BB_OPTION_COUNT, offsetof(audit_options, canaries), "0", 0.0, 1e6, NULL, "N", "canary: tasks whose data are guessed; 0: as many as can be told apart"},
-    {"trials", BB_OPTION_COUNT, offsetof(audit_options, trials), "1000", 2.0, 1e9, NULL, "R", "membership: runs (default 1000)"},
-    {"confidence", BB_OPTION_REAL, offsetof(audit_options, confidence), "0.95", 0.51, 1.0 - 1e-12, NULL, "C", "of the lower bound on epsilon (default 0.95)"},
-    {"run-epsilon", BB_OPTION_AUTO, offsetof(audit_options, run_epsilon), "auto", 1e-6, 1e9, NULL, "EPSILON", "the budget that the runs really spend, to see a wrong claim found; auto: what is claimed"},
-    {"threads", BB_OPTION_COUNT, offsetof(audit_options, threads), "1", 0.0, 1e4, NULL, "T", "threads that the runs work with (default 1); 0: as many as the machine has"},
-};
-/* clang-format on */
-enum { ROWS = sizeof table / sizeof *table };
-static const bb_options own = {table, ROWS};
-
 /* What this command has in common with `billboard train`, by its names. */
-static const char *const same[] = {"method", "loss", "rounds", "schedule", "epsilon",
-                                   "delta",  "seed", "json",   "mechanism"};
-enum { SAME = sizeof same / sizeof *same };
-enum { FIRST_KEY = 1000, SAME_KEY = FIRST_KEY + ROWS, SET_KEY = 's' };
+static const char *const same[] = {"method",  "loss",  "rounds", "schedule",
+                                   "epsilon", "delta", "seed",   "mechanism"};
+enum { SAME = sizeof same / sizeof *same, MOST_ROWS = 32 };
+enum {
+    FIRST_KEY = 1000,
+    SAME_KEY = FIRST_KEY + MOST_ROWS,
+    JSON = SAME_KEY + SAME,
+    SET_KEY = 's'
+};
 
-/* Everything of one audit. */
-typedef struct audit {
-    audit_options options;
-    bb_train_flag *flag; /* in common with train */
-    size_t flags, room;
-    bb_status parsed;
-    bb_train_request request;
-    bool claims; /* the method with the mechanism promises something */
-    double epsilon, delta;
-    bb_audit_pair pair;
-    bb_audit_world world;
-    bb_engine engine;
-    bb_random luck; /* coins and seeds */
-    bool lucky;
-    bb_run run;
-    size_t attacks; /* canaries, or runs */
-    bool *first;    /* attacks: the coins */
-    double *score;  /* attacks */
-    double lower;   /* the bound on epsilon */
-    bb_canary_verdict canary;
-    bb_membership membership;
-} audit;
-
-/* -- setting up -- */
-
-static bb_status choose_mechanism(audit *a) {
-    const bb_train_options *o = &a->request.options;
-    const bool private = a->run.phase[0].method->kind == BB_METHOD_PRIVATE;
-    a->run.mechanism = bb_mechanism_find(o->mechanism);
-    if (!a->run.mechanism)
-        return bb_fail(BB_EUSAGE,
-                       "unknown mechanism \"%s\"; known are gaussian, none, "
-                       "wishart-published",
-                       o->mechanism);
-    const bool noisy = bb_mechanism_is_noisy(a->run.mechanism);
-    a->claims = private && noisy;
-    if (noisy && isnan(o->epsilon))
-        return bb_fail(BB_EUSAGE, "which claim is audited? give --epsilon");
-    if (noisy && !private)
-        return bb_fail(BB_EUSAGE, "method %s is not private: mechanism none only",
-                       a->run.phase[0].method->name);
-    return BB_OK;
-}
-
-/* The seed given, or the operating system's: of the coins, the population, and, where
- * the run must be seeded, the run. */
-static bb_status open_luck(audit *a) {
-    const char *text = a->request.options.seed;
-    if (text && !bb_number_count(text, &a->run.seed))
-        return bb_fail(BB_EUSAGE, "--seed expects a whole number, got \"%s\"", text);
-    const bb_status status =
-        text ? bb_random_open_stream(&a->luck, a->run.seed, BB_FOR_TEST, 0, 0)
-             : bb_random_open_secure(&a->luck);
-    if (status) return status;
-    a->lucky = true;
-    a->run.seeded = text || a->run.phase[0].method->own_noise;
-    if (!text) a->run.seed = bb_random_bits(&a->luck);
-    return BB_OK;
-}
-
-/* The canaries' two data sets, by what the method's rounds show: models as they are,
- * whole products of models, or squares of entries at most. */
-static bb_status choose_pair(audit *a) {
-    const bb_public *pub = &a->run.pub;
-    const bool noisy = bb_mechanism_is_noisy(a->run.mechanism);
-    bb_public priced = *pub;
-    bb_plan plan = {0};
-    priced.mu = noisy ? bb_gdp_mu(pub->epsilon, pub->delta) : INFINITY;
-    const bb_view view = {a->run.phase[0].method, a->run.phase[0].options, &priced,
-                          NULL, NULL};
-    const bb_status status = bb_plan_make(&plan, &view, a->run.mechanism->pricing);
-    a->pair = BB_AUDIT_PAIR_OPPOSITE;
-    if (plan.forms & 1U << BB_FORM_OUTER)
-        a->pair = BB_AUDIT_PAIR_RANDOM;
-    else if (plan.forms & 1U << BB_FORM_SQUARE || !plan.forms)
-        a->pair = BB_AUDIT_PAIR_ENTRIES;
-    bb_plan_free(&plan);
-    return status;
-}
-
-/* Where every canary has a feature of its own, as many features as tasks; rows enough
- * for every method to learn them. */
-static void set_sizes(audit *a, bool features_given) {
-    const bool opposite = a->pair == BB_AUDIT_PAIR_OPPOSITE;
-    if (opposite && !features_given && a->options.attack == CANARY)
-        a->options.features = a->options.tasks;
-    a->run.pub.features = (size_t)a->options.features;
-    if (!a->options.rows)
-        a->options.rows = opposite ? OPPOSITE_ROWS : a->options.features;
-}
-
-static bb_status set_public(audit *a) {
-    const bool given = a->options.features > 0;
-    const bb_train_options *o = &a->request.options;
-    const bool many = a->options.attack == MEMBERSHIP;
-    bb_public *pub = &a->run.pub;
-    if (!a->options.tasks) a->options.tasks = many ? 50 : 400;
-    if (!a->options.features) a->options.features = many ? 10 : 100;
-    *pub = (bb_public){.tasks = (size_t)a->options.tasks,
-                       .features = (size_t)a->options.features,
-                       .loss = o->loss == 0 ? BB_LOSS_SQUARED : BB_LOSS_LOGISTIC,
-                       .intercept = !a->run.phase[0].method->shared_intercept,
-                       .adjacency = BB_REPLACE_ONE,
-                       .epsilon = INFINITY,
-                       .rounds = (uint32_t)o->rounds,
-                       .schedule = o->schedule};
-    bb_status status = bb_delta_choose(o->delta, pub->tasks, &a->delta);
-    a->epsilon = a->claims ? o->epsilon : NAN;
-    if (a->claims) {
-        pub->epsilon =
-            isnan(a->options.run_epsilon) ? o->epsilon : a->options.run_epsilon;
-        pub->delta = a->delta;
-    }
-    if (!status) status = choose_pair(a);
-    if (!status) set_sizes(a, given);
-    return status;
-}
-
-static bb_status open_world(audit *a) {
-    const bb_public *pub = &a->run.pub;
-    bb_audit_world_options world = {.tasks = pub->tasks,
-                                    .canaries = (size_t)a->options.canaries,
-                                    .rows = (size_t)a->options.rows,
-                                    .features = pub->features,
-                                    .loss = pub->loss,
-                                    .intercept = pub->intercept,
-                                    .pair = a->pair,
-                                    .seed = bb_random_bits(&a->luck)};
-    bb_status status = BB_OK;
-    if (a->options.attack == MEMBERSHIP) {
-        if (world.canaries)
-            return bb_fail(BB_EUSAGE, "--canaries is for --attack canary");
-        world.canaries = 1;
-    } else if (!world.canaries) {
-        const size_t apart = a->pair == BB_AUDIT_PAIR_RANDOM     ? pub->tasks
-                             : a->pair == BB_AUDIT_PAIR_OPPOSITE ? pub->features
-                                                                 : pub->features / 2;
-        world.canaries = apart < pub->tasks ? apart : pub->tasks;
-    }
-    if (!status) status = bb_audit_world_open(&a->world, &world);
-    a->run.local = a->world.local;
-    return status;
-}
-
-static bb_status open_audit(audit *a) {
-    a->run.phases = 1;
-    a->run.phase[0] = a->request.phase[0];
-    a->engine = bb_engine_threads((size_t)a->options.threads);
-    a->run.engine = &a->engine;
-    bb_status status = choose_mechanism(a);
-    if (!status) status = open_luck(a);
-    if (!status) status = set_public(a);
-    if (!status) status = open_world(a);
-    if (status) return status;
-    a->attacks =
-        a->options.attack == CANARY ? a->world.canaries : (size_t)a->options.trials;
-    status = bb_allocate(&a->first, a->attacks, sizeof *a->first, "the coins");
-    if (!status)
-        status = bb_allocate(&a->score, a->attacks, sizeof *a->score, "the scores");
-    for (size_t k = 0; k < a->attacks && !status; k++)
-        a->first[k] = bb_random_bits(&a->luck) >> 63;
-    return status;
-}
-
-static void close_audit(audit *a) {
-    if (a->lucky) bb_random_close(&a->luck);
-    bb_audit_world_close(&a->world);
-    bb_train_request_free(&a->request);
-    free(a->flag);
-    free(a->first);
-    free(a->score);
-}
-
-/* -- the attacks -- */
-
-static bb_status attack(audit *a) {
-    const double confidence = a->options.confidence;
-    bb_status status = BB_OK;
-    if (a->options.attack == CANARY) {
-        status = bb_run_attack(&a->run, a->attacks, a->world.other, a->first, a->score);
-        if (!status)
-            status = bb_canary_judge(a->attacks, a->score, a->first, a->delta,
-                                     confidence, &a->canary);
-        a->lower = a->canary.epsilon;
-        return status;
-    }
-    progress bar = progress_open();
-    for (size_t k = 0; k < a->attacks && !status; k++) {
-        bb_run run = a->run;
-        run.seed += k;
-        status = bb_run_attack(&run, 1, a->world.other, &a->first[k], &a->score[k]);
-        progress_round(&bar, (uint32_t)(k + 1), (uint32_t)a->attacks);
-    }
-    progress_close(&bar);
-    if (!status)
-        status = bb_membership_judge(a->attacks, a->score, a->first, a->delta,
-                                     confidence, &a->membership);
-    a->lower = a->membership.epsilon;
-    return status;
-}
+typedef struct request {
+    const char *name[MOST_ROWS]; /* of the option with key FIRST_KEY + k */
+    cmd_options given;
+    bool json;
+} request;
 
 /* -- saying it -- */
 
-static json_t *common_json(const audit *a) {
-    const bb_public *pub = &a->run.pub;
-    return json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:o,s:f,s:I,s:I,s:I}", "attack",
-                     a->options.attack == CANARY ? "canary" : "membership", "method",
-                     a->run.phase[0].method->name, "loss",
-                     pub->loss == BB_LOSS_SQUARED ? "squared" : "logistic", "unit",
-                     "task", "adjacency", bb_adjacency_name(pub->adjacency), "sampling",
-                     "all", "mechanism", a->run.mechanism->name, "epsilon",
-                     bb_json_real(a->epsilon), "delta", a->delta, "tasks",
-                     (json_int_t)pub->tasks, "features", (json_int_t)pub->features,
-                     "rows", (json_int_t)a->options.rows);
-}
-
-static json_t *found_json(const bb_membership *m) {
-    json_t *list = json_array();
-    for (int k = 0; k < BB_MEMBERSHIP_RATES; k++)
-        cmd_append(&list, json_pack("{s:f,s:o}", "fpr", bb_membership_rate[k], "tpr",
-                                    bb_json_real(m->found[k])));
-    return list;
-}
-
-static json_t *figures_json(const audit *a) {
-    const bb_membership *m = &a->membership;
-    if (a->options.attack == CANARY)
-        return json_pack("{s:I,s:I,s:I}", "canaries", (json_int_t)a->world.canaries,
-                         "guesses", (json_int_t)a->canary.guesses, "correct",
-                         (json_int_t)a->canary.correct);
-    return json_pack(
-        "{s:I,s:o,s:o,s:o}", "runs", (json_int_t)a->attacks, "auc",
-        bb_json_real(m->auc), "auc_limit",
-        bb_json_real(a->claims ? bb_membership_auc_limit(a->epsilon, a->delta) : NAN),
-        "tpr_at_fpr", found_json(m));
-}
-
-static bool is_violated(const audit *a) {
-    return a->claims && a->lower > a->epsilon;
-}
-
-static bb_status print_json(const audit *a, const cmd_output *output) {
-    json_t *json = common_json(a), *figures = figures_json(a);
-    json_t *end = json_pack("{s:f,s:f,s:b}", "confidence", a->options.confidence,
-                            "epsilon_lower", a->lower, "violated", is_violated(a));
-    if (!json || json_object_update(json, figures) || json_object_update(json, end)) {
-        json_decref(json);
-        json = NULL;
-    }
-    const bb_status status = cmd_output_json(output, json);
-    json_decref(json);
-    json_decref(figures);
-    json_decref(end);
-    return status;
-}
-
-static void print_text(const audit *a, FILE *stream) {
-    const bb_membership *m = &a->membership;
-    if (a->claims)
+static void print_guesses(const billboard_answer *a, FILE *stream) {
+    const double tasks = billboard_answer_number(a, "tasks");
+    if (strcmp(billboard_answer_text(a, "attack"), "canary") == 0)
         fprintf(stream,
-                "claimed    epsilon %g at delta %g, %s, sampling: all; %s, %s\n",
-                a->epsilon, a->delta, bb_adjacency_name(a->run.pub.adjacency),
-                a->run.phase[0].method->name, a->run.mechanism->name);
-    else
-        fprintf(stream, "claimed    nothing; %s, %s\n", a->run.phase[0].method->name,
-                a->run.mechanism->name);
-    if (a->options.attack == CANARY)
-        fprintf(stream,
-                "audited    one run of %zu tasks, %zu of them canaries\n"
-                "guessed    %zu, right %zu\n",
-                a->run.pub.tasks, a->world.canaries, a->canary.guesses,
-                a->canary.correct);
+                "audited    one run of %.0f tasks, %.0f of them canaries\n"
+                "guessed    %.0f, right %.0f\n",
+                tasks, billboard_answer_number(a, "canaries"),
+                billboard_answer_number(a, "guesses"),
+                billboard_answer_number(a, "correct"));
     else
         fprintf(stream,
-                "audited    %zu runs of %zu tasks, one of them the target\n"
+                "audited    %.0f runs of %.0f tasks, one of them the target\n"
                 "guessed    AUC %.3f; true positives %.3f / %.3f / %.3f at false "
                 "positives 0.001 / 0.01 / 0.1\n",
-                a->attacks, a->run.pub.tasks, m->auc, m->found[0], m->found[1],
-                m->found[2]);
+                billboard_answer_number(a, "runs"), tasks,
+                billboard_answer_number(a, "auc"),
+                billboard_answer_number(a, "tpr_at_fpr.0.tpr"),
+                billboard_answer_number(a, "tpr_at_fpr.1.tpr"),
+                billboard_answer_number(a, "tpr_at_fpr.2.tpr"));
+}
+
+static void print_text(const billboard_answer *a, FILE *stream) {
+    const bool claims = billboard_answer_number(a, "claims") > 0.0;
+    const char *method = billboard_answer_text(a, "method"),
+               *mechanism = billboard_answer_text(a, "mechanism");
+    if (claims)
+        fprintf(
+            stream, "claimed    epsilon %g at delta %g, %s, sampling: all; %s, %s\n",
+            billboard_answer_number(a, "epsilon"), billboard_answer_number(a, "delta"),
+            billboard_answer_text(a, "adjacency"), method, mechanism);
+    else
+        fprintf(stream, "claimed    nothing; %s, %s\n", method, mechanism);
+    print_guesses(a, stream);
     fprintf(stream,
             "found      epsilon at least %.4g at delta %g, confidence %g\n"
             "verdict    %s\n",
-            a->lower, a->delta, a->options.confidence,
-            !a->claims       ? "no claim"
-            : is_violated(a) ? "violated"
-                             : "consistent");
+            billboard_answer_number(a, "epsilon_lower"),
+            billboard_answer_number(a, "delta"),
+            billboard_answer_number(a, "confidence"),
+            !claims                                        ? "no claim"
+            : billboard_answer_number(a, "violated") > 0.0 ? "violated"
+                                                           : "consistent");
 }
 
 /* -- the command line -- */
 
 static error_t parse(int key, char *text, struct argp_state *state) {
-    audit *a = state->input;
-    const char *name = key == SET_KEY ? "set" : NULL;
-    if (key >= SAME_KEY && key < SAME_KEY + SAME) name = same[key - SAME_KEY];
-    if (name) {
-        if (!a->parsed)
-            a->parsed =
-                bb_grow(&a->flag, &a->room, a->flags + 1, sizeof *a->flag, "the flags");
-        if (!a->parsed) a->flag[a->flags++] = (bb_train_flag){name, text};
-        return 0;
-    }
-    if (key >= FIRST_KEY && key < FIRST_KEY + ROWS) {
-        if (!a->parsed)
-            a->parsed = bb_options_set(own, &a->options, "audit",
-                                       table[key - FIRST_KEY].name, text);
-        return 0;
-    }
-    return ARGP_ERR_UNKNOWN;
+    request *r = state->input;
+    if (key == JSON)
+        r->json = true;
+    else if (key == SET_KEY)
+        cmd_options_add(&r->given, "set", text);
+    else if (key >= SAME_KEY && key < SAME_KEY + SAME)
+        cmd_options_add(&r->given, same[key - SAME_KEY], text);
+    else if (key >= FIRST_KEY && key < FIRST_KEY + MOST_ROWS)
+        cmd_options_add(&r->given, r->name[key - FIRST_KEY], text);
+    else
+        return ARGP_ERR_UNKNOWN;
+    return 0;
 }
 
-static void read_line(int argc, char **argv, audit *a) {
-    struct argp_option option[ROWS + SAME + 2] = {0};
-    const bb_options train = bb_train_table();
-    for (int k = 0; k < ROWS; k++)
-        option[k] = (struct argp_option){.name = table[k].name,
-                                         .key = FIRST_KEY + k,
-                                         .arg = table[k].argument,
-                                         .doc = table[k].help};
+static const char *part(const billboard_answer *table, size_t k, const char *what) {
+    char path[60];
+    snprintf(path, sizeof path, "options.%zu.%s", k, what);
+    return billboard_answer_text(table, path);
+}
+
+static size_t describe_own(const billboard_answer *table, request *r,
+                           struct argp_option *option) {
+    const size_t rows = billboard_answer_count(table, "options");
+    for (size_t k = 0; k < rows && k < MOST_ROWS; k++) {
+        r->name[k] = part(table, k, "name");
+        option[k] = (struct argp_option){.name = r->name[k],
+                                         .key = FIRST_KEY + (int)k,
+                                         .arg = part(table, k, "argument"),
+                                         .doc = part(table, k, "help")};
+    }
+    return rows;
+}
+
+static size_t describe_same(const billboard_answer *table, struct argp_option *option) {
+    const size_t rows = billboard_answer_count(table, "options");
+    size_t n = 0;
     for (int k = 0; k < SAME; k++)
-        for (size_t row = 0; row < train.count; row++) {
-            const bb_option *o = &train.row[row];
-            if (o->name && strcmp(o->name, same[k]) == 0)
-                option[ROWS + k] = (struct argp_option){
-                    .name = o->name,
-                    .key = SAME_KEY + k,
-                    .arg = o->kind == BB_OPTION_FLAG ? NULL : o->argument,
-                    .doc = o->help};
-        }
-    option[ROWS + SAME] =
-        (struct argp_option){.name = "set",
-                             .key = SET_KEY,
-                             .arg = "KEY=VALUE",
-                             .doc = "an option of the method; may be repeated"};
+        for (size_t row = 0; row < rows; row++)
+            if (strcmp(part(table, row, "name"), same[k]) == 0)
+                option[n++] = (struct argp_option){.name = same[k],
+                                                   .key = SAME_KEY + k,
+                                                   .arg = part(table, row, "argument"),
+                                                   .doc = part(table, row, "help")};
+    return n;
+}
+
+static billboard_status read_line(int argc, char **argv, billboard_answer *table[2],
+                                  request *r) {
+    struct argp_option option[MOST_ROWS + SAME + 3] = {0};
+    billboard_status status = billboard_options("audit-method", &table[0]);
+    if (!status) status = billboard_options("train", &table[1]);
+    if (status) return status;
+    size_t n = describe_own(table[0], r, option);
+    n += describe_same(table[1], option + n);
+    option[n++] = (struct argp_option){
+        .name = "json", .key = JSON, .doc = "results on stdout as one JSON object"};
+    option[n] = (struct argp_option){.name = "set",
+                                     .key = SET_KEY,
+                                     .arg = "KEY=VALUE",
+                                     .doc = "an option of the method; may be repeated"};
     const struct argp argp = {
         option,
         parse,
@@ -390,26 +140,23 @@ static void read_line(int argc, char **argv, audit *a) {
         NULL,
         NULL,
         NULL};
-    argp_parse(&argp, argc, argv, 0, NULL, a);
+    argp_parse(&argp, argc, argv, 0, NULL, r);
+    return BILLBOARD_OK;
 }
 
 int cmd_audit_run(int argc, char **argv) {
-    audit a = {0};
+    request r = {0};
     cmd_output output = {0};
-    bool violated = false;
-    bb_status status = bb_options_default(own, &a.options);
-    if (!status) read_line(argc, argv, &a);
-    if (!status) status = a.parsed;
-    if (!status) status = bb_train_resolve(&a.request, a.flag, a.flags);
-    if (!status) status = open_audit(&a);
-    if (!status) status = attack(&a);
-    if (!status) status = cmd_output_open(&output);
-    if (!status && a.request.options.json)
-        status = print_json(&a, &output);
+    billboard_answer *table[2] = {NULL, NULL}, *verdict = NULL;
+    billboard_status status = read_line(argc, argv, table, &r);
+    if (!status) status = cmd_audit_ask(&r.given, &verdict);
+    if (!status) status = cmd_open(&output);
+    if (!status && r.json)
+        fprintf(output.stream, "%s\n", billboard_answer_json(verdict));
     else if (!status)
-        print_text(&a, output.stream);
-    violated = !status && is_violated(&a);
-    close_audit(&a);
-    const int code = cmd_output_close(&output, status);
-    return code == 0 && violated ? CMD_VIOLATED : code;
+        print_text(verdict, output.stream);
+    cmd_options_free(&r.given);
+    billboard_answer_free(table[0]);
+    billboard_answer_free(table[1]);
+    return cmd_audit_end(&output, status, verdict);
 }
