@@ -1,8 +1,8 @@
 /* billboard.h - personal models for many tasks (hospitals, schools, banks, phones),
  * trained jointly, so that nothing about one task leaks to the others.
  *
- * This is all there is to include, and it is written to be read from here to its end, in
- * the order of a user's work:
+ * This is all there is to include, and it is written to be read from here to its end,
+ * in the order of a user's work:
  *
  *    1  which Billboard this is
  *    2  errors
@@ -16,25 +16,28 @@
  *   10  ledgers
  *   11  audits
  *
- * docs/library.md has the same as a walk with programs that run.
+ * In Billboard's sources docs/library.md has the same as a walk with programs that run.
  *
  * Rules that hold for every function here:
  *
- * Errors.     What can fail returns a billboard_status; 0 is success. Outputs are written
- *             only on success. billboard_error() says what was wrong, in one sentence.
+ * Errors.     What can fail returns a billboard_status; 0 is success. Outputs are
+ *             written only on success. billboard_error() says what was wrong, in one
+ *             sentence, with options as the program's --NAME. Functions that return no
+ *             status are never given NULL, but for those that end in _free.
  * Ownership.  What a function makes, through its last argument, belongs to the caller,
- *             who ends it with the function of that name that ends in _free; all of these
- *             take NULL. Arguments are borrowed during the call and copied where they are
- *             kept. A `const char *` that is returned belongs to the object that it was
- *             asked of, and is valid until that is freed or asked to change.
+ *             who ends it with the function of that name that ends in _free; all of
+ *             these take NULL. Arguments are borrowed during the call and copied where
+ *             they are kept. A `const char *` that is returned belongs to the object
+ *             that it was asked of, and is valid until that is freed or asked to
+ *             change.
  * Threads.    Everything may be called from any thread, and objects may move between
  *             threads. Different objects may be used at the same time; one object only
  *             by functions that take it as const.
- * The process. Billboard belongs to nobody's process: it sets no environment variable, no
- *             locale, no signal handler and prints nothing. OpenMP threads are its own.
- *             OpenBLAS, which a process has once, runs one thread while a call computes
- *             and has its number of threads back after it. billboard_own_process() is the
- *             exception, for programs that want it.
+ * Process.    Billboard belongs to nobody's process: it sets no environment variable,
+ *             no locale, no signal handler and prints nothing. OpenMP threads are its
+ *             own. OpenBLAS, which a process has once, runs one thread while a call
+ *             computes and has its number of threads back after it.
+ *             billboard_own_process() is the exception, for programs that want it.
  * Structs.    Whatever has a member struct_size must have it set to the sizeof of the
  *             struct before it is given away: a program that was compiled with an older
  *             header goes on working with a newer library. Set the rest to 0 first.
@@ -83,19 +86,18 @@ BILLBOARD_API int billboard_abi(void);
 
 /* -- 2. Errors -----------------------------------------------------------------------
  *
- * The same numbers as the exit codes of the program `billboard` (docs/exit-codes.md). */
+ * The same numbers as the exit codes of the program `billboard` (docs/exit-codes.md).
+ */
 typedef enum billboard_status {
     BILLBOARD_OK = 0,
     BILLBOARD_FAILED = 1, /* malformed data, a file, memory, or numbers that overflow */
-    BILLBOARD_USAGE =
-        2, /* an argument or option, or a combination that makes no sense */
-    BILLBOARD_BUDGET =
-        3, /* the privacy budget does not allow it; nothing was published */
+    BILLBOARD_USAGE = 2,  /* an argument or option that makes no sense, or several */
+    BILLBOARD_BUDGET = 3, /* the privacy budget does not allow it: nothing published */
     BILLBOARD_INTERRUPTED = 130
 } billboard_status;
 
-/* What the last call on this thread that failed had to say: what, where, expected, found.
- * "" if none has failed. Valid until the next call on this thread that fails. */
+/* What the last call on this thread that failed had to say: what, where, expected,
+ * found. "" if none has failed. Valid until the next call on this thread that fails. */
 BILLBOARD_API const char *billboard_error(void);
 
 /* For a program, not for a library in somebody else's process: lets Billboard set this
@@ -120,8 +122,8 @@ typedef struct billboard_answer billboard_answer;
 /* The whole as JSON: UTF-8, indented, without a line end behind it. Numbers have 17
  * digits; what is not finite or not known is null. */
 BILLBOARD_API const char *billboard_answer_json(const billboard_answer *answer);
-/* The number (or 1 and 0 for true and false) at a path; NAN for null, and where there is
- * no number. */
+/* The number (or 1 and 0 for true and false) at a path; NAN for null, and where there
+ * is no number. */
 BILLBOARD_API double billboard_answer_number(const billboard_answer *answer,
                                              const char *path);
 /* The text at a path; NULL for null, and where there is none. */
@@ -134,9 +136,9 @@ BILLBOARD_API void billboard_answer_free(billboard_answer *answer);
 
 /* -- 4. What a plan costs ------------------------------------------------------------
  *
- * What takes long tells how far it is, and can be stopped. Every member may be NULL. The
- * functions are called on the thread that made the call, and may use Billboard themselves,
- * but not the objects of that call. */
+ * What takes long tells how far it is, and can be stopped. Every member may be NULL.
+ * The functions are called on the thread that made the call, and may use Billboard
+ * themselves, but not the objects of that call. */
 typedef struct billboard_watch {
     size_t struct_size; /* sizeof (billboard_watch) */
     void *self;         /* given to the functions */
@@ -150,16 +152,16 @@ typedef struct billboard_watch {
     const volatile sig_atomic_t *stop;
 } billboard_watch;
 
-/* * Options have names and values, both texts, as on the command line without the dashes:
- * {"epsilon", "1"}. A flag, such as no-intercept, has the value "true", "false", or NULL,
- * which is true. */
+/* Options have names and values, both texts, as on the command line without the dashes:
+ * {"epsilon", "1"}. A flag, such as no-intercept, has the value "true", "false", or
+ * NULL, which is true. */
 typedef struct billboard_option {
     const char *name, *value;
 } billboard_option;
 
-/* Prices a plan, and finds the one of epsilon, delta, noise-multiplier and rounds that is
- * not given. The options are those of `billboard account` (docs/account.md; but for json
- * and plot, which are about printing):
+/* Prices a plan, and finds the one of epsilon, delta, noise-multiplier and rounds that
+ * is not given. The options are those of `billboard account` (docs/account.md; but for
+ * json and plot, which are about printing):
  *
  *    const billboard_option plan[] = {
  *        {"rounds", "1000"}, {"sampling", "poisson:0.01"},
@@ -169,11 +171,11 @@ typedef struct billboard_option {
  *    billboard_answer_number(price, "noise_multiplier");
  *
  * The answer: found, epsilon, delta, noise_multiplier (a list where rounds have several
- * blocks), rounds, accountant, statement (in words: whom it protects, and when it holds)
- * and more. Every number is on the safe side.
- * BILLBOARD_USAGE: an unknown option (the message names the nearest one), a value out of
- * range, nothing or too much to be found. BILLBOARD_BUDGET: no noise is enough, or not
- * even one round fits. No privacy cost: nothing is looked at but the plan. */
+ * blocks), rounds, accountant, statement (in words: whom it protects, and when it
+ * holds) and more. Every number is on the safe side. BILLBOARD_USAGE: an unknown option
+ * (the message names the nearest one), a value out of range, nothing or too much to be
+ * found. BILLBOARD_BUDGET: no noise is enough, or not even one round fits. No privacy
+ * cost: nothing is looked at but the plan. */
 BILLBOARD_API BILLBOARD_CHECK billboard_status
 billboard_account(const billboard_option *option, size_t options,
                   const billboard_watch *watch, billboard_answer **price);
@@ -181,14 +183,14 @@ billboard_account(const billboard_option *option, size_t options,
 /* -- 5. Options and methods, by name -------------------------------------------------
  *
  * The learning methods, or the one of this name (NULL: all): {methods: [{name, kind
- * ("alone": shares nothing; "open": shares everything in the clear; "private"), summary,
- * losses, follows, clustered, options: as below}]}. BILLBOARD_USAGE: there is no such
- * method. */
+ * ("alone": shares nothing; "open": shares everything in the clear; "private"),
+ * summary, losses, follows, clustered, options: as below}]}. BILLBOARD_USAGE: there is
+ * no such method. */
 BILLBOARD_API BILLBOARD_CHECK billboard_status
 billboard_methods(const char *name, billboard_answer **methods);
-/* The options of "train", "account", "synth", "audit" or "audit-method": {options: [{name, type, default, choices, help,
- * default_text, argument (what --help calls the value), expects (in words)}]}.
- * BILLBOARD_USAGE for any other name. */
+/* The options of "train", "account", "synth", "audit" or "audit-method": {options:
+ * [{name, type, default, choices, help, default_text, argument (what --help calls the
+ * value), expects (in words)}]}. BILLBOARD_USAGE for any other name. */
 BILLBOARD_API BILLBOARD_CHECK billboard_status
 billboard_options(const char *of, billboard_answer **options);
 
@@ -231,8 +233,8 @@ typedef struct billboard_arrays {
     const void *y;
     billboard_number y_type;
 
-    /* In place of y, lists of labels (loss multilabel): row r has label[e], from 0, none
-     * twice, for e from label_start[r] to label_start[r + 1] - 1. */
+    /* In place of y, lists of labels (loss multilabel): row r has label[e], from 0,
+     * none twice, for e from label_start[r] to label_start[r + 1] - 1. */
     const int64_t *label_start;
     const int32_t *label;
 
@@ -243,39 +245,42 @@ typedef struct billboard_arrays {
 
 /* Copies the arrays, which may go away after the call. What is not finite is refused:
  * BILLBOARD_FAILED names the row, from 1. BILLBOARD_USAGE: arrays that contradict each
- * other. Memory: 8 bytes for every number. The same rows from arrays and from a file give
- * the same models, to the bit. */
+ * other. Memory: 8 bytes for every number. The same rows from arrays and from a file
+ * give the same models, to the bit. */
 BILLBOARD_API BILLBOARD_CHECK billboard_status
 billboard_data_from_arrays(const billboard_arrays *arrays, billboard_data **data);
-/* A file: CSV, LIBSVM, MATLAB, NumPy, LEAF or IDX (docs/data-formats.md). It is not looked
- * at now, but by whatever uses the data, which says how it is to be read: options as
- * task, target, format. */
+/* A file: CSV, LIBSVM, MATLAB, NumPy, LEAF or IDX (docs/data-formats.md). It is not
+ * looked at now, but by whatever uses the data, which says how it is to be read:
+ * options as task, target, format. */
 BILLBOARD_API BILLBOARD_CHECK billboard_status
 billboard_data_from_file(const char *path, billboard_data **data);
 BILLBOARD_API void billboard_data_free(billboard_data *data);
 
-/* What is in them: {tasks, rows, features, rows_per_task, sparse, target {kind, min, max},
- * missing, constant_columns, classes, labels, image, start (a command to begin with)}.
- * Options: task, target, features, ignore, format, labels, tasks, separator, missing,
- * categories, image, as a job has them; multilabel (targets are lists of labels); ranges, a
- * file for the columns' ranges, which are then looked up in the data: for simulations
- * only. Looks at everything, outside of any privacy: for whoever holds the data. */
+/* What is in them: {tasks, rows, features, rows_per_task, sparse, target {kind, min,
+ * max}, missing, constant_columns, classes, labels, image, start (a command to begin
+ * with)}. Options: task, target, features, ignore, format, labels, tasks, separator,
+ * missing, categories, image, as a job has them; multilabel (targets are lists of
+ * labels); ranges, a file for the columns' ranges, which are then looked up in the
+ * data: for simulations only. Looks at everything, outside of any privacy: for whoever
+ * holds the data. */
 BILLBOARD_API BILLBOARD_CHECK billboard_status
 billboard_info(const billboard_data *data, const billboard_option *option,
                size_t options, billboard_answer **info);
 /* Writes a synthetic population as files, to try things on. `world` is low-rank,
- * group-sparse, classes or multilabel; options are tasks, samples, features, labels, seed
- * and output (its name). The answer: {train, test (the files), train_rows, test_rows (of
- * each task), ...}. BILLBOARD_USAGE: sizes or names that make no sense. */
+ * group-sparse, classes or multilabel; options are tasks, samples, features, labels,
+ * seed and output (its name). The answer: {train, test (the files), train_rows,
+ * test_rows (of each task), ...}. BILLBOARD_USAGE: sizes or names that make no sense.
+ */
 BILLBOARD_API BILLBOARD_CHECK billboard_status
 billboard_synth(const char *world, const billboard_option *option, size_t options,
                 billboard_answer **files);
 
 /* -- 7. Jobs -------------------------------------------------------------------------
  *
- * A job is what is to be done, as options of `billboard train` (docs/map.md; section 5
- * lists them): method, loss, epsilon, rounds, train-fraction, ledger, ... A method's own
- * options are given as {"set", "rank=3"}, as often as needed.
+ * A job is what is to be done, as options of `billboard train` (its --help and
+ * billboard_options("train") list them): method, loss, epsilon, rounds, train-fraction,
+ * ledger, ... A method's own options are given as {"set", "rank=3"}, as often as
+ * needed.
  *
  *    billboard_job *job;
  *    billboard_job_new(&job);
@@ -287,32 +292,34 @@ typedef struct billboard_job billboard_job;
 typedef struct billboard_result billboard_result;
 
 BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_job_new(billboard_job **job);
-/* Sets an option; what is set again has its last value, but for set and phase, which add
- * up. BILLBOARD_USAGE: an unknown name (the message names the nearest one) or a bad value;
- * the job is as it was. Names and values that a method has are checked by the run. */
+/* Sets an option; what is set again has its last value, but for set and phase, which
+ * add up. BILLBOARD_USAGE: an unknown name (the message names the nearest one) or a bad
+ * value; the job is as it was. Names and values that a method has are checked by the
+ * run. */
 BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_job_set(billboard_job *job,
                                                                  const char *name,
                                                                  const char *value);
 /* All options with the values that a run would take, defaults and config file included:
- * an object of names and values, the method's own under "set". BILLBOARD_USAGE as the run
- * would say, before any data. */
+ * an object of names and values, the method's own under "set". BILLBOARD_USAGE as the
+ * run would say, before any data. */
 BILLBOARD_API BILLBOARD_CHECK billboard_status
 billboard_job_options(const billboard_job *job, billboard_answer **options);
-/* Trains one model for each task of the data. `test` are rows to test on (NULL: those that
- * the options train-fraction or test say). `watch` may be NULL.
+/* Trains one model for each task of the data. `test` are rows to test on (NULL: those
+ * that the options train-fraction or test say). `watch` may be NULL.
  *
  * With an option `output` the run directory is written, whole or not at all; without it
  * everything stays in memory. Several jobs may run at once, in several threads, and one
  * job several times: it is not changed.
  *
- * BILLBOARD_USAGE: options that make no sense, together or with the data; BILLBOARD_FAILED:
- * data that are malformed. Privacy cost: none without epsilon; else the (epsilon, delta)
- * of the job, for the whole run, charged to the ledger (option `ledger`) before anything is
- * published, and not given back if the run fails later: BILLBOARD_BUDGET if there is not
- * enough left. Without a ledger the promise is about this run alone, and adding up runs is
- * the caller's business. What a run returns is for whoever holds all data; what others may
- * see of it is the public half of a run directory. With the option seed, noise can be
- * computed again: for tests; such a run is not private. */
+ * BILLBOARD_USAGE: options that make no sense, together or with the data;
+ * BILLBOARD_FAILED: data that are malformed. Privacy cost: none without epsilon; else
+ * the (epsilon, delta) of the job, for the whole run, charged to the ledger (option
+ * `ledger`) before anything is published, and not given back if the run fails later:
+ * BILLBOARD_BUDGET if there is not enough left. Without a ledger the promise is about
+ * this run alone, and adding up runs is the caller's business. What a run returns is
+ * for whoever holds all data; what others may see of it is the public half of a run
+ * directory. With the option seed, noise can be computed again: for tests; such a run
+ * is not private. */
 BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_job_run(
     const billboard_job *job, const billboard_data *data, const billboard_data *test,
     const billboard_watch *watch, billboard_result **result);
@@ -320,26 +327,29 @@ BILLBOARD_API void billboard_job_free(billboard_job *job);
 
 /* -- 8. Results ----------------------------------------------------------------------
  *
- * What a run left, in memory or in a run directory (docs/run-directory.md). A result does
- * not change: any number of threads may use it at once. It keeps none of the data. */
+ * What a run left, in memory or in a run directory (docs/run-directory.md). A result
+ * does not change: any number of threads may use it at once. It keeps none of the data.
+ */
 
-/* Reads a run directory, or what was exported for one task. BILLBOARD_FAILED: it is none,
- * or one that was changed. */
+/* Reads a run directory, or what was exported for one task. BILLBOARD_FAILED: it is
+ * none, or one that was changed. */
 BILLBOARD_API BILLBOARD_CHECK billboard_status
 billboard_result_load(const char *path, billboard_result **result);
-/* Writes the run directory of a result that is in memory, whole or not at all; `replace`:
- * also over a run directory. BILLBOARD_USAGE: something is at `path`, or the result has a
- * directory already. Same seed, same bytes, whichever way the directory was made. */
+/* Writes the run directory of a result that is in memory, whole or not at all;
+ * `replace`: also over a run directory. BILLBOARD_USAGE: something is at `path`, or the
+ * result has a directory already. Same seed, same bytes, whichever way the directory
+ * was made. */
 BILLBOARD_API BILLBOARD_CHECK billboard_status
 billboard_result_save(const billboard_result *result, const char *path, int replace);
 BILLBOARD_API void billboard_result_free(billboard_result *result);
 
-/* Everything that was found, as operator/run.json has it: method, rounds, privacy {...},
- * train {nmse, rmse, auc, ...}, test {...}, billboard_sha256, options {...}; of what was
- * exported for one task the public part. Belongs to the result. */
+/* Everything that was found, as operator/run.json has it: method, rounds, privacy
+ * {...}, train {nmse, rmse, auc, ...}, test {...}, billboard_sha256, options {...}; of
+ * what was exported for one task the public part. Belongs to the result. */
 BILLBOARD_API const billboard_answer *
 billboard_result_answer(const billboard_result *result);
-/* The same for people, some lines; of a result that was loaded its privacy statement. */
+/* The same for people, some lines; of a result that was loaded its privacy statement.
+ */
 BILLBOARD_API const char *billboard_result_text(const billboard_result *result);
 
 /* What was promised, and to whom. */
@@ -363,10 +373,10 @@ BILLBOARD_API const char *billboard_result_task(const billboard_result *result,
                                                 size_t i);
 
 /* A model. Linear ones of one output: weight[k] for feature k, and the intercept: their
- * sum is the prediction, or with the logistic loss its log-odds, of a row as it is in the
- * data (moved to the borders of its ranges with the option scale; divided by its norm
- * first with standardize unit-rows). Of several outputs: weight[k * outputs + c]. Networks
- * have `parameter` in place of weight. */
+ * sum is the prediction, or with the logistic loss its log-odds, of a row as it is in
+ * the data (moved to the borders of its ranges with the option scale; divided by its
+ * norm first with standardize unit-rows). Of several outputs: weight[k * outputs + c].
+ * Networks have `parameter` in place of weight. */
 typedef struct billboard_model {
     size_t struct_size; /* sizeof (billboard_model); set by the caller */
     size_t features, outputs;
@@ -376,37 +386,38 @@ typedef struct billboard_model {
     const float *parameter;          /* parameters; NULL for linear models */
     size_t parameters;
 } billboard_model;
-/* The model of a task; of NULL the one that all tasks share, which is public and good for
- * tasks that were not there. BILLBOARD_FAILED: no such task. BILLBOARD_USAGE: there is no
- * model that all share; or models of several outputs for sparse rows, which are asked for
- * predictions only. A task's model is its own: it may be given to that task, and to others
- * it is private data. */
+/* The model of a task; of NULL the one that all tasks share, which is public and good
+ * for tasks that were not there. BILLBOARD_FAILED: no such task. BILLBOARD_USAGE: there
+ * is no model that all share; or models of several outputs for sparse rows, which are
+ * asked for predictions only. A task's model is its own: it may be given to that task,
+ * and to others it is private data. */
 BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_result_model(
     const billboard_result *result, const char *task, billboard_model *model);
 
-/* Makes the directory `to` for one task: its own model out of the run directory `run`, and
- * the public half. BILLBOARD_FAILED: no such task; BILLBOARD_USAGE: something is there. No
- * privacy cost: a task's own model is its own. */
+/* Makes the directory `to` for one task: its own model out of the run directory `run`,
+ * and the public half. BILLBOARD_FAILED: no such task; BILLBOARD_USAGE: something is
+ * there. No privacy cost: a task's own model is its own. */
 BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_export(const char *run,
                                                                 const char *task,
                                                                 const char *to);
 
 /* -- 9. New rows ---------------------------------------------------------------------
  *
- * The tasks of new rows are found by name. Options are `unknown`, what becomes of rows of
- * tasks that have no model: "error" (default), "skip", or "shared", the model that all
- * share; and `ignore`, columns to leave out. */
+ * The tasks of new rows are found by name. Options are `unknown`, what becomes of rows
+ * of tasks that have no model: "error" (default), "skip", or "shared", the model that
+ * all share; and `ignore`, columns to leave out. */
 typedef struct billboard_predictions billboard_predictions;
 
-/* Predicts every row with its own task's model. BILLBOARD_FAILED: a task without a model,
- * other features than in training. A row's prediction belongs to its task alone. */
+/* Predicts every row with its own task's model. BILLBOARD_FAILED: a task without a
+ * model, other features than in training. A row's prediction belongs to its task alone.
+ */
 BILLBOARD_API BILLBOARD_CHECK billboard_status
 billboard_predict(const billboard_result *result, const billboard_data *data,
                   const billboard_option *option, size_t options,
                   billboard_predictions **predictions);
 
-/* Row r of arrays is at r; rows of a file are in its order, without those that were left
- * out. */
+/* Row r of arrays is at r; rows of a file are in its order, without those that were
+ * left out. */
 typedef struct billboard_values {
     size_t struct_size; /* sizeof (billboard_values); set by the caller */
     size_t rows;
@@ -428,22 +439,24 @@ BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_predictions_values(
  * labels), UTF-8; the text belongs to the predictions. */
 BILLBOARD_API BILLBOARD_CHECK billboard_status
 billboard_predictions_csv(billboard_predictions *predictions, const char **csv);
-/* The same to a file, whole or not at all. BILLBOARD_USAGE if it is one that was read. */
+/* The same to a file, whole or not at all. BILLBOARD_USAGE if it is one that was read.
+ */
 BILLBOARD_API BILLBOARD_CHECK billboard_status
 billboard_predictions_write(billboard_predictions *predictions, const char *path);
 BILLBOARD_API void billboard_predictions_free(billboard_predictions *predictions);
 
 /* How good the models are on rows with targets: {test {rows, nmse, rmse, r2, auc, ...},
- * per_task, majority, rows_without_target, ...}. Errors as billboard_predict; rows without
- * a target are left out. Looks at the rows of all tasks: for whoever holds them. */
+ * per_task, majority, rows_without_target, ...}. Errors as billboard_predict; rows
+ * without a target are left out. Looks at the rows of all tasks: for whoever holds
+ * them. */
 BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_evaluate(
     const billboard_result *result, const billboard_data *data,
     const billboard_option *option, size_t options, billboard_answer **figures);
 
 /* -- 10. Ledgers ---------------------------------------------------------------------
  *
- * A ledger is a file that adds up what all runs on one population cost, so that they stay
- * within one budget. The option `ledger` of a job makes and charges it.
+ * A ledger is a file that adds up what all runs on one population cost, so that they
+ * stay within one budget. The option `ledger` of a job makes and charges it.
  *
  * What is in it: {population, tasks, adjacency, kind, budget {epsilon, delta}, spent,
  * left, entries: [{id, time, description, epsilon, delta, state ("running", "done",
@@ -455,13 +468,14 @@ BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_ledger(
 /* -- 11. Audits ----------------------------------------------------------------------
  *
  * Tries to refute what Billboard promises, on populations that it makes up
- * (docs/audit.md). Options as `billboard audit` has them: without a method the door alone
- * is attacked (billboard_options("audit")), with one whole runs of it ("audit-method", and
- * method, loss, rounds, schedule, epsilon, delta, seed, mechanism and set as a job has
- * them). The answer: violated (a claim was refuted), epsilon (claimed), epsilon_lower (what
- * the runs have at least, with this confidence), delta, confidence and what was seen. An
- * audit that refutes is BILLBOARD_OK: it did its work. BILLBOARD_USAGE: options that make
- * no sense. No privacy cost: no data of anybody are looked at. */
+ * (docs/audit.md). Options as `billboard audit` has them: without a method the door
+ * alone is attacked (billboard_options("audit")), with one whole runs of it
+ * ("audit-method", and method, loss, rounds, schedule, epsilon, delta, seed, mechanism
+ * and set as a job has them). The answer: violated (a claim was refuted), epsilon
+ * (claimed), epsilon_lower (what the runs have at least, with this confidence), delta,
+ * confidence and what was seen. An audit that refutes is BILLBOARD_OK: it did its work.
+ * BILLBOARD_USAGE: options that make no sense. No privacy cost: no data of anybody are
+ * looked at. */
 BILLBOARD_API BILLBOARD_CHECK billboard_status
 billboard_audit(const billboard_option *option, size_t options,
                 const billboard_watch *watch, billboard_answer **verdict);
