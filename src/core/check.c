@@ -181,7 +181,7 @@ static bb_status check_intercepts(const bb_run *run) {
 
 /* Noise is for what passes through the door, and needs a budget. */
 static bb_status check_noise(const bb_run *run) {
-    const bb_method *method = run->phase[0].method;
+    const char *name = run->phase[0].method->name;
     if (!bb_mechanism_is_noisy(run->mechanism)) return BB_OK;
     for (size_t k = 0; k < run->phases; k++)
         if (run->phase[k].method->kind == BB_METHOD_PRIVATE) {
@@ -189,23 +189,21 @@ static bb_status check_noise(const bb_run *run) {
             return bb_fail(BB_EUSAGE,
                            "method %s is private and needs --epsilon (or --mechanism "
                            "none, to see what it does without privacy)",
-                           method->name);
+                           name);
         }
-    return bb_fail(
-        BB_EUSAGE, "method %s %s: mechanism %s does not apply to it", method->name,
-        method->kind == BB_METHOD_ALONE ? "shares nothing"
-                                        : "exchanges everything in the clear",
-        run->mechanism->name);
+    return bb_fail(BB_EUSAGE,
+                   "method %s shares nothing: mechanism %s does not apply to it", name,
+                   run->mechanism->name);
 }
 
 bb_status bb_run_check_methods(const bb_run *run) {
     bb_status status = check_phases(run);
     if (!status) status = check_shares(run);
-    if (!status) status = check_noise(run);
     for (size_t k = 0; k < run->phases && !status; k++) {
         status = check_method(run, run->phase[k].method);
         if (!status) status = check_sampled(run, run->phase[k].method);
     }
+    if (!status) status = check_noise(run);
     if (!status) status = check_intercepts(run);
     if (!status) status = check_rate(run);
     return status ? status : check_wishes(run);

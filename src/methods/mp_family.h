@@ -130,6 +130,25 @@ size_t bb_mp_work_length(const bb_view *view);
 void bb_mp_train(const bb_view *view, bb_task *task);
 BB_MUST_CHECK bb_status bb_mp_finish(const bb_view *view, bb_task *task);
 
+/* All that they have in common, in their bb_method. */
+/* clang-format off */
+#define BB_MP_PROXIMAL_METHOD                                                          \
+    .kind = BB_METHOD_PRIVATE,                                                         \
+    .losses = BB_SUPPORTS_SQUARED | BB_SUPPORTS_LOGISTIC,                              \
+    .takes = BB_TAKES_ROUNDS | BB_TAKES_SCHEDULE,                                      \
+    .options_size = sizeof(bb_mp_options),                                             \
+    .plan = bb_mp_plan,                                                                \
+    .board_length = bb_mp_board_length,                                                \
+    .state_length = bb_mp_state_length,                                                \
+    .work_length = bb_mp_work_length,                                                  \
+    .digest_length = bb_mp_digest_length,                                              \
+    .layout = bb_mp_layout,                                                            \
+    .train = bb_mp_train,                                                              \
+    .show = bb_mp_show,                                                                \
+    .digest = bb_mp_digest,                                                            \
+    .finish = bb_mp_finish
+/* clang-format on */
+
 /* -- one task -- */
 
 /* w <- the first model; b its intercept. */

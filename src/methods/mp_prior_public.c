@@ -20,34 +20,20 @@ size_t bb_prior_board_length(const bb_view *view) {
     return SCALARS + BB_PRIOR_MOST_CANDIDATES + 2 * d + d * d;
 }
 
+/* Where everything lies, for those who read and for digest, who writes. */
+#define PLACES(n, at)                                                                  \
+    .d = (n), .centre = (at), .mean_kept = (at) + 1, .directions = (at) + 2,           \
+    .reliability = (at) + 3, .vote = (at) + SCALARS,                                   \
+    .mean = (at) + SCALARS + BB_PRIOR_MOST_CANDIDATES,                                 \
+    .variance = (at) + SCALARS + BB_PRIOR_MOST_CANDIDATES + (n),                       \
+    .basis = (at) + SCALARS + BB_PRIOR_MOST_CANDIDATES + 2 * (n)
+
 bb_prior bb_prior_read(const bb_view *view) {
-    const double *at = view->board->at;
-    const size_t d = view->pub->features;
-    const double *rest = at + SCALARS + BB_PRIOR_MOST_CANDIDATES;
-    return (bb_prior){.d = d,
-                      .centre = at,
-                      .mean_kept = at + 1,
-                      .directions = at + 2,
-                      .reliability = at + 3,
-                      .vote = at + SCALARS,
-                      .mean = rest,
-                      .variance = rest + d,
-                      .basis = rest + 2 * d};
+    return (bb_prior){PLACES(view->pub->features, view->board->at)};
 }
 
 bb_prior_draft bb_prior_write(const bb_view *view, const bb_draft *draft) {
-    double *at = draft->at;
-    const size_t d = view->pub->features;
-    double *rest = at + SCALARS + BB_PRIOR_MOST_CANDIDATES;
-    return (bb_prior_draft){.d = d,
-                            .centre = at,
-                            .mean_kept = at + 1,
-                            .directions = at + 2,
-                            .reliability = at + 3,
-                            .vote = at + SCALARS,
-                            .mean = rest,
-                            .variance = rest + d,
-                            .basis = rest + 2 * d};
+    return (bb_prior_draft){PLACES(view->pub->features, draft->at)};
 }
 
 size_t bb_prior_digest_length(const bb_view *view) {

@@ -102,4 +102,25 @@ void bb_mtl_show(const bb_view *view, const bb_task *task, double *const *block)
 bb_status bb_mtl_finish(const bb_view *view, bb_task *task);
 void bb_mtl_outcome(const bb_view *view, bb_outcome *outcome);
 
+/* All of them, and what else the three methods have in common, in their bb_method. */
+/* clang-format off */
+#define BB_MTL_METHOD                                                                  \
+    .kind = BB_METHOD_OPEN,                                                            \
+    .losses = BB_SUPPORTS_SQUARED | BB_SUPPORTS_LOGISTIC,                              \
+    .takes = BB_TAKES_ROUNDS,                                                          \
+    .options_size = sizeof(bb_mtl_options),                                            \
+    .plan = bb_mtl_plan,                                                               \
+    .board_length = bb_mtl_board_length,                                               \
+    .state_length = bb_mtl_state_length,                                               \
+    .work_length = bb_mtl_work_length,                                                 \
+    .digest_length = bb_mtl_digest_length,                                             \
+    .local_length = bb_mtl_local_length,                                               \
+    .layout = bb_mtl_layout,                                                           \
+    .train = bb_mtl_train,                                                             \
+    .show = bb_mtl_show,                                                               \
+    .digest = bb_mtl_digest,                                                           \
+    .finish = bb_mtl_finish,                                                           \
+    .outcome = bb_mtl_outcome
+/* clang-format on */
+
 #endif

@@ -117,7 +117,7 @@ typedef struct fits {
     size_t work_length;
 } fits;
 
-static double loss_of(bb_loss loss, double y, double p) {
+double bb_row_loss(bb_loss loss, double y, double p) {
     return loss == BB_LOSS_SQUARED ? (y - p) * (y - p)
                                    : fmax(0.0, -y * p) + log1p(exp(-fabs(p)));
 }
@@ -143,7 +143,7 @@ static void fit_one(void *context, size_t item, size_t worker) {
         return;
     }
     for (size_t j = f->out->first[i]; j < f->out->first[i + 1]; j++)
-        f->error[item] += loss_of(f->loss, f->out->y[j], predict(f->out, j, w, b));
+        f->error[item] += bb_row_loss(f->loss, f->out->y[j], predict(f->out, j, w, b));
 }
 
 static bb_status fit_all(fits *f, const bb_engine *engine) {
@@ -303,15 +303,17 @@ static bb_status try_penalties(const bb_crossval *c, bb_ridge_columns columns,
 }
 
 /* The decades, for one way of preparing rows. Small penalties of several outputs take
- * long, and are seldom good. */
+ * long: they are tried where it is them that this way needs. */
 static bb_status try_decades(const bb_crossval *c, bb_ridge_columns columns,
                              bb_ridge *best) {
+    const size_t from = is_solved(c) ? 0 : ONE;
+    bb_ridge own = {columns, 1.0, worst, false};
     double penalty[DECADES];
     for (size_t k = 0; k < DECADES; k++) penalty[k] = decade(k);
-    if (is_solved(c)) return try_penalties(c, columns, DECADES, penalty, best);
-    bb_status status = try_penalties(c, columns, DECADES - ONE, penalty + ONE, best);
-    if (!status && best->columns == columns && best->penalty == decade(ONE))
-        status = try_penalties(c, columns, ONE, penalty, best);
+    bb_status status = try_penalties(c, columns, DECADES - from, penalty + from, &own);
+    if (!status && from && own.penalty == decade(from))
+        status = try_penalties(c, columns, from, penalty, &own);
+    if (!status && is_better(own.held_out, best->held_out)) *best = own;
     return status;
 }
 

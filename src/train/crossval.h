@@ -1,4 +1,4 @@
-/* crossval.h - ridge models as good as rows allow, for those who hold all of them:
+/* crossval.h - models as good as rows allow, for those who hold all of them:
  * every task alone, or one model for all.
  *
  * They start from the rows as they were read, not as methods see them, and look at all
@@ -19,6 +19,10 @@ typedef enum bb_ridge_columns {
     BB_COLUMNS_AS_READ,
     BB_COLUMNS_FROM_ZERO /* as read, and the intercept is penalised like a weight */
 } bb_ridge_columns;
+
+/* Of one row that was predicted as p: the squared error, or with y = -1 or +1 the log
+ * loss. */
+double bb_row_loss(bb_loss loss, double y, double p);
 
 /* What held-out rows of all tasks say: less is better, and `loss` decides where errors
  * are equal. */
@@ -70,7 +74,7 @@ BB_MUST_CHECK bb_status bb_crossval_errors(const bb_crossval *crossval,
 /* One way and one penalty for all tasks, each learning alone: those with the least
  * error, of the ways given, 1e-4, 1e-3, ..., 1e6, and half decades around the best. With
  * several outputs penalties below 1 are tried only where 1 is the best of those from 1
- * on. BB_EINTERRUPTED if *stop was set. */
+ * on, for the same way. BB_EINTERRUPTED if *stop was set. */
 BB_MUST_CHECK bb_status bb_crossval_ridge(const bb_crossval *crossval, size_t forms,
                                           const bb_ridge_columns *columns,
                                           bb_ridge *best);

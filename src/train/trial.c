@@ -139,11 +139,6 @@ static const double *carry(const bb_local *from, const bb_local *to, const doubl
     return room;
 }
 
-static double row_loss(bb_loss loss, double y, double z) {
-    return loss == BB_LOSS_SQUARED ? (y - z) * (y - z)
-                                   : fmax(0.0, -y * z) + log1p(exp(-fabs(z)));
-}
-
 /* Counts a row for its task. */
 static void count(trial *t, bb_tally *tally, size_t row, const double *z) {
     const bb_learnt *what = t->asked->what;
@@ -152,7 +147,7 @@ static void count(trial *t, bb_tally *tally, size_t row, const double *z) {
         return;
     }
     if (t->prediction) t->prediction[row] = *z;
-    tally->loss += row_loss(what->loss, t->out.y[row], *z);
+    tally->loss += bb_row_loss(what->loss, t->out.y[row], *z);
 }
 
 /* Counts task i's held-out rows, for the item or, in a test, for whose they are. */

@@ -223,6 +223,30 @@ static void two_classes_are_the_logistic_loss(void **state) {
     }
 }
 
+/* One column of small numbers tells the class, others of smaller ones are noise: rows as
+ * read are best, with a penalty below 1. */
+static void every_way_has_the_penalties_it_needs(void **state) {
+    const bb_learnt softmax = {.loss = BB_LOSS_SOFTMAX, .outputs = CLASSES};
+    (void)state;
+    bb_dataset data = world_make(11, 12, D, 25, false, false);
+    for (size_t j = 0; j < data.rows; j++) {
+        double *x = data.x + j * D;
+        data.y[j] = x[0] < -0.5 ? 0.0 : x[0] < 0.5 ? 1.0 : 2.0;
+        x[0] *= 0.03;
+        for (size_t k = 1; k < D; k++) x[k] *= 1e-4;
+    }
+    const bb_ridge best = choose(&data, BB_LOSS_SOFTMAX, 2);
+    assert_true(best.penalty < 1.0);
+    for (int way = 0; way < 3; way++)
+        for (double penalty = 1e-4; penalty < 2e6; penalty *= 10.0) {
+            bb_held_out other;
+            held_out(&data, &softmax, ways[way], 1, &penalty, &other);
+            assert_true(best.held_out.error <= other.error + 1e-12);
+        }
+    assert_int_not_equal(best.columns, BB_COLUMNS_STANDARDIZED);
+    bb_dataset_free(&data);
+}
+
 static void units_of_columns_do_not_matter_for_classes(void **state) {
     static const double penalty[] = {0.1, 10.0};
     const bb_learnt softmax = {.loss = BB_LOSS_SOFTMAX, .outputs = CLASSES};
@@ -319,6 +343,7 @@ int main(void) {
         cmocka_unit_test(errors_equal_their_twin),
         cmocka_unit_test(same_for_any_number_of_threads),
         cmocka_unit_test(two_classes_are_the_logistic_loss),
+        cmocka_unit_test(every_way_has_the_penalties_it_needs),
         cmocka_unit_test(units_of_columns_do_not_matter_for_classes),
         cmocka_unit_test(the_least_error_is_chosen),
         cmocka_unit_test(units_do_not_matter),
