@@ -8,11 +8,12 @@
 #include <string.h>
 #include <sys/random.h>
 
-enum { KEY_BYTES = 32, IV_BYTES = 16 };
+enum { KEY_BYTES = 32, IV_BYTES = 16, FIRST_WORDS = 8 /* one block of ChaCha20 */ };
 
 static bb_status start(bb_random *random, const unsigned char *key,
                        const unsigned char *iv) {
     random->used = BB_RANDOM_BUFFER;
+    random->next = FIRST_WORDS;
     if (EVP_EncryptInit_ex(random->cipher, EVP_chacha20(), NULL, key, iv) != 1)
         bb_random_fail(random, "OpenSSL refused to start ChaCha20");
     return bb_random_check(random);
@@ -89,13 +90,17 @@ static void fill_for_nothing(bb_random *random) {
 
 void bb_random_refill(bb_random *random) {
     static const unsigned char zeros[sizeof random->buffer];
+    const size_t words = random->next;
+    const int size = (int)(words * sizeof *random->buffer);
     int length = 0;
-    if (EVP_EncryptUpdate(random->cipher, (unsigned char *)random->buffer, &length,
-                          zeros, (int)sizeof zeros) != 1 ||
-        length != (int)sizeof zeros)
+    random->used = BB_RANDOM_BUFFER - words;
+    random->next = 2 * words < BB_RANDOM_BUFFER ? 2 * words : BB_RANDOM_BUFFER;
+    if (EVP_EncryptUpdate(random->cipher,
+                          (unsigned char *)(random->buffer + random->used), &length,
+                          zeros, size) != 1 ||
+        length != size)
         bb_random_fail(random, "OpenSSL's ChaCha20 gave no bits");
     if (random->failure) fill_for_nothing(random);
-    random->used = 0;
 }
 
 double bb_random_uniform(bb_random *random) {

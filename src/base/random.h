@@ -31,6 +31,8 @@ enum { BB_RANDOM_BUFFER = 512 };
 typedef struct bb_random {
     void *cipher; /* EVP_CIPHER_CTX */
     size_t used;
+    size_t next; /* how many words the next refill makes, at the buffer's end: few for a
+                    stream that has just begun, since many end after a handful */
     int secure;
     const char *failure; /* why its bits are worth nothing; NULL: they are random */
     uint64_t buffer[BB_RANDOM_BUFFER];

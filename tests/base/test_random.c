@@ -1,6 +1,8 @@
 #include "base/random.h"
 #include "test.h"
 
+#include <openssl/evp.h>
+
 /* The keystream's first `size` bytes from byte `skip` on. */
 static void keystream(bb_random *random, size_t skipped, unsigned char *bytes,
                       size_t size) {
@@ -35,6 +37,31 @@ static void a_stream_is_chacha20(void **state) {
         assert_false(random.secure);
         bb_random_close(&random);
     }
+}
+
+/* However many words a refill makes, they are the keystream of one call of OpenSSL's. */
+static void a_stream_has_no_seams(void **state) {
+    (void)state;
+    enum { WORDS = 5 * BB_RANDOM_BUFFER + 3 };
+    static unsigned char zeros[8 * WORDS], expected[8 * WORDS], found[8 * WORDS];
+    const uint64_t words[4] = {21, BB_FOR_TEST, 22, 23};
+    const unsigned char iv[16] = {0};
+    unsigned char key[32];
+    int length = 0;
+    bb_random random = {0};
+    memcpy(key, words, sizeof key);
+    EVP_CIPHER_CTX *cipher = EVP_CIPHER_CTX_new();
+    assert_int_equal(EVP_EncryptInit_ex(cipher, EVP_chacha20(), NULL, key, iv), 1);
+    assert_int_equal(
+        EVP_EncryptUpdate(cipher, expected, &length, zeros, (int)sizeof zeros), 1);
+    EVP_CIPHER_CTX_free(cipher);
+    assert_ok(bb_random_open_stream(&random, 21, BB_FOR_TEST, 22, 23));
+    for (int turn = 0; turn < 2; turn++) {
+        keystream(&random, 0, found, sizeof found);
+        assert_memory_equal(found, expected, sizeof found);
+        assert_ok(bb_random_restart(&random, 21, BB_FOR_TEST, 22, 23));
+    }
+    bb_random_close(&random);
 }
 
 static void a_restarted_stream_is_a_fresh_one(void **state) {
@@ -189,6 +216,7 @@ static void a_name_is_a_key(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_stream_is_chacha20),
+        cmocka_unit_test(a_stream_has_no_seams),
         cmocka_unit_test(a_restarted_stream_is_a_fresh_one),
         cmocka_unit_test(streams_of_different_names_are_independent),
         cmocka_unit_test(a_name_is_a_key),

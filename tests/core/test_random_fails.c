@@ -87,7 +87,8 @@ static bb_status count(void *self, const bb_release *release, size_t tasks) {
     return BB_OK;
 }
 
-/* The run, with a cipher that fails at each of its calls in turn. */
+/* The run, with a cipher that fails at each of its calls in turn. Secure noise may be
+ * refused by its sampler and drawn again: a run may have fewer calls than the first. */
 static void fail_everywhere(bb_run *run) {
     bb_result result = {0};
     run->observer.published = count;
@@ -98,7 +99,13 @@ static void fail_everywhere(bb_run *run) {
     assert_true(calls > 0 && published > 0);
     for (int k = 1; k <= calls; k++) {
         arm(k);
-        assert_fails(bb_run_train(run, &result), BB_EIO, "random generator failed");
+        const bb_status status = bb_run_train(run, &result);
+        if (refills < k && !run->seeded) {
+            assert_ok(status);
+            bb_result_free(&result);
+            continue;
+        }
+        assert_fails(status, BB_EIO, "random generator failed");
         assert_int_equal(published, published_before);
         assert_null(result.model);
     }
