@@ -14,14 +14,18 @@ static bb_status start(bb_random *random, const unsigned char *key,
                        const unsigned char *iv) {
     random->used = BB_RANDOM_BUFFER;
     random->next = FIRST_WORDS;
-    if (EVP_EncryptInit_ex(random->cipher, EVP_chacha20(), NULL, key, iv) != 1)
+    if (EVP_EncryptInit_ex(random->cipher, NULL, NULL, key, iv) != 1)
         bb_random_fail(random, "OpenSSL refused to start ChaCha20");
     return bb_random_check(random);
 }
 
 static bb_status open_cipher(bb_random *random) {
     *random = (bb_random){.cipher = EVP_CIPHER_CTX_new()};
-    if (!random->cipher) return bb_fail(BB_ENOMEM, "no memory for a random stream");
+    if (!random->cipher ||
+        EVP_EncryptInit_ex(random->cipher, EVP_chacha20(), NULL, NULL, NULL) != 1) {
+        bb_random_close(random);
+        return bb_fail(BB_ENOMEM, "no memory for a random stream");
+    }
     return BB_OK;
 }
 
