@@ -135,7 +135,8 @@ static mixture mixture_of(const bb_pld_direction *s, const bb_pld_factor *x) {
                  .second = over(s, b, log_moment),
                  .spread = x->spread,
                  .widest = sqrt(x->spread * x->times)};
-    const double rise = m.second - m.first, noise = 0x1p-44 * m.second;
+    const double wrong = 0x1p-44 + 4.0 * (s->loss[a].error + s->loss[b].error);
+    const double rise = m.second - m.first, noise = wrong * m.second;
     double before = rise, after = INFINITY; /* the distances per share */
     if (gap[a] > 0.0)
         before = rise - (m.first - over(s, a - 1, log_moment)) * (gap[b] / gap[a]) +
@@ -165,12 +166,13 @@ static void add_mixture_errors(product *p, size_t k, const mixture *m, double ti
     if (near)
         p->error[k] += a2;
     else
-        p->far[k] += far;
+        p->far[k] += fmax(far, 0x1p-60);
     if (near && m->most * grows <= 0.25 * size)
         p->away[k] += a2 + 1.5 * b / size;
     else
         p->far_away[k] +=
-            fmin(-times * log_size, times * (log(most + b / times) - log_size));
+            fmax(0x1p-60,
+                 fmin(-times * log_size, times * (log(most + b / times) - log_size)));
 }
 
 /* *= phi^times; and the relative rounding errors. */

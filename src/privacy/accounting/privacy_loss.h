@@ -49,7 +49,7 @@ typedef struct bb_curve {
 /* What a node costs, in multiplications or so. */
 #define BB_PRIVACY_LOSS_NODE_WORK 200.0
 /* The error of a coarse spectrum. */
-#define BB_PRIVACY_LOSS_BLUR 5e-12
+#define BB_PRIVACY_LOSS_BLUR 2e-11
 
 enum {
     BB_PRIVACY_LOSS_CURVES_MOST = 2,
