@@ -63,16 +63,22 @@ int main(int argc, char **argv) {
     bb_plan_room(&plan, &run.pub, &layout);
     for (uint32_t t = 0; t < REPEATS; t++) plan.mu[t] = 0.1;
     bb_door_need(&run, &plan, &arena);
+    bb_hits_need(&arena, run.mechanism, &plan, 1);
     must(bb_arena_open(&arena, "the bench"));
-    must(bb_door_open(&board, &run, &plan, &arena));
+    must(bb_door_open(&door, &run, &plan, &arena));
+    must(bb_door_charge(&door, &run));
+    bb_hits_open(&hits, &arena, run.mechanism, &plan, run.pub.tasks, 1);
     for (size_t r = 0; r < REPEATS; r++) {
-        must(bb_door_ask(&board, &layout));
+        must(bb_door_ask(&door, &layout));
+        bb_hits_begin(&hits, &door.ask);
         memcpy(copy, v, n * sizeof *v);
         double start = now();
-        bb_door_add(&board, 0, 0, NULL, (double *const[BB_MOST_BLOCKS]){copy});
+        bb_hits_add(&hits, 0, 0, NULL, (double *const[BB_MOST_BLOCKS]){copy});
         ours[r] = now() - start;
         start = now();
-        must(bb_door_publish(&board, &release));
+        bb_hits_end(&hits);
+        bb_door_add(&door, &hits);
+        must(bb_door_publish(&door, &release));
         publish[r] = now() - start;
         memcpy(copy, v, n * sizeof *v);
         start = now();
@@ -83,7 +89,7 @@ int main(int argc, char **argv) {
     printf(
         "door %.2f ns a parameter, floating point %.2f, ratio %.2f; publishing %.2f\n",
         a, b, a / b, median(publish, (double)n));
-    bb_door_close(&board);
+    bb_door_close(&door);
     bb_arena_close(&arena);
     bb_plan_free(&plan);
     free(v);

@@ -35,6 +35,7 @@ bb_status bb_audit_door_open(bb_audit_door *door, const bb_mechanism *mechanism,
     if (!status) status = bb_plan_make(&door->plan, &view, mechanism->pricing);
     if (status) return status;
     bb_door_need(&door->run, &door->plan, &door->arena);
+    bb_tally_need(&door->arena, mechanism, &door->plan, 1);
     status = bb_arena_open(&door->arena, "the audit's door");
     if (!status)
         status = bb_allocate(&door->shown, door->plan.show_length, sizeof *door->shown,
@@ -54,11 +55,17 @@ bb_status bb_audit_door_start(bb_audit_door *door, uint64_t seed) {
     if (door->door.pub) bb_door_close(&door->door);
     door->arena.used = 0;
     door->run.seed = seed;
-    return bb_door_open(&door->door, &door->run, &door->plan, &door->arena);
+    bb_status status = bb_door_open(&door->door, &door->run, &door->plan, &door->arena);
+    if (!status) status = bb_door_charge(&door->door, &door->run);
+    bb_tally_open(&door->tally, &door->arena, door->run.mechanism, &door->plan,
+                  door->run.pub.tasks, 1);
+    return status;
 }
 
 bb_status bb_audit_door_ask(bb_audit_door *door) {
-    return bb_door_ask(&door->door, &door->layout);
+    const bb_status status = bb_door_ask(&door->door, &door->layout);
+    if (!status) bb_tally_begin(&door->tally, &door->door.ask);
+    return status;
 }
 
 void bb_audit_door_show(bb_audit_door *door, size_t task, const double *const *block) {
@@ -69,9 +76,11 @@ void bb_audit_door_show(bb_audit_door *door, size_t task, const double *const *b
         copy[b] = next;
         next += n;
     }
-    bb_door_add(&door->door, 0, task, NULL, copy);
+    bb_tally_add(&door->tally, 0, task, NULL, copy);
 }
 
 bb_status bb_audit_door_publish(bb_audit_door *door, bb_release *release) {
+    bb_tally_end(&door->tally);
+    bb_door_add(&door->door, &door->tally);
     return bb_door_publish(&door->door, release);
 }

@@ -12,7 +12,8 @@ typedef struct bb_audit_door {
     bb_layout layout; /* of every round */
     bb_plan plan;     /* priced; a test may spoil it before the first run */
     bb_arena arena;
-    bb_door door;  /* while a run is open */
+    bb_door door; /* while a run is open */
+    bb_tally tally;
     double *shown; /* what one task shows, copied */
 } bb_audit_door;
 

@@ -1,24 +1,29 @@
+/* OpenSSL's one-shot interface cannot keep a hash that is not finished; the older one,
+ * whose state is a public struct, can. */
+#define OPENSSL_SUPPRESS_DEPRECATED
 #include "base/hash.h"
 
-#include <openssl/evp.h>
+#include <openssl/sha.h>
 
+#include <assert.h>
 #include <endian.h>
 #include <string.h>
 
-enum { DIGEST_BYTES = 32, CHUNK = 256 };
+enum { CHUNK = 256 };
 
-bb_status bb_hash_open(bb_hash *hash) {
-    EVP_MD_CTX *const context = EVP_MD_CTX_new();
-    if (!context || EVP_DigestInit_ex(context, EVP_sha256(), NULL) != 1) {
-        EVP_MD_CTX_free(context);
-        return bb_fail(BB_ENOMEM, "no memory for a SHA-256 hash");
-    }
-    *hash = (bb_hash){.context = context};
-    return BB_OK;
+static_assert(sizeof(SHA256_CTX) <= sizeof(bb_hash), "room for OpenSSL's state");
+static_assert(BB_HASH_SAVED == 8 * 4 + 2 * 4 + 64 + 4, "a state's bytes");
+
+static SHA256_CTX *context_of(bb_hash *hash) {
+    return (SHA256_CTX *)(void *)hash->context;
+}
+
+void bb_hash_open(bb_hash *hash) {
+    SHA256_Init(context_of(hash));
 }
 
 void bb_hash_add(bb_hash *hash, const void *bytes, size_t size) {
-    if (EVP_DigestUpdate(hash->context, bytes, size) != 1) hash->failed = true;
+    SHA256_Update(context_of(hash), bytes, size);
 }
 
 /* `words` points to count items of 8 bytes. */
@@ -42,26 +47,62 @@ void bb_hash_add_integers(bb_hash *hash, const int64_t *number, size_t count) {
     add_words(hash, (const char *)number, count);
 }
 
-bb_status bb_hash_text(const bb_hash *hash, char text[BB_HASH_TEXT]) {
+void bb_hash_digest(const bb_hash *hash, uint8_t digest[BB_HASH_BYTES]) {
+    bb_hash copy = *hash;
+    SHA256_Final(digest, context_of(&copy));
+}
+
+void bb_hash_text(const bb_hash *hash, char text[BB_HASH_TEXT]) {
     static const char digit[] = "0123456789abcdef";
-    unsigned char digest[DIGEST_BYTES];
-    unsigned int length = 0;
-    EVP_MD_CTX *const copy = EVP_MD_CTX_new();
-    const int done = copy && !hash->failed &&
-                     EVP_MD_CTX_copy_ex(copy, hash->context) == 1 &&
-                     EVP_DigestFinal_ex(copy, digest, &length) == 1;
-    EVP_MD_CTX_free(copy);
-    if (!done || length != DIGEST_BYTES)
-        return bb_fail(BB_ENOMEM, "OpenSSL could not finish a SHA-256 hash");
-    for (size_t i = 0; i < DIGEST_BYTES; i++) {
+    uint8_t digest[BB_HASH_BYTES];
+    bb_hash_digest(hash, digest);
+    for (size_t i = 0; i < BB_HASH_BYTES; i++) {
         text[2 * i] = digit[digest[i] >> 4];
         text[2 * i + 1] = digit[digest[i] & 15];
     }
     text[BB_HASH_TEXT - 1] = '\0';
-    return BB_OK;
 }
 
-void bb_hash_close(bb_hash *hash) {
-    EVP_MD_CTX_free(hash->context);
-    *hash = (bb_hash){0};
+static uint8_t *put(uint8_t *at, uint32_t word) {
+    word = htole32(word);
+    memcpy(at, &word, sizeof word);
+    return at + sizeof word;
+}
+
+static const uint8_t *get(const uint8_t *at, uint32_t *word) {
+    memcpy(word, at, sizeof *word);
+    *word = le32toh(*word);
+    return at + sizeof *word;
+}
+
+void bb_hash_save(const bb_hash *hash, uint8_t saved[BB_HASH_SAVED]) {
+    SHA256_CTX context;
+    uint8_t *at = saved;
+    memcpy(&context, hash->context, sizeof context);
+    for (size_t k = 0; k < 8; k++) at = put(at, context.h[k]);
+    at = put(put(at, context.Nl), context.Nh);
+    memset(at, 0, 64); /* what is behind `num` bytes is left over */
+    memcpy(at, context.data, context.num);
+    put(at + 64, context.num);
+}
+
+bb_status bb_hash_restore(bb_hash *hash, const uint8_t saved[BB_HASH_SAVED]) {
+    SHA256_CTX context;
+    const uint8_t *at = saved;
+    uint32_t word;
+    SHA256_Init(&context);
+    for (size_t k = 0; k < 8; k++) {
+        at = get(at, &word);
+        context.h[k] = word;
+    }
+    at = get(at, &word);
+    context.Nl = word;
+    at = get(at, &word);
+    context.Nh = word;
+    get(at + 64, &word);
+    if (word >= 64) return bb_fail(BB_EDATA, "no state of a SHA-256 hash");
+    memcpy(context.data, at, 64);
+    context.num = word;
+    memcpy(hash->context, &context, sizeof context);
+    return BB_OK;
 }

@@ -26,14 +26,6 @@ static bb_status check_method(const bb_run *run, const bb_method *method) {
     return BB_OK;
 }
 
-static bb_status check_rows(const bb_run *run, const bb_method *method) {
-    for (size_t i = 0; i < run->pub.tasks && method->clustered; i++)
-        if (run->local[i].touched)
-            return bb_fail(BB_EUSAGE,
-                           "clusters are not for several outputs of sparse rows");
-    return BB_OK;
-}
-
 /* A cohort of fixed size is hidden only from those whose models do not tell about it. */
 static bb_status check_sampled(const bb_run *run, const bb_method *method) {
     if (run->pub.sampling == BB_SAMPLING_ALL || method->kind == BB_METHOD_ALONE)
@@ -223,9 +215,18 @@ bb_status bb_run_check(const bb_run *run) {
     bb_status status = bb_run_check_methods(run);
     if (!status && run->ledger) status = bb_run_check_price(run);
     if (!status) status = check_clusters(run);
-    for (size_t k = 0; !status && k < run->phases; k++)
-        status = check_rows(run, run->phase[k].method);
     return status ? status : check_cohort(&run->pub);
+}
+
+bb_status bb_run_check_tasks(const bb_run *run, size_t tasks) {
+    bool clustered = false;
+    for (size_t k = 0; k < run->phases; k++)
+        clustered = clustered || run->phase[k].method->clustered;
+    for (size_t i = 0; i < tasks && clustered; i++)
+        if (run->local[i].touched)
+            return bb_fail(BB_EUSAGE,
+                           "clusters are not for several outputs of sparse rows");
+    return BB_OK;
 }
 
 void bb_run_name(size_t phases, const bb_phase *phase, char name[BB_RUN_NAME]) {

@@ -6,12 +6,16 @@
 
 enum { VECTOR_BITS = 32, PRODUCT_BITS = 20, LEAST_BITS = 8 };
 
+bool bb_grid_is_clip(double clip) {
+    return clip >= 0x1p-500 && clip <= 0x1p500;
+}
+
 bool bb_form_is_product(bb_form form) {
     return form == BB_FORM_SQUARE || form == BB_FORM_OUTER;
 }
 
 bb_status bb_grid_choose(bb_door *door, size_t b, double mu) {
-    const bb_block *block = &door->layout.block[b];
+    const bb_block *block = &door->ask.layout.block[b];
     const double r = bb_form_sensitivity(block->form, door->pub->adjacency);
     int bits = bb_form_is_product(block->form) ? PRODUCT_BITS : VECTOR_BITS;
     for (; bits >= LEAST_BITS; bits--) {
@@ -25,7 +29,7 @@ bb_status bb_grid_choose(bb_door *door, size_t b, double mu) {
         if ((double)door->pub->tasks * unit + 40.0 * std >= 0x1p63) continue;
         if (std >= BB_NOISE_MOST_STD) continue;
         if (std * sqrt(0.5) < BB_NOISE_LEAST_STD) break;
-        door->bits[b] = bits;
+        door->ask.bits[b] = bits;
         door->std[b] = std;
         door->least_noise = fmin(door->least_noise, std / unit);
         return BB_OK;
@@ -33,11 +37,11 @@ bb_status bb_grid_choose(bb_door *door, size_t b, double mu) {
     return bb_fail(BB_EUSAGE,
                    "block \"%s\" of round %u: noise multiplier %g for %zu tasks "
                    "does not fit the 64-bit grid",
-                   block->name, door->round + 1, r / mu, door->pub->tasks);
+                   block->name, door->ask.round + 1, r / mu, door->pub->tasks);
 }
 
 bb_status bb_grid_choose_radial(bb_door *door, size_t b, double pure) {
-    const bb_block *block = &door->layout.block[b];
+    const bb_block *block = &door->ask.layout.block[b];
     const double n = (double)block->length, rows = (double)door->plan->lifted_rows;
     for (int bits = VECTOR_BITS; bits >= LEAST_BITS; bits--) {
         const double unit = ldexp(1.0, bits);
@@ -48,7 +52,7 @@ bb_status bb_grid_choose_radial(bb_door *door, size_t b, double pure) {
         if ((double)door->pub->tasks * (unit + reach) >= 0x1p63) continue;
         if (scale > BB_RADIAL_MOST_SCALE) continue;
         if (error > 0.02 * unit) break;
-        door->bits[b] = bits;
+        door->ask.bits[b] = bits;
         door->scale = scale;
         door->std[b] = scale * sqrt(n + 1.0);
         door->least_noise = fmin(door->least_noise, door->std[b] / unit);
@@ -57,5 +61,6 @@ bb_status bb_grid_choose_radial(bb_door *door, size_t b, double pure) {
     return bb_fail(BB_EUSAGE,
                    "block \"%s\" of round %u: epsilon %g for each of %g rows of %zu "
                    "tasks does not fit the 64-bit grid",
-                   block->name, door->round + 1, pure / rows, rows, door->pub->tasks);
+                   block->name, door->ask.round + 1, pure / rows, rows,
+                   door->pub->tasks);
 }

@@ -4,6 +4,9 @@
 
 #include "core/door.h"
 
+/* Whether contributions can be clipped to this norm, with steps of a grid in it that are
+ * neither 0 nor infinite: 2^-500 to 2^500. */
+bool bb_grid_is_clip(double clip);
 /* Blocks of products of a contribution's numbers. */
 bool bb_form_is_product(bb_form form);
 /* Picks the finest grid on which the sum and 40 standard deviations of noise fit in an

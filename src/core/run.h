@@ -93,8 +93,11 @@ BB_MUST_CHECK bb_status bb_run_check_price(const bb_run *run);
 /* What bb_run_train checks before anything else: all of that, and what needs the tasks:
  * clusters and the size of a cohort. */
 BB_MUST_CHECK bb_status bb_run_check(const bb_run *run);
+/* Whether its methods can work on these tasks: run->local, so many. BB_EUSAGE. */
+BB_MUST_CHECK bb_status bb_run_check_tasks(const bb_run *run, size_t tasks);
 
-/* Checks the run, reserves its plan, trains, and fills *result (only on success).
+/* Checks the run, reserves its plan, trains, and fills *result (only on success): a
+ * curator (curator.h) and one silo with all tasks (silo.h), in this process.
  * BB_EUSAGE: the method does not support the loss or mechanism; BB_EBUDGET: the ledger
  * refused, nothing was published; BB_EINTERRUPTED: observer->stop was set. */
 BB_MUST_CHECK bb_status bb_run_train(const bb_run *run, bb_result *result);

@@ -6,6 +6,30 @@
 
 enum { EXACT_PRODUCTS = 1 << 13 }; /* products of 20-bit integers exact in a double */
 
+static size_t open_length(bool grid, size_t length, size_t outer) {
+    return grid ? outer * outer : length;
+}
+
+void bb_sum_need(bb_arena *arena, bool grid, size_t length, size_t outer) {
+    if (grid) bb_arena_need(arena, length, sizeof(int64_t));
+    bb_arena_need(arena, open_length(grid, length, outer), sizeof(double));
+    bb_arena_need(arena, BB_SUM_ROWS * outer, sizeof(double));
+}
+
+void bb_sum_open(bb_sum *sum, bb_arena *arena, bool grid, size_t length, size_t outer) {
+    *sum = (bb_sum){.length = grid ? length : 0,
+                    .open_length = open_length(grid, length, outer)};
+    if (grid) sum->exact = bb_arena_take(arena, length, sizeof(int64_t));
+    sum->open = bb_arena_take(arena, sum->open_length, sizeof(double));
+    sum->rows = bb_arena_take(arena, BB_SUM_ROWS * outer, sizeof(double));
+}
+
+void bb_sum_clear(bb_sum *sum) {
+    if (sum->exact) memset(sum->exact, 0, sum->length * sizeof *sum->exact);
+    memset(sum->open, 0, sum->open_length * sizeof *sum->open);
+    sum->held = sum->products = 0;
+}
+
 static void move_products(bb_sum *sum, int64_t *exact, size_t d) {
     for (size_t k = 0; k < d * d; k++) exact[k] += (int64_t)sum->open[k];
     memset(sum->open, 0, d * d * sizeof *sum->open);

@@ -7,20 +7,30 @@
 #ifndef BB_CORE_SUM_H
 #define BB_CORE_SUM_H
 
+#include "base/memory.h"
+
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 enum { BB_SUM_ROWS = 64 }; /* contributions to an outer block multiplied at once */
 
-/* Where one worker (grid) or one chunk of tasks (off the grid) adds up. Memory is the
- * door's. */
+/* Where one worker (grid) or one chunk of tasks (off the grid) adds up. */
 typedef struct bb_sum {
     int64_t *exact;  /* grid; NULL off it */
     double *open;    /* off the grid; on the grid, room for products (d x d) */
     double *rows;    /* BB_SUM_ROWS x d: outer contributions not multiplied yet */
     size_t held;     /* how many of them */
     size_t products; /* rows in `open` that were not moved to `exact` yet */
+    size_t length, open_length; /* of `exact`, of `open` */
 } bb_sum;
+
+/* Adds to `arena` what bb_sum_open takes from it: a sum of `length` numbers with outer
+ * blocks of at most outer x outer. */
+void bb_sum_need(bb_arena *arena, bool grid, size_t length, size_t outer);
+void bb_sum_open(bb_sum *sum, bb_arena *arena, bool grid, size_t length, size_t outer);
+/* Zero again. */
+void bb_sum_clear(bb_sum *sum);
 
 /* Adds n numbers at `offset`. */
 void bb_sum_add(bb_sum *sum, size_t offset, size_t n, const double *v);

@@ -29,30 +29,30 @@ typedef struct counting {
     bb_loss loss;
     size_t outputs;
     const bb_dataset *rows;
-    bb_tally *tally;
+    bb_hits *hits;
 } counting;
 
 static void count(void *self, const bb_outputs *block) {
     const counting *c = self;
     for (size_t j = 0; j < block->rows; j++)
-        bb_tally_add(&c->tally[block->task], c->loss, c->outputs, c->rows,
-                     block->row + j, block->z + j * c->outputs);
+        bb_hits_add(&c->hits[block->task], c->loss, c->outputs, c->rows, block->row + j,
+                    block->z + j * c->outputs);
 }
 
-static void take_tallies(const bb_tally *tally, bb_assessed *a) {
+static void take_tallies(const bb_hits *hits, bb_assessed *a) {
     for (size_t i = 0; i < a->tasks; i++)
-        a->figure[i] = a->score[i] = bb_tally_figure(a->loss, &tally[i]);
-    a->metrics = bb_tally_metrics(a->loss, a->tasks, tally);
+        a->figure[i] = a->score[i] = bb_hits_figure(a->loss, &hits[i]);
+    a->metrics = bb_hits_metrics(a->loss, a->tasks, hits);
 }
 
 static bb_status assess_outputs(const bb_models *models, const bb_dataset *rows,
                                 const bb_engine *engine, bb_assessed *a) {
     counting c = {a->loss, models->outputs, rows, NULL};
     bb_status status =
-        bb_allocate(&c.tally, rows->tasks, sizeof *c.tally, "the tasks' figures");
+        bb_allocate(&c.hits, rows->tasks, sizeof *c.hits, "the tasks' figures");
     if (!status) status = bb_models_outputs(models, rows, engine, count, &c);
-    if (!status) take_tallies(c.tally, a);
-    free(c.tally);
+    if (!status) take_tallies(c.hits, a);
+    free(c.hits);
     return status;
 }
 
@@ -91,7 +91,7 @@ bb_status bb_assess_predictions(bb_loss loss, const bb_dataset *rows,
     return status;
 }
 
-bb_status bb_assess_tallies(bb_loss loss, size_t tasks, const bb_tally *tally,
+bb_status bb_assess_tallies(bb_loss loss, size_t tasks, const bb_hits *hits,
                             bb_assessed *out) {
     bb_assessed a;
     const bb_status status = open_assessed(&a, loss, tasks);
@@ -99,7 +99,7 @@ bb_status bb_assess_tallies(bb_loss loss, size_t tasks, const bb_tally *tally,
         bb_assessed_close(&a);
         return status;
     }
-    take_tallies(tally, &a);
+    take_tallies(hits, &a);
     *out = a;
     return BB_OK;
 }

@@ -26,7 +26,7 @@ BB_MUST_CHECK bb_status bb_assess_predictions(bb_loss loss, const bb_dataset *ro
                                               bb_assessed *out);
 /* The same of rows that are counted already; softmax and multilabel. */
 BB_MUST_CHECK bb_status bb_assess_tallies(bb_loss loss, size_t tasks,
-                                          const bb_tally *tally, bb_assessed *out);
+                                          const bb_hits *hits, bb_assessed *out);
 /* Takes a zeroed one, too. */
 void bb_assessed_close(bb_assessed *assessed);
 

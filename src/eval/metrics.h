@@ -72,22 +72,22 @@ BB_MUST_CHECK bb_status bb_metrics_scores(const bb_scored *scored, double *score
 /* -- several outputs: softmax and multilabel -- */
 
 /* What one task's rows add up to. */
-typedef struct bb_tally {
+typedef struct bb_hits {
     size_t rows;
     size_t right;  /* softmax: rows of the right class; multilabel: labels predicted */
     size_t wrong;  /* multilabel: predicted, and not there */
     size_t missed; /* multilabel: there, and not predicted */
     size_t early;  /* multilabel: labels among the 5 largest outputs of their row */
     double loss;   /* sum over the rows */
-} bb_tally;
+} bb_hits;
 
 /* Adds a row with the outputs z. Softmax: data->y[row] is a class, < outputs;
  * multilabel: the row's labels are < outputs. */
-void bb_tally_add(bb_tally *tally, bb_loss loss, size_t outputs, const bb_dataset *data,
-                  size_t row, const double *z);
-bb_metrics bb_tally_metrics(bb_loss loss, size_t tasks, const bb_tally *tally);
+void bb_hits_add(bb_hits *hits, bb_loss loss, size_t outputs, const bb_dataset *data,
+                 size_t row, const double *z);
+bb_metrics bb_hits_metrics(bb_loss loss, size_t tasks, const bb_hits *hits);
 /* A task's accuracy or F1, NAN without one: both its figure and its score. */
-double bb_tally_figure(bb_loss loss, const bb_tally *tally);
+double bb_hits_figure(bb_loss loss, const bb_hits *hits);
 
 /* -- over tasks -- */
 
@@ -132,7 +132,7 @@ typedef struct bb_majority {
     bb_metrics pooled, own;
 } bb_majority;
 
-/* Counts in `train`, scores on `test`: the same tasks, targets as in bb_tally_add, or
+/* Counts in `train`, scores on `test`: the same tasks, targets as in bb_hits_add, or
  * -1 and +1 with the logistic loss. Every metric that needs outputs is NAN. BB_ENOMEM
  * only. */
 BB_MUST_CHECK bb_status bb_metrics_majority(bb_loss loss, size_t outputs,

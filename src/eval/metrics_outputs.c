@@ -46,7 +46,7 @@ static size_t labels_of(const bb_dataset *data, bb_loss loss, size_t row,
 
 /* -- outputs -- */
 
-static void add_labels(bb_tally *t, size_t outputs, size_t count, const uint32_t *label,
+static void add_labels(bb_hits *t, size_t outputs, size_t count, const uint32_t *label,
                        const double *z) {
     uint32_t top[BB_TOP_LABELS];
     const size_t tops = find_top(outputs, z, BB_TOP_LABELS, top);
@@ -65,8 +65,8 @@ static void add_labels(bb_tally *t, size_t outputs, size_t count, const uint32_t
     t->missed += count - right;
 }
 
-void bb_tally_add(bb_tally *t, bb_loss loss, size_t outputs, const bb_dataset *data,
-                  size_t row, const double *z) {
+void bb_hits_add(bb_hits *t, bb_loss loss, size_t outputs, const bb_dataset *data,
+                 size_t row, const double *z) {
     uint32_t single;
     const uint32_t *label;
     const size_t count = labels_of(data, loss, row, &single, &label);
@@ -83,17 +83,17 @@ void bb_tally_add(bb_tally *t, bb_loss loss, size_t outputs, const bb_dataset *d
     t->right += best == single;
 }
 
-double bb_tally_figure(bb_loss loss, const bb_tally *t) {
+double bb_hits_figure(bb_loss loss, const bb_hits *t) {
     if (loss != BB_LOSS_MULTILABEL) return share(t->right, t->rows);
     return share(2 * t->right, 2 * t->right + t->wrong + t->missed);
 }
 
-bb_metrics bb_tally_metrics(bb_loss loss, size_t tasks, const bb_tally *tally) {
+bb_metrics bb_hits_metrics(bb_loss loss, size_t tasks, const bb_hits *hits) {
     bb_metrics m = bb_no_metrics();
-    bb_tally all = {0};
+    bb_hits all = {0};
     bb_careful losses = {0};
     for (size_t i = 0; i < tasks; i++) {
-        const bb_tally *t = &tally[i];
+        const bb_hits *t = &hits[i];
         *(t->rows ? &m.tasks : &m.without_rows) += 1;
         all.rows += t->rows;
         all.right += t->right;
@@ -106,13 +106,13 @@ bb_metrics bb_tally_metrics(bb_loss loss, size_t tasks, const bb_tally *tally) {
     if (!m.rows) return m;
     m.log_loss = bb_careful_total(&losses) / (double)m.rows;
     if (loss != BB_LOSS_MULTILABEL) {
-        m.accuracy = bb_tally_figure(loss, &all);
+        m.accuracy = bb_hits_figure(loss, &all);
         return m;
     }
     m.precision = share(all.right, all.right + all.wrong);
     m.recall = share(all.right, all.right + all.missed);
     m.recall_at_5 = share(all.early, all.right + all.missed);
-    m.f1 = bb_tally_figure(loss, &all);
+    m.f1 = bb_hits_figure(loss, &all);
     return m;
 }
 
@@ -145,7 +145,7 @@ static answer commonest(bb_loss loss, size_t classes, const double *count) {
 
 /* Scores the answer on task i's rows; there is no loss without outputs. */
 static void score(const bb_dataset *test, bb_loss loss, size_t i, const answer *a,
-                  bb_tally *t) {
+                  bb_hits *t) {
     t->rows = test->first[i + 1] - test->first[i];
     t->loss = NAN;
     for (size_t j = test->first[i]; j < test->first[i + 1]; j++) {
@@ -166,12 +166,12 @@ bb_status bb_metrics_majority(bb_loss loss, size_t outputs, const bb_dataset *tr
                               const bb_dataset *test, bb_majority *out) {
     const size_t classes = loss == BB_LOSS_LOGISTIC ? 2 : outputs, tasks = test->tasks;
     double *count = NULL;
-    bb_tally *tally = NULL;
+    bb_hits *hits = NULL;
     *out = (bb_majority){false, bb_no_metrics(), bb_no_metrics()};
     if (loss == BB_LOSS_SQUARED) return BB_OK;
     bb_status status = bb_allocate(&count, classes, sizeof *count, "the classes");
     if (!status)
-        status = bb_allocate(&tally, 2 * tasks, sizeof *tally, "the tasks' figures");
+        status = bb_allocate(&hits, 2 * tasks, sizeof *hits, "the tasks' figures");
     if (status) goto done;
     count_rows(train, loss, 0, train->rows, count);
     const answer pooled = commonest(loss, classes, count);
@@ -179,14 +179,14 @@ bb_status bb_metrics_majority(bb_loss loss, size_t outputs, const bb_dataset *tr
         memset(count, 0, classes * sizeof *count);
         count_rows(train, loss, train->first[i], train->first[i + 1], count);
         const answer own = commonest(loss, classes, count);
-        score(test, loss, i, &pooled, &tally[i]);
-        score(test, loss, i, own.labels ? &own : &pooled, &tally[tasks + i]);
+        score(test, loss, i, &pooled, &hits[i]);
+        score(test, loss, i, own.labels ? &own : &pooled, &hits[tasks + i]);
     }
     out->there = true;
-    out->pooled = bb_tally_metrics(loss, tasks, tally);
-    out->own = bb_tally_metrics(loss, tasks, tally + tasks);
+    out->pooled = bb_hits_metrics(loss, tasks, hits);
+    out->own = bb_hits_metrics(loss, tasks, hits + tasks);
 done:
     free(count);
-    free(tally);
+    free(hits);
     return status;
 }

@@ -250,9 +250,9 @@ static bb_status hash_kind(bb_hash *hash, const bb_models *m) {
 }
 
 bb_status bb_models_hash(const bb_models *m, char hex[BB_HASH_TEXT]) {
-    bb_hash hash = {0};
-    bb_status status = bb_hash_open(&hash);
-    if (status) return status;
+    bb_hash hash;
+    bb_status status = BB_OK;
+    bb_hash_open(&hash);
     if (!m->intercept) status = hash_kind(&hash, m);
     if (m->weight)
         bb_hash_add_doubles(&hash, m->weight, m->tasks * m->features * m->outputs);
@@ -262,8 +262,7 @@ bb_status bb_models_hash(const bb_models *m, char hex[BB_HASH_TEXT]) {
         bb_hash_add_doubles(&hash, m->shared, m->groups * m->features * m->outputs);
         hash_own(&hash, m);
     }
-    if (!status) status = bb_hash_text(&hash, hex);
-    bb_hash_close(&hash);
+    if (!status) bb_hash_text(&hash, hex);
     return status;
 }
 

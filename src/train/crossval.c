@@ -195,7 +195,7 @@ static bool is_solved(const bb_crossval *c) {
 
 static bb_status add_ridge(const bb_crossval *c, const bb_dataset *kept,
                            const bb_dataset *out, bb_ridge_columns columns,
-                           size_t penalties, const double *penalty, bb_tally *tally) {
+                           size_t penalties, const double *penalty, bb_hits *hits) {
     prepared p = {0};
     fits f = {.from = &p,
               .out = out,
@@ -207,7 +207,7 @@ static bb_status add_ridge(const bb_crossval *c, const bb_dataset *kept,
     if (!status) status = bb_allocate(&f.error, all, sizeof *f.error, "the baselines");
     if (!status) status = fit_all(&f, c->engine);
     for (size_t k = 0; !status && k < all; k++)
-        tally[k % penalties].loss += f.error[k]; /* always in one order */
+        hits[k % penalties].loss += f.error[k]; /* always in one order */
     free(f.error);
     close_prepared(&p);
     return status;
@@ -215,7 +215,7 @@ static bb_status add_ridge(const bb_crossval *c, const bb_dataset *kept,
 
 static bb_status add_outputs(const bb_crossval *c, const bb_dataset *kept,
                              const bb_dataset *out, bb_ridge_columns columns,
-                             size_t penalties, const double *penalty, bb_tally *tally) {
+                             size_t penalties, const double *penalty, bb_hits *hits) {
     const bb_trial trial = {.kept = kept,
                             .out = out,
                             .what = &c->what,
@@ -225,19 +225,19 @@ static bb_status add_outputs(const bb_crossval *c, const bb_dataset *kept,
                             .stages = 1,
                             .engine = c->engine,
                             .stop = c->stop};
-    return bb_trial_count(&trial, tally);
+    return bb_trial_count(&trial, hits);
 }
 
 static bb_status add_fold(const bb_crossval *c, unsigned number,
                           bb_ridge_columns columns, size_t penalties,
-                          const double *penalty, bb_tally *tally) {
+                          const double *penalty, bb_hits *hits) {
     bb_dataset kept = {0}, out = {0};
     bb_status status = select_fold(c->rows, c->fold, number, false, &kept);
     if (!status) status = select_fold(c->rows, c->fold, number, true, &out);
     if (!status)
         status = is_solved(c)
-                     ? add_ridge(c, &kept, &out, columns, penalties, penalty, tally)
-                     : add_outputs(c, &kept, &out, columns, penalties, penalty, tally);
+                     ? add_ridge(c, &kept, &out, columns, penalties, penalty, hits)
+                     : add_outputs(c, &kept, &out, columns, penalties, penalty, hits);
     bb_dataset_free(&kept);
     bb_dataset_free(&out);
     return status;
@@ -254,11 +254,11 @@ static unsigned folds_for(const bb_crossval *c) {
     return much ? 1 : BB_CROSSVAL_FOLDS;
 }
 
-static bb_held_out held_out_of(const bb_crossval *c, const bb_tally *tally) {
+static bb_held_out held_out_of(const bb_crossval *c, const bb_hits *hits) {
     const bb_loss loss = c->what.loss;
-    return (bb_held_out){bb_loss_is_single(loss) ? tally->loss
-                                                 : 1.0 - bb_tally_figure(loss, tally),
-                         tally->loss};
+    return (bb_held_out){bb_loss_is_single(loss) ? hits->loss
+                                                 : 1.0 - bb_hits_figure(loss, hits),
+                         hits->loss};
 }
 
 static bool is_better(bb_held_out a, bb_held_out b) {
@@ -271,13 +271,13 @@ bb_status bb_crossval_errors(const bb_crossval *c, bb_ridge_columns columns,
                              size_t penalties, const double *penalty,
                              bb_held_out *held_out) {
     const unsigned folds = folds_for(c);
-    bb_tally *tally = NULL;
-    bb_status status = bb_allocate(&tally, penalties, sizeof *tally, "the baselines");
+    bb_hits *hits = NULL;
+    bb_status status = bb_allocate(&hits, penalties, sizeof *hits, "the baselines");
     for (unsigned number = 0; number < folds && !status; number++)
-        status = add_fold(c, number, columns, penalties, penalty, tally);
+        status = add_fold(c, number, columns, penalties, penalty, hits);
     for (size_t k = 0; k < penalties && !status; k++)
-        held_out[k] = held_out_of(c, &tally[k]);
-    free(tally);
+        held_out[k] = held_out_of(c, &hits[k]);
+    free(hits);
     return status;
 }
 
@@ -337,7 +337,7 @@ bb_status bb_crossval_network(const bb_crossval *c, bb_recipe *best) {
     static const double rate[] = {0.03, 0.1};
     static const uint64_t epochs[] = {5, 10, 20, 40};
     enum { RATES = 2, STAGES = 4 };
-    bb_tally tally[RATES * STAGES] = {0};
+    bb_hits hits[RATES * STAGES] = {0};
     bb_dataset kept = {0}, out = {0};
     const bb_trial trial = {.kept = &kept,
                             .out = &out,
@@ -351,10 +351,10 @@ bb_status bb_crossval_network(const bb_crossval *c, bb_recipe *best) {
                             .stop = c->stop};
     bb_status status = select_fold(c->rows, c->fold, 0, false, &kept);
     if (!status) status = select_fold(c->rows, c->fold, 0, true, &out);
-    if (!status) status = bb_trial_count(&trial, tally);
+    if (!status) status = bb_trial_count(&trial, hits);
     *best = (bb_recipe){rate[0], epochs[0], worst, false};
     for (size_t k = 0; k < RATES * STAGES && !status; k++) {
-        const bb_held_out found = held_out_of(c, &tally[k]);
+        const bb_held_out found = held_out_of(c, &hits[k]);
         if (is_better(found, best->held_out))
             *best = (bb_recipe){rate[k / STAGES], epochs[k % STAGES], found,
                                 k % STAGES == STAGES - 1};

@@ -22,9 +22,9 @@ typedef struct trial {
     double *work;      /* workers x work_length */
     bb_random *random; /* workers; networks only */
     size_t random_open;
-    bb_tally *found;        /* tasks x count x stages; or, with `test`: */
+    bb_hits *found;         /* tasks x count x stages; or, with `test`: */
     const bb_dataset *test; /* whose tasks rows are counted for */
-    bb_tally *tally;        /* test->tasks */
+    bb_hits *hits;          /* test->tasks */
     double *prediction;     /* test->rows; losses of one output */
 } trial;
 
@@ -115,7 +115,7 @@ static void close_trial(trial *t) {
     free(t->random);
     free(t->work);
     free(t->found);
-    free(t->tally);
+    free(t->hits);
     free(t->prediction);
 }
 
@@ -140,14 +140,14 @@ static const double *carry(const bb_local *from, const bb_local *to, const doubl
 }
 
 /* Counts a row for its task. */
-static void count(trial *t, bb_tally *tally, size_t row, const double *z) {
+static void count(trial *t, bb_hits *hits, size_t row, const double *z) {
     const bb_learnt *what = t->asked->what;
     if (!bb_loss_is_single(what->loss)) {
-        bb_tally_add(tally, what->loss, what->outputs, &t->out, row, z);
+        bb_hits_add(hits, what->loss, what->outputs, &t->out, row, z);
         return;
     }
     if (t->prediction) t->prediction[row] = *z;
-    tally->loss += bb_row_loss(what->loss, t->out.y[row], *z);
+    hits->loss += bb_row_loss(what->loss, t->out.y[row], *z);
 }
 
 /* Counts task i's held-out rows, for the item or, in a test, for whose they are. */
@@ -163,7 +163,7 @@ static void judge(trial *t, size_t i, size_t item, const double *w, double *room
         for (size_t r = 0; r < rows; r++) {
             const size_t row = t->out.first[i] + j + r;
             while (t->test && row >= t->test->first[task + 1]) task++;
-            count(t, t->test ? &t->tally[task] : &t->found[item], row, z + r * outputs);
+            count(t, t->test ? &t->hits[task] : &t->found[item], row, z + r * outputs);
         }
     }
 }
@@ -215,7 +215,7 @@ static bb_status try_all(trial *t) {
     return status;
 }
 
-static void add_tally(bb_tally *sum, const bb_tally *one) {
+static void add_tally(bb_hits *sum, const bb_hits *one) {
     sum->rows += one->rows;
     sum->right += one->right;
     sum->wrong += one->wrong;
@@ -224,7 +224,7 @@ static void add_tally(bb_tally *sum, const bb_tally *one) {
     sum->loss += one->loss;
 }
 
-bb_status bb_trial_count(const bb_trial *asked, bb_tally *tally) {
+bb_status bb_trial_count(const bb_trial *asked, bb_hits *hits) {
     const size_t tried = asked->count * asked->stages;
     trial t;
     bb_status status = open_trial(&t, asked);
@@ -233,7 +233,7 @@ bb_status bb_trial_count(const bb_trial *asked, bb_tally *tally) {
                              "the baselines");
     if (!status) status = try_all(&t);
     for (size_t k = 0; !status && k < asked->kept->tasks * tried; k++)
-        add_tally(&tally[k % tried], &t.found[k]); /* always in one order */
+        add_tally(&hits[k % tried], &t.found[k]); /* always in one order */
     close_trial(&t);
     return status;
 }
@@ -246,14 +246,14 @@ bb_status bb_trial_assess(const bb_trial *asked, const bb_dataset *test,
     bb_status status = open_trial(&t, asked);
     t.test = test;
     if (!status)
-        status = bb_allocate(&t.tally, test->tasks, sizeof *t.tally, "the baselines");
+        status = bb_allocate(&t.hits, test->tasks, sizeof *t.hits, "the baselines");
     if (!status && numbers)
         status = bb_allocate(&t.prediction, test->rows, sizeof *t.prediction,
                              "the baselines");
     if (!status) status = try_all(&t);
     if (!status)
         status = numbers ? bb_assess_predictions(loss, test, t.prediction, assessed)
-                         : bb_assess_tallies(loss, test->tasks, t.tally, assessed);
+                         : bb_assess_tallies(loss, test->tasks, t.hits, assessed);
     close_trial(&t);
     return status;
 }

@@ -22,10 +22,10 @@ typedef struct bb_trial {
     const volatile sig_atomic_t *stop; /* may be NULL: BB_EINTERRUPTED once it is set */
 } bb_trial;
 
-/* tally[k * stages + s] += what the rows of all tasks add up to with value[k] after
+/* hits[k * stages + s] += what the rows of all tasks add up to with value[k] after
  * epochs[s]; of losses of one output `loss` only (squared errors, log loss). The same for
  * any number of workers. */
-BB_MUST_CHECK bb_status bb_trial_count(const bb_trial *trial, bb_tally *tally);
+BB_MUST_CHECK bb_status bb_trial_count(const bb_trial *trial, bb_hits *hits);
 /* The metrics of one value after its last stage on the rows `out`, which are those of
  * `test` in its order, whose tasks are counted. */
 BB_MUST_CHECK bb_status bb_trial_assess(const bb_trial *trial, const bb_dataset *test,

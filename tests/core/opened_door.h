@@ -1,4 +1,5 @@
-/* opened_door.h - a door (core/door.h) opened by hand, for its tests. */
+/* opened_door.h - a door (core/door.h) and a tally for it, opened by hand, for their
+ * tests. */
 #ifndef BB_TESTS_OPENED_DOOR_H
 #define BB_TESTS_OPENED_DOOR_H
 
@@ -13,6 +14,7 @@ typedef struct door {
     bb_plan plan;
     bb_arena arena;
     bb_door door;
+    bb_tally tally;
 } door;
 
 /* Every round has budget mu for noise and pure for a selection. */
@@ -37,9 +39,32 @@ static inline void door_prepare(door *d, const bb_mechanism *mechanism, size_t t
 }
 
 static inline void door_open(door *d) {
+    const bb_mechanism *mechanism = d->run.mechanism;
+    const size_t tasks = d->run.pub.tasks;
+    const size_t sums = mechanism->grid ? d->engine.workers
+                                        : bb_tally_chunks(tasks, d->plan.sum_length);
     bb_door_need(&d->run, &d->plan, &d->arena);
+    bb_tally_need(&d->arena, mechanism, &d->plan, sums);
     assert_ok(bb_arena_open(&d->arena, "a test's door"));
     assert_ok(bb_door_open(&d->door, &d->run, &d->plan, &d->arena));
+    bb_tally_open(&d->tally, &d->arena, mechanism, &d->plan, tasks, sums);
+    assert_ok(bb_door_charge(&d->door, &d->run));
+}
+
+/* Opens a round. */
+static inline bb_status door_ask(door *d, const bb_layout *layout) {
+    const bb_status status = bb_door_ask(&d->door, layout);
+    if (!status) bb_tally_begin(&d->tally, &d->door.ask);
+    return status;
+}
+
+/* Ends it, and publishes. */
+static inline bb_status door_publish(door *d, bb_release *release) {
+    if (d->door.asked) {
+        bb_tally_end(&d->tally);
+        bb_door_add(&d->door, &d->tally);
+    }
+    return bb_door_publish(&d->door, release);
 }
 
 static inline void door_close(door *d) {
@@ -59,7 +84,7 @@ static inline void door_add(door *d, size_t sum, size_t task, size_t n,
     double *copy = calloc(n + 1, sizeof *copy);
     assert_non_null(copy);
     memcpy(copy, v, n * sizeof *copy);
-    bb_door_add(&d->door, sum, task, NULL, (double *const[BB_MOST_BLOCKS]){copy});
+    bb_tally_add(&d->tally, sum, task, NULL, (double *const[BB_MOST_BLOCKS]){copy});
     free(copy);
 }
 

@@ -13,8 +13,8 @@ static void refuses(const bb_layout *layout, const bb_mechanism *mechanism,
     door d;
     door_prepare(&d, mechanism, tasks, 1, layout, mu, pure);
     door_open(&d);
-    assert_fails(bb_door_ask(&d.door, layout), code, words);
-    assert_fails(bb_door_publish(&d.door, &release), BB_EBUDGET, "published");
+    assert_fails(door_ask(&d, layout), code, words);
+    assert_fails(door_publish(&d, &release), BB_EBUDGET, "published");
     door_close(&d);
 }
 
@@ -69,14 +69,14 @@ static void test_rounds_run_out(void **state) {
     door d;
     door_prepare(&d, &bb_mechanism_gaussian, 10, 2, &layout, 0.5, 0.0);
     door_open(&d);
-    assert_fails(bb_door_publish(&d.door, &release), BB_EBUDGET, "published");
+    assert_fails(door_publish(&d, &release), BB_EBUDGET, "published");
     for (int t = 0; t < 2; t++) {
-        assert_ok(bb_door_ask(&d.door, &layout));
-        assert_ok(bb_door_publish(&d.door, &release));
+        assert_ok(door_ask(&d, &layout));
+        assert_ok(door_publish(&d, &release));
         /* the same sum with fresh noise would be a second release */
-        assert_fails(bb_door_publish(&d.door, &release), BB_EBUDGET, "published");
+        assert_fails(door_publish(&d, &release), BB_EBUDGET, "published");
     }
-    assert_fails(bb_door_ask(&d.door, &layout), BB_EBUDGET, "the plan has 2");
+    assert_fails(door_ask(&d, &layout), BB_EBUDGET, "the plan has 2");
     door_close(&d);
 }
 
@@ -92,8 +92,8 @@ static void test_layout_beyond_plan(void **state) {
     door_prepare(&d, &bb_mechanism_gaussian, 10, 5, &planned, 0.5, 0.0);
     door_open(&d);
     for (size_t k = 0; k < sizeof larger / sizeof *larger; k++)
-        assert_fails(bb_door_ask(&d.door, &larger[k]), BB_EBUDGET, "does not cover");
-    assert_ok(bb_door_ask(&d.door, &planned));
+        assert_fails(door_ask(&d, &larger[k]), BB_EBUDGET, "does not cover");
+    assert_ok(door_ask(&d, &planned));
     door_close(&d);
 }
 
@@ -116,10 +116,10 @@ static void test_grid_fits(void **state) {
                 door_prepare(&d, &bb_mechanism_gaussian, (size_t)tasks, 1, &layout, mu,
                              0.0);
                 door_open(&d);
-                if (bb_door_ask(&d.door, &layout)) {
+                if (door_ask(&d, &layout)) {
                     refused++;
                 } else {
-                    const double unit = ldexp(1.0, scale * d.door.bits[0]);
+                    const double unit = ldexp(1.0, scale * d.door.ask.bits[0]);
                     fitted++;
                     assert_true(floor(tasks) * unit + 40.0 * d.door.std[0] < 0x1p63);
                     assert_true(d.door.std[0] * sqrt(0.5) >= 0x1p20);
@@ -139,8 +139,8 @@ static void test_grid_by_number_of_tasks(void **state) {
         door d;
         door_prepare(&d, &bb_mechanism_gaussian, tasks[k], 1, &layout, 0.5, 0.0);
         door_open(&d);
-        assert_ok(bb_door_ask(&d.door, &layout));
-        assert_int_equal(d.door.bits[0], bits[k]);
+        assert_ok(door_ask(&d, &layout));
+        assert_int_equal(d.door.ask.bits[0], bits[k]);
         door_close(&d);
     }
     refuses(&layout, &bb_mechanism_gaussian, 10, 1e8, 0.0, BB_EUSAGE, "does not fit");
@@ -158,9 +158,9 @@ static size_t winner_of(const bb_mechanism *mechanism, double pure, uint64_t see
     door_prepare(&d, mechanism, tasks, 1, &layout, 0.0, pure);
     d.run.seed = seed;
     door_open(&d);
-    assert_ok(bb_door_ask(&d.door, &layout));
+    assert_ok(door_ask(&d, &layout));
     for (size_t i = 0; i < tasks; i++) door_add(&d, 0, i, 3, score);
-    assert_ok(bb_door_publish(&d.door, &release));
+    assert_ok(door_publish(&d, &release));
     for (size_t k = 0; k < 3; k++)
         assert_true(release.value[0][k] == (k == release.winner[0] ? 1.0 : 0.0));
     door_close(&d);
@@ -214,7 +214,7 @@ static void spent(bb_ledger *ledger, double epsilon, double delta) {
     assert_close(d, delta, 1e-15);
 }
 
-/* Opening reserves the whole plan, before any release; a refusal changes nothing. */
+/* The whole plan is reserved before any round; a refusal changes nothing. */
 static void test_ledger(void **state) {
     (void)state;
     const bb_layout layout = door_layout(BB_FORM_VECTOR, 2, 1.0);
@@ -232,12 +232,14 @@ static void test_ledger(void **state) {
     d.run.ledger = ledger;
     bb_door_need(&d.run, &d.plan, &d.arena);
     assert_ok(bb_arena_open(&d.arena, "a test's door"));
-    assert_int_equal(bb_door_open(&d.door, &d.run, &d.plan, &d.arena), BB_EBUDGET);
+    assert_ok(bb_door_open(&d.door, &d.run, &d.plan, &d.arena));
+    assert_fails(bb_door_ask(&d.door, &layout), BB_EBUDGET, "not charged");
+    assert_int_equal(bb_door_charge(&d.door, &d.run), BB_EBUDGET);
+    assert_fails(bb_door_ask(&d.door, &layout), BB_EBUDGET, "not charged");
     spent(ledger, 2.0, 2e-5);
     /* what has no price cannot be charged */
-    d.arena.used = 0;
     d.run.mechanism = &bb_mechanism_wishart_published;
-    assert_fails(bb_door_open(&d.door, &d.run, &d.plan, &d.arena), BB_EUSAGE, "price");
+    assert_fails(bb_door_charge(&d.door, &d.run), BB_EUSAGE, "price");
     spent(ledger, 2.0, 2e-5);
     door_close(&d);
     bb_ledger_close(ledger);

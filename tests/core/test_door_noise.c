@@ -25,8 +25,8 @@ static void check_multiplier(bb_form form, bb_adjacency adjacency, double mu,
     door_prepare(&d, &bb_mechanism_gaussian, 50, 1, &layout, mu, 0.0);
     d.run.pub.adjacency = adjacency;
     door_open(&d);
-    assert_ok(bb_door_ask(&d.door, &layout));
-    assert_ok(bb_door_publish(&d.door, &release));
+    assert_ok(door_ask(&d, &layout));
+    assert_ok(door_publish(&d, &release));
     assert_relative(d.door.least_noise, z, 1e-8);
     assert_true(d.door.least_noise >= z); /* never less than paid for */
     assert_relative(release.noise[0], z * unit, 1e-8);
@@ -56,8 +56,8 @@ static void test_least_of_rounds(void **state) {
     d.plan.mu[1] = 0.7;
     door_open(&d);
     for (int t = 0; t < 3; t++) {
-        assert_ok(bb_door_ask(&d.door, &layout));
-        assert_ok(bb_door_publish(&d.door, &release));
+        assert_ok(door_ask(&d, &layout));
+        assert_ok(door_publish(&d, &release));
     }
     assert_relative(d.door.least_noise, 2.0 / (0.7 * sqrt(0.8)), 1e-9);
     door_close(&d);
@@ -74,8 +74,8 @@ static void check_flat(bb_form form) {
     door d;
     door_prepare(&d, &bb_mechanism_gaussian, 2, 1, &layout, 0.4, 0.0);
     door_open(&d);
-    assert_ok(bb_door_ask(&d.door, &layout));
-    assert_ok(bb_door_publish(&d.door, &release));
+    assert_ok(door_ask(&d, &layout));
+    assert_ok(door_publish(&d, &release));
     for (size_t k = 0; k < N; k++) {
         const double v = release.value[0][k] / release.noise[0];
         mean += v / N;
@@ -108,8 +108,8 @@ static void check_symmetric(bb_form form) {
     for (int t = 0; t < R; t++) {
         double v[B];
         size_t at = 0;
-        assert_ok(bb_door_ask(&d.door, &layout));
-        assert_ok(bb_door_publish(&d.door, &release));
+        assert_ok(door_ask(&d, &layout));
+        assert_ok(door_publish(&d, &release));
         const double *S = release.value[0];
         for (size_t i = 0; i < D; i++)
             for (size_t j = 0; j <= i; j++) {
@@ -137,8 +137,8 @@ static void test_symmetric_noise(void **state) {
 
 static double first_value(door *d, const bb_layout *layout, size_t block) {
     bb_release release;
-    assert_ok(bb_door_ask(&d->door, layout));
-    assert_ok(bb_door_publish(&d->door, &release));
+    assert_ok(door_ask(d, layout));
+    assert_ok(door_publish(d, &release));
     return release.value[block][0];
 }
 
@@ -186,8 +186,8 @@ static void check_wishart(bb_form form) {
     door_prepare(&d, &bb_mechanism_wishart_published, 2, R, &layout, 0.0, epsilon);
     door_open(&d);
     for (int t = 0; t < R; t++) {
-        assert_ok(bb_door_ask(&d.door, &layout));
-        assert_ok(bb_door_publish(&d.door, &release));
+        assert_ok(door_ask(&d, &layout));
+        assert_ok(door_publish(&d, &release));
         assert_true(release.psd_noise);
         assert_relative(release.noise[0], s * sqrt(2.0 * (D + 1)), 1e-12);
         const double *S = release.value[0], x = S[0] / s - (D + 1);
@@ -225,8 +225,8 @@ static void test_psd_rounding(void **state) {
     door d;
     door_prepare(&d, &bb_mechanism_gaussian, 50, 1, &layout, mu, 0.0);
     door_open(&d);
-    assert_ok(bb_door_ask(&d.door, &layout));
-    const double unit = ldexp(1.0, d.door.bits[0]);
+    assert_ok(door_ask(&d, &layout));
+    const double unit = ldexp(1.0, d.door.ask.bits[0]);
     assert_true(2.0 * LENGTH > 1e-6 * unit); /* the grid is coarse enough to tell */
     assert_true(d.door.std[0] * mu >= (sqrt(2.0) * unit + 2.0 * LENGTH) * (1 - 1e-12));
     door_close(&d);
@@ -243,8 +243,8 @@ static void test_radial_errors(void **state) {
     door_prepare(&d, &bb_mechanism_gaussian, 50, 1, &layout, 0.0, pure);
     d.plan.lifted_rows = ROWS;
     door_open(&d);
-    assert_ok(bb_door_ask(&d.door, &layout));
-    const double unit = ldexp(1.0, d.door.bits[0]);
+    assert_ok(door_ask(&d, &layout));
+    const double unit = ldexp(1.0, d.door.ask.bits[0]);
     const double rounding = ROWS * 2.0 * sqrt(LENGTH), inexact = ROWS * 0x1p-24 * unit;
     assert_true(inexact > 1e-6 * unit && rounding > 1e-6 * unit);
     assert_true(pure * d.door.scale >=

@@ -67,19 +67,19 @@ static void check_clip(bb_form form, size_t length, double clip) {
     door_prepare(&d, &bb_mechanism_gaussian, 3, 400, &layout, 0.5, 0.0);
     door_open(&d);
     for (int trial = 0; trial < 400; trial++) {
-        assert_ok(bb_door_ask(&d.door, &layout));
+        assert_ok(door_ask(&d, &layout));
         fill(v, n, trial % 8, clip);
         door_add(&d, 0, 1, n, v);
         const size_t offset = form == BB_FORM_SLOT ? length : 0;
-        bb_sum sum = d.door.sum[0];
+        bb_sum sum = d.tally.sum[0];
         sum.exact += offset;
-        const wide limit = (wide)1 << (2 * d.door.bits[0]);
+        const wide limit = (wide)1 << (2 * d.door.ask.bits[0]);
         const wide squares = squares_added(&sum, form, n);
         assert_true(squares <= limit);
         /* and nothing much is lost on the boundary */
         if (trial % 8 == 1) assert_true(squares > limit - (limit >> 8));
         for (size_t k = 0; k < n && trial % 8 == 0 && form == BB_FORM_VECTOR; k++) {
-            const double real = v[k] * before_clip * ldexp(1.0, d.door.bits[0]);
+            const double real = v[k] * before_clip * ldexp(1.0, d.door.ask.bits[0]);
             assert_true(fabs((double)sum.exact[k]) <= fabs(real) * (1.0 + 1e-15));
         }
     }
@@ -113,12 +113,12 @@ static void test_not_finite_is_zero(void **state) {
         for (size_t b = 0; b < 3; b++) {
             double v[9] = {0.5, 0.25, 0.5, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1};
             v[b] = bad[b];
-            assert_ok(bb_door_ask(&d.door, &layout));
+            assert_ok(door_ask(&d, &layout));
             door_add(&d, 0, 0, 9, v);
             for (size_t k = 0; k < sums; k++)
-                assert_int_equal(d.door.sum[0].exact[k], 0);
+                assert_int_equal(d.tally.sum[0].exact[k], 0);
             for (size_t k = 0; k < 3 && forms[f] == BB_FORM_OUTER; k++)
-                assert_true(d.door.sum[0].rows[k] == 0.0);
+                assert_true(d.tally.sum[0].rows[k] == 0.0);
         }
         door_close(&d);
     }
@@ -168,19 +168,19 @@ static void noisy_total(bb_form form, size_t length, size_t tasks, size_t sums,
     door d;
     door_prepare(&d, &bb_mechanism_gaussian, tasks, 1, &layout, 0.5, 0.0);
     door_open(&d);
-    assert_ok(bb_door_ask(&d.door, &layout));
+    assert_ok(door_ask(&d, &layout));
     for (size_t i = 0; naive && i < tasks; i++) {
-        grid_point(n, d.door.bits[0], v, q);
+        grid_point(n, d.door.ask.bits[0], v, q);
         if (form == BB_FORM_PSD) symmetric(length, v, q);
         add_naively(form, n, length, i, q, naive);
         door_add(&d, i % 3 == 0, i, n, v);
     }
-    assert_ok(bb_door_publish(&d.door, &release));
-    memcpy(total, d.door.sum[0].exact, sums * sizeof *total);
+    assert_ok(door_publish(&d, &release));
+    memcpy(total, d.door.total.exact, sums * sizeof *total);
     const int scale = form == BB_FORM_OUTER || form == BB_FORM_SQUARE ? 2 : 1;
     for (size_t k = 0; k < sums; k++)
         assert_relative(release.value[0][k],
-                        ldexp((double)total[k], -scale * d.door.bits[0]), 1e-15);
+                        ldexp((double)total[k], -scale * d.door.ask.bits[0]), 1e-15);
     door_close(&d);
     free(v);
     free(q);
@@ -222,15 +222,15 @@ static void test_full_rows_are_exact(void **state) {
         door d;
         door_prepare(&d, &bb_mechanism_gaussian, 20000, 1, &layout, 0.5, 0.0);
         door_open(&d);
-        assert_ok(bb_door_ask(&d.door, &layout));
-        assert_int_equal(d.door.bits[0], 20);
+        assert_ok(door_ask(&d, &layout));
+        assert_int_equal(d.door.ask.bits[0], 20);
         for (size_t i = 0; i < 20000; i++) {
             /* 2^20 - 1, so that products are odd */
             const double v = full ? 1.0 - 0x1p-20 : 0.0;
             door_add(&d, 1, i, 1, &v);
         }
-        assert_ok(bb_door_publish(&d.door, &release));
-        total[full] = d.door.sum[0].exact[0];
+        assert_ok(door_publish(&d, &release));
+        total[full] = d.door.total.exact[0];
         door_close(&d);
     }
     assert_true(total[1] - total[0] == 20000LL * ((1LL << 20) - 1) * ((1LL << 20) - 1));
@@ -249,8 +249,8 @@ static void check_open(bb_form form, size_t length) {
     door d;
     door_prepare(&d, &bb_mechanism_none, tasks, 1, &layout, INFINITY, INFINITY);
     door_open(&d);
-    assert_ok(bb_door_ask(&d.door, &layout));
-    assert_true(d.door.sums > 1);
+    assert_ok(door_ask(&d, &layout));
+    assert_true(d.tally.sums > 1);
     for (size_t i = 0; i < tasks; i++) {
         for (size_t k = 0; k < n; k++) v[k] = uniform(-1e3, 1e3);
         for (size_t k = 0; k < length && form == BB_FORM_PSD; k++)
@@ -262,9 +262,9 @@ static void check_open(bb_form form, size_t length) {
             for (size_t j = 0; j < n && form == BB_FORM_OUTER; j++)
                 naive[k * n + j] += v[k] * v[j];
         }
-        door_add(&d, i * d.door.sums / tasks, i, n, v);
+        door_add(&d, i * d.tally.sums / tasks, i, n, v);
     }
-    assert_ok(bb_door_publish(&d.door, &release));
+    assert_ok(door_publish(&d, &release));
     assert_true(release.noise[0] == 0.0);
     for (size_t k = 0; k < sums; k++) assert_close(release.value[0][k], naive[k], 1e-5);
     door_close(&d);
@@ -290,12 +290,12 @@ static void test_lopsided_matrix(void **state) {
     door d;
     door_prepare(&d, &bb_mechanism_gaussian, 1, 1, &layout, 0.5, 0.0);
     door_open(&d);
-    assert_ok(bb_door_ask(&d.door, &layout));
+    assert_ok(door_ask(&d, &layout));
     door_add(&d, 0, 0, 4, v);
-    const int64_t *sum = d.door.sum[0].exact;
+    const int64_t *sum = d.tally.sum[0].exact;
     assert_true(sum[1] == sum[2] && sum[1] > 0);
-    assert_true(squares_added(&d.door.sum[0], BB_FORM_PSD, 4) <=
-                (wide)1 << (2 * d.door.bits[0]));
+    assert_true(squares_added(&d.tally.sum[0], BB_FORM_PSD, 4) <=
+                (wide)1 << (2 * d.door.ask.bits[0]));
     door_close(&d);
 }
 
@@ -313,9 +313,9 @@ static void test_several_blocks(void **state) {
     door d;
     door_prepare(&d, &bb_mechanism_none, 2, 1, &layout, INFINITY, INFINITY);
     door_open(&d);
-    assert_ok(bb_door_ask(&d.door, &layout));
-    bb_door_add(&d.door, 0, 1, NULL, block);
-    assert_ok(bb_door_publish(&d.door, &release));
+    assert_ok(door_ask(&d, &layout));
+    bb_tally_add(&d.tally, 0, 1, NULL, block);
+    assert_ok(door_publish(&d, &release));
     const double outer[] = {9.0, -3.0, -3.0, 1.0};
     assert_true(release.value[0][0] == 1.0 && release.value[0][1] == 2.0);
     for (size_t k = 0; k < 4; k++) assert_true(release.value[1][k] == outer[k]);
@@ -353,7 +353,7 @@ static void release_of(const bb_mechanism *mechanism, bool own, double clip,
     bb_release release;
     door_prepare(&d, mechanism, 2, 1, &layout, exact ? 0.5 : INFINITY, INFINITY);
     door_open(&d);
-    assert_ok(bb_door_ask(&d.door, &layout));
+    assert_ok(door_ask(&d, &layout));
     for (size_t i = 0; i < 2; i++) {
         const bb_local local = {.touched = touched[i],
                                 .touched_count = OWN,
@@ -367,13 +367,13 @@ static void release_of(const bb_mechanism *mechanism, bool own, double clip,
                 whole[b][touched[i][k / OUTPUTS] * OUTPUTS + k % OUTPUTS] = v;
             }
         if (own)
-            bb_door_add(&d.door, 0, i, &local,
-                        (double *const[BB_MOST_BLOCKS]){short_one[0], short_one[1]});
+            bb_tally_add(&d.tally, 0, i, &local,
+                         (double *const[BB_MOST_BLOCKS]){short_one[0], short_one[1]});
         else
-            bb_door_add(&d.door, 0, i, NULL,
-                        (double *const[BB_MOST_BLOCKS]){whole[0], whole[1]});
+            bb_tally_add(&d.tally, 0, i, NULL,
+                         (double *const[BB_MOST_BLOCKS]){whole[0], whole[1]});
     }
-    assert_ok(bb_door_publish(&d.door, &release));
+    assert_ok(door_publish(&d, &release));
     memcpy(value, release.value[0], WHOLE * sizeof *value);
     memcpy(value + WHOLE, release.value[1], WHOLE * sizeof *value);
     door_close(&d);

@@ -289,7 +289,7 @@ static void test_refusals(void **state) {
     const bb_engine engine = bb_engine_threads(1);
     bb_run run = run_open(&p, &bb_method_mtl_trace, &bb_mechanism_gaussian, &engine);
     bb_result result = {0};
-    assert_fails(bb_run_train(&run, &result), BB_EUSAGE, "mechanism none only");
+    assert_fails(bb_run_train(&run, &result), BB_EUSAGE, "in the clear");
     run.mechanism = &bb_mechanism_none;
     run.pub.schedule = "uniform";
     assert_fails(bb_run_train(&run, &result), BB_EUSAGE,

@@ -60,7 +60,7 @@ static size_t ahead(const double *z, size_t c) {
 static void classes_equal_their_twin(void **state) {
     (void)state;
     bb_dataset data = make_rows(1, 20);
-    bb_tally tally[TASKS] = {{0}};
+    bb_hits hits[TASKS] = {{0}};
     bb_random random;
     double right = 0.0, loss = 0.0;
     size_t tasks = 0;
@@ -71,20 +71,20 @@ static void classes_equal_their_twin(void **state) {
             double z[CLASSES], sum = 0.0;
             const size_t y = (size_t)data.y[j];
             draw(&random, z);
-            bb_tally_add(&tally[i], BB_LOSS_SOFTMAX, CLASSES, &data, j, z);
+            bb_hits_add(&hits[i], BB_LOSS_SOFTMAX, CLASSES, &data, j, z);
             for (size_t c = 0; c < CLASSES; c++) sum += exp(z[c]);
             loss += log(sum) - z[y];
             own += ahead(z, y) == 0;
             count += 1.0;
         }
         if (count > 0.0)
-            assert_close(bb_tally_figure(BB_LOSS_SOFTMAX, &tally[i]), own / count, 0.0);
+            assert_close(bb_hits_figure(BB_LOSS_SOFTMAX, &hits[i]), own / count, 0.0);
         else
-            assert_true(isnan(bb_tally_figure(BB_LOSS_SOFTMAX, &tally[i])));
+            assert_true(isnan(bb_hits_figure(BB_LOSS_SOFTMAX, &hits[i])));
         tasks += count > 0.0;
         right += own;
     }
-    const bb_metrics m = bb_tally_metrics(BB_LOSS_SOFTMAX, TASKS, tally);
+    const bb_metrics m = bb_hits_metrics(BB_LOSS_SOFTMAX, TASKS, hits);
     assert_int_equal(m.rows, data.rows);
     assert_int_equal(m.tasks, tasks);
     assert_int_equal(m.without_rows, TASKS - tasks);
@@ -98,7 +98,7 @@ static void classes_equal_their_twin(void **state) {
 static void labels_equal_their_twin(void **state) {
     (void)state;
     bb_dataset data = make_rows(2, 20);
-    bb_tally tally[TASKS] = {{0}};
+    bb_hits hits[TASKS] = {{0}};
     bb_random random;
     double hit = 0, wrong = 0, missed = 0, early = 0, loss = 0.0;
     assert_ok(bb_random_open_stream(&random, 2, BB_FOR_TEST, 4, 0));
@@ -107,7 +107,7 @@ static void labels_equal_their_twin(void **state) {
         for (size_t j = data.first[i]; j < data.first[i + 1]; j++) {
             double z[CLASSES];
             draw(&random, z);
-            bb_tally_add(&tally[i], BB_LOSS_MULTILABEL, CLASSES, &data, j, z);
+            bb_hits_add(&hits[i], BB_LOSS_MULTILABEL, CLASSES, &data, j, z);
             for (size_t c = 0; c < CLASSES; c++) {
                 const bool there = has_label(&data, j, c);
                 a += there && z[c] > 0.0;
@@ -118,13 +118,13 @@ static void labels_equal_their_twin(void **state) {
             }
         }
         if (a + b + n > 0)
-            assert_close(bb_tally_figure(BB_LOSS_MULTILABEL, &tally[i]),
+            assert_close(bb_hits_figure(BB_LOSS_MULTILABEL, &hits[i]),
                          2 * a / (2 * a + b + n), 1e-15);
         else
-            assert_true(isnan(bb_tally_figure(BB_LOSS_MULTILABEL, &tally[i])));
+            assert_true(isnan(bb_hits_figure(BB_LOSS_MULTILABEL, &hits[i])));
         hit += a, wrong += b, missed += n;
     }
-    const bb_metrics m = bb_tally_metrics(BB_LOSS_MULTILABEL, TASKS, tally);
+    const bb_metrics m = bb_hits_metrics(BB_LOSS_MULTILABEL, TASKS, hits);
     assert_close(m.precision, hit / (hit + wrong), 1e-15);
     assert_close(m.recall, hit / (hit + missed), 1e-15);
     assert_close(m.f1, 2 / (1 / m.precision + 1 / m.recall), 1e-14);
@@ -143,19 +143,19 @@ static void extremes(void **state) {
     size_t first[] = {0, 1};
     const bb_dataset data = {.rows = 1, .y = y, .label = label, .label_first = first};
     const double z[] = {5000.0, -5000.0};
-    bb_tally t = {0};
-    bb_tally_add(&t, BB_LOSS_SOFTMAX, 2, &data, 0, z);
+    bb_hits t = {0};
+    bb_hits_add(&t, BB_LOSS_SOFTMAX, 2, &data, 0, z);
     assert_close(t.loss, 10000.0, 0.0);
-    t = (bb_tally){0};
-    bb_tally_add(&t, BB_LOSS_MULTILABEL, 2, &data, 0, z);
+    t = (bb_hits){0};
+    bb_hits_add(&t, BB_LOSS_MULTILABEL, 2, &data, 0, z);
     assert_close(t.loss, 0.0, 0.0);
     assert_int_equal(t.right, 1);
-    t = (bb_tally){0};
-    const bb_metrics none = bb_tally_metrics(BB_LOSS_SOFTMAX, 1, &t);
+    t = (bb_hits){0};
+    const bb_metrics none = bb_hits_metrics(BB_LOSS_SOFTMAX, 1, &t);
     assert_true(isnan(none.accuracy) && isnan(none.log_loss) && none.without_rows == 1);
     /* rows without labels, and nothing predicted: no precision, recall or F1 */
     t.rows = 3;
-    const bb_metrics m = bb_tally_metrics(BB_LOSS_MULTILABEL, 1, &t);
+    const bb_metrics m = bb_hits_metrics(BB_LOSS_MULTILABEL, 1, &t);
     assert_true(isnan(m.precision) && isnan(m.recall) && isnan(m.f1));
     assert_close(m.log_loss, 0.0, 0.0);
 }

@@ -1,0 +1,77 @@
+/* curator.h - the loop without its tasks: rounds, the door, the billboard.
+ *
+ * A curator reads no clock, opens no file but the run's ledger, and waits for nothing.
+ * Frames come in with bb_curator_take, a round is closed by the driver - when all silos
+ * have answered, or at a deadline that is the driver's - and frames for the silos are
+ * given by bb_curator_give. A silo that does not answer has shown zeros: that is one of
+ * the contributions that replace-one covers, and all divisors stay what they were. */
+#ifndef BB_CORE_CURATOR_H
+#define BB_CORE_CURATOR_H
+
+#include "core/run.h"
+#include "core/wire.h"
+
+typedef struct bb_curator bb_curator;
+
+typedef struct bb_curator_terms {
+    const bb_run *run; /* `local` is not looked at. Borrowed */
+    uint32_t silos;    /* of the roster: 1 .. silos */
+    uint32_t fewest;   /* that every round needs, public; 0: all */
+    bool sealed;       /* frames leave the process */
+} bb_curator_terms;
+
+typedef enum bb_curator_state {
+    BB_CURATOR_WAITS,     /* for frames of silos */
+    BB_CURATOR_COMPLETE,  /* all silos have answered: call bb_curator_close_round */
+    BB_CURATOR_PUBLISHED, /* bb_curator_release may be seen; then bb_curator_go_on */
+    BB_CURATOR_DONE,      /* the last billboard is there, for silos to finish with */
+    BB_CURATOR_FAILED     /* some call failed, and every further one will */
+} bb_curator_state;
+
+/* Makes the plan. BB_EUSAGE: a run that makes no sense, or whose sums are off the grid
+ * where not every silo is needed. Takes all the memory that the run will need. */
+BB_MUST_CHECK bb_status bb_curator_open(bb_curator **out,
+                                        const bb_curator_terms *terms);
+void bb_curator_close(bb_curator *curator); /* NULL is allowed */
+
+/* Takes a frame. *news: whether it told anything new; one that came before, or of a
+ * round or attempt that is over, changes nothing. BB_EDATA: no frame for this curator
+ * now, or no sum that its tasks can have; nothing changed. */
+BB_MUST_CHECK bb_status bb_curator_take(bb_curator *curator, bb_bytes frame,
+                                        bool *news);
+bb_curator_state bb_curator_now(const bb_curator *curator);
+/* Ends the joining of silos, and charges the whole plan to the ledger before the first
+ * round can be given; or ends a round, and publishes. BB_EBUDGET: the ledger refused,
+ * nothing was published. BB_EUSAGE: fewer than terms->fewest have answered; nothing
+ * changed, the driver may wait on. */
+BB_MUST_CHECK bb_status bb_curator_close_round(bb_curator *curator);
+/* From BB_CURATOR_PUBLISHED to the next round, the next phase, or the end. A driver that
+ * must survive a crash saves the curator before it lets anybody see the release. */
+BB_MUST_CHECK bb_status bb_curator_go_on(bb_curator *curator);
+/* The next frame for this silo, if there is one that it was not given: valid until the
+ * next call for this curator. */
+BB_MUST_CHECK bb_status bb_curator_give(bb_curator *curator, uint32_t silo,
+                                        bb_bytes *frame, bool *given);
+/* Everything that this silo needs to catch up is given again. */
+void bb_curator_again(bb_curator *curator, uint32_t silo);
+
+/* The last release; valid until bb_curator_go_on. */
+const bb_release *bb_curator_release(const bb_curator *curator);
+uint32_t
+bb_curator_round(const bb_curator *curator); /* the last one asked, 1, 2, ... */
+const bb_plan *bb_curator_plan(const bb_curator *curator);
+
+/* After BB_CURATOR_DONE: what is public of the result. result->shared, ->plan and ->first
+ * are the caller's (bb_result_free); objective and gap are read, as sums over the tasks,
+ * and completed by the method. */
+BB_MUST_CHECK bb_status bb_curator_result(bb_curator *curator, bb_result *result);
+
+/* Appends public bytes: billboard, round, the hash of what was published, who joined.
+ * Noise is never saved: a round that was not published is asked for again under a new
+ * attempt, and its budget was reserved anyway. */
+void bb_curator_save(const bb_curator *curator, bb_writer *bytes);
+/* Into a curator opened with the same terms, which does not charge the ledger again.
+ * BB_EDATA, and the curator has failed: they are of another run, or no saved curator. */
+BB_MUST_CHECK bb_status bb_curator_restore(bb_curator *curator, bb_bytes saved);
+
+#endif

@@ -1,0 +1,124 @@
+#include "core/phases.h"
+
+#include <math.h>
+
+/* What each phase has of mu^2, all of it together (bb_run_check): the first of those
+ * that say nothing has what the others leave. */
+static void divide(const bb_run *run, double *share) {
+    double rest = 1.0, others = 0.0;
+    size_t without = 0, first = run->phases;
+    for (size_t k = 0; k < run->phases; k++) {
+        const bb_phase *phase = &run->phase[k];
+        share[k] = phase->method->kind == BB_METHOD_ALONE ? 0.0 : phase->share;
+        rest -= share[k];
+        if (phase->method->kind == BB_METHOD_ALONE || phase->share > 0.0) continue;
+        if (without++ == 0) first = k;
+    }
+    for (size_t k = 0; k < run->phases; k++) {
+        const bb_phase *phase = &run->phase[k];
+        if (phase->method->kind != BB_METHOD_ALONE && phase->share == 0.0 && k != first)
+            share[k] = rest / (double)without;
+        if (k != first) others += share[k];
+    }
+    if (without) share[first] = 1.0 - others;
+    for (size_t k = 0; k < run->phases && !without && others > 0.0; k++)
+        share[k] /= others;
+}
+
+/* The Gaussian budget of the whole run; without noise everything is unlimited. */
+static bb_run priced(const bb_run *asked) {
+    bb_run run = *asked;
+    const bool noise = run.mechanism->pricing != BB_PRICE_NOTHING;
+    run.pub.epsilon = noise ? run.pub.epsilon : INFINITY;
+    run.pub.delta = noise ? run.pub.delta : 0.0;
+    run.pub.mu = noise ? bb_gdp_mu(run.pub.epsilon, run.pub.delta) : INFINITY;
+    if (!run.pub.outputs) run.pub.outputs = 1;
+    if (!run.pub.clusters) run.pub.clusters = 1;
+    if (!run.pub.parameters) run.pub.parameters = run.pub.features;
+    return run;
+}
+
+bb_status bb_phases_open(bb_phases *phases, const bb_run *asked, const double *shared) {
+    *phases = (bb_phases){.run = priced(asked)};
+    const bb_run *run = &phases->run;
+    double share[BB_MOST_PHASES];
+    const bb_status status = bb_run_check(run);
+    if (status) return status;
+    phases->count = run->phases;
+    divide(run, share);
+    for (size_t k = 0; k < phases->count; k++) {
+        const bb_phase *phase = &run->phase[k];
+        bb_public *pub = &phases->pub[k];
+        *pub = run->pub;
+        pub->phase = k;
+        pub->rounds = phase->rounds;
+        if (phases->count > 1)
+            pub->mu = share[k] > 0.0 ? sqrt(share[k]) * pub->mu : 0.0;
+        phases->starts[k] =
+            k ? phases->starts[k - 1] || run->phase[k - 1].method->shared != NULL
+              : run->pub.start != NULL;
+        if (k) pub->start = phases->starts[k] ? shared : NULL;
+        phases->part[k] =
+            (bb_plan_part){.view = {phase->method, phase->options, pub, NULL, NULL},
+                           .share = share[k]};
+    }
+    return BB_OK;
+}
+
+bb_status bb_phases_plan(bb_phases *phases) {
+    return bb_plan_join(&phases->plan, &phases->run.pub, phases->count, phases->part,
+                        phases->run.mechanism->pricing);
+}
+
+static void keep_most(size_t *most, size_t length) {
+    if (length > *most) *most = length;
+}
+
+bb_status bb_phases_check(const bb_phases *phases) {
+    const bb_plan *plan = &phases->plan;
+    bb_plan all = {0};
+    bool same = true;
+    for (size_t k = 0; k < phases->count && same; k++) {
+        const bb_plan_part *part = &phases->part[k];
+        bb_plan own = {0};
+        if (part->view.method->kind != BB_METHOD_ALONE) {
+            const bb_status status = part->view.method->plan(&part->view, &own);
+            if (status) bb_plan_free(&own);
+            if (status) return status;
+        }
+        same = own.rounds == part->rounds;
+        keep_most(&all.show_length, own.show_length);
+        keep_most(&all.sum_length, own.sum_length);
+        keep_most(&all.outer_length, own.outer_length);
+        keep_most(&all.lifted_rows, own.lifted_rows);
+        all.forms |= own.forms;
+        bb_plan_free(&own);
+    }
+    if (same && all.show_length == plan->show_length &&
+        all.sum_length == plan->sum_length && all.outer_length == plan->outer_length &&
+        all.lifted_rows == plan->lifted_rows && all.forms == plan->forms)
+        return BB_OK;
+    return bb_fail(BB_EDATA, "an offer whose plan is not what its methods ask for");
+}
+
+void bb_phases_close(bb_phases *phases) {
+    bb_plan_free(&phases->plan);
+    *phases = (bb_phases){0};
+}
+
+size_t bb_phases_most(const bb_phases *phases, size_t (*length)(const bb_view *view)) {
+    size_t most = 0;
+    for (size_t k = 0; k < phases->count; k++) {
+        const size_t now = length(&phases->part[k].view);
+        if (now > most) most = now;
+    }
+    return most;
+}
+
+static size_t board_length(const bb_view *view) {
+    return view->method->board_length ? view->method->board_length(view) : 0;
+}
+
+size_t bb_phases_board(const bb_phases *phases) {
+    return bb_phases_most(phases, board_length);
+}

@@ -1,0 +1,85 @@
+/* silo.h - one place that holds tasks: what it does, and nothing about how it is reached.
+ *
+ * A silo never reads a clock, opens a file, or waits. Frames go in with bb_silo_take,
+ * work is done when the driver calls bb_silo_work, on whatever thread and at whatever
+ * time it likes, and frames come out of bb_silo_give. A process with all tasks is a silo
+ * (run.c); so is a rank of MPI, a node of a federation, a test.
+ *
+ * What its tasks are promised does not depend on the billboards that it is sent: whatever
+ * they say, the silo shows sums of contributions clipped as the offer's plan pays for
+ * (docs/privacy.md). The noise is the curator's. */
+#ifndef BB_CORE_SILO_H
+#define BB_CORE_SILO_H
+
+#include "core/run.h"
+#include "core/wire.h"
+
+typedef struct bb_silo bb_silo;
+
+/* What this place agrees to, whoever asks: checked before anything private is looked
+ * at. Zero: no limit. */
+typedef struct bb_silo_policy {
+    double most_epsilon, most_delta; /* of one run */
+    size_t fewest_tasks;             /* of the whole run */
+    bool allow_open;                 /* runs that are not private at all */
+    bb_ledger *ledger;               /* this silo's own; NULL: none */
+} bb_silo_policy;
+
+typedef struct bb_silo_terms {
+    const bb_run *run; /* what this silo agrees to; `local` and `key` are of its own
+                          tasks; the ledger is the curator's. Borrowed */
+    uint32_t number;   /* of the silo: 1, 2, ... */
+    size_t tasks;      /* its own */
+    const size_t *id;  /* tasks: their public numbers, ascending; NULL: 0, 1, ... */
+    bool sealed;       /* frames leave the process */
+    const bb_silo_policy *policy; /* NULL: everything is allowed (one operator) */
+} bb_silo_terms;
+
+typedef enum bb_silo_state {
+    BB_SILO_WAITING, /* for a frame */
+    BB_SILO_WORK,    /* call bb_silo_work */
+    BB_SILO_DONE,    /* the models are there */
+    BB_SILO_FAILED   /* some call failed, and every further one will */
+} bb_silo_state;
+
+/* BB_EUSAGE: a run that makes no sense, that the policy forbids, or tasks that it does
+ * not have; off the grid also tasks that are only a part of a chunk (bb_tally_chunks). */
+BB_MUST_CHECK bb_status bb_silo_open(bb_silo **out, const bb_silo_terms *terms);
+void bb_silo_close(bb_silo *silo); /* NULL is allowed */
+
+/* Takes a frame of the curator's. *news: whether it told anything new; a frame that came
+ * before, or is of a round that is over, changes nothing. The offer must be of the run
+ * that was agreed to; it takes all the memory that the run will need, and is charged to
+ * the policy's ledger. BB_EDATA, BB_EUSAGE: no frame for this silo now; nothing
+ * changed. */
+BB_MUST_CHECK bb_status bb_silo_take(bb_silo *silo, bb_bytes frame, bool *news);
+bb_silo_state bb_silo_now(const bb_silo *silo);
+/* Train and show for every own task that takes part, or finish a phase: the only
+ * function that looks at rows. BB_EINTERRUPTED: run->observer.stop. */
+BB_MUST_CHECK bb_status bb_silo_work(bb_silo *silo);
+/* The frame for the curator, if there is one: valid until the next call for this silo.
+ * It is given again and again until bb_silo_gave. */
+bool bb_silo_give(const bb_silo *silo, bb_bytes *frame);
+void bb_silo_gave(bb_silo *silo);
+
+/* Everything needed to go on in another process: states of tasks, models, billboard.
+ * PRIVATE bytes, appended to `bytes`. A driver that must survive a crash stores them
+ * before it sends the frame that bb_silo_give returned. */
+void bb_silo_save(const bb_silo *silo, bb_writer *bytes);
+/* Into a silo opened with the same terms. BB_EDATA, and the silo has failed: they are of
+ * another run, or no saved silo. */
+BB_MUST_CHECK bb_status bb_silo_restore(bb_silo *silo, bb_bytes saved);
+
+/* What own task k keeps, after BB_SILO_DONE: local[k].length numbers and an intercept.
+ * They stay in the silo. */
+typedef struct bb_silo_task {
+    const double *model;
+    double intercept;
+    double objective, gap; /* what finish said; of the last phase */
+    bool asked;            /* took part in some round */
+    bool
+        failed; /* private run: its solver failed at the end, it keeps the zero model */
+} bb_silo_task;
+bb_silo_task bb_silo_result(const bb_silo *silo, size_t k);
+
+#endif

@@ -1,0 +1,231 @@
+#include "core/wire.h"
+
+#include "base/memory.h"
+
+#include <endian.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Where in the header. Behind the seal comes the payload. */
+enum {
+    AT_MAGIC = 0,
+    AT_VERSION = 4,
+    AT_KIND = 8,
+    AT_RUN = 12,
+    AT_PHASE = 44,
+    AT_ROUND = 48,
+    AT_ATTEMPT = 52,
+    AT_SILO = 56,
+    AT_SEALED = 60,
+    AT_LENGTH = 64,
+    AT_SEAL = 72
+};
+static const uint32_t magic = 0x46424242; /* "BBBF" */
+
+/* -- writing -- */
+
+bb_status bb_writer_reserve(bb_writer *writer, size_t room) {
+    return bb_grow(&writer->at, &writer->room, room, 1, "a frame");
+}
+
+void bb_writer_close(bb_writer *writer) {
+    free(writer->at);
+    *writer = (bb_writer){0};
+}
+
+uint8_t *bb_put(bb_writer *writer, size_t size) {
+    if (size > SIZE_MAX / 2 - writer->length)
+        writer->status = bb_fail(BB_ENOMEM, "a frame is longer than memory");
+    else if (!writer->status && writer->length + size > writer->room)
+        writer->status = bb_writer_reserve(writer, writer->length + size);
+    if (writer->status) return NULL;
+    writer->length += size;
+    return writer->at + writer->length - size;
+}
+
+void bb_put_bytes(bb_writer *writer, const void *bytes, size_t size) {
+    uint8_t *at = bb_put(writer, size);
+    if (at && size) memcpy(at, bytes, size);
+}
+
+static void write_u32(uint8_t *at, uint32_t value) {
+    value = htole32(value);
+    memcpy(at, &value, sizeof value);
+}
+
+static void write_u64(uint8_t *at, uint64_t value) {
+    value = htole64(value);
+    memcpy(at, &value, sizeof value);
+}
+
+void bb_put_u32(bb_writer *writer, uint32_t value) {
+    uint8_t *at = bb_put(writer, sizeof value);
+    if (at) write_u32(at, value);
+}
+
+void bb_put_u64(bb_writer *writer, uint64_t value) {
+    uint8_t *at = bb_put(writer, sizeof value);
+    if (at) write_u64(at, value);
+}
+
+void bb_put_double(bb_writer *writer, double value) {
+    bb_put_doubles(writer, &value, 1);
+}
+
+/* `words`: count numbers of 8 bytes. */
+static void put_words(bb_writer *writer, const void *words, size_t count) {
+    uint8_t *at = bb_put(writer, 8 * count);
+    for (size_t k = 0; at && k < count; k++) {
+        uint64_t word;
+        memcpy(&word, (const char *)words + 8 * k, sizeof word);
+        write_u64(at + 8 * k, word);
+    }
+}
+
+void bb_put_doubles(bb_writer *writer, const double *value, size_t count) {
+    put_words(writer, value, count);
+}
+
+void bb_put_integers(bb_writer *writer, const int64_t *value, size_t count) {
+    put_words(writer, value, count);
+}
+
+void bb_put_text(bb_writer *writer, const char *text) {
+    bb_put_u64(writer, strlen(text));
+    bb_put_bytes(writer, text, strlen(text));
+}
+
+void bb_frame_begin(bb_writer *writer, const bb_frame *frame) {
+    writer->length = 0;
+    uint8_t *at = bb_put(writer, BB_FRAME_HEADER);
+    if (!at) return;
+    memset(at, 0, BB_FRAME_HEADER);
+    write_u32(at + AT_MAGIC, magic);
+    write_u32(at + AT_VERSION, BB_WIRE_VERSION);
+    write_u32(at + AT_KIND, frame->kind);
+    memcpy(at + AT_RUN, frame->run, BB_HASH_BYTES);
+    write_u32(at + AT_PHASE, frame->phase);
+    write_u32(at + AT_ROUND, frame->round);
+    write_u32(at + AT_ATTEMPT, frame->attempt);
+    write_u32(at + AT_SILO, frame->silo);
+}
+
+/* Of everything but the seal itself. */
+static void seal_of(const uint8_t *at, size_t length, uint8_t seal[BB_HASH_BYTES]) {
+    bb_hash hash;
+    bb_hash_open(&hash);
+    bb_hash_add(&hash, at, AT_SEAL);
+    bb_hash_add(&hash, at + BB_FRAME_HEADER, length - BB_FRAME_HEADER);
+    bb_hash_digest(&hash, seal);
+}
+
+void bb_frame_end(bb_writer *writer, bool sealed) {
+    if (writer->status) return;
+    write_u32(writer->at + AT_SEALED, sealed);
+    write_u64(writer->at + AT_LENGTH, writer->length - BB_FRAME_HEADER);
+    if (sealed) seal_of(writer->at, writer->length, writer->at + AT_SEAL);
+}
+
+void bb_frame_again(bb_writer *writer, uint32_t attempt, bool sealed) {
+    write_u32(writer->at + AT_ATTEMPT, attempt);
+    bb_frame_end(writer, sealed);
+}
+
+/* -- reading -- */
+
+bb_reader bb_reader_of(bb_bytes bytes) {
+    return (bb_reader){.at = bytes.at, .left = bytes.length};
+}
+
+const uint8_t *bb_get(bb_reader *reader, size_t size) {
+    if (reader->bad || size > reader->left) {
+        reader->bad = true;
+        return NULL;
+    }
+    const uint8_t *at = reader->at;
+    reader->at += size;
+    reader->left -= size;
+    return at;
+}
+
+static uint32_t read_u32(const uint8_t *at) {
+    uint32_t value;
+    memcpy(&value, at, sizeof value);
+    return le32toh(value);
+}
+
+static uint64_t read_u64(const uint8_t *at) {
+    uint64_t value;
+    memcpy(&value, at, sizeof value);
+    return le64toh(value);
+}
+
+int64_t bb_integer_at(const uint8_t *at, size_t k) {
+    return (int64_t)read_u64(at + 8 * k);
+}
+
+double bb_double_at(const uint8_t *at, size_t k) {
+    const uint64_t word = read_u64(at + 8 * k);
+    double value;
+    memcpy(&value, &word, sizeof value);
+    return value;
+}
+
+uint32_t bb_get_u32(bb_reader *reader) {
+    const uint8_t *at = bb_get(reader, sizeof(uint32_t));
+    return at ? read_u32(at) : 0;
+}
+
+uint64_t bb_get_u64(bb_reader *reader) {
+    const uint8_t *at = bb_get(reader, sizeof(uint64_t));
+    return at ? read_u64(at) : 0;
+}
+
+double bb_get_double(bb_reader *reader) {
+    const uint8_t *at = bb_get(reader, sizeof(double));
+    return at ? bb_double_at(at, 0) : 0.0;
+}
+
+void bb_get_doubles(bb_reader *reader, double *value, size_t count) {
+    const uint8_t *at = count <= reader->left / 8 ? bb_get(reader, 8 * count)
+                                                  : bb_get(reader, SIZE_MAX);
+    for (size_t k = 0; at && k < count; k++) value[k] = bb_double_at(at, k);
+}
+
+bb_status bb_read_all(const bb_reader *reader, const char *what) {
+    if (!reader->bad && reader->left == 0) return BB_OK;
+    return bb_fail(BB_EDATA, "%s: it %s", what,
+                   reader->bad ? "ends too early" : "is longer than it should be");
+}
+
+bb_status bb_frame_read(bb_bytes bytes, bool sealed, bb_frame *frame) {
+    uint8_t seal[BB_HASH_BYTES];
+    if (bytes.length < BB_FRAME_HEADER || read_u32(bytes.at + AT_MAGIC) != magic)
+        return bb_fail(BB_EDATA, "no frame: %zu bytes that do not begin like one",
+                       bytes.length);
+    const uint32_t version = read_u32(bytes.at + AT_VERSION);
+    const uint32_t kind = read_u32(bytes.at + AT_KIND);
+    if (version != BB_WIRE_VERSION)
+        return bb_fail(BB_EDATA, "a frame of version %u; this program speaks %d",
+                       version, BB_WIRE_VERSION);
+    if (kind < BB_FRAME_OFFER || kind > BB_FRAME_END)
+        return bb_fail(BB_EDATA, "a frame of kind %u, which is none", kind);
+    if (read_u64(bytes.at + AT_LENGTH) != bytes.length - BB_FRAME_HEADER)
+        return bb_fail(BB_EDATA, "a frame of %zu bytes that says it has %llu",
+                       bytes.length - BB_FRAME_HEADER,
+                       (unsigned long long)read_u64(bytes.at + AT_LENGTH));
+    if (sealed && read_u32(bytes.at + AT_SEALED) != 1)
+        return bb_fail(BB_EDATA, "a frame without a seal");
+    if (sealed) seal_of(bytes.at, bytes.length, seal);
+    if (sealed && memcmp(seal, bytes.at + AT_SEAL, sizeof seal) != 0)
+        return bb_fail(BB_EDATA, "a frame whose SHA-256 is not that of its bytes");
+    *frame = (bb_frame){
+        .kind = (bb_frame_kind)kind,
+        .phase = read_u32(bytes.at + AT_PHASE),
+        .round = read_u32(bytes.at + AT_ROUND),
+        .attempt = read_u32(bytes.at + AT_ATTEMPT),
+        .silo = read_u32(bytes.at + AT_SILO),
+        .payload = {bytes.at + BB_FRAME_HEADER, bytes.length - BB_FRAME_HEADER}};
+    memcpy(frame->run, bytes.at + AT_RUN, sizeof frame->run);
+    return BB_OK;
+}

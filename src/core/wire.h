@@ -1,0 +1,95 @@
+/* wire.h - what silos and the curator say to each other, as bytes (docs/wire.md).
+ *
+ * A frame is a header of fixed size, little endian, and its payload; its meaning depends
+ * on nothing that carries it. It may come twice, late, or never: taking it again changes
+ * nothing. A frame that leaves the process is sealed: it carries the SHA-256 of all its
+ * other bytes, against accidents on the way; who sent it is the carrier's to know. */
+#ifndef BB_CORE_WIRE_H
+#define BB_CORE_WIRE_H
+
+#include "base/hash.h"
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { BB_WIRE_VERSION = 1, BB_FRAME_HEADER = 104 };
+
+typedef enum bb_frame_kind {
+    BB_FRAME_OFFER = 1, /* curator -> silo: what the run is, and its plan */
+    BB_FRAME_JOIN,  /* silo -> curator: which tasks are its own; agrees to the offer */
+    BB_FRAME_ROUND, /* curator -> silo: what is asked, the billboard, who is picked */
+    BB_FRAME_SUM,   /* silo -> curator: sums of its tasks' contributions */
+    BB_FRAME_END    /* curator -> silo: the last billboard of a phase */
+} bb_frame_kind;
+
+typedef struct bb_bytes {
+    const uint8_t *at;
+    size_t length;
+} bb_bytes;
+
+typedef struct bb_frame {
+    bb_frame_kind kind;
+    uint8_t run[BB_HASH_BYTES];     /* SHA-256 of the offer's payload */
+    uint32_t phase, round, attempt; /* 0, 1, ...; 1, 2, ... of the run; 1, 2, ... */
+    uint32_t silo;                  /* 1, 2, ...: of whom, or for whom */
+    bb_bytes payload;
+} bb_frame;
+
+/* BB_EDATA: no frame, one of another version or kind, longer or shorter than it says,
+ * or its seal is broken or missing. frame->payload is borrowed from `bytes`. */
+BB_MUST_CHECK bb_status bb_frame_read(bb_bytes bytes, bool sealed, bb_frame *frame);
+
+/* Bytes that grow as they are written. What could not be added (no memory) makes it
+ * fail for good: `status` says so. */
+typedef struct bb_writer {
+    uint8_t *at;
+    size_t length, room;
+    bb_status status;
+} bb_writer;
+
+/* Takes memory beforehand, so that `room` bytes in all cannot fail. */
+BB_MUST_CHECK bb_status bb_writer_reserve(bb_writer *writer, size_t room);
+void bb_writer_close(bb_writer *writer);
+/* So many more bytes, to be written at once; NULL if the writer fails. */
+uint8_t *bb_put(bb_writer *writer, size_t size);
+void bb_put_bytes(bb_writer *writer, const void *bytes, size_t size);
+void bb_put_u32(bb_writer *writer, uint32_t value);
+void bb_put_u64(bb_writer *writer, uint64_t value);
+void bb_put_double(bb_writer *writer, double value);
+void bb_put_doubles(bb_writer *writer, const double *value, size_t count);
+void bb_put_integers(bb_writer *writer, const int64_t *value, size_t count);
+void bb_put_text(bb_writer *writer, const char *text); /* length, bytes */
+
+/* Begins a frame in an empty writer: its payload follows. */
+void bb_frame_begin(bb_writer *writer, const bb_frame *frame);
+/* Its last step: length and, if asked for, seal. */
+void bb_frame_end(bb_writer *writer, bool sealed);
+
+/* Makes a finished frame one of another attempt. */
+void bb_frame_again(bb_writer *writer, uint32_t attempt, bool sealed);
+
+/* Bytes that are read from front to back. What is not there reads as zero and makes it
+ * bad for good: whoever reads asks bb_read_all at the end. */
+typedef struct bb_reader {
+    const uint8_t *at;
+    size_t left;
+    bool bad;
+} bb_reader;
+
+bb_reader bb_reader_of(bb_bytes bytes);
+/* So many bytes, borrowed; NULL if they are not there. */
+const uint8_t *bb_get(bb_reader *reader, size_t size);
+uint32_t bb_get_u32(bb_reader *reader);
+uint64_t bb_get_u64(bb_reader *reader);
+double bb_get_double(bb_reader *reader);
+void bb_get_doubles(bb_reader *reader, double *value, size_t count);
+/* One of an array of 8-byte numbers that bb_get returned. */
+int64_t bb_integer_at(const uint8_t *at, size_t k);
+double bb_double_at(const uint8_t *at, size_t k);
+/* BB_EDATA, with what the bytes should have been, unless every byte was read and none
+ * was missing. */
+BB_MUST_CHECK bb_status bb_read_all(const bb_reader *reader, const char *what);
+
+#endif

@@ -1,0 +1,484 @@
+/* Laws of silos and curators: wherever tasks are, whatever carries the frames, the same
+ * bytes come out as in one process; whatever goes wrong on the way, no round is
+ * published twice, and none that was not charged. */
+#include "folder.h"
+#include "silos.h"
+
+/* -- drivers -- */
+
+/* Round after round, silo by silo, as a program on one machine would. */
+static void drive(silos *f) {
+    bb_bytes frame;
+    bool given, news;
+    for (;;) {
+        bool finished = true;
+        for (uint32_t s = 0; s < f->count; s++) {
+            for (;;) {
+                assert_ok(bb_curator_give(f->curator, s + 1, &frame, &given));
+                if (!given) break;
+                const bb_bytes copy = silos_copy(frame);
+                assert_ok(bb_silo_take(f->silo[s], copy, &news));
+                assert_true(news);
+                free((void *)copy.at);
+                if (bb_silo_now(f->silo[s]) == BB_SILO_WORK)
+                    assert_ok(bb_silo_work(f->silo[s]));
+                if (!bb_silo_give(f->silo[s], &frame)) continue;
+                assert_ok(bb_curator_take(f->curator, frame, &news));
+                assert_true(news);
+                bb_silo_gave(f->silo[s]);
+            }
+            finished = finished && bb_silo_now(f->silo[s]) == BB_SILO_DONE;
+        }
+        if (finished) return;
+        if (bb_curator_now(f->curator) == BB_CURATOR_COMPLETE)
+            assert_ok(bb_curator_close_round(f->curator));
+        if (bb_curator_now(f->curator) == BB_CURATOR_PUBLISHED)
+            assert_ok(bb_curator_go_on(f->curator));
+    }
+}
+
+/* -- any partition, the same bytes -- */
+
+static bool same_as_one_process(const bb_run *run, const bb_result *one, uint32_t count,
+                                const uint32_t *where) {
+    silos f;
+    silos_deal(&f, run, count, where);
+    silos_open(&f);
+    drive(&f);
+    const bool same = silos_agree(&f, one);
+    silos_close(&f);
+    return same;
+}
+
+static void law_partitions(const law_case *c) {
+    population p = law_population(c, LAW_TASKS, SIZE_MAX);
+    const bb_engine engine = bb_engine_threads(2);
+    bb_run run = law_run(c, &p, &engine);
+    bb_result one;
+    uint32_t where[LAW_TASKS];
+    law_train(c, &run, &one);
+    for (uint32_t count = 1; count <= 3; count++) {
+        /* off the grid in whole chunks, of which so many tasks have five, each of nine */
+        for (size_t i = 0; i < p.tasks; i++)
+            where[i] =
+                (uint32_t)(c->mechanism->grid ? i * i % 7 % count : i / 9 % count);
+        law_check(c, same_as_one_process(&run, &one, count, where));
+    }
+    bb_result_free(&one);
+    run_close(&run);
+    population_close(&p);
+}
+
+static void test_partitions(void **state) {
+    (void)state;
+    law_for_all(law_partitions);
+}
+
+/* Several phases, of which the later ones begin with what the earlier ones shared. */
+static void test_phases(void **state) {
+    (void)state;
+    const law_case c = {&bb_method_fedprox, &bb_mechanism_gaussian, BB_LOSS_SQUARED,
+                        BB_SAMPLING_ALL};
+    population p = law_population(&c, LAW_TASKS, SIZE_MAX);
+    const bb_engine engine = bb_engine_threads(1);
+    bb_run run = law_run(&c, &p, &engine);
+    const bb_run pmtl = run_open(&p, &bb_method_pmtl, &bb_mechanism_gaussian, &engine);
+    const bb_run home = run_open(&p, &bb_method_finetune, &bb_mechanism_none, &engine);
+    bb_result one;
+    uint32_t where[LAW_TASKS];
+    run.phases = 3;
+    run.phase[0].rounds = 3;
+    run.phase[1] = pmtl.phase[0];
+    run.phase[1].rounds = 2;
+    run.phase[2] = home.phase[0];
+    law_train(&c, &run, &one);
+    for (size_t i = 0; i < p.tasks; i++) where[i] = (uint32_t)(i % 3);
+    assert_true(same_as_one_process(&run, &one, 3, where));
+    bb_result_free(&one);
+    run.phases = 1;
+    run_close(&run);
+    bb_run rest[] = {pmtl, home};
+    for (size_t k = 0; k < 2; k++) run_close(&rest[k]);
+    population_close(&p);
+}
+
+/* -- a hostile driver -- */
+
+typedef struct hostile {
+    silos f;
+    bb_random random;
+    bb_bytes old[64]; /* frames that were sent once */
+    size_t kept, saves;
+} hostile;
+
+static bool by_chance(hostile *h, uint64_t of) {
+    return bb_random_below(&h->random, of) == 0;
+}
+
+static void remember(hostile *h, bb_bytes frame) {
+    const size_t at = h->kept++ % 64;
+    free((void *)h->old[at].at);
+    h->old[at] = silos_copy(frame);
+}
+
+/* A frame that came before or was spoilt goes to the curator or to a silo: it is refused
+ * with a message, or changes nothing. */
+static void disturb(hostile *h) {
+    bool news = false;
+    if (!h->kept) return;
+    const size_t kept = h->kept < 64 ? h->kept : 64;
+    bb_bytes frame = silos_copy(h->old[bb_random_below(&h->random, kept)]);
+    const uint64_t how = bb_random_below(&h->random, 4);
+    uint8_t *bytes = (uint8_t *)(uintptr_t)frame.at;
+    if (how == 1) frame.length = bb_random_below(&h->random, frame.length);
+    if (how == 2) bytes[bb_random_below(&h->random, frame.length)] ^= 0x10;
+    const bool spoilt = how == 1 || how == 2;
+    bb_silo *silo = h->f.silo[bb_random_below(&h->random, h->f.count)];
+    const bool work = bb_silo_now(silo) == BB_SILO_WORK;
+    const bool to_silo = by_chance(h, 2);
+    const bb_status status = to_silo ? bb_silo_take(silo, frame, &news)
+                                     : bb_curator_take(h->f.curator, frame, &news);
+    assert_true(!spoilt || status == BB_EDATA);
+    assert_true(status == BB_OK || strlen(bb_last_error()) > 0);
+    assert_true(!(spoilt && news));
+    /* an old frame asks for no work that was done already */
+    if (to_silo && !work) assert_true(bb_silo_now(silo) != BB_SILO_WORK || news);
+    free(bytes);
+}
+
+/* The curator's process dies and another goes on from its bytes. */
+static void restart_curator(hostile *h) {
+    const bb_curator_terms terms = silos_curator(&h->f);
+    bb_writer saved = {0};
+    bb_curator_save(h->f.curator, &saved);
+    assert_ok(saved.status);
+    bb_curator_close(h->f.curator);
+    assert_ok(bb_curator_open(&h->f.curator, &terms));
+    assert_ok(bb_curator_restore(h->f.curator, (bb_bytes){saved.at, saved.length}));
+    bb_writer_close(&saved);
+    h->saves++;
+}
+
+static void restart_silo(hostile *h, uint32_t s) {
+    const bb_silo_terms terms = silos_terms(&h->f, s);
+    bb_writer saved = {0};
+    bb_silo_save(h->f.silo[s], &saved);
+    assert_ok(saved.status);
+    bb_silo_close(h->f.silo[s]);
+    assert_ok(bb_silo_open(&h->f.silo[s], &terms));
+    assert_ok(bb_silo_restore(h->f.silo[s], (bb_bytes){saved.at, saved.length}));
+    bb_writer_close(&saved);
+    h->saves++;
+}
+
+static void step(hostile *h) {
+    bb_bytes frame;
+    bool given, news;
+    const uint32_t s = (uint32_t)bb_random_below(&h->random, h->f.count);
+    if (by_chance(h, 3)) disturb(h);
+    if (by_chance(h, 10)) restart_curator(h);
+    if (by_chance(h, 10)) restart_silo(h, s);
+    if (by_chance(h, 5)) bb_curator_again(h->f.curator, s + 1);
+    bb_silo *silo = h->f.silo[s];
+    assert_ok(bb_curator_give(h->f.curator, s + 1, &frame, &given));
+    if (given && !by_chance(h, 6)) { /* else it is lost */
+        remember(h, frame);
+        const bb_status status = bb_silo_take(silo, frame, &news);
+        if (status) bb_curator_again(h->f.curator, s + 1);
+    }
+    if (bb_silo_now(silo) == BB_SILO_WORK && !by_chance(h, 4))
+        assert_ok(bb_silo_work(silo));
+    if (!bb_silo_give(silo, &frame)) return;
+    remember(h, frame);
+    if (!by_chance(h, 6)) assert_ok(bb_curator_take(h->f.curator, frame, &news));
+    if (!by_chance(h, 4)) bb_silo_gave(silo);
+}
+
+/* What everybody sees: each round once, in order. */
+static void see(hostile *h, uint32_t *seen) {
+    const bb_release *release = bb_curator_release(h->f.curator);
+    assert_true(release->round > *seen);
+    *seen = release->round;
+}
+
+static void run_hostile(hostile *h, const bb_run *run, const uint32_t *where) {
+    uint32_t seen = 0;
+    silos_deal(&h->f, run, 3, where);
+    silos_open(&h->f);
+    for (size_t steps = 0;; steps++) {
+        bool finished = true;
+        assert_true(steps < 100000);
+        step(h);
+        for (uint32_t s = 0; s < 3; s++)
+            finished = finished && bb_silo_now(h->f.silo[s]) == BB_SILO_DONE;
+        if (finished) break;
+        if (bb_curator_now(h->f.curator) == BB_CURATOR_WAITS && by_chance(h, 8))
+            for (uint32_t s = 0; s < 3; s++) bb_curator_again(h->f.curator, s + 1);
+        if (bb_curator_now(h->f.curator) == BB_CURATOR_WAITS && by_chance(h, 5))
+            assert_fails(bb_curator_close_round(h->f.curator), BB_EUSAGE, "are needed");
+        if (bb_curator_now(h->f.curator) == BB_CURATOR_COMPLETE)
+            assert_ok(bb_curator_close_round(h->f.curator));
+        if (bb_curator_now(h->f.curator) != BB_CURATOR_PUBLISHED) continue;
+        if (by_chance(h, 2)) restart_curator(h);
+        see(h, &seen);
+        if (by_chance(h, 2)) restart_curator(h);
+        assert_fails(bb_curator_close_round(h->f.curator), BB_EUSAGE, "no round");
+        assert_ok(bb_curator_go_on(h->f.curator));
+    }
+}
+
+static void law_hostile(const law_case *c) {
+    /* a curator that is opened again prices its plan again, which takes its time */
+    if (c->mechanism->grid && c->sampling != BB_SAMPLING_ALL &&
+        (c->method != &bb_method_pmtl || c->loss != BB_LOSS_SQUARED))
+        return;
+    population p = law_population(c, LAW_TASKS, SIZE_MAX);
+    const bb_engine engine = bb_engine_threads(1);
+    bb_run run = law_run(c, &p, &engine);
+    bb_result one;
+    uint32_t where[LAW_TASKS];
+    static hostile h;
+    if (c->method->sampled || strncmp(c->method->name, "mp-l", 4) == 0)
+        run.phase[0].rounds = 3;
+    law_train(c, &run, &one);
+    for (size_t i = 0; i < p.tasks; i++)
+        where[i] = (uint32_t)(c->mechanism->grid ? i * i % 7 % 3 : i / 9 % 3);
+    h = (hostile){0};
+    assert_ok(bb_random_open_stream(&h.random, 5, BB_FOR_TEST, one.rounds, c->loss));
+    run_hostile(&h, &run, where);
+    law_check(c, h.saves > 0);
+    law_check(c, silos_agree(&h.f, &one));
+    for (size_t k = 0; k < 64; k++) free((void *)h.old[k].at);
+    bb_random_close(&h.random);
+    silos_close(&h.f);
+    bb_result_free(&one);
+    run_close(&run);
+    population_close(&p);
+}
+
+static void test_hostile(void **state) {
+    (void)state;
+    law_for_all(law_hostile);
+}
+
+/* -- silence, budgets, policies -- */
+
+/* A silo that is silent has shown zeros; fewer than a round needs is no round. */
+static void test_silence(void **state) {
+    (void)state;
+    const law_case c = {&bb_method_fedprox, &bb_mechanism_gaussian, BB_LOSS_SQUARED,
+                        BB_SAMPLING_ALL};
+    population p = law_population(&c, LAW_TASKS, SIZE_MAX);
+    const bb_engine engine = bb_engine_threads(1);
+    bb_run run = law_run(&c, &p, &engine);
+    uint32_t where[LAW_TASKS];
+    silos f;
+    bb_bytes frame;
+    bool given, news;
+    run.phase[0].rounds = 2;
+    for (size_t i = 0; i < p.tasks; i++) where[i] = (uint32_t)(i % 3);
+    silos_deal(&f, &run, 3, where);
+    f.fewest = 2;
+    silos_open(&f);
+    for (uint32_t answers = 0; bb_curator_now(f.curator) != BB_CURATOR_DONE;
+         answers++) {
+        for (uint32_t s = 0; s < 3; s++)
+            while (!bb_curator_give(f.curator, s + 1, &frame, &given) && given) {
+                assert_ok(bb_silo_take(f.silo[s], frame, &news));
+                if (bb_silo_now(f.silo[s]) == BB_SILO_WORK)
+                    assert_ok(bb_silo_work(f.silo[s]));
+            }
+        for (uint32_t s = 0; s < (answers ? 1 : 3); s++) {
+            assert_true(bb_silo_give(f.silo[s], &frame));
+            assert_ok(bb_curator_take(f.curator, frame, &news));
+        }
+        if (answers) {
+            assert_fails(bb_curator_close_round(f.curator), BB_EUSAGE, "2 are needed");
+            assert_true(bb_silo_give(f.silo[2], &frame));
+            assert_ok(bb_curator_take(f.curator, frame, &news));
+        }
+        assert_ok(bb_curator_close_round(f.curator));
+        if (bb_curator_now(f.curator) == BB_CURATOR_PUBLISHED)
+            assert_ok(bb_curator_go_on(f.curator));
+        /* the one that was silent comes too late */
+        if (answers && bb_silo_give(f.silo[1], &frame)) {
+            assert_ok(bb_curator_take(f.curator, frame, &news));
+            assert_false(news);
+        }
+    }
+    silos_close(&f);
+    run_close(&run);
+    population_close(&p);
+}
+
+/* What a silo can say is bounded by its tasks' clips. */
+static void test_too_large_a_sum(void **state) {
+    (void)state;
+    const law_case c = {&bb_method_fedprox, &bb_mechanism_gaussian, BB_LOSS_SQUARED,
+                        BB_SAMPLING_ALL};
+    population p = law_population(&c, LAW_TASKS, SIZE_MAX);
+    const bb_engine engine = bb_engine_threads(1);
+    bb_run run = law_run(&c, &p, &engine);
+    const uint32_t where[LAW_TASKS] = {0};
+    silos f;
+    bb_bytes frame;
+    bool given, news;
+    silos_deal(&f, &run, 1, where);
+    silos_open(&f);
+    for (int k = 0; k < 2; k++) {
+        assert_ok(bb_curator_give(f.curator, 1, &frame, &given));
+        assert_ok(bb_silo_take(f.silo[0], frame, &news));
+        if (k) assert_ok(bb_silo_work(f.silo[0]));
+        assert_true(bb_silo_give(f.silo[0], &frame));
+        if (k) break;
+        assert_ok(bb_curator_take(f.curator, frame, &news));
+        assert_ok(bb_curator_close_round(f.curator));
+    }
+    bb_frame sum;
+    assert_ok(bb_frame_read(frame, true, &sum));
+    const int64_t most = LAW_TASKS * (INT64_C(1) << 32);
+    const int64_t number[] = {most + 1, -most - 1, INT64_MIN, most, -most};
+    for (size_t k = 0; k < 5; k++) {
+        bb_writer forged = {0};
+        int64_t all[LAW_FEATURES + 1] = {0};
+        all[2] = number[k];
+        bb_frame_begin(&forged, &sum);
+        bb_put_u64(&forged, 0);
+        bb_put_integers(&forged, all, (sum.payload.length - 8) / 8);
+        bb_frame_end(&forged, true);
+        const bb_status status =
+            bb_curator_take(f.curator, (bb_bytes){forged.at, forged.length}, &news);
+        assert_int_equal(status, k < 3 ? BB_EDATA : BB_OK);
+        assert_int_equal(news, k == 3); /* the fifth is one too many */
+        bb_writer_close(&forged);
+    }
+    silos_close(&f);
+    run_close(&run);
+    population_close(&p);
+}
+
+static void test_policies(void **state) {
+    (void)state;
+    const law_case c = {&bb_method_fedprox, &bb_mechanism_gaussian, BB_LOSS_SQUARED,
+                        BB_SAMPLING_ALL};
+    population p = law_population(&c, LAW_TASKS, SIZE_MAX);
+    const bb_engine engine = bb_engine_threads(1);
+    bb_run run = law_run(&c, &p, &engine);
+    const struct {
+        bb_silo_policy policy;
+        const char *words;
+    } refuses[] = {{{.most_epsilon = 1.0, .allow_open = true}, "allows epsilon 1"},
+                   {{.most_delta = 1e-9, .allow_open = true}, "allows delta"},
+                   {{.fewest_tasks = 100, .allow_open = true}, "asks for 100 tasks"},
+                   {{.most_epsilon = 9.0}, "seeded noise"}};
+    bb_silo *silo = NULL;
+    bb_silo_terms terms = {.run = &run, .number = 1, .tasks = LAW_TASKS};
+    for (size_t k = 0; k < sizeof refuses / sizeof *refuses; k++) {
+        terms.policy = &refuses[k].policy;
+        assert_fails(bb_silo_open(&silo, &terms), BB_EUSAGE, refuses[k].words);
+    }
+    const bb_silo_policy fits = {.most_epsilon = 2.0, .fewest_tasks = LAW_TASKS};
+    terms.policy = &fits;
+    run.seeded = false;
+    assert_ok(bb_silo_open(&silo, &terms));
+    /* another run than the one agreed to */
+    bb_curator *curator = NULL;
+    bb_bytes frame;
+    bool given, news;
+    bb_run other = run;
+    other.pub.epsilon = 1.9;
+    const bb_curator_terms offers = {.run = &other, .silos = 1, .sealed = true};
+    terms.sealed = true;
+    bb_silo_close(silo);
+    assert_ok(bb_silo_open(&silo, &terms));
+    assert_ok(bb_curator_open(&curator, &offers));
+    assert_ok(bb_curator_give(curator, 1, &frame, &given));
+    assert_fails(bb_silo_take(silo, frame, &news), BB_EDATA, "agreed to");
+    bb_curator_close(curator);
+    bb_silo_close(silo);
+    run_close(&run);
+    population_close(&p);
+}
+
+/* The curator's ledger is charged when silos have joined, once, whatever is restarted;
+ * a refusal comes before any round. */
+static void test_charge(void **state) {
+    (void)state;
+    const law_case c = {&bb_method_fedprox, &bb_mechanism_gaussian, BB_LOSS_SQUARED,
+                        BB_SAMPLING_ALL};
+    population p = law_population(&c, LAW_TASKS, SIZE_MAX);
+    const bb_engine engine = bb_engine_threads(1);
+    bb_run run = law_run(&c, &p, &engine);
+    const bb_ledger_terms budget = {.tasks = LAW_TASKS,
+                                    .adjacency = run.pub.adjacency,
+                                    .epsilon = 3.0,
+                                    .delta = 1e-3};
+    uint32_t where[LAW_TASKS];
+    static hostile h;
+    double epsilon, delta;
+    run.seeded = false;
+    run.phase[0].rounds = 3;
+    assert_ok(bb_ledger_open(&run.ledger, "ledger.db", &budget));
+    for (size_t i = 0; i < p.tasks; i++) where[i] = (uint32_t)(i % 3);
+    for (int k = 0; k < 2; k++) {
+        h = (hostile){0};
+        assert_ok(bb_random_open_stream(&h.random, 6, BB_FOR_TEST, 0, 0));
+        if (k == 0) run_hostile(&h, &run, where);
+        if (k == 1) {
+            silos_deal(&h.f, &run, 3, where);
+            silos_open(&h.f);
+            while (bb_curator_now(h.f.curator) == BB_CURATOR_WAITS) step(&h);
+            assert_int_equal(bb_curator_close_round(h.f.curator), BB_EBUDGET);
+            assert_int_equal(bb_curator_now(h.f.curator), BB_CURATOR_FAILED);
+            assert_int_equal(bb_curator_round(h.f.curator), 0);
+        }
+        assert_ok(bb_ledger_spent(run.ledger, &epsilon, &delta));
+        assert_close(epsilon, 2.0, 1e-9);
+        for (size_t j = 0; j < 64; j++) free((void *)h.old[j].at);
+        bb_random_close(&h.random);
+        silos_close(&h.f);
+    }
+    bb_ledger_close(run.ledger);
+    assert_int_equal(unlink("ledger.db"), 0);
+    unlink("ledger.db-wal");
+    unlink("ledger.db-shm");
+    run_close(&run);
+    population_close(&p);
+}
+
+/* Off the grid a chunk of tasks is in one silo. */
+static void test_cut_chunks(void **state) {
+    (void)state;
+    const law_case c = {&bb_method_fedprox, &bb_mechanism_none, BB_LOSS_SQUARED,
+                        BB_SAMPLING_ALL};
+    population p = law_population(&c, LAW_TASKS, SIZE_MAX);
+    const bb_engine engine = bb_engine_threads(1);
+    bb_run run = law_run(&c, &p, &engine);
+    uint32_t where[LAW_TASKS];
+    silos f;
+    bb_bytes frame;
+    bool given, news;
+    for (size_t i = 0; i < p.tasks; i++) where[i] = (uint32_t)(i % 2);
+    silos_deal(&f, &run, 2, where);
+    silos_open(&f);
+    assert_ok(bb_curator_give(f.curator, 1, &frame, &given));
+    assert_fails(bb_silo_take(f.silo[0], frame, &news), BB_EUSAGE, "tasks 1 to 9");
+    silos_close(&f);
+    run_close(&run);
+    population_close(&p);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_partitions),
+        cmocka_unit_test(test_phases),
+        cmocka_unit_test(test_hostile),
+        cmocka_unit_test(test_silence),
+        cmocka_unit_test(test_too_large_a_sum),
+        cmocka_unit_test(test_policies),
+        cmocka_unit_test_setup_teardown(test_charge, folder_enter, folder_leave),
+        cmocka_unit_test(test_cut_chunks),
+    };
+    if (bb_linalg_start()) return 1;
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
