@@ -98,7 +98,8 @@ static void noise_without_a_door_or_budget_is_refused(void **state) {
     run_close(&s.run);
     script_open(&s, &p, &bb_method_fedavg, &bb_mechanism_gaussian, 2);
     s.run.pub.epsilon = NAN;
-    script_refused(&s, "method fedavg is private and needs --epsilon");
+    assert_fails(bb_run_check_methods(&s.run), BB_EUSAGE,
+                 "method fedavg is private and needs --epsilon");
     s.run.pub.epsilon = 0.0;
     script_refused(&s, "needs --epsilon");
     run_close(&s.run);
