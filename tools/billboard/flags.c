@@ -43,8 +43,8 @@ static void fill(const cmd_flags *f) {
     int group = 0;
     for (size_t k = 0; k < f->rows; k++) {
         const char *title = text(f, k, "group");
-        if (title)
-            f->option[n++] = (struct argp_option){.doc = title, .group = ++group};
+        if (title) group++;
+        if (title) f->option[n++] = (struct argp_option){.doc = title, .group = group};
         describe(f, k, f->help[k]);
         f->option[n++] = (struct argp_option){.name = text(f, k, "name"),
                                               .key = key_of(f, k),
