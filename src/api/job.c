@@ -39,13 +39,19 @@ void billboard_job_free(billboard_job *job) {
     free(job);
 }
 
-/* A method that has an option of this name, or NULL. */
-static const bb_method *method_with(const char *name) {
-    for (size_t i = 0; bb_method_at(i); i++) {
-        const bb_method *method = bb_method_at(i);
-        for (size_t k = 0; k < method->options.count; k++)
-            if (strcmp(method->options.row[k].name, name) == 0) return method;
-    }
+static bool has_option(const bb_method *method, const char *name) {
+    for (size_t k = 0; k < method->options.count; k++)
+        if (strcmp(method->options.row[k].name, name) == 0) return true;
+    return false;
+}
+
+/* A method that has an option of this name, the job's own if it has; or NULL. */
+static const bb_method *method_with(const billboard_job *job, const char *name) {
+    const char *own = job->tried.method;
+    const bb_method *chosen = own ? bb_method_find(own) : NULL;
+    if (chosen && has_option(chosen, name)) return chosen;
+    for (size_t i = 0; bb_method_at(i); i++)
+        if (has_option(bb_method_at(i), name)) return bb_method_at(i);
     return NULL;
 }
 
@@ -62,7 +68,7 @@ static bb_status check(billboard_job *job, const char *name, const char *value) 
         return bb_fail(BB_EUSAGE, "--set expects key=value, got \"%s\"",
                        value ? value : "");
     }
-    const bb_method *method = is_known(name) ? NULL : method_with(name);
+    const bb_method *method = is_known(name) ? NULL : method_with(job, name);
     if (method)
         return bb_fail(BB_EUSAGE,
                        "train: \"%s\" is an option of methods, such as %s: set \"set\" "

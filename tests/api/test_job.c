@@ -82,7 +82,7 @@ static void jobs_refuse_by_name(void **state) {
                    "the nearest is epsilon");
     assert_refused(billboard_job_set(job, "epsilon", "much"), BILLBOARD_USAGE, "much");
     assert_refused(billboard_job_set(job, "penalty", "l1"), BILLBOARD_USAGE,
-                   "set \"set\" to \"penalty=l1\"");
+                   "such as stl: set \"set\" to \"penalty=l1\"");
     assert_refused(billboard_job_set(job, "set", "penalty"), BILLBOARD_USAGE,
                    "key=value");
     ASSERT_OK(billboard_job_set(job, "set", "penalty=l1"));
