@@ -19,6 +19,7 @@ static SHA256_CTX *context_of(bb_hash *hash) {
 }
 
 void bb_hash_open(bb_hash *hash) {
+    *hash = (bb_hash){.context = {0}};
     SHA256_Init(context_of(hash));
 }
 

@@ -39,11 +39,12 @@ static bb_run priced(const bb_run *asked) {
 }
 
 bb_status bb_phases_open(bb_phases *phases, const bb_run *asked, const double *shared) {
-    *phases = (bb_phases){.run = priced(asked)};
-    const bb_run *run = &phases->run;
     double share[BB_MOST_PHASES];
-    const bb_status status = bb_run_check(run);
+    *phases = (bb_phases){.count = 0};
+    const bb_status status = bb_run_check(asked);
     if (status) return status;
+    phases->run = priced(asked);
+    const bb_run *run = &phases->run;
     phases->count = run->phases;
     divide(run, share);
     for (size_t k = 0; k < phases->count; k++) {

@@ -19,6 +19,10 @@ size_t bb_tally_chunks(size_t tasks, size_t sum_length) {
     return chunks ? chunks : 1;
 }
 
+size_t bb_tally_first(size_t tasks, size_t chunks, size_t chunk) {
+    return chunk * tasks / chunks;
+}
+
 void bb_tally_need(bb_arena *arena, const bb_mechanism *mechanism, const bb_plan *plan,
                    size_t sums) {
     bb_arena_need(arena, sums, sizeof(bb_sum));

@@ -30,6 +30,8 @@ typedef struct bb_tally {
 
 /* Chunks that the tasks are dealt in, always the same for the same public sizes. */
 size_t bb_tally_chunks(size_t tasks, size_t sum_length);
+/* The first task of a chunk, or behind the last one of the chunk before. */
+size_t bb_tally_first(size_t tasks, size_t chunks, size_t chunk);
 
 /* Adds to `arena` what bb_tally_open takes from it. */
 void bb_tally_need(bb_arena *arena, const bb_mechanism *mechanism, const bb_plan *plan,

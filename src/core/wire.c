@@ -171,6 +171,12 @@ double bb_double_at(const uint8_t *at, size_t k) {
     return value;
 }
 
+int64_t bb_bits_of(double value) {
+    int64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
 uint32_t bb_get_u32(bb_reader *reader) {
     const uint8_t *at = bb_get(reader, sizeof(uint32_t));
     return at ? read_u32(at) : 0;

@@ -88,6 +88,8 @@ void bb_get_doubles(bb_reader *reader, double *value, size_t count);
 /* One of an array of 8-byte numbers that bb_get returned. */
 int64_t bb_integer_at(const uint8_t *at, size_t k);
 double bb_double_at(const uint8_t *at, size_t k);
+/* A double's 64 bits, as one of its 8-byte numbers. */
+int64_t bb_bits_of(double value);
 /* BB_EDATA, with what the bytes should have been, unless every byte was read and none
  * was missing. */
 BB_MUST_CHECK bb_status bb_read_all(const bb_reader *reader, const char *what);

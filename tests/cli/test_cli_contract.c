@@ -153,7 +153,7 @@ static void usage_is_exit_code_2(void **state) {
     cli_fails(2, "has no meaning", "train W.csv --method mtl-l21 --delta 0.1 -o x");
     cli_fails(2, "has no meaning",
               "train W.csv --method mp-lowrank --mechanism none --epsilon 1 -o x");
-    cli_fails(2, "does not apply",
+    cli_fails(2, "in the clear",
               "train W.csv --method mtl-trace --mechanism gaussian "
               "--epsilon 1 -o x");
     cli_fails(2, "--allow-broken-privacy",

@@ -151,7 +151,7 @@ static bool conduct(federation *g, uint32_t *published) {
 }
 
 static void open_federation(federation *g, const bb_run *run, const bb_run *rowless) {
-    uint32_t where[LAW_TASKS];
+    uint32_t where[LAW_TASKS] = {0};
     for (size_t i = 0; i < LAW_TASKS; i++) where[i] = i >= 18; /* two chunks of nine */
     silos_deal(&g->f, run, SILOS, where);
     const bb_curator_terms terms = {.run = rowless, .silos = SILOS, .sealed = true};

@@ -55,7 +55,7 @@ static void law_partitions(const law_case *c) {
     const bb_engine engine = bb_engine_threads(2);
     bb_run run = law_run(c, &p, &engine);
     bb_result one;
-    uint32_t where[LAW_TASKS];
+    uint32_t where[LAW_TASKS] = {0};
     law_train(c, &run, &one);
     for (uint32_t count = 1; count <= 3; count++) {
         /* off the grid in whole chunks, of which so many tasks have five, each of nine */
@@ -85,7 +85,7 @@ static void test_phases(void **state) {
     const bb_run pmtl = run_open(&p, &bb_method_pmtl, &bb_mechanism_gaussian, &engine);
     const bb_run home = run_open(&p, &bb_method_finetune, &bb_mechanism_none, &engine);
     bb_result one;
-    uint32_t where[LAW_TASKS];
+    uint32_t where[LAW_TASKS] = {0};
     run.phases = 3;
     run.phase[0].rounds = 3;
     run.phase[1] = pmtl.phase[0];
@@ -236,7 +236,7 @@ static void law_hostile(const law_case *c) {
     const bb_engine engine = bb_engine_threads(1);
     bb_run run = law_run(c, &p, &engine);
     bb_result one;
-    uint32_t where[LAW_TASKS];
+    uint32_t where[LAW_TASKS] = {0};
     static hostile h;
     if (c->method->sampled || strncmp(c->method->name, "mp-l", 4) == 0)
         run.phase[0].rounds = 3;
@@ -271,7 +271,7 @@ static void test_silence(void **state) {
     population p = law_population(&c, LAW_TASKS, SIZE_MAX);
     const bb_engine engine = bb_engine_threads(1);
     bb_run run = law_run(&c, &p, &engine);
-    uint32_t where[LAW_TASKS];
+    uint32_t where[LAW_TASKS] = {0};
     silos f;
     bb_bytes frame;
     bool given, news;
@@ -413,7 +413,7 @@ static void test_charge(void **state) {
                                     .adjacency = run.pub.adjacency,
                                     .epsilon = 3.0,
                                     .delta = 1e-3};
-    uint32_t where[LAW_TASKS];
+    uint32_t where[LAW_TASKS] = {0};
     static hostile h;
     double epsilon, delta;
     run.seeded = false;
@@ -454,7 +454,7 @@ static void test_cut_chunks(void **state) {
     population p = law_population(&c, LAW_TASKS, SIZE_MAX);
     const bb_engine engine = bb_engine_threads(1);
     bb_run run = law_run(&c, &p, &engine);
-    uint32_t where[LAW_TASKS];
+    uint32_t where[LAW_TASKS] = {0};
     silos f;
     bb_bytes frame;
     bool given, news;

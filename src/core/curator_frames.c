@@ -1,0 +1,256 @@
+/* The frames that a curator takes and gives. */
+#include "core/curator_inside.h"
+#include "core/grid.h"
+
+#include <string.h>
+
+uint32_t bb_curator_joined(const bb_curator *c) {
+    uint32_t count = 0;
+    for (uint32_t s = 0; s < c->silos; s++) count += c->member[s].joined;
+    return count;
+}
+
+uint32_t bb_curator_answered(const bb_curator *c) {
+    uint32_t count = 0;
+    for (uint32_t s = 0; s < c->silos; s++) count += c->member[s].answered;
+    return count;
+}
+
+bb_status bb_curator_enrol(bb_curator *c, uint32_t s, uint64_t own,
+                           const uint8_t *words) {
+    const size_t tasks = bb_curator_run(c)->pub.tasks;
+    member *m = &c->member[s];
+    for (uint64_t k = 0; k < own; k++) {
+        const uint64_t id = (uint64_t)bb_integer_at(words, k);
+        if (id >= tasks || (k && (int64_t)id <= bb_integer_at(words, k - 1)))
+            return bb_fail(BB_EDATA,
+                           "silo %u joins with task %llu: numbers ascend, below %zu",
+                           s + 1, (unsigned long long)id, tasks);
+        if (c->owner[id])
+            return bb_fail(BB_EDATA, "silos %u and %u both have task %llu", s + 1,
+                           c->owner[id], (unsigned long long)id);
+    }
+    const bb_status status = bb_allocate(&m->id, own, sizeof *m->id, "a silo's tasks");
+    if (status) return status;
+    for (uint64_t k = 0; k < own; k++) {
+        m->id[k] = (size_t)bb_integer_at(words, k);
+        c->owner[m->id[k]] = s + 1;
+    }
+    m->own = own;
+    m->joined = true;
+    if (bb_curator_run(c)->mechanism->grid) return BB_OK;
+    const size_t chunks = bb_tally_chunks(tasks, c->phases.plan.sum_length);
+    return bb_writer_reserve(
+        &m->sums, bb_sums_room(&c->phases.plan, (own * chunks + tasks - 1) / tasks));
+}
+
+static bb_status take_join(bb_curator *c, const bb_frame *frame, bool *news) {
+    bb_reader reader = bb_reader_of(frame->payload);
+    if (c->began || c->member[frame->silo - 1].joined) return BB_OK;
+    const uint64_t own = bb_get_u64(&reader);
+    const uint8_t *words = own <= reader.left / 8 ? bb_get(&reader, 8 * own) : NULL;
+    bb_status status = words ? bb_read_all(&reader, "a silo's tasks")
+                             : bb_fail(BB_EDATA, "a silo's tasks: they end too early");
+    if (!status) status = bb_curator_enrol(c, frame->silo - 1, own, words);
+    *news = !status;
+    if (!status && bb_curator_joined(c) == c->silos) c->now = BB_CURATOR_COMPLETE;
+    return status;
+}
+
+/* The most that so many tasks can have added up to in a block, in steps of the grid. */
+typedef struct limits {
+    uint64_t most[BB_MOST_BLOCKS];
+    bool exceeded;
+} limits;
+
+static void check_stretch(void *context, size_t b, size_t at, size_t n,
+                          const uint8_t *words) {
+    limits *l = context;
+    const uint64_t most = l->most[b];
+    bool within = true;
+    (void)at;
+    for (size_t k = 0; k < n; k++) /* |v| <= most */
+        within &= (uint64_t)bb_integer_at(words, k) + most <= 2 * most;
+    if (!within) l->exceeded = true;
+}
+
+static void add_integers(void *context, size_t b, size_t at, size_t n,
+                         const uint8_t *words) {
+    int64_t *sum = ((bb_sum *)context)->exact + at;
+    (void)b;
+    for (size_t k = 0; k < n; k++) sum[k] += bb_integer_at(words, k);
+}
+
+static void add_doubles(void *context, size_t b, size_t at, size_t n,
+                        const uint8_t *words) {
+    double *sum = ((bb_sum *)context)->open + at;
+    (void)b;
+    for (size_t k = 0; k < n; k++) sum[k] += bb_double_at(words, k);
+}
+
+static void ignore_stretch(void *context, size_t b, size_t at, size_t n,
+                           const uint8_t *words) {
+    (void)context, (void)b, (void)at, (void)n, (void)words;
+}
+
+/* Sums that tasks can have: no silo's answer can make a total that does not fit 64 bits,
+ * or count for more than its tasks' clips. */
+static bb_status add_sums(bb_curator *c, const member *m, bb_bytes payload) {
+    const bb_ask *ask = &c->door.ask;
+    const size_t tasks = bb_curator_run(c)->pub.tasks;
+    limits l = {.exceeded = false};
+    for (size_t b = 0; b < ask->layout.blocks; b++) {
+        const bb_form form = ask->layout.block[b].form;
+        const int bits = form == BB_FORM_SELECTION  ? 20
+                         : bb_form_is_product(form) ? 2 * ask->bits[b]
+                                                    : ask->bits[b];
+        l.most[b] = (form == BB_FORM_SLOT ? 1 : (uint64_t)m->own) << bits;
+    }
+    bb_reader reader = bb_reader_of(payload);
+    bb_get_sums(&reader, &ask->layout, tasks, m->own, m->id, check_stretch, &l);
+    const bb_status status = bb_read_all(&reader, "a silo's sums");
+    if (status) return status;
+    if (l.exceeded)
+        return bb_fail(BB_EDATA,
+                       "round %u: a silo's sums are more than its tasks' clips "
+                       "allow",
+                       ask->round);
+    reader = bb_reader_of(payload);
+    bb_get_sums(&reader, &ask->layout, tasks, m->own, m->id, add_integers,
+                &c->door.total);
+    return BB_OK;
+}
+
+/* Off the grid the order of adding matters: it is done when all are there. */
+static bb_status keep_sums(bb_curator *c, member *m, bb_bytes payload) {
+    const size_t tasks = bb_curator_run(c)->pub.tasks;
+    const size_t chunks = bb_tally_chunks(tasks, c->phases.plan.sum_length);
+    bb_reader reader = bb_reader_of(payload);
+    size_t most = 0;
+    for (size_t chunk = 0, k = 0; chunk < chunks && k < m->own; chunk++) {
+        const size_t from = bb_tally_first(tasks, chunks, chunk);
+        const size_t to = bb_tally_first(tasks, chunks, chunk + 1);
+        if (m->id[k] < from || m->id[k] >= to) continue;
+        bb_get_sums(&reader, &c->door.ask.layout, tasks, to - from, m->id + k,
+                    ignore_stretch, NULL);
+        most += bb_sums_bytes(&c->door.ask.layout, tasks, to - from);
+        k += to - from;
+        if (k > m->own) reader.bad = true;
+    }
+    const bb_status status = bb_read_all(&reader, "a silo's sums");
+    if (status) return status;
+    if (most > m->sums.room) m->sums.status = bb_writer_reserve(&m->sums, most);
+    m->sums.length = 0;
+    bb_put_bytes(&m->sums, payload.at, payload.length);
+    return m->sums.status;
+}
+
+void bb_curator_add_chunks(bb_curator *c) {
+    const size_t tasks = bb_curator_run(c)->pub.tasks;
+    const size_t chunks = bb_tally_chunks(tasks, c->phases.plan.sum_length);
+    for (uint32_t s = 0; s < c->silos; s++) {
+        member *m = &c->member[s];
+        m->read = bb_reader_of((bb_bytes){m->sums.at, m->sums.length});
+        m->read_tasks = 0;
+    }
+    for (size_t chunk = 0; chunk < chunks; chunk++) {
+        const size_t from = bb_tally_first(tasks, chunks, chunk);
+        const size_t to = bb_tally_first(tasks, chunks, chunk + 1);
+        member *m = &c->member[c->owner[from] - 1];
+        bb_get_sums(&m->read, &c->door.ask.layout, tasks, to - from,
+                    m->id + m->read_tasks, add_doubles, &c->door.total);
+        m->read_tasks += to - from;
+    }
+}
+
+static bb_status take_sum(bb_curator *c, const bb_frame *frame, bool *news) {
+    member *m = &c->member[frame->silo - 1];
+    if (!m->joined)
+        return bb_fail(BB_EDATA, "sums of silo %u, which has not joined", frame->silo);
+    const bool waits = c->began && c->round_event &&
+                       (c->now == BB_CURATOR_WAITS || c->now == BB_CURATOR_COMPLETE);
+    if (!waits || m->answered || frame->phase != c->phase ||
+        frame->round != c->door.ask.round || frame->attempt != c->attempt)
+        return BB_OK; /* over, or there already */
+    const bb_status status = bb_curator_run(c)->mechanism->grid
+                                 ? add_sums(c, m, frame->payload)
+                                 : keep_sums(c, m, frame->payload);
+    if (status) return status;
+    m->answered = *news = true;
+    if (bb_curator_answered(c) == bb_curator_joined(c)) c->now = BB_CURATOR_COMPLETE;
+    return BB_OK;
+}
+
+bb_status bb_curator_take(bb_curator *c, bb_bytes bytes, bool *news) {
+    bb_frame frame;
+    *news = false;
+    if (c->now == BB_CURATOR_FAILED)
+        return bb_fail(BB_EUSAGE, "this curator has failed: it takes no more frames");
+    const bb_status status = bb_frame_read(bytes, c->sealed, &frame);
+    if (status) return status;
+    if (frame.silo < 1 || frame.silo > c->silos)
+        return bb_fail(BB_EDATA, "a frame of silo %u; there are %u", frame.silo,
+                       c->silos);
+    if (memcmp(frame.run, c->name, sizeof frame.run) != 0)
+        return bb_fail(BB_EDATA, "a frame of another run");
+    if (frame.kind == BB_FRAME_JOIN) return take_join(c, &frame, news);
+    if (frame.kind == BB_FRAME_SUM) return take_sum(c, &frame, news);
+    return bb_fail(BB_EDATA, "a frame of kind %d, which no curator takes", frame.kind);
+}
+
+bb_curator_state bb_curator_now(const bb_curator *c) {
+    return c->now;
+}
+
+/* -- frames that go out -- */
+
+static void put_round(bb_curator *c, const member *m) {
+    uint64_t count = 0;
+    bb_put_ask(&c->out, &c->door.ask);
+    bb_put_u32(&c->out, c->picked != NULL);
+    for (size_t k = 0; c->picked && k < m->own; k++) count += c->picked[m->id[k]];
+    if (c->picked) bb_put_u64(&c->out, count);
+    for (size_t k = 0; c->picked && k < m->own; k++)
+        if (c->picked[m->id[k]]) bb_put_u64(&c->out, m->id[k]);
+    bb_put_board(&c->out, &c->board);
+}
+
+bb_status bb_curator_give(bb_curator *c, uint32_t silo, bb_bytes *bytes, bool *given) {
+    *given = false;
+    if (silo < 1 || silo > c->silos)
+        return bb_fail(BB_EUSAGE, "there is no silo %u of %u", silo, c->silos);
+    member *m = &c->member[silo - 1];
+    bb_frame frame = {.kind = BB_FRAME_OFFER, .silo = silo};
+    memcpy(frame.run, c->name, sizeof frame.run);
+    size_t ended = 0;
+    while (ended < c->phases.count && c->end_event[ended] <= m->given &&
+           c->end_event[ended])
+        ended++;
+    const bool offer = m->given == 0;
+    const bool end = m->joined && ended < c->phases.count && c->end_event[ended];
+    const bool round = m->joined && c->round_event > m->given;
+    if (!offer && !end && !round) return BB_OK;
+    if (!offer) {
+        frame.kind = end ? BB_FRAME_END : BB_FRAME_ROUND;
+        frame.phase = (uint32_t)(end ? ended : c->phase);
+        frame.round = end ? 0 : c->door.ask.round;
+        frame.attempt = end ? 0 : c->attempt;
+    }
+    bb_frame_begin(&c->out, &frame);
+    if (offer)
+        bb_put_bytes(&c->out, c->offer.at, c->offer.length);
+    else if (end)
+        bb_put_bytes(&c->out, c->end[ended].at, c->end[ended].length);
+    else
+        put_round(c, m);
+    bb_frame_end(&c->out, c->sealed);
+    if (c->out.status) return bb_curator_failed(c, c->out.status);
+    m->given = offer ? 1 : end ? c->end_event[ended] : c->round_event;
+    *bytes = (bb_bytes){c->out.at, c->out.length};
+    *given = true;
+    return BB_OK;
+}
+
+void bb_curator_again(bb_curator *c, uint32_t silo) {
+    if (silo >= 1 && silo <= c->silos) c->member[silo - 1].given = 0;
+}

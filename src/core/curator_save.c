@@ -1,0 +1,153 @@
+/* A curator as bytes, which are public. */
+#include "core/curator_inside.h"
+
+#include <string.h>
+
+static const uint32_t curator_magic = 0x53434242; /* "BBCS" */
+
+void bb_curator_save(const bb_curator *c, bb_writer *bytes) {
+    uint8_t hash[BB_HASH_SAVED];
+    bb_put_u32(bytes, curator_magic);
+    bb_put_bytes(bytes, c->name, sizeof c->name);
+    for (uint32_t s = 0; s < c->silos; s++) {
+        const member *m = &c->member[s];
+        bb_put_u64(bytes, m->joined ? m->own : UINT64_MAX);
+        for (size_t k = 0; k < m->own; k++) bb_put_u64(bytes, m->id[k]);
+    }
+    bb_put_u32(bytes, c->began);
+    if (!c->began) return;
+    bb_put_u32(bytes, c->now == BB_CURATOR_PUBLISHED);
+    bb_put_u32(bytes, c->now == BB_CURATOR_DONE);
+    bb_put_u32(bytes, c->door.ask.round);
+    bb_put_u32(bytes, c->attempt);
+    bb_put_u32(bytes, c->rounds);
+    bb_put_double(bytes, c->door.least_noise);
+    bb_hash_save(&c->door.hash, hash);
+    bb_put_bytes(bytes, hash, sizeof hash);
+    bb_put_doubles(bytes, c->shared, bb_curator_shared(c));
+    bb_put_u32(bytes, (uint32_t)c->phase);
+    for (size_t k = 0; k < c->phases.count; k++) {
+        bb_put_u64(bytes, c->end[k].length);
+        bb_put_bytes(bytes, c->end[k].at, c->end[k].length);
+    }
+    bb_put_board(bytes, &c->board);
+    if (c->now != BB_CURATOR_PUBLISHED) return;
+    for (size_t b = 0; b < BB_MOST_BLOCKS; b++) {
+        bb_put_double(bytes, c->release.noise[b]);
+        bb_put_u64(bytes, c->release.winner[b]);
+    }
+    bb_put_doubles(bytes, c->door.value, c->phases.plan.sum_length);
+}
+
+static bb_status get_roster(bb_curator *c, bb_reader *reader) {
+    bb_status status = BB_OK;
+    for (uint32_t s = 0; s < c->silos && !status; s++) {
+        const uint64_t own = bb_get_u64(reader);
+        if (reader->bad || own == UINT64_MAX) continue;
+        const uint8_t *words = own <= reader->left / 8 ? bb_get(reader, 8 * own) : NULL;
+        status = words ? bb_curator_enrol(c, s, own, words)
+                       : bb_fail(BB_EDATA, "a saved curator: it ends too early");
+    }
+    return status;
+}
+
+/* The ends of phases that are over: their notes are made again. */
+static bb_status get_ends(bb_curator *c, bb_reader *reader, size_t phases, bool done) {
+    bb_status status = BB_OK;
+    for (size_t k = 0; k < c->phases.count && !status; k++) {
+        const uint64_t length = bb_get_u64(reader);
+        const uint8_t *at = bb_get(reader, length);
+        if (!at || (length > 0) != (k < phases || (done && k == phases))) {
+            reader->bad = true;
+            break;
+        }
+        if (!length) continue;
+        bb_put_bytes(&c->end[k], at, length);
+        c->end_event[k] = ++c->event;
+        c->phase = k;
+        bb_curator_start_phase(c);
+        bb_reader board = bb_reader_of((bb_bytes){at, length});
+        status = c->end[k].status;
+        if (!status)
+            status = bb_get_board(&board, &c->board, c->draft.at, c->draft.length);
+        if (!status && !board.bad && c->view.method->note &&
+            c->view.method->note(&c->view))
+            c->note = c->view.method->note(&c->view);
+    }
+    return status;
+}
+
+/* The door where it was after its last round was published, or before the one that was
+ * asked: that is asked for again. */
+static bb_status reopen_round(bb_curator *c, bb_reader *reader, uint32_t round,
+                              bool published) {
+    bb_door_skip_to(&c->door, round - 1);
+    if (!published) {
+        const bb_status status = bb_read_all(reader, "a saved curator");
+        return status ? status : bb_curator_ask(c, c->attempt + 1);
+    }
+    const double least = c->door.least_noise;
+    const bb_status status = bb_curator_ask(c, c->attempt);
+    if (status) return status;
+    c->door.least_noise = least;
+    c->release = (bb_release){.round = round,
+                              .layout = &c->door.ask.layout,
+                              .psd_noise = bb_curator_run(c)->mechanism->psd_noise};
+    for (size_t b = 0; b < BB_MOST_BLOCKS; b++) {
+        c->release.noise[b] = bb_get_double(reader);
+        c->release.winner[b] = bb_get_u64(reader);
+    }
+    bb_get_doubles(reader, c->door.value, c->phases.plan.sum_length);
+    bb_door_restore(&c->door, &c->release);
+    c->now = BB_CURATOR_PUBLISHED;
+    return bb_read_all(reader, "a saved curator");
+}
+
+static bb_status restore(bb_curator *c, bb_reader *reader) {
+    bb_status status = get_roster(c, reader);
+    if (status) return status;
+    c->began = bb_get_u32(reader) != 0;
+    if (!c->began) {
+        if (bb_curator_joined(c) == c->silos) c->now = BB_CURATOR_COMPLETE;
+        return bb_read_all(reader, "a saved curator");
+    }
+    const bool published = bb_get_u32(reader) != 0, done = bb_get_u32(reader) != 0;
+    const uint32_t round = bb_get_u32(reader);
+    c->attempt = bb_get_u32(reader);
+    c->rounds = bb_get_u32(reader);
+    c->door.least_noise = bb_get_double(reader);
+    const uint8_t *hash = bb_get(reader, BB_HASH_SAVED);
+    bb_get_doubles(reader, c->shared, bb_curator_shared(c));
+    const uint32_t phase = bb_get_u32(reader);
+    if (hash) status = bb_hash_restore(&c->door.hash, hash);
+    if (!status && (reader->bad || phase >= c->phases.count ||
+                    round > c->phases.plan.rounds || (!done && round == 0)))
+        status = bb_fail(BB_EDATA, "a saved curator in round %u of phase %u", round,
+                         phase + 1);
+    if (!status) status = get_ends(c, reader, phase, done);
+    if (status) return status;
+    c->door.charged = true;
+    c->phase = phase;
+    bb_curator_start_phase(c);
+    status = bb_get_board(reader, &c->board, c->draft.at, c->draft.length);
+    c->draft.done = c->board.done;
+    if (status) return status;
+    if (!done) return reopen_round(c, reader, round, published);
+    c->now = BB_CURATOR_DONE;
+    bb_door_skip_to(&c->door, round);
+    return bb_read_all(reader, "a saved curator");
+}
+
+bb_status bb_curator_restore(bb_curator *c, bb_bytes saved) {
+    bb_reader reader = bb_reader_of(saved);
+    if (c->began || bb_curator_joined(c))
+        return bb_curator_failed(c,
+                                 bb_fail(BB_EUSAGE, "this curator has begun already"));
+    if (bb_get_u32(&reader) != curator_magic)
+        return bb_curator_failed(c, bb_fail(BB_EDATA, "no saved curator"));
+    const uint8_t *name = bb_get(&reader, sizeof c->name);
+    if (!name || memcmp(name, c->name, sizeof c->name) != 0)
+        return bb_curator_failed(c,
+                                 bb_fail(BB_EDATA, "a saved curator of another run"));
+    return bb_curator_failed(c, restore(c, &reader));
+}

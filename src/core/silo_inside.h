@@ -1,0 +1,84 @@
+/* silo_inside.h - inside the room: what a silo is made of. */
+#ifndef BB_CORE_SILO_INSIDE_H
+#define BB_CORE_SILO_INSIDE_H
+
+#include "core/messages.h"
+#include "core/silo.h"
+
+#include <stdatomic.h>
+
+struct bb_silo {
+    bb_phases phases;
+    bb_silo_policy policy;
+    bool has_policy, sealed;
+    uint32_t number;
+    size_t own, *id; /* its tasks: their public numbers */
+    bb_silo_state now;
+    bool joined;     /* the offer was taken */
+    bb_writer offer; /* its payload */
+    uint8_t name[BB_HASH_BYTES];
+
+    size_t phase;
+    bool begun;          /* tasks have begun the phase */
+    bb_ask ask;          /* the last round that was taken */
+    uint32_t attempt;    /* and its attempt */
+    bool ending;         /* work to do: the end of the phase, not a round */
+    double *shared;      /* what phases before this one shared; public */
+    double *next_shared; /* and this one */
+    bb_billboard board;
+    double *board_at;
+    size_t board_room;
+
+    bb_view view;
+    bb_plan_view plan;
+    bb_tally tally;
+    size_t chunks, *chunk_first; /* own tasks that are added up together */
+    size_t parts;                /* that work at home is dealt in */
+    bb_arena arena;
+    size_t work_length, states;
+    size_t *first;       /* own + 1: where each task's model is */
+    size_t *state_first; /* own + 1 */
+    double *model, *intercept, *state;
+    double *work;            /* workers x work_length */
+    double *show;            /* workers x plan.show_length */
+    double *objective, *gap; /* own */
+    bb_status *finished;     /* own */
+    bool *asked, *failed;    /* own */
+    bool *picked;            /* own: who takes part; NULL: all do */
+    atomic_uint done;        /* tasks that are finished */
+    bb_random *random;       /* workers; only for methods that draw */
+    size_t random_open;
+    bb_random draw;
+    bool draw_open;
+    bb_writer out;
+    bool out_ready;
+};
+
+static inline const bb_run *bb_silo_run(const bb_silo *silo) {
+    return &silo->phases.run;
+}
+
+/* Of the phase that is going on. */
+static inline const bb_method *bb_silo_method(const bb_silo *silo) {
+    return silo->phases.part[silo->phase].view.method;
+}
+
+static inline bb_status bb_silo_failed(bb_silo *silo, bb_status status) {
+    silo->now = BB_SILO_FAILED;
+    return status;
+}
+
+static inline size_t bb_view_length(size_t (*length)(const bb_view *),
+                                    const bb_view *view) {
+    return length ? length(view) : 0;
+}
+
+/* silo_offer.c: everything that an offer brings but the price: plan, memory, generators,
+ * the first phase. */
+BB_MUST_CHECK bb_status bb_silo_accept(bb_silo *silo, bb_bytes offer);
+BB_MUST_CHECK bb_status bb_silo_take_offer(bb_silo *silo, const bb_frame *frame,
+                                           bool *news);
+/* Begins silo->phase with empty states, or ends the run after the last one. */
+void bb_silo_open_phase(bb_silo *silo);
+
+#endif

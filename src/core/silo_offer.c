@@ -1,0 +1,246 @@
+/* A silo takes an offer: everything that a run needs, before any budget is charged. */
+#include "core/silo_inside.h"
+
+#include <string.h>
+
+/* Off the grid a sum is over a fixed chunk of tasks: all of it is here, or none. */
+static bb_status deal_chunks(bb_silo *silo) {
+    const size_t tasks = bb_silo_run(silo)->pub.tasks;
+    const size_t chunks = bb_tally_chunks(tasks, silo->phases.plan.sum_length);
+    silo->chunks = 0;
+    for (size_t k = 0, c = 0; k < silo->own; c++) {
+        const size_t from = bb_tally_first(tasks, chunks, c);
+        const size_t to = bb_tally_first(tasks, chunks, c + 1);
+        if (silo->id[k] >= to) continue;
+        if (silo->id[k] != from || k + (to - from) > silo->own ||
+            silo->id[k + (to - from) - 1] != to - 1)
+            return bb_fail(BB_EUSAGE,
+                           "mechanism %s adds up tasks %zu to %zu together: they "
+                           "must be in one silo",
+                           bb_silo_run(silo)->mechanism->name, from + 1, to);
+        silo->chunk_first[silo->chunks++] = k;
+        k += to - from;
+    }
+    silo->chunk_first[silo->chunks] = silo->own;
+    return BB_OK;
+}
+
+/* Few and heavy tasks are dealt one by one, where that does not change a sum: on the
+ * grid, and at home. */
+static bb_status deal(bb_silo *silo) {
+    const bb_run *run = bb_silo_run(silo);
+    silo->parts = run->pub.network
+                      ? silo->own
+                      : bb_tally_chunks(silo->own, silo->phases.plan.sum_length);
+    const size_t most = run->pub.tasks > silo->parts ? run->pub.tasks : silo->parts;
+    const bb_status status =
+        bb_allocate(&silo->chunk_first, most + 1, sizeof *silo->chunk_first, "a silo");
+    if (status) return status;
+    if (!run->mechanism->grid) return deal_chunks(silo);
+    silo->chunks = silo->parts;
+    for (size_t c = 0; c <= silo->chunks; c++)
+        silo->chunk_first[c] = silo->chunks ? c * silo->own / silo->chunks : 0;
+    return BB_OK;
+}
+
+/* Of one worker, in a phase. */
+static size_t local_work(const bb_silo *silo, const bb_view *view) {
+    size_t most = 0;
+    for (size_t k = 0; k < silo->own; k++) {
+        const bb_local *local = &bb_silo_run(silo)->local[k];
+        size_t work = bb_local_work(local);
+        if (view->method->local_length) work += view->method->local_length(view, local);
+        if (work > most) most = work;
+    }
+    return bb_view_length(view->method->work_length, view) + most + 8;
+}
+
+/* Doubles of states in a phase, and where each begins (first may be NULL). */
+static size_t state_length(const bb_silo *silo, const bb_view *view, size_t *first) {
+    const size_t each = bb_view_length(view->method->state_length, view);
+    size_t length = 0;
+    for (size_t k = 0; k < silo->own; k++) {
+        if (first) first[k] = length;
+        length +=
+            each + view->method->state_models * bb_silo_run(silo)->local[k].length;
+    }
+    if (first) first[silo->own] = length;
+    return length;
+}
+
+static void measure(bb_silo *silo, bool *draws, size_t *models) {
+    *draws = false;
+    *models = 0;
+    silo->work_length = silo->states = 0;
+    for (size_t p = 0; p < silo->phases.count; p++) {
+        const bb_view *view = &silo->phases.part[p].view;
+        const size_t work = local_work(silo, view);
+        const size_t states = state_length(silo, view, NULL);
+        if (work > silo->work_length) silo->work_length = work;
+        if (states > silo->states) silo->states = states;
+        *draws = *draws || view->method->own_noise || view->method->draws;
+    }
+    for (size_t k = 0; k < silo->own; k++)
+        *models += bb_silo_run(silo)->local[k].length;
+    silo->board_room = bb_phases_board(&silo->phases);
+}
+
+static bb_status take_memory(bb_silo *silo) {
+    const bb_run *run = bb_silo_run(silo);
+    const bb_plan *plan = &silo->phases.plan;
+    bb_arena *arena = &silo->arena;
+    const size_t workers = run->engine->workers, own = silo->own;
+    const bool sample = run->pub.sampling != BB_SAMPLING_ALL;
+    const size_t sums = run->mechanism->grid ? workers : silo->chunks;
+    bool draws;
+    size_t models;
+    measure(silo, &draws, &models);
+    bb_arena_need(arena, silo->board_room, sizeof(double));
+    bb_arena_need(arena, 2 * (own + 1), sizeof(size_t));
+    bb_arena_need(arena, models, sizeof(double));
+    bb_arena_need(arena, own, sizeof(double));
+    bb_arena_need(arena, silo->states, sizeof(double));
+    bb_arena_need(arena, workers * silo->work_length, sizeof(double));
+    bb_arena_need(arena, workers * plan->show_length, sizeof(double));
+    bb_arena_need(arena, 2 * own, sizeof(double));
+    bb_arena_need(arena, own, sizeof(bb_status));
+    bb_arena_need(arena, 2 * own, sizeof(bool));
+    bb_arena_need(arena, sample ? own : 0, sizeof(bool));
+    bb_arena_need(arena, draws ? workers : 0, sizeof(bb_random));
+    bb_tally_need(arena, run->mechanism, plan, sums);
+    bb_status status = bb_arena_open(arena, "the training run");
+    if (status) return status;
+    silo->board_at = bb_arena_take(arena, silo->board_room, sizeof(double));
+    silo->first = bb_arena_take(arena, 2 * (own + 1), sizeof(size_t));
+    silo->state_first = silo->first + own + 1;
+    silo->model = bb_arena_take(arena, models, sizeof(double));
+    silo->intercept = bb_arena_take(arena, own, sizeof(double));
+    silo->state = bb_arena_take(arena, silo->states, sizeof(double));
+    silo->work = bb_arena_take(arena, workers * silo->work_length, sizeof(double));
+    silo->show = bb_arena_take(arena, workers * plan->show_length, sizeof(double));
+    silo->objective = bb_arena_take(arena, 2 * own, sizeof(double));
+    silo->gap = silo->objective + own;
+    silo->finished = bb_arena_take(arena, own, sizeof(bb_status));
+    silo->asked = bb_arena_take(arena, 2 * own, sizeof(bool));
+    silo->failed = silo->asked + own;
+    if (sample) silo->picked = bb_arena_take(arena, own, sizeof(bool));
+    if (draws) silo->random = bb_arena_take(arena, workers, sizeof(bb_random));
+    bb_tally_open(&silo->tally, arena, run->mechanism, plan, run->pub.tasks, sums);
+    for (size_t k = 0; k < own; k++)
+        silo->first[k + 1] = silo->first[k] + run->local[k].length;
+    return bb_writer_reserve(
+        &silo->out, BB_FRAME_HEADER + 8 * (own + 1) +
+                        bb_sums_room(plan, run->mechanism->grid ? 1 : silo->chunks));
+}
+
+static bb_status open_random(bb_silo *silo) {
+    const bb_run *run = bb_silo_run(silo);
+    bb_status status = BB_OK;
+    for (size_t w = 0; silo->random && w < run->engine->workers && !status; w++) {
+        status = run->seeded ? bb_random_open_stream(&silo->random[w], run->seed,
+                                                     BB_FOR_LOCAL, 0, 0)
+                             : bb_random_open_secure(&silo->random[w]);
+        if (!status) silo->random_open++;
+    }
+    if (silo->picked && !status) {
+        status = run->seeded ? bb_random_open_stream(&silo->draw, run->seed,
+                                                     BB_FOR_COHORT, 0, 0)
+                             : bb_random_open_secure(&silo->draw);
+        silo->draw_open = !status;
+    }
+    return status;
+}
+
+/* The silo's own ledger, if it has one, pays for the whole plan, too. */
+static bb_status charge(const bb_silo *silo) {
+    const bb_run *run = bb_silo_run(silo);
+    const bb_plan *plan = &silo->phases.plan;
+    char name[BB_RUN_NAME];
+    long long id;
+    if (!silo->has_policy || !silo->policy.ledger || !plan->rounds) return BB_OK;
+    bb_run_name(run->phases, run->phase, name);
+    const bb_ledger_charge price = {.epsilon = run->pub.epsilon,
+                                    .delta = run->pub.delta,
+                                    .rounds = plan->rounds,
+                                    .mu = plan->mu,
+                                    .pure = plan->pure};
+    return bb_ledger_reserve(silo->policy.ledger, &price, name, &id);
+}
+
+void bb_silo_open_phase(bb_silo *silo) {
+    if (silo->phase == silo->phases.count) {
+        silo->now = BB_SILO_DONE;
+        return;
+    }
+    silo->view = silo->phases.part[silo->phase].view;
+    silo->plan = bb_plan_view_of(&silo->phases.plan, &silo->phases.part[silo->phase]);
+    silo->view.board = &silo->board;
+    silo->view.plan = &silo->plan;
+    silo->begun = silo->phase == 0;
+    state_length(silo, &silo->phases.part[silo->phase].view, silo->state_first);
+    memset(silo->state, 0, silo->state_first[silo->own] * sizeof *silo->state);
+    silo->now = BB_SILO_WAITING;
+}
+
+static void put_join(bb_silo *silo) {
+    bb_frame frame = {.kind = BB_FRAME_JOIN, .silo = silo->number};
+    memcpy(frame.run, silo->name, sizeof frame.run);
+    bb_frame_begin(&silo->out, &frame);
+    bb_put_u64(&silo->out, silo->own);
+    for (size_t k = 0; k < silo->own; k++) bb_put_u64(&silo->out, silo->id[k]);
+    bb_frame_end(&silo->out, silo->sealed);
+    silo->out_ready = true;
+}
+
+/* Whether the offer begins with what this silo agreed to. */
+static bb_status check_offer(const bb_silo *silo, bb_reader *reader) {
+    bb_writer terms = {0};
+    bb_put_terms(&terms, &silo->phases);
+    bb_status status = terms.status;
+    if (!status) {
+        const uint8_t *found = bb_get(reader, terms.length);
+        if (!found || memcmp(found, terms.at, terms.length) != 0)
+            status = bb_fail(BB_EDATA, "the run that is offered is not the one that "
+                                       "this silo agreed to");
+    }
+    bb_writer_close(&terms);
+    return status;
+}
+
+/* Everything but the price. */
+bb_status bb_silo_accept(bb_silo *silo, bb_bytes offer) {
+    bb_reader reader = bb_reader_of(offer);
+    bb_hash hash;
+    bb_status status = check_offer(silo, &reader);
+    if (status) return status;
+    status = bb_get_plan(&reader, &silo->phases);
+    if (!status) status = deal(silo);
+    if (!status) status = take_memory(silo);
+    if (!status) status = open_random(silo);
+    bb_put_bytes(&silo->offer, offer.at, offer.length);
+    if (!status) status = silo->offer.status;
+    if (status) return bb_silo_failed(silo, status);
+    bb_hash_open(&hash);
+    bb_hash_add(&hash, offer.at, offer.length);
+    bb_hash_digest(&hash, silo->name);
+    bb_silo_open_phase(silo);
+    return BB_OK;
+}
+
+bb_status bb_silo_take_offer(bb_silo *silo, const bb_frame *frame, bool *news) {
+    if (silo->joined) {
+        /* the answer to it was lost */
+        *news = silo->phase == 0 && silo->ask.round == 0 && !silo->out_ready;
+        silo->out_ready = silo->out_ready || *news;
+        return BB_OK;
+    }
+    bb_status status = bb_silo_accept(silo, frame->payload);
+    if (status) return status;
+    if (memcmp(frame->run, silo->name, sizeof frame->run) != 0)
+        status = bb_fail(BB_EDATA, "an offer under another run's name");
+    if (!status) status = charge(silo);
+    if (status) return bb_silo_failed(silo, status);
+    silo->joined = *news = true;
+    put_join(silo);
+    return BB_OK;
+}

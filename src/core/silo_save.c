@@ -1,0 +1,94 @@
+/* A silo as bytes, which are private. */
+#include "core/silo_inside.h"
+
+static const uint32_t silo_magic = 0x53534242; /* "BBSS" */
+
+void bb_silo_save(const bb_silo *silo, bb_writer *bytes) {
+    const size_t own = silo->own;
+    const bb_run *run = bb_silo_run(silo);
+    bb_put_u32(bytes, silo_magic);
+    bb_put_u32(bytes, silo->joined);
+    if (!silo->joined) return;
+    bb_put_u64(bytes, silo->offer.length);
+    bb_put_bytes(bytes, silo->offer.at, silo->offer.length);
+    bb_put_u32(bytes, silo->now);
+    bb_put_u64(bytes, silo->phase);
+    bb_put_u32(bytes, silo->begun);
+    bb_put_u32(bytes, silo->ending);
+    bb_put_u32(bytes, silo->ask.round);
+    bb_put_u32(bytes, silo->attempt);
+    if (silo->ask.round) bb_put_ask(bytes, &silo->ask);
+    bb_put_doubles(bytes, silo->shared, 2 * run->pub.clusters * run->pub.parameters);
+    bb_put_board(bytes, &silo->board);
+    bb_put_doubles(bytes, silo->model, silo->first[own]);
+    bb_put_doubles(bytes, silo->intercept, own);
+    bb_put_doubles(bytes, silo->objective, 2 * own);
+    bb_put_doubles(bytes, silo->state, silo->states);
+    bb_put_bytes(bytes, silo->asked, 2 * own * sizeof(bool));
+    if (silo->picked) bb_put_bytes(bytes, silo->picked, own * sizeof(bool));
+    bb_put_u32(bytes, silo->out_ready);
+    bb_put_u64(bytes, silo->out.length);
+    bb_put_bytes(bytes, silo->out.at, silo->out.length);
+}
+
+static void get_flags(bb_reader *reader, bool *flag, size_t count) {
+    const uint8_t *at = bb_get(reader, count);
+    for (size_t k = 0; at && k < count; k++) flag[k] = at[k] != 0;
+}
+
+static bb_status restore(bb_silo *silo, bb_reader *reader) {
+    const bb_run *run = bb_silo_run(silo);
+    const size_t own = silo->own;
+    const uint32_t now = bb_get_u32(reader);
+    bb_status status = BB_OK;
+    silo->phase = bb_get_u64(reader);
+    if (silo->phase > silo->phases.count || now > BB_SILO_DONE)
+        return bb_fail(BB_EDATA, "a saved silo in phase %zu of %zu", silo->phase + 1,
+                       silo->phases.count);
+    bb_silo_open_phase(silo);
+    silo->now = (bb_silo_state)now;
+    silo->begun = bb_get_u32(reader) != 0;
+    silo->ending = bb_get_u32(reader) != 0;
+    silo->ask.round = bb_get_u32(reader);
+    silo->attempt = bb_get_u32(reader);
+    if (silo->ask.round) status = bb_get_ask(reader, &silo->phases, &silo->ask);
+    bb_get_doubles(reader, silo->shared, 2 * run->pub.clusters * run->pub.parameters);
+    bb_reader length = *reader;
+    bb_get(&length, 8);
+    const uint64_t board = bb_get_u64(&length);
+    if (board > silo->board_room) reader->bad = true;
+    if (!status && !reader->bad)
+        status = bb_get_board(reader, &silo->board, silo->board_at, board);
+    bb_get_doubles(reader, silo->model, silo->first[own]);
+    bb_get_doubles(reader, silo->intercept, own);
+    bb_get_doubles(reader, silo->objective, 2 * own);
+    bb_get_doubles(reader, silo->state, silo->states);
+    get_flags(reader, silo->asked, 2 * own);
+    if (silo->picked) get_flags(reader, silo->picked, own);
+    silo->out_ready = bb_get_u32(reader) != 0;
+    const uint64_t out = bb_get_u64(reader);
+    const uint8_t *at = bb_get(reader, out);
+    silo->out.length = 0;
+    if (at) bb_put_bytes(&silo->out, at, out);
+    if (!status) status = silo->out.status;
+    return status ? status : bb_read_all(reader, "a saved silo");
+}
+
+bb_status bb_silo_restore(bb_silo *silo, bb_bytes saved) {
+    bb_reader reader = bb_reader_of(saved);
+    if (silo->joined)
+        return bb_silo_failed(silo, bb_fail(BB_EUSAGE, "this silo has begun already"));
+    if (bb_get_u32(&reader) != silo_magic)
+        return bb_silo_failed(silo, bb_fail(BB_EDATA, "no saved silo"));
+    silo->joined = bb_get_u32(&reader) != 0;
+    if (!silo->joined) {
+        const bb_status status = bb_read_all(&reader, "a saved silo");
+        return status ? bb_silo_failed(silo, status) : BB_OK;
+    }
+    const uint64_t length = bb_get_u64(&reader);
+    const uint8_t *offer = bb_get(&reader, length);
+    if (!offer) return bb_silo_failed(silo, bb_read_all(&reader, "a saved silo"));
+    bb_status status = bb_silo_accept(silo, (bb_bytes){offer, length});
+    if (!status) status = restore(silo, &reader);
+    return status ? bb_silo_failed(silo, status) : BB_OK;
+}

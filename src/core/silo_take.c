@@ -1,0 +1,166 @@
+/* A silo takes rounds and the ends of phases. */
+#include "core/silo_inside.h"
+
+#include <string.h>
+
+/* Of the payload of a round: what is asked, who is picked, the billboard. */
+typedef struct question {
+    bb_ask ask;
+    bool picks;           /* some tasks were picked; else all, or by their own coins */
+    uint64_t count;       /* of them */
+    const uint8_t *words; /* their numbers, ascending */
+    bb_reader board;
+} question;
+
+static bb_status read_question(const bb_silo *silo, const bb_frame *frame,
+                               question *q) {
+    const bb_run *run = bb_silo_run(silo);
+    bb_reader reader = bb_reader_of(frame->payload);
+    *q = (question){.ask = {.round = frame->round}};
+    const bb_status status = bb_get_ask(&reader, &silo->phases, &q->ask);
+    if (status) return status;
+    q->picks = bb_get_u32(&reader) != 0;
+    q->count = q->picks ? bb_get_u64(&reader) : 0;
+    if (q->count > silo->own) reader.bad = true;
+    q->words = reader.bad ? NULL : bb_get(&reader, 8 * q->count);
+    for (uint64_t j = 0, k = 0; j < q->count && !reader.bad; j++, k++) {
+        const uint64_t id = (uint64_t)bb_integer_at(q->words, j);
+        while (k < silo->own && silo->id[k] < id) k++;
+        if (k == silo->own || silo->id[k] != id) reader.bad = true;
+    }
+    const bool drawn = run->pub.sampling != BB_SAMPLING_ALL &&
+                       run->pub.sampling != BB_SAMPLING_POISSON;
+    if (reader.bad || drawn != q->picks)
+        return bb_fail(BB_EDATA, "round %u picks tasks that this silo does not have",
+                       frame->round);
+    q->board = reader;
+    return BB_OK;
+}
+
+/* Whether it is the question that was answered last. */
+static bool is_same(const bb_silo *silo, const question *q) {
+    bb_reader reader = q->board;
+    const bb_ask *a = &q->ask, *b = &silo->ask;
+    if (a->layout.blocks != b->layout.blocks) return false;
+    for (size_t k = 0; k < a->layout.blocks; k++) {
+        const bb_block *x = &a->layout.block[k], *y = &b->layout.block[k];
+        if (x->form != y->form || x->length != y->length || x->clip != y->clip ||
+            x->share != y->share || a->bits[k] != b->bits[k])
+            return false;
+    }
+    for (uint64_t k = 0, j = 0; q->picks && k < silo->own; k++) {
+        const bool now =
+            j < q->count && (uint64_t)bb_integer_at(q->words, j) == silo->id[k];
+        if (now != silo->picked[k]) return false;
+        j += now;
+    }
+    if (bb_get_u32(&reader) != silo->board.releases) return false;
+    if ((bb_get_u32(&reader) != 0) != silo->board.done) return false;
+    if (bb_get_u64(&reader) != silo->board.length) return false;
+    const uint8_t *words = bb_get(&reader, 8 * silo->board.length);
+    for (size_t k = 0; words && k < silo->board.length; k++)
+        if (bb_integer_at(words, k) != bb_bits_of(silo->board.at[k])) return false;
+    return words != NULL;
+}
+
+/* The frame's billboard, which is all that is left of it. `behind` it may come so many
+ * bytes more. */
+static bb_status take_board(bb_silo *silo, bb_reader *reader, size_t behind) {
+    const bb_view *view = &silo->phases.part[silo->phase].view;
+    const size_t length = bb_view_length(view->method->board_length, view);
+    if (reader->left < behind || reader->left - behind != 16 + 8 * length)
+        return bb_fail(BB_EDATA,
+                       "a billboard of %zu bytes; that of phase %zu has %zu numbers",
+                       reader->left, silo->phase + 1, length);
+    return bb_get_board(reader, &silo->board, silo->board_at, length);
+}
+
+static bb_status take_round(bb_silo *silo, const bb_frame *frame, bool *news) {
+    const bb_plan_part *part = &silo->phases.part[silo->phase];
+    question q;
+    if (frame->phase < silo->phase || frame->round < silo->ask.round ||
+        (frame->round == silo->ask.round && frame->attempt < silo->attempt))
+        return BB_OK; /* over */
+    if (frame->phase > silo->phase)
+        return bb_fail(BB_EDATA, "round %u of phase %u before the end of phase %zu",
+                       frame->round, frame->phase + 1, silo->phase + 1);
+    if (frame->round <= part->from || frame->round > part->from + part->rounds ||
+        frame->attempt < 1)
+        return bb_fail(BB_EDATA, "round %u, attempt %u: phase %zu has no such round",
+                       frame->round, frame->attempt, silo->phase + 1);
+    bb_status status = read_question(silo, frame, &q);
+    if (status) return status;
+    if (frame->round == silo->ask.round) {
+        const bool same = is_same(silo, &q);
+        if (same) bb_frame_again(&silo->out, frame->attempt, silo->sealed);
+        if (same) silo->attempt = frame->attempt;
+        if (same || frame->attempt == silo->attempt) {
+            *news = !silo->out_ready;
+            silo->out_ready = true; /* the answer was lost, or is to be used again */
+            return BB_OK;
+        }
+    }
+    status = take_board(silo, &q.board, 0);
+    if (status) return status;
+    for (uint64_t k = 0, j = 0; q.picks && k < silo->own; k++) {
+        silo->picked[k] =
+            j < q.count && (uint64_t)bb_integer_at(q.words, j) == silo->id[k];
+        j += silo->picked[k];
+    }
+    silo->ask = q.ask;
+    silo->attempt = frame->attempt;
+    silo->ending = silo->out_ready = false;
+    silo->now = BB_SILO_WORK;
+    *news = true;
+    return BB_OK;
+}
+
+static bb_status take_end(bb_silo *silo, const bb_frame *frame, bool *news) {
+    const bb_run *run = bb_silo_run(silo);
+    const size_t length = run->pub.clusters * run->pub.parameters;
+    const bool shares = bb_silo_method(silo)->shared != NULL;
+    bb_reader reader = bb_reader_of(frame->payload);
+    if (frame->phase < silo->phase) return BB_OK;
+    if (frame->phase > silo->phase)
+        return bb_fail(BB_EDATA, "the end of phase %u before that of phase %zu",
+                       frame->phase + 1, silo->phase + 1);
+    const bb_status status = take_board(silo, &reader, shares ? 8 * length : 0);
+    if (status) return status;
+    /* what phases before shared stays as it is until this one is finished */
+    silo->ending = true;
+    silo->out_ready = false;
+    silo->now = BB_SILO_WORK;
+    *news = true;
+    if (shares) bb_get_doubles(&reader, silo->next_shared, length);
+    return BB_OK;
+}
+
+bb_status bb_silo_take(bb_silo *silo, bb_bytes bytes, bool *news) {
+    bb_frame frame;
+    *news = false;
+    if (silo->now == BB_SILO_FAILED)
+        return bb_fail(BB_EUSAGE, "this silo has failed: it takes no more frames");
+    bb_status status = bb_frame_read(bytes, silo->sealed, &frame);
+    if (status) return status;
+    if (frame.silo != silo->number)
+        return bb_fail(BB_EDATA, "a frame for silo %u came to silo %u", frame.silo,
+                       silo->number);
+    if (frame.kind == BB_FRAME_OFFER) {
+        if (silo->joined && memcmp(frame.run, silo->name, sizeof frame.run) != 0)
+            return bb_fail(BB_EDATA, "an offer of another run");
+        return bb_silo_take_offer(silo, &frame, news);
+    }
+    if (frame.kind != BB_FRAME_ROUND && frame.kind != BB_FRAME_END)
+        return bb_fail(BB_EDATA, "a frame of kind %d, which no silo takes", frame.kind);
+    if (!silo->joined || memcmp(frame.run, silo->name, sizeof frame.run) != 0)
+        return bb_fail(BB_EDATA, "a frame of a run that this silo has not joined");
+    if (silo->now == BB_SILO_DONE) return BB_OK;
+    if (silo->now == BB_SILO_WORK)
+        return bb_fail(BB_EUSAGE, "this silo has work to do before it takes a frame");
+    return frame.kind == BB_FRAME_ROUND ? take_round(silo, &frame, news)
+                                        : take_end(silo, &frame, news);
+}
+
+bb_silo_state bb_silo_now(const bb_silo *silo) {
+    return silo->now;
+}

@@ -1,0 +1,219 @@
+/* What a silo does with its tasks: the only file of it that looks at rows. */
+#include "core/silo_inside.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Of the streams of own task k in a seeded run. */
+static uint64_t key_of(const bb_silo *silo, size_t k) {
+    return bb_silo_run(silo)->key ? bb_silo_run(silo)->key[k] : silo->id[k];
+}
+
+/* A seeded run's own draws depend on the task and the round, not on the worker. Where
+ * they fail check_work ends the run. */
+static bb_task task_of(bb_silo *silo, size_t k, size_t worker, bb_purpose purpose,
+                       uint64_t round) {
+    const bb_run *run = bb_silo_run(silo);
+    bb_random *random = silo->random ? &silo->random[worker] : NULL;
+    if (random && run->seeded &&
+        bb_random_restart(random, run->seed, purpose, round, key_of(silo, k)))
+        bb_random_fail(random, "it did not restart");
+    return (bb_task){.id = silo->id[k],
+                     .local = &run->local[k],
+                     .state = silo->state + silo->state_first[k],
+                     .model = silo->model + silo->first[k],
+                     .intercept = silo->intercept + k,
+                     .work = silo->work + worker * silo->work_length,
+                     .random = random,
+                     .objective = NAN,
+                     .gap = NAN};
+}
+
+/* Asked before every task: the work of one, not of all, delays the end. */
+static bool is_stopped(const bb_silo *silo) {
+    const bb_observer *observer = &bb_silo_run(silo)->observer;
+    return observer->stop && *observer->stop;
+}
+
+/* After tasks worked: whether all of them did, with bits that were random. Nothing they
+ * made is shown or kept before. */
+static bb_status check_work(const bb_silo *silo) {
+    const uint32_t rounds = silo->phases.plan.rounds;
+    const uint32_t from = silo->phases.part[silo->phase].from;
+    bb_status status = BB_OK;
+    if (is_stopped(silo))
+        return rounds ? bb_fail(BB_EINTERRUPTED, "stopped after round %u of %u",
+                                from + silo->board.releases, rounds)
+                      : bb_fail(BB_EINTERRUPTED, "stopped before the end");
+    for (size_t w = 0; w < silo->random_open && !status; w++)
+        status = bb_random_check(&silo->random[w]);
+    return status;
+}
+
+static void begin(void *context, size_t part, size_t worker) {
+    bb_silo *silo = context;
+    const size_t from = part * silo->own / silo->parts;
+    const size_t to = (part + 1) * silo->own / silo->parts;
+    for (size_t k = from; k < to && !is_stopped(silo); k++) {
+        bb_task task = task_of(silo, k, worker, BB_FOR_FINISH, silo->phase);
+        bb_silo_method(silo)->begin(&silo->view, &task);
+    }
+}
+
+static void begin_phase(bb_silo *silo) {
+    const bb_engine *engine = bb_silo_run(silo)->engine;
+    if (!silo->begun && bb_silo_method(silo)->begin)
+        engine->each(engine, silo->parts, begin, silo);
+    silo->begun = true;
+}
+
+/* Who takes part in a round with Poisson sampling, told to nobody: each task with
+ * probability q, rounded down to a multiple of 2^-64, by a coin of its own. */
+static bb_status toss_coins(bb_silo *silo) {
+    const bb_run *run = bb_silo_run(silo);
+    const double rate = run->pub.rate;
+    const uint64_t below = rate < 1.0 ? (uint64_t)ldexp(rate, 64) : 0;
+    bb_status status = BB_OK;
+    if (run->pub.sampling != BB_SAMPLING_POISSON) return BB_OK;
+    for (size_t k = 0; k < silo->own && !status; k++) {
+        if (run->seeded)
+            status = bb_random_restart(&silo->draw, run->seed, BB_FOR_COHORT,
+                                       silo->ask.round, key_of(silo, k));
+        if (!status)
+            silo->picked[k] = rate >= 1.0 || bb_random_bits(&silo->draw) < below;
+    }
+    return status ? status : bb_random_check(&silo->draw);
+}
+
+static void contribute_one(bb_silo *silo, size_t k, size_t worker, size_t sum) {
+    const bb_method *method = bb_silo_method(silo);
+    const bb_layout *layout = &silo->ask.layout;
+    bb_task task = task_of(silo, k, worker, BB_FOR_LOCAL, silo->ask.round);
+    double *block[BB_MOST_BLOCKS] = {0};
+    double *buffer = silo->show + worker * silo->phases.plan.show_length;
+    if (method->train) method->train(&silo->view, &task);
+    for (size_t b = 0; b < layout->blocks; b++) {
+        const size_t length = bb_block_task_length(&layout->block[b], task.local);
+        block[b] = buffer;
+        for (size_t j = 0; j < length; j++) buffer[j] = 0.0;
+        buffer += length;
+    }
+    method->show(&silo->view, &task, block);
+    bb_tally_add(&silo->tally, sum, task.id, task.local, block);
+}
+
+static void contribute(void *context, size_t chunk, size_t worker) {
+    bb_silo *silo = context;
+    const bool grid = bb_silo_run(silo)->mechanism->grid;
+    const size_t from = silo->chunk_first[chunk], to = silo->chunk_first[chunk + 1];
+    for (size_t k = from; k < to && !is_stopped(silo); k++) {
+        if (silo->picked && !silo->picked[k]) continue;
+        silo->asked[k] = true;
+        contribute_one(silo, k, worker, grid ? worker : chunk);
+    }
+}
+
+/* Of the frame, at most. */
+static size_t sums_bytes(const bb_silo *silo) {
+    const bool grid = bb_silo_run(silo)->mechanism->grid;
+    const size_t tasks = bb_silo_run(silo)->pub.tasks, *first = silo->chunk_first;
+    size_t bytes = BB_FRAME_HEADER;
+    if (grid) return bytes + bb_sums_bytes(&silo->ask.layout, tasks, silo->own);
+    for (size_t c = 0; c < silo->chunks; c++)
+        bytes += bb_sums_bytes(&silo->ask.layout, tasks, first[c + 1] - first[c]);
+    return bytes;
+}
+
+static void put_sums(bb_silo *silo) {
+    const bb_layout *layout = &silo->ask.layout;
+    const size_t tasks = bb_silo_run(silo)->pub.tasks, *first = silo->chunk_first;
+    bb_frame frame = {.kind = BB_FRAME_SUM,
+                      .phase = (uint32_t)silo->phase,
+                      .round = silo->ask.round,
+                      .attempt = silo->attempt,
+                      .silo = silo->number};
+    memcpy(frame.run, silo->name, sizeof frame.run);
+    silo->out.status = bb_writer_reserve(&silo->out, sums_bytes(silo));
+    bb_frame_begin(&silo->out, &frame);
+    if (bb_silo_run(silo)->mechanism->grid)
+        bb_put_sums(&silo->out, layout, tasks, silo->own, silo->id,
+                    silo->tally.sum[0].exact);
+    else
+        for (size_t c = 0; c < silo->chunks && !silo->out.status; c++)
+            bb_put_sums(&silo->out, layout, tasks, first[c + 1] - first[c],
+                        silo->id + first[c], silo->tally.sum[c].open);
+    bb_frame_end(&silo->out, silo->sealed);
+    silo->out_ready = true;
+}
+
+static bb_status work_round(bb_silo *silo) {
+    const bb_engine *engine = bb_silo_run(silo)->engine;
+    bb_status status = toss_coins(silo);
+    if (status) return status;
+    bb_tally_begin(&silo->tally, &silo->ask);
+    engine->each(engine, silo->chunks, contribute, silo);
+    status = check_work(silo);
+    if (status) return status;
+    bb_tally_end(&silo->tally);
+    put_sums(silo);
+    silo->now = BB_SILO_WAITING;
+    return silo->out.status;
+}
+
+static void finish(void *context, size_t part, size_t worker) {
+    bb_silo *silo = context;
+    const bb_observer *observer = &bb_silo_run(silo)->observer;
+    const bb_method *method = bb_silo_method(silo);
+    const size_t from = part * silo->own / silo->parts;
+    const size_t to = (part + 1) * silo->own / silo->parts;
+    for (size_t k = from; k < to && !is_stopped(silo); k++) {
+        bb_task task = task_of(silo, k, worker, BB_FOR_FINISH, silo->phase);
+        silo->finished[k] = method->finish(&silo->view, &task);
+        silo->objective[k] = task.objective;
+        silo->gap[k] = task.gap;
+        for (size_t j = 0; j < task.local->length; j++)
+            if (!isfinite(task.model[j])) silo->finished[k] = BB_ENUMERIC;
+        if (!isfinite(*task.intercept)) silo->finished[k] = BB_ENUMERIC;
+    }
+    const unsigned done =
+        atomic_fetch_add(&silo->done, (unsigned)(to - from)) + (unsigned)(to - from);
+    if (worker == 0 && observer->at_home)
+        observer->at_home(observer->self, method->name, done, (uint32_t)silo->own);
+}
+
+/* Whether a run ends well must not depend on one task's data once something was
+ * released: in a private run a task whose solver fails keeps the zero model. */
+static bb_status excuse(bb_silo *silo, size_t k) {
+    silo->failed[k] = silo->finished[k] != BB_OK;
+    if (!silo->failed[k]) return BB_OK;
+    if (bb_silo_run(silo)->mechanism->pricing == BB_PRICE_NOTHING)
+        return bb_fail(silo->finished[k],
+                       "task number %zu: its model is not finite or its "
+                       "solver failed",
+                       silo->id[k] + 1);
+    for (size_t j = silo->first[k]; j < silo->first[k + 1]; j++) silo->model[j] = 0.0;
+    silo->intercept[k] = 0.0;
+    return BB_OK;
+}
+
+static bb_status work_end(bb_silo *silo) {
+    const bb_run *run = bb_silo_run(silo);
+    silo->done = 0;
+    run->engine->each(run->engine, silo->parts, finish, silo);
+    bb_status status = check_work(silo);
+    for (size_t k = 0; k < silo->own && !status; k++) status = excuse(silo, k);
+    if (status) return status;
+    if (bb_silo_method(silo)->shared)
+        memcpy(silo->shared, silo->next_shared,
+               run->pub.clusters * run->pub.parameters * sizeof *silo->shared);
+    silo->phase++;
+    bb_silo_open_phase(silo);
+    return BB_OK;
+}
+
+bb_status bb_silo_work(bb_silo *silo) {
+    if (silo->now != BB_SILO_WORK) return bb_fail(BB_EUSAGE, "there is no work to do");
+    begin_phase(silo);
+    const bb_status status = silo->ending ? work_end(silo) : work_round(silo);
+    return status ? bb_silo_failed(silo, status) : BB_OK;
+}
