@@ -39,7 +39,7 @@ static bb_run priced(const bb_run *asked) {
 }
 
 bb_status bb_phases_open(bb_phases *phases, const bb_run *asked, const double *shared) {
-    double share[BB_MOST_PHASES];
+    double share[BB_MOST_PHASES] = {0};
     *phases = (bb_phases){.count = 0};
     const bb_status status = bb_run_check(asked);
     if (status) return status;
