@@ -8,7 +8,8 @@
 
 /* Makes a folder under the current one and goes there; a group set-up function. */
 static inline int folder_enter(void **state) {
-    static char name[] = "folder-XXXXXX";
+    static char name[sizeof "folder-XXXXXX"];
+    memcpy(name, "folder-XXXXXX", sizeof name);
     *state = mkdtemp(name);
     return *state ? chdir(name) : -1;
 }

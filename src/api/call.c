@@ -47,14 +47,20 @@ bb_status bb_call_given(const void *argument, const char *function, const char *
     return argument ? BB_OK : bb_fail(BB_EUSAGE, "%s: %s is NULL", function, name);
 }
 
+/* What the caller of `name` thinks that its struct has. */
+static bb_status size_of(const void *given, const char *name, size_t *theirs) {
+    const bb_status status = bb_call_given(given, name, "the struct");
+    if (status) return status;
+    memcpy(theirs, given, sizeof *theirs);
+    if (*theirs >= sizeof *theirs) return BB_OK;
+    return bb_fail(BB_EUSAGE, "%s: struct_size is %zu: set it to sizeof (%s)", name,
+                   *theirs, name);
+}
+
 bb_status bb_call_struct(void *own, size_t size, const void *given, const char *name) {
     size_t theirs;
-    bb_status status = bb_call_given(given, name, "the struct");
+    const bb_status status = size_of(given, name, &theirs);
     if (status) return status;
-    memcpy(&theirs, given, sizeof theirs);
-    if (theirs < sizeof theirs)
-        return bb_fail(BB_EUSAGE, "%s: struct_size is %zu: set it to sizeof (%s)", name,
-                       theirs, name);
     for (size_t k = size; k < theirs; k++)
         if (((const char *)given)[k])
             return bb_fail(BB_EUSAGE,
@@ -68,12 +74,8 @@ bb_status bb_call_struct(void *own, size_t size, const void *given, const char *
 
 bb_status bb_call_give(void *given, const void *own, size_t size, const char *name) {
     size_t theirs;
-    bb_status status = bb_call_given(given, name, "the struct");
+    const bb_status status = size_of(given, name, &theirs);
     if (status) return status;
-    memcpy(&theirs, given, sizeof theirs);
-    if (theirs < sizeof theirs)
-        return bb_fail(BB_EUSAGE, "%s: struct_size is %zu: set it to sizeof (%s)", name,
-                       theirs, name);
     if (theirs > size) memset((char *)given + size, 0, theirs - size);
     memcpy((char *)given + sizeof theirs, (const char *)own + sizeof theirs,
            (theirs < size ? theirs : size) - sizeof theirs);

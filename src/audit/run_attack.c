@@ -287,25 +287,14 @@ static bb_status open_own_noise(replay *r) {
     return status;
 }
 
-/* As bb_run_train does. */
-static void price(bb_run *run) {
-    run->pub.outputs = run->pub.clusters = 1;
-    run->pub.parameters = run->pub.features;
-    const bool noise = bb_mechanism_is_noisy(run->mechanism);
-    if (!noise) run->pub.epsilon = INFINITY;
-    if (!noise) run->pub.delta = 0.0;
-    run->pub.mu = noise ? bb_gdp_mu(run->pub.epsilon, run->pub.delta) : INFINITY;
-}
-
 bb_status bb_run_attack(const bb_run *asked, size_t canaries, const bb_local *other,
                         const bool *first, double *score) {
-    bb_run known = *asked, run = *asked;
+    bb_run known = bb_run_priced(asked), run = *asked;
     replay r = {
         .run = &known, .tasks = run.pub.tasks, .canaries = canaries, .other = other};
     bb_result result = {0};
     bb_arena arena = {0};
     bb_local *local = NULL;
-    price(&known);
     r.view = (bb_view){known.phase[0].method, known.phase[0].options, &known.pub, NULL,
                        NULL};
     bb_status status = bb_plan_make(&r.plan, &r.view, known.mechanism->pricing);

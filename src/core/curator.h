@@ -61,8 +61,8 @@ uint32_t
 bb_curator_round(const bb_curator *curator); /* the last one asked, 1, 2, ... */
 const bb_plan *bb_curator_plan(const bb_curator *curator);
 
-/* After BB_CURATOR_DONE: what is public of the result. result->shared, ->plan and ->first
- * are the caller's (bb_result_free); objective and gap are read, as sums over the tasks,
+/* After BB_CURATOR_DONE: what is public of the result. result->shared and ->plan are the
+ * caller's (bb_result_free); objective and gap are read, as sums over the tasks,
  * and completed by the method. */
 BB_MUST_CHECK bb_status bb_curator_result(bb_curator *curator, bb_result *result);
 

@@ -25,10 +25,9 @@ static void divide(const bb_run *run, double *share) {
         share[k] /= others;
 }
 
-/* The Gaussian budget of the whole run; without noise everything is unlimited. */
-static bb_run priced(const bb_run *asked) {
+bb_run bb_run_priced(const bb_run *asked) {
     bb_run run = *asked;
-    const bool noise = run.mechanism->pricing != BB_PRICE_NOTHING;
+    const bool noise = bb_mechanism_is_noisy(run.mechanism);
     run.pub.epsilon = noise ? run.pub.epsilon : INFINITY;
     run.pub.delta = noise ? run.pub.delta : 0.0;
     run.pub.mu = noise ? bb_gdp_mu(run.pub.epsilon, run.pub.delta) : INFINITY;
@@ -43,7 +42,7 @@ bb_status bb_phases_open(bb_phases *phases, const bb_run *asked, const double *s
     *phases = (bb_phases){.count = 0};
     const bb_status status = bb_run_check(asked);
     if (status) return status;
-    phases->run = priced(asked);
+    phases->run = bb_run_priced(asked);
     const bb_run *run = &phases->run;
     phases->count = run->phases;
     divide(run, share);

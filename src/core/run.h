@@ -73,6 +73,10 @@ typedef struct bb_result {
     char billboard_sha256[BB_HASH_TEXT]; /* of everything published, in order */
 } bb_result;
 
+/* The run with the Gaussian budget of its whole (epsilon, delta), everything unlimited
+ * without noise, and what was left out of its sizes. */
+bb_run bb_run_priced(const bb_run *asked);
+
 /* The names of the methods of these phases that exchange something, with " then "
  * between them. */
 enum { BB_RUN_NAME = 256 };

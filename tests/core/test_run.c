@@ -107,6 +107,38 @@ static void test_out_of_memory(void **state) {
     law_for_all(law_out_of_memory);
 }
 
+/* A run that memory fails has cost nothing: all of it is taken before the charge. */
+static void costs_nothing(void *context, bb_status status) {
+    static double before;
+    const bb_run *run = context;
+    double epsilon, delta;
+    assert_ok(bb_ledger_spent(run->ledger, &epsilon, &delta));
+    assert_close(epsilon - before, status ? 0.0 : run->pub.epsilon, 1e-9);
+    before = epsilon;
+}
+
+static void test_out_of_memory_costs_nothing(void **state) {
+    (void)state;
+    const law_case c = {&bb_method_fedprox, &bb_mechanism_gaussian, BB_LOSS_SQUARED,
+                        BB_SAMPLING_ALL};
+    const bb_ledger_terms budget = {
+        .tasks = 9, .adjacency = BB_REPLACE_ONE, .epsilon = 1e6, .delta = 0.9};
+    population p = law_population(&c, 9, SIZE_MAX);
+    bb_run run = law_run(&c, &p, &engine);
+    run.seeded = false;
+    run.phase[0].rounds = 3;
+    assert_ok(bb_ledger_open(&run.ledger, "memory.db", &budget));
+    assert_true(torture_memory((bb_torture){.attempt = attempt,
+                                            .check = costs_nothing,
+                                            .context = &run}) >= 10);
+    bb_ledger_close(run.ledger);
+    assert_int_equal(unlink("memory.db"), 0);
+    unlink("memory.db-wal");
+    unlink("memory.db-shm");
+    run_close(&run);
+    population_close(&p);
+}
+
 /* -- refusals, before anything is published
  * ---------------------------------------------------- */
 
@@ -261,6 +293,8 @@ int main(void) {
         cmocka_unit_test(test_interruption),
         cmocka_unit_test(test_no_allocation),
         cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test_setup_teardown(test_out_of_memory_costs_nothing, folder_enter,
+                                        folder_leave),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test_setup_teardown(test_ledger, folder_enter, folder_leave),
         cmocka_unit_test(test_failing_observer),

@@ -2,7 +2,7 @@
  *
  * A command collects everything it has to say, and says it on stdout only when it has
  * succeeded; a failure is one message on stderr and leaves stdout empty. Commands know
- * billboard.h and nothing else of Billboard; those that do not yet include cmd_inside.h. */
+ * billboard.h and nothing else of Billboard. */
 #ifndef BILLBOARD_CMD_H
 #define BILLBOARD_CMD_H
 
@@ -66,6 +66,10 @@ BILLBOARD_CHECK billboard_status cmd_open(cmd_output *output);
  * output, and returns the exit code; ends by SIGPIPE, as other programs do, if nobody
  * reads it any more. */
 int cmd_close(cmd_output *output, billboard_status status);
+
+/* Of row k of a table of options (billboard_options): "name", "argument", "help",
+ * "choices" or "default_text"; NULL: it has none. */
+const char *cmd_option_part(const billboard_answer *table, size_t k, const char *what);
 
 /* Names and values of the command line, in its order. */
 typedef struct cmd_options {

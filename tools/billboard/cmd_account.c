@@ -42,28 +42,23 @@ static const struct {
               {"curve", "Output:"}};
 enum { GROUPS = sizeof groups / sizeof *groups };
 
-static const char *part(const billboard_answer *table, size_t k, const char *what) {
-    char path[60];
-    snprintf(path, sizeof path, "options.%zu.%s", k, what);
-    return billboard_answer_text(table, path);
-}
-
 static void read_line(int argc, char **argv, const billboard_answer *table,
                       request *r) {
     const size_t rows = billboard_answer_count(table, "options");
     size_t n = 0, group = 0;
     for (size_t k = 0; k < rows && k < MOST_ROWS; k++) {
-        r->name[k] = part(table, k, "name");
+        r->name[k] = cmd_option_part(table, k, "name");
         if (group < GROUPS && strcmp(groups[group].first, r->name[k]) == 0) {
             r->option[n++] = (struct argp_option){.doc = groups[group].title,
                                                   .group = (int)group + 1};
             group++;
         }
-        r->option[n++] = (struct argp_option){.name = r->name[k],
-                                              .key = FIRST_KEY + (int)k,
-                                              .arg = part(table, k, "argument"),
-                                              .doc = part(table, k, "help"),
-                                              .group = (int)group};
+        r->option[n++] =
+            (struct argp_option){.name = r->name[k],
+                                 .key = FIRST_KEY + (int)k,
+                                 .arg = cmd_option_part(table, k, "argument"),
+                                 .doc = cmd_option_part(table, k, "help"),
+                                 .group = (int)group};
     }
     memcpy(r->option + n, shown, sizeof shown);
     const struct argp argp = {

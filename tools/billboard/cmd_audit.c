@@ -27,27 +27,21 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     return 0;
 }
 
-static const char *part(const billboard_answer *table, size_t k, const char *what) {
-    char path[60];
-    snprintf(path, sizeof path, "options.%zu.%s", k, what);
-    return billboard_answer_text(table, path);
-}
-
 static void read_line(int argc, char **argv, const billboard_answer *table,
                       request *r) {
     struct argp_option option[MOST_ROWS + 2] = {0};
     const size_t rows = billboard_answer_count(table, "options");
     size_t n = 0;
     for (size_t k = 0; k < rows && k < MOST_ROWS; k++) {
-        const char *choices = part(table, k, "choices");
-        r->name[k] = part(table, k, "name");
+        const char *choices = cmd_option_part(table, k, "choices");
+        r->name[k] = cmd_option_part(table, k, "name");
         snprintf(r->help[k], sizeof r->help[k],
                  choices ? "%s: %s (default %s)" : "%s%s (default %s)",
-                 part(table, k, "help"), choices ? choices : "",
-                 part(table, k, "default_text"));
+                 cmd_option_part(table, k, "help"), choices ? choices : "",
+                 cmd_option_part(table, k, "default_text"));
         option[n++] = (struct argp_option){.name = r->name[k],
                                            .key = FIRST_KEY + (int)k,
-                                           .arg = part(table, k, "argument"),
+                                           .arg = cmd_option_part(table, k, "argument"),
                                            .doc = r->help[k]};
     }
     option[n] =

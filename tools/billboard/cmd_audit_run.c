@@ -84,21 +84,15 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     return 0;
 }
 
-static const char *part(const billboard_answer *table, size_t k, const char *what) {
-    char path[60];
-    snprintf(path, sizeof path, "options.%zu.%s", k, what);
-    return billboard_answer_text(table, path);
-}
-
 static size_t describe_own(const billboard_answer *table, request *r,
                            struct argp_option *option) {
     const size_t rows = billboard_answer_count(table, "options");
     for (size_t k = 0; k < rows && k < MOST_ROWS; k++) {
-        r->name[k] = part(table, k, "name");
+        r->name[k] = cmd_option_part(table, k, "name");
         option[k] = (struct argp_option){.name = r->name[k],
                                          .key = FIRST_KEY + (int)k,
-                                         .arg = part(table, k, "argument"),
-                                         .doc = part(table, k, "help")};
+                                         .arg = cmd_option_part(table, k, "argument"),
+                                         .doc = cmd_option_part(table, k, "help")};
     }
     return rows;
 }
@@ -108,11 +102,12 @@ static size_t describe_same(const billboard_answer *table, struct argp_option *o
     size_t n = 0;
     for (int k = 0; k < SAME; k++)
         for (size_t row = 0; row < rows; row++)
-            if (strcmp(part(table, row, "name"), same[k]) == 0)
-                option[n++] = (struct argp_option){.name = same[k],
-                                                   .key = SAME_KEY + k,
-                                                   .arg = part(table, row, "argument"),
-                                                   .doc = part(table, row, "help")};
+            if (strcmp(cmd_option_part(table, row, "name"), same[k]) == 0)
+                option[n++] =
+                    (struct argp_option){.name = same[k],
+                                         .key = SAME_KEY + k,
+                                         .arg = cmd_option_part(table, row, "argument"),
+                                         .doc = cmd_option_part(table, row, "help")};
     return n;
 }
 

@@ -178,22 +178,17 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     }
 }
 
-static const char *part(const billboard_answer *table, size_t k, const char *what) {
-    char path[60];
-    snprintf(path, sizeof path, "options.%zu.%s", k, what);
-    return billboard_answer_text(table, path);
-}
-
 /* The training options of the same names say what they are. */
 static void describe(const billboard_answer *table, struct argp_option *option) {
     const size_t rows = billboard_answer_count(table, "options");
     for (size_t k = 0; k < SAME; k++)
         for (size_t row = 0; row < rows; row++)
-            if (strcmp(part(table, row, "name"), same[k]) == 0)
-                option[k] = (struct argp_option){.name = same[k],
-                                                 .key = FIRST_KEY + (int)k,
-                                                 .arg = part(table, row, "argument"),
-                                                 .doc = part(table, row, "help")};
+            if (strcmp(cmd_option_part(table, row, "name"), same[k]) == 0)
+                option[k] =
+                    (struct argp_option){.name = same[k],
+                                         .key = FIRST_KEY + (int)k,
+                                         .arg = cmd_option_part(table, row, "argument"),
+                                         .doc = cmd_option_part(table, row, "help")};
 }
 
 int cmd_info(int argc, char **argv) {

@@ -26,25 +26,19 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     return 0;
 }
 
-static const char *part(const billboard_answer *table, size_t k, const char *what) {
-    char path[60];
-    snprintf(path, sizeof path, "options.%zu.%s", k, what);
-    return billboard_answer_text(table, path);
-}
-
 static void read_line(int argc, char **argv, const billboard_answer *table,
                       request *r) {
     struct argp_option option[MOST_ROWS + 1] = {0};
     char help[MOST_ROWS][200];
     const size_t rows = billboard_answer_count(table, "options");
     for (size_t k = 0; k < rows && k < MOST_ROWS; k++) {
-        const char *fallback = part(table, k, "default_text");
-        r->name[k] = part(table, k, "name");
+        const char *fallback = cmd_option_part(table, k, "default_text");
+        r->name[k] = cmd_option_part(table, k, "name");
         snprintf(help[k], sizeof help[k], fallback ? "%s (default %s)" : "%s",
-                 part(table, k, "help"), fallback);
+                 cmd_option_part(table, k, "help"), fallback);
         option[k] = (struct argp_option){.name = r->name[k],
                                          .key = fallback ? FIRST_KEY + (int)k : 'o',
-                                         .arg = part(table, k, "argument"),
+                                         .arg = cmd_option_part(table, k, "argument"),
                                          .doc = help[k]};
     }
     const struct argp argp = {option,

@@ -53,6 +53,12 @@ billboard_status cmd_open(cmd_output *output) {
                           : cmd_fail(BILLBOARD_FAILED, "no memory for the output");
 }
 
+const char *cmd_option_part(const billboard_answer *table, size_t k, const char *what) {
+    char path[60];
+    snprintf(path, sizeof path, "options.%zu.%s", k, what);
+    return billboard_answer_text(table, path);
+}
+
 void cmd_options_add(cmd_options *o, const char *name, const char *value) {
     if (o->count == o->room) {
         const size_t room = o->room ? 2 * o->room : 16;
