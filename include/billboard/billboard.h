@@ -47,12 +47,14 @@
 #ifndef BILLBOARD_BILLBOARD_H
 #define BILLBOARD_BILLBOARD_H
 
-#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
+#include <atomic>
 extern "C" {
+#else
+#include <stdatomic.h>
 #endif
 
 /* What the library exports. */
@@ -136,7 +138,14 @@ BILLBOARD_API void billboard_answer_free(billboard_answer *answer);
 
 /* -- 4. What a plan costs ------------------------------------------------------------
  *
- * What takes long tells how far it is, and can be stopped. Every member may be NULL.
+ * A number that one thread, or a signal handler, sets while another looks at it. */
+#ifdef __cplusplus
+typedef std::atomic<int> billboard_flag;
+#else
+typedef atomic_int billboard_flag;
+#endif
+
+/* What takes long tells how far it is, and can be stopped. Every member may be NULL.
  * The functions are called on the thread that made the call, and may use Billboard
  * themselves, but not the objects of that call. */
 typedef struct billboard_watch {
@@ -149,7 +158,7 @@ typedef struct billboard_watch {
     void (*warn)(void *self, const char *text);
     /* Looked at all the time: not 0 ends the call with BILLBOARD_INTERRUPTED. For a
      * signal handler, for `progress`, or for another thread to set. */
-    const volatile sig_atomic_t *stop;
+    const billboard_flag *stop;
 } billboard_watch;
 
 /* Options have names and values, both texts, as on the command line without the dashes:

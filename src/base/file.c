@@ -75,8 +75,9 @@ static bb_status create_file(const char *path, char *name, size_t length,
     return failed(path, "created");
 }
 
-static bb_status write_all(int descriptor, const char *path, const char *bytes,
+static bb_status write_all(int descriptor, const char *path, const void *data,
                            size_t size) {
+    const char *bytes = data;
     while (size) {
         const ssize_t written = write(descriptor, bytes, size);
         if (written < 0 && errno == EINTR) continue;
@@ -145,6 +146,70 @@ bb_status bb_file_write(const char *path, const void *bytes, size_t size) {
     const bb_status status = replace_file(target, bytes, size);
     free(target);
     return status;
+}
+
+bb_status bb_file_write_private(const char *path, const bb_piece *piece,
+                                size_t pieces) {
+    static const char word[] = ".new";
+    const size_t size = strlen(path) + sizeof word;
+    char *name = NULL;
+    bb_status status = bb_allocate(&name, size, 1, "a file name");
+    if (status) return status;
+    snprintf(name, size, "%s%s", path, word);
+    unlink(name); /* a dead process's, or one that others might read */
+    const int descriptor =
+        open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    if (descriptor < 0) {
+        status = failed(path, "written");
+        free(name);
+        return status;
+    }
+    for (size_t k = 0; k < pieces && !status; k++)
+        status = write_all(descriptor, path, piece[k].at, piece[k].size);
+    if (!status && fsync(descriptor)) status = failed(path, "made durable");
+    if (close(descriptor) && !status) status = failed(path, "written");
+    if (!status && rename(name, path)) status = failed(path, "replaced");
+    if (status)
+        unlink(name);
+    else
+        status = sync_parent(path);
+    free(name);
+    return status;
+}
+
+static bb_status read_all(int descriptor, const char *path, uint8_t *bytes,
+                          size_t size) {
+    while (size) {
+        const ssize_t got = read(descriptor, bytes, size);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return failed(path, "read");
+        if (got == 0) return bb_fail(BB_EIO, "%s: became shorter while read", path);
+        bytes += got;
+        size -= (size_t)got;
+    }
+    return BB_OK;
+}
+
+bb_status bb_file_read(const char *path, uint8_t **bytes, size_t *size) {
+    struct stat there;
+    uint8_t *found = NULL;
+    bb_status status = BB_OK;
+    const int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (descriptor < 0) return failed(path, "opened");
+    if (fstat(descriptor, &there))
+        status = failed(path, "read");
+    else if (!S_ISREG(there.st_mode))
+        status = bb_fail(BB_EIO, "%s: cannot be read: it is no plain file", path);
+    if (!status) status = bb_allocate(&found, (size_t)there.st_size, 1, path);
+    if (!status) status = read_all(descriptor, path, found, (size_t)there.st_size);
+    close(descriptor);
+    if (status) {
+        free(found);
+        return status;
+    }
+    *bytes = found;
+    *size = (size_t)there.st_size;
+    return BB_OK;
 }
 
 static bb_status sync_path(const char *path, int flags) {

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* "folder/name" as a new string, to be freed with free(). */
 BB_MUST_CHECK bb_status bb_file_join(char **out, const char *folder, const char *name);
@@ -22,6 +23,21 @@ bool bb_file_same(const char *a, const char *b);
  * stays. A new file's permissions are the user's umask's. BB_EIO leaves `path` as it
  * was, unless only making its folder durable failed. */
 BB_MUST_CHECK bb_status bb_file_write(const char *path, const void *bytes, size_t size);
+
+typedef struct bb_piece {
+    const void *at;
+    size_t size;
+} bb_piece;
+/* Writes pieces behind each other, durably, whole or not at all, to a file that only its
+ * owner may read and write (mode 0600); what is at `path`, a link too, is replaced. It is
+ * at `path`.new first, of which a failure leaves nothing, and a process that is killed no
+ * more than the next one replaces: for one process at a time. BB_EIO leaves `path` as it
+ * was, unless only making its folder durable failed. */
+BB_MUST_CHECK bb_status bb_file_write_private(const char *path, const bb_piece *piece,
+                                              size_t pieces);
+
+/* All bytes of a plain file, to be freed with free(). BB_EIO; BB_ENOMEM. */
+BB_MUST_CHECK bb_status bb_file_read(const char *path, uint8_t **bytes, size_t *size);
 
 /* Makes what is in a directory (its names, not the files' contents) durable. */
 BB_MUST_CHECK bb_status bb_file_sync_directory(const char *path);

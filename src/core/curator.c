@@ -63,7 +63,8 @@ static bb_status open_draw(bb_curator *c) {
     return status;
 }
 
-bb_status bb_curator_open(bb_curator **out, const bb_curator_terms *terms) {
+bb_status bb_curator_begin(bb_curator **out, const bb_curator_terms *terms,
+                           bb_reader *saved) {
     const bb_public *pub = &terms->run->pub;
     const size_t clusters = pub->clusters ? pub->clusters : 1;
     const size_t parameters = pub->parameters ? pub->parameters : pub->features;
@@ -85,7 +86,8 @@ bb_status bb_curator_open(bb_curator **out, const bb_curator_terms *terms) {
     for (size_t k = 0; k < clusters && !status && pub->start; k++)
         memcpy(c->shared + k * parameters, pub->start, parameters * sizeof *c->shared);
     if (!status) status = bb_phases_open(&c->phases, terms->run, c->shared);
-    if (!status) status = bb_phases_plan(&c->phases);
+    if (!status)
+        status = saved ? bb_get_priced(saved, &c->phases) : bb_phases_plan(&c->phases);
     if (!status) status = take_memory(c);
     if (!status) status = make_offer(c);
     if (!status) status = open_draw(c);
@@ -94,6 +96,10 @@ bb_status bb_curator_open(bb_curator **out, const bb_curator_terms *terms) {
     else
         *out = c;
     return status;
+}
+
+bb_status bb_curator_open(bb_curator **out, const bb_curator_terms *terms) {
+    return bb_curator_begin(out, terms, NULL);
 }
 
 void bb_curator_close(bb_curator *c) {

@@ -66,12 +66,15 @@ const bb_plan *bb_curator_plan(const bb_curator *curator);
  * and completed by the method. */
 BB_MUST_CHECK bb_status bb_curator_result(bb_curator *curator, bb_result *result);
 
-/* Appends public bytes: billboard, round, the hash of what was published, who joined.
- * Noise is never saved: a round that was not published is asked for again under a new
- * attempt, and its budget was reserved anyway. */
+/* Appends public bytes: the offer, billboard, round, the hash of what was published, who
+ * joined. Noise is never saved: a round that was not published is asked for again under a
+ * new attempt, and its budget was reserved anyway. */
 void bb_curator_save(const bb_curator *curator, bb_writer *bytes);
-/* Into a curator opened with the same terms, which does not charge the ledger again.
- * BB_EDATA, and the curator has failed: they are of another run, or no saved curator. */
-BB_MUST_CHECK bb_status bb_curator_restore(bb_curator *curator, bb_bytes saved);
+/* A curator that goes on from them, opened with the same terms: its plan is the saved
+ * one, which is not priced again, and the ledger is not charged again. BB_EDATA: they are
+ * of another run, or no saved curator. */
+BB_MUST_CHECK bb_status bb_curator_restore(bb_curator **out,
+                                           const bb_curator_terms *terms,
+                                           bb_bytes saved);
 
 #endif

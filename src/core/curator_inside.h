@@ -74,7 +74,12 @@ BB_MUST_CHECK bb_status bb_curator_enrol(bb_curator *c, uint32_t s, uint64_t own
 /* Off the grid: adds what all silos answered, chunk by chunk. */
 void bb_curator_add_chunks(bb_curator *c);
 
-/* curator.c: an empty board for c->phase; asks for its next round. */
+/* curator.c: opens one whose plan is taken from these bytes, or priced if there are none.
+ */
+BB_MUST_CHECK bb_status bb_curator_begin(bb_curator **out,
+                                         const bb_curator_terms *terms,
+                                         bb_reader *saved);
+/* An empty board for c->phase; asks for its next round. */
 void bb_curator_start_phase(bb_curator *c);
 BB_MUST_CHECK bb_status bb_curator_ask(bb_curator *c, uint32_t attempt);
 

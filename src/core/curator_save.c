@@ -8,7 +8,7 @@ static const uint32_t curator_magic = 0x53434242; /* "BBCS" */
 void bb_curator_save(const bb_curator *c, bb_writer *bytes) {
     uint8_t hash[BB_HASH_SAVED];
     bb_put_u32(bytes, curator_magic);
-    bb_put_bytes(bytes, c->name, sizeof c->name);
+    bb_put_priced(bytes, &c->phases.plan, (bb_bytes){c->offer.at, c->offer.length});
     for (uint32_t s = 0; s < c->silos; s++) {
         const member *m = &c->member[s];
         bb_put_u64(bytes, m->joined ? m->own : UINT64_MAX);
@@ -138,16 +138,17 @@ static bb_status restore(bb_curator *c, bb_reader *reader) {
     return bb_read_all(reader, "a saved curator");
 }
 
-bb_status bb_curator_restore(bb_curator *c, bb_bytes saved) {
+bb_status bb_curator_restore(bb_curator **out, const bb_curator_terms *terms,
+                             bb_bytes saved) {
     bb_reader reader = bb_reader_of(saved);
-    if (c->began || bb_curator_joined(c))
-        return bb_curator_failed(c,
-                                 bb_fail(BB_EUSAGE, "this curator has begun already"));
+    bb_curator *c = NULL;
     if (bb_get_u32(&reader) != curator_magic)
-        return bb_curator_failed(c, bb_fail(BB_EDATA, "no saved curator"));
-    const uint8_t *name = bb_get(&reader, sizeof c->name);
-    if (!name || memcmp(name, c->name, sizeof c->name) != 0)
-        return bb_curator_failed(c,
-                                 bb_fail(BB_EDATA, "a saved curator of another run"));
-    return bb_curator_failed(c, restore(c, &reader));
+        return bb_fail(BB_EDATA, "no saved curator");
+    bb_status status = bb_curator_begin(&c, terms, &reader);
+    if (!status) status = restore(c, &reader);
+    if (status)
+        bb_curator_close(c);
+    else
+        *out = c;
+    return status;
 }

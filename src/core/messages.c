@@ -121,6 +121,49 @@ bb_status bb_get_plan(bb_reader *reader, bb_phases *phases) {
     return status ? status : bb_phases_check(phases);
 }
 
+bb_status bb_get_terms(bb_reader *reader, const bb_phases *phases, bool *same) {
+    bb_writer terms = {0};
+    bb_put_terms(&terms, phases);
+    const bb_status status = terms.status;
+    const uint8_t *found = bb_get(reader, terms.length);
+    *same = found && !status && memcmp(found, terms.at, terms.length) == 0;
+    bb_writer_close(&terms);
+    return status;
+}
+
+/* -- a plan that is kept -- */
+
+void bb_put_priced(bb_writer *writer, const bb_plan *plan, bb_bytes offer) {
+    bb_put_u64(writer, offer.length);
+    bb_put_bytes(writer, offer.at, offer.length);
+    bb_put_u32(writer, plan->accountant);
+    for (uint32_t t = 0; t < plan->rounds; t++) {
+        bb_put_double(writer, plan->step[t].weight);
+        bb_put_double(writer, plan->step[t].selection);
+    }
+}
+
+bb_status bb_get_priced(bb_reader *reader, bb_phases *phases) {
+    bb_plan *plan = &phases->plan;
+    const uint64_t length = bb_get_u64(reader);
+    const uint8_t *at = bb_get(reader, length);
+    bb_reader offer = bb_reader_of((bb_bytes){at, at ? length : 0});
+    bool same;
+    bb_status status = bb_get_terms(&offer, phases, &same);
+    if (!status && !same) status = bb_fail(BB_EDATA, "a saved curator of another run");
+    if (!status) status = bb_get_plan(&offer, phases);
+    if (status) return status;
+    const uint32_t accountant = bb_get_u32(reader);
+    if (accountant > BB_ACCOUNTANT_KOV)
+        return bb_fail(BB_EDATA, "a saved plan of accountant %u", accountant);
+    plan->accountant = (bb_accountant)accountant;
+    for (uint32_t t = 0; t < plan->rounds; t++) {
+        plan->step[t].weight = bb_get_double(reader);
+        plan->step[t].selection = bb_get_double(reader);
+    }
+    return reader->bad ? bb_fail(BB_EDATA, "a saved plan that ends too early") : BB_OK;
+}
+
 /* -- a round -- */
 
 void bb_put_ask(bb_writer *writer, const bb_ask *ask) {

@@ -14,6 +14,15 @@ void bb_put_plan(bb_writer *writer, const bb_phases *phases);
 /* Fills the plan, its parts and budgets. BB_EDATA: it does not fit the phases. */
 BB_MUST_CHECK bb_status bb_get_plan(bb_reader *reader, bb_phases *phases);
 
+/* Whether what comes next are the terms of this very run. */
+BB_MUST_CHECK bb_status bb_get_terms(bb_reader *reader, const bb_phases *phases,
+                                     bool *same);
+
+/* The plan with everything that its curator knows of it, which no offer tells: for a
+ * curator that goes on. BB_EDATA: it is another run's, or none. */
+void bb_put_priced(bb_writer *writer, const bb_plan *plan, bb_bytes offer);
+BB_MUST_CHECK bb_status bb_get_priced(bb_reader *reader, bb_phases *phases);
+
 /* A round's question. BB_EDATA: no layout that the plan has room for, or a clip or grid
  * that no door chooses. */
 void bb_put_ask(bb_writer *writer, const bb_ask *ask);

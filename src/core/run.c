@@ -11,46 +11,105 @@ uint64_t bb_run_key(const bb_run *run, size_t i) {
     return run->key ? run->key[i] : i;
 }
 
+/* The driver of one process. */
+typedef struct driver {
+    const bb_run *run;
+    bb_curator *curator;
+    bb_silo *silo;
+    bb_writer kept_curator, kept_silo; /* as they were between two rounds */
+    bool unsaved;                      /* which the keeper has not stored */
+} driver;
+
+static bb_status save(driver *d) {
+    const bb_keeper *keeper = d->run->keeper;
+    d->unsaved = false;
+    return keeper->save(keeper->self,
+                        (bb_bytes){d->kept_curator.at, d->kept_curator.length},
+                        (bb_bytes){d->kept_silo.at, d->kept_silo.length});
+}
+
+static bb_status copy(driver *d) {
+    d->kept_curator.length = d->kept_silo.length = 0;
+    bb_curator_save(d->curator, &d->kept_curator);
+    bb_silo_save(d->silo, &d->kept_silo);
+    d->unsaved = true;
+    return d->kept_curator.status ? d->kept_curator.status : d->kept_silo.status;
+}
+
+/* Where the run could go on from, if somebody keeps it. */
+static bb_status keep(driver *d, bool at_the_end) {
+    const bb_keeper *keeper = d->run->keeper;
+    if (!keeper) return BB_OK;
+    const bb_keep how = at_the_end ? BB_KEEP_SAVE : keeper->due(keeper->self);
+    if (how == BB_KEEP_NOTHING) return BB_OK;
+    const bb_status status = copy(d);
+    return status || how == BB_KEEP_COPY ? status : save(d);
+}
+
 /* What the curator has for the silo, and what the silo has for the curator. */
-static bb_status exchange(bb_curator *curator, bb_silo *silo) {
+static bb_status exchange(driver *d) {
     bb_bytes frame;
     bool given, news;
     bb_status status = BB_OK;
     while (!status) {
-        status = bb_curator_give(curator, 1, &frame, &given);
+        status = bb_curator_give(d->curator, 1, &frame, &given);
         if (status || !given) return status;
-        status = bb_silo_take(silo, frame, &news);
-        if (!status && bb_silo_now(silo) == BB_SILO_WORK) status = bb_silo_work(silo);
-        if (status || !bb_silo_give(silo, &frame)) continue;
-        status = bb_curator_take(curator, frame, &news);
-        bb_silo_gave(silo);
+        status = bb_silo_take(d->silo, frame, &news);
+        const bool work = bb_silo_now(d->silo) == BB_SILO_WORK;
+        if (!status && work) status = bb_silo_work(d->silo);
+        if (status) return status;
+        if (bb_silo_give(d->silo, &frame)) {
+            status = bb_curator_take(d->curator, frame, &news);
+            bb_silo_gave(d->silo);
+        } else if (work) { /* a phase has ended */
+            status = keep(d, false);
+        }
     }
     return status;
 }
 
-static bb_status published(const bb_run *run, const bb_curator *curator) {
-    const bb_observer *observer = &run->observer;
-    if (!observer->published) return BB_OK;
-    return observer->published(observer->self, bb_curator_release(curator),
-                               run->pub.tasks);
+/* What was published, and on to the next round. */
+static bb_status go_on(driver *d) {
+    const bb_observer *observer = &d->run->observer;
+    const uint32_t round = bb_curator_round(d->curator);
+    bb_status status = keep(d, false);
+    if (!status && observer->published)
+        status = observer->published(observer->self, bb_curator_release(d->curator),
+                                     d->run->pub.tasks);
+    if (!status) status = bb_curator_go_on(d->curator);
+    if (!status && observer->progress)
+        observer->progress(observer->self, round, bb_curator_plan(d->curator)->rounds);
+    return status;
 }
 
 /* Both halves of the loop, until the silo has its models. */
-static bb_status drive(const bb_run *run, bb_curator *curator, bb_silo *silo) {
-    const bb_observer *observer = &run->observer;
-    const uint32_t rounds = bb_curator_plan(curator)->rounds;
-    for (;;) {
-        bb_status status = exchange(curator, silo);
-        if (!status && bb_silo_now(silo) == BB_SILO_DONE) return BB_OK;
-        if (!status) status = bb_curator_close_round(curator);
-        if (status) return status;
-        if (bb_curator_now(curator) != BB_CURATOR_PUBLISHED) continue;
-        const uint32_t round = bb_curator_round(curator);
-        status = published(run, curator);
-        if (!status) status = bb_curator_go_on(curator);
-        if (status) return status;
-        if (observer->progress) observer->progress(observer->self, round, rounds);
+static bb_status drive(driver *d) {
+    bb_status status = BB_OK;
+    while (!status) {
+        if (bb_curator_now(d->curator) == BB_CURATOR_PUBLISHED) {
+            status = go_on(d);
+            continue;
+        }
+        status = exchange(d);
+        if (!status && bb_silo_now(d->silo) == BB_SILO_DONE) return keep(d, true);
+        if (!status) status = bb_curator_close_round(d->curator);
     }
+    if (status != BB_EINTERRUPTED || !d->unsaved) return status;
+    const bb_status kept = save(d);
+    return kept ? bb_fail_context(kept, "interrupted, and not saved") : status;
+}
+
+static bb_status open_both(driver *d) {
+    const bb_run *run = d->run;
+    const bb_silo_terms own = {.run = run, .number = 1, .tasks = run->pub.tasks};
+    const bb_curator_terms all = {.run = run, .silos = 1};
+    const bool begun = run->keeper && run->keeper->curator.length;
+    bb_status status = bb_silo_open(&d->silo, &own);
+    if (!status && begun) status = bb_silo_restore(d->silo, run->keeper->silo);
+    if (!status)
+        status = begun ? bb_curator_restore(&d->curator, &all, run->keeper->curator)
+                       : bb_curator_open(&d->curator, &all);
+    return status;
 }
 
 static bb_status open_result(const bb_run *run, bb_result *result) {
@@ -87,18 +146,16 @@ static bb_status collect(bb_curator *curator, const bb_silo *silo, const bb_run 
 }
 
 bb_status bb_run_train(const bb_run *run, bb_result *result) {
-    const bb_silo_terms own = {.run = run, .number = 1, .tasks = run->pub.tasks};
-    const bb_curator_terms all = {.run = run, .silos = 1};
-    bb_curator *curator = NULL;
-    bb_silo *silo = NULL;
+    driver d = {.run = run};
     bb_result made = {0};
-    bb_status status = bb_silo_open(&silo, &own);
-    if (!status) status = bb_curator_open(&curator, &all);
+    bb_status status = open_both(&d);
     if (!status) status = open_result(run, &made);
-    if (!status) status = drive(run, curator, silo);
-    if (!status) status = collect(curator, silo, run, &made);
-    bb_curator_close(curator);
-    bb_silo_close(silo);
+    if (!status) status = drive(&d);
+    if (!status) status = collect(d.curator, d.silo, run, &made);
+    bb_curator_close(d.curator);
+    bb_silo_close(d.silo);
+    bb_writer_close(&d.kept_curator);
+    bb_writer_close(&d.kept_silo);
     if (status)
         bb_result_free(&made);
     else

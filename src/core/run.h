@@ -5,9 +5,10 @@
 #include "base/hash.h"
 #include "base/parallel.h"
 #include "core/mechanism.h"
+#include "core/wire.h"
 #include "privacy/ledger/ledger.h"
 
-#include <signal.h>
+#include <stdatomic.h>
 
 /* What a run tells its surroundings; every member may be NULL. */
 typedef struct bb_observer {
@@ -18,9 +19,28 @@ typedef struct bb_observer {
     void (*progress)(void *self, uint32_t round, uint32_t rounds);
     /* Called now and then, on one thread, while tasks finish a phase at home. */
     void (*at_home)(void *self, const char *method, uint32_t done, uint32_t tasks);
-    /* Non-zero: end with BB_EINTERRUPTED; looked at before every task's work. */
-    const volatile sig_atomic_t *stop;
+    /* Non-zero: end with BB_EINTERRUPTED; looked at before every task's work. Lock-free:
+     * other threads and signal handlers may set it. */
+    const atomic_int *stop;
 } bb_observer;
+
+/* What a keeper wants now, between two rounds: nothing; a copy in memory, which is saved
+ * if the run is interrupted; to save it. */
+typedef enum bb_keep { BB_KEEP_NOTHING, BB_KEEP_COPY, BB_KEEP_SAVE } bb_keep;
+
+/* Who keeps a run, so that it survives its process: another one goes on from what was
+ * saved last, and from nothing older. What was published after it is asked for again, in
+ * an unseeded run with other noise, and what it cost was reserved with the plan: so
+ * nobody may be shown a release (bb_observer.published) before bb_run_train, which saves
+ * at the end, too, has returned. */
+typedef struct bb_keeper {
+    void *self;
+    bb_keep (*due)(void *self);
+    /* Stores both durably, whole or not at all. The silo's bytes are PRIVATE. A failure
+     * ends the run. */
+    bb_status (*save)(void *self, bb_bytes curator, bb_bytes silo);
+    bb_bytes curator, silo; /* to go on from; empty: from the beginning */
+} bb_keeper;
 
 /* A part of a run. It begins with what the part before it left: the shared model, and
  * every task's own. */
@@ -46,7 +66,8 @@ typedef struct bb_run {
     const uint64_t *key; /* tasks: of each one's own streams in a seeded run, from its
                             name (bb_random_key); NULL: its number */
     bb_observer observer;
-    const bb_local *local; /* tasks */
+    const bb_keeper *keeper; /* NULL: what is interrupted is lost */
+    const bb_local *local;   /* tasks */
 } bb_run;
 
 /* The key of task i's own streams in a seeded run. */
@@ -103,7 +124,9 @@ BB_MUST_CHECK bb_status bb_run_check_tasks(const bb_run *run, size_t tasks);
 /* Checks the run, reserves its plan, trains, and fills *result (only on success): a
  * curator (curator.h) and one silo with all tasks (silo.h), in this process.
  * BB_EUSAGE: the method does not support the loss or mechanism; BB_EBUDGET: the ledger
- * refused, nothing was published; BB_EINTERRUPTED: observer->stop was set. */
+ * refused, nothing was published; BB_EINTERRUPTED: observer->stop was set, and what the
+ * keeper had copied is saved. BB_EDATA: what the keeper has is of another run. A run that
+ * goes on is not charged again. */
 BB_MUST_CHECK bb_status bb_run_train(const bb_run *run, bb_result *result);
 void bb_result_free(bb_result *result);
 

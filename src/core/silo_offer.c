@@ -194,17 +194,11 @@ static void put_join(bb_silo *silo) {
 
 /* Whether the offer begins with what this silo agreed to. */
 static bb_status check_offer(const bb_silo *silo, bb_reader *reader) {
-    bb_writer terms = {0};
-    bb_put_terms(&terms, &silo->phases);
-    bb_status status = terms.status;
-    if (!status) {
-        const uint8_t *found = bb_get(reader, terms.length);
-        if (!found || memcmp(found, terms.at, terms.length) != 0)
-            status = bb_fail(BB_EDATA, "the run that is offered is not the one that "
-                                       "this silo agreed to");
-    }
-    bb_writer_close(&terms);
-    return status;
+    bool same;
+    const bb_status status = bb_get_terms(reader, &silo->phases, &same);
+    if (status || same) return status;
+    return bb_fail(BB_EDATA, "the run that is offered is not the one that this silo "
+                             "agreed to");
 }
 
 /* Everything but the price. */

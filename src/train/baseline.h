@@ -15,7 +15,7 @@ typedef struct bb_baseline_rows {
     bb_learnt what;
     uint64_t seed; /* of the folds */
     const bb_engine *engine;
-    const volatile sig_atomic_t *stop;
+    const atomic_int *stop;
 } bb_baseline_rows;
 
 /* What each task's linear model says of its test rows, or (pooled) one of all rows, which

@@ -9,7 +9,7 @@
 
 #include "train/locals.h"
 
-#include <signal.h>
+#include <stdatomic.h>
 
 enum { BB_CROSSVAL_FOLDS = 5 };
 
@@ -60,7 +60,7 @@ typedef struct bb_crossval {
     bb_learnt what;
     uint64_t seed; /* of the order of rows in networks' steps */
     const bb_engine *engine;
-    const volatile sig_atomic_t *stop; /* may be NULL */
+    const atomic_int *stop; /* may be NULL */
 } bb_crossval;
 
 /* held_out[k] <- what the rows say that were held out, with penalty[k]; in one fold of

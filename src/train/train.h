@@ -6,7 +6,7 @@
 #include "train/source.h"
 #include "train/trained.h"
 
-#include <signal.h>
+#include <stdatomic.h>
 
 /* What a run tells those who wait for it; every member may be NULL. */
 typedef struct bb_watch {
@@ -15,7 +15,7 @@ typedef struct bb_watch {
     void (*progress)(void *self, uint32_t round, uint32_t rounds);
     void (*at_home)(void *self, const char *method, uint32_t done, uint32_t tasks);
     void (*warn)(void *self, const char *text);
-    const volatile sig_atomic_t *stop; /* non-zero: end with BB_EINTERRUPTED */
+    const atomic_int *stop; /* non-zero: end with BB_EINTERRUPTED */
 } bb_watch;
 
 /* A run that has ended well, without its data. */

@@ -19,7 +19,7 @@ typedef struct bb_trial {
                                passes; linear models: 1 stage, NULL */
     uint64_t seed;          /* of the order of rows in networks' steps */
     const bb_engine *engine;
-    const volatile sig_atomic_t *stop; /* may be NULL: BB_EINTERRUPTED once it is set */
+    const atomic_int *stop; /* may be NULL: BB_EINTERRUPTED once it is set */
 } bb_trial;
 
 /* hits[k * stages + s] += what the rows of all tasks add up to with value[k] after

@@ -77,7 +77,7 @@ static void what_makes_no_sense_is_refused_by_name(void **state) {
     assert_null(answer);
 }
 
-static volatile sig_atomic_t stop;
+static billboard_flag stop;
 
 static void stop_at_third(void *self, const char *what, uint32_t done, uint32_t all) {
     size_t *calls = self;

@@ -143,7 +143,7 @@ static void test_rows_can_be_data(void **state) {
 
 typedef struct watched {
     size_t rounds, warnings;
-    volatile sig_atomic_t stop;
+    billboard_flag stop;
     uint32_t stop_at;
 } watched;
 

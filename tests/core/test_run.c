@@ -12,7 +12,7 @@ static bb_engine engine;
 /* -- interruption
  * ----------------------------------------------------------------------------- */
 
-static volatile sig_atomic_t stop;
+static atomic_int stop;
 static uint32_t stop_after, seen;
 
 static void count_rounds(void *self, uint32_t round, uint32_t rounds) {

@@ -153,8 +153,8 @@ static void restart_curator(hostile *h) {
     bb_curator_save(h->f.curator, &saved);
     assert_ok(saved.status);
     bb_curator_close(h->f.curator);
-    assert_ok(bb_curator_open(&h->f.curator, &terms));
-    assert_ok(bb_curator_restore(h->f.curator, (bb_bytes){saved.at, saved.length}));
+    assert_ok(
+        bb_curator_restore(&h->f.curator, &terms, (bb_bytes){saved.at, saved.length}));
     bb_writer_close(&saved);
     h->saves++;
 }
@@ -228,10 +228,6 @@ static void run_hostile(hostile *h, const bb_run *run, const uint32_t *where) {
 }
 
 static void law_hostile(const law_case *c) {
-    /* a curator that is opened again prices its plan again, which takes its time */
-    if (c->mechanism->grid && c->sampling != BB_SAMPLING_ALL &&
-        (c->method != &bb_method_pmtl || c->loss != BB_LOSS_SQUARED))
-        return;
     population p = law_population(c, LAW_TASKS, SIZE_MAX);
     const bb_engine engine = bb_engine_threads(1);
     bb_run run = law_run(c, &p, &engine);

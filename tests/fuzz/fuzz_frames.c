@@ -130,8 +130,14 @@ static void restore(world *w, const uint8_t *data, size_t size, bool drawn, bool
     for (size_t k = 1; k < size && from + k < saved.length; k++)
         saved.at[from + k] ^= data[k];
     const bb_bytes bytes = {saved.at, saved.length};
+    const bb_curator_terms all = {.run = &other.run, .silos = 1};
+    bb_curator *restored = NULL;
     const bb_status status = silo ? bb_silo_restore(other.silo, bytes)
-                                  : bb_curator_restore(other.curator, bytes);
+                                  : bb_curator_restore(&restored, &all, bytes);
+    if (restored) {
+        bb_curator_close(other.curator);
+        other.curator = restored;
+    }
     require(!status || strlen(bb_last_error()) > 0);
     if (!status) go(&other, 4);
     bb_writer_close(&saved);

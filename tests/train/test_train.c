@@ -37,7 +37,7 @@ static bool exists(const char *path) {
 }
 
 static bb_status run_flags(const bb_train_flag *flag, size_t flags,
-                           const volatile sig_atomic_t *stop, bb_report *report) {
+                           const atomic_int *stop, bb_report *report) {
     const bb_watch watch = {.stop = stop};
     bb_train_request request = {0};
     bb_status status = bb_train_resolve(&request, flag, flags);
@@ -83,7 +83,7 @@ static void a_run_reports_what_its_models_do(void **state) {
 
 static void stop_ends_a_run_with_nothing(void **state) {
     (void)state;
-    const volatile sig_atomic_t stop = 1;
+    const atomic_int stop = 1;
     bb_report report;
     assert_fails(RUN(&report, &stop, {"method", "mp-lowrank"}, {"epsilon", "1"},
                      {"output", "run"}),
@@ -93,7 +93,7 @@ static void stop_ends_a_run_with_nothing(void **state) {
 
 typedef struct told {
     const char *stop_at; /* what is said */
-    volatile sig_atomic_t stop;
+    atomic_int stop;
     char warning[600];
 } told;
 

@@ -4,7 +4,7 @@
 #include <signal.h>
 
 /* Set by Ctrl-C, SIGTERM or SIGHUP; the run ends before the next task works. */
-static volatile sig_atomic_t stopped;
+static billboard_flag stopped;
 
 static void stop(int number) {
     (void)number;

@@ -1,0 +1,168 @@
+/* Files that runs go on from: whole or not at all, their owner's alone, and refused when
+ * a single bit is not as it was written. */
+#include "base/memory.h"
+#include "core/checkpoint.h"
+#include "folder.h"
+#include "torture.h"
+
+#include <sys/stat.h>
+
+static const uint8_t about[] = "which run", curator[] = {1, 2, 3, 0, 5},
+                     silo[300] = {7, [299] = 9};
+static const bb_checkpoint some = {.part = 2,
+                                   .parts = 3,
+                                   .generation = UINT64_C(1) << 40,
+                                   .about = {about, sizeof about},
+                                   .curator = {curator, sizeof curator},
+                                   .silo = {silo, sizeof silo}};
+
+static bool is_same(bb_bytes a, bb_bytes b) {
+    return a.length == b.length && (!a.length || memcmp(a.at, b.at, a.length) == 0);
+}
+
+static void assert_is_some(const char *path) {
+    bb_checkpoint c = {0};
+    uint8_t *bytes = NULL;
+    assert_ok(bb_checkpoint_read(path, &c, &bytes));
+    assert_int_equal(c.part, 2);
+    assert_int_equal(c.parts, 3);
+    assert_true(c.generation == some.generation);
+    assert_true(is_same(c.about, some.about));
+    assert_true(is_same(c.curator, some.curator));
+    assert_true(is_same(c.silo, some.silo));
+    free(bytes);
+}
+
+static void it_comes_back(void **state) {
+    (void)state;
+    struct stat there;
+    const mode_t mask = umask(0);
+    assert_ok(bb_checkpoint_write("c", &some));
+    umask(mask);
+    assert_is_some("c");
+    assert_int_equal(stat("c", &there), 0);
+    assert_int_equal(there.st_mode & 07777, 0600);
+    const bb_checkpoint none = {.part = 1, .parts = 1};
+    bb_checkpoint c = some;
+    uint8_t *bytes = NULL;
+    assert_ok(bb_checkpoint_write("c", &none));
+    assert_ok(bb_checkpoint_read("c", &c, &bytes));
+    assert_int_equal(c.about.length + c.curator.length + c.silo.length, 0);
+    free(bytes);
+    assert_int_equal(remove("c"), 0);
+    assert_int_equal(folder_entries("."), 0);
+}
+
+/* Readable by others, a link to a file of theirs: what a dead process left in the way. */
+static void leftovers_are_replaced(void **state) {
+    (void)state;
+    char text[20];
+    struct stat there;
+    FILE *file = fopen("theirs", "w");
+    assert_true(file && fputs("theirs", file) >= 0 && !fclose(file));
+    assert_int_equal(symlink("theirs", "c.new"), 0);
+    assert_ok(bb_checkpoint_write("c", &some));
+    assert_string_equal(folder_read(text, sizeof text, "theirs"), "theirs");
+    assert_int_equal(lstat("c", &there), 0);
+    assert_true(S_ISREG(there.st_mode));
+    assert_is_some("c");
+    assert_int_equal(remove("c") || remove("theirs"), 0);
+    assert_int_equal(folder_entries("."), 0);
+}
+
+static size_t read_bytes(const char *path, uint8_t *bytes, size_t room) {
+    FILE *file = fopen(path, "rb");
+    const size_t size = file ? fread(bytes, 1, room, file) : 0;
+    if (file) fclose(file);
+    return size;
+}
+
+static void write_bytes(const char *path, const uint8_t *bytes, size_t size) {
+    FILE *file = fopen(path, "wb");
+    assert_true(file && fwrite(bytes, 1, size, file) == size && !fclose(file));
+}
+
+static bb_status read_again(void) {
+    bb_checkpoint c = {.part = 77};
+    uint8_t *bytes = NULL;
+    const bb_status status = bb_checkpoint_read("c", &c, &bytes);
+    assert_true(!status || (c.part == 77 && !bytes));
+    free(bytes);
+    return status;
+}
+
+/* Every byte of it. */
+static void what_is_spoilt_is_refused(void **state) {
+    (void)state;
+    uint8_t good[600], bad[601];
+    assert_ok(bb_checkpoint_write("c", &some));
+    const size_t size = read_bytes("c", good, sizeof good);
+    assert_int_equal(size, 48 + sizeof about + sizeof curator + sizeof silo + 32);
+    for (size_t k = 0; k < size; k++) {
+        memcpy(bad, good, size);
+        bad[k] ^= k % 2 ? 0x80 : 1;
+        write_bytes("c", bad, size);
+        assert_fails(read_again(), BB_EDATA,
+                     k < 4    ? "is no checkpoint"
+                     : k < 8  ? "this program knows 1"
+                     : k < 24 ? "is damaged"
+                              : "damaged");
+    }
+    for (size_t k = 0; k < size; k++) {
+        write_bytes("c", good, k);
+        assert_fails(read_again(), BB_EDATA, "c: ");
+    }
+    memcpy(bad, good, size);
+    bad[size] = 0;
+    write_bytes("c", bad, size + 1);
+    assert_fails(read_again(), BB_EDATA, "not as many as it says");
+    assert_int_equal(remove("c"), 0);
+    assert_fails(read_again(), BB_EIO, "c: cannot be opened");
+    assert_int_equal(mkdir("c", 0777), 0);
+    assert_fails(read_again(), BB_EIO, "no plain file");
+    assert_int_equal(rmdir("c"), 0);
+}
+
+/* -- whole or not at all -- */
+
+static const bb_checkpoint other = {.part = 1, .parts = 1, .silo = {silo, sizeof silo}};
+
+static bb_status attempt(void *context) {
+    (void)context;
+    return bb_checkpoint_write("c", &other);
+}
+
+static void old_or_new(void *context, bb_status status) {
+    bb_checkpoint c = {0};
+    uint8_t *bytes = NULL;
+    (void)context;
+    if (status) {
+        /* only making the folder durable may fail behind it */
+        assert_ok(bb_checkpoint_read("c", &c, &bytes));
+        assert_true(c.part == 2 || c.part == 1);
+        free(bytes);
+        if (c.part == 2) assert_is_some("c");
+    }
+    assert_int_equal(folder_entries("."), 1);
+    assert_ok(bb_checkpoint_write("c", &some));
+}
+
+static void a_failure_leaves_the_old_one(void **state) {
+    (void)state;
+    const bb_torture torture = {.attempt = attempt, .check = old_or_new};
+    assert_ok(bb_checkpoint_write("c", &some));
+    assert_true(torture_memory(torture) >= 2);
+    assert_true(torture_files(torture) >= 3);
+    assert_true(torture_disk(torture) >= 10);
+    assert_int_equal(remove("c"), 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(it_comes_back),
+        cmocka_unit_test(leftovers_are_replaced),
+        cmocka_unit_test(what_is_spoilt_is_refused),
+        cmocka_unit_test(a_failure_leaves_the_old_one),
+    };
+    return cmocka_run_group_tests(tests, folder_enter, folder_leave);
+}
