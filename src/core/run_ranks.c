@@ -1,0 +1,327 @@
+#include "core/run_ranks.h"
+
+#include "base/memory.h"
+#include "core/curator.h"
+#include "core/silo.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct talk {
+    const bb_run *run;
+    bb_ranks *ranks;
+    const bb_deal *deal;
+    bb_curator *curator;      /* rank 0 */
+    bb_silo *silo;            /* ranks with tasks */
+    bb_writer *out;           /* ranks: what goes to each */
+    bb_piece *send, *receive; /* ranks */
+} talk;
+
+static size_t tasks_of(const bb_deal *deal, size_t rank) {
+    return deal->first[rank + 1] - deal->first[rank];
+}
+
+/* The first ranks have tasks: silo number r + 1 is rank r's. */
+static uint32_t count_silos(const talk *t) {
+    uint32_t silos = 0;
+    while (silos < t->ranks->count && tasks_of(t->deal, silos)) silos++;
+    return silos;
+}
+
+static bb_status open_silo(talk *t) {
+    const size_t rank = t->ranks->number, tasks = tasks_of(t->deal, rank);
+    size_t *id = NULL;
+    bb_status status = bb_allocate(&id, tasks, sizeof *id, "a rank's tasks");
+    for (size_t k = 0; k < tasks && !status; k++) id[k] = t->deal->first[rank] + k;
+    const bb_silo_terms terms = {.run = t->run,
+                                 .number = (uint32_t)rank + 1,
+                                 .tasks = tasks,
+                                 .id = id,
+                                 .sealed = true};
+    if (!status) status = bb_silo_open(&t->silo, &terms);
+    free(id);
+    return status;
+}
+
+static bb_status open_talk(talk *t) {
+    const size_t count = t->ranks->count, rank = t->ranks->number;
+    const bb_curator_terms terms = {
+        .run = t->run, .silos = count_silos(t), .sealed = true};
+    bb_status status = BB_OK;
+    if (tasks_of(t->deal, rank)) status = open_silo(t);
+    if (!status && rank == 0) status = bb_curator_open(&t->curator, &terms);
+    if (!status) status = bb_allocate(&t->out, count, sizeof *t->out, "the ranks");
+    if (!status) status = bb_allocate(&t->send, count, sizeof *t->send, "the ranks");
+    if (!status)
+        status = bb_allocate(&t->receive, count, sizeof *t->receive, "the ranks");
+    return status;
+}
+
+static void close_talk(talk *t) {
+    for (size_t r = 0; t->out && r < t->ranks->count; r++) bb_writer_close(&t->out[r]);
+    free(t->out);
+    free(t->send);
+    bb_ranks_free(t->ranks, t->receive);
+    bb_curator_close(t->curator);
+    bb_silo_close(t->silo);
+}
+
+/* -- messages: a status, then its words, or whether it is the last time, and frames -- */
+
+static void begin_message(bb_writer *out, bb_status status, bool last) {
+    out->length = 0;
+    bb_put_u32(out, (uint32_t)status);
+    if (status)
+        bb_put_text(out, bb_last_error());
+    else
+        bb_put_u32(out, last);
+}
+
+static void put_frame(bb_writer *out, bb_bytes frame) {
+    bb_put_u64(out, frame.length);
+    bb_put_bytes(out, frame.at, frame.length);
+}
+
+static bb_bytes get_frame(bb_reader *in) {
+    const size_t length = (size_t)bb_get_u64(in);
+    const uint8_t *at = bb_get(in, length);
+    return (bb_bytes){at, at ? length : 0};
+}
+
+/* Reads as far as the frames: the failure that was told. */
+static bb_status begin_reading(const bb_piece *piece, bb_reader *in, bool *last) {
+    *in = bb_reader_of((bb_bytes){piece->at, piece->length});
+    const bb_status status = (bb_status)bb_get_u32(in);
+    *last = !status && bb_get_u32(in);
+    if (!status) return in->bad ? bb_fail(BB_EIO, "a rank's message is cut") : BB_OK;
+    const bb_bytes text = get_frame(in);
+    return bb_fail(status, "%.*s", (int)text.length, (const char *)text.at);
+}
+
+/* -- a turn: rank 0 says something to all, and all answer -- */
+
+/* What the curator has for rank r. */
+static bb_status fill(talk *t, size_t r) {
+    bb_bytes frame;
+    bool given = true;
+    bb_status status = BB_OK;
+    begin_message(&t->out[r], BB_OK, bb_curator_now(t->curator) == BB_CURATOR_DONE);
+    while (given && !status && tasks_of(t->deal, r)) {
+        status = bb_curator_give(t->curator, (uint32_t)r + 1, &frame, &given);
+        if (!status && given) put_frame(&t->out[r], frame);
+    }
+    return status ? status : t->out[r].status;
+}
+
+/* Rank 0: everything for everybody; or that it has failed. *last: no further turn. */
+static bb_status say(talk *t, bb_status status, bool *last) {
+    const size_t count = t->ranks->count;
+    for (size_t r = 0; r < count && !status; r++) status = fill(t, r);
+    for (size_t r = 0; r < count && status; r++)
+        begin_message(&t->out[r], status, true);
+    for (size_t r = 1; r < count; r++)
+        t->send[r] = (bb_piece){t->out[r].at, t->out[r].length};
+    const bb_status sent = bb_ranks_exchange(t->ranks, t->send, t->receive);
+    *last = bb_curator_now(t->curator) == BB_CURATOR_DONE;
+    return sent ? sent : status;
+}
+
+static bb_status listen(talk *t) {
+    memset(t->send, 0, t->ranks->count * sizeof *t->send);
+    return bb_ranks_exchange(t->ranks, t->send, t->receive);
+}
+
+/* Works on what rank 0 said; the answer is in `out`. */
+static bb_status work(talk *t, bb_reader *in, bb_writer *out) {
+    bool news;
+    bb_bytes frame;
+    bb_status status = BB_OK;
+    begin_message(out, BB_OK, false);
+    while (in->left && !status && t->silo) {
+        status = bb_silo_take(t->silo, get_frame(in), &news);
+        if (!status && bb_silo_now(t->silo) == BB_SILO_WORK)
+            status = bb_silo_work(t->silo);
+        if (status || !bb_silo_give(t->silo, &frame)) continue;
+        put_frame(out, frame);
+        bb_silo_gave(t->silo);
+        status = out->status;
+    }
+    if (status) begin_message(out, status, false);
+    return status;
+}
+
+static bb_status take_answer(talk *t, const bb_piece *piece) {
+    bool last, news;
+    bb_reader in;
+    bb_status status = begin_reading(piece, &in, &last);
+    while (in.left && !status)
+        status = bb_curator_take(t->curator, get_frame(&in), &news);
+    return status;
+}
+
+static void forget(talk *t) {
+    for (size_t r = 0; r < t->ranks->count; r++) free(t->receive[r].at);
+    memset(t->receive, 0, t->ranks->count * sizeof *t->receive);
+}
+
+/* Rank 0: hears all answers; the failure of the lowest rank that has one. */
+static bb_status hear(talk *t, bb_writer *own) {
+    const bb_piece mine = {own->at, own->length};
+    bb_status status = BB_OK;
+    memset(t->send, 0, t->ranks->count * sizeof *t->send);
+    const bb_status heard = bb_ranks_exchange(t->ranks, t->send, t->receive);
+    if (heard) return heard;
+    for (size_t r = 0; r < t->ranks->count && !status; r++)
+        status = take_answer(t, r ? &t->receive[r] : &mine);
+    forget(t);
+    return status;
+}
+
+/* -- both sides of the conversation -- */
+
+static bb_status published(const bb_run *run, const bb_curator *curator) {
+    const bb_observer *observer = &run->observer;
+    if (!observer->published) return BB_OK;
+    return observer->published(observer->self, bb_curator_release(curator),
+                               run->pub.tasks);
+}
+
+/* All have answered: to the next thing that they are asked. */
+static bb_status go_on(talk *t) {
+    const bb_observer *observer = &t->run->observer;
+    const uint32_t round = bb_curator_round(t->curator);
+    bb_status status = bb_curator_close_round(t->curator);
+    if (status || bb_curator_now(t->curator) != BB_CURATOR_PUBLISHED) return status;
+    status = published(t->run, t->curator);
+    if (!status) status = bb_curator_go_on(t->curator);
+    if (!status && observer->progress)
+        observer->progress(observer->self, round, bb_curator_plan(t->curator)->rounds);
+    return status;
+}
+
+/* What rank 0 does until all silos have their models. A failure of its own, too, is told
+ * at the beginning of a turn. */
+static bb_status lead(talk *t) {
+    bb_status status = BB_OK;
+    for (bool last = false;;) {
+        status = say(t, status, &last);
+        if (status) return status;
+        forget(t);
+        bb_reader in = bb_reader_of((bb_bytes){t->out[0].at, t->out[0].length});
+        bb_writer answer = {0};
+        (void)bb_get_u64(&in); /* how it begins */
+        /* in its answer, like the failures of others */
+        const bb_status own = work(t, &in, &answer);
+        status = answer.status ? answer.status : hear(t, &answer);
+        bb_writer_close(&answer);
+        if (t->ranks->broken) return own ? own : status;
+        if (last) return status;
+        if (!status) status = go_on(t);
+    }
+}
+
+static bb_status follow(talk *t) {
+    for (bool last = false; !last;) {
+        bb_reader in;
+        bb_status status = listen(t);
+        if (status) return status;
+        status = begin_reading(&t->receive[0], &in, &last);
+        if (status) return status; /* rank 0 knows */
+        const bb_status own = work(t, &in, &t->out[0]);
+        forget(t);
+        t->send[0] = (bb_piece){t->out[0].at, t->out[0].length};
+        status = bb_ranks_exchange(t->ranks, t->send, t->receive);
+        if (status) return own ? own : status;
+        forget(t);
+    }
+    return BB_OK;
+}
+
+/* -- the result -- */
+
+static bb_status keep_models(const talk *t, bb_result *result) {
+    const size_t tasks = tasks_of(t->deal, t->ranks->number);
+    bb_status status =
+        bb_allocate(&result->first, tasks + 1, sizeof *result->first, "the models");
+    for (size_t k = 0; k < tasks && !status; k++)
+        result->first[k + 1] = result->first[k] + t->run->local[k].length;
+    if (!status)
+        status = bb_allocate(&result->model, result->first[tasks], sizeof(double),
+                             "the models");
+    if (!status)
+        status = bb_allocate(&result->intercept, tasks, sizeof(double), "the models");
+    for (size_t k = 0; k < tasks && !status; k++) {
+        const bb_silo_task task = bb_silo_result(t->silo, k);
+        memcpy(result->model + result->first[k], task.model,
+               t->run->local[k].length * sizeof *result->model);
+        result->intercept[k] = task.intercept;
+    }
+    return status;
+}
+
+/* Rank 0: what finish said of every task, added up in their order. */
+static bb_status add_up(const talk *t, const bb_piece *all, bb_result *result) {
+    const size_t tasks = t->run->pub.tasks;
+    const bb_silo_task *task = all->at;
+    bb_status status = BB_OK;
+    if (t->run->pub.sampling != BB_SAMPLING_ALL)
+        status = bb_allocate(&result->asked, tasks, sizeof(bool), "the models");
+    result->outcome.converged = true;
+    for (size_t i = 0; i < tasks && !status; i++) {
+        result->outcome.objective += task[i].objective;
+        result->outcome.gap += task[i].gap;
+        result->failed += task[i].failed;
+        if (result->asked) result->asked[i] = task[i].asked;
+    }
+    return status ? status : bb_curator_result(t->curator, result);
+}
+
+static bb_status share_model(const talk *t, bb_status status, bb_result *result) {
+    const bb_public *pub = &t->run->pub;
+    const size_t p = pub->parameters ? pub->parameters : pub->features;
+    const size_t length = (pub->clusters ? pub->clusters : 1) * p * sizeof(double);
+    bb_piece shared = {result->shared, length};
+    bb_piece shares = {&result->shares, sizeof result->shares};
+    status = bb_ranks_share(t->ranks, status, &shared);
+    status = bb_ranks_share(t->ranks, status, &shares);
+    if (t->ranks->number == 0) return status;
+    result->shared = shared.at;
+    if (!status) memcpy(&result->shares, shares.at, sizeof result->shares);
+    free(shares.at);
+    return status;
+}
+
+static bb_status collect(const talk *t, bb_status status, bb_result *result) {
+    const size_t tasks = tasks_of(t->deal, t->ranks->number);
+    bb_silo_task *own = NULL;
+    bb_piece all;
+    if (!status) status = keep_models(t, result);
+    if (!status) status = bb_allocate(&own, tasks, sizeof *own, "the models");
+    for (size_t k = 0; k < tasks && !status; k++) {
+        own[k] = bb_silo_result(t->silo, k);
+        own[k].model = NULL; /* it stays */
+    }
+    status = bb_ranks_gather(t->ranks, status, own, tasks * sizeof *own, &all);
+    if (!status && t->ranks->number == 0) status = add_up(t, &all, result);
+    free(all.at);
+    free(own);
+    return share_model(t, status, result);
+}
+
+bb_status bb_run_train_ranks(const bb_run *run, bb_ranks *ranks, const bb_deal *deal,
+                             bb_result *result) {
+    talk t = {.run = run, .ranks = ranks, .deal = deal};
+    bb_result made = {0};
+    if (!ranks) return bb_run_train(run, result);
+    bb_status status = bb_ranks_agree(ranks, open_talk(&t));
+    if (!status) status = ranks->number ? follow(&t) : lead(&t);
+    status = bb_ranks_agree(ranks, status);
+    status = collect(&t, status, &made);
+    close_talk(&t);
+    if (status)
+        bb_result_free(&made);
+    else
+        *result = made;
+    return status;
+}
