@@ -10,7 +10,7 @@
 
 #include "base/status.h"
 
-#include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -22,8 +22,8 @@ typedef struct bb_piece {
 
 typedef struct bb_ranks bb_ranks;
 struct bb_ranks {
-    size_t number, count;              /* this process is 0 .. count - 1 */
-    const volatile sig_atomic_t *stop; /* may be NULL; non-zero: who waits gives up */
+    size_t number, count;   /* this process is 0 .. count - 1 */
+    const atomic_int *stop; /* may be NULL; non-zero: who waits gives up */
     bool broken; /* some exchange failed: the others cannot be reached any more */
     /* send[r] (count, borrowed) goes to rank r, and receive[r] (count) becomes a block of
      * what came from there, to be freed; nothing is sent to oneself. BB_EIO,

@@ -83,7 +83,7 @@ static void test_one_rank_stops(void **state) {
     const bb_engine engine = bb_engine_threads(1);
     bb_run run = law_run(&c, &p, &engine);
     bb_result own = {0};
-    static const volatile sig_atomic_t stop = 1;
+    static const atomic_int stop = 1;
     part mine;
     take_part(&mine, &run);
     if (bb_ranks_number(ranks) + 1 == bb_ranks_count(ranks))
