@@ -20,7 +20,7 @@ static bb_status take_memory(bb_curator *c) {
     c->board_room = bb_phases_board(&c->phases);
     bb_arena_need(&c->arena, c->board_room, sizeof(double));
     bb_arena_need(&c->arena, digest, sizeof(double));
-    bb_arena_need(&c->arena, c->silos, sizeof(member));
+    bb_arena_need(&c->arena, c->roll.silos, sizeof(member));
     bb_arena_need(&c->arena, run->pub.tasks, sizeof(uint32_t));
     bb_arena_need(&c->arena, picks, sizeof(bool));
     bb_door_need(run, &c->phases.plan, &c->arena);
@@ -28,11 +28,12 @@ static bb_status take_memory(bb_curator *c) {
     if (status) return status;
     c->draft.at = bb_arena_take(&c->arena, c->board_room, sizeof(double));
     c->digest_work = bb_arena_take(&c->arena, digest, sizeof(double));
-    c->member = bb_arena_take(&c->arena, c->silos, sizeof(member));
+    c->member = bb_arena_take(&c->arena, c->roll.silos, sizeof(member));
     c->owner = bb_arena_take(&c->arena, run->pub.tasks, sizeof(uint32_t));
     if (picks) c->picked = bb_arena_take(&c->arena, picks, sizeof(bool));
     status = bb_door_open(&c->door, run, &c->phases.plan, &c->arena);
-    const size_t room = 32 + 8 * (c->board_room + bb_curator_shared(c));
+    const size_t room =
+        32 + 8 * (c->board_room + bb_curator_shared(c)) + BB_END_SUMMARY;
     for (size_t k = 0; k < c->phases.count && !status; k++)
         status = bb_writer_reserve(&c->end[k], room);
     if (!status)
@@ -44,7 +45,7 @@ static bb_status take_memory(bb_curator *c) {
 static bb_status make_offer(bb_curator *c) {
     bb_hash hash;
     bb_put_terms(&c->offer, &c->phases);
-    bb_put_plan(&c->offer, &c->phases);
+    bb_put_plan(&c->offer, &c->roll, &c->phases);
     if (c->offer.status) return c->offer.status;
     bb_hash_open(&hash);
     bb_hash_add(&hash, c->offer.at, c->offer.length);
@@ -78,8 +79,8 @@ bb_status bb_curator_begin(bb_curator **out, const bb_curator_terms *terms,
                        terms->run->mechanism->name, terms->fewest, terms->silos);
     bb_status status = bb_allocate(&c, 1, sizeof *c, "a curator");
     if (status) return status;
-    c->silos = terms->silos;
-    c->fewest = terms->fewest ? terms->fewest : terms->silos;
+    c->roll.silos = terms->silos;
+    c->roll.fewest = terms->fewest ? terms->fewest : terms->silos;
     c->sealed = terms->sealed;
     status =
         bb_allocate(&c->shared, clusters * parameters, sizeof(double), "a curator");
@@ -87,7 +88,8 @@ bb_status bb_curator_begin(bb_curator **out, const bb_curator_terms *terms,
         memcpy(c->shared + k * parameters, pub->start, parameters * sizeof *c->shared);
     if (!status) status = bb_phases_open(&c->phases, terms->run, c->shared);
     if (!status)
-        status = saved ? bb_get_priced(saved, &c->phases) : bb_phases_plan(&c->phases);
+        status = saved ? bb_get_kept(saved, &c->roll, &c->phases)
+                       : bb_phases_plan(&c->phases);
     if (!status) status = take_memory(c);
     if (!status) status = make_offer(c);
     if (!status) status = open_draw(c);
@@ -104,7 +106,7 @@ bb_status bb_curator_open(bb_curator **out, const bb_curator_terms *terms) {
 
 void bb_curator_close(bb_curator *c) {
     if (!c) return;
-    for (uint32_t s = 0; c->member && s < c->silos; s++) {
+    for (uint32_t s = 0; c->member && s < c->roll.silos; s++) {
         free(c->member[s].id);
         bb_writer_close(&c->member[s].sums);
     }
@@ -158,7 +160,7 @@ bb_status bb_curator_ask(bb_curator *c, uint32_t attempt) {
     bb_status status = draw_cohort(c);
     if (!status) status = bb_door_ask(&c->door, &layout);
     if (status) return status;
-    for (uint32_t s = 0; s < c->silos; s++) c->member[s].answered = false;
+    for (uint32_t s = 0; s < c->roll.silos; s++) c->member[s].answered = false;
     c->attempt = attempt;
     c->round_event = ++c->event;
     c->now = BB_CURATOR_WAITS;
@@ -178,11 +180,20 @@ static void keep_phase(bb_curator *c) {
                p * sizeof *model);
 }
 
+/* What silos would have to look at every release for. */
+static void put_summary(const bb_curator *c, bb_writer *end) {
+    char hash[BB_HASH_TEXT];
+    bb_door_hash(&c->door, hash);
+    bb_put_double(end, c->door.least_noise);
+    bb_put_bytes(end, hash, BB_HASH_TEXT - 1);
+}
+
 static bb_status end_phase(bb_curator *c) {
     bb_writer *end = &c->end[c->phase];
     keep_phase(c);
     bb_put_board(end, &c->board);
     if (c->view.method->shared) bb_put_doubles(end, c->shared, bb_curator_shared(c));
+    put_summary(c, end);
     c->end_event[c->phase] = ++c->event;
     c->round_event = 0;
     return end->status;
@@ -224,9 +235,9 @@ static bb_status check_chunks(const bb_curator *c) {
 
 static bb_status begin_run(bb_curator *c) {
     bb_status status = BB_OK;
-    if (bb_curator_joined(c) < c->fewest)
+    if (bb_curator_joined(c) < c->roll.fewest)
         return bb_fail(BB_EUSAGE, "%u silos have joined; %u are needed",
-                       bb_curator_joined(c), c->fewest);
+                       bb_curator_joined(c), c->roll.fewest);
     if (!bb_curator_run(c)->mechanism->grid) status = check_chunks(c);
     if (!status) status = bb_door_charge(&c->door, bb_curator_run(c));
     if (status) return bb_curator_failed(c, status);
@@ -240,9 +251,9 @@ bb_status bb_curator_close_round(bb_curator *c) {
     if (c->now != BB_CURATOR_WAITS && c->now != BB_CURATOR_COMPLETE)
         return bb_fail(BB_EUSAGE, "there is no round to close");
     if (!c->began) return begin_run(c);
-    if (bb_curator_answered(c) < c->fewest)
+    if (bb_curator_answered(c) < c->roll.fewest)
         return bb_fail(BB_EUSAGE, "round %u: %u silos have answered; %u are needed",
-                       c->door.ask.round, bb_curator_answered(c), c->fewest);
+                       c->door.ask.round, bb_curator_answered(c), c->roll.fewest);
     if (!bb_curator_run(c)->mechanism->grid) bb_curator_add_chunks(c);
     const bb_status status = bb_door_publish(&c->door, &c->release);
     if (!status) c->now = BB_CURATOR_PUBLISHED;
@@ -261,6 +272,12 @@ bb_status bb_curator_go_on(bb_curator *c) {
     c->board.releases++;
     c->rounds++;
     return bb_curator_failed(c, move_on(c));
+}
+
+void bb_curator_stop(bb_curator *c, bb_stop why) {
+    if (c->now == BB_CURATOR_DONE) return;
+    c->stopped = why;
+    c->now = BB_CURATOR_FAILED;
 }
 
 const bb_release *bb_curator_release(const bb_curator *c) {

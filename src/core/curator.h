@@ -25,7 +25,8 @@ typedef enum bb_curator_state {
     BB_CURATOR_COMPLETE,  /* all silos have answered: call bb_curator_close_round */
     BB_CURATOR_PUBLISHED, /* bb_curator_release may be seen; then bb_curator_go_on */
     BB_CURATOR_DONE,      /* the last billboard is there, for silos to finish with */
-    BB_CURATOR_FAILED     /* some call failed, and every further one will */
+    BB_CURATOR_FAILED     /* some call failed, or it was stopped: it takes and publishes
+                             nothing any more */
 } bb_curator_state;
 
 /* Makes the plan. BB_EUSAGE: a run that makes no sense, or whose sums are off the grid
@@ -52,6 +53,10 @@ BB_MUST_CHECK bb_status bb_curator_go_on(bb_curator *curator);
  * next call for this curator. */
 BB_MUST_CHECK bb_status bb_curator_give(bb_curator *curator, uint32_t silo,
                                         bb_bytes *frame, bool *given);
+/* Ends the run before its end, and tells every silo why: bb_curator_give has a frame
+ * for each that says so. Also for a curator that has failed; after BB_CURATOR_DONE it
+ * does nothing. */
+void bb_curator_stop(bb_curator *curator, bb_stop why);
 /* Everything that this silo needs to catch up is given again. */
 void bb_curator_again(bb_curator *curator, uint32_t silo);
 

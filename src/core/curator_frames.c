@@ -6,13 +6,13 @@
 
 uint32_t bb_curator_joined(const bb_curator *c) {
     uint32_t count = 0;
-    for (uint32_t s = 0; s < c->silos; s++) count += c->member[s].joined;
+    for (uint32_t s = 0; s < c->roll.silos; s++) count += c->member[s].joined;
     return count;
 }
 
 uint32_t bb_curator_answered(const bb_curator *c) {
     uint32_t count = 0;
-    for (uint32_t s = 0; s < c->silos; s++) count += c->member[s].answered;
+    for (uint32_t s = 0; s < c->roll.silos; s++) count += c->member[s].answered;
     return count;
 }
 
@@ -53,7 +53,7 @@ static bb_status take_join(bb_curator *c, const bb_frame *frame, bool *news) {
                              : bb_fail(BB_EDATA, "a silo's tasks: they end too early");
     if (!status) status = bb_curator_enrol(c, frame->silo - 1, own, words);
     *news = !status;
-    if (!status && bb_curator_joined(c) == c->silos) c->now = BB_CURATOR_COMPLETE;
+    if (!status && bb_curator_joined(c) == c->roll.silos) c->now = BB_CURATOR_COMPLETE;
     return status;
 }
 
@@ -148,7 +148,7 @@ static bb_status keep_sums(bb_curator *c, member *m, bb_bytes payload) {
 void bb_curator_add_chunks(bb_curator *c) {
     const size_t tasks = bb_curator_run(c)->pub.tasks;
     const size_t chunks = bb_tally_chunks(tasks, c->phases.plan.sum_length);
-    for (uint32_t s = 0; s < c->silos; s++) {
+    for (uint32_t s = 0; s < c->roll.silos; s++) {
         member *m = &c->member[s];
         m->read = bb_reader_of((bb_bytes){m->sums.at, m->sums.length});
         m->read_tasks = 0;
@@ -188,9 +188,9 @@ bb_status bb_curator_take(bb_curator *c, bb_bytes bytes, bool *news) {
         return bb_fail(BB_EUSAGE, "this curator has failed: it takes no more frames");
     const bb_status status = bb_frame_read(bytes, c->sealed, &frame);
     if (status) return status;
-    if (frame.silo < 1 || frame.silo > c->silos)
+    if (frame.silo < 1 || frame.silo > c->roll.silos)
         return bb_fail(BB_EDATA, "a frame of silo %u; there are %u", frame.silo,
-                       c->silos);
+                       c->roll.silos);
     if (memcmp(frame.run, c->name, sizeof frame.run) != 0)
         return bb_fail(BB_EDATA, "a frame of another run");
     if (frame.kind == BB_FRAME_JOIN) return take_join(c, &frame, news);
@@ -215,13 +215,31 @@ static void put_round(bb_curator *c, const member *m) {
     bb_put_board(&c->out, &c->board);
 }
 
+/* Every silo is told once that the run has ended early, whatever it knows of it. */
+static bb_status give_stop(bb_curator *c, member *m, bb_frame *frame, bb_bytes *bytes,
+                           bool *given) {
+    static const uint64_t told = UINT64_MAX;
+    if (m->given == told) return BB_OK;
+    frame->kind = BB_FRAME_STOP;
+    frame->round = c->door.ask.round;
+    bb_frame_begin(&c->out, frame);
+    bb_put_u32(&c->out, c->stopped);
+    bb_frame_end(&c->out, c->sealed);
+    if (c->out.status) return c->out.status;
+    m->given = told;
+    *bytes = (bb_bytes){c->out.at, c->out.length};
+    *given = true;
+    return BB_OK;
+}
+
 bb_status bb_curator_give(bb_curator *c, uint32_t silo, bb_bytes *bytes, bool *given) {
     *given = false;
-    if (silo < 1 || silo > c->silos)
-        return bb_fail(BB_EUSAGE, "there is no silo %u of %u", silo, c->silos);
+    if (silo < 1 || silo > c->roll.silos)
+        return bb_fail(BB_EUSAGE, "there is no silo %u of %u", silo, c->roll.silos);
     member *m = &c->member[silo - 1];
     bb_frame frame = {.kind = BB_FRAME_OFFER, .silo = silo};
     memcpy(frame.run, c->name, sizeof frame.run);
+    if (c->stopped) return give_stop(c, m, &frame, bytes, given);
     size_t ended = 0;
     while (ended < c->phases.count && c->end_event[ended] <= m->given &&
            c->end_event[ended])
@@ -252,5 +270,5 @@ bb_status bb_curator_give(bb_curator *c, uint32_t silo, bb_bytes *bytes, bool *g
 }
 
 void bb_curator_again(bb_curator *c, uint32_t silo) {
-    if (silo >= 1 && silo <= c->silos) c->member[silo - 1].given = 0;
+    if (silo >= 1 && silo <= c->roll.silos) c->member[silo - 1].given = 0;
 }

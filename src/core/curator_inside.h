@@ -19,7 +19,7 @@ typedef struct member {
 
 struct bb_curator {
     bb_phases phases;
-    uint32_t silos, fewest;
+    bb_roll roll;
     bool sealed;
     bb_curator_state now;
     member *member;  /* silos */
@@ -44,6 +44,7 @@ struct bb_curator {
     bb_writer end[BB_MOST_PHASES]; /* what the end of a phase says */
     double *shared;                /* clusters x parameters */
     const char *note;
+    bb_stop stopped; /* why the run was ended early; 0: it was not */
     uint32_t rounds; /* published */
     bool *picked;    /* tasks: a cohort of fixed size; NULL: none is drawn */
     bb_random draw;

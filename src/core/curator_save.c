@@ -8,8 +8,9 @@ static const uint32_t curator_magic = 0x53434242; /* "BBCS" */
 void bb_curator_save(const bb_curator *c, bb_writer *bytes) {
     uint8_t hash[BB_HASH_SAVED];
     bb_put_u32(bytes, curator_magic);
-    bb_put_priced(bytes, &c->phases.plan, (bb_bytes){c->offer.at, c->offer.length});
-    for (uint32_t s = 0; s < c->silos; s++) {
+    bb_put_u64(bytes, c->offer.length);
+    bb_put_bytes(bytes, c->offer.at, c->offer.length);
+    for (uint32_t s = 0; s < c->roll.silos; s++) {
         const member *m = &c->member[s];
         bb_put_u64(bytes, m->joined ? m->own : UINT64_MAX);
         for (size_t k = 0; k < m->own; k++) bb_put_u64(bytes, m->id[k]);
@@ -41,7 +42,7 @@ void bb_curator_save(const bb_curator *c, bb_writer *bytes) {
 
 static bb_status get_roster(bb_curator *c, bb_reader *reader) {
     bb_status status = BB_OK;
-    for (uint32_t s = 0; s < c->silos && !status; s++) {
+    for (uint32_t s = 0; s < c->roll.silos && !status; s++) {
         const uint64_t own = bb_get_u64(reader);
         if (reader->bad || own == UINT64_MAX) continue;
         const uint8_t *words = own <= reader->left / 8 ? bb_get(reader, 8 * own) : NULL;
@@ -108,7 +109,7 @@ static bb_status restore(bb_curator *c, bb_reader *reader) {
     if (status) return status;
     c->began = bb_get_u32(reader) != 0;
     if (!c->began) {
-        if (bb_curator_joined(c) == c->silos) c->now = BB_CURATOR_COMPLETE;
+        if (bb_curator_joined(c) == c->roll.silos) c->now = BB_CURATOR_COMPLETE;
         return bb_read_all(reader, "a saved curator");
     }
     const bool published = bb_get_u32(reader) != 0, done = bb_get_u32(reader) != 0;

@@ -9,19 +9,27 @@
 /* The offer. Its terms are all that is public about a run beforehand: two places that
  * mean the same run write the same bytes. */
 void bb_put_terms(bb_writer *writer, const bb_phases *phases);
-/* Behind them the plan, which is the curator's: computed once, taken by silos as it is. */
-void bb_put_plan(bb_writer *writer, const bb_phases *phases);
+/* Reads them; BB_EDATA names the first of them that is not that of the phases, behind
+ * `what`. */
+BB_MUST_CHECK bb_status bb_check_terms(bb_reader *reader, const bb_phases *phases,
+                                       const char *what);
+/* Behind them who takes part, and the plan: the curator's, computed once. */
+typedef struct bb_roll {
+    uint32_t silos, fewest; /* of the run; that every round needs */
+} bb_roll;
+void bb_put_plan(bb_writer *writer, const bb_roll *roll, const bb_phases *phases);
 /* Fills the plan, its parts and budgets. BB_EDATA: it does not fit the phases. */
-BB_MUST_CHECK bb_status bb_get_plan(bb_reader *reader, bb_phases *phases);
+BB_MUST_CHECK bb_status bb_get_plan(bb_reader *reader, bb_roll *roll,
+                                    bb_phases *phases);
 
-/* Whether what comes next are the terms of this very run. */
-BB_MUST_CHECK bb_status bb_get_terms(bb_reader *reader, const bb_phases *phases,
-                                     bool *same);
+/* Behind the billboard of an END, and what is shared: f64 the smallest noise multiplier so
+ * far, and the SHA-256 of all releases so far as hexadecimal digits. */
+enum { BB_END_SUMMARY = 8 + BB_HASH_TEXT - 1 };
 
-/* The plan with everything that its curator knows of it, which no offer tells: for a
- * curator that goes on. BB_EDATA: it is another run's, or none. */
-void bb_put_priced(bb_writer *writer, const bb_plan *plan, bb_bytes offer);
-BB_MUST_CHECK bb_status bb_get_priced(bb_reader *reader, bb_phases *phases);
+/* An offer that its curator kept, with its length before it: terms, roll and plan.
+ * BB_EDATA: it is another run's, or none. */
+BB_MUST_CHECK bb_status bb_get_kept(bb_reader *reader, const bb_roll *roll,
+                                    bb_phases *phases);
 
 /* A round's question. BB_EDATA: no layout that the plan has room for, or a clip or grid
  * that no door chooses. */

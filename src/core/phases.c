@@ -101,6 +101,49 @@ bb_status bb_phases_check(const bb_phases *phases) {
     return bb_fail(BB_EDATA, "an offer whose plan is not what its methods ask for");
 }
 
+/* An offered budget that buys no less noise than the one that is due. */
+static bool is_at_most(double offered, double due) {
+    return offered >= 0.0 && (offered <= due || offered <= due * (1.0 + 1e-6));
+}
+
+/* Both have these rounds. */
+static bb_status compare_prices(const bb_plan *offered, const bb_plan *due) {
+    const bool rows = due->instance != NULL;
+    if (rows != (offered->instance != NULL) ||
+        offered->lifted_rows != due->lifted_rows ||
+        offered->instance_broken != due->instance_broken ||
+        !is_at_most(offered->instance_epsilon, due->instance_epsilon) ||
+        !is_at_most(offered->instance_delta, due->instance_delta))
+        return bb_fail(BB_EDATA, "an offer that promises single rows less than its "
+                                 "methods ask for");
+    for (uint32_t t = 0; t < due->rounds; t++)
+        if (!is_at_most(offered->mu[t], due->mu[t]) ||
+            !is_at_most(offered->pure[t], due->pure[t]) ||
+            (rows && !is_at_most(offered->instance[t], due->instance[t])))
+            return bb_fail(BB_EDATA,
+                           "an offer with less noise in round %u than its epsilon asks "
+                           "for, as this silo's accountant counts",
+                           t + 1);
+    return BB_OK;
+}
+
+bb_status bb_phases_check_prices(bb_phases *phases) {
+    bb_phases own;
+    bb_status status = bb_phases_open(&own, &phases->run, NULL);
+    if (!status) status = bb_phases_plan(&own);
+    for (size_t k = 0; k < phases->count && !status; k++)
+        if (own.part[k].rounds != phases->part[k].rounds ||
+            own.part[k].from != phases->part[k].from ||
+            !is_at_most(phases->pub[k].mu, own.pub[k].mu))
+            status = bb_fail(BB_EDATA,
+                             "an offer whose phase %zu is not what its share of the "
+                             "budget asks for",
+                             k + 1);
+    if (!status) status = compare_prices(&phases->plan, &own.plan);
+    bb_phases_close(&own);
+    return status;
+}
+
 void bb_phases_close(bb_phases *phases) {
     bb_plan_free(&phases->plan);
     *phases = (bb_phases){0};

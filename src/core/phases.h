@@ -21,9 +21,13 @@ BB_MUST_CHECK bb_status bb_phases_open(bb_phases *phases, const bb_run *run,
                                        const double *shared);
 /* Asks the methods for their plans, and prices them. */
 BB_MUST_CHECK bb_status bb_phases_plan(bb_phases *phases);
-/* Whether the plan has the rounds and the room that the methods ask for at their parts of
- * the budget: BB_EDATA. For a plan that somebody else made; its prices are theirs. */
+/* For a plan that somebody else made. Whether it has the rounds and the room that the
+ * methods ask for at their parts of the budget: BB_EDATA. */
 BB_MUST_CHECK bb_status bb_phases_check(const bb_phases *phases);
+/* Whether no round of it has less noise than a plan made here, with the accountant of this
+ * place: BB_EDATA names the first one that has. Machines round differently: one part in a
+ * million is passed over. Takes as long as making a plan. */
+BB_MUST_CHECK bb_status bb_phases_check_prices(bb_phases *phases);
 void bb_phases_close(bb_phases *phases);
 
 /* The most that `length` gives for any phase. */

@@ -112,8 +112,7 @@ static bb_status open_both(driver *d) {
     return status;
 }
 
-static bb_status open_result(const bb_run *run, bb_result *result) {
-    const size_t tasks = run->pub.tasks;
+bb_status bb_result_open(bb_result *result, const bb_run *run, size_t tasks) {
     bb_status status =
         bb_allocate(&result->first, tasks + 1, sizeof *result->first, "the models");
     for (size_t i = 0; i < tasks && !status; i++)
@@ -128,30 +127,14 @@ static bb_status open_result(const bb_run *run, bb_result *result) {
     return status;
 }
 
-static bb_status collect(bb_curator *curator, const bb_silo *silo, const bb_run *run,
-                         bb_result *result) {
-    bb_outcome *outcome = &result->outcome;
-    outcome->converged = true;
-    for (size_t i = 0; i < run->pub.tasks; i++) {
-        const bb_silo_task task = bb_silo_result(silo, i);
-        memcpy(result->model + result->first[i], task.model,
-               run->local[i].length * sizeof *result->model);
-        result->intercept[i] = task.intercept;
-        outcome->objective += task.objective;
-        outcome->gap += task.gap;
-        result->failed += task.failed;
-        if (result->asked) result->asked[i] = task.asked;
-    }
-    return bb_curator_result(curator, result);
-}
-
 bb_status bb_run_train(const bb_run *run, bb_result *result) {
     driver d = {.run = run};
     bb_result made = {0};
     bb_status status = open_both(&d);
-    if (!status) status = open_result(run, &made);
+    if (!status) status = bb_result_open(&made, run, run->pub.tasks);
     if (!status) status = drive(&d);
-    if (!status) status = collect(d.curator, d.silo, run, &made);
+    if (!status) bb_silo_models(d.silo, &made);
+    if (!status) status = bb_curator_result(d.curator, &made);
     bb_curator_close(d.curator);
     bb_silo_close(d.silo);
     bb_writer_close(&d.kept_curator);

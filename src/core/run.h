@@ -65,6 +65,10 @@ typedef struct bb_run {
     uint64_t seed;
     const uint64_t *key; /* tasks: of each one's own streams in a seeded run, from its
                             name (bb_random_key); NULL: its number */
+    const uint8_t
+        *agreed; /* BB_HASH_BYTES: of what else the places of a run have agreed
+                              on, such as names and how rows are prepared; NULL:
+                              nothing */
     bb_observer observer;
     const bb_keeper *keeper; /* NULL: what is interrupted is lost */
     const bb_local *local;   /* tasks */
@@ -128,6 +132,10 @@ BB_MUST_CHECK bb_status bb_run_check_tasks(const bb_run *run, size_t tasks);
  * keeper had copied is saved. BB_EDATA: what the keeper has is of another run. A run that
  * goes on is not charged again. */
 BB_MUST_CHECK bb_status bb_run_train(const bb_run *run, bb_result *result);
+/* Takes the memory for the models of so many tasks, run->local; bb_result_free also after
+ * a failure. */
+BB_MUST_CHECK bb_status bb_result_open(bb_result *result, const bb_run *run,
+                                       size_t tasks);
 void bb_result_free(bb_result *result);
 
 #endif

@@ -1,7 +1,16 @@
 #include "core/silo_inside.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* What shows nothing needs nobody's leave. */
+static bool may_share(const bb_silo_policy *policy, const bb_method *method) {
+    bool may = method->kind == BB_METHOD_ALONE;
+    for (size_t k = 0; k < policy->methods; k++)
+        may = may || strcmp(policy->method[k], method->name) == 0;
+    return may;
+}
 
 static bb_status check_terms(const bb_silo_terms *terms) {
     const bb_run *run = terms->run;
@@ -28,6 +37,10 @@ static bb_status check_terms(const bb_silo_terms *terms) {
     if (run->pub.tasks < policy->fewest_tasks)
         return bb_fail(BB_EUSAGE, "this silo's policy asks for %zu tasks, not %zu",
                        policy->fewest_tasks, run->pub.tasks);
+    for (size_t k = 0; k < run->phases && policy->method; k++)
+        if (!may_share(policy, run->phase[k].method))
+            return bb_fail(BB_EUSAGE, "this silo's policy forbids method %s",
+                           run->phase[k].method->name);
     return BB_OK;
 }
 
@@ -94,4 +107,36 @@ bb_silo_task bb_silo_result(const bb_silo *silo, size_t k) {
                           .gap = silo->gap[k],
                           .asked = silo->asked[k],
                           .failed = silo->failed[k]};
+}
+
+void bb_silo_models(const bb_silo *silo, bb_result *result) {
+    const size_t own = silo->own;
+    memcpy(result->model, silo->model, silo->first[own] * sizeof *result->model);
+    memcpy(result->intercept, silo->intercept, own * sizeof *result->intercept);
+    if (result->asked) memcpy(result->asked, silo->asked, own * sizeof *result->asked);
+    result->outcome = (bb_outcome){.converged = true};
+    result->failed = 0;
+    for (size_t k = 0; k < own; k++) {
+        result->outcome.objective += silo->objective[k];
+        result->outcome.gap += silo->gap[k];
+        result->failed += silo->failed[k];
+    }
+}
+
+bb_status bb_silo_public(bb_silo *silo, bb_result *result) {
+    bb_phases *phases = &silo->phases;
+    const bb_public *pub = &bb_silo_run(silo)->pub;
+    const size_t last = phases->count - 1, shared = pub->clusters * pub->parameters;
+    const bb_status status =
+        bb_allocate(&result->shared, shared, sizeof(double), "the models");
+    if (status) return status;
+    memcpy(result->shared, silo->shared, shared * sizeof *result->shared);
+    result->shares =
+        phases->starts[last] || phases->part[last].view.method->shared != NULL;
+    result->rounds = silo->rounds;
+    result->noise_multiplier = isfinite(silo->least_noise) ? silo->least_noise : NAN;
+    memcpy(result->billboard_sha256, silo->published, sizeof silo->published);
+    result->plan = phases->plan;
+    phases->plan = (bb_plan){0};
+    return BB_OK;
 }

@@ -17,12 +17,17 @@
 typedef struct bb_silo bb_silo;
 
 /* What this place agrees to, whoever asks: checked before anything private is looked
- * at. Zero: no limit. */
+ * at. Zero: no limit. With a policy, however empty, a silo also makes the plan itself and
+ * refuses an offer that has less noise. */
 typedef struct bb_silo_policy {
     double most_epsilon, most_delta; /* of one run */
     size_t fewest_tasks;             /* of the whole run */
-    bool allow_open;                 /* runs that are not private at all */
-    bb_ledger *ledger;               /* this silo's own; NULL: none */
+    uint32_t fewest_silos;           /* of the whole run, by the offer */
+    const char *const *method;       /* those that may share something, by name; NULL:
+                                        all. Looked at by bb_silo_open only */
+    size_t methods;
+    bool allow_open;   /* runs that are not private at all */
+    bb_ledger *ledger; /* this silo's own; NULL: none */
 } bb_silo_policy;
 
 typedef struct bb_silo_terms {
@@ -39,7 +44,8 @@ typedef enum bb_silo_state {
     BB_SILO_WAITING, /* for a frame */
     BB_SILO_WORK,    /* call bb_silo_work */
     BB_SILO_DONE,    /* the models are there */
-    BB_SILO_FAILED   /* some call failed, and every further one will */
+    BB_SILO_FAILED,  /* some call failed, and every further one will */
+    BB_SILO_STOPPED  /* the curator has ended the run early */
 } bb_silo_state;
 
 /* BB_EUSAGE: a run that makes no sense, that the policy forbids, or tasks that it does
@@ -51,7 +57,7 @@ void bb_silo_close(bb_silo *silo); /* NULL is allowed */
  * before, or is of a round that is over, changes nothing. The offer must be of the run
  * that was agreed to; it takes all the memory that the run will need, and is charged to
  * the policy's ledger. BB_EDATA, BB_EUSAGE: no frame for this silo now; nothing
- * changed. */
+ * changed. BB_EINTERRUPTED: the curator has ended the run early, and said why. */
 BB_MUST_CHECK bb_status bb_silo_take(bb_silo *silo, bb_bytes frame, bool *news);
 bb_silo_state bb_silo_now(const bb_silo *silo);
 /* Train and show for every own task that takes part, or finish a phase: the only
@@ -81,5 +87,12 @@ typedef struct bb_silo_task {
         failed; /* private run: its solver failed at the end, it keeps the zero model */
 } bb_silo_task;
 bb_silo_task bb_silo_result(const bb_silo *silo, size_t k);
+/* The same for all own tasks, into a result that bb_result_open made for them: models,
+ * who was asked, how many failed, and sums of what finish said. */
+void bb_silo_models(const bb_silo *silo, bb_result *result);
+/* And what a silo knows of the public rest, after bb_silo_models: shared, plan, rounds,
+ * shares, noise_multiplier and billboard_sha256; no note. The plan is the silo's no more,
+ * which can only be closed then. */
+BB_MUST_CHECK bb_status bb_silo_public(bb_silo *silo, bb_result *result);
 
 #endif

@@ -18,6 +18,12 @@ struct bb_silo {
     bb_writer offer; /* its payload */
     uint8_t name[BB_HASH_BYTES];
 
+    bb_roll roll;     /* by the offer */
+    uint32_t stopped; /* why the curator ended the run; 0: it did not */
+    uint32_t rounds;  /* of the phases that are over */
+    double least_noise;
+    char published[BB_HASH_TEXT]; /* SHA-256 of all releases */
+
     size_t phase;
     bool begun;          /* tasks have begun the phase */
     bb_ask ask;          /* the last round that was taken */
@@ -71,6 +77,12 @@ static inline bb_status bb_silo_failed(bb_silo *silo, bb_status status) {
 static inline size_t bb_view_length(size_t (*length)(const bb_view *),
                                     const bb_view *view) {
     return length ? length(view) : 0;
+}
+
+/* What a silo says from then on when the curator has ended the run. */
+static inline bb_status bb_silo_stopped(const bb_silo *silo) {
+    return bb_fail(BB_EINTERRUPTED, "the curator has ended the run after %u rounds: %s",
+                   silo->rounds + silo->board.releases, bb_stop_text(silo->stopped));
 }
 
 /* silo_offer.c: everything that an offer brings but the price: plan, memory, generators,

@@ -192,22 +192,15 @@ static void put_join(bb_silo *silo) {
     silo->out_ready = true;
 }
 
-/* Whether the offer begins with what this silo agreed to. */
-static bb_status check_offer(const bb_silo *silo, bb_reader *reader) {
-    bool same;
-    const bb_status status = bb_get_terms(reader, &silo->phases, &same);
-    if (status || same) return status;
-    return bb_fail(BB_EDATA, "the run that is offered is not the one that this silo "
-                             "agreed to");
-}
-
-/* Everything but the price. */
+/* Everything but the policy and the price. */
 bb_status bb_silo_accept(bb_silo *silo, bb_bytes offer) {
     bb_reader reader = bb_reader_of(offer);
     bb_hash hash;
-    bb_status status = check_offer(silo, &reader);
+    bb_status status = bb_check_terms(&reader, &silo->phases,
+                                      "the run that is offered is not the one that "
+                                      "this silo agreed to");
     if (status) return status;
-    status = bb_get_plan(&reader, &silo->phases);
+    status = bb_get_plan(&reader, &silo->roll, &silo->phases);
     if (!status) status = deal(silo);
     if (!status) status = take_memory(silo);
     if (!status) status = open_random(silo);
@@ -221,6 +214,15 @@ bb_status bb_silo_accept(bb_silo *silo, bb_bytes offer) {
     return BB_OK;
 }
 
+/* What can be said of an offer only: whether it keeps to the policy. */
+static bb_status check_policy(bb_silo *silo) {
+    if (!silo->has_policy) return BB_OK;
+    if (silo->roll.silos < silo->policy.fewest_silos)
+        return bb_fail(BB_EUSAGE, "this silo's policy asks for %u silos, not %u",
+                       silo->policy.fewest_silos, silo->roll.silos);
+    return bb_phases_check_prices(&silo->phases);
+}
+
 bb_status bb_silo_take_offer(bb_silo *silo, const bb_frame *frame, bool *news) {
     if (silo->joined) {
         /* the answer to it was lost */
@@ -232,6 +234,7 @@ bb_status bb_silo_take_offer(bb_silo *silo, const bb_frame *frame, bool *news) {
     if (status) return status;
     if (memcmp(frame->run, silo->name, sizeof frame->run) != 0)
         status = bb_fail(BB_EDATA, "an offer under another run's name");
+    if (!status) status = check_policy(silo);
     if (!status) status = charge(silo);
     if (status) return bb_silo_failed(silo, status);
     silo->joined = *news = true;

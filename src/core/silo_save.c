@@ -1,6 +1,8 @@
 /* A silo as bytes, which are private. */
 #include "core/silo_inside.h"
 
+#include <string.h>
+
 static const uint32_t silo_magic = 0x53534242; /* "BBSS" */
 
 void bb_silo_save(const bb_silo *silo, bb_writer *bytes) {
@@ -13,6 +15,9 @@ void bb_silo_save(const bb_silo *silo, bb_writer *bytes) {
     bb_put_bytes(bytes, silo->offer.at, silo->offer.length);
     bb_put_u32(bytes, silo->now);
     bb_put_u64(bytes, silo->phase);
+    bb_put_u32(bytes, silo->rounds);
+    bb_put_double(bytes, silo->least_noise);
+    bb_put_bytes(bytes, silo->published, sizeof silo->published);
     bb_put_u32(bytes, silo->begun);
     bb_put_u32(bytes, silo->ending);
     bb_put_u32(bytes, silo->ask.round);
@@ -47,6 +52,10 @@ static bb_status restore(bb_silo *silo, bb_reader *reader) {
                        silo->phases.count);
     bb_silo_open_phase(silo);
     silo->now = (bb_silo_state)now;
+    silo->rounds = bb_get_u32(reader);
+    silo->least_noise = bb_get_double(reader);
+    const uint8_t *digits = bb_get(reader, sizeof silo->published);
+    if (digits) memcpy(silo->published, digits, sizeof silo->published - 1);
     silo->begun = bb_get_u32(reader) != 0;
     silo->ending = bb_get_u32(reader) != 0;
     silo->ask.round = bb_get_u32(reader);

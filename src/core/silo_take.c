@@ -124,7 +124,8 @@ static bb_status take_end(bb_silo *silo, const bb_frame *frame, bool *news) {
     if (frame->phase > silo->phase)
         return bb_fail(BB_EDATA, "the end of phase %u before that of phase %zu",
                        frame->phase + 1, silo->phase + 1);
-    const bb_status status = take_board(silo, &reader, shares ? 8 * length : 0);
+    const bb_status status =
+        take_board(silo, &reader, (shares ? 8 * length : 0) + BB_END_SUMMARY);
     if (status) return status;
     /* what phases before shared stays as it is until this one is finished */
     silo->ending = true;
@@ -132,7 +133,23 @@ static bb_status take_end(bb_silo *silo, const bb_frame *frame, bool *news) {
     silo->now = BB_SILO_WORK;
     *news = true;
     if (shares) bb_get_doubles(&reader, silo->next_shared, length);
+    silo->least_noise = bb_get_double(&reader);
+    const uint8_t *digits = bb_get(&reader, BB_HASH_TEXT - 1);
+    if (digits) memcpy(silo->published, digits, BB_HASH_TEXT - 1);
     return BB_OK;
+}
+
+/* A silo that waits for its offer believes that there will be none. */
+static bb_status take_stop(bb_silo *silo, const bb_frame *frame, bool *news) {
+    bb_reader reader = bb_reader_of(frame->payload);
+    const uint32_t why = bb_get_u32(&reader);
+    const bb_status status = bb_read_all(&reader, "the end of a run");
+    if (status) return status;
+    silo->stopped = why;
+    silo->now = BB_SILO_STOPPED;
+    silo->out_ready = false;
+    *news = true;
+    return bb_silo_stopped(silo);
 }
 
 bb_status bb_silo_take(bb_silo *silo, bb_bytes bytes, bool *news) {
@@ -140,6 +157,7 @@ bb_status bb_silo_take(bb_silo *silo, bb_bytes bytes, bool *news) {
     *news = false;
     if (silo->now == BB_SILO_FAILED)
         return bb_fail(BB_EUSAGE, "this silo has failed: it takes no more frames");
+    if (silo->now == BB_SILO_STOPPED) return bb_silo_stopped(silo);
     bb_status status = bb_frame_read(bytes, silo->sealed, &frame);
     if (status) return status;
     if (frame.silo != silo->number)
@@ -150,11 +168,15 @@ bb_status bb_silo_take(bb_silo *silo, bb_bytes bytes, bool *news) {
             return bb_fail(BB_EDATA, "an offer of another run");
         return bb_silo_take_offer(silo, &frame, news);
     }
-    if (frame.kind != BB_FRAME_ROUND && frame.kind != BB_FRAME_END)
+    if (frame.kind == BB_FRAME_STOP && !silo->joined)
+        return take_stop(silo, &frame, news);
+    if (frame.kind != BB_FRAME_ROUND && frame.kind != BB_FRAME_END &&
+        frame.kind != BB_FRAME_STOP)
         return bb_fail(BB_EDATA, "a frame of kind %d, which no silo takes", frame.kind);
     if (!silo->joined || memcmp(frame.run, silo->name, sizeof frame.run) != 0)
         return bb_fail(BB_EDATA, "a frame of a run that this silo has not joined");
     if (silo->now == BB_SILO_DONE) return BB_OK;
+    if (frame.kind == BB_FRAME_STOP) return take_stop(silo, &frame, news);
     if (silo->now == BB_SILO_WORK)
         return bb_fail(BB_EUSAGE, "this silo has work to do before it takes a frame");
     return frame.kind == BB_FRAME_ROUND ? take_round(silo, &frame, news)

@@ -206,12 +206,15 @@ static bb_status work_end(bb_silo *silo) {
     if (bb_silo_method(silo)->shared)
         memcpy(silo->shared, silo->next_shared,
                run->pub.clusters * run->pub.parameters * sizeof *silo->shared);
+    silo->rounds += silo->board.releases;
+    silo->board.releases = 0;
     silo->phase++;
     bb_silo_open_phase(silo);
     return BB_OK;
 }
 
 bb_status bb_silo_work(bb_silo *silo) {
+    if (silo->now == BB_SILO_STOPPED) return bb_silo_stopped(silo);
     if (silo->now != BB_SILO_WORK) return bb_fail(BB_EUSAGE, "there is no work to do");
     begin_phase(silo);
     const bb_status status = silo->ending ? work_end(silo) : work_round(silo);

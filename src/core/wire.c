@@ -95,6 +95,21 @@ void bb_put_text(bb_writer *writer, const char *text) {
     bb_put_bytes(writer, text, strlen(text));
 }
 
+const char *bb_stop_text(uint32_t why) {
+    switch (why) {
+    case BB_STOP_CANCELLED:
+        return "it was cancelled";
+    case BB_STOP_BUDGET:
+        return "the privacy budget does not allow it";
+    case BB_STOP_SILOS:
+        return "too few silos answer";
+    case BB_STOP_FAILED:
+        return "the curator cannot go on";
+    default:
+        return "no known reason was given";
+    }
+}
+
 void bb_frame_begin(bb_writer *writer, const bb_frame *frame) {
     writer->length = 0;
     uint8_t *at = bb_put(writer, BB_FRAME_HEADER);
@@ -214,7 +229,7 @@ bb_status bb_frame_read(bb_bytes bytes, bool sealed, bb_frame *frame) {
     if (version != BB_WIRE_VERSION)
         return bb_fail(BB_EDATA, "a frame of version %u; this program speaks %d",
                        version, BB_WIRE_VERSION);
-    if (kind < BB_FRAME_OFFER || kind > BB_FRAME_END)
+    if (kind < BB_FRAME_OFFER || kind > BB_FRAME_STOP)
         return bb_fail(BB_EDATA, "a frame of kind %u, which is none", kind);
     if (read_u64(bytes.at + AT_LENGTH) != bytes.length - BB_FRAME_HEADER)
         return bb_fail(BB_EDATA, "a frame of %zu bytes that says it has %llu",

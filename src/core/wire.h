@@ -14,15 +14,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { BB_WIRE_VERSION = 1, BB_FRAME_HEADER = 104 };
+enum { BB_WIRE_VERSION = 2, BB_FRAME_HEADER = 104 };
 
 typedef enum bb_frame_kind {
     BB_FRAME_OFFER = 1, /* curator -> silo: what the run is, and its plan */
     BB_FRAME_JOIN,  /* silo -> curator: which tasks are its own; agrees to the offer */
     BB_FRAME_ROUND, /* curator -> silo: what is asked, the billboard, who is picked */
     BB_FRAME_SUM,   /* silo -> curator: sums of its tasks' contributions */
-    BB_FRAME_END    /* curator -> silo: the last billboard of a phase */
+    BB_FRAME_END,   /* curator -> silo: the last billboard of a phase */
+    BB_FRAME_STOP   /* curator -> silo: the run has ended early, and why */
 } bb_frame_kind;
+
+/* Why a run has ended early: public. */
+typedef enum bb_stop {
+    BB_STOP_CANCELLED = 1, /* whoever runs it wants so */
+    BB_STOP_BUDGET,        /* a ledger refused */
+    BB_STOP_SILOS,         /* too few silos answer */
+    BB_STOP_FAILED         /* the curator cannot go on */
+} bb_stop;
+/* In words; of a number that is no reason, too. */
+const char *bb_stop_text(uint32_t why);
 
 typedef struct bb_bytes {
     const uint8_t *at;

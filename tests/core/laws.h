@@ -14,6 +14,10 @@ typedef struct law_case {
 
 enum { LAW_TASKS = 45, LAW_FEATURES = 5 };
 
+/* Where one will do. */
+static const law_case law_usual = {&bb_method_fedprox, &bb_mechanism_gaussian,
+                                   BB_LOSS_SQUARED, BB_SAMPLING_ALL};
+
 /* Rows of one task come from `seed` or, for task `other`, from another seed. */
 static inline population law_population(const law_case *c, size_t tasks, size_t other) {
     population p =
@@ -42,6 +46,24 @@ static inline bb_run law_run(const law_case *c, const population *p,
         if (strcmp(c->method->options.row[k].name, "guard") == 0)
             run_set(&run, "guard", "off");
     return run;
+}
+
+/* The usual population of a case, and a run on it; not to be moved. */
+typedef struct law_world {
+    population p;
+    bb_engine engine;
+    bb_run run;
+} law_world;
+
+static inline void law_open(law_world *w, const law_case *c, size_t threads) {
+    w->p = law_population(c, LAW_TASKS, SIZE_MAX);
+    w->engine = bb_engine_threads(threads);
+    w->run = law_run(c, &w->p, &w->engine);
+}
+
+static inline void law_close(law_world *w) {
+    run_close(&w->run);
+    population_close(&w->p);
 }
 
 /* Whether the method runs with the mechanism at all. Noise of the papers is for sums of

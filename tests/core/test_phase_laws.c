@@ -1,5 +1,5 @@
 /* Runs of several phases: what is refused, and the laws of draws and of replay. */
-#include "phases.h"
+#include "phase_runs.h"
 #include "tape.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
  * is refused. */
 #include "core/plan.h"
 #include "folder.h"
-#include "phases.h"
+#include "phase_runs.h"
 #include "privacy/accounting/accountant.h"
 #include "privacy/accounting/form.h"
 #include "privacy/ledger/ledger.h"

@@ -171,17 +171,17 @@ static void same_models(federation *g, const bb_result *one) {
 }
 
 static void law_pipes(const law_case *c) {
-    population p = law_population(c, LAW_TASKS, SIZE_MAX);
-    const bb_engine engine = bb_engine_threads(1);
-    bb_run run = law_run(c, &p, &engine), rowless = run;
+    law_world w;
+    law_open(&w, c, 1);
+    bb_run rowless = w.run;
     bb_result one, other = {0};
     static federation g;
     uint32_t published = 0;
-    law_train(c, &run, &one);
+    law_train(c, &w.run, &one);
     g = (federation){.process = {0}};
     rowless.local = NULL; /* the curator looks at none */
     rowless.key = NULL;
-    open_federation(&g, &run, &rowless);
+    open_federation(&g, &w.run, &rowless);
     begin(&g, NEVER);
     law_check(c, conduct(&g, &published));
     assert_ok(bb_curator_result(g.f.curator, &other));
@@ -191,8 +191,7 @@ static void law_pipes(const law_case *c) {
     end(&g);
     bb_result_free(&one);
     bb_result_free(&other);
-    run_close(&run);
-    population_close(&p);
+    law_close(&w);
 }
 
 static void test_pipes(void **state) {
@@ -202,25 +201,21 @@ static void test_pipes(void **state) {
 
 static void test_killed_silo(void **state) {
     (void)state;
-    const law_case c = {&bb_method_fedprox, &bb_mechanism_gaussian, BB_LOSS_SQUARED,
-                        BB_SAMPLING_ALL};
-    population p = law_population(&c, LAW_TASKS, SIZE_MAX);
-    const bb_engine engine = bb_engine_threads(1);
-    bb_run run = law_run(&c, &p, &engine);
-    run.phase[0].rounds = 5;
+    law_world w;
+    law_open(&w, &law_usual, 1);
+    w.run.phase[0].rounds = 5;
     /* its third frame asks for the second round: one was published */
     for (uint32_t dies_at = 0; dies_at < 4; dies_at++) {
         static federation g;
         uint32_t published = 0;
         g = (federation){.process = {0}};
-        open_federation(&g, &run, &run);
+        open_federation(&g, &w.run, &w.run);
         begin(&g, dies_at);
         assert_false(conduct(&g, &published));
         assert_int_equal(published, dies_at > 1 ? dies_at - 1 : 0);
         end(&g);
     }
-    run_close(&run);
-    population_close(&p);
+    law_close(&w);
 }
 
 int main(void) {

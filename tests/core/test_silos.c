@@ -51,22 +51,20 @@ static bool same_as_one_process(const bb_run *run, const bb_result *one, uint32_
 }
 
 static void law_partitions(const law_case *c) {
-    population p = law_population(c, LAW_TASKS, SIZE_MAX);
-    const bb_engine engine = bb_engine_threads(2);
-    bb_run run = law_run(c, &p, &engine);
+    law_world w;
+    law_open(&w, c, 2);
     bb_result one;
     uint32_t where[LAW_TASKS] = {0};
-    law_train(c, &run, &one);
+    law_train(c, &w.run, &one);
     for (uint32_t count = 1; count <= 3; count++) {
         /* off the grid in whole chunks, of which so many tasks have five, each of nine */
-        for (size_t i = 0; i < p.tasks; i++)
+        for (size_t i = 0; i < w.p.tasks; i++)
             where[i] =
                 (uint32_t)(c->mechanism->grid ? i * i % 7 % count : i / 9 % count);
-        law_check(c, same_as_one_process(&run, &one, count, where));
+        law_check(c, same_as_one_process(&w.run, &one, count, where));
     }
     bb_result_free(&one);
-    run_close(&run);
-    population_close(&p);
+    law_close(&w);
 }
 
 static void test_partitions(void **state) {
@@ -77,29 +75,27 @@ static void test_partitions(void **state) {
 /* Several phases, of which the later ones begin with what the earlier ones shared. */
 static void test_phases(void **state) {
     (void)state;
-    const law_case c = {&bb_method_fedprox, &bb_mechanism_gaussian, BB_LOSS_SQUARED,
-                        BB_SAMPLING_ALL};
-    population p = law_population(&c, LAW_TASKS, SIZE_MAX);
-    const bb_engine engine = bb_engine_threads(1);
-    bb_run run = law_run(&c, &p, &engine);
-    const bb_run pmtl = run_open(&p, &bb_method_pmtl, &bb_mechanism_gaussian, &engine);
-    const bb_run home = run_open(&p, &bb_method_finetune, &bb_mechanism_none, &engine);
+    law_world w;
+    law_open(&w, &law_usual, 1);
+    const bb_run pmtl =
+        run_open(&w.p, &bb_method_pmtl, &bb_mechanism_gaussian, &w.engine);
+    const bb_run home =
+        run_open(&w.p, &bb_method_finetune, &bb_mechanism_none, &w.engine);
     bb_result one;
     uint32_t where[LAW_TASKS] = {0};
-    run.phases = 3;
-    run.phase[0].rounds = 3;
-    run.phase[1] = pmtl.phase[0];
-    run.phase[1].rounds = 2;
-    run.phase[2] = home.phase[0];
-    law_train(&c, &run, &one);
-    for (size_t i = 0; i < p.tasks; i++) where[i] = (uint32_t)(i % 3);
-    assert_true(same_as_one_process(&run, &one, 3, where));
+    w.run.phases = 3;
+    w.run.phase[0].rounds = 3;
+    w.run.phase[1] = pmtl.phase[0];
+    w.run.phase[1].rounds = 2;
+    w.run.phase[2] = home.phase[0];
+    law_train(&law_usual, &w.run, &one);
+    for (size_t i = 0; i < w.p.tasks; i++) where[i] = (uint32_t)(i % 3);
+    assert_true(same_as_one_process(&w.run, &one, 3, where));
     bb_result_free(&one);
-    run.phases = 1;
-    run_close(&run);
+    w.run.phases = 1;
     bb_run rest[] = {pmtl, home};
     for (size_t k = 0; k < 2; k++) run_close(&rest[k]);
-    population_close(&p);
+    law_close(&w);
 }
 
 /* -- a hostile driver -- */
@@ -228,28 +224,26 @@ static void run_hostile(hostile *h, const bb_run *run, const uint32_t *where) {
 }
 
 static void law_hostile(const law_case *c) {
-    population p = law_population(c, LAW_TASKS, SIZE_MAX);
-    const bb_engine engine = bb_engine_threads(1);
-    bb_run run = law_run(c, &p, &engine);
+    law_world w;
+    law_open(&w, c, 1);
     bb_result one;
     uint32_t where[LAW_TASKS] = {0};
     static hostile h;
     if (c->method->sampled || strncmp(c->method->name, "mp-l", 4) == 0)
-        run.phase[0].rounds = 3;
-    law_train(c, &run, &one);
-    for (size_t i = 0; i < p.tasks; i++)
+        w.run.phase[0].rounds = 3;
+    law_train(c, &w.run, &one);
+    for (size_t i = 0; i < w.p.tasks; i++)
         where[i] = (uint32_t)(c->mechanism->grid ? i * i % 7 % 3 : i / 9 % 3);
     h = (hostile){0};
     assert_ok(bb_random_open_stream(&h.random, 5, BB_FOR_TEST, one.rounds, c->loss));
-    run_hostile(&h, &run, where);
+    run_hostile(&h, &w.run, where);
     law_check(c, h.saves > 0);
     law_check(c, silos_agree(&h.f, &one));
     for (size_t k = 0; k < 64; k++) free((void *)h.old[k].at);
     bb_random_close(&h.random);
     silos_close(&h.f);
     bb_result_free(&one);
-    run_close(&run);
-    population_close(&p);
+    law_close(&w);
 }
 
 static void test_hostile(void **state) {
@@ -257,23 +251,20 @@ static void test_hostile(void **state) {
     law_for_all(law_hostile);
 }
 
-/* -- silence, budgets, policies -- */
+/* -- silence, budgets -- */
 
 /* A silo that is silent has shown zeros; fewer than a round needs is no round. */
 static void test_silence(void **state) {
     (void)state;
-    const law_case c = {&bb_method_fedprox, &bb_mechanism_gaussian, BB_LOSS_SQUARED,
-                        BB_SAMPLING_ALL};
-    population p = law_population(&c, LAW_TASKS, SIZE_MAX);
-    const bb_engine engine = bb_engine_threads(1);
-    bb_run run = law_run(&c, &p, &engine);
+    law_world w;
+    law_open(&w, &law_usual, 1);
     uint32_t where[LAW_TASKS] = {0};
     silos f;
     bb_bytes frame;
     bool given, news;
-    run.phase[0].rounds = 2;
-    for (size_t i = 0; i < p.tasks; i++) where[i] = (uint32_t)(i % 3);
-    silos_deal(&f, &run, 3, where);
+    w.run.phase[0].rounds = 2;
+    for (size_t i = 0; i < w.p.tasks; i++) where[i] = (uint32_t)(i % 3);
+    silos_deal(&f, &w.run, 3, where);
     f.fewest = 2;
     silos_open(&f);
     for (uint32_t answers = 0; bb_curator_now(f.curator) != BB_CURATOR_DONE;
@@ -303,23 +294,19 @@ static void test_silence(void **state) {
         }
     }
     silos_close(&f);
-    run_close(&run);
-    population_close(&p);
+    law_close(&w);
 }
 
 /* What a silo can say is bounded by its tasks' clips. */
 static void test_too_large_a_sum(void **state) {
     (void)state;
-    const law_case c = {&bb_method_fedprox, &bb_mechanism_gaussian, BB_LOSS_SQUARED,
-                        BB_SAMPLING_ALL};
-    population p = law_population(&c, LAW_TASKS, SIZE_MAX);
-    const bb_engine engine = bb_engine_threads(1);
-    bb_run run = law_run(&c, &p, &engine);
+    law_world w;
+    law_open(&w, &law_usual, 1);
     const uint32_t where[LAW_TASKS] = {0};
     silos f;
     bb_bytes frame;
     bool given, news;
-    silos_deal(&f, &run, 1, where);
+    silos_deal(&f, &w.run, 1, where);
     silos_open(&f);
     for (int k = 0; k < 2; k++) {
         assert_ok(bb_curator_give(f.curator, 1, &frame, &given));
@@ -349,97 +336,49 @@ static void test_too_large_a_sum(void **state) {
         bb_writer_close(&forged);
     }
     silos_close(&f);
-    run_close(&run);
-    population_close(&p);
-}
-
-static void test_policies(void **state) {
-    (void)state;
-    const law_case c = {&bb_method_fedprox, &bb_mechanism_gaussian, BB_LOSS_SQUARED,
-                        BB_SAMPLING_ALL};
-    population p = law_population(&c, LAW_TASKS, SIZE_MAX);
-    const bb_engine engine = bb_engine_threads(1);
-    bb_run run = law_run(&c, &p, &engine);
-    const struct {
-        bb_silo_policy policy;
-        const char *words;
-    } refuses[] = {{{.most_epsilon = 1.0, .allow_open = true}, "allows epsilon 1"},
-                   {{.most_delta = 1e-9, .allow_open = true}, "allows delta"},
-                   {{.fewest_tasks = 100, .allow_open = true}, "asks for 100 tasks"},
-                   {{.most_epsilon = 9.0}, "seeded noise"}};
-    bb_silo *silo = NULL;
-    bb_silo_terms terms = {.run = &run, .number = 1, .tasks = LAW_TASKS};
-    for (size_t k = 0; k < sizeof refuses / sizeof *refuses; k++) {
-        terms.policy = &refuses[k].policy;
-        assert_fails(bb_silo_open(&silo, &terms), BB_EUSAGE, refuses[k].words);
-    }
-    const bb_silo_policy fits = {.most_epsilon = 2.0, .fewest_tasks = LAW_TASKS};
-    terms.policy = &fits;
-    run.seeded = false;
-    assert_ok(bb_silo_open(&silo, &terms));
-    /* another run than the one agreed to */
-    bb_curator *curator = NULL;
-    bb_bytes frame;
-    bool given, news;
-    bb_run other = run;
-    other.pub.epsilon = 1.9;
-    const bb_curator_terms offers = {.run = &other, .silos = 1, .sealed = true};
-    terms.sealed = true;
-    bb_silo_close(silo);
-    assert_ok(bb_silo_open(&silo, &terms));
-    assert_ok(bb_curator_open(&curator, &offers));
-    assert_ok(bb_curator_give(curator, 1, &frame, &given));
-    assert_fails(bb_silo_take(silo, frame, &news), BB_EDATA, "agreed to");
-    bb_curator_close(curator);
-    bb_silo_close(silo);
-    run_close(&run);
-    population_close(&p);
+    law_close(&w);
 }
 
 /* The curator's ledger is charged when silos have joined, once, whatever is restarted;
  * a refusal comes before any round. */
 static void test_charge(void **state) {
     (void)state;
-    const law_case c = {&bb_method_fedprox, &bb_mechanism_gaussian, BB_LOSS_SQUARED,
-                        BB_SAMPLING_ALL};
-    population p = law_population(&c, LAW_TASKS, SIZE_MAX);
-    const bb_engine engine = bb_engine_threads(1);
-    bb_run run = law_run(&c, &p, &engine);
+    law_world w;
+    law_open(&w, &law_usual, 1);
     const bb_ledger_terms budget = {.tasks = LAW_TASKS,
-                                    .adjacency = run.pub.adjacency,
+                                    .adjacency = w.run.pub.adjacency,
                                     .epsilon = 3.0,
                                     .delta = 1e-3};
     uint32_t where[LAW_TASKS] = {0};
     static hostile h;
     double epsilon, delta;
-    run.seeded = false;
-    run.phase[0].rounds = 3;
-    assert_ok(bb_ledger_open(&run.ledger, "ledger.db", &budget));
-    for (size_t i = 0; i < p.tasks; i++) where[i] = (uint32_t)(i % 3);
+    w.run.seeded = false;
+    w.run.phase[0].rounds = 3;
+    assert_ok(bb_ledger_open(&w.run.ledger, "ledger.db", &budget));
+    for (size_t i = 0; i < w.p.tasks; i++) where[i] = (uint32_t)(i % 3);
     for (int k = 0; k < 2; k++) {
         h = (hostile){0};
         assert_ok(bb_random_open_stream(&h.random, 6, BB_FOR_TEST, 0, 0));
-        if (k == 0) run_hostile(&h, &run, where);
+        if (k == 0) run_hostile(&h, &w.run, where);
         if (k == 1) {
-            silos_deal(&h.f, &run, 3, where);
+            silos_deal(&h.f, &w.run, 3, where);
             silos_open(&h.f);
             while (bb_curator_now(h.f.curator) == BB_CURATOR_WAITS) step(&h);
             assert_int_equal(bb_curator_close_round(h.f.curator), BB_EBUDGET);
             assert_int_equal(bb_curator_now(h.f.curator), BB_CURATOR_FAILED);
             assert_int_equal(bb_curator_round(h.f.curator), 0);
         }
-        assert_ok(bb_ledger_spent(run.ledger, &epsilon, &delta));
+        assert_ok(bb_ledger_spent(w.run.ledger, &epsilon, &delta));
         assert_close(epsilon, 2.0, 1e-9);
         for (size_t j = 0; j < 64; j++) free((void *)h.old[j].at);
         bb_random_close(&h.random);
         silos_close(&h.f);
     }
-    bb_ledger_close(run.ledger);
+    bb_ledger_close(w.run.ledger);
     assert_int_equal(unlink("ledger.db"), 0);
     unlink("ledger.db-wal");
     unlink("ledger.db-shm");
-    run_close(&run);
-    population_close(&p);
+    law_close(&w);
 }
 
 /* Off the grid a chunk of tasks is in one silo. */
@@ -447,21 +386,19 @@ static void test_cut_chunks(void **state) {
     (void)state;
     const law_case c = {&bb_method_fedprox, &bb_mechanism_none, BB_LOSS_SQUARED,
                         BB_SAMPLING_ALL};
-    population p = law_population(&c, LAW_TASKS, SIZE_MAX);
-    const bb_engine engine = bb_engine_threads(1);
-    bb_run run = law_run(&c, &p, &engine);
+    law_world w;
+    law_open(&w, &c, 1);
     uint32_t where[LAW_TASKS] = {0};
     silos f;
     bb_bytes frame;
     bool given, news;
-    for (size_t i = 0; i < p.tasks; i++) where[i] = (uint32_t)(i % 2);
-    silos_deal(&f, &run, 2, where);
+    for (size_t i = 0; i < w.p.tasks; i++) where[i] = (uint32_t)(i % 2);
+    silos_deal(&f, &w.run, 2, where);
     silos_open(&f);
     assert_ok(bb_curator_give(f.curator, 1, &frame, &given));
     assert_fails(bb_silo_take(f.silo[0], frame, &news), BB_EUSAGE, "tasks 1 to 9");
     silos_close(&f);
-    run_close(&run);
-    population_close(&p);
+    law_close(&w);
 }
 
 int main(void) {
@@ -471,7 +408,6 @@ int main(void) {
         cmocka_unit_test(test_hostile),
         cmocka_unit_test(test_silence),
         cmocka_unit_test(test_too_large_a_sum),
-        cmocka_unit_test(test_policies),
         cmocka_unit_test_setup_teardown(test_charge, folder_enter, folder_leave),
         cmocka_unit_test(test_cut_chunks),
     };

@@ -100,7 +100,7 @@ static void feed(world *w, const uint8_t *data, size_t size, bool to_silo) {
     require(!bb_frame_read(bytes, false, &frame));
     bytes = (bb_bytes){data, size};
     if (size >= 4) {
-        frame.kind = (bb_frame_kind)(1 + data[0] % 5);
+        frame.kind = (bb_frame_kind)(1 + data[0] % 6);
         frame.phase = data[1] % 3;
         frame.round = data[2] % 5;
         frame.attempt = data[3] % 3;

@@ -1,6 +1,6 @@
-/* phases.h - runs of several phases for tests. */
-#ifndef BB_TESTS_PHASES_H
-#define BB_TESTS_PHASES_H
+/* phase_runs.h - runs of several phases for tests. */
+#ifndef BB_TESTS_PHASE_RUNS_H
+#define BB_TESTS_PHASE_RUNS_H
 
 #include "methods/registry.h"
 #include "population.h"

@@ -1,0 +1,214 @@
+/* The offer: what a run is, and its plan. */
+#include "core/messages.h"
+
+#include <string.h>
+
+static void put_options(bb_writer *writer, const bb_phase *phase) {
+    /* json_dumps loses a key where memory ends: a buffer of our own does not end */
+    json_t *json = bb_options_json(phase->method->options, phase->options);
+    const size_t length = json ? json_dumpb(json, NULL, 0, JSON_COMPACT) : 0;
+    bb_put_u64(writer, length);
+    uint8_t *at = length ? bb_put(writer, length) : NULL;
+    if (!at || json_dumpb(json, (char *)at, length, JSON_COMPACT) != length)
+        writer->status = bb_fail(BB_ENOMEM, "no memory for an offer");
+    json_decref(json);
+}
+
+/* Long arrays count by their SHA-256. */
+static void put_digest(bb_writer *writer, const void *bytes, size_t size) {
+    uint8_t digest[BB_HASH_BYTES] = {0};
+    bb_hash hash;
+    bb_hash_open(&hash);
+    if (bytes) bb_hash_add(&hash, bytes, size);
+    if (bytes) bb_hash_digest(&hash, digest);
+    bb_put_bytes(writer, digest, sizeof digest);
+}
+
+/* Where each of the terms ends, for whoever wants to know which one differs. */
+typedef struct marks {
+    const bb_writer *writer;
+    size_t count;
+    struct {
+        const char *name;
+        size_t end;
+    } at[32 + 4 * BB_MOST_PHASES];
+} marks;
+
+static void mark(marks *m, const char *name) {
+    m->at[m->count].name = name;
+    m->at[m->count++].end = m->writer->length;
+}
+
+static void put_public(bb_writer *writer, const bb_public *pub, marks *m) {
+    const struct {
+        const char *name;
+        uint64_t value;
+    } count[] = {{"the number of tasks", pub->tasks},
+                 {"the number of features", pub->features},
+                 {"the number of outputs", pub->outputs},
+                 {"the size of a model", pub->parameters},
+                 {"the network", pub->network},
+                 {"the batch", pub->batch},
+                 {"the number of clusters", pub->clusters},
+                 {"the loss", pub->loss},
+                 {"the intercept", pub->intercept},
+                 {"the scale of the loss", pub->scale_sum},
+                 {"the adjacency", pub->adjacency},
+                 {"the sampling", pub->sampling},
+                 {"the size of a cohort", pub->cohort}};
+    const struct {
+        const char *name;
+        double value;
+    } real[] = {{"epsilon", pub->epsilon},
+                {"delta", pub->delta},
+                {"the sampling rate", pub->rate}};
+    for (size_t k = 0; k < sizeof count / sizeof *count; k++) {
+        bb_put_u64(writer, count[k].value);
+        mark(m, count[k].name);
+    }
+    for (size_t k = 0; k < sizeof real / sizeof *real; k++) {
+        bb_put_double(writer, real[k].value);
+        mark(m, real[k].name);
+    }
+    bb_put_text(writer, pub->schedule ? pub->schedule : "");
+    mark(m, "the schedule");
+    put_digest(writer, pub->cluster, pub->cluster ? pub->tasks * sizeof(uint32_t) : 0);
+    mark(m, "the tasks' clusters");
+    put_digest(writer, pub->start, pub->start ? pub->parameters * sizeof(double) : 0);
+    mark(m, "where models start");
+}
+
+static void put_terms(bb_writer *writer, const bb_phases *phases, marks *m) {
+    const bb_run *run = &phases->run;
+    *m = (marks){.writer = writer};
+    bb_put_text(writer, run->mechanism->name);
+    mark(m, "the mechanism");
+    bb_put_u32(writer, run->seeded);
+    bb_put_u64(writer, run->seeded ? run->seed : 0);
+    mark(m, "the seed");
+    put_public(writer, &run->pub, m);
+    bb_put_u32(writer, (uint32_t)run->phases);
+    mark(m, "the number of phases");
+    for (size_t k = 0; k < run->phases; k++) {
+        const bb_phase *phase = &run->phase[k];
+        bb_put_text(writer, phase->method->name);
+        mark(m, "the method");
+        put_options(writer, phase);
+        mark(m, "a method's options");
+        bb_put_u32(writer, phase->rounds);
+        mark(m, "the rounds");
+        bb_put_double(writer, phase->share);
+        mark(m, "the phases' shares");
+    }
+    put_digest(writer, run->agreed, BB_HASH_BYTES);
+    mark(m, "the names of tasks or features, or how rows are prepared");
+}
+
+void bb_put_terms(bb_writer *writer, const bb_phases *phases) {
+    marks m;
+    put_terms(writer, phases, &m);
+}
+
+bb_status bb_check_terms(bb_reader *reader, const bb_phases *phases, const char *what) {
+    bb_writer own = {0};
+    marks m;
+    size_t same = 0, k = 0;
+    put_terms(&own, phases, &m);
+    bb_status status = own.status;
+    while (!status && same < own.length && same < reader->left &&
+           own.at[same] == reader->at[same])
+        same++;
+    if (!status && same < own.length) {
+        while (k + 1 < m.count && m.at[k].end <= same) k++;
+        status = bb_fail(BB_EDATA, "%s: %s", what, m.at[k].name);
+    }
+    if (!status) bb_get(reader, own.length);
+    bb_writer_close(&own);
+    return status;
+}
+
+void bb_put_plan(bb_writer *writer, const bb_roll *roll, const bb_phases *phases) {
+    const bb_plan *plan = &phases->plan;
+    bb_put_u32(writer, roll->silos);
+    bb_put_u32(writer, roll->fewest);
+    bb_put_u32(writer, plan->rounds);
+    bb_put_u32(writer, plan->forms);
+    bb_put_u64(writer, plan->show_length);
+    bb_put_u64(writer, plan->sum_length);
+    bb_put_u64(writer, plan->outer_length);
+    bb_put_u64(writer, plan->lifted_rows);
+    bb_put_u32(writer, plan->instance_broken);
+    bb_put_double(writer, plan->instance_epsilon);
+    bb_put_double(writer, plan->instance_delta);
+    for (size_t k = 0; k < phases->count; k++) {
+        bb_put_u32(writer, phases->part[k].from);
+        bb_put_u32(writer, phases->part[k].rounds);
+        bb_put_double(writer, phases->pub[k].mu);
+    }
+    bb_put_u32(writer, plan->accountant);
+    for (uint32_t t = 0; t < plan->rounds; t++)
+        bb_put_double(writer, plan->step[t].weight);
+    bb_put_doubles(writer, plan->mu, plan->rounds);
+    bb_put_doubles(writer, plan->pure, plan->rounds);
+    bb_put_u32(writer, plan->instance != NULL);
+    if (plan->instance) bb_put_doubles(writer, plan->instance, plan->rounds);
+}
+
+static bb_status get_prices(bb_reader *reader, bb_plan *plan, uint32_t rounds) {
+    const uint32_t accountant = bb_get_u32(reader);
+    if (rounds > reader->left / 24 || accountant > BB_ACCOUNTANT_KOV)
+        return bb_fail(BB_EDATA, "an offer whose plan ends too early, or is none");
+    bb_status status = bb_plan_rounds(plan, rounds);
+    if (status) return status;
+    plan->accountant = (bb_accountant)accountant;
+    for (uint32_t t = 0; t < rounds; t++) plan->step[t].weight = bb_get_double(reader);
+    bb_get_doubles(reader, plan->mu, rounds);
+    bb_get_doubles(reader, plan->pure, rounds);
+    if (!bb_get_u32(reader)) return BB_OK;
+    status = bb_allocate(&plan->instance, rounds, sizeof *plan->instance, "the plan");
+    if (!status) bb_get_doubles(reader, plan->instance, rounds);
+    return status;
+}
+
+bb_status bb_get_plan(bb_reader *reader, bb_roll *roll, bb_phases *phases) {
+    bb_plan *plan = &phases->plan;
+    uint64_t rounds = 0;
+    roll->silos = bb_get_u32(reader);
+    roll->fewest = bb_get_u32(reader);
+    const uint32_t total = bb_get_u32(reader);
+    plan->forms = bb_get_u32(reader);
+    plan->show_length = bb_get_u64(reader);
+    plan->sum_length = bb_get_u64(reader);
+    plan->outer_length = bb_get_u64(reader);
+    plan->lifted_rows = bb_get_u64(reader);
+    plan->instance_broken = bb_get_u32(reader) != 0;
+    plan->instance_epsilon = bb_get_double(reader);
+    plan->instance_delta = bb_get_double(reader);
+    for (size_t k = 0; k < phases->count; k++) {
+        phases->part[k].from = bb_get_u32(reader);
+        phases->part[k].rounds = bb_get_u32(reader);
+        phases->pub[k].mu = bb_get_double(reader);
+        if (phases->part[k].rounds && phases->part[k].from != rounds)
+            return bb_fail(BB_EDATA, "an offer whose phases do not follow each other");
+        rounds += phases->part[k].rounds;
+    }
+    if (rounds != total)
+        return bb_fail(BB_EDATA, "an offer of %u rounds for phases of %llu", total,
+                       (unsigned long long)rounds);
+    bb_status status = get_prices(reader, plan, total);
+    if (!status) status = bb_read_all(reader, "an offer");
+    return status ? status : bb_phases_check(phases);
+}
+
+bb_status bb_get_kept(bb_reader *reader, const bb_roll *roll, bb_phases *phases) {
+    const uint64_t length = bb_get_u64(reader);
+    const uint8_t *at = bb_get(reader, length);
+    bb_reader offer = bb_reader_of((bb_bytes){at, at ? length : 0});
+    bb_roll kept = {0, 0};
+    bb_status status = bb_check_terms(&offer, phases, "a saved curator of another run");
+    if (!status) status = bb_get_plan(&offer, &kept, phases);
+    if (!status && (kept.silos != roll->silos || kept.fewest != roll->fewest))
+        status = bb_fail(BB_EDATA, "a saved curator of %u silos, not %u", kept.silos,
+                         roll->silos);
+    return status;
+}
