@@ -15,6 +15,7 @@
  *    9  predictions for new rows
  *   10  ledgers
  *   11  audits
+ *   12  experimental: one run in several places, each with its own rows
  *
  * In Billboard's sources docs/library.md has the same as a walk with programs that run.
  *
@@ -492,4 +493,200 @@ billboard_audit(const billboard_option *option, size_t options,
 #ifdef __cplusplus
 }
 #endif
+#endif /* BILLBOARD_BILLBOARD_H */
+
+/* -- 12. Experimental: one run in several places ---------------------------------------
+ *
+ * For programs that define BILLBOARD_EXPERIMENTAL before they include this header. What
+ * is below may change or go in any version, without another BILLBOARD_ABI, and frames of
+ * one version are not those of the next: use one version of Billboard in all places.
+ *
+ * Rows stay where they are. A *silo* has the rows of some tasks, trains their models and
+ * keeps them; what leaves it are sums over its tasks of what the method shows, clipped.
+ * A *curator* has no rows: it adds the sums up, adds the noise, publishes, and charges
+ * the ledger. They make and take *frames*, which are bytes, and open no connection, read
+ * no clock and start no conversation: carrying the frames is your program's part, over
+ * pipes, TLS, MPI or a federated framework. Same job, same rows, same seed: the same
+ * models and the same billboard, to the bit, as billboard_job_run with all rows in one
+ * place. docs/library.md has a program that runs, docs/wire.md says what the frames say
+ * and who is trusted with what. The curator is trusted with the sums before the noise.
+ *
+ *     curator: open;  for each silo: give, send ..., receive, take
+ *              state COMPLETE: close_round;  state PUBLISHED: go_on;  and again until
+ *              state DONE: result
+ *     silo:    open;  receive, take;  state WORK: work;  give, send, gave;  and again
+ *              until state DONE: result
+ *
+ * A frame may come twice or late: taking it again changes nothing. One that is damaged,
+ * of another run, or out of order is refused with a message, and nothing changes. Every
+ * function here is for one thread at a time by object, as everywhere. */
+#if defined(BILLBOARD_EXPERIMENTAL) && !defined(BILLBOARD_EXPERIMENTAL_H)
+#define BILLBOARD_EXPERIMENTAL_H
+
+#ifdef __cplusplus
+extern "C" {
 #endif
+
+/* What all places have agreed on beforehand beside the options of the job: what one
+ * process would find by looking at all rows. Public, and the same everywhere. */
+typedef struct billboard_experimental_roster {
+    size_t struct_size; /* sizeof (billboard_experimental_roster) */
+    /* All tasks of the run: names as the rows have them, as texts or numbers (exactly
+     * one of the two), in any order, none twice. Who takes part is public: take
+     * pseudonyms. Their number is what the noise and delta are chosen for. */
+    size_t tasks;
+    const char *const *task_name;
+    const int64_t *task_number;
+    /* The public group of each task, from 0, for methods that need them: the option
+     * `cluster` names the column of rows that says the same. Else NULL. */
+    const uint32_t *cluster;
+    /* The columns of the rows but for task, target and cluster, in this order for all;
+     * NULL: x1, x2, ..., as arrays without names have them. */
+    size_t features;
+    const char *const *feature_name;
+    uint32_t silos;        /* of the run: they are numbered 1 .. silos */
+    uint32_t fewest_silos; /* that must join, and answer in every round; 0: all. A silo
+                              that does not answer has shown zeros */
+} billboard_experimental_roster;
+
+/* What a silo agrees to, whoever asks; 0 and NULL: no limit. It is checked before a row
+ * is looked at for the curator. A silo also makes the plan itself and refuses one with
+ * less noise than epsilon asks for (that takes as long as billboard_account). */
+typedef struct billboard_experimental_policy {
+    size_t struct_size;              /* sizeof (billboard_experimental_policy) */
+    double most_epsilon, most_delta; /* of one run; for several: the job's `ledger` */
+    size_t fewest_tasks;             /* of the run */
+    uint32_t fewest_silos;           /* of the run, by the curator's word */
+    const char *methods; /* names with commas between them: those that may share
+                            something */
+    int allow_open;      /* also runs without noise, or with the option seed: for tests,
+                            with rows that may be seen */
+} billboard_experimental_policy;
+
+typedef enum billboard_experimental_state {
+    BILLBOARD_EXPERIMENTAL_WAITS = 0,     /* frames are to be taken or given */
+    BILLBOARD_EXPERIMENTAL_WORK = 1,      /* silo: call ..._work */
+    BILLBOARD_EXPERIMENTAL_COMPLETE = 2,  /* curator: all answered, ..._close_round */
+    BILLBOARD_EXPERIMENTAL_PUBLISHED = 3, /* curator: a round is public, ..._go_on */
+    BILLBOARD_EXPERIMENTAL_DONE = 4,      /* the result is there; a curator has given
+                                             every silo that joined its last frame */
+    BILLBOARD_EXPERIMENTAL_FAILED = 5     /* it cannot go on, or the run was ended */
+} billboard_experimental_state;
+
+/* -- a silo -- */
+
+typedef struct billboard_experimental_silo billboard_experimental_silo;
+
+/* Silo `number` of the roster, with its tasks' rows. The job is that of all places but
+ * for what is about files and this machine: task, target, format, train-fraction,
+ * threads, ... Its option `ledger` is this silo's own, charged when it joins. `policy`
+ * may be NULL, which forbids only runs that are not private. `watch` may be NULL; its
+ * functions are called, and its flag is looked at, until the silo is freed.
+ *
+ * BILLBOARD_USAGE: options or a roster that make no sense, the policy forbids the run, or
+ * an option is missing without which all rows would have to be looked at (classes,
+ * clusters, image; features of a LIBSVM file): it is named. So are those that cannot be,
+ * output and compare. BILLBOARD_FAILED: data that are malformed, a task that is not in
+ * the roster, other columns. No privacy cost yet. */
+BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_experimental_silo_open(
+    const billboard_job *job, const billboard_experimental_roster *roster,
+    uint32_t number, const billboard_data *data,
+    const billboard_experimental_policy *policy, const billboard_watch *watch,
+    billboard_experimental_silo **silo);
+BILLBOARD_API billboard_experimental_state
+billboard_experimental_silo_state(const billboard_experimental_silo *silo);
+/* Takes a frame of the curator's. BILLBOARD_FAILED: it is none for this silo now, or one
+ * of another run, of which the message says what differs; BILLBOARD_USAGE: the policy
+ * forbids what is offered; BILLBOARD_BUDGET: the silo's ledger does. In the last two
+ * cases the silo has failed, else nothing has changed. BILLBOARD_INTERRUPTED: the curator
+ * has ended the run early, and the message says why. */
+BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_experimental_silo_take(
+    billboard_experimental_silo *silo, const void *frame, size_t size);
+/* Trains for a round, or finishes: the only function that looks at rows. */
+BILLBOARD_API BILLBOARD_CHECK billboard_status
+billboard_experimental_silo_work(billboard_experimental_silo *silo);
+/* The frame for the curator, which belongs to the silo until the next call for it; NULL
+ * and 0 if there is none. It is given again and again until ..._gave says that it has
+ * left. */
+BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_experimental_silo_give(
+    billboard_experimental_silo *silo, const void **frame, size_t *size);
+BILLBOARD_API void billboard_experimental_silo_gave(billboard_experimental_silo *silo);
+/* Everything needed to go on in another process: PRIVATE bytes, which belong to the silo
+ * until the next call. Store them before sending the frame that ..._give gave. */
+BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_experimental_silo_save(
+    billboard_experimental_silo *silo, const void **bytes, size_t *size);
+/* Into a silo that was just opened with the same arguments. BILLBOARD_FAILED: they are
+ * not of it. */
+BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_experimental_silo_restore(
+    billboard_experimental_silo *silo, const void *bytes, size_t size);
+/* In state DONE, once: the models of this silo's tasks and what they reach on its rows.
+ * For this silo; of it only the promise and the shared model are public. */
+BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_experimental_silo_result(
+    billboard_experimental_silo *silo, billboard_result **result);
+BILLBOARD_API void billboard_experimental_silo_free(billboard_experimental_silo *silo);
+
+/* -- the curator -- */
+
+typedef struct billboard_experimental_curator billboard_experimental_curator;
+
+/* Makes the plan of the run, without any data. The option `ledger` is the population's.
+ * Errors as ..._silo_open. */
+BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_experimental_curator_open(
+    const billboard_job *job, const billboard_experimental_roster *roster,
+    const billboard_watch *watch, billboard_experimental_curator **curator);
+BILLBOARD_API billboard_experimental_state
+billboard_experimental_curator_state(const billboard_experimental_curator *curator);
+/* Takes a frame of a silo's; BILLBOARD_FAILED: it is none for this curator now, or sums
+ * that are more than the silo's tasks can show. Nothing has changed then. */
+BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_experimental_curator_take(
+    billboard_experimental_curator *curator, const void *frame, size_t size);
+/* In state COMPLETE, or, with roster.fewest_silos, when you have waited long enough. The
+ * first time it ends the joining, and charges the whole plan: privacy cost, that of the
+ * job. Later it adds the noise and publishes. BILLBOARD_BUDGET: the ledger refused,
+ * nothing was published; BILLBOARD_USAGE: too few have answered, wait on. */
+BILLBOARD_API BILLBOARD_CHECK billboard_status
+billboard_experimental_curator_close_round(billboard_experimental_curator *curator);
+/* In state PUBLISHED: to the next round or the end. Whoever wants to survive a crash
+ * stores ..._save before anybody learns of the round. */
+BILLBOARD_API BILLBOARD_CHECK billboard_status
+billboard_experimental_curator_go_on(billboard_experimental_curator *curator);
+/* The next frame for this silo, which belongs to the curator until the next call for it;
+ * NULL and 0 if there is none that it was not given. */
+BILLBOARD_API BILLBOARD_CHECK billboard_status
+billboard_experimental_curator_give(billboard_experimental_curator *curator,
+                                    uint32_t silo, const void **frame, size_t *size);
+/* A frame was lost, or the silo was restored: gives again whatever it needs. */
+BILLBOARD_API void
+billboard_experimental_curator_again(billboard_experimental_curator *curator,
+                                     uint32_t silo);
+/* Ends the run before its end: ..._give has a frame for every silo that says why. What
+ * was charged stays charged. `why` is the status that ended it: BILLBOARD_BUDGET,
+ * BILLBOARD_INTERRUPTED (somebody wants so), BILLBOARD_USAGE (too few silos answer) or
+ * BILLBOARD_FAILED. */
+BILLBOARD_API void
+billboard_experimental_curator_stop(billboard_experimental_curator *curator,
+                                    billboard_status why);
+/* Everything needed to go on in another process: public bytes, which belong to the
+ * curator until the next call. Noise is never in them: a round that was not published is
+ * asked for again. Go on from the newest ones only: older ones would publish a round a
+ * second time, with other noise. */
+BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_experimental_curator_save(
+    billboard_experimental_curator *curator, const void **bytes, size_t *size);
+/* A curator opened with the same job and roster, which goes on from there and does not
+ * charge again. Tell it ..._again for every silo whose frames were under way. */
+BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_experimental_curator_restore(
+    const billboard_job *job, const billboard_experimental_roster *roster,
+    const billboard_watch *watch, const void *bytes, size_t size,
+    billboard_experimental_curator **curator);
+/* After the last ..._go_on, once: what is public of the run: the promise, the billboard, the model
+ * that all share where there is one; no task's model. Saved as a run directory its
+ * public half may be published. */
+BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_experimental_curator_result(
+    billboard_experimental_curator *curator, billboard_result **result);
+BILLBOARD_API void
+billboard_experimental_curator_free(billboard_experimental_curator *curator);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* BILLBOARD_EXPERIMENTAL */

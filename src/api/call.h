@@ -3,6 +3,8 @@
 #ifndef BB_API_CALL_H
 #define BB_API_CALL_H
 
+#define BILLBOARD_EXPERIMENTAL /* all of billboard.h */
+
 #include "base/options.h"
 #include "base/status.h"
 

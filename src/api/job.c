@@ -150,10 +150,14 @@ void bb_watch_waits(void *self, const char *path) {
     warn(self, text);
 }
 
+bb_watch bb_watching(billboard_watch *watch) {
+    return (bb_watch){watch, say, progress, at_home, warn, watch->stop};
+}
+
 static bb_status run(const billboard_job *job, const billboard_data *data,
                      const billboard_data *test, billboard_watch *watch,
                      billboard_result **out) {
-    const bb_watch watching = {watch, say, progress, at_home, warn, watch->stop};
+    const bb_watch watching = bb_watching(watch);
     const bb_source rows = bb_data_source(data),
                     tests = test ? bb_data_source(test) : (bb_source){0};
     billboard_result *result = NULL;

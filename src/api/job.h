@@ -20,6 +20,8 @@ BB_MUST_CHECK bb_status bb_job_resolve(const billboard_job *job,
                                        bb_train_request *request);
 /* Everything but request and training, from those. */
 BB_MUST_CHECK bb_status bb_result_fill(billboard_result *result);
+/* A caller's watch, as runs have it; borrowed. */
+bb_watch bb_watching(billboard_watch *watch);
 /* Tells a watch that a ledger is locked; for bb_ledger_on_wait. */
 void bb_watch_waits(void *self, const char *path);
 

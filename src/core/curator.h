@@ -53,6 +53,8 @@ BB_MUST_CHECK bb_status bb_curator_go_on(bb_curator *curator);
  * next call for this curator. */
 BB_MUST_CHECK bb_status bb_curator_give(bb_curator *curator, uint32_t silo,
                                         bb_bytes *frame, bool *given);
+/* After BB_CURATOR_DONE: whether every silo was given the ends of all phases. */
+bool bb_curator_gave_all(const bb_curator *curator);
 /* Ends the run before its end, and tells every silo why: bb_curator_give has a frame
  * for each that says so. Also for a curator that has failed; after BB_CURATOR_DONE it
  * does nothing. */

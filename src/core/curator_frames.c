@@ -269,6 +269,14 @@ bb_status bb_curator_give(bb_curator *c, uint32_t silo, bb_bytes *bytes, bool *g
     return BB_OK;
 }
 
+bool bb_curator_gave_all(const bb_curator *c) {
+    const uint64_t last = c->end_event[c->phases.count - 1];
+    bool all = last > 0;
+    for (uint32_t s = 0; s < c->roll.silos; s++)
+        all = all && (!c->member[s].joined || c->member[s].given >= last);
+    return all;
+}
+
 void bb_curator_again(bb_curator *c, uint32_t silo) {
     if (silo >= 1 && silo <= c->roll.silos) c->member[silo - 1].given = 0;
 }

@@ -1,4 +1,3 @@
-#define _GNU_SOURCE /* NOLINT: strverscmp */
 
 #include "data/builder.h"
 
@@ -89,7 +88,7 @@ typedef struct named {
 } named;
 
 static int compare_names(const void *a, const void *b) {
-    return strverscmp(((const named *)a)->name, ((const named *)b)->name);
+    return bb_names_compare(((const named *)a)->name, ((const named *)b)->name);
 }
 
 /* Numbers the tasks by name. */

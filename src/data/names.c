@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* NOLINT: strverscmp */
 #include "data/names.h"
 
 #include "base/memory.h"
@@ -89,6 +90,10 @@ void bb_names_free(bb_names *names) {
     free(names->start);
     free(names->slot);
     *names = (bb_names){0};
+}
+
+int bb_names_compare(const char *a, const char *b) {
+    return strverscmp(a, b);
 }
 
 /* A block with room for `bytes` of strings behind `count` pointers. */

@@ -28,6 +28,9 @@ const char *bb_names_at(const bb_names *names, size_t index);
 /* Takes a zeroed list, too. */
 void bb_names_free(bb_names *names);
 
+/* The order of names everywhere: numbers in them by size (strverscmp). */
+int bb_names_compare(const char *a, const char *b);
+
 /* A copy as one block: `count` pointers and the strings behind them; free with free().
  */
 BB_MUST_CHECK bb_status bb_names_copy(char ***out, size_t count, char *const *name);

@@ -172,10 +172,15 @@ static void mechanism(FILE *out, const bb_guarantee *guarantee) {
 }
 
 static void beginning(FILE *out, const bb_statement *statement) {
-    fputs("Simulated by an operator who holds all data; ε covers `public/` only; this "
-          "run "
-          "only, unless a ledger is named.\n",
-          out);
+    if (statement->silos)
+        fprintf(
+            out,
+            "Made by %zu silo%s, each with the data of its own tasks, and a curator, "
+            "who adds the noise to their sums and is trusted with those",
+            statement->silos, statement->silos == 1 ? "" : "s");
+    else
+        fputs("Simulated by an operator who holds all data", out);
+    fputs("; ε covers `public/` only; this run only, unless a ledger is named.\n", out);
     if (statement->ledger)
         fprintf(out, "Ledger: %s; its budget covers all runs that reserve there.\n",
                 statement->ledger);

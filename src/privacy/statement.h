@@ -38,6 +38,7 @@ enum { BB_GUARANTEES_MOST = 4 };
 typedef struct bb_statement {
     const char *method;
     size_t tasks;
+    size_t silos; /* that hold the rows, each its own; 0: one operator holds all */
     const char *ledger; /* the file's name; NULL: this run only */
     bool alone;         /* the method shares nothing: no noise is needed */
     bool seeded;        /* the noise can be computed again: not private */

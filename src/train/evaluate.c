@@ -21,7 +21,7 @@ bb_status bb_experiment_models(const bb_experiment *e, const bb_result *result,
     if (data->sparse_first)
         status = bb_models_open_compact(
             &models, data, &kind, e->run.pub.clusters > 1 ? e->run.pub.clusters : 1,
-            result->shared, e->run.pub.cluster, e->local);
+            result->shared, e->population.cluster, e->local);
     else
         status = bb_models_open_kind(&models, data, &kind);
     for (size_t i = 0; i < data->tasks && !status; i++)

@@ -31,7 +31,15 @@ typedef struct bb_experiment {
     char *tasks_csv;  /* operator/tasks.csv; NULL without a comparison */
     bb_assessed test; /* on the test rows */
     bb_report report;
+    uint8_t agreed[BB_HASH_BYTES]; /* bb_run.agreed, of a place of several */
 } bb_experiment;
+
+/* A run that is kept. */
+struct bb_training {
+    bb_resolved resolved;
+    bb_watch watch; /* silent */
+    bb_experiment e;
+};
 
 /* -- telling those who wait -- */
 
@@ -52,6 +60,19 @@ BB_MUST_CHECK bb_status bb_experiment_prepare(bb_experiment *e, const bb_source 
                                               const bb_source *test);
 /* The tasks' problems and their keys. */
 BB_MUST_CHECK bb_status bb_experiment_open_tasks(bb_experiment *e);
+
+/* -- the end of a run -- */
+
+/* Lets the run tell its watch how far it is, and be stopped. */
+void bb_experiment_observe(bb_experiment *e);
+/* What the run has paid for, from its result: statement and models, and the parts of the
+ * run directory, if there is to be one. */
+BB_MUST_CHECK bb_status bb_experiment_keep(bb_experiment *e);
+void bb_experiment_fill_report(bb_experiment *e);
+/* The run is complete, whatever its ledger says of it. */
+void bb_experiment_mark_done(const bb_experiment *e);
+/* Forgets what is needed while it runs only: the data above all. */
+void bb_experiment_close_work(bb_experiment *e);
 
 /* -- what models reach -- */
 

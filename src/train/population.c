@@ -31,7 +31,7 @@ static bb_status read_rows(const bb_resolved *c, size_t *outputs,
     const bb_train_options *o = &c->request->options;
     const bb_loss loss = c->run.pub.loss;
     bb_read_options format = bb_population_format(o);
-    format.public_shape = bb_mechanism_is_noisy(c->run.mechanism);
+    format.public_shape = bb_mechanism_is_noisy(c->run.mechanism) || c->roster;
     if (o->cluster) format.image = NULL; /* a column that is no pixel is still there */
     bb_dataset data = {0};
     if (test) format.labels = format.tasks = NULL; /* those are the data's */
@@ -50,6 +50,43 @@ static bb_status read_rows(const bb_resolved *c, size_t *outputs,
     else
         *out = data;
     return status;
+}
+
+/* No row, and the features that were agreed on. */
+static bb_status read_nothing(const bb_resolved *c, size_t *outputs, bb_dataset *out) {
+    const bb_train_options *o = &c->request->options;
+    const bb_loss loss = c->run.pub.loss;
+    const bb_roster *roster = c->roster;
+    size_t none = 0;
+    char source[] = "the roster", target[] = "y";
+    const bb_dataset like = {.source = source,
+                             .target_name = target,
+                             .label_first = loss == BB_LOSS_MULTILABEL ? &none : NULL,
+                             .labels = (size_t)o->classes};
+    const bb_shape shape = {.features = roster->features,
+                            .feature_name = roster->feature_name};
+    bb_dataset data = {0};
+    bb_status status = bb_dataset_open(&data, &like, shape);
+    /* what levels and indicators become has the range [0, 1] where none is given */
+    if (o->categories || o->missing) data.binary = roster->features;
+    *outputs = (size_t)o->classes;
+    if (!status && loss == BB_LOSS_SOFTMAX)
+        status = bb_dataset_class_check(&data, outputs);
+    if (bb_loss_is_single(loss)) *outputs = 1;
+    if (!status && o->image) status = bb_read_image(o->image, &data);
+    if (status)
+        bb_dataset_free(&data);
+    else
+        *out = data;
+    return status;
+}
+
+/* Rows of a part of the tasks, as all places have agreed. */
+static bb_status fit_rows(const bb_population *p, const bb_roster *roster,
+                          bb_dataset *read) {
+    const bb_status status =
+        p->cluster ? bb_roster_check_clusters(roster, read, p->cluster) : BB_OK;
+    return status ? status : bb_roster_fit(roster, read);
 }
 
 /* The shape of images whose column of clusters is gone. */
@@ -81,13 +118,15 @@ static bb_status read_parts(bb_population *p, const bb_resolved *c,
     const bb_train_options *o = &c->request->options;
     const bb_source named = {.path = o->test};
     bb_dataset read = {0};
-    bb_status status = read_rows(c, &p->outputs, source, false, &read);
-    if (!test_source && o->test) test_source = &named;
+    bb_status status = source ? read_rows(c, &p->outputs, source, false, &read)
+                              : read_nothing(c, &p->outputs, &read);
+    if (source && !test_source && o->test) test_source = &named;
     p->dropped = read.dropped;
-    if (!status && o->cluster)
+    if (!status && source && o->cluster)
         status = bb_clusters_take(&read, o->cluster, (size_t)o->clusters, &p->cluster,
                                   &p->clusters);
-    if (!status) status = shape(o, &read);
+    if (!status && source && c->roster) status = fit_rows(p, c->roster, &read);
+    if (!status && source) status = shape(o, &read);
     if (!status && !test_source)
         status = bb_split(&read, o->train_fraction, o->split_seed, train, test, NULL);
     if (!status && test_source) {

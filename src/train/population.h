@@ -38,7 +38,8 @@ typedef struct bb_population {
 bb_read_options bb_population_format(const bb_train_options *options);
 
 /* Reads the data and the test rows (NULL: those of the file that the request names, if
- * any); splits and prepares. In a run with noise sizes must not depend on rows: BB_EUSAGE
+ * any); splits and prepares. Data may be NULL where there is a roster: then there is no
+ * row, and everything public is as if there were. In a run with noise sizes must not depend on rows: BB_EUSAGE
  * names the option that says what would have to be looked for. */
 BB_MUST_CHECK bb_status bb_population_open(bb_population *population,
                                            const bb_resolved *resolved,

@@ -40,11 +40,13 @@ static bb_status open_net(bb_experiment *e) {
 /* What the data say about the run. */
 static bb_status set_public(bb_experiment *e) {
     bb_public *pub = &e->run.pub;
-    pub->tasks = e->population.prepared.tasks;
+    const bb_roster *roster = e->resolved->roster;
+    pub->tasks = roster ? roster->tasks : e->population.prepared.tasks;
     pub->features = e->population.prepared.features;
     pub->outputs = e->population.outputs;
-    pub->cluster = e->population.cluster;
-    pub->clusters = e->population.clusters;
+    pub->cluster = roster ? roster->cluster : e->population.cluster;
+    pub->clusters = roster ? (size_t)e->resolved->request->options.clusters
+                           : e->population.clusters;
     pub->start = e->start;
     pub->parameters = bb_model_parameters(pub->features, pub->outputs, e->net);
     if (e->net && !pub->batch) pub->batch = bb_net_batch(e->net);

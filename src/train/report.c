@@ -254,6 +254,7 @@ static void print_table(const bb_report *r, FILE *stream) {
     const char *name =
         strstr(r->request->name, " then ") ? "this run" : r->request->name;
     char line[64];
+    if (!r->rows) return; /* a curator's */
     bb_metrics_heading(stream, loss_of(r));
     bb_metrics_line(stream, loss_of(r), "training rows", &r->train);
     if (!r->test.rows) return;

@@ -6,6 +6,7 @@
 #include "core/mechanism.h"
 #include "privacy/ledger/ledger.h"
 #include "train/options.h"
+#include "train/roster.h"
 
 /* What everything after it reads, and nothing changes. */
 typedef struct bb_resolved {
@@ -16,6 +17,8 @@ typedef struct bb_resolved {
     bool
         constant; /* rows get a constant column in place of the models' own intercept */
     bool compare_stl, compare_no_privacy;
+    const bb_roster *roster; /* what was agreed on where a place has only its own tasks'
+                                rows (place.h); NULL: all rows are here. Borrowed */
 } bb_resolved;
 
 /* Linear models of one output, for which there are exact solvers. */

@@ -96,9 +96,13 @@ static bb_status open_run(bb_experiment *e) {
     return status ? status : bb_experiment_not_stopped(e);
 }
 
+void bb_experiment_observe(bb_experiment *e) {
+    e->run.observer = (bb_observer){e, published, progress, at_home, e->watch->stop};
+}
+
 static bb_status train(bb_experiment *e) {
     const double start = bb_experiment_now();
-    e->run.observer = (bb_observer){e, published, progress, at_home, e->watch->stop};
+    bb_experiment_observe(e);
     const bb_status status = bb_run_train(&e->run, &e->result);
     e->report.seconds_solve += bb_experiment_now() - start;
     return status;
@@ -115,12 +119,12 @@ static void warn_of_failed_tasks(const bb_experiment *e) {
 }
 
 /* The run is complete, whatever its ledger says of it. */
-static void mark_done(const bb_experiment *e) {
+void bb_experiment_mark_done(const bb_experiment *e) {
     if (e->ledger && bb_ledger_finish(e->ledger))
         bb_experiment_warn(e, bb_last_error());
 }
 
-static void fill_report(bb_experiment *e) {
+void bb_experiment_fill_report(bb_experiment *e) {
     bb_report *r = &e->report;
     r->request = e->resolved->request;
     r->tasks = e->population.train.tasks;
@@ -137,7 +141,7 @@ static void fill_report(bb_experiment *e) {
 }
 
 /* What is needed while it runs only: the data above all. */
-static void close_work(bb_experiment *e) {
+void bb_experiment_close_work(bb_experiment *e) {
     bb_population *p = &e->population;
     if (e->ledger) bb_ledger_close(e->ledger);
     bb_locals_close(e->local, p->prepared.tasks);
@@ -161,6 +165,7 @@ static bb_status make_statement(bb_experiment *e) {
     const bb_status status = bb_run_statement(
         &e->run, &e->result, bb_experiment_ledger_name(e), &e->report.statement);
     e->report.statement.method = e->resolved->request->name;
+    e->report.statement.silos = e->resolved->roster ? e->resolved->roster->silos : 0;
     e->report.statement.data_ranges = e->population.data_ranges;
     return status;
 }
@@ -178,7 +183,7 @@ static bb_status write_parts(const bb_experiment *e) {
 }
 
 /* What the run has paid for. */
-static bb_status keep(bb_experiment *e) {
+bb_status bb_experiment_keep(bb_experiment *e) {
     warn_of_failed_tasks(e);
     bb_status status = make_statement(e);
     if (!status) status = make_models(e);
@@ -209,13 +214,13 @@ static bb_status run(bb_experiment *e, const bb_source *data, const bb_source *t
     if (!status) status = open_run(e);
     if (status) return say_why(e, status);
     status = train(e);
-    if (!status) status = keep(e);
+    if (!status) status = bb_experiment_keep(e);
     if (status) return status;
-    fill_report(e);
+    bb_experiment_fill_report(e);
     bb_experiment_evaluate(e);
     e->report.seconds_total = bb_experiment_now() - start;
     status = put_in_place(e);
-    if (!status) mark_done(e);
+    if (!status) bb_experiment_mark_done(e);
     return status;
 }
 
@@ -229,12 +234,6 @@ static bb_status compare(bb_experiment *e, double start) {
 }
 
 /* -- a run that is kept -- */
-
-struct bb_training {
-    bb_resolved resolved;
-    bb_watch watch; /* silent */
-    bb_experiment e;
-};
 
 static bb_status start(bb_training *t, const bb_train_request *request,
                        const bb_source *data, const bb_source *test,
@@ -258,7 +257,7 @@ bb_status bb_training_open(bb_training **out, const bb_train_request *request,
     bb_status status = bb_allocate(&t, 1, sizeof *t, "a run");
     if (status) return status;
     status = start(t, request, data, test, watch);
-    close_work(&t->e);
+    bb_experiment_close_work(&t->e);
     if (!request->in_memory) bb_rundir_close(&t->e.dir); /* gives the place up */
     t->e.watch = &t->watch;
     if (status)

@@ -1,5 +1,6 @@
 /* Prints what a program compiled against the header relies on: the number of the
  * interface, sizes of structs and where their last members are, values of enums. */
+#define BILLBOARD_EXPERIMENTAL
 #include <billboard/billboard.h>
 #include <stdio.h>
 
@@ -23,5 +24,13 @@ int main(void) {
     STRUCT(billboard_privacy, statement);
     STRUCT(billboard_model, parameters);
     STRUCT(billboard_values, with_missing);
+    VALUE(BILLBOARD_EXPERIMENTAL_WAITS);
+    VALUE(BILLBOARD_EXPERIMENTAL_WORK);
+    VALUE(BILLBOARD_EXPERIMENTAL_COMPLETE);
+    VALUE(BILLBOARD_EXPERIMENTAL_PUBLISHED);
+    VALUE(BILLBOARD_EXPERIMENTAL_DONE);
+    VALUE(BILLBOARD_EXPERIMENTAL_FAILED);
+    STRUCT(billboard_experimental_roster, fewest_silos);
+    STRUCT(billboard_experimental_policy, allow_open);
     return 0;
 }

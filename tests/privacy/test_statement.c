@@ -51,6 +51,9 @@ static void private_run(void **state) {
     kept.guarantee[0].adjacency = BB_ADD_REMOVE;
     assert_says(&kept, "Ledger: schools.ledger", true);
     assert_says(&kept, "add-remove (one task shows zeros", true);
+    kept.silos = 3;
+    assert_says(&kept, "Made by 3 silos, each with the data of its own tasks", true);
+    assert_says(&kept, "Simulated", false);
 }
 
 /* A number in a promise is never rounded: it reads back as the same double. */

@@ -1,0 +1,186 @@
+#include "train/silo.h"
+
+#include "api/place.h"
+#include "base/memory.h"
+#include "data/names.h"
+#include "methods/registry.h"
+
+#include <stdlib.h>
+
+struct billboard_experimental_silo {
+    bb_api_place place;
+    bb_train_silo *silo;
+    bb_silo *core;
+};
+
+/* A policy, and the names in it, which it borrows from `names` and `method`. */
+static bb_status take_policy(bb_silo_policy *own,
+                             const billboard_experimental_policy *given,
+                             bb_names *names, const char ***method) {
+    billboard_experimental_policy p = {.struct_size = sizeof p};
+    bb_status status =
+        given ? bb_call_struct(&p, sizeof p, given, "billboard_experimental_policy")
+              : BB_OK;
+    if (!status && !(p.most_epsilon >= 0.0 && p.most_delta >= 0.0))
+        status = bb_fail(BB_EUSAGE,
+                         "billboard_experimental_policy: epsilon %g, delta "
+                         "%g: expected numbers from 0",
+                         p.most_epsilon, p.most_delta);
+    if (!status) status = bb_names_parse(names, p.methods, "a policy's methods");
+    if (!status && p.methods)
+        status = bb_allocate(method, names->count, sizeof **method, "a policy");
+    for (size_t k = 0; k < names->count && !status; k++) {
+        (*method)[k] = bb_names_at(names, k);
+        if (!bb_method_find((*method)[k]))
+            status = bb_fail(BB_EUSAGE, "a policy's methods: there is no method \"%s\"",
+                             (*method)[k]);
+    }
+    *own = (bb_silo_policy){.most_epsilon = p.most_epsilon,
+                            .most_delta = p.most_delta,
+                            .fewest_tasks = p.fewest_tasks,
+                            .fewest_silos = p.fewest_silos,
+                            .method = *method,
+                            .methods = names->count,
+                            .allow_open = p.allow_open != 0};
+    return status;
+}
+
+static bb_status open_silo(billboard_experimental_silo *s, uint32_t number,
+                           const billboard_data *data,
+                           const billboard_experimental_policy *policy) {
+    const bb_source rows = bb_data_source(data);
+    bb_silo_policy own;
+    bb_names names = {0};
+    const char **method = NULL;
+    bb_status status = take_policy(&own, policy, &names, &method);
+    if (!status)
+        status =
+            bb_train_silo_open(&s->silo, &s->place.result->request, &s->place.roster,
+                               number, &rows, &own, &s->place.watching);
+    if (!status) s->core = bb_train_silo_core(s->silo);
+    bb_names_free(&names);
+    free(method);
+    return status;
+}
+
+billboard_status billboard_experimental_silo_open(
+    const billboard_job *job, const billboard_experimental_roster *roster,
+    uint32_t number, const billboard_data *data,
+    const billboard_experimental_policy *policy, const billboard_watch *watch,
+    billboard_experimental_silo **silo) {
+    static const char function[] = "billboard_experimental_silo_open";
+    billboard_experimental_silo *s = NULL;
+    bb_call call;
+    bb_status status = bb_call_begin(&call, true);
+    if (!status) status = bb_call_given(job, function, "job");
+    if (!status) status = bb_call_given(roster, function, "roster");
+    if (!status) status = bb_call_given(data, function, "data");
+    if (!status) status = bb_call_given(silo, function, "silo");
+    if (!status) status = bb_allocate(&s, 1, sizeof *s, "a silo");
+    if (!status) status = bb_api_place_open(&s->place, job, roster, watch);
+    if (s) bb_ledger_on_wait(bb_watch_waits, &s->place.watch);
+    if (!status) status = open_silo(s, number, data, policy);
+    if (status)
+        billboard_experimental_silo_free(s);
+    else
+        *silo = s;
+    return bb_api_place_end(&call, status);
+}
+
+void billboard_experimental_silo_free(billboard_experimental_silo *s) {
+    if (!s) return;
+    bb_train_silo_close(s->silo);
+    bb_api_place_close(&s->place);
+    free(s);
+}
+
+billboard_experimental_state
+billboard_experimental_silo_state(const billboard_experimental_silo *s) {
+    switch (bb_silo_now(s->core)) {
+    case BB_SILO_WAITING:
+        return BILLBOARD_EXPERIMENTAL_WAITS;
+    case BB_SILO_WORK:
+        return BILLBOARD_EXPERIMENTAL_WORK;
+    case BB_SILO_DONE:
+        return BILLBOARD_EXPERIMENTAL_DONE;
+    default:
+        return BILLBOARD_EXPERIMENTAL_FAILED;
+    }
+}
+
+billboard_status billboard_experimental_silo_take(billboard_experimental_silo *s,
+                                                  const void *frame, size_t size) {
+    static const char function[] = "billboard_experimental_silo_take";
+    bb_bytes bytes;
+    bb_call call;
+    bool news;
+    bb_status status = bb_api_place_begin(&call, &s->place);
+    if (!status) status = bb_api_bytes(frame, size, function, &bytes);
+    if (!status) status = bb_silo_take(s->core, bytes, &news);
+    return bb_api_place_end(&call, status);
+}
+
+billboard_status billboard_experimental_silo_work(billboard_experimental_silo *s) {
+    bb_call call;
+    bb_status status = bb_call_begin(&call, true);
+    if (!status) status = bb_silo_work(s->core);
+    return bb_call_end(&call, status);
+}
+
+billboard_status billboard_experimental_silo_give(billboard_experimental_silo *s,
+                                                  const void **frame, size_t *size) {
+    static const char function[] = "billboard_experimental_silo_give";
+    bb_bytes bytes = {0};
+    bb_call call;
+    bb_status status = bb_call_begin(&call, false);
+    if (!status) status = bb_call_given(frame, function, "frame");
+    if (!status) status = bb_call_given(size, function, "size");
+    if (!status) {
+        const bool there = bb_silo_give(s->core, &bytes);
+        *frame = there ? bytes.at : NULL;
+        *size = there ? bytes.length : 0;
+    }
+    return bb_call_end(&call, status);
+}
+
+void billboard_experimental_silo_gave(billboard_experimental_silo *s) {
+    bb_silo_gave(s->core);
+}
+
+billboard_status billboard_experimental_silo_save(billboard_experimental_silo *s,
+                                                  const void **bytes, size_t *size) {
+    static const char function[] = "billboard_experimental_silo_save";
+    bb_call call;
+    bb_status status = bb_call_begin(&call, false);
+    if (!status) status = bb_call_given(bytes, function, "bytes");
+    if (!status) status = bb_call_given(size, function, "size");
+    bb_writer_close(&s->place.saved);
+    if (!status) bb_silo_save(s->core, &s->place.saved);
+    if (!status) status = s->place.saved.status;
+    if (!status) *bytes = s->place.saved.at;
+    if (!status) *size = s->place.saved.length;
+    return bb_call_end(&call, status);
+}
+
+billboard_status billboard_experimental_silo_restore(billboard_experimental_silo *s,
+                                                     const void *bytes, size_t size) {
+    static const char function[] = "billboard_experimental_silo_restore";
+    bb_bytes saved;
+    bb_call call;
+    bb_status status = bb_call_begin(&call, true);
+    if (!status) status = bb_api_bytes(bytes, size, function, &saved);
+    if (!status) status = bb_silo_restore(s->core, saved);
+    return bb_call_end(&call, status);
+}
+
+billboard_status billboard_experimental_silo_result(billboard_experimental_silo *s,
+                                                    billboard_result **result) {
+    static const char function[] = "billboard_experimental_silo_result";
+    bb_training *training = NULL;
+    bb_call call;
+    bb_status status = bb_api_place_begin(&call, &s->place);
+    if (!status) status = bb_call_given(result, function, "result");
+    if (!status) status = bb_train_silo_result(s->silo, &training);
+    if (!status) status = bb_api_place_result(&s->place, training, result);
+    return bb_api_place_end(&call, status);
+}

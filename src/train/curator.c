@@ -1,0 +1,139 @@
+#include "train/curator.h"
+
+#include "base/json.h"
+#include "base/memory.h"
+#include "train/place.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct bb_train_curator {
+    bb_training *training; /* NULL: it was given away */
+    bb_curator *core;
+    bool spent; /* its public half was moved */
+};
+
+/* -- bytes of both, which are public -- */
+
+/* Releases lie in the directory's memory, their index is JSON. */
+static bb_status get_releases(bb_rundir *dir, bb_reader *reader) {
+    const uint64_t size = bb_get_u64(reader);
+    const uint8_t *at = bb_get(reader, size);
+    const uint64_t length = bb_get_u64(reader);
+    const uint8_t *text = bb_get(reader, length);
+    json_t *releases = text ? json_loadb((const char *)text, length, 0, NULL) : NULL;
+    if (!json_is_array(releases) || size % 8) {
+        json_decref(releases);
+        return bb_fail(BB_EDATA, "a saved curator without what it published");
+    }
+    json_decref(dir->releases);
+    dir->releases = releases;
+    dir->numbers = size / 8;
+    if (fwrite(at, 1, size, dir->billboard) != size || fflush(dir->billboard))
+        return bb_fail(BB_ENOMEM, "no memory for the billboard");
+    return BB_OK;
+}
+
+bb_status bb_train_curator_save(const bb_train_curator *curator, bb_writer *bytes) {
+    const bb_rundir *dir = &curator->training->e.dir;
+    bb_writer core = {0};
+    char *releases = bb_json_text(dir->releases, 0);
+    bb_curator_save(curator->core, &core);
+    bb_status status =
+        releases ? core.status : bb_fail(BB_ENOMEM, "no memory for a saved curator");
+    if (!status) {
+        bb_put_u64(bytes, core.length);
+        bb_put_bytes(bytes, core.at, core.length);
+        bb_put_u64(bytes, dir->size);
+        bb_put_bytes(bytes, dir->bytes, dir->size);
+        bb_put_text(bytes, releases);
+        status = bytes->status;
+    }
+    bb_writer_close(&core);
+    free(releases);
+    return status;
+}
+
+static bb_status restore(bb_train_curator *curator, const bb_curator_terms *terms,
+                         bb_bytes saved) {
+    bb_reader reader = bb_reader_of(saved);
+    const uint64_t length = bb_get_u64(&reader);
+    const uint8_t *core = bb_get(&reader, length);
+    if (!core) return bb_fail(BB_EDATA, "no saved curator");
+    bb_status status =
+        bb_curator_restore(&curator->core, terms, (bb_bytes){core, length});
+    if (!status) status = get_releases(&curator->training->e.dir, &reader);
+    return status ? status : bb_read_all(&reader, "a saved curator");
+}
+
+/* -- a curator -- */
+
+static bb_status open_core(bb_train_curator *curator, const bb_bytes *saved) {
+    bb_experiment *e = &curator->training->e;
+    const bb_curator_terms terms = {.run = &e->run,
+                                    .silos = e->resolved->roster->silos,
+                                    .fewest = e->resolved->roster->fewest,
+                                    .sealed = true};
+    e->run.ledger = e->ledger;
+    return saved ? restore(curator, &terms, *saved)
+                 : bb_curator_open(&curator->core, &terms);
+}
+
+bb_status bb_train_curator_open(bb_train_curator **out, const bb_train_request *request,
+                                const bb_roster *roster, const bb_watch *watch,
+                                const bb_bytes *saved) {
+    bb_train_curator *curator = NULL;
+    bb_status status = bb_allocate(&curator, 1, sizeof *curator, "a curator");
+    if (status) return status;
+    status = bb_allocate(&curator->training, 1, sizeof *curator->training, "a curator");
+    if (!status)
+        status = bb_place_open(curator->training, request, roster, NULL, watch);
+    if (!status) status = open_core(curator, saved);
+    if (status)
+        bb_train_curator_close(curator);
+    else
+        *out = curator;
+    return status;
+}
+
+void bb_train_curator_close(bb_train_curator *curator) {
+    if (!curator) return;
+    bb_curator_close(curator->core);
+    if (curator->training) bb_experiment_close_work(&curator->training->e);
+    bb_training_close(curator->training);
+    free(curator);
+}
+
+bb_curator *bb_train_curator_core(bb_train_curator *curator) {
+    return curator->core;
+}
+
+bb_status bb_train_curator_close_round(bb_train_curator *curator) {
+    bb_experiment *e = &curator->training->e;
+    const bb_status status = bb_curator_close_round(curator->core);
+    if (status || bb_curator_now(curator->core) != BB_CURATOR_PUBLISHED ||
+        bb_experiment_is_open(e))
+        return status;
+    return bb_rundir_release(&e->dir, bb_curator_release(curator->core),
+                             e->run.pub.tasks);
+}
+
+bb_status bb_train_curator_result(bb_train_curator *curator, bb_training **out) {
+    bb_training *training = curator->training;
+    bb_status status = BB_OK;
+    if (!training) return bb_fail(BB_EUSAGE, "this curator's result was given already");
+    bb_result *result = &training->e.result;
+    if (!curator->spent) {
+        result->outcome = (bb_outcome){.objective = NAN, .gap = NAN};
+        status = bb_curator_result(curator->core, result);
+    }
+    if (status) return status;
+    curator->spent = true;
+    status = bb_place_end(training);
+    if (status) return status;
+    training->e.dir.note = training->e.report.note;
+    curator->training = NULL;
+    *out = training;
+    return BB_OK;
+}

@@ -1,0 +1,105 @@
+#include "train/place.h"
+
+#include "base/memory.h"
+#include "linalg/linalg.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What one process would look for in all rows, or do with them. */
+static bb_status check_options(const bb_resolved *c, const bb_roster *roster) {
+    const bb_train_options *o = &c->request->options;
+    const bb_loss loss = c->run.pub.loss;
+    if (o->compare)
+        return bb_fail(BB_EUSAGE, "--compare looks at the rows of all tasks, which no "
+                                  "place of this run has: leave it out");
+    if (o->output)
+        return bb_fail(BB_EUSAGE, "--output: what a silo or a curator found is in "
+                                  "memory, and saved from there: leave it out");
+    if (!bb_loss_is_single(loss) && !o->classes &&
+        (!o->net || loss == BB_LOSS_MULTILABEL))
+        return bb_fail(BB_EUSAGE,
+                       "every silo must be told how many classes or labels there are: "
+                       "--classes N");
+    if (o->net && !o->image)
+        return bb_fail(BB_EUSAGE,
+                       "every place must be told what images are: --image HxWxC");
+    if (o->cluster && !o->clusters)
+        return bb_fail(BB_EUSAGE,
+                       "every place must be told how many clusters there are, numbered "
+                       "from 0 in column \"%s\": --clusters N",
+                       o->cluster);
+    if ((o->cluster != NULL) == (roster->cluster != NULL)) return BB_OK;
+    return bb_fail(BB_EUSAGE, o->cluster
+                                  ? "--cluster: the roster must say the cluster of "
+                                    "every task"
+                                  : "the roster says clusters of tasks: name "
+                                    "their column, --cluster COLUMN");
+}
+
+static bb_status check_clusters(const bb_resolved *c, const bb_roster *roster) {
+    const size_t clusters = (size_t)c->request->options.clusters;
+    for (size_t i = 0; roster->cluster && i < roster->tasks; i++)
+        if (roster->cluster[i] >= clusters)
+            return bb_fail(BB_EUSAGE,
+                           "the roster: task %s is in cluster %u; --clusters says that "
+                           "they are 0 to %zu",
+                           roster->task_name[i], roster->cluster[i], clusters - 1);
+    return BB_OK;
+}
+
+/* How rows are prepared: it is not sent, but must be the same everywhere. */
+static bb_status agree(bb_experiment *e) {
+    static const char *const how[] = {"none", "unit-rows", "task"};
+    const bb_train_options *o = &e->resolved->request->options;
+    json_t *json =
+        json_pack("{s:s,s:O?,s:O?}", "standardize", how[o->standardize], "scale",
+                  e->population.ranges, "categories", e->population.levels);
+    if (!json) return bb_fail(BB_ENOMEM, "no memory for a roster");
+    const bb_status status = bb_roster_digest(e->resolved->roster, json, e->agreed);
+    json_decref(json);
+    e->run.agreed = e->agreed;
+    return status;
+}
+
+bb_status bb_place_open(bb_training *t, const bb_train_request *request,
+                        const bb_roster *roster, const bb_source *data,
+                        const bb_watch *watch) {
+    bb_experiment *e = &t->e;
+    *e = (bb_experiment){.watch = watch, .resolved = &t->resolved};
+    bb_status status = bb_linalg_ready();
+    if (!status) status = bb_resolve(request, &t->resolved);
+    t->resolved.roster = roster;
+    if (!status) status = check_options(&t->resolved, roster);
+    if (!status) status = check_clusters(&t->resolved, roster);
+    if (!status) status = bb_experiment_prepare(e, data, NULL);
+    if (!status) status = agree(e);
+    if (!status) status = bb_rundir_keep(&e->dir);
+    if (!status)
+        status = bb_resolve_ledger(&request->options, e->run.pub.tasks,
+                                   e->run.pub.adjacency, &e->ledger);
+    return status;
+}
+
+bb_status bb_place_end(bb_training *t) {
+    bb_experiment *e = &t->e;
+    const bool rows = e->population.prepared.tasks > 0;
+    const bb_status status = bb_experiment_keep(e);
+    if (status) return status;
+    bb_experiment_fill_report(e);
+    if (rows) {
+        bb_experiment_evaluate(e);
+    } else {
+        e->report.tasks = e->run.pub.tasks;
+        e->report.train = e->report.test = bb_no_metrics();
+        e->report.per_task = (bb_summary){0, NAN, NAN, NAN};
+    }
+    if (e->ledger && bb_ledger_reserved(e->ledger)) bb_experiment_mark_done(e);
+    bb_experiment_close_work(e);
+    e->run.agreed = NULL;
+    e->run.pub.cluster = NULL;
+    e->watch = &t->watch;
+    t->resolved.roster = NULL;
+    return BB_OK;
+}

@@ -1,0 +1,22 @@
+/* place.h - inside the room: what a silo and the curator of a run have in common, each of
+ * which sees only a part of what train.c sees. */
+#ifndef BB_TRAIN_PLACE_H
+#define BB_TRAIN_PLACE_H
+
+#include "train/experiment.h"
+#include "train/roster.h"
+
+/* Resolves the request and prepares the rows of `data` (NULL: a place without rows) as
+ * the roster says, with everything public in training->e.run. Whatever a run in one
+ * place finds by looking at all rows must be given: BB_EUSAGE names the option. Request,
+ * roster and watch are borrowed, the watch until bb_place_end. bb_training_close also
+ * after a failure. */
+BB_MUST_CHECK bb_status bb_place_open(bb_training *training,
+                                      const bb_train_request *request,
+                                      const bb_roster *roster, const bb_source *data,
+                                      const bb_watch *watch);
+/* Statement, models and report from what training->e.result has; then forgets the rows
+ * and the watch. */
+BB_MUST_CHECK bb_status bb_place_end(bb_training *training);
+
+#endif

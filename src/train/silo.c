@@ -1,0 +1,79 @@
+#include "train/silo.h"
+
+#include "base/memory.h"
+#include "train/place.h"
+
+#include <stdlib.h>
+
+struct bb_train_silo {
+    bb_training *training; /* NULL: it was given away */
+    bb_silo *core;
+};
+
+static bb_status open_core(bb_train_silo *silo, uint32_t number,
+                           const bb_silo_policy *policy) {
+    bb_experiment *e = &silo->training->e;
+    const bb_dataset *rows = &e->population.prepared;
+    bb_silo_policy own = *policy;
+    bb_silo_terms terms = {.run = &e->run,
+                           .number = number,
+                           .tasks = rows->tasks,
+                           .sealed = true,
+                           .policy = &own};
+    size_t *id = NULL;
+    bb_status status = bb_roster_numbers(e->resolved->roster, rows, &id);
+    own.ledger = e->ledger;
+    terms.id = id;
+    if (!status) status = bb_experiment_open_tasks(e);
+    if (!status) status = bb_result_open(&e->result, &e->run, rows->tasks);
+    if (!status) status = bb_silo_open(&silo->core, &terms);
+    free(id);
+    return status;
+}
+
+bb_status bb_train_silo_open(bb_train_silo **out, const bb_train_request *request,
+                             const bb_roster *roster, uint32_t number,
+                             const bb_source *data, const bb_silo_policy *policy,
+                             const bb_watch *watch) {
+    bb_train_silo *silo = NULL;
+    if (number < 1 || number > roster->silos)
+        return bb_fail(BB_EUSAGE, "silo number %u of %u", number, roster->silos);
+    bb_status status = bb_allocate(&silo, 1, sizeof *silo, "a silo");
+    if (status) return status;
+    status = bb_allocate(&silo->training, 1, sizeof *silo->training, "a silo");
+    if (!status) status = bb_place_open(silo->training, request, roster, data, watch);
+    if (!status) bb_experiment_observe(&silo->training->e);
+    if (!status) status = open_core(silo, number, policy);
+    if (status)
+        bb_train_silo_close(silo);
+    else
+        *out = silo;
+    return status;
+}
+
+void bb_train_silo_close(bb_train_silo *silo) {
+    if (!silo) return;
+    bb_silo_close(silo->core);
+    if (silo->training) bb_experiment_close_work(&silo->training->e);
+    bb_training_close(silo->training);
+    free(silo);
+}
+
+bb_silo *bb_train_silo_core(bb_train_silo *silo) {
+    return silo->core;
+}
+
+bb_status bb_train_silo_result(bb_train_silo *silo, bb_training **out) {
+    bb_training *training = silo->training;
+    if (!training) return bb_fail(BB_EUSAGE, "this silo's result was given already");
+    if (bb_silo_now(silo->core) != BB_SILO_DONE)
+        return bb_fail(BB_EUSAGE, "this silo's models are not there yet");
+    bb_result *result = &training->e.result;
+    bb_silo_models(silo->core, result);
+    bb_status status = result->shared ? BB_OK : bb_silo_public(silo->core, result);
+    if (!status) status = bb_place_end(training);
+    if (status) return status;
+    silo->training = NULL;
+    *out = training;
+    return BB_OK;
+}
