@@ -292,6 +292,14 @@ bb_status bb_cholesky(size_t n, double *A) {
     return BB_OK;
 }
 
+void bb_cholesky_whiten(size_t n, const double *U, size_t columns, double *B) {
+    if (n == 0 || columns == 0) return;
+    enter();
+    const int order = as_int(n), width = as_int(columns);
+    cblas_dtrsm(CblasRowMajor, CblasLeft, CblasUpper, CblasTrans, CblasNonUnit, order,
+                width, 1, U, order, B, width);
+}
+
 void bb_cholesky_solve(size_t n, const double *U, double *b) {
     enter();
     if (steady && n) {

@@ -75,6 +75,8 @@ BB_MUST_CHECK bb_status bb_eigenvalues(size_t n, double *a, double *value, void 
  * positive definite or not finite. */
 BB_MUST_CHECK bb_status bb_cholesky(size_t n, double *A);
 void bb_cholesky_solve(size_t n, const double *factor, double *b);
+/* B (n x columns) <- U'^-1 B of the factor U: B'B is then what B'A^-1 B was. */
+void bb_cholesky_whiten(size_t n, const double *factor, size_t columns, double *B);
 /* A becomes its inverse, both triangles; requirements and errors of bb_cholesky. work:
  * bb_invert_work(n) bytes, aligned to 8. */
 size_t bb_invert_work(size_t n);

@@ -142,6 +142,70 @@ bb_status bb_baseline_learnt(const bb_baseline_rows *rows, bool pooled,
     return status;
 }
 
+/* -- mixed models
+ * ------------------------------------------------------------------------------ */
+
+bool bb_baseline_has_mixed(const bb_baseline_rows *rows) {
+    return bb_loss_is_solved(rows->what.loss, rows->what.net) &&
+           rows->train->features <= BB_MIXED_FEATURES;
+}
+
+static bb_status fit_centred(const bb_baseline_rows *rows, const bb_baseline *pooled,
+                             bb_centred *out, double *weight, double *intercept) {
+    const bool alike = pooled->there && pooled->columns == BB_COLUMNS_STANDARDIZED;
+    unsigned char *fold = NULL;
+    bb_status status = bb_allocate(&fold, rows->train->rows, 1, "the folds");
+    if (!status) status = bb_crossval_folds(rows->train, rows->seed, fold);
+    const bb_crossval c = {.rows = rows->train,
+                           .fold = fold,
+                           .what = rows->what,
+                           .seed = rows->seed,
+                           .engine = rows->engine,
+                           .stop = rows->stop};
+    if (!status)
+        status =
+            bb_centred_fit(&c, alike ? pooled->lambda : 1.0, out, weight, intercept);
+    free(fold);
+    return status;
+}
+
+static bb_status fit_mixed(const bb_baseline_rows *rows, const bb_baseline *pooled,
+                           bb_baseline *figures, double *weight, double *intercept) {
+    bb_status status;
+    if (rows->what.loss == BB_LOSS_SQUARED)
+        return bb_mixed_fit(rows->train, rows->engine, rows->stop, &figures->mixed,
+                            NULL, weight, intercept);
+    status = fit_centred(rows, pooled, &figures->centred, weight, intercept);
+    figures->lambda = figures->centred.penalty;
+    figures->columns = BB_COLUMNS_STANDARDIZED;
+    figures->edge = figures->centred.edge;
+    return status;
+}
+
+bb_status bb_baseline_mixed(const bb_baseline_rows *rows, const bb_baseline *pooled,
+                            bb_baseline *figures, bb_assessed *test) {
+    const size_t m = rows->train->tasks, d = rows->train->features;
+    bb_baseline found = {.lambda = NAN};
+    double *weight = NULL, *intercept = NULL, *prediction = NULL;
+    bb_status status = bb_allocate(&weight, m * d, sizeof *weight, "the baselines");
+    if (!status)
+        status = bb_allocate(&intercept, m, sizeof *intercept, "the baselines");
+    if (!status)
+        status = bb_allocate(&prediction, rows->test->rows, sizeof *prediction,
+                             "the predictions");
+    if (!status) status = fit_mixed(rows, pooled, &found, weight, intercept);
+    if (!status) {
+        bb_predict_rows(rows->test, d, weight, intercept, prediction);
+        status = bb_assess_predictions(rows->what.loss, rows->test, prediction, test);
+    }
+    free(weight);
+    free(intercept);
+    free(prediction);
+    status = take(status, &found, test);
+    if (!status) *figures = found;
+    return status;
+}
+
 /* -- without learning
  * --------------------------------------------------------------------- */
 

@@ -38,16 +38,31 @@ static bb_status open_net(const bb_experiment *e, bb_net **net) {
                        e->engine.workers);
 }
 
+static bb_baseline_rows rows_of(const bb_experiment *e, const bb_net *net) {
+    const bb_population *p = &e->population;
+    return (bb_baseline_rows){.train = net ? &p->train : &p->read_train,
+                              .test = net ? &p->test : &p->read_test,
+                              .what = {e->run.pub.loss, p->outputs, net, e->start},
+                              .seed = e->resolved->request->options.split_seed,
+                              .engine = &e->engine,
+                              .stop = e->watch->stop};
+}
+
 static bb_status compare_learnt(const bb_experiment *e, const bb_net *net, bool pooled,
                                 bb_baseline *figures, bb_assessed *test) {
-    const bb_population *p = &e->population;
-    const bb_baseline_rows rows = {.train = net ? &p->train : &p->read_train,
-                                   .test = net ? &p->test : &p->read_test,
-                                   .what = {e->run.pub.loss, p->outputs, net, e->start},
-                                   .seed = e->resolved->request->options.split_seed,
-                                   .engine = &e->engine,
-                                   .stop = e->watch->stop};
+    const bb_baseline_rows rows = rows_of(e, net);
     bb_status status = bb_baseline_learnt(&rows, pooled, figures, test);
+    if (!status) status = bb_assessed_gain(&e->test, test, &figures->gain);
+    figures->there = !status;
+    return status;
+}
+
+static bb_status compare_mixed(const bb_experiment *e, const bb_net *net,
+                               const bb_baseline *pooled, bb_baseline *figures,
+                               bb_assessed *test) {
+    const bb_baseline_rows rows = rows_of(e, net);
+    if (!bb_baseline_has_mixed(&rows)) return BB_OK;
+    bb_status status = bb_baseline_mixed(&rows, pooled, figures, test);
     if (!status) status = bb_assessed_gain(&e->test, test, &figures->gain);
     figures->there = !status;
     return status;
@@ -68,6 +83,8 @@ static void compare_all(bb_experiment *e, bb_scores *s) {
         bb_experiment_leave_out(e, "the comparison with stl is");
     if (status || compare_learnt(e, net, true, &r->pooled, &s->pooled))
         bb_experiment_leave_out(e, "the comparison with one model for all is");
+    if (status || compare_mixed(e, net, &r->pooled, &r->mixed, &s->mixed))
+        bb_experiment_leave_out(e, "the comparison with a mixed model is");
     if (e->run.pub.loss == BB_LOSS_SQUARED &&
         (compare_mean(e, false, &r->mean, &s->mean) ||
          compare_mean(e, true, &r->own_mean, &s->own_mean)))
@@ -88,6 +105,7 @@ bb_status bb_experiment_compare(bb_experiment *e) {
         bb_experiment_leave_out(e, "the comparison with no-privacy is");
     bb_assessed_close(&s.alone);
     bb_assessed_close(&s.pooled);
+    bb_assessed_close(&s.mixed);
     bb_assessed_close(&s.mean);
     bb_assessed_close(&s.own_mean);
     return status;

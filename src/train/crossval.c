@@ -243,11 +243,11 @@ static bb_status add_fold(const bb_crossval *c, unsigned number,
     return status;
 }
 
-/* By the multiplications of a fit: by Gram matrices, or in some hundred passes. */
-static unsigned folds_for(const bb_crossval *c) {
+unsigned bb_crossval_count(const bb_crossval *c) {
     const bb_dataset *rows = c->rows;
     const double d = (double)rows->features, n = (double)rows->rows;
     const double entries = rows->x ? n * d : (double)rows->sparse_first[rows->rows];
+    /* multiplications of a fit: by Gram matrices, or in some hundred passes */
     const bool much = is_solved(c)
                           ? rows->x && n * d * d > much_work
                           : 100.0 * entries * (double)c->what.outputs > much_work;
@@ -270,7 +270,7 @@ static const bb_held_out worst = {INFINITY, INFINITY};
 bb_status bb_crossval_errors(const bb_crossval *c, bb_ridge_columns columns,
                              size_t penalties, const double *penalty,
                              bb_held_out *held_out) {
-    const unsigned folds = folds_for(c);
+    const unsigned folds = bb_crossval_count(c);
     bb_hits *hits = NULL;
     bb_status status = bb_allocate(&hits, penalties, sizeof *hits, "the baselines");
     for (unsigned number = 0; number < folds && !status; number++)

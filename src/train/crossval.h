@@ -63,8 +63,11 @@ typedef struct bb_crossval {
     const atomic_int *stop; /* may be NULL */
 } bb_crossval;
 
-/* held_out[k] <- what the rows say that were held out, with penalty[k]; in one fold of
- * five where a fit to all rows takes more than 1e9 multiplications. The same for any
+/* How many of the folds are used: one where a fit to all rows takes more than 1e9
+ * multiplications. */
+unsigned bb_crossval_count(const bb_crossval *crossval);
+
+/* held_out[k] <- what the rows say that were held out, with penalty[k]. The same for any
  * number of workers. */
 BB_MUST_CHECK bb_status bb_crossval_errors(const bb_crossval *crossval,
                                            bb_ridge_columns columns, size_t penalties,

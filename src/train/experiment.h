@@ -89,7 +89,7 @@ void bb_experiment_evaluate(bb_experiment *e);
 
 /* What the baselines reach for each task. */
 typedef struct bb_scores {
-    bb_assessed alone, pooled, mean, own_mean;
+    bb_assessed alone, pooled, mixed, mean, own_mean;
 } bb_scores;
 
 /* Makes those that were asked for and writes what each task has of them. They come last:

@@ -64,7 +64,7 @@ enum { PRIVATE = false, PUBLIC = true };
     ROW(NULL,        0,   PRIVATE, "ledger-order", BB_OPTION_AUTO, AT(ledger_order), "auto", 1.0, 1e12, NULL, "A", "a new ledger's Renyi order, for kind rdp; auto suits its budget") \
     ROW(NULL,        0,   PUBLIC,  "seed", BB_OPTION_TEXT, AT(seed), NULL, 0.0, 0.0, NULL, "S", "reproducible noise, for tests and simulations: the run is not private") \
     ROW("Running:",  0,   PRIVATE, "threads", BB_OPTION_COUNT, AT(threads), "0", 0.0, 4096.0, NULL, "N", "threads; 0 takes as many as the data keep busy; results do not depend on it") \
-    ROW(NULL,        0,   PRIVATE, "compare", BB_OPTION_TEXT, AT(compare), NULL, 0.0, 0.0, NULL, "LIST", "for evaluation only, separated by commas: stl (every task alone, penalty by pooled cross-validation), no-privacy (the same method without noise)") \
+    ROW(NULL,        0,   PRIVATE, "compare", BB_OPTION_TEXT, AT(compare), NULL, 0.0, 0.0, NULL, "LIST", "for evaluation only, separated by commas: stl (every task alone, one model for all and a mixed model, chosen by looking at all tasks), no-privacy (the same method without noise)") \
     ROW(NULL,        'o', PRIVATE, "output", BB_OPTION_TEXT, AT(output), NULL, 0.0, 0.0, NULL, "RUN", "the run directory to make") \
     ROW(NULL,        0,   PRIVATE, "force", BB_OPTION_FLAG, AT(force), "false", 0.0, 0.0, NULL, NULL, "replace RUN if it is a run directory") \
     ROW(NULL,        0,   PRIVATE, "json", BB_OPTION_FLAG, AT(json), "false", 0.0, 0.0, NULL, NULL, "results on stdout as one JSON object") \

@@ -95,6 +95,23 @@ static json_t *learnt_json(const bb_baseline *b, const char *note) {
                      "note", note, "test", bb_metrics_json(&b->test));
 }
 
+/* Linear: by its likelihood; logistic: by cross-validation. */
+static json_t *mixed_json(const bb_baseline *b) {
+    if (!b->there) return json_null();
+    const bool linear = isnan(b->lambda);
+    const bb_mixed *m = &b->mixed;
+    return json_pack(
+        "{s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:s,s:o}", "model",
+        linear ? bb_mixed_form_name(m->form) : "centred", "residual_deviation",
+        bb_json_real(linear ? m->residual : NAN), "intercept_deviation",
+        bb_json_real(linear ? m->intercept : NAN), "icc",
+        bb_json_real(linear ? m->icc : NAN), "lambda", bb_json_real(b->lambda),
+        "intercept_ratio", bb_json_real(linear ? NAN : b->centred.ratio),
+        "lambda_at_edge", linear ? json_null() : json_boolean(b->edge), "note",
+        "for evaluation only: a mixed model, which looks at all tasks' training rows",
+        "test", bb_metrics_json(&b->test));
+}
+
 static json_t *range_json(const double range[2]) {
     return json_pack("[o,o]", bb_json_real(range[0]), bb_json_real(range[1]));
 }
@@ -127,7 +144,7 @@ static json_t *no_privacy_json(const bb_baseline *baseline) {
 static json_t *compare_json(const bb_report *r) {
     const bb_gain *gain = r->stl.there ? &r->stl.gain : NULL;
     return json_pack(
-        "{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:{s:s,s:o,s:o}}", "stl",
+        "{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:{s:s,s:o,s:o,s:o}}", "stl",
         learnt_json(&r->stl, "for evaluation only: every task alone, from its rows as "
                              "read; its penalty was chosen by pooled cross-validation, "
                              "which looks at all tasks' training rows"),
@@ -136,9 +153,10 @@ static json_t *compare_json(const bb_report *r) {
         bb_json_real(gain ? gain->better : NAN), "pooled",
         learnt_json(&r->pooled, "for evaluation only: one model for all, from the rows "
                                 "of all tasks as read"),
-        "mean", mean_json(&r->mean), "mean_task", mean_json(&r->own_mean), "gain",
-        "interval", "95 %, percentiles of 1000 resamples of the tasks", "stl",
-        gain_json(&r->stl), "pooled", gain_json(&r->pooled));
+        "mixed", mixed_json(&r->mixed), "mean", mean_json(&r->mean), "mean_task",
+        mean_json(&r->own_mean), "gain", "interval",
+        "95 %, percentiles of 1000 resamples of the tasks", "stl", gain_json(&r->stl),
+        "pooled", gain_json(&r->pooled), "mixed", gain_json(&r->mixed));
 }
 
 static json_t *phases_json(const bb_train_request *request) {
@@ -249,6 +267,20 @@ static void print_baseline(const bb_report *r, FILE *stream, const char *name,
     bb_metrics_line(stream, loss_of(r), line, &b->test);
 }
 
+static void print_mixed(const bb_report *r, FILE *stream) {
+    static const char *const name[BB_MIXED_FORMS] = {
+        "random intercept", "equal slopes", "independent slopes", "correlated slopes"};
+    const bb_baseline *b = &r->mixed;
+    char line[64];
+    if (!b->there) return;
+    if (isnan(b->lambda))
+        snprintf(line, sizeof line, "test rows: mixed model, %s", name[b->mixed.form]);
+    else
+        snprintf(line, sizeof line, "test rows: mixed model, logistic (%.3g)",
+                 b->lambda);
+    bb_metrics_line(stream, loss_of(r), line, &b->test);
+}
+
 static void print_table(const bb_report *r, FILE *stream) {
     /* the names of several phases are too long for a table */
     const char *name =
@@ -260,6 +292,7 @@ static void print_table(const bb_report *r, FILE *stream) {
     if (!r->test.rows) return;
     print_baseline(r, stream, "every task alone", &r->stl);
     print_baseline(r, stream, "one model for all", &r->pooled);
+    print_mixed(r, stream);
     if (r->statement.count)
         snprintf(line, sizeof line, "test rows: %.30s, %s noise *", name,
                  mechanism_of(r));
@@ -308,17 +341,19 @@ static void print_edge(FILE *stream, const char *name, const bb_baseline *b) {
 static void print_gains(const bb_report *r, FILE *stream) {
     print_gain(r, stream, "every task alone", &r->stl);
     print_gain(r, stream, "one model for all", &r->pooled);
+    print_gain(r, stream, "a mixed model", &r->mixed);
     if (r->stl.there && r->stl.recipe.epochs)
-        fputs("these two are for evaluation only: rates and epochs (in brackets) were "
+        fputs("these are for evaluation only: rates and epochs (in brackets) were "
               "chosen on a fifth of all\ntasks' training rows\n",
               stream);
     else if (r->stl.there)
-        fputs("these two are for evaluation only: from the rows as read; penalties (in "
+        fputs("these are for evaluation only: from the rows as read; penalties (in "
               "brackets) were\nchosen by cross-validation over all tasks' training "
               "rows\n",
               stream);
     print_edge(stream, "every task alone", &r->stl);
     print_edge(stream, "one model for all", &r->pooled);
+    print_edge(stream, "the mixed model", &r->mixed);
 }
 
 static void print_tasks(const bb_report *r, FILE *stream) {

@@ -6,7 +6,8 @@
 #include "core/run.h"
 #include "eval/metrics.h"
 #include "privacy/statement.h"
-#include "train/crossval.h"
+#include "train/centred.h"
+#include "train/mixed.h"
 #include "train/options.h"
 
 #include <stdio.h>
@@ -16,8 +17,10 @@ typedef struct bb_baseline {
     bool there;
     double lambda; /* the penalty that cross-validation chose; NAN: it did not */
     bb_ridge_columns columns; /* and what is done to rows before; likewise */
-    bool edge;        /* the penalty is the least or the largest that was tried */
-    bb_recipe recipe; /* networks: how they descend; else 0 epochs */
+    bool edge;          /* the penalty is the least or the largest that was tried */
+    bb_recipe recipe;   /* networks: how they descend; else 0 epochs */
+    bb_mixed mixed;     /* of a mixed model, squared loss: what it found */
+    bb_centred centred; /* logistic loss: likewise */
     bb_metrics test;
     bb_gain gain; /* the run's over this baseline */
 } bb_baseline;
@@ -36,7 +39,7 @@ typedef struct bb_report {
     bb_metrics train, test;
     bb_summary per_task;  /* of the test rows' nMSE or AUC */
     bb_majority majority; /* of the training rows, on the test rows */
-    bb_baseline stl, pooled, no_privacy;
+    bb_baseline stl, pooled, mixed, no_privacy;
     bb_baseline mean, own_mean; /* squared loss: of all training rows, of the task's */
     char billboard_sha256[BB_HASH_TEXT], models_sha256[BB_HASH_TEXT];
     double seconds_read, seconds_solve, seconds_total;

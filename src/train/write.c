@@ -132,8 +132,8 @@ bb_status bb_write_tasks(bb_experiment *e, const bb_scores *s) {
     size_t size = 0;
     FILE *stream = open_memstream(&text, &size);
     if (!stream) return bb_fail(BB_ENOMEM, "no memory for the tasks' figures");
-    fprintf(stream, "task,train_rows,test_rows,%s,%s_alone,%s_pooled%s\n", name, name,
-            name, squared ? ",rmse_mean" : "");
+    fprintf(stream, "task,train_rows,test_rows,%s,%s_alone,%s_pooled,%s_mixed%s\n",
+            name, name, name, name, squared ? ",rmse_mean" : "");
     for (size_t i = 0; i < test->tasks; i++) {
         bb_write_field(stream, test->task_name[i]);
         fprintf(stream, ",%zu,%zu", train->first[i + 1] - train->first[i],
@@ -141,6 +141,7 @@ bb_status bb_write_tasks(bb_experiment *e, const bb_scores *s) {
         write_number(stream, for_people(&e->test, test, i));
         write_number(stream, for_people(&s->alone, test, i));
         write_number(stream, for_people(&s->pooled, test, i));
+        write_number(stream, for_people(&s->mixed, test, i));
         if (squared) write_number(stream, for_people(&s->own_mean, test, i));
         putc('\n', stream);
     }

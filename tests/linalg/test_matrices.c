@@ -233,6 +233,30 @@ static void test_invert(void **state) {
                  "not positive definite");
 }
 
+/* U'B = C gives B back. */
+static void test_whiten(void **state) {
+    (void)state;
+    enum { COLUMNS = 3 };
+    for (size_t n = 0; n < 150; n += 13) {
+        double *X = naive_vector((n + 3) * n, 31), *A = naive_vector(n * n, 0);
+        double *B = naive_vector(n * COLUMNS, 32), *C = naive_vector(n * COLUMNS, 0);
+        bb_gram(n + 3, n, 1, X, 0, A);
+        for (size_t k = 0; k < n; k++) A[k * n + k] += 0.5;
+        assert_ok(bb_cholesky(n, A));
+        memset(C, 0, n * COLUMNS * sizeof *C);
+        for (size_t i = 0; i < n; i++)
+            for (size_t j = 0; j <= i; j++)
+                for (size_t k = 0; k < COLUMNS; k++)
+                    C[i * COLUMNS + k] += A[j * n + i] * B[j * COLUMNS + k];
+        bb_cholesky_whiten(n, A, COLUMNS, C);
+        assert_close(naive_largest_difference(n * COLUMNS, B, C), 0, 1e-11);
+        free(X);
+        free(A);
+        free(B);
+        free(C);
+    }
+}
+
 static void test_spectral(void **state) {
     (void)state;
     for (size_t n = 1; n < 40; n += 6) {
@@ -325,6 +349,7 @@ int main(void) {
         cmocka_unit_test(test_eigen_refuses_bad_numbers),
         cmocka_unit_test(test_cholesky),
         cmocka_unit_test(test_invert),
+        cmocka_unit_test(test_whiten),
         cmocka_unit_test(test_spectral),
         cmocka_unit_test(test_threads_give_the_same_bits),
     };

@@ -177,13 +177,20 @@ static void baselines_do_not_depend_on_the_method(void **state) {
     const json_t *compare = json_object_get(run, "compare");
     assert_true(json_is_object(json_object_get(compare, "pooled")));
     assert_true(json_is_object(json_object_get(compare, "mean_task")));
+    const json_t *mixed = json_object_get(compare, "mixed");
+    assert_true(json_is_string(json_object_get(mixed, "model")));
+    assert_true(json_is_real(json_object_get(mixed, "icc")));
+    assert_true(json_is_null(json_object_get(mixed, "lambda")));
+    assert_close(plain.mixed.test.nmse, other.mixed.test.nmse, 0.0);
+    assert_true(plain.mixed.test.nmse < plain.stl.test.nmse);
+    assert_true(plain.mixed.gain.improvement_range[0] <= plain.mixed.gain.improvement);
     assert_true(json_is_array(
         json_object_get(json_object_get(json_object_get(compare, "gain"), "stl"),
                         "improvement_interval")));
     json_decref(run);
     assert_int_equal(system("head -1 run/operator/tasks.csv | grep -q "
                             "'^task,train_rows,test_rows,rmse,rmse_alone,rmse_pooled,"
-                            "rmse_mean$'"),
+                            "rmse_mixed,rmse_mean$'"),
                      0);
     char count[80];
     snprintf(count, sizeof count, "[ $(wc -l <run/operator/tasks.csv) = %zu ]",
