@@ -11,11 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How to read, as in the training options of the same names. */
+/* How to read: the training options of the same names, which are all that is set of
+ * them, and what is for looking only. */
 typedef struct info_options {
-    char *task, *target, *features, *ignore, *separator, *missing, *categories;
-    char *labels, *tasks, *image, *ranges;
-    int format;
+    bb_train_options read;
+    char *ranges;
     bool multilabel;
 } info_options;
 
@@ -26,38 +26,29 @@ typedef struct info_options {
     }
 
 static const bb_option row[] = {
-    TEXT("task", task),
-    TEXT("target", target),
-    TEXT("features", features),
-    TEXT("ignore", ignore),
-    {"format", BB_OPTION_CHOICE, offsetof(info_options, format), "auto", 0.0, 0.0,
+    TEXT("task", read.task),
+    TEXT("target", read.target),
+    TEXT("features", read.features),
+    TEXT("ignore", read.ignore),
+    {"format", BB_OPTION_CHOICE, offsetof(info_options, read.format), "auto", 0.0, 0.0,
      "auto|csv|libsvm|mat|npy|leaf|idx", NULL, ""},
-    TEXT("labels", labels),
-    TEXT("tasks", tasks),
-    TEXT("separator", separator),
-    TEXT("missing", missing),
-    TEXT("categories", categories),
-    TEXT("image", image),
+    TEXT("labels", read.labels),
+    TEXT("tasks", read.tasks),
+    TEXT("separator", read.separator),
+    TEXT("missing", read.missing),
+    TEXT("categories", read.categories),
+    TEXT("image", read.image),
     TEXT("ranges", ranges),
     {"multilabel", BB_OPTION_FLAG, offsetof(info_options, multilabel), "false", 0.0,
      0.0, NULL, NULL, ""}};
 static const bb_options table = {row, sizeof row / sizeof *row};
 
 static bb_read_options format_of(const info_options *o) {
-    return (bb_read_options){.format = (bb_format)o->format,
-                             .task = o->task,
-                             .target = o->target,
-                             .features = o->features,
-                             .ignore = o->ignore,
-                             .separator = o->separator,
-                             .missing = o->missing,
-                             .categories = o->categories,
-                             .labels = o->labels,
-                             .tasks = o->tasks,
-                             .image = o->image,
-                             .multilabel = o->multilabel,
-                             .keep_missing = true,
-                             .target_optional = true};
+    bb_read_options format = bb_population_format(&o->read);
+    format.multilabel = o->multilabel;
+    format.keep_missing = true;
+    format.target_optional = true;
+    return format;
 }
 
 /* -- what is said -- */
