@@ -17,8 +17,9 @@ static bb_status open_curator(billboard_experimental_curator **out,
                               const billboard_watch *watch, const bb_bytes *saved) {
     billboard_experimental_curator *c = NULL;
     bb_status status = bb_allocate(&c, 1, sizeof *c, "a curator");
-    if (!status) status = bb_api_place_open(&c->place, job, roster, watch);
-    if (c) bb_ledger_on_wait(bb_watch_waits, &c->place.watch);
+    if (status || !c) return status;
+    status = bb_api_place_open(&c->place, job, roster, watch);
+    bb_ledger_on_wait(bb_watch_waits, &c->place.watch);
     if (!status)
         status = bb_train_curator_open(&c->curator, &c->place.result->request,
                                        &c->place.roster, &c->place.watching, saved);
@@ -48,7 +49,7 @@ billboard_status billboard_experimental_curator_restore(
     const billboard_watch *watch, const void *bytes, size_t size,
     billboard_experimental_curator **curator) {
     static const char function[] = "billboard_experimental_curator_restore";
-    bb_bytes saved;
+    bb_bytes saved = {0};
     bb_call call;
     bb_status status = bb_call_begin(&call, true);
     if (!status) status = bb_call_given(job, function, "job");
@@ -86,7 +87,7 @@ billboard_experimental_curator_state(const billboard_experimental_curator *c) {
 billboard_status billboard_experimental_curator_take(billboard_experimental_curator *c,
                                                      const void *frame, size_t size) {
     static const char function[] = "billboard_experimental_curator_take";
-    bb_bytes bytes;
+    bb_bytes bytes = {0};
     bb_call call;
     bool news;
     bb_status status = bb_call_begin(&call, true);
@@ -118,7 +119,7 @@ billboard_status billboard_experimental_curator_give(billboard_experimental_cura
                                                      uint32_t silo, const void **frame,
                                                      size_t *size) {
     static const char function[] = "billboard_experimental_curator_give";
-    bb_bytes bytes;
+    bb_bytes bytes = {0};
     bb_call call;
     bool given = false;
     bb_status status = bb_call_begin(&call, false);

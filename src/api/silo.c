@@ -29,7 +29,7 @@ static bb_status take_policy(bb_silo_policy *own,
     if (!status) status = bb_names_parse(names, p.methods, "a policy's methods");
     if (!status && p.methods)
         status = bb_allocate(method, names->count, sizeof **method, "a policy");
-    for (size_t k = 0; k < names->count && !status; k++) {
+    for (size_t k = 0; *method && k < names->count && !status; k++) {
         (*method)[k] = bb_names_at(names, k);
         if (!bb_method_find((*method)[k]))
             status = bb_fail(BB_EUSAGE, "a policy's methods: there is no method \"%s\"",
@@ -45,9 +45,9 @@ static bb_status take_policy(bb_silo_policy *own,
     return status;
 }
 
-static bb_status open_silo(billboard_experimental_silo *s, uint32_t number,
-                           const billboard_data *data,
-                           const billboard_experimental_policy *policy) {
+static bb_status open_train(billboard_experimental_silo *s, uint32_t number,
+                            const billboard_data *data,
+                            const billboard_experimental_policy *policy) {
     const bb_source rows = bb_data_source(data);
     bb_silo_policy own;
     bb_names names = {0};
@@ -63,27 +63,37 @@ static bb_status open_silo(billboard_experimental_silo *s, uint32_t number,
     return status;
 }
 
+static bb_status open_silo(billboard_experimental_silo **out, const billboard_job *job,
+                           const billboard_experimental_roster *roster, uint32_t number,
+                           const billboard_data *data,
+                           const billboard_experimental_policy *policy,
+                           const billboard_watch *watch) {
+    billboard_experimental_silo *s = NULL;
+    bb_status status = bb_allocate(&s, 1, sizeof *s, "a silo");
+    if (status || !s) return status;
+    status = bb_api_place_open(&s->place, job, roster, watch);
+    bb_ledger_on_wait(bb_watch_waits, &s->place.watch);
+    if (!status) status = open_train(s, number, data, policy);
+    if (status)
+        billboard_experimental_silo_free(s);
+    else
+        *out = s;
+    return status;
+}
+
 billboard_status billboard_experimental_silo_open(
     const billboard_job *job, const billboard_experimental_roster *roster,
     uint32_t number, const billboard_data *data,
     const billboard_experimental_policy *policy, const billboard_watch *watch,
     billboard_experimental_silo **silo) {
     static const char function[] = "billboard_experimental_silo_open";
-    billboard_experimental_silo *s = NULL;
     bb_call call;
     bb_status status = bb_call_begin(&call, true);
     if (!status) status = bb_call_given(job, function, "job");
     if (!status) status = bb_call_given(roster, function, "roster");
     if (!status) status = bb_call_given(data, function, "data");
     if (!status) status = bb_call_given(silo, function, "silo");
-    if (!status) status = bb_allocate(&s, 1, sizeof *s, "a silo");
-    if (!status) status = bb_api_place_open(&s->place, job, roster, watch);
-    if (s) bb_ledger_on_wait(bb_watch_waits, &s->place.watch);
-    if (!status) status = open_silo(s, number, data, policy);
-    if (status)
-        billboard_experimental_silo_free(s);
-    else
-        *silo = s;
+    if (!status) status = open_silo(silo, job, roster, number, data, policy, watch);
     return bb_api_place_end(&call, status);
 }
 
@@ -111,7 +121,7 @@ billboard_experimental_silo_state(const billboard_experimental_silo *s) {
 billboard_status billboard_experimental_silo_take(billboard_experimental_silo *s,
                                                   const void *frame, size_t size) {
     static const char function[] = "billboard_experimental_silo_take";
-    bb_bytes bytes;
+    bb_bytes bytes = {0};
     bb_call call;
     bool news;
     bb_status status = bb_api_place_begin(&call, &s->place);
@@ -165,7 +175,7 @@ billboard_status billboard_experimental_silo_save(billboard_experimental_silo *s
 billboard_status billboard_experimental_silo_restore(billboard_experimental_silo *s,
                                                      const void *bytes, size_t size) {
     static const char function[] = "billboard_experimental_silo_restore";
-    bb_bytes saved;
+    bb_bytes saved = {0};
     bb_call call;
     bb_status status = bb_call_begin(&call, true);
     if (!status) status = bb_api_bytes(bytes, size, function, &saved);

@@ -40,8 +40,10 @@ bb_status bb_curator_enrol(bb_curator *c, uint32_t s, uint64_t own,
     m->joined = true;
     if (bb_curator_run(c)->mechanism->grid) return BB_OK;
     const size_t chunks = bb_tally_chunks(tasks, c->phases.plan.sum_length);
+    m->lead = bb_tally_lead(tasks, chunks, own, m->id);
+    const size_t most = (own * chunks + tasks - 1) / tasks;
     return bb_writer_reserve(
-        &m->sums, bb_sums_room(&c->phases.plan, (own * chunks + tasks - 1) / tasks));
+        &m->sums, bb_sums_room(&c->phases.plan, most - m->lead + (m->lead > 0)));
 }
 
 static bb_status take_join(bb_curator *c, const bb_frame *frame, bool *news) {
@@ -121,15 +123,22 @@ static bb_status add_sums(bb_curator *c, const member *m, bb_bytes payload) {
     return BB_OK;
 }
 
+/* Behind the chunks from this one on whose sums come as one: the silo that has the first
+ * ones has added them up already, in the same order. */
+static size_t next_group(const member *m, size_t chunk) {
+    return chunk == 0 && m->lead ? m->lead : chunk + 1;
+}
+
 /* Off the grid the order of adding matters: it is done when all are there. */
 static bb_status keep_sums(bb_curator *c, member *m, bb_bytes payload) {
     const size_t tasks = bb_curator_run(c)->pub.tasks;
     const size_t chunks = bb_tally_chunks(tasks, c->phases.plan.sum_length);
     bb_reader reader = bb_reader_of(payload);
     size_t most = 0;
-    for (size_t chunk = 0, k = 0; chunk < chunks && k < m->own; chunk++) {
+    for (size_t chunk = 0, next, k = 0; chunk < chunks && k < m->own; chunk = next) {
+        next = next_group(m, chunk);
         const size_t from = bb_tally_first(tasks, chunks, chunk);
-        const size_t to = bb_tally_first(tasks, chunks, chunk + 1);
+        const size_t to = bb_tally_first(tasks, chunks, next);
         if (m->id[k] < from || m->id[k] >= to) continue;
         bb_get_sums(&reader, &c->door.ask.layout, tasks, to - from, m->id + k,
                     ignore_stretch, NULL);
@@ -153,10 +162,11 @@ void bb_curator_add_chunks(bb_curator *c) {
         m->read = bb_reader_of((bb_bytes){m->sums.at, m->sums.length});
         m->read_tasks = 0;
     }
-    for (size_t chunk = 0; chunk < chunks; chunk++) {
+    for (size_t chunk = 0, next; chunk < chunks; chunk = next) {
         const size_t from = bb_tally_first(tasks, chunks, chunk);
-        const size_t to = bb_tally_first(tasks, chunks, chunk + 1);
         member *m = &c->member[c->owner[from] - 1];
+        next = next_group(m, chunk);
+        const size_t to = bb_tally_first(tasks, chunks, next);
         bb_get_sums(&m->read, &c->door.ask.layout, tasks, to - from,
                     m->id + m->read_tasks, add_doubles, &c->door.total);
         m->read_tasks += to - from;

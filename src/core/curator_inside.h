@@ -15,6 +15,7 @@ typedef struct member {
     bb_writer sums;  /* off the grid: what it answered */
     bb_reader read;  /* and how far it was added up */
     size_t read_tasks;
+    size_t lead; /* chunks: the first sum is of so many, see bb_tally_lead */
 } member;
 
 struct bb_curator {

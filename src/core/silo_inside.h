@@ -39,7 +39,8 @@ struct bb_silo {
     bb_plan_view plan;
     bb_tally tally;
     size_t chunks, *chunk_first; /* own tasks that are added up together */
-    size_t parts;                /* that work at home is dealt in */
+    size_t lead;  /* off the grid: so many first ones, at least 1, are sent as one */
+    size_t parts; /* that work at home is dealt in */
     bb_arena arena;
     size_t work_length, states;
     size_t *first;       /* own + 1: where each task's model is */

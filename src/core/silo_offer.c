@@ -22,6 +22,8 @@ static bb_status deal_chunks(bb_silo *silo) {
         k += to - from;
     }
     silo->chunk_first[silo->chunks] = silo->own;
+    silo->lead = bb_tally_lead(tasks, chunks, silo->own, silo->id);
+    if (!silo->lead) silo->lead = silo->chunks > 0;
     return BB_OK;
 }
 
@@ -126,11 +128,14 @@ static bb_status take_memory(bb_silo *silo) {
     if (sample) silo->picked = bb_arena_take(arena, own, sizeof(bool));
     if (draws) silo->random = bb_arena_take(arena, workers, sizeof(bb_random));
     bb_tally_open(&silo->tally, arena, run->mechanism, plan, run->pub.tasks, sums);
+    if (!run->mechanism->grid) silo->tally.together = silo->lead;
     for (size_t k = 0; k < own; k++)
         silo->first[k + 1] = silo->first[k] + run->local[k].length;
     return bb_writer_reserve(
-        &silo->out, BB_FRAME_HEADER + 8 * (own + 1) +
-                        bb_sums_room(plan, run->mechanism->grid ? 1 : silo->chunks));
+        &silo->out,
+        BB_FRAME_HEADER + 8 * (own + 1) +
+            bb_sums_room(plan,
+                         run->mechanism->grid ? 1 : silo->chunks - silo->lead + 1));
 }
 
 static bb_status open_random(bb_silo *silo) {

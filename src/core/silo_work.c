@@ -113,14 +113,21 @@ static void contribute(void *context, size_t chunk, size_t worker) {
     }
 }
 
+/* Off the grid: behind the own chunks from c on whose sums are one. */
+static size_t next_group(const bb_silo *silo, size_t c) {
+    return c ? c + 1 : silo->lead;
+}
+
 /* Of the frame, at most. */
 static size_t sums_bytes(const bb_silo *silo) {
     const bool grid = bb_silo_run(silo)->mechanism->grid;
     const size_t tasks = bb_silo_run(silo)->pub.tasks, *first = silo->chunk_first;
     size_t bytes = BB_FRAME_HEADER;
     if (grid) return bytes + bb_sums_bytes(&silo->ask.layout, tasks, silo->own);
-    for (size_t c = 0; c < silo->chunks; c++)
-        bytes += bb_sums_bytes(&silo->ask.layout, tasks, first[c + 1] - first[c]);
+    for (size_t c = 0, next; c < silo->chunks; c = next) {
+        next = next_group(silo, c);
+        bytes += bb_sums_bytes(&silo->ask.layout, tasks, first[next] - first[c]);
+    }
     return bytes;
 }
 
@@ -139,9 +146,11 @@ static void put_sums(bb_silo *silo) {
         bb_put_sums(&silo->out, layout, tasks, silo->own, silo->id,
                     silo->tally.sum[0].exact);
     else
-        for (size_t c = 0; c < silo->chunks && !silo->out.status; c++)
-            bb_put_sums(&silo->out, layout, tasks, first[c + 1] - first[c],
+        for (size_t c = 0, next; c < silo->chunks && !silo->out.status; c = next) {
+            next = next_group(silo, c);
+            bb_put_sums(&silo->out, layout, tasks, first[next] - first[c],
                         silo->id + first[c], silo->tally.sum[c].open);
+        }
     bb_frame_end(&silo->out, silo->sealed);
     silo->out_ready = true;
 }

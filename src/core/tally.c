@@ -23,6 +23,16 @@ size_t bb_tally_first(size_t tasks, size_t chunks, size_t chunk) {
     return chunk * tasks / chunks;
 }
 
+size_t bb_tally_lead(size_t tasks, size_t chunks, size_t own, const size_t *id) {
+    size_t lead = 0;
+    while (lead < chunks) {
+        const size_t behind = bb_tally_first(tasks, chunks, lead + 1);
+        if (behind > own || id[behind - 1] != behind - 1) break;
+        lead++;
+    }
+    return lead;
+}
+
 void bb_tally_need(bb_arena *arena, const bb_mechanism *mechanism, const bb_plan *plan,
                    size_t sums) {
     bb_arena_need(arena, sums, sizeof(bb_sum));
@@ -36,6 +46,7 @@ void bb_tally_open(bb_tally *tally, bb_arena *arena, const bb_mechanism *mechani
                         .tasks = tasks,
                         .sum_length = plan->sum_length,
                         .sums = sums,
+                        .together = mechanism->grid ? sums : 1,
                         .sum = bb_arena_take(arena, sums, sizeof(bb_sum))};
     for (size_t s = 0; s < sums; s++)
         bb_sum_open(&tally->sum[s], arena, mechanism->grid, plan->sum_length,
@@ -93,6 +104,6 @@ void bb_tally_end(bb_tally *tally) {
             bb_sum_close(&tally->sum[s], offset, block->length);
         offset += bb_block_sum_length(block, tally->tasks);
     }
-    for (size_t s = 1; tally->mechanism->grid && s < tally->sums; s++)
+    for (size_t s = 1; s < tally->together; s++)
         bb_sum_merge(&tally->sum[0], &tally->sum[s], offset);
 }

@@ -25,6 +25,8 @@ typedef struct bb_tally {
     size_t tasks;      /* of the whole run */
     size_t sum_length; /* room of a sum */
     size_t sums;       /* one a worker on the grid, one a chunk off it */
+    size_t together;   /* of those, so many first ones become one at the end of a round:
+                          all on the grid; off it at most the lead (else 1) */
     bb_sum *sum;
 } bb_tally;
 
@@ -32,6 +34,10 @@ typedef struct bb_tally {
 size_t bb_tally_chunks(size_t tasks, size_t sum_length);
 /* The first task of a chunk, or behind the last one of the chunk before. */
 size_t bb_tally_first(size_t tasks, size_t chunks, size_t chunk);
+
+/* How many of the first chunks lie among these tasks: numbers, ascending. Their sums can
+ * be added up where they are, in the order in which all are. */
+size_t bb_tally_lead(size_t tasks, size_t chunks, size_t own, const size_t *id);
 
 /* Adds to `arena` what bb_tally_open takes from it. */
 void bb_tally_need(bb_arena *arena, const bb_mechanism *mechanism, const bb_plan *plan,
@@ -47,7 +53,7 @@ void bb_tally_begin(bb_tally *tally, const bb_ask *ask);
  * something. Concurrent calls need different sums. */
 void bb_tally_add(bb_tally *tally, size_t sum, size_t task, const bb_local *local,
                   double *const *block);
-/* After the last one. On the grid everything is in sum[0] then. */
+/* After the last one: what is together is in sum[0] then. */
 void bb_tally_end(bb_tally *tally);
 
 #endif

@@ -67,7 +67,7 @@ bb_status bb_roster_open(bb_roster *out, size_t tasks, const char *const *task,
                          : bb_names_count(&r.feature_name, features, "x");
     if (!status && cluster)
         status = bb_allocate(&r.cluster, tasks, sizeof *r.cluster, "a roster");
-    if (r.cluster) memcpy(r.cluster, cluster, tasks * sizeof *cluster);
+    if (cluster && r.cluster) memcpy(r.cluster, cluster, tasks * sizeof *cluster);
     if (!status) status = sort_tasks(&r);
     if (status)
         bb_roster_close(&r);

@@ -1,4 +1,5 @@
 /* The library without memory: at every allocation a clean refusal, with nothing left. */
+#define BILLBOARD_EXPERIMENTAL
 #include "rows.h"
 #include "torture.h"
 
@@ -61,11 +62,112 @@ static bb_status work(void *context) {
     return as_memory(status);
 }
 
+/* -- a silo and a curator -- */
+
+typedef struct places {
+    billboard_data *data;
+    billboard_job *job;
+    billboard_experimental_silo *silo;
+    billboard_experimental_curator *curator, *restored;
+    billboard_result *result[2];
+} places;
+
+/* One frame there, and its answer back; *there: whether there was one. */
+static billboard_status exchange(places *p, int *there) {
+    const void *frame;
+    size_t size;
+    billboard_status status =
+        billboard_experimental_curator_give(p->curator, 1, &frame, &size);
+    *there = !status && frame;
+    if (status || !frame) return status;
+    status = billboard_experimental_silo_take(p->silo, frame, size);
+    if (!status &&
+        billboard_experimental_silo_state(p->silo) == BILLBOARD_EXPERIMENTAL_WORK)
+        status = billboard_experimental_silo_work(p->silo);
+    if (!status) status = billboard_experimental_silo_give(p->silo, &frame, &size);
+    if (!status && frame)
+        status = billboard_experimental_curator_take(p->curator, frame, size);
+    billboard_experimental_silo_gave(p->silo);
+    return status;
+}
+
+static billboard_status conduct(places *p) {
+    billboard_status status = BILLBOARD_OK;
+    for (int there = 1; !status;) {
+        status = exchange(p, &there);
+        if (status || there) continue;
+        switch (billboard_experimental_curator_state(p->curator)) {
+        case BILLBOARD_EXPERIMENTAL_COMPLETE:
+            status = billboard_experimental_curator_close_round(p->curator);
+            break;
+        case BILLBOARD_EXPERIMENTAL_PUBLISHED:
+            status = billboard_experimental_curator_go_on(p->curator);
+            break;
+        default:
+            return status;
+        }
+    }
+    return status;
+}
+
+static billboard_status be_places(places *p) {
+    static const int64_t tasks[TASKS] = {95,  96,  97,  98,  99,  100,
+                                         101, 102, 103, 104, 105, 106};
+    const billboard_experimental_policy policy = {
+        .struct_size = sizeof policy, .allow_open = 1, .methods = "dp-aggr,fedavg"};
+    const billboard_experimental_roster roster = {.struct_size = sizeof roster,
+                                                  .tasks = TASKS,
+                                                  .task_number = tasks,
+                                                  .features = FEATURES,
+                                                  .feature_name = feature,
+                                                  .silos = 1};
+    const billboard_arrays a = arrays();
+    const void *bytes;
+    size_t size;
+    billboard_status status = billboard_data_from_arrays(&a, &p->data);
+    if (!status) status = billboard_job_new(&p->job);
+    if (!status) status = billboard_job_set(p->job, "method", "dp-aggr");
+    if (!status) status = billboard_job_set(p->job, "epsilon", "1");
+    if (!status) status = billboard_job_set(p->job, "threads", "1");
+    if (!status)
+        status = billboard_experimental_silo_open(p->job, &roster, 1, p->data, &policy,
+                                                  NULL, &p->silo);
+    if (!status)
+        status =
+            billboard_experimental_curator_open(p->job, &roster, NULL, &p->curator);
+    if (!status) status = conduct(p);
+    if (!status) status = billboard_experimental_silo_save(p->silo, &bytes, &size);
+    if (!status)
+        status = billboard_experimental_curator_save(p->curator, &bytes, &size);
+    if (!status)
+        status = billboard_experimental_curator_restore(p->job, &roster, NULL, bytes,
+                                                        size, &p->restored);
+    if (!status) status = billboard_experimental_silo_result(p->silo, &p->result[0]);
+    if (!status)
+        status = billboard_experimental_curator_result(p->curator, &p->result[1]);
+    return status;
+}
+
+static bb_status places_work(void *context) {
+    places p = {0};
+    (void)context;
+    const billboard_status status = be_places(&p);
+    for (size_t k = 0; k < 2; k++) billboard_result_free(p.result[k]);
+    billboard_experimental_curator_free(p.restored);
+    billboard_experimental_curator_free(p.curator);
+    billboard_experimental_silo_free(p.silo);
+    billboard_job_free(p.job);
+    billboard_data_free(p.data);
+    return as_memory(status);
+}
+
 static void without_memory(void **state) {
     (void)state;
     assert_true(torture_memory((bb_torture){.attempt = ask}) >= 20);
     assert_true(torture_memory((bb_torture){.attempt = work, .spare_json = true}) >=
                 100);
+    assert_true(torture_memory(
+                    (bb_torture){.attempt = places_work, .spare_json = true}) >= 100);
 }
 
 int main(void) {
