@@ -16,6 +16,7 @@
  *   10  ledgers
  *   11  audits
  *   12  experimental: one run in several places, each with its own rows
+ *   13  ranks: a run in several processes (experimental)
  *
  * In Billboard's sources docs/library.md has the same as a walk with programs that run.
  *
@@ -489,6 +490,36 @@ BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_ledger(
 BILLBOARD_API BILLBOARD_CHECK billboard_status
 billboard_audit(const billboard_option *option, size_t options,
                 const billboard_watch *watch, billboard_answer **verdict);
+
+/* -- 13. Ranks -----------------------------------------------------------------------
+ *
+ * Experimental: may change in any version.
+ *
+ * One run in several processes, on one machine or many, which mpirun or srun starts
+ * together (docs/scaling.md). Every process is a rank, from 0, and has the rows of some of
+ * the tasks. Open MPI is loaded by billboard_ranks_join, in a process that is a rank, and
+ * by nothing else. */
+typedef struct billboard_ranks billboard_ranks;
+/* How many processes were started together, as their launcher says in the environment; 1:
+ * this one alone. Which of them this is. Nothing is joined yet. */
+BILLBOARD_API uint32_t billboard_ranks_started(void);
+BILLBOARD_API uint32_t billboard_ranks_number(void);
+/* Joins the others, once in a process, which belongs to MPI from then on. *ranks is NULL in
+ * a process alone. BILLBOARD_FAILED: there is no Open MPI, or srun has no connection to
+ * it. */
+BILLBOARD_API BILLBOARD_CHECK billboard_status
+billboard_ranks_join(billboard_ranks **ranks);
+/* billboard_job_run, called by all ranks at once with the same job and data: the same run,
+ * to the byte, as in one process. *result is NULL but on rank 0, which alone reports and
+ * writes; `watch` is asked by every rank whether to stop, and hears on rank 0 only. All
+ * ranks return the same, with the same billboard_error(). ranks NULL: billboard_job_run.
+ */
+BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_job_run_ranks(
+    const billboard_job *job, const billboard_data *data, const billboard_data *test,
+    const billboard_watch *watch, billboard_ranks *ranks, billboard_result **result);
+/* The last that a rank does (NULL is allowed): waits for the others. After a failure that
+ * cut it off from them it ends all of them, with this exit code, and does not return. */
+BILLBOARD_API void billboard_ranks_leave(billboard_ranks *ranks, int exit_code);
 
 #ifdef __cplusplus
 }

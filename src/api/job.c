@@ -156,42 +156,49 @@ bb_watch bb_watching(billboard_watch *watch) {
 
 static bb_status run(const billboard_job *job, const billboard_data *data,
                      const billboard_data *test, billboard_watch *watch,
-                     billboard_result **out) {
-    const bb_watch watching = bb_watching(watch);
+                     bb_ranks *ranks, billboard_result **out) {
+    bb_watch watching = bb_watching(watch);
     const bb_source rows = bb_data_source(data),
                     tests = test ? bb_data_source(test) : (bb_source){0};
     billboard_result *result = NULL;
+    if (bb_ranks_number(ranks)) watching = (bb_watch){.stop = watch->stop};
     bb_status status = bb_allocate(&result, 1, sizeof *result, "a result");
     if (status) return status;
     status = bb_job_resolve(job, &result->request);
     if (!status && test && result->request.options.test)
         status = bb_fail(BB_EUSAGE, "test rows are given twice: as data, and by the "
                                     "option test");
+    status = bb_ranks_agree(ranks, status);
     bb_ledger_on_wait(bb_watch_waits, watch);
     if (!status)
         status = bb_training_open(&result->training, &result->request, &rows,
-                                  test ? &tests : NULL, &watching);
+                                  test ? &tests : NULL, &watching, ranks);
     bb_ledger_on_wait(NULL, NULL);
-    if (!status) status = bb_result_fill(result);
-    if (status)
-        billboard_result_free(result);
-    else
-        *out = result;
+    const bool mine = result->training != NULL; /* not another rank's */
+    if (!status && mine) status = bb_result_fill(result);
+    if (!status) *out = mine ? result : NULL;
+    if (status || !mine) billboard_result_free(result);
     return status;
+}
+
+bb_status bb_job_run(const billboard_job *job, const billboard_data *data,
+                     const billboard_data *test, const billboard_watch *watch,
+                     bb_ranks *ranks, billboard_result **result) {
+    static const char function[] = "billboard_job_run";
+    billboard_watch own;
+    bb_status status = bb_call_given(job, function, "job");
+    if (!status) status = bb_call_given(data, function, "data");
+    if (!status) status = bb_call_given(result, function, "result");
+    if (!status) status = bb_watch_take(&own, watch);
+    return status ? status : run(job, data, test, &own, ranks, result);
 }
 
 billboard_status billboard_job_run(const billboard_job *job, const billboard_data *data,
                                    const billboard_data *test,
                                    const billboard_watch *watch,
                                    billboard_result **result) {
-    static const char function[] = "billboard_job_run";
-    billboard_watch own;
     bb_call call;
     bb_status status = bb_call_begin(&call, true);
-    if (!status) status = bb_call_given(job, function, "job");
-    if (!status) status = bb_call_given(data, function, "data");
-    if (!status) status = bb_call_given(result, function, "result");
-    if (!status) status = bb_watch_take(&own, watch);
-    if (!status) status = run(job, data, test, &own, result);
+    if (!status) status = bb_job_run(job, data, test, watch, NULL, result);
     return bb_call_end(&call, status);
 }

@@ -18,6 +18,11 @@ struct billboard_result {
 /* The request that a run of this job has. */
 BB_MUST_CHECK bb_status bb_job_resolve(const billboard_job *job,
                                        bb_train_request *request);
+/* billboard_job_run inside a call; all ranks at once. */
+BB_MUST_CHECK bb_status bb_job_run(const billboard_job *job, const billboard_data *data,
+                                   const billboard_data *test,
+                                   const billboard_watch *watch, bb_ranks *ranks,
+                                   billboard_result **result);
 /* Everything but request and training, from those. */
 BB_MUST_CHECK bb_status bb_result_fill(billboard_result *result);
 /* A caller's watch, as runs have it; borrowed. */

@@ -15,10 +15,10 @@
 #include <stddef.h>
 
 /* Bytes; whose, says the function. */
-typedef struct bb_piece {
+typedef struct bb_message {
     void *at;
     size_t length;
-} bb_piece;
+} bb_message;
 
 typedef struct bb_ranks bb_ranks;
 struct bb_ranks {
@@ -28,7 +28,7 @@ struct bb_ranks {
     /* send[r] (count, borrowed) goes to rank r, and receive[r] (count) becomes a block of
      * what came from there, to be freed; nothing is sent to oneself. BB_EIO,
      * BB_EINTERRUPTED, BB_ENOMEM: nothing was received, and ranks are `broken`. */
-    bb_status (*exchange)(bb_ranks *ranks, const bb_piece *send, bb_piece *receive);
+    bb_status (*exchange)(bb_ranks *ranks, const bb_message *send, bb_message *receive);
 };
 
 static inline size_t bb_ranks_number(const bb_ranks *ranks) {
@@ -40,23 +40,24 @@ static inline size_t bb_ranks_count(const bb_ranks *ranks) {
 }
 
 /* ranks->exchange; BB_EIO at once if they are broken. Not for one process alone. */
-BB_MUST_CHECK bb_status bb_ranks_exchange(bb_ranks *ranks, const bb_piece *send,
-                                          bb_piece *receive);
-void bb_ranks_free(const bb_ranks *ranks, bb_piece *receive);
+BB_MUST_CHECK bb_status bb_ranks_exchange(bb_ranks *ranks, const bb_message *send,
+                                          bb_message *receive);
+void bb_ranks_free(const bb_ranks *ranks, bb_message *receive);
 
 /* BB_OK if every rank's status is. */
 BB_MUST_CHECK bb_status bb_ranks_agree(bb_ranks *ranks, bb_status status);
 /* *all <- on rank 0 what all ranks have, one behind the other in the order of ranks; a
  * block to be freed, without one elsewhere. */
 BB_MUST_CHECK bb_status bb_ranks_gather(bb_ranks *ranks, bb_status status,
-                                        const void *own, size_t length, bb_piece *all);
+                                        const void *own, size_t length,
+                                        bb_message *all);
 /* *piece of rank 0, whose it stays, becomes everybody's: elsewhere a block to be freed.
  */
 BB_MUST_CHECK bb_status bb_ranks_share(bb_ranks *ranks, bb_status status,
-                                       bb_piece *piece);
+                                       bb_message *piece);
 /* Both: *all is there on every rank, to be freed. */
 BB_MUST_CHECK bb_status bb_ranks_gather_all(bb_ranks *ranks, bb_status status,
                                             const void *own, size_t length,
-                                            bb_piece *all);
+                                            bb_message *all);
 
 #endif

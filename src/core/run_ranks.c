@@ -12,10 +12,10 @@ typedef struct talk {
     const bb_run *run;
     bb_ranks *ranks;
     const bb_deal *deal;
-    bb_curator *curator;      /* rank 0 */
-    bb_silo *silo;            /* ranks with tasks */
-    bb_writer *out;           /* ranks: what goes to each */
-    bb_piece *send, *receive; /* ranks */
+    bb_curator *curator;        /* rank 0 */
+    bb_silo *silo;              /* ranks with tasks */
+    bb_writer *out;             /* ranks: what goes to each */
+    bb_message *send, *receive; /* ranks */
 } talk;
 
 static size_t tasks_of(const bb_deal *deal, size_t rank) {
@@ -44,12 +44,13 @@ static bb_status open_silo(talk *t) {
     return status;
 }
 
-static bb_status open_talk(talk *t) {
+static bb_status open_talk(talk *t, bb_result *result) {
     const size_t count = t->ranks->count, rank = t->ranks->number;
     const bb_curator_terms terms = {
         .run = t->run, .silos = count_silos(t), .sealed = true};
     bb_status status = BB_OK;
     if (tasks_of(t->deal, rank)) status = open_silo(t);
+    if (!status) status = bb_result_open(result, t->run, tasks_of(t->deal, rank));
     if (!status && rank == 0) status = bb_curator_open(&t->curator, &terms);
     if (!status) status = bb_allocate(&t->out, count, sizeof *t->out, "the ranks");
     if (!status) status = bb_allocate(&t->send, count, sizeof *t->send, "the ranks");
@@ -90,7 +91,7 @@ static bb_bytes get_frame(bb_reader *in) {
 }
 
 /* Reads as far as the frames: the failure that was told. */
-static bb_status begin_reading(const bb_piece *piece, bb_reader *in, bool *last) {
+static bb_status begin_reading(const bb_message *piece, bb_reader *in, bool *last) {
     *in = bb_reader_of((bb_bytes){piece->at, piece->length});
     const bb_status status = (bb_status)bb_get_u32(in);
     *last = !status && bb_get_u32(in);
@@ -121,7 +122,7 @@ static bb_status say(talk *t, bb_status status, bool *last) {
     for (size_t r = 0; r < count && status; r++)
         begin_message(&t->out[r], status, true);
     for (size_t r = 1; r < count; r++)
-        t->send[r] = (bb_piece){t->out[r].at, t->out[r].length};
+        t->send[r] = (bb_message){t->out[r].at, t->out[r].length};
     const bb_status sent = bb_ranks_exchange(t->ranks, t->send, t->receive);
     *last = bb_curator_now(t->curator) == BB_CURATOR_DONE;
     return sent ? sent : status;
@@ -151,7 +152,7 @@ static bb_status work(talk *t, bb_reader *in, bb_writer *out) {
     return status;
 }
 
-static bb_status take_answer(talk *t, const bb_piece *piece) {
+static bb_status take_answer(talk *t, const bb_message *piece) {
     bool last, news;
     bb_reader in;
     bb_status status = begin_reading(piece, &in, &last);
@@ -167,7 +168,7 @@ static void forget(talk *t) {
 
 /* Rank 0: hears all answers; the failure of the lowest rank that has one. */
 static bb_status hear(talk *t, bb_writer *own) {
-    const bb_piece mine = {own->at, own->length};
+    const bb_message mine = {own->at, own->length};
     bb_status status = BB_OK;
     memset(t->send, 0, t->ranks->count * sizeof *t->send);
     const bb_status heard = bb_ranks_exchange(t->ranks, t->send, t->receive);
@@ -230,7 +231,7 @@ static bb_status follow(talk *t) {
         if (status) return status; /* rank 0 knows */
         const bb_status own = work(t, &in, &t->out[0]);
         forget(t);
-        t->send[0] = (bb_piece){t->out[0].at, t->out[0].length};
+        t->send[0] = (bb_message){t->out[0].at, t->out[0].length};
         status = bb_ranks_exchange(t->ranks, t->send, t->receive);
         if (status) return own ? own : status;
         forget(t);
@@ -240,34 +241,18 @@ static bb_status follow(talk *t) {
 
 /* -- the result -- */
 
-static bb_status keep_models(const talk *t, bb_result *result) {
-    const size_t tasks = tasks_of(t->deal, t->ranks->number);
-    bb_status status =
-        bb_allocate(&result->first, tasks + 1, sizeof *result->first, "the models");
-    for (size_t k = 0; k < tasks && !status; k++)
-        result->first[k + 1] = result->first[k] + t->run->local[k].length;
-    if (!status)
-        status = bb_allocate(&result->model, result->first[tasks], sizeof(double),
-                             "the models");
-    if (!status)
-        status = bb_allocate(&result->intercept, tasks, sizeof(double), "the models");
-    for (size_t k = 0; k < tasks && !status; k++) {
-        const bb_silo_task task = bb_silo_result(t->silo, k);
-        memcpy(result->model + result->first[k], task.model,
-               t->run->local[k].length * sizeof *result->model);
-        result->intercept[k] = task.intercept;
-    }
-    return status;
-}
-
 /* Rank 0: what finish said of every task, added up in their order. */
-static bb_status add_up(const talk *t, const bb_piece *all, bb_result *result) {
+static bb_status add_up(const talk *t, const bb_message *all, bb_result *result) {
     const size_t tasks = t->run->pub.tasks;
     const bb_silo_task *task = all->at;
     bb_status status = BB_OK;
-    if (t->run->pub.sampling != BB_SAMPLING_ALL)
+    if (result->asked) {
+        free(result->asked); /* of the own tasks */
+        result->asked = NULL;
         status = bb_allocate(&result->asked, tasks, sizeof(bool), "the models");
-    result->outcome.converged = true;
+    }
+    result->outcome = (bb_outcome){.converged = true};
+    result->failed = 0;
     for (size_t i = 0; i < tasks && !status; i++) {
         result->outcome.objective += task[i].objective;
         result->outcome.gap += task[i].gap;
@@ -281,8 +266,8 @@ static bb_status share_model(const talk *t, bb_status status, bb_result *result)
     const bb_public *pub = &t->run->pub;
     const size_t p = pub->parameters ? pub->parameters : pub->features;
     const size_t length = (pub->clusters ? pub->clusters : 1) * p * sizeof(double);
-    bb_piece shared = {result->shared, length};
-    bb_piece shares = {&result->shares, sizeof result->shares};
+    bb_message shared = {result->shared, length};
+    bb_message shares = {&result->shares, sizeof result->shares};
     status = bb_ranks_share(t->ranks, status, &shared);
     status = bb_ranks_share(t->ranks, status, &shares);
     if (t->ranks->number == 0) return status;
@@ -295,8 +280,8 @@ static bb_status share_model(const talk *t, bb_status status, bb_result *result)
 static bb_status collect(const talk *t, bb_status status, bb_result *result) {
     const size_t tasks = tasks_of(t->deal, t->ranks->number);
     bb_silo_task *own = NULL;
-    bb_piece all;
-    if (!status) status = keep_models(t, result);
+    bb_message all;
+    if (!status && t->silo) bb_silo_models(t->silo, result);
     if (!status) status = bb_allocate(&own, tasks, sizeof *own, "the models");
     for (size_t k = 0; k < tasks && !status; k++) {
         own[k] = bb_silo_result(t->silo, k);
@@ -314,7 +299,7 @@ bb_status bb_run_train_ranks(const bb_run *run, bb_ranks *ranks, const bb_deal *
     talk t = {.run = run, .ranks = ranks, .deal = deal};
     bb_result made = {0};
     if (!ranks) return bb_run_train(run, result);
-    bb_status status = bb_ranks_agree(ranks, open_talk(&t));
+    bb_status status = bb_ranks_agree(ranks, open_talk(&t, &made));
     if (!status) status = ranks->number ? follow(&t) : lead(&t);
     status = bb_ranks_agree(ranks, status);
     status = collect(&t, status, &made);

@@ -6,6 +6,7 @@
 #include "data/labels.h"
 #include "data/readers.h"
 #include "data/scan.h"
+#include "data/slice.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +27,7 @@ typedef struct csv {
     size_t text_column;
     char shown[BB_SHOWN_BYTES];
     size_t dropped; /* rows with a missing value, left out */
+    bool later;     /* a slice behind the file's first row */
 } csv;
 
 /* One row while it is read. */
@@ -155,7 +157,7 @@ static bb_status take_number(csv *c, size_t column, row *r, double *value,
     }
     if (kind == BB_CELL_MISSING && kept) return BB_OK;
     if (kind == BB_CELL_MISSING) return fail_missing(c, &from, column);
-    if (kind == BB_CELL_TEXT && feature && c->builder.rows == 0) {
+    if (kind == BB_CELL_TEXT && feature && c->builder.rows == 0 && !c->later) {
         note_text(c, &from, column);
         return BB_OK;
     }
@@ -301,19 +303,29 @@ static bb_status finish(csv *c, bb_dataset *out) {
     return BB_OK;
 }
 
+static bb_status go_to_slice(csv *c) {
+    const bb_slice *slice = c->options->slice;
+    bool first;
+    const bb_status status =
+        bb_text_part(c->text, slice->from, slice->to, slice->line, &first);
+    c->later = !first;
+    return status;
+}
+
 bb_status bb_read_csv(bb_text *text, const bb_read_options *options, bb_dataset *out) {
     csv c = {.text = text, .options = options};
     bool ended = false;
     c.cells = (bb_csv_cells){.text = text, .header = &c.header};
     bb_status status = bb_csv_separator(options->separator, &c.cells.separator);
     if (!status) status = read_header(&c);
+    if (!status && options->slice) status = go_to_slice(&c);
     c.builder.features = c.columns.features;
     c.builder.multilabel = options->multilabel && c.columns.target != SIZE_MAX;
     while (!status && !ended) {
         status = bb_csv_at_end(&c.cells, &ended);
         if (!status && !ended) status = read_row(&c);
     }
-    if (!status && c.builder.rows == 0)
+    if (!status && c.builder.rows == 0 && !options->slice)
         status = bb_fail(BB_EDATA,
                          c.dropped ? "%s: every row has a missing value"
                                    : "%s: no row follows the header",

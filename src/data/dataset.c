@@ -176,19 +176,30 @@ static bb_status bad_target(const bb_dataset *data, size_t row, const char *loss
                    expected, data->y[row]);
 }
 
-bb_status bb_dataset_label_check(const bb_dataset *data) {
+bb_status bb_dataset_label_conflict(const bb_dataset *data, const size_t line[2]) {
+    const bool zero_first = line[0] <= line[1];
+    const size_t later = line[zero_first];
+    if (later == SIZE_MAX) return BB_OK;
+    for (size_t r = 0; r < data->rows; r++)
+        if (data->line[r] == later && data->y[r] == (zero_first ? -1.0 : 0.0))
+            return bad_target(data, r, "logistic",
+                              zero_first ? "0 or 1 as before" : "-1 or 1 as before");
+    return BB_OK;
+}
+
+bb_status bb_dataset_label_check(const bb_dataset *data, size_t line[2]) {
     size_t zero = SIZE_MAX, minus = SIZE_MAX, other = SIZE_MAX;
     for (size_t r = 0; r < data->rows; r++) {
         const double y = data->y[r];
         size_t *const seen = y == 0.0 ? &zero : y == -1.0 ? &minus : &other;
         if (y != 1.0 && is_earlier(data, r, *seen)) *seen = r;
     }
-    if (other == SIZE_MAX && (zero == SIZE_MAX || minus == SIZE_MAX)) return BB_OK;
+    const size_t met[2] = {zero == SIZE_MAX ? SIZE_MAX : data->line[zero],
+                           minus == SIZE_MAX ? SIZE_MAX : data->line[minus]};
+    if (line) memcpy(line, met, sizeof met);
     if (other != SIZE_MAX)
         return bad_target(data, other, "logistic", "0 or 1 (or -1 or 1)");
-    return is_earlier(data, zero, minus)
-               ? bad_target(data, minus, "logistic", "0 or 1 as before")
-               : bad_target(data, zero, "logistic", "-1 or 1 as before");
+    return bb_dataset_label_conflict(data, met);
 }
 
 bb_status bb_dataset_class_check(const bb_dataset *data, size_t *classes) {
@@ -216,10 +227,8 @@ void bb_dataset_labels(const bb_dataset *data, double *label) {
     for (size_t r = 0; r < data->rows; r++) label[r] = data->y[r] > 0.0 ? 1.0 : -1.0;
 }
 
-/* For each wanted task its number in `data`, or SIZE_MAX; every task of `data` that has
- * rows must be wanted. */
-static bb_status match_tasks(const bb_dataset *data, const bb_names *wanted,
-                             size_t *old) {
+bb_status bb_dataset_match_tasks(const bb_dataset *data, const bb_names *wanted,
+                                 size_t *old) {
     for (size_t i = 0; i < wanted->count; i++) old[i] = SIZE_MAX;
     for (size_t i = 0; i < data->tasks; i++) {
         const char *const name = data->task_name[i];
@@ -301,7 +310,7 @@ bb_status bb_dataset_match(const bb_dataset *data, size_t tasks, char *const *ta
     if (!status) status = names_of(&wanted_features, features, feature_name);
     if (!status) status = bb_allocate(&task, tasks, sizeof *task, "tasks");
     if (!status) status = bb_allocate(&feature, features, sizeof *feature, "features");
-    if (!status) status = match_tasks(data, &wanted_tasks, task);
+    if (!status) status = bb_dataset_match_tasks(data, &wanted_tasks, task);
     if (!status)
         status = data->x ? match_features(data, &wanted_features, feature)
                          : match_sparse(data, features);

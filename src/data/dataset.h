@@ -76,9 +76,21 @@ BB_MUST_CHECK bb_status bb_dataset_match(const bb_dataset *data, size_t tasks,
                                          char *const *task_name, size_t features,
                                          char *const *feature_name, bb_dataset *out);
 
+/* For each wanted task its number in `data`, or SIZE_MAX. BB_EDATA, with the place, if a
+ * row is of another task. */
+struct bb_names;
+BB_MUST_CHECK bb_status bb_dataset_match_tasks(const bb_dataset *data,
+                                               const struct bb_names *wanted,
+                                               size_t *number);
+
 /* Are all targets labels of the logistic loss, {0, 1} or {-1, 1}? BB_EDATA names the
- * first place (in the order of the source's lines) where one is not. */
-BB_MUST_CHECK bb_status bb_dataset_label_check(const bb_dataset *data);
+ * first place (in the order of the source's lines) where one is not. line[0], line[1] get
+ * the first lines with a 0 and a -1, SIZE_MAX where there is none; line may be NULL. */
+BB_MUST_CHECK bb_status bb_dataset_label_check(const bb_dataset *data, size_t line[2]);
+/* The same of rows that passed, with the first lines of a data set that others have parts
+ * of: BB_EDATA if it has both, and these rows the later one. */
+BB_MUST_CHECK bb_status bb_dataset_label_conflict(const bb_dataset *data,
+                                                  const size_t line[2]);
 /* Writes rows labels -1 or +1: the targets of a checked data set, 0 becoming -1. */
 void bb_dataset_labels(const bb_dataset *data, double *label);
 

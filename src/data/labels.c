@@ -56,9 +56,11 @@ bb_status bb_labels_take(bb_builder *b, const bb_read_options *options,
 bb_status bb_labels_finish(bb_builder *b, const bb_read_options *options,
                            const char *path, bb_dataset *out) {
     size_t labels = 0;
-    if (b->multilabel && !options->outputs && b->listed == 0)
+    const bool none = b->multilabel && !options->outputs && b->listed == 0;
+    if (none && !options->slice)
         return bb_fail(BB_EDATA, "%s: no row has a label", path);
-    if (b->multilabel) labels = options->outputs ? options->outputs : b->most_label + 1;
+    if (b->multilabel && !none)
+        labels = options->outputs ? options->outputs : b->most_label + 1;
     const bb_status status = bb_builder_finish(b, out);
     if (!status) out->labels = labels;
     return status;

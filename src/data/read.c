@@ -117,14 +117,28 @@ static bb_status read_as(bb_format format, const char *path, bb_text *text,
                                    : bb_read_npy(path, o, out);
 }
 
+static bb_format format_of(const char *path, const bb_text *text,
+                           const bb_read_options *o) {
+    bb_format format = o->format;
+    if (format == BB_FORMAT_AUTO) format = format_of_name(path);
+    return format == BB_FORMAT_AUTO ? format_of_bytes(text) : format;
+}
+
+bb_status bb_read_format(const char *path, const bb_read_options *options,
+                         bb_format *format) {
+    bb_text text = {0};
+    const bb_status status = bb_text_open(&text, path);
+    if (!status) *format = format_of(path, &text, options);
+    bb_text_close(&text);
+    return status;
+}
+
 bb_status bb_read(const char *path, const bb_read_options *options, bb_dataset *out) {
     const bb_read_options none = {0}, *const o = options ? options : &none;
     bb_text text = {0};
     bb_status status = bb_text_open(&text, path);
     if (status) return status;
-    bb_format format = o->format;
-    if (format == BB_FORMAT_AUTO) format = format_of_name(path);
-    if (format == BB_FORMAT_AUTO) format = format_of_bytes(&text);
+    const bb_format format = format_of(path, &text, o);
     bb_dataset data = {0};
     status = check_options(path, o, format);
     if (!status) status = read_as(format, path, &text, o, &data);

@@ -64,8 +64,13 @@ typedef struct bb_read_options {
     size_t outputs;       /* multilabel: how many labels there are, at most
                              BB_MOST_CLASSES; 0: the largest that occurs + 1 */
     const char *image;
+    const struct bb_slice *slice; /* CSV: only these rows, perhaps none (slice.h) */
 } bb_read_options;
 
+/* The format of a file, whatever it is compressed by: what the options say, or its name,
+ * or its first bytes. BB_EIO. */
+BB_MUST_CHECK bb_status bb_read_format(const char *path, const bb_read_options *options,
+                                       bb_format *format);
 /* Reads a file into *out, which is written only on success. `options` may be NULL.
  * CSV, LIBSVM, LEAF and IDX may be compressed by gzip, whatever their name. */
 BB_MUST_CHECK bb_status bb_read(const char *path, const bb_read_options *options,

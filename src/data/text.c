@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -32,7 +33,7 @@ static bb_status open_stream(bb_text *text, const char *path) {
 }
 
 bb_status bb_text_open(bb_text *text, const char *path) {
-    *text = (bb_text){.path = path, .line = 1, .capacity = CHUNK};
+    *text = (bb_text){.path = path, .line = 1, .capacity = CHUNK, .left = SIZE_MAX};
     bb_status status = open_stream(text, path);
     if (!status) status = bb_allocate(&text->buffer, CHUNK + 1, 1, "reading a file");
     if (!status) {
@@ -88,13 +89,35 @@ bb_status bb_text_more(bb_text *text) {
     if (text->ended) return BB_OK;
     bb_status status = make_room(text);
     if (status) return status;
-    const size_t room = text->capacity - (size_t)(text->end - text->buffer);
+    size_t room = text->capacity - (size_t)(text->end - text->buffer);
+    if (room > text->left) room = text->left;
     const int got = gzread(text->stream, text->end, (unsigned)room);
     int code = Z_OK;
     if (got <= 0) gzerror(text->stream, &code);
     if (got < 0 || code != Z_OK) return gz_failure(text);
+    if (text->left != SIZE_MAX) text->left -= (size_t)got;
     text->ended = got == 0;
     text->end += got;
+    *text->end = '\0';
+    return BB_OK;
+}
+
+bb_status bb_text_part(bb_text *text, size_t from, size_t to, size_t line,
+                       bool *first) {
+    const z_off_t read = gztell(text->stream);
+    size_t here = (size_t)read - (size_t)(text->end - text->at);
+    *first = from <= here;
+    if (!*first) {
+        if (gzseek(text->stream, (z_off_t)from, SEEK_SET) < 0) return gz_failure(text);
+        text->at = text->end = text->buffer;
+        text->ended = false;
+        text->line = line;
+        here = from;
+    }
+    const size_t wanted = to > here ? to - here : 0;
+    const size_t there = (size_t)(text->end - text->at);
+    if (wanted < there) text->end = text->at + wanted;
+    text->left = wanted < there ? 0 : wanted - there;
     *text->end = '\0';
     return BB_OK;
 }

@@ -19,6 +19,7 @@ typedef struct bb_text {
     char *at, *end;
     bool ended; /* nothing follows `end` */
     size_t line;
+    size_t left; /* of a part: bytes that were not read yet; SIZE_MAX: up to the end */
 } bb_text;
 
 /* Opens a file (`path` is borrowed) and reads its first piece. */
@@ -27,6 +28,11 @@ BB_MUST_CHECK bb_status bb_text_open(bb_text *text, const char *path);
  * BB_EDATA if the gzip stream is cut off or damaged, or BB_TEXT_TOKEN bytes are unread.
  */
 BB_MUST_CHECK bb_status bb_text_more(bb_text *text);
+/* Goes on at byte `from` of the file, the first of this line, unless the reader is behind
+ * it already (*first: it is, or there), and ends before byte `to`. Not for compressed
+ * files. */
+BB_MUST_CHECK bb_status bb_text_part(bb_text *text, size_t from, size_t to, size_t line,
+                                     bool *first);
 /* Takes a zeroed or closed text, too. */
 void bb_text_close(bb_text *text);
 

@@ -45,14 +45,20 @@ static void take_tallies(const bb_hits *hits, bb_assessed *a) {
     a->metrics = bb_hits_metrics(a->loss, a->tasks, hits);
 }
 
+bb_status bb_assess_hits(const bb_models *models, bb_loss loss, const bb_dataset *rows,
+                         const bb_engine *engine, bb_hits *hits) {
+    counting c = {loss, models->outputs, rows, hits};
+    return bb_models_outputs(models, rows, engine, count, &c);
+}
+
 static bb_status assess_outputs(const bb_models *models, const bb_dataset *rows,
                                 const bb_engine *engine, bb_assessed *a) {
-    counting c = {a->loss, models->outputs, rows, NULL};
+    bb_hits *hits = NULL;
     bb_status status =
-        bb_allocate(&c.hits, rows->tasks, sizeof *c.hits, "the tasks' figures");
-    if (!status) status = bb_models_outputs(models, rows, engine, count, &c);
-    if (!status) take_tallies(c.hits, a);
-    free(c.hits);
+        bb_allocate(&hits, rows->tasks, sizeof *hits, "the tasks' figures");
+    if (!status) status = bb_assess_hits(models, a->loss, rows, engine, hits);
+    if (!status) take_tallies(hits, a);
+    free(hits);
     return status;
 }
 

@@ -20,6 +20,10 @@ typedef struct bb_assessed {
 BB_MUST_CHECK bb_status bb_assess(const bb_models *models, bb_loss loss,
                                   const bb_dataset *rows, const bb_engine *engine,
                                   bb_assessed *out);
+/* hits[i] (rows->tasks, zeroed) <- what task i's rows add up to; softmax and multilabel. */
+BB_MUST_CHECK bb_status bb_assess_hits(const bb_models *models, bb_loss loss,
+                                       const bb_dataset *rows, const bb_engine *engine,
+                                       bb_hits *hits);
 /* The same of predictions (rows->rows) that are made already; squared and logistic. */
 BB_MUST_CHECK bb_status bb_assess_predictions(bb_loss loss, const bb_dataset *rows,
                                               const double *prediction,

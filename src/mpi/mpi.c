@@ -87,7 +87,7 @@ static bb_status add_request(requests *all, MPI_Request **out) {
 }
 
 /* In pieces whose length is an int. */
-static bb_status post(requests *all, bool sends, int rank, const bb_piece *piece) {
+static bb_status post(requests *all, bool sends, int rank, const bb_message *piece) {
     char *at = piece->at;
     for (size_t left = piece->length; left;) {
         const size_t n = left < LARGEST ? left : LARGEST;
@@ -116,8 +116,8 @@ static bb_status exchange_lengths(uint64_t *length, requests *all) {
     return code ? broken(code, "speak with the others") : wait_for(all);
 }
 
-static bb_status exchange_pieces(const uint64_t *length, const bb_piece *send,
-                                 bb_piece *receive, requests *all) {
+static bb_status exchange_pieces(const uint64_t *length, const bb_message *send,
+                                 bb_message *receive, requests *all) {
     bb_status status = BB_OK;
     for (size_t r = 0; r < joined.count && !status; r++) {
         receive[r].length = (size_t)length[joined.count + r];
@@ -131,7 +131,8 @@ static bb_status exchange_pieces(const uint64_t *length, const bb_piece *send,
     return status ? status : wait_for(all);
 }
 
-static bb_status exchange(bb_ranks *ranks, const bb_piece *send, bb_piece *receive) {
+static bb_status exchange(bb_ranks *ranks, const bb_message *send,
+                          bb_message *receive) {
     requests all = {0};
     uint64_t *length = NULL;
     bb_status status =
@@ -144,7 +145,7 @@ static bb_status exchange(bb_ranks *ranks, const bb_piece *send, bb_piece *recei
     for (size_t r = 0; r < ranks->count && status; r++) {
         /* what is still on its way may be written there */
         if (!all.count) free(receive[r].at);
-        receive[r] = (bb_piece){NULL, 0};
+        receive[r] = (bb_message){NULL, 0};
     }
     ranks->broken = status != BB_OK;
     free(length);

@@ -106,33 +106,46 @@ static size_t number_values(size_t tasks, const double *value, double *sorted,
     return count;
 }
 
+/* all <- what the column says of the tasks of all ranks, in their order. */
+static bb_status gather_values(const bb_dataset *data, size_t column, size_t known,
+                               const bb_dealt *dealt, bb_message *all) {
+    double *value = NULL;
+    bb_status status =
+        bb_allocate(&value, data->tasks, sizeof *value, "the tasks' clusters");
+    if (!status) status = read_values(data, column, value);
+    if (!status && known) status = check_values(data, column, known, value);
+    status = bb_ranks_gather_all(dealt->ranks, status, value,
+                                 data->tasks * sizeof *value, all);
+    free(value);
+    return status;
+}
+
 bb_status bb_clusters_take(bb_dataset *data, const char *column, size_t known,
-                           uint32_t **cluster, size_t *clusters) {
-    const size_t k = find(data, column);
-    double *value = NULL, *sorted = NULL;
+                           const bb_dealt *dealt, uint32_t **cluster,
+                           size_t *clusters) {
+    const size_t k = find(data, column), tasks = bb_dealt_tasks(dealt, data->tasks);
+    double *sorted = NULL;
     uint32_t *made = NULL;
     size_t count = known;
+    bb_message all;
     if (k == data->features)
         return bb_fail(BB_EUSAGE, "%s: has no column \"%s\" that tells clusters",
                        data->source, column);
-    bb_status status =
-        bb_allocate(&value, data->tasks, sizeof *value, "the tasks' clusters");
+    bb_status status = gather_values(data, k, known, dealt, &all);
+    const double *value = all.at;
     if (!status)
-        status =
-            bb_allocate(&sorted, data->tasks, sizeof *sorted, "the tasks' clusters");
+        status = bb_allocate(&sorted, tasks, sizeof *sorted, "the tasks' clusters");
     if (!status)
-        status = bb_allocate(&made, data->tasks, sizeof *made, "the tasks' clusters");
-    if (!status) status = read_values(data, k, value);
-    if (!status && known) status = check_values(data, k, known, value);
+        status = bb_allocate(&made, tasks, sizeof *made, "the tasks' clusters");
     if (status) goto done;
-    for (size_t i = 0; i < data->tasks && known; i++) made[i] = (uint32_t)value[i];
-    if (!known) count = number_values(data->tasks, value, sorted, made);
+    for (size_t i = 0; i < tasks && known; i++) made[i] = (uint32_t)value[i];
+    if (!known) count = number_values(tasks, value, sorted, made);
     drop(data, k);
     *cluster = made;
     *clusters = count;
     made = NULL;
 done:
-    free(value);
+    free(all.at);
     free(sorted);
     free(made);
     return status;

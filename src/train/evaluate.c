@@ -13,15 +13,17 @@ bb_status bb_experiment_models(const bb_experiment *e, const bb_result *result,
                                 .net = o->net,
                                 .image = {data->height, data->width, data->channels},
                                 .parameters = e->net ? e->run.pub.parameters : 0};
+    const uint32_t *cluster = e->population.cluster;
     bb_models models = {0};
     bb_status status;
+    if (cluster) cluster += bb_dealt_from(&e->dealt);
     if (bb_resolved_is_solved(e->resolved))
         return bb_population_models(&e->population, result->model, result->intercept,
                                     out);
     if (data->sparse_first)
         status = bb_models_open_compact(
             &models, data, &kind, e->run.pub.clusters > 1 ? e->run.pub.clusters : 1,
-            result->shared, e->population.cluster, e->local);
+            result->shared, cluster, e->local);
     else
         status = bb_models_open_kind(&models, data, &kind);
     for (size_t i = 0; i < data->tasks && !status; i++)
@@ -30,25 +32,44 @@ bb_status bb_experiment_models(const bb_experiment *e, const bb_result *result,
     return status;
 }
 
-static bb_status assess(bb_experiment *e) {
+/* What is known of all rows' targets and of models on them. */
+static bb_status sum_up(bb_experiment *e, const bb_assessed *train,
+                        const bb_dataset *train_rows, const bb_dataset *test_rows) {
+    bb_report *r = &e->report;
+    bb_status status = bb_metrics_summary(e->test.tasks, e->test.figure, &r->per_task);
+    if (!status)
+        status = bb_metrics_majority(e->run.pub.loss, e->population.outputs, train_rows,
+                                     test_rows, &r->majority);
+    if (status) return status;
+    r->train = train->metrics;
+    r->test = e->test.metrics;
+    return BB_OK;
+}
+
+static bb_status assess_alone(bb_experiment *e) {
     const bb_population *p = &e->population;
     bb_assessed train = {0};
-    bb_report *r = &e->report;
     bb_status status =
         bb_assess(&e->models, e->run.pub.loss, &p->train, &e->engine, &train);
     if (!status)
         status = bb_assess(&e->models, e->run.pub.loss, &p->test, &e->engine, &e->test);
-    if (!status)
-        status = bb_metrics_summary(e->test.tasks, e->test.figure, &r->per_task);
-    if (!status)
-        status = bb_metrics_majority(e->run.pub.loss, p->outputs, &p->train, &p->test,
-                                     &r->majority);
-    if (!status) {
-        r->train = train.metrics;
-        r->test = e->test.metrics;
-    }
+    if (!status) status = sum_up(e, &train, &p->train, &p->test);
     bb_assessed_close(&train);
     return status;
+}
+
+static bb_status assess_ranks(bb_experiment *e) {
+    const bb_population *p = &e->population;
+    bb_assessed train = {0};
+    bb_dataset train_rows = {0}, test_rows = {0};
+    bb_status status = bb_experiment_assess(e, BB_OK, &p->train, &train_rows, &train);
+    status = bb_experiment_assess(e, status, &p->test, &test_rows, &e->test);
+    if (!status && e->dealt.ranks->number == 0)
+        status = sum_up(e, &train, &train_rows, &test_rows);
+    bb_assessed_close(&train);
+    bb_dataset_free(&train_rows);
+    bb_dataset_free(&test_rows);
+    return bb_ranks_agree(e->dealt.ranks, status);
 }
 
 static bool is_zero(const bb_models *m) {
@@ -99,8 +120,8 @@ void bb_experiment_evaluate(bb_experiment *e) {
     bb_experiment_say(e, "evaluating");
     r->train = r->test = bb_no_metrics();
     r->per_task = (bb_summary){0, NAN, NAN, NAN};
-    if (assess(e))
+    if (e->dealt.ranks ? assess_ranks(e) : assess_alone(e))
         bb_experiment_leave_out(e, "what the models reach is");
-    else
+    else if (bb_ranks_number(e->dealt.ranks) == 0)
         warn_of_results(e);
 }

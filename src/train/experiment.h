@@ -15,7 +15,10 @@
 typedef struct bb_experiment {
     const bb_watch *watch;
     const bb_resolved *resolved;
-    bb_population population;
+    bb_dealt dealt; /* which tasks are this rank's; all of them in one process */
+    const bb_source *source,
+        *test_source;         /* borrowed; NULL: no rows, those of --test */
+    bb_population population; /* of the own tasks */
     bb_engine engine;
     bb_net *net;   /* NULL: linear models */
     double *start; /* where networks start */
@@ -25,7 +28,8 @@ typedef struct bb_experiment {
     bb_rundir dir; /* without a place: the billboard is kept in memory */
     bb_run run;    /* the resolved one, with what the data say */
     bb_result result;
-    bb_models models; /* finished */
+    bb_models own;    /* finished models of the own tasks; empty in one process */
+    bb_models models; /* of all tasks; rank 0 has them */
     bb_models
         shared; /* the one that all share, for everybody; none where there is not */
     char *tasks_csv;  /* operator/tasks.csv; NULL without a comparison */
@@ -56,8 +60,7 @@ double bb_experiment_now(void);
 
 /* Reads and prepares the rows (bb_population_open), and says what anybody should know
  * before a budget is spent. */
-BB_MUST_CHECK bb_status bb_experiment_prepare(bb_experiment *e, const bb_source *data,
-                                              const bb_source *test);
+BB_MUST_CHECK bb_status bb_experiment_prepare(bb_experiment *e);
 /* The tasks' problems and their keys. */
 BB_MUST_CHECK bb_status bb_experiment_open_tasks(bb_experiment *e);
 
@@ -68,7 +71,7 @@ void bb_experiment_observe(bb_experiment *e);
 /* What the run has paid for, from its result: statement and models, and the parts of the
  * run directory, if there is to be one. */
 BB_MUST_CHECK bb_status bb_experiment_keep(bb_experiment *e);
-void bb_experiment_fill_report(bb_experiment *e);
+BB_MUST_CHECK bb_status bb_experiment_fill_report(bb_experiment *e);
 /* The run is complete, whatever its ledger says of it. */
 void bb_experiment_mark_done(const bb_experiment *e);
 /* Forgets what is needed while it runs only: the data above all. */
@@ -76,7 +79,7 @@ void bb_experiment_close_work(bb_experiment *e);
 
 /* -- what models reach -- */
 
-/* Finished models from what a run made. */
+/* Finished models of the own tasks from what a run made. */
 BB_MUST_CHECK bb_status bb_experiment_models(const bb_experiment *e,
                                              const bb_result *result, bb_models *out);
 /* The model that all share, if it is good for tasks that were not there. */
@@ -84,6 +87,16 @@ BB_MUST_CHECK bb_status bb_experiment_shared(const bb_experiment *e, bb_models *
 /* Fills the report's figures of training and test rows, or warns that they are missing.
  */
 void bb_experiment_evaluate(bb_experiment *e);
+
+/* -- several ranks: gather.c -- */
+
+/* On rank 0 e->models, from every rank's e->own. */
+BB_MUST_CHECK bb_status bb_experiment_gather(bb_experiment *e, bb_status status);
+/* Assesses every rank's models on its own rows, one of e->population's data sets; rank 0
+ * gets the figures, as if it had all rows, and their targets (bb_dataset_free). */
+BB_MUST_CHECK bb_status bb_experiment_assess(bb_experiment *e, bb_status status,
+                                             const bb_dataset *rows,
+                                             bb_dataset *targets, bb_assessed *out);
 
 /* -- the baselines, after the run -- */
 

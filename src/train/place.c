@@ -67,13 +67,13 @@ bb_status bb_place_open(bb_training *t, const bb_train_request *request,
                         const bb_roster *roster, const bb_source *data,
                         const bb_watch *watch) {
     bb_experiment *e = &t->e;
-    *e = (bb_experiment){.watch = watch, .resolved = &t->resolved};
+    *e = (bb_experiment){.watch = watch, .resolved = &t->resolved, .source = data};
     bb_status status = bb_linalg_ready();
     if (!status) status = bb_resolve(request, &t->resolved);
     t->resolved.roster = roster;
     if (!status) status = check_options(&t->resolved, roster);
     if (!status) status = check_clusters(&t->resolved, roster);
-    if (!status) status = bb_experiment_prepare(e, data, NULL);
+    if (!status) status = bb_experiment_prepare(e);
     if (!status) status = agree(e);
     if (!status) status = bb_rundir_keep(&e->dir);
     if (!status)
@@ -85,9 +85,9 @@ bb_status bb_place_open(bb_training *t, const bb_train_request *request,
 bb_status bb_place_end(bb_training *t) {
     bb_experiment *e = &t->e;
     const bool rows = e->population.prepared.tasks > 0;
-    const bb_status status = bb_experiment_keep(e);
+    bb_status status = bb_experiment_keep(e);
+    if (!status) status = bb_experiment_fill_report(e);
     if (status) return status;
-    bb_experiment_fill_report(e);
     if (rows) {
         bb_experiment_evaluate(e);
     } else {

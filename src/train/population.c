@@ -25,8 +25,32 @@ bb_read_options bb_population_format(const bb_train_options *o) {
                              .outputs = (size_t)o->classes};
 }
 
+/* Targets of the logistic loss, by all ranks. */
+static bb_status take_labels(const bb_dealt *dealt, bb_dataset *data) {
+    size_t line[2] = {SIZE_MAX, SIZE_MAX};
+    bb_status status = bb_dataset_label_check(data, line);
+    status = bb_dealt_least(dealt, status, &line[0]);
+    status = bb_dealt_least(dealt, status, &line[1]);
+    if (!status && dealt->ranks) status = bb_dataset_label_conflict(data, line);
+    if (!status) bb_dataset_labels(data, data->y);
+    return status;
+}
+
+/* How many classes or labels there are, in the rows of all ranks. */
+static bb_status count_outputs(const bb_dealt *dealt, bb_loss loss, bb_dataset *data,
+                               size_t *outputs) {
+    bb_status status = BB_OK;
+    if (loss == BB_LOSS_MULTILABEL) *outputs = data->labels;
+    if (loss == BB_LOSS_SOFTMAX) status = bb_dataset_class_check(data, outputs);
+    status = bb_dealt_most(dealt, status, outputs);
+    if (!status && loss == BB_LOSS_MULTILABEL && !*outputs)
+        status = bb_fail(BB_EDATA, "%s: no row has a label", data->source);
+    if (data->label_first) data->labels = *outputs;
+    return status;
+}
+
 /* Targets as the loss has them; outputs: of the rows that were read before, or 0. */
-static bb_status read_rows(const bb_resolved *c, size_t *outputs,
+static bb_status read_rows(const bb_resolved *c, bb_dealt *dealt, size_t *outputs,
                            const bb_source *source, bool test, bb_dataset *out) {
     const bb_train_options *o = &c->request->options;
     const bb_loss loss = c->run.pub.loss;
@@ -36,15 +60,14 @@ static bb_status read_rows(const bb_resolved *c, size_t *outputs,
     bb_dataset data = {0};
     if (test) format.labels = format.tasks = NULL; /* those are the data's */
     if (*outputs) format.outputs = *outputs;
-    bb_status status = bb_source_read(source, &format, &data);
+    bb_status status = bb_dealt_read(dealt, source, &format, &data);
     if (status) return status;
-    if (loss == BB_LOSS_LOGISTIC) {
-        status = bb_dataset_label_check(&data);
-        if (!status) bb_dataset_labels(&data, data.y);
-    }
-    *outputs = loss == BB_LOSS_MULTILABEL ? data.labels : format.outputs;
-    if (loss == BB_LOSS_SOFTMAX) status = bb_dataset_class_check(&data, outputs);
-    if (bb_loss_is_single(loss)) *outputs = 1;
+    if (loss == BB_LOSS_LOGISTIC) status = take_labels(dealt, &data);
+    if (bb_loss_is_single(loss))
+        *outputs = 1;
+    else
+        status = count_outputs(dealt, loss, &data, outputs);
+    status = bb_dealt_exchange(dealt, status, &data);
     if (status)
         bb_dataset_free(&data);
     else
@@ -96,12 +119,12 @@ static bb_status shape(const bb_train_options *o, bb_dataset *data) {
 
 /* Test rows of their own, with the tasks and features of the training rows.
  */
-static bb_status read_test(bb_population *p, const bb_resolved *c,
+static bb_status read_test(bb_population *p, const bb_resolved *c, bb_dealt *dealt,
                            const bb_source *source, const bb_dataset *train,
                            bb_dataset *test) {
     const bb_train_options *o = &c->request->options;
     bb_dataset data = {0};
-    bb_status status = read_rows(c, &p->outputs, source, true, &data);
+    bb_status status = read_rows(c, dealt, &p->outputs, source, true, &data);
     p->dropped += data.dropped;
     if (!status && o->cluster) status = bb_clusters_drop(&data, o->cluster);
     if (!status) status = shape(o, &data);
@@ -112,27 +135,28 @@ static bb_status read_test(bb_population *p, const bb_resolved *c,
     return status;
 }
 
-static bb_status read_parts(bb_population *p, const bb_resolved *c,
+static bb_status read_parts(bb_population *p, const bb_resolved *c, bb_dealt *dealt,
                             const bb_source *source, const bb_source *test_source,
                             bb_dataset *train, bb_dataset *test) {
     const bb_train_options *o = &c->request->options;
     const bb_source named = {.path = o->test};
     bb_dataset read = {0};
-    bb_status status = source ? read_rows(c, &p->outputs, source, false, &read)
+    bb_status status = source ? read_rows(c, dealt, &p->outputs, source, false, &read)
                               : read_nothing(c, &p->outputs, &read);
     if (source && !test_source && o->test) test_source = &named;
     p->dropped = read.dropped;
     if (!status && source && o->cluster)
-        status = bb_clusters_take(&read, o->cluster, (size_t)o->clusters, &p->cluster,
-                                  &p->clusters);
+        status = bb_clusters_take(&read, o->cluster, (size_t)o->clusters, dealt,
+                                  &p->cluster, &p->clusters);
     if (!status && source && c->roster) status = fit_rows(p, c->roster, &read);
     if (!status && source) status = shape(o, &read);
     if (!status && !test_source)
         status = bb_split(&read, o->train_fraction, o->split_seed, train, test, NULL);
+    status = bb_ranks_agree(dealt->ranks, status);
     if (!status && test_source) {
         *train = read;
         read = (bb_dataset){0};
-        status = read_test(p, c, test_source, train, test);
+        status = read_test(p, c, dealt, test_source, train, test);
     }
     bb_dataset_free(&read);
     return status;
@@ -195,15 +219,17 @@ static bb_status prepare(bb_population *p, const bb_dataset *train,
 }
 
 bb_status bb_population_open(bb_population *population, const bb_resolved *c,
-                             const bb_source *data, const bb_source *test_source) {
+                             const bb_source *data, const bb_source *test_source,
+                             bb_dealt *dealt) {
     const bb_train_options *o = &c->request->options;
     bb_population p = {0};
     bb_dataset train = {0}, test = {0};
     bb_status status = o->categories ? bb_levels_read(&p.levels, o->categories) : BB_OK;
-    if (!status) status = read_parts(&p, c, data, test_source, &train, &test);
+    status = bb_ranks_agree(dealt->ranks, status);
+    if (!status) status = read_parts(&p, c, dealt, data, test_source, &train, &test);
     if (!status) status = open_steps(&p, c, &train);
     if (!status) status = prepare(&p, &train, &test);
-    if (!status && o->compare) {
+    if (!status && o->compare && !dealt->ranks) {
         p.read_train = train;
         p.read_test = test;
     } else {

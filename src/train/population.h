@@ -13,6 +13,7 @@
 #include "data/preprocess.h"
 #include "data/read.h"
 #include "models/models.h"
+#include "train/dealt.h"
 #include "train/resolve.h"
 #include "train/source.h"
 
@@ -27,7 +28,8 @@ typedef struct bb_population {
                                          --compare */
     size_t outputs;                   /* classes or labels; 1 */
     size_t dropped;                   /* rows that were left out for a missing value */
-    uint32_t *cluster; /* tasks: their public group, from 0; NULL without --cluster */
+    uint32_t *
+        cluster; /* tasks, of all ranks: their public group, from 0; NULL without --cluster */
     size_t clusters;
     json_t *ranges;   /* of --scale, as data/ranges.h has them; NULL without */
     json_t *levels;   /* of --categories; NULL without */
@@ -39,12 +41,13 @@ bb_read_options bb_population_format(const bb_train_options *options);
 
 /* Reads the data and the test rows (NULL: those of the file that the request names, if
  * any); splits and prepares. Data may be NULL where there is a roster: then there is no
- * row, and everything public is as if there were. In a run with noise sizes must not depend on rows: BB_EUSAGE
- * names the option that says what would have to be looked for. */
+ * row, and everything public is as if there were. In a run with noise sizes must not
+ * depend on rows: BB_EUSAGE names the option that says what would have to be looked for.
+ * With dealt->ranks all of them call it, and each gets the rows of its own tasks. */
 BB_MUST_CHECK bb_status bb_population_open(bb_population *population,
                                            const bb_resolved *resolved,
-                                           const bb_source *data,
-                                           const bb_source *test);
+                                           const bb_source *data, const bb_source *test,
+                                           bb_dealt *dealt);
 /* How many rows to learn from lie outside the unit ball, where methods that share
  * through the door expect them; the constant column does not count. Looks at all
  * tasks' rows, so it is for the operator of a simulation only. */

@@ -41,7 +41,8 @@ static bb_status open_net(bb_experiment *e) {
 static bb_status set_public(bb_experiment *e) {
     bb_public *pub = &e->run.pub;
     const bb_roster *roster = e->resolved->roster;
-    pub->tasks = roster ? roster->tasks : e->population.prepared.tasks;
+    pub->tasks = roster ? roster->tasks
+                        : bb_dealt_tasks(&e->dealt, e->population.prepared.tasks);
     pub->features = e->population.prepared.features;
     pub->outputs = e->population.outputs;
     pub->cluster = roster ? roster->cluster : e->population.cluster;
@@ -79,27 +80,23 @@ static bb_engine engine_for(const bb_dataset *data, uint64_t threads) {
 }
 
 /* To whoever holds the data, and into no file. */
-static void warn_of_dropped_rows(const bb_experiment *e) {
+static void warn_of_dropped_rows(const bb_experiment *e, size_t dropped) {
     char text[100];
-    if (!e->population.dropped) return;
-    snprintf(text, sizeof text, "%zu rows with a missing value were left out",
-             e->population.dropped);
+    if (!dropped) return;
+    snprintf(text, sizeof text, "%zu rows with a missing value were left out", dropped);
     e->watch->warn(e->watch->self, text);
 }
 
 /* Methods that share through the door are made for rows in the unit ball. */
-static void warn_of_long_rows(const bb_experiment *e) {
+static void warn_of_long_rows(const bb_experiment *e, size_t long_rows, size_t rows) {
     char text[400];
-    const size_t rows = e->run.phase[0].method->kind == BB_METHOD_PRIVATE && !e->net
-                            ? bb_population_long_rows(&e->population)
-                            : 0;
-    if (!rows) return;
+    if (!long_rows) return;
     snprintf(text, sizeof text,
              "%zu of %zu rows have a norm above 1, and %s expects rows in the unit "
              "ball: the privacy promise holds all the same, but the models may be "
              "poor; use public ranges (--scale FILE with --standardize none) or "
              "--standardize unit-rows",
-             rows, e->population.prepared.rows, e->run.phase[0].method->name);
+             long_rows, rows, e->run.phase[0].method->name);
     bb_experiment_warn(e, text);
 }
 
@@ -110,22 +107,62 @@ static void warn_of_data_ranges(const bb_experiment *e) {
                "private");
 }
 
-bb_status bb_experiment_prepare(bb_experiment *e, const bb_source *data,
-                                const bb_source *test) {
-    const bb_train_options *o = &e->resolved->request->options;
-    const double start = bb_experiment_now();
-    bb_experiment_say(e, "reading");
-    bb_status status = bb_population_open(&e->population, e->resolved, data, test);
-    e->report.seconds_read = bb_experiment_now() - start;
+static bb_status open_population(bb_experiment *e) {
+    bb_status status = bb_population_open(&e->population, e->resolved, e->source,
+                                          e->test_source, &e->dealt);
     e->run = e->resolved->run;
     e->run.engine = &e->engine;
     if (!status) status = bb_experiment_not_stopped(e);
-    if (!status) e->engine = engine_for(&e->population.prepared, o->threads);
+    if (!status)
+        e->engine =
+            engine_for(&e->population.prepared, e->resolved->request->options.threads);
     if (!status) status = open_net(e);
     if (!status) status = set_public(e);
+    return bb_ranks_agree(e->dealt.ranks, status);
+}
+
+/* Off the grid ranks have whole chunks of tasks. How many chunks there are follows from
+ * sizes that nobody knows before the rows are read: if it is not as usual, because what
+ * tasks show is very large, they are dealt once more. */
+static bb_status deal_again(bb_experiment *e) {
+    size_t chunks = 0;
+    if (!e->dealt.ranks || e->run.mechanism->grid) return BB_OK;
+    const bb_status status = bb_run_chunks(&e->run, &chunks);
+    if (status || chunks == e->dealt.chunks) return status;
+    bb_population_close(&e->population);
+    bb_net_close(e->net);
+    free(e->start);
+    e->net = NULL;
+    e->start = NULL;
+    bb_dealt_close(&e->dealt);
+    e->dealt.chunks = chunks;
+    return open_population(e);
+}
+
+/* Who waits is told of all ranks' rows. */
+static bb_status sum_up(const bb_experiment *e, size_t *dropped, size_t *rows,
+                        size_t *long_rows) {
+    const bool looks = e->run.phase[0].method->kind == BB_METHOD_PRIVATE && !e->net;
+    *dropped = e->population.dropped;
+    *rows = e->population.prepared.rows;
+    *long_rows = looks ? bb_population_long_rows(&e->population) : 0;
+    bb_status status = bb_dealt_sum(&e->dealt, BB_OK, dropped);
+    status = bb_dealt_sum(&e->dealt, status, rows);
+    return bb_dealt_sum(&e->dealt, status, long_rows);
+}
+
+bb_status bb_experiment_prepare(bb_experiment *e) {
+    const double start = bb_experiment_now();
+    size_t dropped, rows, long_rows;
+    bb_experiment_say(e, "reading");
+    e->dealt.grid = e->resolved->run.mechanism->grid;
+    bb_status status = open_population(e);
+    if (!status) status = deal_again(e);
+    e->report.seconds_read = bb_experiment_now() - start;
+    if (!status) status = sum_up(e, &dropped, &rows, &long_rows);
     if (status || !e->watch->warn) return status;
-    warn_of_dropped_rows(e);
-    warn_of_long_rows(e);
+    warn_of_dropped_rows(e, dropped);
+    warn_of_long_rows(e, long_rows, rows);
     warn_of_data_ranges(e);
     return bb_run_warnings(&e->run, e->watch->warn, e->watch->self);
 }

@@ -72,26 +72,34 @@ static void at_home(void *self, const char *method, uint32_t done, uint32_t task
     if (e->watch->at_home) e->watch->at_home(e->watch->self, method, done, tasks);
 }
 
+static bool is_first(const bb_experiment *e) {
+    return bb_ranks_number(e->dealt.ranks) == 0;
+}
+
 static bool in_memory(const bb_experiment *e) {
     return e->resolved->request->in_memory;
 }
 
-/* The last before the charge: the tasks' problems, the place for the run, the ledger.
- */
-static bb_status open_run(bb_experiment *e) {
+/* The place for the run, and the ledger. */
+static bb_status open_place(bb_experiment *e) {
     const bb_train_options *o = &e->resolved->request->options;
-    const double start = bb_experiment_now();
-    bb_experiment_say(e, "preparing");
-    bb_status status = bb_experiment_open_tasks(e);
-    if (!status)
-        status = in_memory(e) ? bb_rundir_keep(&e->dir)
-                              : bb_rundir_begin(&e->dir, o->output, o->force);
+    bb_status status = in_memory(e) ? bb_rundir_keep(&e->dir)
+                                    : bb_rundir_begin(&e->dir, o->output, o->force);
     if (!status)
         status =
             bb_resolve_ledger(o, e->run.pub.tasks, e->run.pub.adjacency, &e->ledger);
     if (!status && e->ledger && !in_memory(e))
         status = bb_ledger_name_run(e->ledger, o->output);
     e->run.ledger = e->ledger;
+    return status;
+}
+
+/* The last before the charge: the tasks' problems, and what rank 0 has. */
+static bb_status open_run(bb_experiment *e) {
+    const double start = bb_experiment_now();
+    bb_experiment_say(e, "preparing");
+    bb_status status = bb_experiment_open_tasks(e);
+    if (!status && is_first(e)) status = open_place(e);
     e->report.seconds_solve = bb_experiment_now() - start;
     return status ? status : bb_experiment_not_stopped(e);
 }
@@ -102,8 +110,10 @@ void bb_experiment_observe(bb_experiment *e) {
 
 static bb_status train(bb_experiment *e) {
     const double start = bb_experiment_now();
+    const bb_deal deal = {e->dealt.first};
     bb_experiment_observe(e);
-    const bb_status status = bb_run_train(&e->run, &e->result);
+    const bb_status status =
+        bb_run_train_ranks(&e->run, e->dealt.ranks, &deal, &e->result);
     e->report.seconds_solve += bb_experiment_now() - start;
     return status;
 }
@@ -124,10 +134,10 @@ void bb_experiment_mark_done(const bb_experiment *e) {
         bb_experiment_warn(e, bb_last_error());
 }
 
-void bb_experiment_fill_report(bb_experiment *e) {
+bb_status bb_experiment_fill_report(bb_experiment *e) {
     bb_report *r = &e->report;
     r->request = e->resolved->request;
-    r->tasks = e->population.train.tasks;
+    r->tasks = bb_dealt_tasks(&e->dealt, e->population.train.tasks);
     r->features = e->population.steps.features;
     r->rows = e->population.train.rows + e->population.test.rows;
     r->threads = e->engine.workers;
@@ -138,6 +148,7 @@ void bb_experiment_fill_report(bb_experiment *e) {
     for (size_t i = 0; r->sampled && i < r->tasks; i++)
         r->never_picked += !e->result.asked[i];
     memcpy(r->billboard_sha256, e->result.billboard_sha256, BB_HASH_TEXT);
+    return bb_dealt_sum(&e->dealt, BB_OK, &r->rows);
 }
 
 /* What is needed while it runs only: the data above all. */
@@ -147,6 +158,8 @@ void bb_experiment_close_work(bb_experiment *e) {
     bb_locals_close(e->local, p->prepared.tasks);
     bb_result_free(&e->result);
     bb_assessed_close(&e->test);
+    bb_models_free(&e->own);
+    bb_dealt_close(&e->dealt);
     bb_net_close(e->net);
     free(e->start);
     free(e->key);
@@ -171,8 +184,11 @@ static bb_status make_statement(bb_experiment *e) {
 }
 
 static bb_status make_models(bb_experiment *e) {
-    bb_status status = bb_experiment_models(e, &e->result, &e->models);
-    if (!status) status = bb_models_hash(&e->models, e->report.models_sha256);
+    bb_models *own = e->dealt.ranks ? &e->own : &e->models;
+    bb_status status =
+        bb_experiment_gather(e, bb_experiment_models(e, &e->result, own));
+    if (status || !is_first(e)) return status;
+    status = bb_models_hash(&e->models, e->report.models_sha256);
     return status ? status : bb_experiment_shared(e, &e->shared);
 }
 
@@ -185,10 +201,10 @@ static bb_status write_parts(const bb_experiment *e) {
 /* What the run has paid for. */
 bb_status bb_experiment_keep(bb_experiment *e) {
     warn_of_failed_tasks(e);
-    bb_status status = make_statement(e);
-    if (!status) status = make_models(e);
-    if (!status && !in_memory(e)) status = write_parts(e);
-    return status;
+    bb_status status = make_models(e);
+    if (!status && is_first(e)) status = make_statement(e);
+    if (!status && is_first(e) && !in_memory(e)) status = write_parts(e);
+    return bb_ranks_agree(e->dealt.ranks, status);
 }
 
 /* What was made before the charge ended the run, if it was private data, is outside
@@ -208,25 +224,43 @@ static bb_status put_in_place(bb_experiment *e) {
     return status ? status : bb_rundir_commit(&e->dir);
 }
 
-static bb_status run(bb_experiment *e, const bb_source *data, const bb_source *test,
-                     double start) {
-    bb_status status = bb_experiment_prepare(e, data, test);
+static bb_status run(bb_experiment *e, double start) {
+    bb_status status = bb_experiment_prepare(e);
     if (!status) status = open_run(e);
+    status = bb_ranks_agree(e->dealt.ranks, status);
     if (status) return say_why(e, status);
     status = train(e);
     if (!status) status = bb_experiment_keep(e);
+    if (!status) status = bb_experiment_fill_report(e);
     if (status) return status;
-    bb_experiment_fill_report(e);
     bb_experiment_evaluate(e);
     e->report.seconds_total = bb_experiment_now() - start;
+    if (!is_first(e)) return BB_OK;
     status = put_in_place(e);
     if (!status) bb_experiment_mark_done(e);
     return status;
 }
 
+/* Rank 0 has to look at all rows. */
+static bb_status open_all_rows(bb_experiment *e) {
+    if (!e->dealt.ranks) return BB_OK;
+    bb_locals_close(e->local, e->population.prepared.tasks);
+    free(e->key);
+    e->local = NULL;
+    e->key = NULL;
+    bb_population_close(&e->population);
+    bb_dealt_close(&e->dealt);
+    e->dealt.ranks = NULL;
+    bb_status status = bb_population_open(&e->population, e->resolved, e->source,
+                                          e->test_source, &e->dealt);
+    e->run.pub.cluster = e->population.cluster;
+    return status ? status : bb_experiment_open_tasks(e);
+}
+
 static bb_status compare(bb_experiment *e, double start) {
     if (!e->resolved->compare_stl && !e->resolved->compare_no_privacy) return BB_OK;
-    bb_status status = bb_experiment_compare(e);
+    bb_status status = open_all_rows(e);
+    if (!status) status = bb_experiment_compare(e);
     e->report.seconds_total = bb_experiment_now() - start;
     if (!status && !in_memory(e)) status = bb_write_report(e);
     if (status) bb_fail_context(status, "the run is in place, without comparisons");
@@ -235,32 +269,46 @@ static bb_status compare(bb_experiment *e, double start) {
 
 /* -- a run that is kept -- */
 
-static bb_status start(bb_training *t, const bb_train_request *request,
-                       const bb_source *data, const bb_source *test,
-                       const bb_watch *watch) {
+/* Before anything is read. */
+static bb_status check(bb_training *t, const bb_train_request *request,
+                       const bb_ranks *ranks) {
     const bb_train_options *o = &request->options;
-    const double begun = bb_experiment_now();
     bb_status status = bb_linalg_ready();
     if (!status) status = bb_resolve(request, &t->resolved);
-    if (!status && !request->in_memory) status = bb_rundir_check(o->output, o->force);
+    if (!status && !request->in_memory && bb_ranks_number(ranks) == 0)
+        status = bb_rundir_check(o->output, o->force);
+    return status;
+}
+
+static bb_status start(bb_training *t, const bb_train_request *request,
+                       bb_ranks *ranks) {
+    const double begun = bb_experiment_now();
+    bb_status status = bb_ranks_agree(ranks, check(t, request, ranks));
     if (status) return status;
-    t->e = (bb_experiment){.watch = watch, .resolved = &t->resolved};
-    status = run(&t->e, data, test, begun);
+    status = run(&t->e, begun);
     if (status == BB_EINTERRUPTED) status = say_what_is_charged(&t->e);
-    return status ? status : compare(&t->e, begun);
+    return status || !is_first(&t->e) ? status : compare(&t->e, begun);
 }
 
 bb_status bb_training_open(bb_training **out, const bb_train_request *request,
                            const bb_source *data, const bb_source *test,
-                           const bb_watch *watch) {
+                           const bb_watch *watch, bb_ranks *ranks) {
     bb_training *t = NULL;
     bb_status status = bb_allocate(&t, 1, sizeof *t, "a run");
     if (status) return status;
-    status = start(t, request, data, test, watch);
+    if (ranks) ranks->stop = watch->stop;
+    t->e = (bb_experiment){.watch = watch,
+                           .resolved = &t->resolved,
+                           .source = data,
+                           .test_source = test,
+                           .dealt = {.ranks = ranks}};
+    status = start(t, request, ranks);
     bb_experiment_close_work(&t->e);
     if (!request->in_memory) bb_rundir_close(&t->e.dir); /* gives the place up */
     t->e.watch = &t->watch;
-    if (status)
+    if (ranks) ranks->stop = NULL;
+    if (!status && bb_ranks_number(ranks)) *out = NULL;
+    if (status || bb_ranks_number(ranks))
         bb_training_close(t);
     else
         *out = t;
@@ -321,7 +369,8 @@ bb_status bb_train_run(const bb_train_request *request, const char *path,
                        const bb_watch *watch, bb_report *report) {
     const bb_source data = {.path = path};
     bb_training *training = NULL;
-    const bb_status status = bb_training_open(&training, request, &data, NULL, watch);
+    const bb_status status =
+        bb_training_open(&training, request, &data, NULL, watch, NULL);
     if (!status) *report = *bb_training_report(training);
     bb_training_close(training);
     return status;

@@ -2,6 +2,7 @@
 #ifndef BB_TRAIN_TRAIN_H
 #define BB_TRAIN_TRAIN_H
 
+#include "base/ranks.h"
 #include "train/report.h"
 #include "train/source.h"
 #include "train/trained.h"
@@ -28,11 +29,15 @@ typedef struct bb_training bb_training;
  * is written; BB_EBUDGET: nothing was published either. After the charge nothing about
  * data is a failure: figures or baselines that fail are missing in the report, with a
  * warning. Baselines are made when the directory is in place; a stop ends them and no more.
+ * Several ranks (NULL: none) call it at once with the same request: the run is that of one
+ * process, to the byte, but each has the rows of its own tasks only. Rank 0 has door,
+ * ledger and directory, and gets the run; the others get NULL, and must watch silently.
+ * Baselines need all rows: rank 0 reads them again for those.
  * Privacy cost: that of the plan, reserved in the ledger before the first release. */
 BB_MUST_CHECK bb_status bb_training_open(bb_training **out,
                                          const bb_train_request *request,
                                          const bb_source *data, const bb_source *test,
-                                         const bb_watch *watch);
+                                         const bb_watch *watch, bb_ranks *ranks);
 void bb_training_close(bb_training *training); /* NULL is allowed */
 const bb_report *bb_training_report(const bb_training *training);
 /* The object of operator/run.json; NULL: out of memory. */

@@ -149,7 +149,7 @@ static bb_status prepare_targets(const bb_trained *t, bb_dataset *data) {
     bb_status status = BB_OK;
     if (t->loss == BB_LOSS_SOFTMAX) status = bb_dataset_class_check(data, &classes);
     if (t->loss == BB_LOSS_LOGISTIC) {
-        status = bb_dataset_label_check(data);
+        status = bb_dataset_label_check(data, NULL);
         if (!status) bb_dataset_labels(data, data->y);
     }
     return status;

@@ -105,9 +105,10 @@ static void labels(void **state) {
         double label[3];
         assert_ok(read_text("t.csv", sets[i].text, NULL, &data));
         if (sets[i].message) {
-            assert_message(bb_dataset_label_check(&data), BB_EDATA, sets[i].message);
+            assert_message(bb_dataset_label_check(&data, NULL), BB_EDATA,
+                           sets[i].message);
         } else {
-            assert_ok(bb_dataset_label_check(&data));
+            assert_ok(bb_dataset_label_check(&data, NULL));
             bb_dataset_labels(&data, label);
             assert_true(label[0] == sets[i].first);
             assert_true(data.rows == 1 || label[2] == 1);

@@ -119,7 +119,7 @@ static void test_exchange(void **state) {
     (void)state;
     const size_t count = bb_ranks_count(ranks), number = bb_ranks_number(ranks);
     size_t own[64];
-    bb_piece all = {NULL, 0};
+    bb_message all = {NULL, 0};
     for (size_t k = 0; k < number; k++) own[k] = 10 * number + k;
     assert_ok(bb_ranks_gather_all(ranks, BB_OK, own, number * sizeof *own, &all));
     assert_int_equal(all.length, count * (count - 1) / 2 * sizeof *own);

@@ -2,6 +2,7 @@
 #include "progress.h"
 
 #include <signal.h>
+#include <stdlib.h>
 
 /* Set by Ctrl-C, SIGTERM or SIGHUP; the run ends before the next task works. */
 static billboard_flag stopped;
@@ -90,8 +91,15 @@ static void warn(void *self, const char *text) {
     fprintf(stderr, "billboard: warning: %s\n", text);
 }
 
+/* Rank 0 alone speaks: what all ranks have to say, it says, too. */
+static void silence(void) {
+    if (billboard_ranks_number() == 0) return;
+    if (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr))
+        exit(BILLBOARD_FAILED);
+}
+
 static billboard_status run(const line *l, const billboard_job *job,
-                            cmd_output *output) {
+                            billboard_ranks *ranks, cmd_output *output) {
     progress bar = progress_open();
     const billboard_watch watch = {sizeof watch, &bar, progress_watch, warn, &stopped};
     billboard_data *data = NULL;
@@ -99,10 +107,10 @@ static billboard_status run(const line *l, const billboard_job *job,
     billboard_status status = billboard_data_from_file(l->data, &data);
     if (!status) {
         listen();
-        status = billboard_job_run(job, data, NULL, &watch, &result);
+        status = billboard_job_run_ranks(job, data, NULL, &watch, ranks, &result);
         progress_close(&bar);
     }
-    if (!status) {
+    if (!status && result) {
         const billboard_answer *answer = billboard_result_answer(result);
         const bool json = billboard_answer_number(answer, "options.json") > 0.0;
         fputs(json ? billboard_answer_json(answer) : billboard_result_text(result),
@@ -118,13 +126,18 @@ static billboard_status run(const line *l, const billboard_job *job,
 int cmd_train(int argc, char **argv) {
     line l = {0};
     billboard_job *job = NULL;
+    billboard_ranks *ranks = NULL;
     cmd_output output = {0};
+    silence();
     billboard_status status = read_line(argc, argv, &l);
     if (!status) status = make_job(&l, &job);
     if (!status) status = cmd_open(&output);
-    if (!status) status = run(&l, job, &output);
+    if (!status) status = billboard_ranks_join(&ranks);
+    if (!status) status = run(&l, job, ranks, &output);
     billboard_job_free(job);
     cmd_options_free(&l.given);
     cmd_flags_close(&l.flags);
-    return cmd_close(&output, status);
+    const int code = cmd_close(&output, status);
+    billboard_ranks_leave(ranks, code);
+    return code;
 }

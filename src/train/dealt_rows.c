@@ -1,0 +1,331 @@
+#include "train/dealt_rows.h"
+
+#include "base/memory.h"
+#include "data/names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* -- names -- */
+
+void bb_put_names(bb_writer *out, size_t count, char *const *name) {
+    for (size_t i = 0; i < count; i++) bb_put_bytes(out, name[i], strlen(name[i]) + 1);
+}
+
+bb_status bb_get_names(bb_reader *in, size_t count, char ***name) {
+    bb_status status = bb_allocate(name, count, sizeof **name, "names");
+    for (size_t i = 0; i < count && !status; i++) {
+        const uint8_t *end = in->left ? memchr(in->at, 0, in->left) : NULL;
+        if (!end) status = bb_fail(BB_EIO, "a rank's message is cut");
+        if (!status)
+            (*name)[i] = (char *)(uintptr_t)bb_get(in, (size_t)(end - in->at) + 1);
+    }
+    if (status) {
+        free(*name);
+        *name = NULL;
+    }
+    return status;
+}
+
+/* -- shapes -- */
+
+/* The sizes of a data set, as they are sent. */
+typedef struct sizes {
+    uint64_t features, labels, height, width, channels, binary, target_column;
+    uint64_t has_lines, sparse, listed, has_target;
+} sizes;
+
+static sizes sizes_of(const bb_dataset *d) {
+    return (sizes){.features = d->features,
+                   .labels = d->labels,
+                   .height = d->height,
+                   .width = d->width,
+                   .channels = d->channels,
+                   .binary = d->binary,
+                   .target_column = d->target_column,
+                   .has_lines = d->has_lines,
+                   .sparse = d->sparse_first != NULL,
+                   .listed = d->label_first != NULL,
+                   .has_target = d->target_name != NULL};
+}
+
+static bb_status put_shape(const bb_dataset *d, bb_writer *out) {
+    const sizes all = sizes_of(d);
+    char *const texts[] = {d->source, d->target_name};
+    bb_put_bytes(out, &all, sizeof all);
+    bb_put_names(out, 1 + (d->target_name != NULL), texts);
+    bb_put_names(out, d->features, d->feature_name);
+    return out->status;
+}
+
+/* Arrays that are there or not: what they point to is never looked at. */
+static bb_status take_shape(const bb_message *piece, bb_dataset *like) {
+    static size_t there[1];
+    bb_reader in = bb_reader_of((bb_bytes){piece->at, piece->length});
+    const uint8_t *at = bb_get(&in, sizeof(sizes));
+    char **text = NULL;
+    sizes all = {0};
+    if (!at) return bb_fail(BB_EIO, "a rank's message is cut");
+    memcpy(&all, at, sizeof all);
+    bb_status status = bb_get_names(&in, 1 + (all.has_target != 0), &text);
+    *like = (bb_dataset){.features = all.features,
+                         .labels = all.labels,
+                         .height = all.height,
+                         .width = all.width,
+                         .channels = all.channels,
+                         .binary = all.binary,
+                         .target_column = (uint32_t)all.target_column,
+                         .has_lines = all.has_lines != 0,
+                         .sparse_first = all.sparse ? there : NULL,
+                         .label_first = all.listed ? there : NULL};
+    if (!status) like->source = text[0];
+    if (!status && all.has_target) like->target_name = text[1];
+    free(text);
+    return status ? status : bb_get_names(&in, all.features, &like->feature_name);
+}
+
+static bb_status check_shape(const bb_dataset *rows, const bb_dataset *like) {
+    bool same = rows->features == like->features;
+    for (size_t k = 0; k < like->features && same; k++)
+        same = strcmp(rows->feature_name[k], like->feature_name[k]) == 0;
+    return same ? BB_OK
+                : bb_fail(BB_EDATA, "%s: has not the same columns on all ranks",
+                          rows->source);
+}
+
+bb_status bb_share_shape(bb_ranks *ranks, bb_status status, const bb_dataset *rows,
+                         bb_dataset *like, bb_message *kept) {
+    const size_t mine = rows->rows ? ranks->number : SIZE_MAX;
+    const bb_dealt alone = {.ranks = ranks};
+    size_t leader = mine;
+    bb_writer out = {0};
+    status = bb_dealt_least(&alone, status, &leader);
+    if (!status && leader == ranks->number) status = put_shape(rows, &out);
+    status = bb_ranks_gather_all(ranks, status, out.at, out.length, kept);
+    if (!status) status = take_shape(kept, like);
+    if (!status && rows->rows) status = check_shape(rows, like);
+    bb_writer_close(&out);
+    return status;
+}
+
+/* -- packing: the rows for one rank -- */
+
+/* Numbers of 8 bytes first, so that all of them lie where numbers may. Of tasks: their
+ * number among all ranks', and their rows. x is sent by itself. */
+static bb_status pack(const bb_dealt *d, size_t rank, const bb_dataset *like,
+                      const bb_dataset *rows, const size_t *number, bb_writer *out,
+                      bb_message *x) {
+    size_t tasks = 0, from = SIZE_MAX, to = 0;
+    bb_put_u64(out, 0); /* tasks */
+    for (size_t i = d->first[rank]; i < d->first[rank + 1]; i++) {
+        const size_t k = number[i];
+        if (k == SIZE_MAX || rows->first[k] == rows->first[k + 1]) continue;
+        if (from == SIZE_MAX) from = rows->first[k];
+        to = rows->first[k + 1]; /* both lists are in the order of names */
+        bb_put_u64(out, i);
+        bb_put_u64(out, to - rows->first[k]);
+        tasks++;
+    }
+    if (out->status || !tasks) {
+        out->length = 0;
+        return out->status;
+    }
+    const uint64_t count = tasks;
+    memcpy(out->at, &count, sizeof count);
+    bb_put_bytes(out, rows->y + from, (to - from) * sizeof *rows->y);
+    if (like->sparse_first) {
+        const size_t first = rows->sparse_first[from];
+        bb_put_bytes(out, rows->sparse_first + from, (to - from + 1) * sizeof(size_t));
+        bb_put_bytes(out, rows->sparse_value + first,
+                     (rows->sparse_first[to] - first) * sizeof *rows->sparse_value);
+    } else {
+        *x = (bb_message){rows->x + from * rows->features,
+                          (to - from) * rows->features * sizeof *rows->x};
+    }
+    if (like->label_first)
+        bb_put_bytes(out, rows->label_first + from, (to - from + 1) * sizeof(size_t));
+    bb_put_bytes(out, rows->line + from, (to - from) * sizeof *rows->line);
+    if (like->sparse_first) {
+        const size_t first = rows->sparse_first[from];
+        bb_put_bytes(out, rows->sparse_column + first,
+                     (rows->sparse_first[to] - first) * sizeof *rows->sparse_column);
+    }
+    if (like->label_first) {
+        const size_t first = rows->label_first[from];
+        bb_put_bytes(out, rows->label + first,
+                     (rows->label_first[to] - first) * sizeof *rows->label);
+    }
+    return out->status;
+}
+
+/* -- unpacking: what came from one rank -- */
+
+typedef struct bundle {
+    size_t tasks, rows, at, row; /* at: the task that is next, row: its first */
+    const uint64_t *task;        /* tasks pairs: number, rows */
+    const double *y, *x, *value;
+    const size_t *sparse, *listed; /* rows + 1, from any number on; or NULL */
+    const uint32_t *line, *column, *label;
+} bundle;
+
+static const void *take(bb_reader *in, size_t count, size_t size) {
+    return bb_get(in, count * size);
+}
+
+static bb_status open_bundle(const bb_message *piece, const bb_message *x,
+                             const bb_dataset *like, bundle *b) {
+    bb_reader in = bb_reader_of((bb_bytes){piece->at, piece->length});
+    *b = (bundle){.x = x->at};
+    if (!piece->length) return BB_OK;
+    b->tasks = (size_t)bb_get_u64(&in);
+    b->task = take(&in, b->tasks, 2 * sizeof *b->task);
+    for (size_t k = 0; k < b->tasks && b->task; k++)
+        b->rows += (size_t)b->task[2 * k + 1];
+    b->y = take(&in, b->rows, sizeof *b->y);
+    if (like->sparse_first) b->sparse = take(&in, b->rows + 1, sizeof *b->sparse);
+    const size_t entries = b->sparse ? b->sparse[b->rows] - b->sparse[0] : 0;
+    if (like->sparse_first) b->value = take(&in, entries, sizeof *b->value);
+    if (like->label_first) b->listed = take(&in, b->rows + 1, sizeof *b->listed);
+    const size_t labels = b->listed ? b->listed[b->rows] - b->listed[0] : 0;
+    b->line = take(&in, b->rows, sizeof *b->line);
+    if (like->sparse_first) b->column = take(&in, entries, sizeof *b->column);
+    if (like->label_first) b->label = take(&in, labels, sizeof *b->label);
+    return bb_read_all(&in, "rows of another rank");
+}
+
+static void add_row(const bundle *b, size_t r, bb_dataset *out, size_t to) {
+    out->y[to] = b->y[r];
+    out->line[to] = b->line[r];
+    if (b->sparse) {
+        const size_t from = b->sparse[r] - b->sparse[0], at = out->sparse_first[to];
+        const size_t n = b->sparse[r + 1] - b->sparse[r];
+        memcpy(out->sparse_column + at, b->column + from, n * sizeof *b->column);
+        memcpy(out->sparse_value + at, b->value + from, n * sizeof *b->value);
+        out->sparse_first[to + 1] = at + n;
+    } else {
+        memcpy(out->x + to * out->features, b->x + r * out->features,
+               out->features * sizeof *out->x);
+    }
+    if (b->listed) {
+        const size_t from = b->listed[r] - b->listed[0], at = out->label_first[to];
+        const size_t n = b->listed[r + 1] - b->listed[r];
+        memcpy(out->label + at, b->label + from, n * sizeof *b->label);
+        out->label_first[to + 1] = at + n;
+    }
+}
+
+/* Own tasks in their order, the rows of each in the order of ranks, which is that of the
+ * file. */
+static void add_rows(const bb_dealt *d, bundle *all, bb_dataset *out) {
+    const size_t from = d->first[d->ranks->number];
+    size_t to = 0;
+    for (size_t i = 0; i < out->tasks; i++) {
+        for (size_t s = 0; s < d->ranks->count; s++) {
+            bundle *b = &all[s];
+            if (b->at == b->tasks || b->task[2 * b->at] != from + i) continue;
+            const size_t n = (size_t)b->task[2 * b->at++ + 1];
+            for (size_t k = 0; k < n; k++) add_row(b, b->row + k, out, to++);
+            b->row += n;
+        }
+        out->first[i + 1] = to;
+    }
+}
+
+static bb_status join_bundles(const bb_dealt *d, const bb_message *piece,
+                              const bb_message *x, const bb_dataset *like,
+                              bb_dataset *out) {
+    const size_t ranks = d->ranks->count, rank = d->ranks->number;
+    bundle *all = NULL;
+    bb_shape shape = {.tasks = d->first[rank + 1] - d->first[rank],
+                      .task_name = d->task_name + d->first[rank],
+                      .features = like->features,
+                      .feature_name = like->feature_name};
+    bb_status status = bb_allocate(&all, ranks, sizeof *all, "rows");
+    for (size_t s = 0; s < ranks && !status; s++) {
+        bundle *b = &all[s];
+        status = open_bundle(&piece[s], &x[s], like, b);
+        shape.rows += b->rows;
+        if (b->sparse) shape.entries += b->sparse[b->rows] - b->sparse[0];
+        if (b->listed) shape.listed += b->listed[b->rows] - b->listed[0];
+    }
+    if (!status) status = bb_dataset_open(out, like, shape);
+    if (!status) add_rows(d, all, out);
+    free(all);
+    return status;
+}
+
+/* -- from rank to rank -- */
+
+typedef struct parcel {
+    bb_writer *out;                          /* ranks */
+    bb_message *send, *send_x, *got, *got_x; /* ranks */
+    size_t *number; /* tasks of all ranks: which of the own part's it is, or SIZE_MAX */
+} parcel;
+
+static bb_status find_tasks(const bb_dealt *d, const bb_dataset *rows, size_t *number) {
+    bb_names wanted = {0};
+    bb_status status = BB_OK;
+    for (size_t i = 0; i < d->tasks && !status; i++) {
+        size_t index;
+        status =
+            bb_names_add(&wanted, d->task_name[i], strlen(d->task_name[i]), &index);
+    }
+    if (!status) status = bb_dataset_match_tasks(rows, &wanted, number);
+    bb_names_free(&wanted);
+    return status;
+}
+
+static bb_status fill(const bb_dealt *d, const bb_dataset *like, const bb_dataset *rows,
+                      parcel *p) {
+    const size_t ranks = d->ranks->count;
+    bb_status status = bb_allocate(&p->out, ranks, sizeof *p->out, "rows");
+    bb_message **const pieces[] = {&p->send, &p->send_x, &p->got, &p->got_x};
+    for (size_t k = 0; k < 4 && !status; k++)
+        status = bb_allocate(pieces[k], ranks, sizeof(bb_message), "rows");
+    if (!status) status = bb_allocate(&p->number, d->tasks, sizeof *p->number, "rows");
+    if (!status) status = find_tasks(d, rows, p->number);
+    for (size_t r = 0; r < ranks && !status; r++) {
+        status = pack(d, r, like, rows, p->number, &p->out[r], &p->send_x[r]);
+        p->send[r] = (bb_message){p->out[r].at, p->out[r].length};
+    }
+    return status;
+}
+
+static void empty(const bb_ranks *ranks, parcel *p) {
+    for (size_t r = 0; p->out && r < ranks->count; r++) bb_writer_close(&p->out[r]);
+    free(p->out);
+    free(p->send);
+    free(p->send_x);
+    free(p->number);
+    bb_ranks_free(ranks, p->got);
+    bb_ranks_free(ranks, p->got_x);
+}
+
+bb_status bb_exchange_rows(const bb_dealt *d, bb_status status, const bb_dataset *like,
+                           bb_dataset *rows) {
+    bb_ranks *ranks = d->ranks;
+    const size_t rank = ranks->number;
+    const size_t dropped = rows->dropped;
+    bb_dataset own = {0};
+    parcel p = {0};
+    if (!status) status = fill(d, like, rows, &p);
+    status = bb_ranks_agree(ranks, status);
+    if (!status) status = bb_ranks_exchange(ranks, p.send, p.got);
+    if (!status) status = bb_ranks_exchange(ranks, p.send_x, p.got_x);
+    if (!status) {
+        p.got[rank] = p.send[rank];
+        p.got_x[rank] = p.send_x[rank];
+        status = join_bundles(d, p.got, p.got_x, like, &own);
+        p.got[rank] = p.got_x[rank] = (bb_message){NULL, 0};
+    }
+    empty(ranks, &p);
+    status = bb_ranks_agree(ranks, status);
+    bb_dataset_free(rows);
+    if (status) {
+        bb_dataset_free(&own);
+        return status;
+    }
+    own.dropped = dropped;
+    *rows = own;
+    return BB_OK;
+}

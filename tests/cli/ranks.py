@@ -1,0 +1,286 @@
+"""Runs the program alone and as ranks of MPI: the same run directories, to the byte; and
+whatever goes wrong on one rank ends all of them, with one message and nothing half-written.
+
+    ranks.py BILLBOARD SOURCE_DIR MPIRUN ARGUMENT...
+"""
+import contextlib, gzip, json, os, random, signal, subprocess, sys, tempfile, time
+
+BILLBOARD, SOURCE = sys.argv[1:3]
+MPIRUN = sys.argv[3:-2]  # without -n 1
+TASKS, ROWS, FEATURES = 30, 8, 4
+LIMIT = 200  # seconds; only a rank that hangs takes so long
+
+
+def ranks(count, *arguments):
+    return [*MPIRUN, "-n", str(count), *arguments]
+
+
+def call(command):
+    done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT)
+    return done.returncode, done.stdout, done.stderr
+
+
+def files_of(folder):
+    found = {}
+    for where, _, names in os.walk(folder):
+        for name in names:
+            path = os.path.join(where, name)
+            with open(path, "rb") as f:
+                found[os.path.relpath(path, folder)] = f.read()
+    return found
+
+
+def without_clock(text):
+    """run.json but for seconds, and the name of the directory itself."""
+    run = json.loads(text)
+    del run["seconds"], run["options"]["output"]
+    return run
+
+
+def check_same(case, one, other):
+    a, b = files_of(one), files_of(other)
+    assert a.keys() == b.keys(), (case, sorted(a), sorted(b))
+    for name in a:
+        same = a[name] == b[name]
+        if name == "operator/run.json":
+            same = without_clock(a[name]) == without_clock(b[name])
+        assert same, f"{case}: {name} differs"
+
+
+# -- populations --
+
+
+def rows(target, seed=1, tasks=TASKS):
+    """Task, features and target of every row; tasks of different sizes, rows shuffled."""
+    draw = random.Random(seed)
+    found = []
+    for i in range(tasks):
+        w = [1.0 + draw.gauss(0, 0.3) for _ in range(FEATURES)]
+        for _ in range(ROWS + i % 5):
+            x = [draw.uniform(-0.5, 0.5) for _ in range(FEATURES)]
+            z = sum(a * b for a, b in zip(x, w)) + draw.gauss(0, 0.1)
+            found.append((f"t{i}", x, target(z)))
+    draw.shuffle(found)
+    return found
+
+
+def write_csv(path, table, task=str, more=lambda k: "", ends="\n", header=None):
+    names = "task," + ",".join(f"x{k}" for k in range(FEATURES))
+    text = header or names + ("," + more(None) if more(None) else "") + ",y"
+    text += ends
+    for name, x, y in table:
+        text += task(name) + "," + ",".join(f"{v:.5f}" for v in x)
+        text += ("," + more(name) if more(None) else "") + f",{y}{ends}"
+    with open(path, "w", newline="") as f:
+        f.write(text)
+
+
+def write_libsvm(path, table, target):
+    with open(path, "w") as f:
+        for name, x, y in table:
+            entries = " ".join(f"{k + 1}:{v:.5f}" for k, v in enumerate(x) if v > -0.2)
+            f.write(f"{target(y)} qid:{name[1:]} {entries}\n")
+
+
+def make_files():
+    number = lambda z: f"{z:.5f}"
+    label = lambda z: int(z > 0)
+    classes = lambda z: min(2, max(0, int(z + 1.2)))
+    write_csv("squared.csv", rows(number))
+    write_csv("labels.csv", rows(label))
+    write_csv("classes.csv", rows(classes))
+    # names in quotes, with separators and quotes inside, but no line ends
+    write_csv("quoted.csv", rows(number), lambda name: f'"{name}, a ""task"""', ends="\r\n")
+    # and with: such a file is read by rank 0
+    write_csv("lines.csv", rows(number), lambda name: f'"{name}\nx"')
+    write_csv("missing.csv", [(t, x, y if k % 7 else "NA")
+                              for k, (t, x, y) in enumerate(rows(number))])
+    group = lambda name: "group" if name is None else str(int(name[1:]) % 3)
+    write_csv("groups.csv", rows(number), more=group)
+    write_csv("test.csv", rows(number, seed=2, tasks=TASKS - 3))
+    write_csv("few.csv", rows(number, tasks=2))
+    write_libsvm("labels.libsvm", rows(lambda z: sorted({classes(z), classes(-z)})),
+                 lambda y: ",".join(map(str, y)))
+    with open("squared.csv", "rb") as f, gzip.open("packed.csv.gz", "wb") as g:
+        g.write(f.read())
+
+
+NOISE = ["--epsilon", "2", "--seed", "5"]
+OPEN = ["--mechanism", "none"]
+SPLIT = ["--train-fraction", "0.7"]
+
+CASES = [
+    ("linear", 4, "squared.csv", "--method mp-prior".split() + NOISE + SPLIT),
+    ("classes by label", 2, "labels.csv",
+     "--method ppsgd --loss logistic --rounds 4".split() + NOISE + SPLIT),
+    ("softmax", 3, "classes.csv", "--method fedprox --loss softmax --classes 3 --rounds 3".split()
+     + NOISE + SPLIT),
+    ("classes counted", 2, "classes.csv", "--method fedprox --loss softmax --rounds 3".split()
+     + OPEN + SPLIT),
+    ("lists of labels, sparse", 3, "labels.libsvm",
+     "--method pmtl --loss multilabel --rounds 3".split() + OPEN + SPLIT),
+    ("z-scores", 4, "squared.csv", "--method mtl-trace --standardize task".split() + SPLIT),
+    ("baselines", 2, "squared.csv", "--method mp-prior --compare stl,no-privacy".split()
+     + NOISE + SPLIT),
+    ("quotes", 3, "quoted.csv", "--method fedprox --rounds 3".split() + NOISE + SPLIT),
+    ("lines in quotes", 2, "lines.csv", "--method fedprox --rounds 3".split() + NOISE + SPLIT),
+    ("missing values", 3, "missing.csv",
+     "--method fedprox --rounds 3 --missing drop-rows".split() + NOISE + SPLIT),
+    ("compressed", 2, "packed.csv.gz", "--method fedprox --rounds 3".split() + NOISE + SPLIT),
+    ("groups", 3, "groups.csv", "--method pmtl-clusters --cluster group --rounds 3".split() + OPEN + SPLIT),
+    ("groups that are public", 2, "groups.csv",
+     "--method pmtl-clusters --cluster group --clusters 3 --rounds 3".split() + NOISE + SPLIT),
+    ("test rows in a file", 4, "squared.csv",
+     "--method fedprox --rounds 3 --test test.csv".split() + NOISE),
+    ("more ranks than tasks", 4, "few.csv", "--method fedprox --rounds 3".split() + NOISE),
+    ("alone", 3, "squared.csv", "--method stl".split() + SPLIT),
+    ("phases", 2, "squared.csv", "--method fedprox --rounds 3 --finetune mean,penalty=0.3".split()
+     + NOISE + SPLIT),
+    ("a sample of tasks", 3, "squared.csv",
+     "--method fedprox --rounds 3 --sampling poisson:0.4".split() + NOISE + SPLIT),
+]
+
+
+def check_same_runs():
+    for k, (case, count, data, options) in enumerate(CASES):
+        command = [BILLBOARD, "train", data, *options, "--threads", "1", "--output"]
+        alone = call([*command, f"one{k}"])
+        together = call(ranks(count, *command, f"many{k}"))
+        assert alone[0] == together[0] == 0, (case, alone, together)
+        assert alone[2] == together[2], (case, alone[2], together[2])
+        check_same(case, f"one{k}", f"many{k}")
+
+
+# -- what goes wrong --
+
+
+def left():
+    return [name for name in os.listdir(".") if name.startswith("bad")]
+
+
+def check_fails(case, alone, together):
+    """The same message and exit code as one process, once, and nothing left behind."""
+    assert alone[0] != 0 and alone[1] == together[1] == "", (case, alone, together)
+    assert together[0] == alone[0], (case, alone, together)
+    assert together[2] == alone[2], (case, alone, together)
+    assert not left(), (case, left())
+
+
+def check_errors():
+    with open("squared.csv") as f:
+        lines = f.read().split("\n")
+    middle, end = len(lines) // 2, len(lines) - 20
+    def spoil(*which):
+        spoilt = list(lines)
+        for k in which:
+            spoilt[k] = spoilt[k].replace(",0.", ",zero.").replace(",-0.", ",zero.")
+        with open("bad_rows.txt", "w") as f:
+            f.write("\n".join(spoilt))
+        os.rename("bad_rows.txt", "spoilt.csv")
+    for bad in [(end,), (middle, end), (1,), (3, end)]:
+        spoil(*bad)
+        command = [BILLBOARD, "train", "spoilt.csv", "--method", "fedprox", *NOISE,
+                   "--output", "bad"]
+        check_fails(("row", bad), call(command), call(ranks(3, *command)))
+    for case, data, options in [
+        ("no file", "nowhere.csv", []),
+        ("no method", "squared.csv", ["--method", "none-such"]),
+        ("no number", "squared.csv", ["--epsilon", "many"]),
+        ("no option", "squared.csv", ["--no-such-option"]),
+        ("no column", "squared.csv", ["--target", "z"]),
+        ("unknown task", "few.csv", ["--test", "test.csv"]),
+        ("no labels", "squared.csv", ["--loss", "logistic"]),
+        ("exists", "squared.csv", ["--output", "one0"]),
+    ]:
+        command = [BILLBOARD, "train", data, "--method", "fedprox", *OPEN, "--output", "bad", *options]
+        alone, together = call(command), call(ranks(3, *command))
+        check_fails(case, alone, together)
+    with open("mixed.csv", "w") as f:  # 0 and 1 in one part of the file, -1 and 1 in another
+        f.write("task,x,y\n" + "".join(f"t{k % 5},1,{k % 2}\n" for k in range(40))
+                + "".join(f"t{k % 5},1,{k % 2 * 2 - 1}\n" for k in range(60)))
+    command = [BILLBOARD, "train", "mixed.csv", "--method", "fedprox", "--loss", "logistic",
+               *OPEN, "--output", "bad"]
+    check_fails("mixed labels", call(command), call(ranks(2, *command)))
+
+
+def check_missing_on_one_rank():
+    script = ('if [ "$OMPI_COMM_WORLD_RANK" = 1 ]; then cd elsewhere; fi; '
+              f'exec "{BILLBOARD}" train squared.csv --method fedprox --mechanism none --output bad')
+    os.mkdir("elsewhere")
+    code, out, err = call(ranks(3, "sh", "-c", script))
+    assert code == 1 and out == "" and not left(), (code, out, err)
+    assert err == "billboard: rank 1: squared.csv: No such file or directory\n", err
+
+
+def rank_of(process):
+    with contextlib.suppress(OSError):
+        with open(f"/proc/{process}/environ", "rb") as f:
+            for setting in f.read().split(b"\0"):
+                if setting.startswith(b"OMPI_COMM_WORLD_RANK="):
+                    return int(setting.split(b"=")[1])
+    return None
+
+
+def children_of(process):
+    found = []
+    with contextlib.suppress(OSError):
+        with open(f"/proc/{process}/task/{process}/children") as f:
+            for child in f.read().split():
+                found += [int(child)] + children_of(child)
+    return found
+
+
+def charges():
+    out = call([BILLBOARD, "ledger", "ledger.db"])[1]
+    return out.count("running") + out.count("died")
+
+
+def begin(output):
+    """A run that takes longer than anybody waits, once it has paid."""
+    before = charges()
+    command = [BILLBOARD, "train", "squared.csv", "--method", "fedprox", "--rounds", "200000",
+               "--epsilon", "1", "--ledger", "ledger.db", "--population", "p",
+               "--budget-epsilon", "50", "--budget-delta", "1e-3", "--output", output]
+    job = subprocess.Popen(ranks(3, *command), stdout=subprocess.PIPE,
+                           stderr=subprocess.PIPE, text=True)
+    while charges() == before:
+        assert job.poll() is None, job.communicate()
+        time.sleep(0.2)
+    return job
+
+
+def check_signals():
+    for case, rank, number, expected in [
+        ("a rank is killed", 1, signal.SIGKILL, [137]),
+        ("a rank is interrupted", 2, signal.SIGINT, [130]),
+        ("rank 0 is told to end", 0, signal.SIGTERM, [130]),
+        ("mpirun is interrupted", None, signal.SIGINT, [1, 130]),
+    ]:
+        job = begin("bad")
+        processes = {rank_of(p): p for p in children_of(job.pid)}
+        os.kill(job.pid if rank is None else processes[rank], number)
+        out, err = job.communicate(timeout=LIMIT)
+        assert job.returncode in expected, (case, job.returncode, err)
+        assert out == "" and not left(), (case, out, left())
+        said = [line for line in err.splitlines()
+                if line.startswith("billboard: ") and "warning" not in line]
+        assert len(said) == 1, (case, err)
+        assert "nothing was written; ledger ledger.db keeps the charge" in said[0], (case, err)
+    code, out, err = call([BILLBOARD, "ledger", "ledger.db"])
+    assert code == 0 and out.count("died") == 4, (out, err)
+
+
+def main():
+    if not MPIRUN:
+        sys.exit(77)
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        make_files()
+        check_same_runs()
+        check_errors()
+        check_missing_on_one_rank()
+        check_signals()
+        os.chdir("/")
+
+
+main()
