@@ -50,13 +50,13 @@ def check_same(case, one, other):
 # -- populations --
 
 
-def rows(target, seed=1, tasks=TASKS):
+def rows(target, seed=1, tasks=TASKS, times=1):
     """Task, features and target of every row; tasks of different sizes, rows shuffled."""
     draw = random.Random(seed)
     found = []
     for i in range(tasks):
         w = [1.0 + draw.gauss(0, 0.3) for _ in range(FEATURES)]
-        for _ in range(ROWS + i % 5):
+        for _ in range(times * ROWS + i % 5):
             x = [draw.uniform(-0.5, 0.5) for _ in range(FEATURES)]
             z = sum(a * b for a, b in zip(x, w)) + draw.gauss(0, 0.1)
             found.append((f"t{i}", x, target(z)))
@@ -98,6 +98,7 @@ def make_files():
     group = lambda name: "group" if name is None else str(int(name[1:]) % 3)
     write_csv("groups.csv", rows(number), more=group)
     write_csv("test.csv", rows(number, seed=2, tasks=TASKS - 3))
+    write_csv("slow.csv", rows(number, times=100))
     write_csv("few.csv", rows(number, tasks=2))
     write_libsvm("labels.libsvm", rows(lambda z: sorted({classes(z), classes(-z)})),
                  lambda y: ",".join(map(str, y)))
@@ -238,7 +239,7 @@ def charges():
 def begin(output):
     """A run that takes longer than anybody waits, once it has paid."""
     before = charges()
-    command = [BILLBOARD, "train", "squared.csv", "--method", "fedprox", "--rounds", "200000",
+    command = [BILLBOARD, "train", "slow.csv", "--method", "fedprox", "--rounds", "200000",
                "--epsilon", "1", "--ledger", "ledger.db", "--population", "p",
                "--budget-epsilon", "50", "--budget-delta", "1e-3", "--output", output]
     job = subprocess.Popen(ranks(3, *command), stdout=subprocess.PIPE,
