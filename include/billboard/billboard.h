@@ -651,7 +651,8 @@ BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_experimental_silo_save(
 BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_experimental_silo_restore(
     billboard_experimental_silo *silo, const void *bytes, size_t size);
 /* In state DONE, once: the models of this silo's tasks and what they reach on its rows.
- * For this silo; of it only the promise and the shared model are public. */
+ * For this silo; of it only the promise and the shared model are public. Saved as a run
+ * directory it has an empty billboard, which is the curator's to publish. */
 BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_experimental_silo_result(
     billboard_experimental_silo *silo, billboard_result **result);
 BILLBOARD_API void billboard_experimental_silo_free(billboard_experimental_silo *silo);

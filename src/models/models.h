@@ -114,8 +114,8 @@ const char *bb_models_file(const bb_models *models);
  * begin with '#'). Others: safetensors, docs/run-directory.md. Whole or not at all. */
 BB_MUST_CHECK bb_status bb_models_write(const bb_models *models, const char *path);
 /* Reads them back, to the same bits; a name that ends in .safetensors is that, any
- * other one CSV, which does not say the loss. BB_EDATA, with the place, for anything
- * else. */
+ * other one CSV, which does not say the loss, perhaps of no task. BB_EDATA, with the place,
+ * for anything else. */
 BB_MUST_CHECK bb_status bb_models_read(bb_models *models, const char *path);
 
 /* Writes a CSV field, quoted where it must be. */

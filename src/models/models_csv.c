@@ -188,7 +188,6 @@ static bb_status read_all(reading *r, cursor *c) {
     }
     bb_status status = read_header(r, c);
     while (!status && *c->at) status = read_task(r, c);
-    if (!status && !r->task.count) status = bad(c, "at least one task");
     return status;
 }
 

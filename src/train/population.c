@@ -104,12 +104,15 @@ static bb_status read_nothing(const bb_resolved *c, size_t *outputs, bb_dataset 
     return status;
 }
 
-/* Rows of a part of the tasks, as all places have agreed. */
-static bb_status fit_rows(const bb_population *p, const bb_roster *roster,
+/* Rows of a part of the tasks, as all places have agreed: the roster's columns are the
+ * pixels of images. */
+static bb_status fit_rows(const bb_population *p, const bb_resolved *c,
                           bb_dataset *read) {
-    const bb_status status =
-        p->cluster ? bb_roster_check_clusters(roster, read, p->cluster) : BB_OK;
-    return status ? status : bb_roster_fit(roster, read);
+    const char *image = c->request->options.image;
+    bb_status status =
+        p->cluster ? bb_roster_check_clusters(c->roster, read, p->cluster) : BB_OK;
+    if (!status) status = bb_roster_fit(c->roster, read);
+    return !status && image ? bb_read_image(image, read) : status;
 }
 
 /* The shape of images whose column of clusters is gone. */
@@ -148,7 +151,7 @@ static bb_status read_parts(bb_population *p, const bb_resolved *c, bb_dealt *de
     if (!status && source && o->cluster)
         status = bb_clusters_take(&read, o->cluster, (size_t)o->clusters, dealt,
                                   &p->cluster, &p->clusters);
-    if (!status && source && c->roster) status = fit_rows(p, c->roster, &read);
+    if (!status && source && c->roster) status = fit_rows(p, c, &read);
     if (!status && source) status = shape(o, &read);
     if (!status && !test_source)
         status = bb_split(&read, o->train_fraction, o->split_seed, train, test, NULL);

@@ -381,15 +381,18 @@ bb_status bb_report_text(const bb_report *r, FILE *stream) {
     if (status) return status;
     fprintf(stream, "%s, %s loss: %zu tasks, %zu features, %zu rows\n",
             r->request->name, bb_loss_name(loss_of(r)), r->tasks, r->features, r->rows);
-    fprintf(stream, "%u round%s in %.2f s (%.2f s with reading and evaluation)\n",
-            r->rounds, r->rounds == 1 ? "" : "s", r->seconds_solve, r->seconds_total);
+    fprintf(stream, "%u round%s", r->rounds, r->rounds == 1 ? "" : "s");
+    if (r->seconds_total > 0.0)
+        fprintf(stream, " in %.2f s (%.2f s with reading and evaluation)",
+                r->seconds_solve, r->seconds_total);
+    putc('\n', stream);
     if (isfinite(r->outcome.objective))
         fprintf(stream, "objective %.10g", r->outcome.objective);
     if (isfinite(r->outcome.objective) && isfinite(r->outcome.gap))
         fprintf(stream, ", certified gap %.3g%s", r->outcome.gap,
                 r->outcome.converged ? "" : " (stopped before its tolerance)");
     if (isfinite(r->outcome.objective)) putc('\n', stream);
-    putc('\n', stream);
+    if (r->rows) putc('\n', stream);
     print_table(r, stream);
     if (r->note) fprintf(stream, "%s\n", r->note);
     print_tasks(r, stream);

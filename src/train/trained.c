@@ -99,6 +99,9 @@ static bb_status read_shared(bb_trained *t, const char *run) {
     if (!status && t->shared.tasks && t->shared.features != t->models.features)
         status = bb_fail(BB_EDATA, "%s: %zu columns, the models have %zu", name,
                          t->shared.features, t->models.features);
+    /* a curator has that one only */
+    if (!status && !t->shared.tasks && !t->models.tasks)
+        status = bb_fail(BB_EDATA, "%s: it has models of no task", run);
     free(name);
     return status;
 }

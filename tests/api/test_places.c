@@ -17,28 +17,46 @@ static bool is_of(int64_t task, uint32_t s, uint32_t count) {
     return s == WHOLE || (uint32_t)(task * 7 % 5) % count == s;
 }
 
-/* Dense rows, with these targets, of the silo; columns in another order if `turned`. */
+enum {
+    TURNED = 1,  /* columns are in another order */
+    GROUPED = 2, /* one more column, which groups tasks */
+    LISTED = 4   /* targets are lists of labels */
+};
+
+/* Dense rows, with these targets, of the silo. */
 static billboard_data *rows_of(const double *target, uint32_t s, uint32_t count,
-                               bool turned) {
-    static const char *const names[] = {"weight", "age", "height"};
-    static double own_x[ROWS * FEATURES], own_y[ROWS];
-    static int64_t own[ROWS];
-    size_t rows = 0;
+                               int how) {
+    static const char *const turned[] = {"weight", "age", "height"},
+                             *const grouped[] = {"age", "group", "height", "weight"};
+    static const size_t place[2][FEATURES] = {{0, 1, 2}, {0, 2, 3}};
+    static double own_x[ROWS * (FEATURES + 1)], own_y[ROWS];
+    static int64_t own[ROWS], start[ROWS + 1];
+    static int32_t label[2 * ROWS];
+    const size_t width = FEATURES + (how & GROUPED ? 1 : 0);
+    size_t rows = 0, labels = 0;
     for (size_t r = 0; r < ROWS; r++) {
         if (!is_of(owner[r], s, count)) continue;
         own[rows] = owner[r];
         own_y[rows] = target[r];
         for (size_t k = 0; k < FEATURES; k++)
-            own_x[rows * FEATURES + (turned ? (k + 1) % FEATURES : k)] =
+            own_x[rows * width + (how & TURNED ? (k + 1) % FEATURES
+                                               : place[how & GROUPED ? 1 : 0][k])] =
                 x[r * FEATURES + k];
-        rows++;
+        if (how & GROUPED) own_x[rows * width + 1] = (double)(owner[r] % 3);
+        if (target[r] > 0) label[labels++] = (int32_t)(owner[r] % 2);
+        if (r % 2) label[labels++] = 3;
+        start[++rows] = (int64_t)labels;
     }
     billboard_arrays a = arrays();
     a.rows = rows;
+    a.features = width;
     a.task_number = own;
     a.x = own_x;
-    a.y = own_y;
-    if (turned) a.feature_name = names;
+    a.y = how & LISTED ? NULL : own_y;
+    if (how & LISTED) a.label_start = start;
+    if (how & LISTED) a.label = label;
+    if (how & TURNED) a.feature_name = turned;
+    if (how & GROUPED) a.feature_name = grouped;
     return data_of(&a);
 }
 
@@ -68,11 +86,11 @@ typedef struct places {
 
 static void open_places(places *p, const billboard_job *job,
                         const billboard_experimental_roster *roster,
-                        const double *target) {
+                        const double *target, int how) {
     p->silos = roster->silos;
     ASSERT_OK(billboard_experimental_curator_open(job, roster, NULL, &p->curator));
     for (uint32_t s = 0; s < p->silos; s++) {
-        billboard_data *data = rows_of(target, s, p->silos, s == 1);
+        billboard_data *data = rows_of(target, s, p->silos, how ? how : s == 1);
         ASSERT_OK(billboard_experimental_silo_open(job, roster, s + 1, data,
                                                    &open_policy, NULL, &p->silo[s]));
         billboard_data_free(data);
@@ -185,10 +203,10 @@ static void same_results(places *p, const billboard_result *whole) {
 
 static void same_as_whole(const billboard_job *job,
                           const billboard_experimental_roster *roster,
-                          const double *target) {
-    billboard_result *whole = run_on(job, rows_of(target, WHOLE, 1, false));
+                          const double *target, int how) {
+    billboard_result *whole = run_on(job, rows_of(target, WHOLE, 1, how));
     places p = {0};
-    open_places(&p, job, roster, target);
+    open_places(&p, job, roster, target, how);
     while (advance(&p)) {}
     same_results(&p, whole);
     close_places(&p);
@@ -205,7 +223,7 @@ static void test_methods(void **state) {
             const billboard_experimental_roster roster = roster_of(silos);
             billboard_job *job = JOB({"method", method[k]}, {"epsilon", "8"},
                                      {"seed", "5"}, {"train-fraction", "0.7"});
-            same_as_whole(job, &roster, y);
+            same_as_whole(job, &roster, y, 0);
             billboard_job_free(job);
         }
 }
@@ -227,9 +245,59 @@ static void test_kinds(void **state) {
             {"scale", "{\"columns\": {\"age\": 1, \"height\": 1, \"weight\": 1}, "
                       "\"target\": [-2, 2]}"})};
     for (size_t k = 0; k < sizeof job / sizeof *job; k++) {
-        same_as_whole(job[k], &roster, k == 0 ? classes : y);
+        same_as_whole(job[k], &roster, k == 0 ? classes : y, 0);
         billboard_job_free(job[k]);
     }
+}
+
+/* Other losses, networks, groups of tasks: what they need to know is given. */
+static void test_shapes(void **state) {
+    (void)state;
+    static uint32_t cluster[TASKS];
+    static double two[ROWS];
+    billboard_experimental_roster roster = roster_of(SILOS);
+    billboard_job *job = JOB({"method", "fedavg"}, {"epsilon", "8"}, {"seed", "5"},
+                             {"loss", "multilabel"}, {"classes", "5"});
+    same_as_whole(job, &roster, y, LISTED);
+    billboard_job_free(job);
+    for (size_t r = 0; r < ROWS; r++) two[r] = y[r] > 0;
+    job = JOB({"method", "mp-centre"}, {"epsilon", "8"}, {"seed", "5"},
+              {"loss", "logistic"});
+    same_as_whole(job, &roster, two, 0);
+    billboard_job_free(job);
+    job = JOB({"method", "fedprox"}, {"epsilon", "8"}, {"seed", "5"}, {"rounds", "2"},
+              {"loss", "softmax"}, {"net", "dense4,dense3"}, {"image", "1x3x1"});
+    billboard_data *data = rows_of(classes, WHOLE, 1, 0);
+    billboard_result *whole = NULL;
+    /* networks are a part that may be left out */
+    if (billboard_job_run(job, data, NULL, NULL, &whole))
+        assert_non_null(strstr(billboard_error(), "oneDNN"));
+    else
+        same_as_whole(job, &roster, classes, 0);
+    billboard_result_free(whole);
+    billboard_data_free(data);
+    billboard_job_free(job);
+    for (int k = 0; k < TASKS; k++) cluster[k] = (uint32_t)(tasks[k] % 3);
+    roster.cluster = cluster;
+    job = JOB({"method", "pmtl-clusters"}, {"epsilon", "8"}, {"seed", "5"},
+              {"cluster", "group"}, {"clusters", "3"});
+    same_as_whole(job, &roster, y, GROUPED);
+    cluster[4] = 1 - cluster[4] % 2;
+    data = rows_of(y, WHOLE, 1, GROUPED);
+    silo *s = NULL;
+    assert_refused(
+        billboard_experimental_silo_open(job, &roster, 1, data, &open_policy, NULL, &s),
+        BILLBOARD_FAILED, "in the roster it is in");
+    cluster[4] = 3;
+    assert_refused(
+        billboard_experimental_silo_open(job, &roster, 1, data, &open_policy, NULL, &s),
+        BILLBOARD_USAGE, "--clusters says");
+    roster.cluster = NULL;
+    assert_refused(
+        billboard_experimental_silo_open(job, &roster, 1, data, &open_policy, NULL, &s),
+        BILLBOARD_USAGE, "must say the cluster");
+    billboard_data_free(data);
+    billboard_job_free(job);
 }
 
 /* Without noise, sums are added up in a fixed order: few tasks are in one silo. */
@@ -243,7 +311,7 @@ static void test_open(void **state) {
             billboard_job_free(job);
             job = JOB({"method", method[k]});
         }
-        same_as_whole(job, &roster, y);
+        same_as_whole(job, &roster, y, 0);
         billboard_job_free(job);
     }
 }
@@ -267,7 +335,7 @@ static void restart(places *p, const billboard_job *job,
                                                      &p->curator));
     free(copy);
     for (uint32_t s = 0; s < p->silos; s++) {
-        billboard_data *data = rows_of(y, s, p->silos, false);
+        billboard_data *data = rows_of(y, s, p->silos, 0);
         ASSERT_OK(billboard_experimental_silo_save(p->silo[s], &bytes, &size));
         copy = copy_of(bytes, size);
         billboard_experimental_silo_free(p->silo[s]);
@@ -280,14 +348,35 @@ static void restart(places *p, const billboard_job *job,
     }
 }
 
+/* What the curator has is good for tasks that were not there, also from its directory. */
+static void can_predict(const billboard_result *memory) {
+    const billboard_option how = {"unknown", "shared"};
+    billboard_data *data = rows_of(y, 0, SILOS, 0);
+    billboard_result *loaded = NULL;
+    billboard_predictions *a = NULL, *b = NULL;
+    const char *csv[2];
+    ASSERT_OK(billboard_result_load("curator.run", &loaded));
+    ASSERT_OK(billboard_predict(memory, data, &how, 1, &a));
+    ASSERT_OK(billboard_predict(loaded, data, &how, 1, &b));
+    ASSERT_OK(billboard_predictions_csv(a, &csv[0]));
+    ASSERT_OK(billboard_predictions_csv(b, &csv[1]));
+    assert_string_equal(csv[0], csv[1]);
+    billboard_predictions_free(a);
+    billboard_predictions_free(b);
+    billboard_result_free(loaded);
+    billboard_data_free(data);
+    /* NOLINTNEXTLINE: cert-env33-c */
+    assert_int_equal(system("rm -r curator.run"), 0);
+}
+
 static void test_restart(void **state) {
     (void)state;
     const billboard_experimental_roster roster = roster_of(SILOS);
     billboard_job *job =
         JOB({"method", "fedavg"}, {"epsilon", "8"}, {"seed", "5"}, {"rounds", "3"});
-    billboard_result *whole = run_on(job, rows_of(y, WHOLE, 1, false)), *result = NULL;
+    billboard_result *whole = run_on(job, rows_of(y, WHOLE, 1, 0)), *result = NULL;
     places p = {0};
-    open_places(&p, job, &roster, y);
+    open_places(&p, job, &roster, y, 0);
     restart(&p, job, &roster);
     while (advance(&p)) restart(&p, job, &roster);
     ASSERT_OK(billboard_experimental_curator_result(p.curator, &result));
@@ -300,8 +389,9 @@ static void test_restart(void **state) {
                             "whole.run/public/billboard.bin && "
                             "cmp -s curator.run/public/billboard.json "
                             "whole.run/public/billboard.json && "
-                            "rm -r curator.run whole.run"),
+                            "rm -r whole.run"),
                      0);
+    can_predict(result);
     billboard_result_free(result);
     for (uint32_t s = 0; s < SILOS; s++) {
         ASSERT_OK(billboard_experimental_silo_result(p.silo[s], &result));
@@ -319,7 +409,7 @@ static void refused_silo(const billboard_experimental_roster *roster, uint32_t n
                          const billboard_experimental_policy *policy,
                          billboard_job *job, const double *target,
                          billboard_status expected, const char *words) {
-    billboard_data *data = rows_of(target, 0, 2, false);
+    billboard_data *data = rows_of(target, 0, 2, 0);
     silo *made = NULL;
     assert_refused(billboard_experimental_silo_open(job, roster, number, data, policy,
                                                     NULL, &made),
@@ -401,7 +491,7 @@ static void test_disagreement(void **state) {
         billboard_job *job = JOB({"method", "fedavg"}, {"epsilon", "1"});
         billboard_job *another = JOB({"method", "fedavg"}, {"epsilon", "1"});
         ASSERT_OK(billboard_job_set(another, other[k][0], other[k][1]));
-        billboard_data *data = rows_of(y, WHOLE, 1, false);
+        billboard_data *data = rows_of(y, WHOLE, 1, 0);
         curator *c = NULL;
         silo *s = NULL;
         const void *frame;
@@ -440,7 +530,7 @@ static void test_ledgers(void **state) {
         billboard_job *theirs =
             JOB({"method", "fedavg"}, {"epsilon", "1"}, {"ledger", "curator.ledger"},
                 {"budget-epsilon", "9"}, {"budget-delta", "1e-3"});
-        billboard_data *data = rows_of(y, WHOLE, 1, false);
+        billboard_data *data = rows_of(y, WHOLE, 1, 0);
         billboard_result *result = NULL;
         places p = {.silos = 1};
         const void *frame;
@@ -476,10 +566,10 @@ static void test_ledgers(void **state) {
 
 int main(void) {
     const struct CMUnitTest all[] = {
-        cmocka_unit_test(test_methods),  cmocka_unit_test(test_kinds),
-        cmocka_unit_test(test_open),     cmocka_unit_test(test_restart),
-        cmocka_unit_test(test_refusals), cmocka_unit_test(test_disagreement),
-        cmocka_unit_test(test_ledgers),
+        cmocka_unit_test(test_methods),      cmocka_unit_test(test_kinds),
+        cmocka_unit_test(test_shapes),       cmocka_unit_test(test_open),
+        cmocka_unit_test(test_restart),      cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_disagreement), cmocka_unit_test(test_ledgers),
     };
     return cmocka_run_group_tests(all, set_up, tear_down);
 }
