@@ -28,7 +28,7 @@ grep -q 'ε = 2, δ = 1e-05' silos.out
 grep -q 'epsilon = 1 at delta = 1e-05, replace-one, sampling all' c.out
 if [ -x "$cxx" ]; then
     # shellcheck disable=SC2086
-    "$cxx" -std=c++17 -Wall -Wextra -Wpedantic -Werror version.cpp $flags -o version
+    "$cxx" -std=c++17 -Wall -Wextra -Wpedantic -Werror -DBILLBOARD_EXPERIMENTAL version.cpp $flags -o version
     ./version | grep -q '^Billboard [0-9]'
 fi
 

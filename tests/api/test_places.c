@@ -519,6 +519,51 @@ static void test_disagreement(void **state) {
     }
 }
 
+/* Work ends when the watch says so, and the curator tells its watch how far it is. */
+static void count_rounds(void *self, const char *what, uint32_t done, uint32_t all) {
+    uint32_t *rounds = self;
+    if (strcmp(what, "round") != 0) return;
+    assert_int_equal(done, ++*rounds);
+    assert_int_equal(all, 3);
+}
+
+static void test_watches(void **state) {
+    (void)state;
+    const billboard_experimental_roster r = roster_of(1);
+    billboard_flag stop = 0;
+    uint32_t rounds = 0;
+    const billboard_watch watch = {
+        .struct_size = sizeof watch, .self = &rounds, .progress = count_rounds};
+    const billboard_watch stopping = {.struct_size = sizeof stopping, .stop = &stop};
+    billboard_job *job = JOB({"method", "fedavg"}, {"epsilon", "1"}, {"rounds", "3"});
+    billboard_data *data = rows_of(y, WHOLE, 1, 0);
+    for (int k = 0; k < 2; k++) {
+        places p = {.silos = 1};
+        stop = 0;
+        rounds = 0;
+        ASSERT_OK(billboard_experimental_curator_open(job, &r, &watch, &p.curator));
+        ASSERT_OK(billboard_experimental_silo_open(job, &r, 1, data, NULL, &stopping,
+                                                   &p.silo[0]));
+        if (k == 0) {
+            while (advance(&p)) {}
+            assert_int_equal(rounds, 3);
+        } else {
+            const void *frame;
+            size_t size;
+            assert_true(advance(&p) && advance(&p)); /* one round was published */
+            stop = 1;
+            ASSERT_OK(billboard_experimental_curator_go_on(p.curator));
+            ASSERT_OK(billboard_experimental_curator_give(p.curator, 1, &frame, &size));
+            ASSERT_OK(billboard_experimental_silo_take(p.silo[0], frame, size));
+            assert_refused(billboard_experimental_silo_work(p.silo[0]),
+                           BILLBOARD_INTERRUPTED, "stopped after round 1 of 3");
+        }
+        close_places(&p);
+    }
+    billboard_data_free(data);
+    billboard_job_free(job);
+}
+
 /* Both sides have ledgers: what the run costs is in each, once. */
 static void test_ledgers(void **state) {
     (void)state;
@@ -569,7 +614,8 @@ int main(void) {
         cmocka_unit_test(test_methods),      cmocka_unit_test(test_kinds),
         cmocka_unit_test(test_shapes),       cmocka_unit_test(test_open),
         cmocka_unit_test(test_restart),      cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_disagreement), cmocka_unit_test(test_ledgers),
+        cmocka_unit_test(test_disagreement), cmocka_unit_test(test_watches),
+        cmocka_unit_test(test_ledgers),
     };
     return cmocka_run_group_tests(all, set_up, tear_down);
 }
