@@ -626,11 +626,12 @@ BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_experimental_silo_open(
     billboard_experimental_silo **silo);
 BILLBOARD_API billboard_experimental_state
 billboard_experimental_silo_state(const billboard_experimental_silo *silo);
-/* Takes a frame of the curator's. BILLBOARD_FAILED: it is none for this silo now, or one
- * of another run, of which the message says what differs; BILLBOARD_USAGE: the policy
- * forbids what is offered; BILLBOARD_BUDGET: the silo's ledger does. In the last two
- * cases the silo has failed, else nothing has changed. BILLBOARD_INTERRUPTED: the curator
- * has ended the run early, and the message says why. */
+/* Takes a frame of the curator's. BILLBOARD_FAILED: it is none for this silo now, or the
+ * offer of another run, of which the message says what differs: nothing has changed. Or
+ * its plan has less noise than its epsilon asks for; BILLBOARD_USAGE: the policy forbids
+ * what is offered; BILLBOARD_BUDGET: the silo's ledger does: the silo has FAILED then.
+ * BILLBOARD_INTERRUPTED: the curator has ended the run early, and the message says why.
+ */
 BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_experimental_silo_take(
     billboard_experimental_silo *silo, const void *frame, size_t size);
 /* Trains for a round, or finishes: the only function that looks at rows. */

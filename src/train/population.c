@@ -59,7 +59,10 @@ static bb_status read_rows(const bb_resolved *c, bb_dealt *dealt, size_t *output
     if (o->cluster) format.image = NULL; /* a column that is no pixel is still there */
     bb_dataset data = {0};
     if (test) format.labels = format.tasks = NULL; /* those are the data's */
-    if (*outputs) format.outputs = *outputs;
+    if (*outputs)
+        format.outputs = *outputs;
+    else
+        *outputs = format.outputs; /* --classes */
     bb_status status = bb_dealt_read(dealt, source, &format, &data);
     if (status) return status;
     if (loss == BB_LOSS_LOGISTIC) status = take_labels(dealt, &data);

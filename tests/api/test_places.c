@@ -233,7 +233,7 @@ static void test_kinds(void **state) {
     const billboard_experimental_roster roster = roster_of(SILOS);
     billboard_job *const job[] = {
         JOB({"method", "fedavg"}, {"epsilon", "8"}, {"seed", "5"}, {"loss", "softmax"},
-            {"classes", "3"}),
+            {"classes", "4"}), /* of which one does not occur */
         JOB({"method", "pmtl"}, {"epsilon", "8"}, {"seed", "5"},
             {"sampling", "poisson:0.5"}),
         JOB({"method", "fedavg"}, {"epsilon", "8"}, {"seed", "5"}, {"rounds", "3"},
