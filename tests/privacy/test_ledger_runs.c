@@ -59,8 +59,8 @@ static void running_then_done(void **state) {
     bb_ledger_close(ledger);
 }
 
-/* Reserves in another process, which then waits for ever. */
-static pid_t start_run(const char *file) {
+/* Reserves in another process, which then waits for ever; under a token, or none. */
+static pid_t start_run(const char *file, const char *token) {
     int told[2];
     char byte;
     assert_int_equal(pipe(told), 0);
@@ -70,6 +70,7 @@ static pid_t start_run(const char *file) {
         bb_ledger *ledger = NULL;
         long long id;
         const bool good = !bb_ledger_open(&ledger, file, &terms) &&
+                          (!token || !bb_ledger_name_token(ledger, token)) &&
                           !bb_ledger_reserve(ledger, &quarter, "child", &id);
         if (!good || write(told[1], "x", 1) != 1) _exit(1);
         for (;;) pause();
@@ -84,7 +85,7 @@ static void a_process_that_is_gone_died(void **state) {
     const char *file = file_of(state);
     int result;
     bb_ledger_close(fresh(file, &terms));
-    const pid_t pid = start_run(file);
+    const pid_t pid = start_run(file, NULL);
     assert_int_equal(state_of(file, 1, 1), BB_LEDGER_RUNNING);
     kill(pid, SIGKILL);
     siginfo_t info; /* dead, though its number is still taken */
@@ -92,6 +93,62 @@ static void a_process_that_is_gone_died(void **state) {
     assert_int_equal(state_of(file, 1, 1), BB_LEDGER_DIED);
     assert_int_equal(waitpid(pid, &result, 0), pid);
     assert_int_equal(state_of(file, 1, 1), BB_LEDGER_DIED);
+}
+
+/* A run that is killed and gone on with is charged once, and is the second process's. */
+static void a_token_is_charged_once(void **state) {
+    const char *file = file_of(state);
+    bb_ledger *ledger = fresh(file, &terms);
+    long long id = 77;
+    int result;
+    assert_ok(bb_ledger_name_token(ledger, "of another run"));
+    assert_ok(bb_ledger_reserve(ledger, &quarter, "another", &id));
+    bb_ledger_close(ledger);
+    for (int k = 0; k < 3; k++) {
+        const pid_t pid = start_run(file, "a");
+        assert_int_equal(state_of(file, 2, 2), BB_LEDGER_RUNNING);
+        kill(pid, SIGKILL);
+        assert_int_equal(waitpid(pid, &result, 0), pid);
+        assert_int_equal(state_of(file, 2, 2), BB_LEDGER_DIED);
+    }
+    assert_ok(bb_ledger_open(&ledger, file, &terms));
+    assert_fails(bb_ledger_take_up(ledger), BB_EUSAGE, "no charge of the run");
+    assert_ok(bb_ledger_name_token(ledger, "b"));
+    assert_fails(bb_ledger_take_up(ledger), BB_EUSAGE, "no charge of the run");
+    assert_int_equal(bb_ledger_reserved(ledger), 0);
+    assert_ok(bb_ledger_name_token(ledger, "a"));
+    assert_ok(bb_ledger_name_run(ledger, "/data/run"));
+    assert_ok(bb_ledger_take_up(ledger));
+    assert_int_equal(bb_ledger_reserved(ledger), 2);
+    assert_int_equal(state_of(file, 2, 2), BB_LEDGER_RUNNING);
+    assert_ok(bb_ledger_finish(ledger));
+    assert_int_equal(state_of(file, 2, 2), BB_LEDGER_DONE);
+    /* whoever goes on from an old copy would publish its rounds again */
+    assert_fails(bb_ledger_take_up(ledger), BB_EUSAGE, "entry 2, is done");
+    assert_fails(bb_ledger_reserve(ledger, &quarter, "again", &id), BB_EUSAGE,
+                 "entry 2, is done");
+    assert_int_equal(state_of(file, 1, 2), BB_LEDGER_RUNNING);
+    bb_ledger_close(ledger);
+}
+
+/* A run that has its charge goes on where there is no room for another. */
+static void a_token_needs_no_room(void **state) {
+    const char *file = file_of(state);
+    bb_ledger *ledger = fresh(file, &terms);
+    const bb_ledger_charge rest = {.epsilon = 0.75, .delta = 1e-6};
+    long long id = 77;
+    assert_ok(bb_ledger_name_token(ledger, "a"));
+    assert_ok(bb_ledger_reserve(ledger, &quarter, "first", &id));
+    assert_ok(bb_ledger_name_token(ledger, "b"));
+    assert_ok(bb_ledger_reserve(ledger, &rest, "the rest", &id));
+    assert_ok(bb_ledger_name_token(ledger, "a"));
+    assert_ok(bb_ledger_reserve(ledger, &quarter, "first", &id));
+    assert_int_equal(id, 1);
+    assert_ok(bb_ledger_name_token(ledger, "c"));
+    assert_fails(bb_ledger_reserve(ledger, &quarter, "too much", &id), BB_EBUDGET,
+                 "refuses");
+    assert_fails(bb_ledger_take_up(ledger), BB_EUSAGE, "no charge of the run");
+    bb_ledger_close(ledger);
 }
 
 /* This very process, of which one word is another's. */
@@ -161,6 +218,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(running_then_done, begin, end),
         cmocka_unit_test_setup_teardown(a_process_that_is_gone_died, begin, end),
+        cmocka_unit_test_setup_teardown(a_token_is_charged_once, begin, end),
+        cmocka_unit_test_setup_teardown(a_token_needs_no_room, begin, end),
         cmocka_unit_test_setup_teardown(another_process_is_not_taken_for_it, begin,
                                         end),
         cmocka_unit_test_setup_teardown(a_lock_is_told, begin, end),

@@ -233,5 +233,6 @@ void bb_ledger_close(bb_ledger *ledger) {
     free(ledger->path);
     free(ledger->population);
     free(ledger->directory);
+    free(ledger->token);
     free(ledger);
 }

@@ -120,6 +120,13 @@ BB_MUST_CHECK bb_status bb_ledger_reserve(bb_ledger *ledger,
                                           const char *description, long long *id);
 /* Names the run directory that is noted with what is reserved from now on. */
 BB_MUST_CHECK bb_status bb_ledger_name_run(bb_ledger *ledger, const char *directory);
+/* For a run that another process may go on with: what is reserved from now on is charged
+ * once under this token, however often and by whom it is asked for. Whoever asks again
+ * has the entry from then on; BB_EUSAGE if its run is done. */
+BB_MUST_CHECK bb_status bb_ledger_name_token(bb_ledger *ledger, const char *token);
+/* Has the entry that was reserved under the token, without a charge. BB_EUSAGE: there is
+ * none, or its run is done. */
+BB_MUST_CHECK bb_status bb_ledger_take_up(bb_ledger *ledger);
 /* The last entry that was reserved through this handle; 0: none. */
 long long bb_ledger_reserved(const bb_ledger *ledger);
 /* Its run is done. An entry that is not marked so is running while its process lives,

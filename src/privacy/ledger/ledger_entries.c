@@ -165,10 +165,23 @@ static bb_status check_place(const bb_ledger *ledger) {
     return BB_OK;
 }
 
+/* The entry of this number is this process's, if nothing failed. */
+static bb_status end_reserving(bb_ledger *ledger, bb_status status, long long number,
+                               long long *id) {
+    if (!status) status = bb_ledger_note_run(ledger, number);
+    if (!status) status = bb_ledger_execute(ledger, "COMMIT");
+    if (status)
+        bb_ledger_roll_back(ledger);
+    else
+        *id = ledger->reserved = number;
+    return status;
+}
+
 bb_status bb_ledger_reserve(bb_ledger *ledger, const bb_ledger_charge *charge,
                             const char *description, long long *id) {
     const double epsilon = charge->epsilon, delta = charge->delta;
     double cost = NAN;
+    long long number = 0;
     bb_status status = BB_OK;
     if (!bb_ledger_price_is_valid(epsilon, delta) || (epsilon == 0.0 && delta == 0.0))
         return bb_fail(BB_EUSAGE,
@@ -178,16 +191,26 @@ bb_status bb_ledger_reserve(bb_ledger *ledger, const bb_ledger_charge *charge,
     if (counts_costs(ledger)) status = bb_ledger_cost(ledger, charge, &cost);
     if (!status) status = bb_ledger_execute(ledger, "BEGIN IMMEDIATE");
     if (!status) status = check_place(ledger);
-    if (!status) status = check_budget(ledger, charge, cost);
-    if (!status) status = insert(ledger, charge, cost, description);
-    const long long number = sqlite3_last_insert_rowid(ledger->db);
-    if (!status) status = bb_ledger_note_run(ledger, number);
-    if (!status) status = bb_ledger_execute(ledger, "COMMIT");
-    if (status)
-        bb_ledger_roll_back(ledger);
-    else
-        *id = ledger->reserved = number;
-    return status;
+    if (!status) status = bb_ledger_find_token(ledger, &number);
+    if (!status && !number) status = check_budget(ledger, charge, cost);
+    if (!status && !number) {
+        status = insert(ledger, charge, cost, description);
+        number = sqlite3_last_insert_rowid(ledger->db);
+    }
+    return end_reserving(ledger, status, number, id);
+}
+
+bb_status bb_ledger_take_up(bb_ledger *ledger) {
+    long long number = 0, id;
+    bb_status status = bb_ledger_execute(ledger, "BEGIN IMMEDIATE");
+    if (!status) status = check_place(ledger);
+    if (!status) status = bb_ledger_find_token(ledger, &number);
+    if (!status && !number)
+        status = bb_fail(BB_EUSAGE,
+                         "ledger %s has no charge of the run that is to go on: it is "
+                         "another ledger, or an older copy",
+                         ledger->path);
+    return end_reserving(ledger, status, number, &id);
 }
 
 bb_status bb_ledger_spent(bb_ledger *ledger, double *epsilon, double *delta) {

@@ -16,6 +16,7 @@ struct bb_ledger {
     sqlite3 *db;
     char *path, *population;
     char *directory;    /* of the run that reserves; NULL: not named */
+    char *token;        /* under which it is charged once; NULL: each time */
     long long reserved; /* the last entry made through this handle; 0: none */
     int version;
     bb_ledger_terms terms; /* the kind is never BB_LEDGER_ANY */
@@ -52,8 +53,11 @@ BB_MUST_CHECK bb_status bb_ledger_compare_terms(const bb_ledger *ledger,
 
 /* ---- the runs behind entries: ledger_runs.c ---- */
 
-/* Notes that the entry is this process's, in the caller's transaction. */
+/* Notes that the entry is this process's, in the caller's transaction; and its token. */
 BB_MUST_CHECK bb_status bb_ledger_note_run(const bb_ledger *ledger, long long entry);
+/* The entry that was reserved under the ledger's token, 0: none; in the caller's
+ * transaction. BB_EUSAGE: its run is done. */
+BB_MUST_CHECK bb_status bb_ledger_find_token(const bb_ledger *ledger, long long *entry);
 /* Fills state and directory of an entry that has its number. */
 BB_MUST_CHECK bb_status bb_ledger_load_run(const bb_ledger *ledger,
                                            bb_ledger_entry *entry);

@@ -22,6 +22,10 @@ const char *bb_ledger_state_name(bb_ledger_state state) {
     return name[state];
 }
 
+/* Runs that other processes may go on with. */
+static const char tokens[] = "CREATE TABLE IF NOT EXISTS tokens("
+                             "token TEXT PRIMARY KEY, entry INTEGER NOT NULL) STRICT";
+
 /* ---- processes ----
  *
  * "HOST BOOT NAMESPACE PID START": a number may be given again to another process, but
@@ -119,14 +123,28 @@ static bb_ledger_state state_of(const char *text) {
 
 /* ---- the table ---- */
 
+static bb_status note_token(const bb_ledger *ledger, long long entry) {
+    sqlite3_stmt *statement = NULL;
+    bb_status status = bb_ledger_execute(ledger, tokens);
+    if (!status)
+        status = bb_ledger_prepare(
+            ledger, "INSERT OR REPLACE INTO tokens VALUES(?1, ?2)", &statement);
+    if (status) return status;
+    sqlite3_bind_text(statement, 1, ledger->token, -1, SQLITE_STATIC);
+    sqlite3_bind_int64(statement, 2, entry);
+    const int code = sqlite3_step(statement);
+    sqlite3_finalize(statement);
+    return code == SQLITE_DONE ? BB_OK : bb_ledger_complain(ledger, code);
+}
+
 bb_status bb_ledger_note_run(const bb_ledger *ledger, long long entry) {
     const process self = this_process();
     char text[TEXT];
     sqlite3_stmt *statement = NULL;
     bb_status status = bb_ledger_execute(ledger, schema);
     if (!status)
-        status = bb_ledger_prepare(ledger, "INSERT INTO runs VALUES(?1, ?2, ?3, 0)",
-                                   &statement);
+        status = bb_ledger_prepare(
+            ledger, "INSERT OR REPLACE INTO runs VALUES(?1, ?2, ?3, 0)", &statement);
     if (status) return status;
     write_process(&self, text);
     sqlite3_bind_int64(statement, 1, entry);
@@ -135,7 +153,34 @@ bb_status bb_ledger_note_run(const bb_ledger *ledger, long long entry) {
     sqlite3_bind_text(statement, 3, text, -1, SQLITE_STATIC);
     const int code = sqlite3_step(statement);
     sqlite3_finalize(statement);
-    return code == SQLITE_DONE ? BB_OK : bb_ledger_complain(ledger, code);
+    if (code != SQLITE_DONE) return bb_ledger_complain(ledger, code);
+    return ledger->token ? note_token(ledger, entry) : BB_OK;
+}
+
+bb_status bb_ledger_find_token(const bb_ledger *ledger, long long *entry) {
+    sqlite3_stmt *query = NULL;
+    *entry = 0;
+    if (!ledger->token) return BB_OK;
+    bb_status status = bb_ledger_execute(ledger, tokens);
+    if (!status) status = bb_ledger_execute(ledger, schema);
+    if (!status)
+        status = bb_ledger_prepare(ledger,
+                                   "SELECT entry, done FROM tokens JOIN runs USING "
+                                   "(entry) WHERE token = ?1",
+                                   &query);
+    if (status) return status;
+    sqlite3_bind_text(query, 1, ledger->token, -1, SQLITE_STATIC);
+    const int code = sqlite3_step(query);
+    if (code == SQLITE_ROW) *entry = sqlite3_column_int64(query, 0);
+    if (code == SQLITE_ROW && sqlite3_column_int(query, 1))
+        status = bb_fail(BB_EUSAGE,
+                         "ledger %s: this run, entry %lld, is done: there is nothing "
+                         "to go on with",
+                         ledger->path, *entry);
+    else if (code != SQLITE_ROW && code != SQLITE_DONE)
+        status = bb_ledger_complain(ledger, code);
+    sqlite3_finalize(query);
+    return status;
 }
 
 bb_status bb_ledger_load_run(const bb_ledger *ledger, bb_ledger_entry *entry) {
@@ -186,6 +231,15 @@ bb_status bb_ledger_name_run(bb_ledger *ledger, const char *directory) {
     }
     free(ledger->directory);
     ledger->directory = whole;
+    return BB_OK;
+}
+
+bb_status bb_ledger_name_token(bb_ledger *ledger, const char *token) {
+    char *own = NULL;
+    const bb_status status = bb_duplicate(&own, token, strlen(token));
+    if (status) return status;
+    free(ledger->token);
+    ledger->token = own;
     return BB_OK;
 }
 
