@@ -322,6 +322,11 @@ billboard_job_options(const billboard_job *job, billboard_answer **options);
  * everything stays in memory. Several jobs may run at once, in several threads, and one
  * job several times: it is not changed.
  *
+ * With an option `checkpoint`, a file, the run survives the process: after an interruption
+ * or a crash a job with the option `resume`, that file, and no other option goes on with
+ * it. `data` and `test` are the same again; `data` may be NULL if it was a file. The file
+ * is private data, and gone when the run has ended well (docs/checkpoint.md).
+ *
  * BILLBOARD_USAGE: options that make no sense, together or with the data;
  * BILLBOARD_FAILED: data that are malformed. Privacy cost: none without epsilon; else
  * the (epsilon, delta) of the job, for the whole run, charged to the ledger (option

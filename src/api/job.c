@@ -154,12 +154,21 @@ bb_watch bb_watching(billboard_watch *watch) {
     return (bb_watch){watch, say, progress, at_home, warn, watch->stop};
 }
 
+/* A run that goes on knows its file. */
+static bb_status find_data(const bb_train_request *request, bb_source *rows) {
+    rows->path = json_string_value(json_object_get(request->resumed, "data"));
+    if (rows->path) return BB_OK;
+    if (!request->resumed) return bb_call_given(NULL, "billboard_job_run", "data");
+    return bb_fail(BB_EUSAGE, "%s: its run had rows from arrays: give them again",
+                   request->options.resume);
+}
+
 static bb_status run(const billboard_job *job, const billboard_data *data,
                      const billboard_data *test, billboard_watch *watch,
                      bb_ranks *ranks, billboard_result **out) {
     bb_watch watching = bb_watching(watch);
-    const bb_source rows = bb_data_source(data),
-                    tests = test ? bb_data_source(test) : (bb_source){0};
+    bb_source rows = data ? bb_data_source(data) : (bb_source){0};
+    const bb_source tests = test ? bb_data_source(test) : (bb_source){0};
     billboard_result *result = NULL;
     if (bb_ranks_number(ranks)) watching = (bb_watch){.stop = watch->stop};
     bb_status status = bb_allocate(&result, 1, sizeof *result, "a result");
@@ -168,6 +177,7 @@ static bb_status run(const billboard_job *job, const billboard_data *data,
     if (!status && test && result->request.options.test)
         status = bb_fail(BB_EUSAGE, "test rows are given twice: as data, and by the "
                                     "option test");
+    if (!status && !data) status = find_data(&result->request, &rows);
     status = bb_ranks_agree(ranks, status);
     bb_ledger_on_wait(bb_watch_waits, watch);
     if (!status)
@@ -187,7 +197,6 @@ bb_status bb_job_run(const billboard_job *job, const billboard_data *data,
     static const char function[] = "billboard_job_run";
     billboard_watch own;
     bb_status status = bb_call_given(job, function, "job");
-    if (!status) status = bb_call_given(data, function, "data");
     if (!status) status = bb_call_given(result, function, "result");
     if (!status) status = bb_watch_take(&own, watch);
     return status ? status : run(job, data, test, &own, ranks, result);

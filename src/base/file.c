@@ -280,6 +280,20 @@ bb_status bb_directory_commit(const char *temporary, const char *path) {
     return sync_parent(temporary); /* which is path's, and has no final slash */
 }
 
+bb_status bb_directory_again(char **temporary, const char *name) {
+    struct stat there;
+    char *own = NULL;
+    bb_status status = BB_OK;
+    if (lstat(name, &there) == 0) status = bb_directory_discard(name);
+    if (!status) status = bb_duplicate(&own, name, strlen(name));
+    if (!status && mkdir(own, 0777)) status = failed(own, "created");
+    if (status)
+        free(own);
+    else
+        *temporary = own;
+    return status;
+}
+
 bb_status bb_directory_discard(const char *temporary) {
     const size_t length = strlen(temporary), tail = sizeof suffix - 1 + SUFFIX_DIGITS;
     const char *const end = temporary + (length < tail ? 0 : length - tail);

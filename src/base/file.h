@@ -46,6 +46,10 @@ BB_MUST_CHECK bb_status bb_file_sync_directory(const char *path);
  * with free(). BB_EUSAGE if something is at `path` already. */
 BB_MUST_CHECK bb_status bb_directory_begin(char **temporary, const char *path);
 
+/* The same under the name of one that was begun before, which is emptied if it is still
+ * there. BB_EUSAGE: no such name. */
+BB_MUST_CHECK bb_status bb_directory_again(char **temporary, const char *name);
+
 /* Makes everything below the temporary directory durable and renames it to `path`. On
  * failure the temporary directory stays, for the caller to discard. */
 BB_MUST_CHECK bb_status bb_directory_commit(const char *temporary, const char *path);

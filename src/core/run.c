@@ -40,10 +40,10 @@ static bb_status copy(driver *d) {
 static bb_status keep(driver *d, bool at_the_end) {
     const bb_keeper *keeper = d->run->keeper;
     if (!keeper) return BB_OK;
-    const bb_keep how = at_the_end ? BB_KEEP_SAVE : keeper->due(keeper->self);
-    if (how == BB_KEEP_NOTHING) return BB_OK;
+    const bb_keep how = keeper->due(keeper->self, at_the_end);
+    if (how == BB_KEEP_NOTHING && !at_the_end) return BB_OK;
     const bb_status status = copy(d);
-    return status || how == BB_KEEP_COPY ? status : save(d);
+    return status || (how == BB_KEEP_COPY && !at_the_end) ? status : save(d);
 }
 
 /* What the curator has for the silo, and what the silo has for the curator. */

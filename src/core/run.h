@@ -35,9 +35,12 @@ typedef enum bb_keep { BB_KEEP_NOTHING, BB_KEEP_COPY, BB_KEEP_SAVE } bb_keep;
  * at the end, too, has returned. */
 typedef struct bb_keeper {
     void *self;
-    bb_keep (*due)(void *self);
-    /* Stores both durably, whole or not at all. The silo's bytes are PRIVATE. A failure
-     * ends the run. */
+    /* Asked where the run could be gone on from, last of all at its end, where it is saved
+     * in any case. */
+    bb_keep (*due)(void *self, bool at_the_end);
+    /* Stores both durably, whole or not at all; they are of the moment when `due` last
+     * answered that it wants something. The silo's bytes are PRIVATE. A failure ends the
+     * run. */
     bb_status (*save)(void *self, bb_bytes curator, bb_bytes silo);
     bb_bytes curator, silo; /* to go on from; empty: from the beginning */
 } bb_keeper;

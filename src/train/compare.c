@@ -13,6 +13,7 @@ static bb_status compare_no_privacy(bb_experiment *e) {
     bb_assessed test = {0};
     run.mechanism = &bb_mechanism_none;
     run.ledger = NULL;
+    run.keeper = NULL;
     run.observer.published = NULL;
     bb_status status = bb_run_train(&run, &result);
     if (!status) status = bb_experiment_models(e, &result, &models);

@@ -8,6 +8,7 @@
 
 #include "eval/assess.h"
 #include "learners/net.h"
+#include "train/kept.h"
 #include "train/population.h"
 #include "train/rundir.h"
 #include "train/train.h"
@@ -26,6 +27,7 @@ typedef struct bb_experiment {
     bb_local *local;
     bb_ledger *ledger;
     bb_rundir dir; /* without a place: the billboard is kept in memory */
+    bb_kept kept;  /* so that it survives its process, if it does */
     bb_run run;    /* the resolved one, with what the data say */
     bb_result result;
     bb_models own;    /* finished models of the own tasks; empty in one process */

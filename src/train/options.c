@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "methods/registry.h"
+#include "train/kept.h"
 #include "train/phases.h"
 
 #include <assert.h>
@@ -64,6 +65,9 @@ enum { PRIVATE = false, PUBLIC = true };
     ROW(NULL,        0,   PRIVATE, "ledger-order", BB_OPTION_AUTO, AT(ledger_order), "auto", 1.0, 1e12, NULL, "A", "a new ledger's Renyi order, for kind rdp; auto suits its budget") \
     ROW(NULL,        0,   PUBLIC,  "seed", BB_OPTION_TEXT, AT(seed), NULL, 0.0, 0.0, NULL, "S", "reproducible noise, for tests and simulations: the run is not private") \
     ROW("Running:",  0,   PRIVATE, "threads", BB_OPTION_COUNT, AT(threads), "0", 0.0, 4096.0, NULL, "N", "threads; 0 takes as many as the data keep busy; results do not depend on it") \
+    ROW(NULL,        0,   PRIVATE, "checkpoint", BB_OPTION_TEXT, AT(checkpoint), NULL, 0.0, 0.0, NULL, "FILE", "keep the run in FILE, which is private data, so that it can go on when it is interrupted or killed") \
+    ROW(NULL,        0,   PRIVATE, "checkpoint-every", BB_OPTION_REAL, AT(checkpoint_every), "60", 0.0, 1e9, NULL, "SECONDS", "how often to write FILE, between rounds") \
+    ROW(NULL,        0,   PRIVATE, "resume", BB_OPTION_TEXT, AT(resume), NULL, 0.0, 0.0, NULL, "FILE", "go on with the run that --checkpoint FILE kept; DATA and all options are in it") \
     ROW(NULL,        0,   PRIVATE, "compare", BB_OPTION_TEXT, AT(compare), NULL, 0.0, 0.0, NULL, "LIST", "for evaluation only, separated by commas: stl (every task alone, one model for all and a mixed model, chosen by looking at all tasks), no-privacy (the same method without noise)") \
     ROW(NULL,        'o', PRIVATE, "output", BB_OPTION_TEXT, AT(output), NULL, 0.0, 0.0, NULL, "RUN", "the run directory to make") \
     ROW(NULL,        0,   PRIVATE, "force", BB_OPTION_FLAG, AT(force), "false", 0.0, 0.0, NULL, NULL, "replace RUN if it is a run directory") \
@@ -171,18 +175,88 @@ static bb_status read_config(bb_train_options *o, const char *path, json_t **set
     if (json_object_get(config, "config"))
         status =
             bb_fail(BB_EUSAGE, "%s: a config file cannot name a config file", path);
+    else if (json_object_get(config, "resume"))
+        status = bb_fail(BB_EUSAGE, "%s: a config file cannot name a run to go on with",
+                         path);
     if (!status) status = bb_train_options_json(o, path, config);
     json_decref(config);
     return status;
+}
+
+/* The options of the run that goes on. */
+static bb_status read_resumed(bb_train_request *r, const char *path, json_t **set) {
+    bb_status status = bb_kept_about(path, &r->resumed);
+    if (status) return status;
+    json_t *options = json_deep_copy(json_object_get(r->resumed, "options"));
+    *set = json_incref(json_object_get(options, "set"));
+    json_object_del(options, "set");
+    status = options ? bb_train_options_json(&r->options, path, options)
+                     : bb_fail(BB_ENOMEM, "no memory for the options");
+    json_decref(options);
+    return status;
+}
+
+/* What no result depends on. */
+static bool is_free(const char *name) {
+    static const char *const may_differ[] = {"threads", "json", "checkpoint-every"};
+    for (size_t k = 0; k < sizeof may_differ / sizeof *may_differ; k++)
+        if (strcmp(name, may_differ[k]) == 0) return true;
+    return false;
+}
+
+/* Refuses the first option that is not as it was. */
+static bb_status check_as_before(const json_t *before, const json_t *now,
+                                 const char *path, const char *prefix) {
+    const char *name;
+    const json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)before, name, value) {
+        const json_t *given = json_object_get(now, name);
+        if (strcmp(name, "set") != 0 && !is_free(name) && !json_equal(value, given)) {
+            char *was = bb_json_text(value, 0),
+                 *is = given ? bb_json_text(given, 0) : NULL;
+            const bb_status status =
+                bb_fail(BB_EUSAGE, "%s: its run has %s%s %s, not %s: leave it out",
+                        path, prefix, name, was ? was : "another", is ? is : "none");
+            free(was);
+            free(is);
+            return status;
+        }
+    }
+    return BB_OK;
+}
+
+/* Of the run's own options, or of the first method's, under "set". */
+static bb_status check_resumed(const bb_train_request *r, bool of_method) {
+    json_t *before = json_object_get(r->resumed, "options");
+    json_t *now =
+        of_method ? bb_options_json(r->phase[0].method->options, r->phase[0].options)
+                  : bb_options_json(bb_train_table(), &r->options);
+    const bb_status status =
+        now ? check_as_before(of_method ? json_object_get(before, "set") : before, now,
+                              r->options.resume, of_method ? "--set " : "--")
+            : bb_fail(BB_ENOMEM, "no memory for the options");
+    json_decref(now);
+    return status;
+}
+
+/* What is there before the flags. */
+static bb_status begin_options(bb_train_request *r, const bb_train_flag *flag,
+                               size_t flags, json_t **set) {
+    const char *config = last_text(flag, flags, "config");
+    const char *resume = last_text(flag, flags, "resume");
+    const bb_status status = bb_options_default(bb_train_table(), &r->options);
+    if (status) return status;
+    if (config && resume)
+        return bb_fail(BB_EUSAGE, "--resume has all options: leave --config out");
+    if (resume) return read_resumed(r, resume, set);
+    return config ? read_config(&r->options, config, set) : BB_OK;
 }
 
 bb_status bb_train_resolve(bb_train_request *out, const bb_train_flag *flag,
                            size_t flags) {
     bb_train_request r = {0};
     json_t *set = NULL;
-    const char *config = last_text(flag, flags, "config");
-    bb_status status = bb_options_default(bb_train_table(), &r.options);
-    if (!status && config) status = read_config(&r.options, config, &set);
+    bb_status status = begin_options(&r, flag, flags, &set);
     if (last_text(flag, flags, "phase")) {
         free(r.options.phase); /* what a config file says */
         r.options.phase = NULL;
@@ -193,6 +267,7 @@ bb_status bb_train_resolve(bb_train_request *out, const bb_train_flag *flag,
         else if (strcmp(flag[f].name, "set") != 0)
             status = bb_options_set(bb_train_table(), &r.options, "train", flag[f].name,
                                     flag[f].text);
+    if (!status && r.resumed) status = check_resumed(&r, false);
     if (!status) status = find_method(&r);
     if (!status && set)
         status = bb_options_set_json(r.phase[0].method->options,
@@ -202,6 +277,7 @@ bb_status bb_train_resolve(bb_train_request *out, const bb_train_flag *flag,
         if (strcmp(flag[f].name, "set") == 0)
             status = set_pair(&r, flag[f].text ? flag[f].text : "");
     if (!status) r.phase[0].rounds = (uint32_t)r.options.rounds;
+    if (!status && r.resumed) status = check_resumed(&r, true);
     if (!status) status = bb_train_phases(&r);
     json_decref(set);
     if (status)
@@ -218,6 +294,7 @@ void bb_train_request_free(bb_train_request *r) {
         free(options);
     }
     bb_options_free(bb_train_table(), &r->options);
+    json_decref(r->resumed);
     *r = (bb_train_request){0};
 }
 
@@ -225,7 +302,8 @@ json_t *bb_train_json(const bb_train_request *r, bool only_public) {
     json_t *object = bb_options_json(bb_train_table(), &r->options);
     for (size_t k = 0; object && k < COUNT; k++)
         if ((only_public && !attribute[k].is_public) ||
-            strcmp(option[k].name, "config") == 0)
+            strcmp(option[k].name, "config") == 0 ||
+            strcmp(option[k].name, "resume") == 0)
             json_object_del(object, option[k].name);
     if (object && json_object_set_new(object, "set",
                                       bb_options_json(r->phase[0].method->options,

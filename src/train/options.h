@@ -37,7 +37,8 @@ typedef struct bb_train_options {
     char *seed;                          /* NULL: secure noise */
     /* running */
     uint64_t threads;
-    char *compare, *output, *config;
+    char *compare, *output, *config, *checkpoint, *resume;
+    double checkpoint_every; /* seconds */
     bool force, json;
 } bb_train_options;
 
@@ -65,7 +66,8 @@ typedef struct bb_train_request {
     size_t phases;
     bb_phase phase[BB_MOST_PHASES]; /* finetuning is the last; own their options */
     char name[BB_RUN_NAME];         /* of what shares something: bb_run_name */
-    bool in_memory; /* no output is named, and none is needed; set by hand */
+    json_t *resumed; /* with the option resume: what its file says (train/kept.h) */
+    bool in_memory;  /* no output is named, and none is needed; set by hand */
 } bb_train_request;
 
 /* One flag of the command line: a text for an option, NULL for a flag without value;
@@ -74,8 +76,10 @@ typedef struct bb_train_flag {
     const char *name, *text;
 } bb_train_flag;
 
-/* Resolves defaults, then the config file (which may have all options but `config`, and
- * "set": {...}), then the flags in their order. BB_EUSAGE with one precise message. */
+/* Resolves defaults, then the config file (which may have all options but `config` and
+ * `resume`, and "set": {...}), then the flags in their order. BB_EUSAGE with one precise
+ * message. With the flag `resume` the options are those of the run that goes on, and flags
+ * that say otherwise are refused, but for those that change no result. */
 BB_MUST_CHECK bb_status bb_train_resolve(bb_train_request *out,
                                          const bb_train_flag *flag, size_t flags);
 void bb_train_request_free(bb_train_request *request);

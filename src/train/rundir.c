@@ -8,7 +8,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -93,41 +92,6 @@ static bb_status begin_beside(const char *path, const char *word, char **tempora
     return status;
 }
 
-/* Whether a descriptor is of the file that has this name now. */
-static bool is_at(int descriptor, const char *name) {
-    struct stat open_file, there;
-    return !fstat(descriptor, &open_file) && !lstat(name, &there) &&
-           open_file.st_dev == there.st_dev && open_file.st_ino == there.st_ino;
-}
-
-/* One process at a time has a place. The kernel frees the lock of one that dies; its
- * holder removes the file, so a lock on a file that is gone is none: try again. */
-static bb_status reserve(bb_rundir *dir) {
-    char *name = NULL;
-    bb_status status = name_beside(dir->path, ".lock", &name);
-    while (!status && !dir->lock) {
-        const int lock = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
-        if (lock < 0) {
-            status = failed(name, "created");
-        } else if (flock(lock, LOCK_EX | LOCK_NB)) {
-            status = errno == EWOULDBLOCK
-                         ? bb_fail(BB_EUSAGE,
-                                   "%s: another run is being written there; choose "
-                                   "another name",
-                                   dir->path)
-                         : failed(name, "locked");
-            close(lock);
-        } else if (is_at(lock, name)) {
-            dir->lock = name;
-            dir->lock_descriptor = lock;
-        } else {
-            close(lock);
-        }
-    }
-    if (status) free(name);
-    return status;
-}
-
 static bb_status make_folder(const bb_rundir *dir, const char *inside, mode_t mode) {
     char *name = NULL;
     bb_status status = bb_rundir_name(dir, inside, &name);
@@ -151,12 +115,22 @@ static bb_status open_billboard(bb_rundir *dir) {
 }
 
 bb_status bb_rundir_begin(bb_rundir *out, const char *path, bool force) {
+    return bb_rundir_begin_again(out, path, force, NULL);
+}
+
+bb_status bb_rundir_begin_again(bb_rundir *out, const char *path, bool force,
+                                const char *temporary) {
     bb_rundir dir = {0};
     bb_status status = bb_duplicate(&dir.path, path, strlen(path));
-    if (!status) status = reserve(&dir);
+    if (!status)
+        status = bb_lock_take(&dir.lock, path,
+                              "another run is being written there; choose another "
+                              "name");
     if (!status) status = bb_rundir_check(path, force);
     dir.replaces = !status && exists(path);
-    if (!status)
+    if (!status && temporary)
+        status = bb_directory_again(&dir.temporary, temporary);
+    else if (!status)
         status = begin_beside(path, dir.replaces ? ".new" : "", &dir.temporary);
     if (!status) status = make_folder(&dir, "public", 0777);
     if (!status) status = make_folder(&dir, "operator", 0700);
@@ -191,14 +165,32 @@ bb_status bb_rundir_copy(bb_rundir *dir, const bb_rundir *from) {
     return BB_OK;
 }
 
-static bb_status write_numbers(bb_rundir *dir, const double *value, size_t count) {
+void bb_rundir_set_log(bb_rundir *dir, bb_release_log *log) {
+    dir->log = log;
+}
+
+bb_status bb_rundir_replay(bb_rundir *dir) {
+    bb_release_log *log = dir->log;
+    dir->log = NULL;
+    return bb_release_log_replay(log, dir->releases, dir->billboard);
+}
+
+static bb_status write_bytes(const bb_rundir *dir, const void *bytes, size_t size) {
+    if (dir->log) return bb_release_log_bytes(dir->log, bytes, size);
+    return fwrite(bytes, 1, size, dir->billboard) == size
+               ? BB_OK
+               : failed("the billboard", "written");
+}
+
+static bb_status write_numbers(const bb_rundir *dir, const double *value,
+                               size_t count) {
     for (size_t k = 0; k < count; k++) {
         unsigned char byte[8];
         uint64_t bits;
         memcpy(&bits, &value[k], sizeof bits);
         for (int b = 0; b < 8; b++) byte[b] = (unsigned char)(bits >> (8 * b));
-        if (fwrite(byte, 1, sizeof byte, dir->billboard) != sizeof byte)
-            return failed("the billboard", "written");
+        const bb_status status = write_bytes(dir, byte, sizeof byte);
+        if (status) return status;
     }
     return BB_OK;
 }
@@ -228,24 +220,36 @@ static json_t *describe(const bb_rundir *dir, const bb_release *release, size_t 
     return about;
 }
 
+/* The entry of the index; NULL: no memory. */
+static json_t *describe_all(bb_rundir *dir, const bb_release *release, size_t tasks) {
+    json_t *blocks = json_array();
+    bool whole = blocks != NULL;
+    for (size_t b = 0; b < release->layout->blocks && whole; b++) {
+        whole = !json_array_append_new(blocks, describe(dir, release, b, tasks));
+        dir->numbers += bb_block_sum_length(&release->layout->block[b], tasks);
+    }
+    if (whole)
+        return json_pack("{s:I,s:o}", "round", (json_int_t)release->round, "blocks",
+                         blocks);
+    json_decref(blocks);
+    return NULL;
+}
+
 bb_status bb_rundir_release(void *self, const bb_release *release, size_t tasks) {
     bb_rundir *dir = self;
-    json_t *blocks = json_array();
+    const size_t before = dir->numbers;
+    json_t *entry = describe_all(dir, release, tasks);
     bb_status status = BB_OK;
-    for (size_t b = 0; b < release->layout->blocks && !status; b++) {
-        const size_t count = bb_block_sum_length(&release->layout->block[b], tasks);
-        if (json_array_append_new(blocks, describe(dir, release, b, tasks))) {
-            status = bb_fail(BB_ENOMEM, "no memory for the billboard's index");
-            break;
-        }
-        status = write_numbers(dir, release->value[b], count);
-        dir->numbers += count;
-    }
-    if (!status && fflush(dir->billboard)) status = failed("the billboard", "written");
-    json_t *entry =
-        json_pack("{s:I,s:o}", "round", (json_int_t)release->round, "blocks", blocks);
-    if (json_array_append_new(dir->releases, entry) && !status)
+    if (dir->log)
+        status = bb_release_log_begin(dir->log, entry, dir->numbers - before);
+    else if (json_array_append(dir->releases, entry))
         status = bb_fail(BB_ENOMEM, "no memory for the billboard's index");
+    for (size_t b = 0; b < release->layout->blocks && !status; b++)
+        status = write_numbers(dir, release->value[b],
+                               bb_block_sum_length(&release->layout->block[b], tasks));
+    if (!status && !dir->log && fflush(dir->billboard))
+        status = failed("the billboard", "written");
+    json_decref(entry);
     return status;
 }
 
@@ -317,11 +321,7 @@ void bb_rundir_close(bb_rundir *dir) {
     if (dir->billboard) fclose(dir->billboard);
     if (dir->temporary && exists(dir->temporary))
         (void)!bb_directory_discard(dir->temporary);
-    if (dir->lock) {
-        unlink(dir->lock);
-        close(dir->lock_descriptor);
-    }
-    free(dir->lock);
+    bb_lock_give(&dir->lock);
     free(dir->temporary);
     free(dir->path);
     free(dir->bytes);

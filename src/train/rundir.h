@@ -7,7 +7,9 @@
 #ifndef BB_TRAIN_RUNDIR_H
 #define BB_TRAIN_RUNDIR_H
 
+#include "base/lock.h"
 #include "core/method.h"
+#include "train/release_log.h"
 
 #include <jansson.h>
 
@@ -20,15 +22,15 @@
 typedef struct bb_rundir {
     char *path;
     char *temporary; /* NULL: nothing is begun, or it is in place */
-    char *lock;      /* RUN.lock, locked until the end; NULL: not */
-    int lock_descriptor;
+    bb_lock lock;    /* RUN.lock, until the end */
     bool replaces;
     FILE *billboard; /* open while releases come in; without a path, in memory: */
     char *bytes;
     size_t size; /* of those, as of the last release */
     json_t *releases;
-    const char *note; /* for the billboard's index; borrowed, may be NULL */
-    size_t numbers;   /* in the billboard's file so far */
+    const char *note;    /* for the billboard's index; borrowed, may be NULL */
+    size_t numbers;      /* in the billboard's file so far */
+    bb_release_log *log; /* borrowed: where releases go for now, in place of it; NULL */
 } bb_rundir;
 
 /* Whether a run may be written to `path`: BB_EUSAGE if something is there, unless it is
@@ -43,6 +45,12 @@ BB_MUST_CHECK bb_status bb_rundir_copy(bb_rundir *dir, const bb_rundir *from);
  * public/billboard.bin open. BB_EUSAGE as bb_rundir_check, and if another process has
  * reserved it. */
 BB_MUST_CHECK bb_status bb_rundir_begin(bb_rundir *dir, const char *path, bool force);
+/* The same, where a process that died had begun it: in place of what it left there. */
+BB_MUST_CHECK bb_status bb_rundir_begin_again(bb_rundir *dir, const char *path,
+                                              bool force, const char *temporary);
+/* Releases go to a log, which holds all so far, until bb_rundir_replay brings them. */
+void bb_rundir_set_log(bb_rundir *dir, bb_release_log *log);
+BB_MUST_CHECK bb_status bb_rundir_replay(bb_rundir *dir);
 /* Appends a release to the billboard; has the shape of bb_observer.published. */
 BB_MUST_CHECK bb_status bb_rundir_release(void *dir, const bb_release *release,
                                           size_t tasks);

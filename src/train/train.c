@@ -2,6 +2,7 @@
 #include "train/train.h"
 
 #include "base/memory.h"
+#include "data/fingerprint.h"
 #include "linalg/linalg.h"
 #include "train/experiment.h"
 #include "train/run_statement.h"
@@ -40,20 +41,32 @@ bb_status bb_experiment_not_stopped(const bb_experiment *e) {
     return is_stopped(e) ? bb_fail(BB_EINTERRUPTED, "interrupted") : BB_OK;
 }
 
+static bool is_charged(const bb_experiment *e) {
+    return e->ledger && bb_ledger_reserved(e->ledger);
+}
+
 /* An interrupted run says what it leaves behind: at most its charge. */
 static bb_status say_what_is_charged(const bb_experiment *e) {
     const bb_public *pub = &e->run.pub;
-    char before[400], sampling[BB_SAMPLING_TEXT];
+    char before[400], sampling[BB_SAMPLING_TEXT], written[600];
     snprintf(before, sizeof before, "%s", bb_last_error());
-    if (!e->ledger || !bb_ledger_reserved(e->ledger))
-        return bb_fail(BB_EINTERRUPTED, "%s; nothing was written, nothing was charged",
-                       before);
+    bb_kept_says(&e->kept, is_charged(e), written, sizeof written);
+    if (!is_charged(e))
+        return bb_fail(BB_EINTERRUPTED, "%s; %s, nothing was charged", before, written);
     bb_run_sampling(pub, sampling, sizeof sampling);
     return bb_fail(BB_EINTERRUPTED,
-                   "%s; nothing was written; ledger %s keeps the charge of (epsilon = "
-                   "%.6g, delta = %.6g), adjacency %s, sampling: %s",
-                   before, e->resolved->request->options.ledger, pub->epsilon,
+                   "%s; %s; ledger %s keeps the charge of (epsilon = %.6g, delta = "
+                   "%.6g), adjacency %s, sampling: %s",
+                   before, written, e->resolved->request->options.ledger, pub->epsilon,
                    pub->delta, bb_adjacency_name(pub->adjacency), sampling);
+}
+
+/* Nor is a run lost for which the machine had no room. */
+static bb_status say_what_is_kept(const bb_experiment *e, bb_status status) {
+    char before[600], written[600];
+    snprintf(before, sizeof before, "%s", bb_last_error());
+    if (!bb_kept_says(&e->kept, is_charged(e), written, sizeof written)) return status;
+    return bb_fail(status, "%s; %s", before, written);
 }
 
 static bb_status published(void *self, const bb_release *release, size_t tasks) {
@@ -80,16 +93,43 @@ static bool in_memory(const bb_experiment *e) {
     return e->resolved->request->in_memory;
 }
 
-/* The place for the run, and the ledger. */
+/* Of everything that the run sees of its data. */
+static void fingerprint(const bb_experiment *e, char text[BB_HASH_TEXT]) {
+    const bb_population *p = &e->population;
+    bb_hash hash;
+    bb_hash_open(&hash);
+    bb_dataset_fingerprint(&p->prepared, &hash);
+    bb_dataset_fingerprint(&p->train, &hash);
+    bb_dataset_fingerprint(&p->test, &hash);
+    if (p->cluster)
+        bb_hash_add(&hash, p->cluster, p->prepared.tasks * sizeof *p->cluster);
+    bb_hash_text(&hash, text);
+}
+
+/* So that it survives its process, if that is asked for. */
+static bb_status open_kept(bb_experiment *e, const char *data) {
+    const bb_train_options *o = &e->resolved->request->options;
+    char text[BB_HASH_TEXT];
+    if (!o->checkpoint && !o->resume) return BB_OK;
+    fingerprint(e, text);
+    e->run.keeper = &e->kept.keeper;
+    return bb_kept_open(&e->kept, e->resolved->request, data, text, &e->dir);
+}
+
+/* The place for the run, its file to go on from, and the ledger. */
 static bb_status open_place(bb_experiment *e) {
     const bb_train_options *o = &e->resolved->request->options;
-    bb_status status = in_memory(e) ? bb_rundir_keep(&e->dir)
-                                    : bb_rundir_begin(&e->dir, o->output, o->force);
+    bb_status status =
+        in_memory(e) ? bb_rundir_keep(&e->dir)
+                     : bb_rundir_begin_again(&e->dir, o->output, o->force,
+                                             bb_kept_temporary(e->resolved->request));
+    if (!status) status = open_kept(e, e->source->path);
     if (!status)
         status =
             bb_resolve_ledger(o, e->run.pub.tasks, e->run.pub.adjacency, &e->ledger);
     if (!status && e->ledger && !in_memory(e))
         status = bb_ledger_name_run(e->ledger, o->output);
+    if (!status) status = bb_kept_charge_once(&e->kept, e->ledger);
     e->run.ledger = e->ledger;
     return status;
 }
@@ -112,8 +152,8 @@ static bb_status train(bb_experiment *e) {
     const double start = bb_experiment_now();
     const bb_deal deal = {e->dealt.first};
     bb_experiment_observe(e);
-    const bb_status status =
-        bb_run_train_ranks(&e->run, e->dealt.ranks, &deal, &e->result);
+    bb_status status = bb_run_train_ranks(&e->run, e->dealt.ranks, &deal, &e->result);
+    if (!status) status = bb_kept_release(&e->kept);
     e->report.seconds_solve += bb_experiment_now() - start;
     return status;
 }
@@ -154,6 +194,7 @@ bb_status bb_experiment_fill_report(bb_experiment *e) {
 /* What is needed while it runs only: the data above all. */
 void bb_experiment_close_work(bb_experiment *e) {
     bb_population *p = &e->population;
+    bb_kept_close(&e->kept, is_charged(e));
     if (e->ledger) bb_ledger_close(e->ledger);
     bb_locals_close(e->local, p->prepared.tasks);
     bb_result_free(&e->result);
@@ -171,6 +212,7 @@ void bb_experiment_close_work(bb_experiment *e) {
     e->run.local = NULL;
     e->run.ledger = NULL;
     e->run.key = NULL;
+    e->run.keeper = NULL;
     bb_population_close_rows(p);
 }
 
@@ -237,8 +279,10 @@ static bb_status run(bb_experiment *e, double start) {
     e->report.seconds_total = bb_experiment_now() - start;
     if (!is_first(e)) return BB_OK;
     status = put_in_place(e);
-    if (!status) bb_experiment_mark_done(e);
-    return status;
+    if (status) return status;
+    bb_experiment_mark_done(e);
+    bb_kept_remove(&e->kept);
+    return BB_OK;
 }
 
 /* Rank 0 has to look at all rows. */
@@ -277,7 +321,10 @@ static bb_status check(bb_training *t, const bb_train_request *request,
     if (!status) status = bb_resolve(request, &t->resolved);
     if (!status && !request->in_memory && bb_ranks_number(ranks) == 0)
         status = bb_rundir_check(o->output, o->force);
-    return status;
+    if (!status && ranks && (o->checkpoint || o->resume))
+        return bb_fail(BB_EUSAGE, "--%s is for runs in one process",
+                       o->resume ? "resume" : "checkpoint");
+    return status ? status : bb_kept_check(request);
 }
 
 static bb_status start(bb_training *t, const bb_train_request *request,
@@ -287,6 +334,8 @@ static bb_status start(bb_training *t, const bb_train_request *request,
     if (status) return status;
     status = run(&t->e, begun);
     if (status == BB_EINTERRUPTED) status = say_what_is_charged(&t->e);
+    if (status == BB_EIO || status == BB_ENOMEM)
+        status = say_what_is_kept(&t->e, status);
     return status || !is_first(&t->e) ? status : compare(&t->e, begun);
 }
 

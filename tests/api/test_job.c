@@ -179,6 +179,92 @@ static void a_run_is_watched_and_stopped(void **state) {
     billboard_job_free(job);
 }
 
+/* -- going on -- */
+
+static billboard_job *resuming_job(const char *path) {
+    billboard_job *job = NULL;
+    ASSERT_OK(billboard_job_new(&job));
+    ASSERT_OK(billboard_job_set(job, "resume", path));
+    return job;
+}
+
+/* In memory, from arrays, which are given again. */
+static void a_stopped_job_goes_on(void **state) {
+    (void)state;
+    billboard_job *job = usual_job(), *rest;
+    billboard_arrays a = arrays();
+    billboard_data *data = data_of(&a);
+    billboard_result *whole = NULL, *result = NULL;
+    watched w = {.stop_at = 2};
+    const billboard_watch watch = {sizeof watch, &w, see, NULL, &w.stop};
+    ASSERT_OK(billboard_job_set(job, "checkpoint", "kept"));
+    ASSERT_OK(billboard_job_run(job, data, NULL, NULL, &whole));
+    assert_int_equal(access("kept", F_OK), -1);
+    assert_refused(billboard_job_run(job, data, NULL, &watch, &result),
+                   BILLBOARD_INTERRUPTED,
+                   "go on with it: billboard train --resume kept");
+    assert_refused(billboard_job_run(job, data, NULL, NULL, &result), BILLBOARD_USAGE,
+                   "kept: exists already");
+    rest = resuming_job("kept");
+    assert_refused(billboard_job_run(rest, NULL, NULL, NULL, &result), BILLBOARD_USAGE,
+                   "rows from arrays: give them again");
+    assert_null(result);
+    ASSERT_OK(billboard_job_run(rest, data, NULL, NULL, &result));
+    assert_int_equal(access("kept", F_OK), -1);
+    static const char *const same[] = {"billboard_sha256", "models_sha256"};
+    for (size_t k = 0; k < 2; k++)
+        assert_string_equal(
+            billboard_answer_text(billboard_result_answer(whole), same[k]),
+            billboard_answer_text(billboard_result_answer(result), same[k]));
+    billboard_result_free(whole);
+    billboard_result_free(result);
+    billboard_data_free(data);
+    billboard_job_free(rest);
+    rest = resuming_job("kept");
+    assert_refused(billboard_job_run(rest, NULL, NULL, NULL, &result), BILLBOARD_FAILED,
+                   "kept: cannot be opened");
+    billboard_job_free(rest);
+    billboard_job_free(job);
+    job = usual_job();
+    assert_refused(billboard_job_run(job, NULL, NULL, NULL, &result), BILLBOARD_USAGE,
+                   "data is NULL");
+    billboard_job_free(job);
+}
+
+typedef struct canceller {
+    billboard_flag stop, begun;
+} canceller;
+
+static void note_round(void *self, const char *what, uint32_t done, uint32_t all) {
+    (void)done, (void)all;
+    if (strcmp(what, "round") == 0) ((canceller *)self)->begun = 1;
+}
+
+static void *cancel(void *self) {
+    canceller *c = self;
+    while (!c->begun) sched_yield();
+    c->stop = 1;
+    return NULL;
+}
+
+static void another_thread_cancels(void **state) {
+    (void)state;
+    canceller c = {0};
+    const billboard_watch watch = {sizeof watch, &c, note_round, NULL, &c.stop};
+    billboard_job *job = usual_job();
+    billboard_arrays a = arrays();
+    billboard_data *data = data_of(&a);
+    billboard_result *result = NULL;
+    pthread_t thread;
+    ASSERT_OK(billboard_job_set(job, "rounds", "1000000"));
+    assert_int_equal(pthread_create(&thread, NULL, cancel, &c), 0);
+    assert_refused(billboard_job_run(job, data, NULL, &watch, &result),
+                   BILLBOARD_INTERRUPTED, "of 1000001");
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    billboard_data_free(data);
+    billboard_job_free(job);
+}
+
 /* -- several at once -- */
 
 enum { THREADS = 4 };
@@ -229,6 +315,8 @@ int main(void) {
         cmocka_unit_test(jobs_refuse_by_name),
         cmocka_unit_test(test_rows_can_be_data),
         cmocka_unit_test(a_run_is_watched_and_stopped),
+        cmocka_unit_test(a_stopped_job_goes_on),
+        cmocka_unit_test(another_thread_cancels),
         cmocka_unit_test(jobs_run_at_once_in_several_threads),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

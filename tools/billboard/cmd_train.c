@@ -4,7 +4,8 @@
 #include <signal.h>
 #include <stdlib.h>
 
-/* Set by Ctrl-C, SIGTERM or SIGHUP; the run ends before the next task works. */
+/* Set by Ctrl-C, SIGTERM, SIGHUP or SIGUSR1, which schedulers send before they end a job:
+ * the run ends before the next task works. */
 static billboard_flag stopped;
 
 static void stop(int number) {
@@ -15,7 +16,7 @@ static void stop(int number) {
 /* The second Ctrl-C ends the program at once. What the caller had ignored, as nohup does,
  * stays so. */
 static void listen(void) {
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1};
     const struct sigaction action = {.sa_handler = stop, .sa_flags = (int)SA_RESETHAND};
     struct sigaction before;
     for (size_t k = 0; k < sizeof signals / sizeof *signals; k++)
@@ -42,7 +43,8 @@ static error_t parse(int key, char *text, struct argp_state *state) {
         l->data = text;
         return 0;
     }
-    if (key == ARGP_KEY_NO_ARGS) argp_error(state, "which DATA?");
+    if (key == ARGP_KEY_NO_ARGS && !cmd_options_last(&l->given, "resume"))
+        argp_error(state, "which DATA?");
     return ARGP_ERR_UNKNOWN;
 }
 
@@ -52,7 +54,7 @@ static billboard_status read_line(int argc, char **argv, line *l) {
     const struct argp argp = {
         l->flags.option,
         parse,
-        "DATA",
+        "DATA\n--resume FILE",
         "Trains one personal model for each task of DATA, jointly and privately, and "
         "writes the run directory RUN.\vExample: billboard train pupils.csv --task "
         "school --target score --method mp-prior --epsilon 1 --train-fraction 0.7 "
@@ -68,7 +70,8 @@ static billboard_status read_line(int argc, char **argv, line *l) {
 /* The library keeps a run in memory where no place is named; here there must be one. */
 static billboard_status need_place(const line *l, billboard_job *job) {
     billboard_answer *options = NULL;
-    if (cmd_options_last(&l->given, "output")) return BILLBOARD_OK;
+    if (cmd_options_last(&l->given, "output") || cmd_options_last(&l->given, "resume"))
+        return BILLBOARD_OK;
     if (!cmd_options_last(&l->given, "config"))
         return billboard_job_set(job, "output", "");
     billboard_status status = billboard_job_options(job, &options);
@@ -104,7 +107,8 @@ static billboard_status run(const line *l, const billboard_job *job,
     const billboard_watch watch = {sizeof watch, &bar, progress_watch, warn, &stopped};
     billboard_data *data = NULL;
     billboard_result *result = NULL;
-    billboard_status status = billboard_data_from_file(l->data, &data);
+    billboard_status status =
+        l->data ? billboard_data_from_file(l->data, &data) : BILLBOARD_OK;
     if (!status) {
         listen();
         status = billboard_job_run_ranks(job, data, NULL, &watch, ranks, &result);

@@ -1,0 +1,67 @@
+#include "base/lock.h"
+
+#include "base/memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bb_status failed(const char *path, const char *deed) {
+    return bb_fail(BB_EIO, "%s: cannot be %s: %s", path, deed, strerror(errno));
+}
+
+/* Whether a descriptor is of the file that has this name now. */
+static bool is_at(int descriptor, const char *name) {
+    struct stat open_file, there;
+    return !fstat(descriptor, &open_file) && !lstat(name, &there) &&
+           open_file.st_dev == there.st_dev && open_file.st_ino == there.st_ino;
+}
+
+/* The kernel frees the lock of a process that dies; its holder removes the file, so a
+ * lock on a file that is gone is none: try again. */
+static bb_status take(bb_lock *lock, char *name, const char *path, const char *held) {
+    for (;;) {
+        const int file = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+        if (file < 0) return failed(name, "created");
+        if (flock(file, LOCK_EX | LOCK_NB)) {
+            const bb_status status = errno == EWOULDBLOCK
+                                         ? bb_fail(BB_EUSAGE, "%s: %s", path, held)
+                                         : failed(name, "locked");
+            close(file);
+            return status;
+        }
+        if (is_at(file, name)) {
+            *lock = (bb_lock){name, file};
+            return BB_OK;
+        }
+        close(file);
+    }
+}
+
+bb_status bb_lock_take(bb_lock *lock, const char *path, const char *held) {
+    static const char word[] = ".lock";
+    size_t kept = strlen(path);
+    char *name = NULL;
+    bb_status status = bb_allocate(&name, kept + sizeof word, 1, "a file name");
+    if (status) return status;
+    while (kept > 1 && path[kept - 1] == '/') kept--;
+    snprintf(name, kept + sizeof word, "%.*s%s", (int)kept, path, word);
+    status = take(lock, name, path, held);
+    if (status) free(name);
+    return status;
+}
+
+void bb_lock_give(bb_lock *lock) {
+    if (lock->name) {
+        unlink(lock->name);
+        close(lock->descriptor);
+    }
+    free(lock->name);
+    *lock = (bb_lock){0};
+}

@@ -1,0 +1,262 @@
+#include "train/kept.h"
+
+#include "base/json.h"
+#include "base/memory.h"
+#include "train/experiment.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const double copy_every = 1.0; /* seconds: what an interruption may lose */
+
+static bb_status no_memory(void) {
+    return bb_fail(BB_ENOMEM, "no memory for a checkpoint");
+}
+
+/* -- what a file says -- */
+
+static const char *text_of(const json_t *about, const char *name) {
+    const char *text = json_string_value(json_object_get(about, name));
+    return text ? text : "";
+}
+
+static bb_status read_about(const char *path, const bb_checkpoint *file, json_t **out) {
+    json_error_t error;
+    json_t *about =
+        json_loadb((const char *)file->about.at, file->about.length, 0, &error);
+    bb_status status = BB_OK;
+    if (!json_is_object(json_object_get(about, "options")))
+        status = bb_fail(BB_EDATA, "%s: is no checkpoint of billboard train", path);
+    else if (strcmp(text_of(about, "version"), BB_VERSION) != 0)
+        status = bb_fail(BB_EUSAGE,
+                         "%s: was saved by billboard %s; this is %s, which may not "
+                         "compute the same: go on with that one",
+                         path, text_of(about, "version"), BB_VERSION);
+    else if (file->parts != 1)
+        status = bb_fail(BB_EUSAGE, "%s: is of a run in %u processes, and this is one",
+                         path, file->parts);
+    if (status)
+        json_decref(about);
+    else
+        *out = about;
+    return status;
+}
+
+bb_status bb_kept_about(const char *path, json_t **about) {
+    bb_checkpoint file;
+    uint8_t *bytes = NULL;
+    bb_status status = bb_checkpoint_read(path, &file, &bytes);
+    if (!status) status = read_about(path, &file, about);
+    free(bytes);
+    return status;
+}
+
+bb_status bb_kept_check(const bb_train_request *request) {
+    const bb_train_options *o = &request->options;
+    struct stat there;
+    if (o->resume || !o->checkpoint || lstat(o->checkpoint, &there)) return BB_OK;
+    return bb_fail(BB_EUSAGE,
+                   "%s: exists already; go on with the run that it is of by --resume, "
+                   "or remove it",
+                   o->checkpoint);
+}
+
+const char *bb_kept_temporary(const bb_train_request *request) {
+    return json_string_value(json_object_get(request->resumed, "temporary"));
+}
+
+/* -- saving -- */
+
+/* The moment that is saved: which releases there are. */
+static void note_moment(bb_kept *k) {
+    k->bytes_then = k->log.bytes;
+    k->hash_then = k->log.hash;
+    k->numbers_then = k->dir->numbers;
+    k->copied_at = bb_experiment_now();
+}
+
+/* With what was known then. */
+static bb_status put_about(const bb_kept *k, char **text) {
+    char digest[BB_HASH_TEXT];
+    json_t *about = json_copy(k->about);
+    bb_hash_text(&k->hash_then, digest);
+    const bool whole =
+        about &&
+        !json_object_set_new(about, "numbers",
+                             json_integer((json_int_t)k->numbers_then)) &&
+        !json_object_set_new(about, "bytes", json_integer((json_int_t)k->bytes_then)) &&
+        !json_object_set_new(about, "sha256", json_string(digest));
+    *text = whole ? bb_json_text(about, 0) : NULL;
+    json_decref(about);
+    return *text ? BB_OK : no_memory();
+}
+
+/* Releases first: a file never says more than there is. */
+static bb_status save(void *self, bb_bytes curator, bb_bytes silo) {
+    bb_kept *k = self;
+    char *text = NULL;
+    bb_status status = put_about(k, &text);
+    if (!status && k->log.file) status = bb_release_log_sync(&k->log);
+    if (!status) {
+        const bb_checkpoint file = {.part = 1,
+                                    .parts = 1,
+                                    .generation = k->generation,
+                                    .about = {(const uint8_t *)text, strlen(text)},
+                                    .curator = curator,
+                                    .silo = silo};
+        status = bb_checkpoint_write(k->path, &file);
+    }
+    free(text);
+    if (status) return status;
+    k->generation++;
+    k->begun = k->begun || curator.length;
+    k->saved_at = bb_experiment_now();
+    return BB_OK;
+}
+
+static bb_keep due(void *self, bool at_the_end) {
+    bb_kept *k = self;
+    const double now = bb_experiment_now();
+    const bool save_now = at_the_end || now - k->saved_at >= k->every;
+    if (!save_now && now - k->copied_at < copy_every) return BB_KEEP_NOTHING;
+    note_moment(k);
+    return save_now ? BB_KEEP_SAVE : BB_KEEP_COPY;
+}
+
+/* -- a run begins, or goes on -- */
+
+static bb_status draw_token(char token[BB_KEPT_TOKEN]) {
+    unsigned char bits[(BB_KEPT_TOKEN - 1) / 2];
+    if (getrandom(bits, sizeof bits, 0) != (ssize_t)sizeof bits)
+        return bb_fail(BB_EIO, "the operating system gave no random bits");
+    for (size_t k = 0; k < sizeof bits; k++)
+        snprintf(token + 2 * k, 3, "%02x", bits[k]);
+    return BB_OK;
+}
+
+/* First the file, then the log: a file without one has no releases yet. */
+static bb_status begin(bb_kept *k, const bb_train_request *request, const char *data,
+                       const char *fingerprint, char *log) {
+    bb_status status = bb_kept_check(request); /* once more, under the lock */
+    if (!status) status = draw_token(k->token);
+    if (!status) status = bb_release_log_check(log);
+    if (status) return status;
+    k->about = json_pack("{s:s,s:s,s:s?,s:s,s:s,s:s?,s:o}", "program", "billboard",
+                         "version", BB_VERSION, "data", data, "fingerprint",
+                         fingerprint, "token", k->token, "temporary", k->dir->temporary,
+                         "options", bb_train_json(request, false));
+    if (!k->about) return no_memory();
+    bb_hash_open(&k->log.hash);
+    note_moment(k);
+    k->copied_at -=
+        copy_every; /* what comes after the charge is worth a copy at once */
+    status = save(k, (bb_bytes){0}, (bb_bytes){0});
+    return status ? status : bb_release_log_open(&k->log, log);
+}
+
+static uint64_t count_of(const json_t *about, const char *name) {
+    return (uint64_t)json_integer_value(json_object_get(about, name));
+}
+
+static bb_status check_same(const bb_kept *k, const bb_train_request *request,
+                            const json_t *about, const char *fingerprint) {
+    if (!json_equal(about, request->resumed))
+        return bb_fail(BB_EUSAGE, "%s: another process went on with it meanwhile",
+                       k->path);
+    if (strcmp(text_of(about, "fingerprint"), fingerprint) == 0) return BB_OK;
+    return bb_fail(
+        BB_EUSAGE,
+        "%s: is of a run on other data: its rows, or what prepares them, are "
+        "not the same",
+        k->path);
+}
+
+static bb_status go_on(bb_kept *k, const bb_train_request *request,
+                       const char *fingerprint, char *log) {
+    bb_checkpoint file;
+    json_t *about = NULL;
+    bb_status status = bb_checkpoint_read(k->path, &file, &k->bytes);
+    if (!status) status = read_about(k->path, &file, &about);
+    if (!status) status = check_same(k, request, about, fingerprint);
+    if (!status) status = bb_release_log_open(&k->log, log);
+    if (!status)
+        status = bb_release_log_rewind(&k->log, count_of(about, "bytes"),
+                                       text_of(about, "sha256"));
+    if (!status) {
+        snprintf(k->token, sizeof k->token, "%s", text_of(about, "token"));
+        k->about = json_incref(about);
+        k->dir->numbers = (size_t)count_of(about, "numbers");
+        k->keeper.curator = file.curator;
+        k->keeper.silo = file.silo;
+        k->generation = file.generation + 1;
+        k->begun = true;
+    }
+    json_decref(about);
+    return status;
+}
+
+bb_status bb_kept_open(bb_kept *k, const bb_train_request *request, const char *data,
+                       const char fingerprint[BB_HASH_TEXT], bb_rundir *dir) {
+    const bb_train_options *o = &request->options;
+    static const char word[] = ".billboard";
+    const char *path = o->resume ? o->resume : o->checkpoint;
+    const size_t size = strlen(path) + sizeof word;
+    char *log = NULL;
+    *k = (bb_kept){.path = path, .dir = dir, .every = o->checkpoint_every};
+    k->keeper = (bb_keeper){.self = k, .due = due, .save = save};
+    k->saved_at = bb_experiment_now();
+    bb_status status =
+        bb_lock_take(&k->lock, path, "another process has this checkpoint");
+    if (!status) status = bb_allocate(&log, size, 1, "a file name");
+    if (status) return status;
+    snprintf(log, size, "%s%s", path, word);
+    status = o->resume ? go_on(k, request, fingerprint, log)
+                       : begin(k, request, data, fingerprint, log);
+    if (!k->log.name) free(log);
+    if (!status) bb_rundir_set_log(dir, &k->log);
+    return status;
+}
+
+bb_status bb_kept_release(bb_kept *k) {
+    return k->path ? bb_rundir_replay(k->dir) : BB_OK;
+}
+
+bb_status bb_kept_charge_once(const bb_kept *k, bb_ledger *ledger) {
+    if (!k->path || !ledger) return BB_OK;
+    const bb_status status = bb_ledger_name_token(ledger, k->token);
+    if (status || !k->keeper.curator.length) return status;
+    return bb_ledger_take_up(ledger);
+}
+
+/* -- the end -- */
+
+static bool stays(const bb_kept *k, bool charged) {
+    return k->about && (k->begun || charged);
+}
+
+bool bb_kept_says(const bb_kept *k, bool charged, char *text, size_t size) {
+    const bool there = stays(k, charged);
+    if (there)
+        snprintf(text, size, "go on with it: billboard train --resume %s", k->path);
+    else
+        snprintf(text, size, "nothing was written");
+    return there;
+}
+
+void bb_kept_remove(bb_kept *k) {
+    if (!k->path) return;
+    bb_release_log_remove(&k->log);
+    if (k->about) unlink(k->path);
+}
+
+void bb_kept_close(bb_kept *k, bool charged) {
+    if (!k->bytes && !stays(k, charged)) bb_kept_remove(k);
+    bb_release_log_close(&k->log);
+    bb_lock_give(&k->lock);
+    json_decref(k->about);
+    free(k->bytes);
+    *k = (bb_kept){0};
+}
