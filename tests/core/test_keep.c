@@ -113,8 +113,7 @@ static bool same(const bb_run *run, const bb_result *a, const bb_result *b) {
         a->outcome.converged == b->outcome.converged;
     for (uint32_t t = 0; t < a->plan.rounds && equal; t++)
         equal = a->plan.mu[t] == b->plan.mu[t] && a->plan.pure[t] == b->plan.pure[t] &&
-                a->plan.step[t].weight == b->plan.step[t].weight &&
-                a->plan.step[t].selection == b->plan.step[t].selection;
+                a->plan.step[t].weight == b->plan.step[t].weight;
     for (size_t i = 0; i < run->pub.tasks && equal; i++)
         equal =
             law_same_models(a, b, i, i) && (!a->asked || a->asked[i] == b->asked[i]);
