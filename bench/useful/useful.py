@@ -36,6 +36,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
+sys.dont_write_bytecode = True
 from sets import Place, SETS  # noqa: E402
 
 EPSILONS = (0.1, 0.5, 1, 3, 10)

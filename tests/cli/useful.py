@@ -2,12 +2,16 @@
 """bench/useful on two small worlds: useful.py BILLBOARD SOURCE. The same table again, from the
 cache and without it, and every seed and epsilon in it."""
 import csv
+import json
 import os
 import subprocess
 import sys
 import tempfile
 
 program, source = map(os.path.abspath, sys.argv[1:3])
+sys.path.insert(0, f"{source}/bench/useful")
+sys.dont_write_bytecode = True
+import useful  # noqa: E402
 
 
 def run(folder, cache):
@@ -18,6 +22,12 @@ def run(folder, cache):
     with open(f"{folder}/t.md", encoding="utf-8") as text, open(f"{folder}/t.csv") as rows:
         return text.read(), list(csv.DictReader(rows))
 
+
+for epsilon in ("0.1", "1", "10"):  # the noise of one round with all tasks is 2 / mu
+    text = subprocess.run([program, "account", "--rounds", "1", "--epsilon", epsilon, "--tasks",
+                           "100", "--delta", "1e-5", "--json"], check=True, capture_output=True)
+    noise = json.loads(text.stdout)["noise_multiplier"]
+    assert abs(useful.gdp(float(epsilon), 1e-5) * noise / 2 - 1) < 1e-6, epsilon
 
 with tempfile.TemporaryDirectory() as folder:
     first = run(folder, "a")
