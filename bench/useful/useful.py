@@ -297,6 +297,8 @@ def line(words):
 def tables(rows, arguments):
     """Markdown. rows: {set: [a row for each epsilon]}."""
     epsilons = [f"ε = {e:g}" for e in arguments.epsilons]
+    everything = [row for r in rows.values() for row in r]
+    rows = {s: r for s, r in rows.items() if any("error" not in row for row in r)}
     text = ""
     for loss, (_, name) in FIGURE.items():
         some = {s: r for s, r in rows.items() if next(o for o in SETS if o.name == s).loss == loss}
@@ -318,7 +320,7 @@ def tables(rows, arguments):
     text += "by more than 5 % (.015 of AUC, accuracy)\n\n"
     text += line(["set", *epsilons]) + line(["---"] * (1 + len(epsilons)))
     text += "".join(line([s, *map(trouble, r)]) for s, r in rows.items())
-    return text + "\n" + conclusions([row for r in rows.values() for row in r])
+    return text + "\n" + conclusions(everything)
 
 
 def conclusions(rows):
