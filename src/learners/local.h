@@ -135,15 +135,15 @@ BB_MUST_CHECK bb_status bb_local_ridge(const bb_local *local, double lambda,
                                        const double *centre, double *w, double *b,
                                        double *work);
 /* Linear models of several outputs (softmax, multilabel): minimises loss + lambda/2
- * ||W||^2 from W = 0, by L-BFGS until the gradient is 1e-5 of the first one, a step gains
- * less than 1e-11 of the value, or 200 steps are made. free_last: the outputs b of the last
- * feature, a constant column, are not penalised but held by one more row, of zeros but
+ * ||W - centre||^2 from W = centre (NULL: 0), by L-BFGS until the gradient is 1e-5 of
+ * the first one, a step gains less than 1e-11 of the value, or 200 steps are made.
+ * free_last: the outputs b of the last feature, a constant column, are not penalised but held by one more row, of zeros but
  * for that column, that has every class in equal parts or every label by halves; so a
- * class that never occurs keeps a finite b. w: local->length, start ignored; zero without
- * rows. lambda > 0. work: bb_local_ridge_outputs_work doubles. */
+ * class that never occurs keeps a finite b. w and centre: local->length;
+ * start ignored; the centre without rows. lambda > 0. work: bb_local_ridge_outputs_work doubles. */
 size_t bb_local_ridge_outputs_work(const bb_local *local);
-void bb_local_ridge_outputs(const bb_local *local, double lambda, bool free_last,
-                            double *w, double *work);
+void bb_local_ridge_outputs(const bb_local *local, double lambda, const double *centre,
+                            bool free_last, double *w, double *work);
 /* z (count x outputs) <- the outputs for rows first .. first + count - 1; of networks,
  * too. For problems of bb_local_open_outputs. work: bb_local_outputs_work doubles. */
 size_t bb_local_outputs_work(const bb_local *local);

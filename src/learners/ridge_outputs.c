@@ -14,6 +14,8 @@ static const double small_gain = 1e-11;    /* of the value, in a step */
 typedef struct ridge {
     const bb_local *local;
     double lambda;
+    const double *centre;   /* NULL: 0 */
+    double *away;           /* size: W - centre */
     size_t size, penalised; /* numbers of W, and those before the free ones */
     size_t most;            /* rows at once */
     bb_predictor predictor;
@@ -43,18 +45,20 @@ void bb_local_outputs(const bb_local *local, const double *w, size_t first,
 
 size_t bb_local_ridge_outputs_work(const bb_local *local) {
     const size_t most = piece_of(local);
-    return bb_lbfgs_work(local->length) + most * local->outputs +
+    return bb_lbfgs_work(local->length) + local->length + most * local->outputs +
            bb_outputs_scratch(local, most) + bb_predictor_work(local, most);
 }
 
-static ridge open_ridge(const bb_local *local, double lambda, bool free_last,
-                        double *work) {
+static ridge open_ridge(const bb_local *local, double lambda, const double *centre,
+                        bool free_last, double *work) {
     ridge l = {.local = local,
                .lambda = lambda,
+               .centre = centre,
                .size = local->length,
                .penalised = local->length - (free_last ? local->outputs : 0),
                .most = piece_of(local)};
-    l.z = work + bb_lbfgs_work(l.size);
+    l.away = work + bb_lbfgs_work(l.size);
+    l.z = l.away + l.size;
     l.scratch = l.z + l.most * local->outputs;
     l.predictor =
         bb_predictor_open(local, l.scratch + bb_outputs_scratch(local, l.most));
@@ -97,18 +101,27 @@ static double value_of(void *context, const double *w, double *g) {
         sum += bb_outputs_loss(local, span, l->z, l->scratch);
         bb_predictor_backward(&l->predictor, span, l->z, local->weight, g);
     }
-    bb_axpy(l->penalised, l->lambda, w, g);
-    sum = local->weight * sum + 0.5 * l->lambda * bb_dot(l->penalised, w, w);
+    const double *away = w;
+    if (l->centre) {
+        memcpy(l->away, w, l->penalised * sizeof *w);
+        bb_axpy(l->penalised, -1.0, l->centre, l->away);
+        away = l->away;
+    }
+    bb_axpy(l->penalised, l->lambda, away, g);
+    sum = local->weight * sum + 0.5 * l->lambda * bb_dot(l->penalised, away, away);
     if (l->penalised < l->size) sum += hold(l, w + l->penalised, g + l->penalised);
     return sum;
 }
 
-void bb_local_ridge_outputs(const bb_local *local, double lambda, bool free_last,
-                            double *w, double *work) {
-    memset(w, 0, local->length * sizeof *w);
+void bb_local_ridge_outputs(const bb_local *local, double lambda, const double *centre,
+                            bool free_last, double *w, double *work) {
+    if (centre)
+        memcpy(w, centre, local->length * sizeof *w);
+    else
+        memset(w, 0, local->length * sizeof *w);
     assert(!local->net && !bb_loss_is_single(local->loss) && lambda > 0.0);
     if (!local->n) return;
-    ridge l = open_ridge(local, lambda, free_last, work);
+    ridge l = open_ridge(local, lambda, centre, free_last, work);
     const bb_lbfgs problem = {.size = l.size,
                               .value = value_of,
                               .context = &l,

@@ -1,10 +1,12 @@
 #include "train/baseline.h"
 
 #include "base/memory.h"
+#include "linalg/linalg.h"
 #include "train/trial.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 bb_dataset bb_dataset_as_one(const bb_dataset *data, size_t first[2]) {
     bb_dataset one = *data;
@@ -146,8 +148,10 @@ bb_status bb_baseline_learnt(const bb_baseline_rows *rows, bool pooled,
  * ------------------------------------------------------------------------------ */
 
 bool bb_baseline_has_mixed(const bb_baseline_rows *rows) {
-    return bb_loss_is_solved(rows->what.loss, rows->what.net) &&
-           rows->train->features <= BB_MIXED_FEATURES;
+    const bool fits =
+        bb_loss_is_single(rows->what.loss) ||
+        (rows->what.loss == BB_LOSS_SOFTMAX && rows->train->x && rows->test->x);
+    return !rows->what.net && fits && rows->train->features <= BB_MIXED_FEATURES;
 }
 
 static bb_status fit_centred(const bb_baseline_rows *rows, const bb_baseline *pooled,
@@ -182,25 +186,57 @@ static bb_status fit_mixed(const bb_baseline_rows *rows, const bb_baseline *pool
     return status;
 }
 
+static bb_status assess_numbers(const bb_baseline_rows *rows, const double *weight,
+                                const double *intercept, bb_assessed *test) {
+    double *prediction = NULL;
+    bb_status status = bb_allocate(&prediction, rows->test->rows, sizeof *prediction,
+                                   "the predictions");
+    if (status) return status;
+    bb_predict_rows(rows->test, rows->test->features, weight, intercept, prediction);
+    status = bb_assess_predictions(rows->what.loss, rows->test, prediction, test);
+    free(prediction);
+    return status;
+}
+
+/* weight: tasks x features x classes, intercept: tasks x classes */
+static bb_status assess_classes(const bb_baseline_rows *rows, const double *weight,
+                                const double *intercept, bb_assessed *test) {
+    const bb_dataset *data = rows->test;
+    const size_t d = data->features, classes = rows->what.outputs;
+    bb_hits *hits = NULL;
+    double *z = NULL;
+    bb_status status = bb_allocate(&hits, data->tasks, sizeof *hits, "the predictions");
+    if (!status) status = bb_allocate(&z, classes, sizeof *z, "the predictions");
+    for (size_t i = 0; i < data->tasks && !status; i++)
+        for (size_t j = data->first[i]; j < data->first[i + 1]; j++) {
+            memcpy(z, intercept + i * classes, classes * sizeof *z);
+            bb_multiply_transposed(d, classes, 1.0, weight + i * d * classes,
+                                   data->x + j * d, 1.0, z);
+            bb_hits_add(&hits[i], rows->what.loss, classes, data, j, z);
+        }
+    if (!status) status = bb_assess_tallies(rows->what.loss, data->tasks, hits, test);
+    free(hits);
+    free(z);
+    return status;
+}
+
 bb_status bb_baseline_mixed(const bb_baseline_rows *rows, const bb_baseline *pooled,
                             bb_baseline *figures, bb_assessed *test) {
-    const size_t m = rows->train->tasks, d = rows->train->features;
+    const bool single = bb_loss_is_single(rows->what.loss);
+    const size_t m = rows->train->tasks, outputs = single ? 1 : rows->what.outputs;
     bb_baseline found = {.lambda = NAN};
-    double *weight = NULL, *intercept = NULL, *prediction = NULL;
-    bb_status status = bb_allocate(&weight, m * d, sizeof *weight, "the baselines");
+    double *weight = NULL, *intercept = NULL;
+    bb_status status = bb_allocate(&weight, m * rows->train->features * outputs,
+                                   sizeof *weight, "the baselines");
     if (!status)
-        status = bb_allocate(&intercept, m, sizeof *intercept, "the baselines");
-    if (!status)
-        status = bb_allocate(&prediction, rows->test->rows, sizeof *prediction,
-                             "the predictions");
+        status =
+            bb_allocate(&intercept, m * outputs, sizeof *intercept, "the baselines");
     if (!status) status = fit_mixed(rows, pooled, &found, weight, intercept);
-    if (!status) {
-        bb_predict_rows(rows->test, d, weight, intercept, prediction);
-        status = bb_assess_predictions(rows->what.loss, rows->test, prediction, test);
-    }
+    if (!status)
+        status = single ? assess_numbers(rows, weight, intercept, test)
+                        : assess_classes(rows, weight, intercept, test);
     free(weight);
     free(intercept);
-    free(prediction);
     status = take(status, &found, test);
     if (!status) *figures = found;
     return status;

@@ -26,13 +26,13 @@ typedef struct bb_baseline_rows {
 BB_MUST_CHECK bb_status bb_baseline_learnt(const bb_baseline_rows *rows, bool pooled,
                                            bb_baseline *figures, bb_assessed *test);
 /* What a statistician would do who may see all rows: a linear mixed model (bb_mixed_fit),
- * or with the logistic loss models around one of all rows (bb_centred_fit), whose penalty
- * is that of `pooled`. Fills figures and *test as above. */
+ * or with classes models around one of all rows (bb_centred_fit), whose penalty is that
+ * of `pooled`. Fills figures and *test as above. */
 BB_MUST_CHECK bb_status bb_baseline_mixed(const bb_baseline_rows *rows,
                                           const bb_baseline *pooled,
                                           bb_baseline *figures, bb_assessed *test);
-/* Whether there is one: squared and logistic losses of linear models, at most
- * BB_MIXED_FEATURES features. */
+/* Whether there is one: squared, logistic and (dense rows) softmax losses of linear
+ * models, at most BB_MIXED_FEATURES features. */
 bool bb_baseline_has_mixed(const bb_baseline_rows *rows);
 /* The mean target of all training rows, or (own) of each task's: where it has none, of
  * all. Squared loss; fills there, test and *test. */

@@ -1,6 +1,7 @@
 #include "train/centred.h"
 
 #include "base/memory.h"
+#include "eval/metrics.h"
 #include "linalg/linalg.h"
 #include "train/design.h"
 
@@ -15,12 +16,18 @@ static double decade(size_t k) {
     return pow(10.0, (double)k - 2.0);
 }
 
-/* Some of the rows, their tasks' problems and their centre. */
+static size_t outputs_of(const bb_crossval *c) {
+    return bb_loss_is_single(c->what.loss) ? 1 : c->what.outputs;
+}
+
+/* Some of the rows, their tasks' problems and their centre. Columns are those of the
+ * design, but the ones come last, divided by sqrt(ratio). */
 typedef struct part {
     double ratio;
-    bb_dataset rows; /* columns of the design, the ones divided by sqrt(ratio) */
+    size_t outputs;
+    bb_dataset rows;
     bb_local *local;
-    double *centre; /* columns */
+    double *centre; /* columns x outputs */
 } part;
 
 static void close_part(part *p) {
@@ -49,8 +56,9 @@ static bb_status take_rows(part *p, const bb_crossval *c, const bb_design *desig
     for (size_t i = 0; i < design->tasks && !status; i++) {
         for (size_t j = design->first[i]; j < design->first[i + 1]; j++) {
             if (c->fold[j] == fold) continue;
-            memcpy(rows->x + rows->rows * d, design->x + j * d, d * sizeof *rows->x);
-            rows->x[rows->rows * d] /= sqrt(p->ratio);
+            double *x = rows->x + rows->rows * d;
+            memcpy(x, design->x + j * d + 1, (d - 1) * sizeof *x);
+            x[d - 1] = 1.0 / sqrt(p->ratio);
             rows->y[rows->rows++] = c->rows->y[j];
         }
         rows->first[i + 1] = rows->rows;
@@ -58,33 +66,47 @@ static bb_status take_rows(part *p, const bb_crossval *c, const bb_design *desig
     return status;
 }
 
-/* The model of all rows: the ones' weight is free, beside the others. */
-static bb_status find_centre(part *p, double penalty) {
-    const size_t d = p->rows.features;
-    double *work = NULL, free_part;
-    bb_local all = {0};
-    const bb_rows rows = {p->rows.rows, d,         p->rows.x, NULL, NULL,
-                          NULL,         p->rows.y, NULL,      NULL};
-    bb_status status = bb_allocate(&p->centre, d, sizeof *p->centre, "the mixed model");
-    if (!status) status = bb_local_open(&all, rows, BB_LOSS_LOGISTIC, true, true);
+/* The model of all rows: the ones' weight is free. */
+static bb_status fit_centre(part *p, const bb_local *all, double penalty) {
+    const bool single = bb_loss_is_single(all->loss);
+    double *work = NULL, beside;
+    bb_status status = bb_allocate(
+        &work, single ? bb_local_work(all) : bb_local_ridge_outputs_work(all),
+        sizeof *work, "the mixed model");
     if (status) return status;
-    status = bb_allocate(&work, bb_local_work(&all), sizeof *work, "the mixed model");
-    if (!status)
-        status = bb_local_ridge(&all, penalty, NULL, p->centre, &free_part, work);
-    if (!status) p->centre[0] += free_part * sqrt(p->ratio);
+    if (single) {
+        status = bb_local_ridge(all, penalty, NULL, p->centre, &beside, work);
+        if (!status) p->centre[p->rows.features - 1] += beside * sqrt(p->ratio);
+    } else {
+        bb_local_ridge_outputs(all, penalty, NULL, true, p->centre, work);
+    }
     free(work);
+    return status;
+}
+
+static bb_status find_centre(part *p, bb_loss loss, double penalty) {
+    const size_t d = p->rows.features;
+    bb_local all = {0};
+    const bb_rows rows = {.n = p->rows.rows, .d = d, .x = p->rows.x, .y = p->rows.y};
+    bb_status status =
+        bb_allocate(&p->centre, d * p->outputs, sizeof *p->centre, "the mixed model");
+    if (!status)
+        status = bb_loss_is_single(loss)
+                     ? bb_local_open(&all, rows, loss, true, true)
+                     : bb_local_open_outputs(&all, rows, loss, p->outputs, NULL, true);
+    if (status) return status;
+    status = fit_centre(p, &all, penalty);
     bb_local_close(&all);
     return status;
 }
 
 static bb_status open_part(part *p, const bb_crossval *c, const bb_design *design,
                            unsigned fold, double centre) {
+    const bb_public pub = {
+        .loss = c->what.loss, .outputs = p->outputs, .scale_sum = true};
     bb_status status = take_rows(p, c, design, fold);
-    if (!status) status = find_centre(p, centre);
-    if (!status)
-        status = bb_locals_open(
-            &p->local, &p->rows,
-            &(bb_public){.loss = BB_LOSS_LOGISTIC, .scale_sum = true}, NULL, c->engine);
+    if (!status) status = find_centre(p, c->what.loss, centre);
+    if (!status) status = bb_locals_open(&p->local, &p->rows, &pub, NULL, c->engine);
     return status;
 }
 
@@ -98,43 +120,64 @@ typedef struct fits {
     size_t penalties;
     const double *penalty;
     double *error; /* tasks x penalties; NULL: the models are kept */
-    double *model; /* tasks x columns */
+    double *model; /* tasks x columns x outputs */
     double *work;
     size_t work_length;
 } fits;
 
-/* A task without rows, and one whose solver fails, has the centre. */
-static void fit(const part *p, size_t i, double penalty, double *w, double *work) {
-    const size_t d = p->rows.features;
-    double unused;
-    if (!p->local[i].n ||
-        bb_local_ridge(&p->local[i], penalty, p->centre, w, &unused, work))
-        memcpy(w, p->centre, d * sizeof *w);
-    w[0] /= sqrt(p->ratio);
+/* W (columns x outputs, the ones last and as they are) <- task i's model: the centre for
+ * a task without rows, and where the solver fails. */
+static void fit(const part *p, size_t i, double penalty, double *W, double *work) {
+    const size_t d = p->rows.features, outputs = p->outputs;
+    const bb_local *local = &p->local[i];
+    double beside;
+    memcpy(W, p->centre, d * outputs * sizeof *W);
+    if (local->n && !bb_loss_is_single(local->loss))
+        bb_local_ridge_outputs(local, penalty, p->centre, false, W, work);
+    else if (local->n && bb_local_ridge(local, penalty, p->centre, W, &beside, work))
+        memcpy(W, p->centre, d * outputs * sizeof *W);
+    bb_scale(outputs, 1.0 / sqrt(p->ratio), W + (d - 1) * outputs);
+}
+
+/* The log loss of row j; z: outputs */
+static double judge(const fits *f, size_t j, const double *W, double *z) {
+    const bb_learnt *what = &f->c->what;
+    const size_t d = f->design->columns, outputs = f->from->outputs;
+    const double *x = f->design->x + j * d + 1;
+    memcpy(z, W + (d - 1) * outputs, outputs * sizeof *z);
+    bb_multiply_transposed(d - 1, outputs, 1.0, W, x, 1.0, z);
+    if (bb_loss_is_single(what->loss))
+        return bb_row_loss(what->loss, f->c->rows->y[j], *z);
+    bb_hits hits = {0};
+    bb_hits_add(&hits, what->loss, outputs, f->c->rows, j, z);
+    return hits.loss;
 }
 
 static void fit_one(void *context, size_t item, size_t worker) {
     const fits *f = context;
-    const size_t d = f->design->columns, i = item / f->penalties;
-    double *w = f->work + worker * f->work_length;
+    const size_t i = item / f->penalties,
+                 length = f->design->columns * f->from->outputs;
+    double *W = f->work + worker * f->work_length, *z = W + length;
     if (f->c->stop && *f->c->stop) return;
-    fit(f->from, i, f->penalty[item % f->penalties], w, w + d);
+    fit(f->from, i, f->penalty[item % f->penalties], W, z + f->from->outputs);
     if (!f->error) {
-        memcpy(f->model + i * d, w, d * sizeof *w);
+        memcpy(f->model + i * length, W, length * sizeof *W);
         return;
     }
     for (size_t j = f->design->first[i]; j < f->design->first[i + 1]; j++)
-        if (f->c->fold[j] == f->fold)
-            f->error[item] += bb_row_loss(BB_LOSS_LOGISTIC, f->c->rows->y[j],
-                                          bb_dot(d, f->design->x + j * d, w));
+        if (f->c->fold[j] == f->fold) f->error[item] += judge(f, j, W, z);
 }
 
 static bb_status fit_all(fits *f) {
     const bb_engine *engine = f->c->engine;
-    for (size_t i = 0; i < f->design->tasks; i++)
-        if (bb_local_work(&f->from->local[i]) > f->work_length)
-            f->work_length = bb_local_work(&f->from->local[i]);
-    f->work_length += f->design->columns;
+    const bool single = bb_loss_is_single(f->c->what.loss);
+    for (size_t i = 0; i < f->design->tasks; i++) {
+        const bb_local *local = &f->from->local[i];
+        const size_t need =
+            single ? bb_local_work(local) : bb_local_ridge_outputs_work(local);
+        if (need > f->work_length) f->work_length = need;
+    }
+    f->work_length += (f->design->columns + 1) * f->from->outputs;
     bb_status status = bb_allocate(&f->work, engine->workers * f->work_length,
                                    sizeof *f->work, "the mixed model");
     if (!status) engine->each(engine, f->design->tasks * f->penalties, fit_one, f);
@@ -148,7 +191,7 @@ static bb_status fit_all(fits *f) {
 static bb_status add_fold(const bb_crossval *c, const bb_design *design, unsigned fold,
                           double centre, double of, size_t penalties,
                           const double *penalty, double *error) {
-    part p = {.ratio = of};
+    part p = {.ratio = of, .outputs = outputs_of(c)};
     fits f = {.from = &p,
               .c = c,
               .design = design,
@@ -199,23 +242,43 @@ static bb_status choose(const bb_crossval *c, const bb_design *design, double ce
     return status;
 }
 
+/* A task's W as a model of the features: weight (features x outputs), intercept. room:
+ * columns + features */
+static void fold(const bb_design *design, size_t outputs, const double *W,
+                 double *weight, double *intercept, double *room) {
+    const size_t d = design->columns;
+    double *w = room, *of_features = room + d;
+    for (size_t c = 0; c < outputs; c++) {
+        w[0] = W[(d - 1) * outputs + c];
+        for (size_t k = 1; k < d; k++) w[k] = W[(k - 1) * outputs + c];
+        intercept[c] = bb_design_fold(design, w, of_features);
+        for (size_t k = 0; k < design->features; k++)
+            weight[k * outputs + c] = of_features[k];
+    }
+}
+
 static bb_status finish(const bb_crossval *c, const bb_design *design, double centre,
                         const bb_centred *best, double *weight, double *intercept) {
     enum { NO_FOLD = 254 };
-    const size_t d = design->columns;
-    part p = {.ratio = best->ratio};
+    const size_t outputs = outputs_of(c), length = design->columns * outputs;
+    part p = {.ratio = best->ratio, .outputs = outputs};
     fits f = {.from = &p,
               .c = c,
               .design = design,
               .penalties = 1,
               .penalty = &best->penalty};
-    bb_status status =
-        bb_allocate(&f.model, design->tasks * d, sizeof *f.model, "the mixed model");
+    double *room = NULL;
+    bb_status status = bb_allocate(&f.model, design->tasks * length, sizeof *f.model,
+                                   "the mixed model");
+    if (!status)
+        status = bb_allocate(&room, design->columns + design->features, sizeof *room,
+                             "the mixed model");
     if (!status) status = open_part(&p, c, design, NO_FOLD, centre);
     if (!status) status = fit_all(&f);
     for (size_t i = 0; i < design->tasks && !status; i++)
-        intercept[i] =
-            bb_design_fold(design, f.model + i * d, weight + i * design->features);
+        fold(design, outputs, f.model + i * length,
+             weight + i * design->features * outputs, intercept + i * outputs, room);
+    free(room);
     free(f.model);
     close_part(&p);
     return status;

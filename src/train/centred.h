@@ -20,9 +20,10 @@ typedef struct bb_centred {
 
 /* Chooses among 1e-2, 1e-1, ..., 1e5 and half decades around the best, and ratios 1 and
  * .1, by the held-out rows' log loss, folds as for every task alone; then weight (tasks x
- * features) and intercept (tasks) for the features as read. `centre`: the penalty of the
- * model of all rows, on slopes alone. crossval->rows: all tasks' rows, labels -1 and +1.
- * BB_ENUMERIC, BB_ENOMEM, BB_EINTERRUPTED. The same for any number of workers. */
+ * features x outputs) and intercept (tasks x outputs) for the features as read. `centre`:
+ * the penalty of the model of all rows, on slopes alone. crossval->rows: all tasks' rows,
+ * labels -1 and +1, or classes (softmax). BB_ENUMERIC, BB_ENOMEM, BB_EINTERRUPTED. The
+ * same for any number of workers. */
 BB_MUST_CHECK bb_status bb_centred_fit(const bb_crossval *crossval, double centre,
                                        bb_centred *out, double *weight,
                                        double *intercept);

@@ -95,7 +95,7 @@ static json_t *learnt_json(const bb_baseline *b, const char *note) {
                      "note", note, "test", bb_metrics_json(&b->test));
 }
 
-/* Linear: by its likelihood; logistic: by cross-validation. */
+/* Linear: by its likelihood; centred: by cross-validation. */
 static json_t *mixed_json(const bb_baseline *b) {
     if (!b->there) return json_null();
     const bool linear = isnan(b->lambda);
@@ -276,7 +276,7 @@ static void print_mixed(const bb_report *r, FILE *stream) {
     if (isnan(b->lambda))
         snprintf(line, sizeof line, "test rows: mixed model, %s", name[b->mixed.form]);
     else
-        snprintf(line, sizeof line, "test rows: mixed model, logistic (%.3g)",
+        snprintf(line, sizeof line, "test rows: mixed model, centred (%.3g)",
                  b->lambda);
     bb_metrics_line(stream, loss_of(r), line, &b->test);
 }

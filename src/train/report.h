@@ -20,7 +20,7 @@ typedef struct bb_baseline {
     bool edge;          /* the penalty is the least or the largest that was tried */
     bb_recipe recipe;   /* networks: how they descend; else 0 epochs */
     bb_mixed mixed;     /* of a mixed model, squared loss: what it found */
-    bb_centred centred; /* logistic loss: likewise */
+    bb_centred centred; /* with classes: likewise */
     bb_metrics test;
     bb_gain gain; /* the run's over this baseline */
 } bb_baseline;

@@ -194,7 +194,7 @@ static void try_one(void *context, size_t item, size_t worker) {
     const bool free_last = a->columns != BB_COLUMNS_FROM_ZERO;
     if (is_stopped(t)) return;
     if (is_linear(t))
-        bb_local_ridge_outputs(from, a->value[k], free_last, w, work);
+        bb_local_ridge_outputs(from, a->value[k], NULL, free_last, w, work);
     else
         memcpy(w, a->what->start, from->length * sizeof *w);
     for (size_t s = 0; s < a->stages && !is_stopped(t); s++) {

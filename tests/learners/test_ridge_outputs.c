@@ -15,8 +15,8 @@ static void twin_hold(const many *m, const double *b, double *g) {
 }
 
 /* How long the gradient is at W, all d x outputs numbers. */
-static double twin_slope(const many *m, double lambda, bool free_last,
-                         const double *W) {
+static double twin_slope(const many *m, double lambda, const double *centre,
+                         bool free_last, const double *W) {
     double z[64], dz[64], *g = naive_vector(m->parameters, 0), sum = 0;
     const size_t penalised = m->parameters - (free_last ? m->outputs : 0);
     memset(g, 0, m->parameters * sizeof *g);
@@ -25,7 +25,8 @@ static double twin_slope(const many *m, double lambda, bool free_last,
         (void)twin_loss(m, j, z, dz);
         twin_add_gradient(m, j, W, z, dz, 1, g);
     }
-    for (size_t k = 0; k < penalised; k++) g[k] += lambda * W[k];
+    for (size_t k = 0; k < penalised; k++)
+        g[k] += lambda * (W[k] - (centre ? centre[k] : 0.0));
     if (free_last) twin_hold(m, W + penalised, g + penalised);
     for (size_t k = 0; k < m->parameters; k++) sum += g[k] * g[k];
     free(g);
@@ -33,12 +34,13 @@ static double twin_slope(const many *m, double lambda, bool free_last,
 }
 
 /* The model of one task, all d x outputs numbers; the caller frees. */
-static double *learn(many *m, bool sparse, double lambda, bool free_last) {
+static double *learn_around(many *m, bool sparse, double lambda, const double *centre,
+                            bool free_last) {
     bb_local local = many_open(m, sparse, false, true);
     double *work = naive_vector(bb_local_ridge_outputs_work(&local), 3);
     double *own = naive_vector(local.length, 4), *W = naive_vector(m->parameters, 0);
     memset(W, 0, m->parameters * sizeof *W);
-    bb_local_ridge_outputs(&local, lambda, free_last, own, work);
+    bb_local_ridge_outputs(&local, lambda, centre, free_last, own, work);
     for (size_t k = 0; k < local.length; k++) {
         const size_t row = k / m->outputs;
         W[(local.touched ? local.touched[row] : row) * m->outputs + k % m->outputs] =
@@ -50,6 +52,10 @@ static double *learn(many *m, bool sparse, double lambda, bool free_last) {
     return W;
 }
 
+static double *learn(many *m, bool sparse, double lambda, bool free_last) {
+    return learn_around(m, sparse, lambda, NULL, free_last);
+}
+
 static void the_gradient_vanishes(void **state) {
     (void)state;
     for (int loss = BB_LOSS_SOFTMAX; loss <= BB_LOSS_MULTILABEL; loss++)
@@ -59,12 +65,31 @@ static void the_gradient_vanishes(void **state) {
                 many m = many_new(ROWS, D, OUTPUTS, (bb_loss)loss, 7);
                 double *zero = calloc(m.parameters, sizeof *zero);
                 double *W = learn(&m, sparse, lambda, free_last);
-                assert_true(twin_slope(&m, lambda, free_last, W) <
-                            1e-4 * twin_slope(&m, lambda, free_last, zero));
+                assert_true(twin_slope(&m, lambda, NULL, free_last, W) <
+                            1e-4 * twin_slope(&m, lambda, NULL, free_last, zero));
                 free(W);
                 free(zero);
                 many_free(&m);
             }
+}
+
+/* Around a centre: the gradient vanishes there, far from it with a small penalty and close
+ * with a large one. */
+static void a_centre_pulls(void **state) {
+    (void)state;
+    for (int loss = BB_LOSS_SOFTMAX; loss <= BB_LOSS_MULTILABEL; loss++)
+        for (double lambda = 1e-2; lambda < 2e6; lambda *= 1e4) {
+            many m = many_new(ROWS, D, OUTPUTS, (bb_loss)loss, 7);
+            double *centre = naive_vector(m.parameters, 9);
+            double *W = learn_around(&m, false, lambda, centre, false);
+            assert_true(twin_slope(&m, lambda, centre, false, W) <
+                        1e-4 * twin_slope(&m, lambda, centre, false, centre));
+            const double moved = naive_largest_difference(m.parameters, W, centre);
+            assert_true(lambda > 1e5 ? moved < 1e-4 : moved > 1e-3);
+            free(W);
+            free(centre);
+            many_free(&m);
+        }
 }
 
 /* Classes that no row has are unlikely, but not impossible, and W does not move for
@@ -102,6 +127,7 @@ static void without_rows_nothing_is_learned(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_gradient_vanishes),
+        cmocka_unit_test(a_centre_pulls),
         cmocka_unit_test(unseen_classes_stay_finite),
         cmocka_unit_test(without_rows_nothing_is_learned),
     };

@@ -290,14 +290,16 @@ static void says_what_it_cannot_fit(void **state) {
 
 enum { TASKS = 24, FEATURES = 3 };
 
-static bb_centred fit_centred(const bb_dataset *data, size_t threads, double *w,
-                              double *b) {
+enum { CLASSES = 3 };
+
+static bb_centred fit_centred(const bb_dataset *data, bb_loss loss, size_t threads,
+                              double *w, double *b) {
     const bb_engine engine = bb_engine_threads(threads);
     unsigned char *fold = calloc(data->rows, 1);
     bb_centred fit = {0};
     assert_ok(bb_crossval_folds(data, 1, fold));
     const bb_crossval c = {
-        .rows = data, .fold = fold, .what = {BB_LOSS_LOGISTIC, 1}, .engine = &engine};
+        .rows = data, .fold = fold, .what = {loss, CLASSES}, .engine = &engine};
     assert_ok(bb_centred_fit(&c, 0.5, &fit, w, b));
     free(fold);
     return fit;
@@ -322,7 +324,7 @@ static void models_balance_loss_and_centre(void **state) {
     bb_dataset data = labels(true);
     bb_design design;
     double w[TASKS * FEATURES], b[TASKS], centre[FEATURES] = {0};
-    const bb_centred fit = fit_centred(&data, 2, w, b);
+    const bb_centred fit = fit_centred(&data, BB_LOSS_LOGISTIC, 2, w, b);
     assert_ok(bb_design_open(&design, &data, false));
     for (size_t i = 0; i < TASKS; i++)
         for (size_t c = 1; c < design.columns; c++) {
@@ -343,13 +345,50 @@ static void models_balance_loss_and_centre(void **state) {
     bb_dataset_free(&data);
 }
 
+/* The same of classes: each class's slopes, and the chances that a model gives it. */
+static void models_of_classes_balance_too(void **state) {
+    (void)state;
+    enum { ALL = FEATURES * CLASSES };
+    bb_dataset data = labels(true);
+    bb_design design;
+    double w[TASKS * ALL], b[TASKS * CLASSES], centre[ALL] = {0};
+    for (size_t j = 0; j < data.rows; j++)
+        data.y[j] = data.x[j * FEATURES + 2] > 0.5 ? 2.0 : data.y[j] > 0.0;
+    const bb_centred fit = fit_centred(&data, BB_LOSS_SOFTMAX, 2, w, b);
+    assert_ok(bb_design_open(&design, &data, false));
+    for (size_t i = 0; i < TASKS; i++) {
+        double slope[ALL] = {0};
+        for (size_t j = data.first[i]; j < data.first[i + 1]; j++) {
+            double p[CLASSES], sum = 0.0;
+            for (size_t c = 0; c < CLASSES; c++) {
+                p[c] = b[i * CLASSES + c];
+                for (size_t k = 0; k < FEATURES; k++)
+                    p[c] += data.x[j * FEATURES + k] * w[i * ALL + k * CLASSES + c];
+                sum += p[c] = exp(p[c]);
+            }
+            for (size_t k = 0; k < ALL; k++)
+                slope[k] +=
+                    (p[k % CLASSES] / sum - (data.y[j] == (double)(k % CLASSES))) *
+                    design.x[j * design.columns + 1 + k / CLASSES];
+        }
+        for (size_t k = 0; k < ALL; k++) {
+            const double here = w[i * ALL + k] * design.deviation[1 + k / CLASSES] +
+                                slope[k] / fit.penalty;
+            if (i == 0) centre[k] = here;
+            assert_close(here, centre[k], 2e-3);
+        }
+    }
+    bb_design_close(&design);
+    bb_dataset_free(&data);
+}
+
 static void deviations_are_as_large_as_they_should_be(void **state) {
     (void)state;
     bb_dataset same = labels(false), other = labels(true);
     double w[TASKS * FEATURES], b[TASKS], v[TASKS * FEATURES], c[TASKS];
-    assert_true(fit_centred(&same, 1, w, b).penalty >
-                30.0 * fit_centred(&other, 1, w, b).penalty);
-    fit_centred(&other, 3, v, c);
+    assert_true(fit_centred(&same, BB_LOSS_LOGISTIC, 1, w, b).penalty >
+                30.0 * fit_centred(&other, BB_LOSS_LOGISTIC, 1, w, b).penalty);
+    fit_centred(&other, BB_LOSS_LOGISTIC, 3, v, c);
     assert_memory_equal(w, v, sizeof w);
     assert_memory_equal(b, c, sizeof b);
     bb_dataset_free(&same);
@@ -365,6 +404,7 @@ int main(void) {
         cmocka_unit_test(units_and_needless_columns_do_not_matter),
         cmocka_unit_test(says_what_it_cannot_fit),
         cmocka_unit_test(models_balance_loss_and_centre),
+        cmocka_unit_test(models_of_classes_balance_too),
         cmocka_unit_test(deviations_are_as_large_as_they_should_be),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
