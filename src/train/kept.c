@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "base/memory.h"
+#include "data/fingerprint.h"
 #include "train/experiment.h"
 
 #include <stdlib.h>
@@ -198,13 +199,25 @@ static bb_status go_on(bb_kept *k, const bb_train_request *request,
     return status;
 }
 
+/* Of everything that the run sees of its data. */
+static void fingerprint_of(const bb_population *p, char text[BB_HASH_TEXT]) {
+    bb_hash hash;
+    bb_hash_open(&hash);
+    bb_dataset_fingerprint(&p->prepared, &hash);
+    bb_dataset_fingerprint(&p->train, &hash);
+    bb_dataset_fingerprint(&p->test, &hash);
+    if (p->cluster)
+        bb_hash_add(&hash, p->cluster, p->prepared.tasks * sizeof *p->cluster);
+    bb_hash_text(&hash, text);
+}
+
 bb_status bb_kept_open(bb_kept *k, const bb_train_request *request, const char *data,
-                       const char fingerprint[BB_HASH_TEXT], bb_rundir *dir) {
+                       const bb_population *population, bb_rundir *dir) {
     const bb_train_options *o = &request->options;
     static const char word[] = ".billboard";
     const char *path = o->resume ? o->resume : o->checkpoint;
     const size_t size = strlen(path) + sizeof word;
-    char *log = NULL;
+    char *log = NULL, fingerprint[BB_HASH_TEXT];
     *k = (bb_kept){.path = path, .dir = dir, .every = o->checkpoint_every};
     k->keeper = (bb_keeper){.self = k, .due = due, .save = save};
     k->saved_at = bb_experiment_now();
@@ -213,6 +226,7 @@ bb_status bb_kept_open(bb_kept *k, const bb_train_request *request, const char *
     if (!status) status = bb_allocate(&log, size, 1, "a file name");
     if (status) return status;
     snprintf(log, size, "%s%s", path, word);
+    fingerprint_of(population, fingerprint);
     status = o->resume ? go_on(k, request, fingerprint, log)
                        : begin(k, request, data, fingerprint, log);
     if (!k->log.name) free(log);

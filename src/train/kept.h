@@ -12,6 +12,7 @@
 #include "base/lock.h"
 #include "core/checkpoint.h"
 #include "core/run.h"
+#include "train/population.h"
 #include "train/rundir.h"
 #include "train/train.h"
 
@@ -47,12 +48,10 @@ BB_MUST_CHECK bb_status bb_kept_check(const bb_train_request *request);
 const char *bb_kept_temporary(const bb_train_request *request);
 
 /* Keeps a run from now on, whose directory was begun: a new one is saved as it begins, one
- * that goes on has its releases again.
- * `data`: the name of the file, or NULL; `fingerprint`: of the data. BB_EUSAGE: they are
- * other data, or another process has the file. Nothing of the file has changed then. */
+ * that goes on has its releases again. `data`: the name of their file, or NULL. BB_EUSAGE:
+ * they are other data, or another process has the file; nothing has changed then. */
 BB_MUST_CHECK bb_status bb_kept_open(bb_kept *kept, const bb_train_request *request,
-                                     const char *data,
-                                     const char fingerprint[BB_HASH_TEXT],
+                                     const char *data, const bb_population *population,
                                      bb_rundir *dir);
 /* The run's charge is made once in this ledger. BB_EUSAGE: it has begun, and the ledger
  * knows of no charge; or is done. */

@@ -2,7 +2,6 @@
 #include "train/train.h"
 
 #include "base/memory.h"
-#include "data/fingerprint.h"
 #include "linalg/linalg.h"
 #include "train/experiment.h"
 #include "train/run_statement.h"
@@ -93,27 +92,13 @@ static bool in_memory(const bb_experiment *e) {
     return e->resolved->request->in_memory;
 }
 
-/* Of everything that the run sees of its data. */
-static void fingerprint(const bb_experiment *e, char text[BB_HASH_TEXT]) {
-    const bb_population *p = &e->population;
-    bb_hash hash;
-    bb_hash_open(&hash);
-    bb_dataset_fingerprint(&p->prepared, &hash);
-    bb_dataset_fingerprint(&p->train, &hash);
-    bb_dataset_fingerprint(&p->test, &hash);
-    if (p->cluster)
-        bb_hash_add(&hash, p->cluster, p->prepared.tasks * sizeof *p->cluster);
-    bb_hash_text(&hash, text);
-}
-
 /* So that it survives its process, if that is asked for. */
-static bb_status open_kept(bb_experiment *e, const char *data) {
+static bb_status open_kept(bb_experiment *e) {
     const bb_train_options *o = &e->resolved->request->options;
-    char text[BB_HASH_TEXT];
     if (!o->checkpoint && !o->resume) return BB_OK;
-    fingerprint(e, text);
     e->run.keeper = &e->kept.keeper;
-    return bb_kept_open(&e->kept, e->resolved->request, data, text, &e->dir);
+    return bb_kept_open(&e->kept, e->resolved->request, e->source->path, &e->population,
+                        &e->dir);
 }
 
 /* The place for the run, its file to go on from, and the ledger. */
@@ -123,7 +108,7 @@ static bb_status open_place(bb_experiment *e) {
         in_memory(e) ? bb_rundir_keep(&e->dir)
                      : bb_rundir_begin_again(&e->dir, o->output, o->force,
                                              bb_kept_temporary(e->resolved->request));
-    if (!status) status = open_kept(e, e->source->path);
+    if (!status) status = open_kept(e);
     if (!status)
         status =
             bb_resolve_ledger(o, e->run.pub.tasks, e->run.pub.adjacency, &e->ledger);
