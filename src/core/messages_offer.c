@@ -146,8 +146,10 @@ void bb_put_plan(bb_writer *writer, const bb_roll *roll, const bb_phases *phases
         bb_put_double(writer, phases->pub[k].mu);
     }
     bb_put_u32(writer, plan->accountant);
-    for (uint32_t t = 0; t < plan->rounds; t++)
+    for (uint32_t t = 0; t < plan->rounds; t++) {
         bb_put_double(writer, plan->step[t].weight);
+        bb_put_double(writer, plan->step[t].selection);
+    }
     bb_put_doubles(writer, plan->mu, plan->rounds);
     bb_put_doubles(writer, plan->pure, plan->rounds);
     bb_put_u32(writer, plan->instance != NULL);
@@ -156,12 +158,15 @@ void bb_put_plan(bb_writer *writer, const bb_roll *roll, const bb_phases *phases
 
 static bb_status get_prices(bb_reader *reader, bb_plan *plan, uint32_t rounds) {
     const uint32_t accountant = bb_get_u32(reader);
-    if (rounds > reader->left / 24 || accountant > BB_ACCOUNTANT_KOV)
+    if (rounds > reader->left / 32 || accountant > BB_ACCOUNTANT_KOV)
         return bb_fail(BB_EDATA, "an offer whose plan ends too early, or is none");
     bb_status status = bb_plan_rounds(plan, rounds);
     if (status) return status;
     plan->accountant = (bb_accountant)accountant;
-    for (uint32_t t = 0; t < rounds; t++) plan->step[t].weight = bb_get_double(reader);
+    for (uint32_t t = 0; t < rounds; t++) {
+        plan->step[t].weight = bb_get_double(reader);
+        plan->step[t].selection = bb_get_double(reader);
+    }
     bb_get_doubles(reader, plan->mu, rounds);
     bb_get_doubles(reader, plan->pure, rounds);
     if (!bb_get_u32(reader)) return BB_OK;
