@@ -22,9 +22,11 @@ typedef struct bb_message {
 
 typedef struct bb_ranks bb_ranks;
 struct bb_ranks {
-    size_t number, count;   /* this process is 0 .. count - 1 */
-    const atomic_int *stop; /* may be NULL; non-zero: who waits gives up */
-    bool broken; /* some exchange failed: the others cannot be reached any more */
+    size_t number, count; /* this process is 0 .. count - 1 */
+    const atomic_int
+        *stop;       /* may be NULL; non-zero: who waits gives up, with patience */
+    double patience; /* seconds that who was asked to stop waits for the others */
+    bool broken;     /* some exchange failed: the others cannot be reached any more */
     /* send[r] (count, borrowed) goes to rank r, and receive[r] (count) becomes a block of
      * what came from there, to be freed; nothing is sent to oneself. BB_EIO,
      * BB_EINTERRUPTED, BB_ENOMEM: nothing was received, and ranks are `broken`. */

@@ -31,10 +31,6 @@ typedef struct requests {
     size_t count, room;
 } requests;
 
-/* A rank that was asked to stop waits so long for the others, who may have been, too: a
- * launcher that ends a run does not wait much longer. */
-static const double patience = 0.3;
-
 static library mpi;
 static bb_ranks joined;
 
@@ -71,7 +67,7 @@ static bb_status wait_for(requests *all) {
         if (code) return broken(code, "speak with the others");
         if (done) return BB_OK;
         if (joined.stop && *joined.stop && stopped == 0.0) stopped = now();
-        if (stopped > 0.0 && now() - stopped > patience) {
+        if (stopped > 0.0 && now() - stopped > joined.patience) {
             joined.broken = true;
             return bb_fail(BB_EINTERRUPTED, "interrupted");
         }
@@ -182,8 +178,10 @@ bb_status bb_mpi_join(bb_ranks **out) {
     mpi.Comm_set_errhandler((MPI_Comm)mpi.world, (MPI_Errhandler)mpi.errors_return);
     mpi.Comm_rank((MPI_Comm)mpi.world, &rank);
     mpi.Comm_size((MPI_Comm)mpi.world, &count);
-    joined = (bb_ranks){
-        .number = (size_t)rank, .count = (size_t)count, .exchange = exchange};
+    joined = (bb_ranks){.number = (size_t)rank,
+                        .count = (size_t)count,
+                        .patience = 0.3,
+                        .exchange = exchange};
     status = check_launcher(count);
     if (status)
         mpi.Finalize();

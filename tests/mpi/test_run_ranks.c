@@ -1,6 +1,7 @@
 /* Started by mpirun: tasks are in several processes, and the same bytes come out as in
  * one. A rank that fails ends the run of all, with the same message everywhere. */
 #include "core/run_ranks.h"
+#include "core/wire.h"
 #include "laws.h"
 #include "mpi/mpi.h"
 
@@ -113,6 +114,109 @@ static void test_one_rank_refuses(void **state) {
     population_close(&p);
 }
 
+/* -- runs that are kept -- */
+
+/* Rank 0's keeper, and when it is stopped. */
+typedef struct bank {
+    bb_keep how;
+    uint32_t stop_after, saves;
+    atomic_int stop;
+    bb_writer curator, silo;
+} bank;
+
+static bb_keep due(void *self) {
+    return ((const bank *)self)->how;
+}
+
+static bb_status store(void *self, bb_bytes curator, bb_bytes silo) {
+    bank *b = self;
+    b->saves++;
+    b->curator.length = b->silo.length = 0;
+    bb_put_bytes(&b->curator, curator.at, curator.length);
+    bb_put_bytes(&b->silo, silo.at, silo.length);
+    return b->silo.status;
+}
+
+static void count_rounds(void *self, uint32_t round, uint32_t rounds) {
+    bank *b = self;
+    (void)rounds;
+    if (round == b->stop_after) atomic_store(&b->stop, 1);
+}
+
+static bb_status train_kept(const part *mine, bank *b, bb_result *own) {
+    const bb_keeper keeper = {.self = b,
+                              .due = due,
+                              .save = store,
+                              .curator = {b->curator.at, b->curator.length},
+                              .silo = {b->silo.at, b->silo.length}};
+    bb_run run = mine->run;
+    bank next = {.how = b->how, .stop_after = b->stop_after};
+    bb_keeper another = keeper;
+    another.self = &next;
+    if (bb_ranks_number(ranks) == 0) {
+        run.keeper = &another;
+        run.observer =
+            (bb_observer){.self = &next, .progress = count_rounds, .stop = &next.stop};
+    }
+    const bb_status status = bb_run_train_ranks(&run, ranks, &mine->deal, own);
+    bb_writer_close(&b->curator);
+    bb_writer_close(&b->silo);
+    *b = next;
+    return status;
+}
+
+/* Stopped after the second round and, when it went on, after the third: the bytes of a
+ * run that nobody stopped. */
+static void check_kept(const law_case *c, bb_keep how) {
+    population p = law_population(c, LAW_TASKS, SIZE_MAX);
+    const bb_engine engine = bb_engine_threads(1);
+    bb_run run = law_run(c, &p, &engine);
+    bb_result one, own = {0};
+    bank b = {.how = how, .stop_after = 2};
+    part mine;
+    if (c->method->kind == BB_METHOD_PRIVATE) run.phase[0].rounds = 5;
+    law_train(c, &run, &one);
+    if (!ranks) return; /* the driver of one process has its own tests */
+    take_part(&mine, &run);
+    assert_fails(train_kept(&mine, &b, &own), BB_EINTERRUPTED, "stopped");
+    if (bb_ranks_number(ranks) == 0)
+        assert_int_equal(b.saves, how == BB_KEEP_SAVE ? 2 : 1);
+    b.stop_after = 3;
+    assert_fails(train_kept(&mine, &b, &own), BB_EINTERRUPTED, "stopped");
+    b.stop_after = 0;
+    const bb_status status = train_kept(&mine, &b, &own);
+    if (status) fail_msg("%s: %s", c->method->name, bb_last_error());
+    law_check(c, same_models(&mine, &one, &own));
+    law_check(c, same_public(&run, &one, &own));
+    bb_result_free(&own);
+    /* and once more, from its end */
+    assert_ok(train_kept(&mine, &b, &own));
+    law_check(c, same_models(&mine, &one, &own));
+    bb_result_free(&own);
+    /* not with another number of ranks */
+    const uint64_t nothing = 0;
+    if (bb_ranks_number(ranks) == 0) bb_put_u64(&b.silo, nothing);
+    assert_fails(train_kept(&mine, &b, &own), BB_EDATA, "go on with as many");
+    bb_writer_close(&b.curator);
+    bb_writer_close(&b.silo);
+    bb_result_free(&one);
+    run_close(&run);
+    population_close(&p);
+}
+
+static void test_kept(void **state) {
+    (void)state;
+    const law_case cases[] = {
+        {&bb_method_fedprox, &bb_mechanism_gaussian, BB_LOSS_SQUARED, BB_SAMPLING_ALL},
+        {&bb_method_pmtl, &bb_mechanism_gaussian, BB_LOSS_SOFTMAX, BB_SAMPLING_ALL},
+        {&bb_method_pmtl, &bb_mechanism_none, BB_LOSS_SQUARED, BB_SAMPLING_POISSON},
+        {&bb_method_mtl_trace, &bb_mechanism_none, BB_LOSS_LOGISTIC, BB_SAMPLING_ALL}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        check_kept(&cases[k], BB_KEEP_SAVE);
+        check_kept(&cases[k], BB_KEEP_COPY);
+    }
+}
+
 /* Everybody's bytes come in the order of ranks, none of them are fine, and the lowest
  * rank that fails is heard. */
 static void test_exchange(void **state) {
@@ -159,6 +263,7 @@ int main(void) {
         cmocka_unit_test(test_laws),
         cmocka_unit_test(test_one_rank_stops),
         cmocka_unit_test(test_one_rank_refuses),
+        cmocka_unit_test(test_kept),
     };
     if (bb_linalg_start()) return 1;
     if (bb_mpi_join(&ranks)) {
