@@ -254,7 +254,7 @@ static bb_status go_on(talk *t) {
     const bb_observer *observer = &t->run->observer;
     const bb_keeper *keeper = t->run->keeper;
     const uint32_t round = bb_curator_round(t->curator);
-    const bb_keep how = keeper ? keeper->due(keeper->self) : BB_KEEP_NOTHING;
+    const bb_keep how = keeper ? keeper->due(keeper->self, false) : BB_KEEP_NOTHING;
     if (how != BB_KEEP_NOTHING) {
         t->flags = how == BB_KEEP_SAVE ? COPY | SEND : COPY;
         t->curator_next.length = 0;
@@ -356,7 +356,10 @@ static bb_status end(talk *t, bb_status status) {
     t->ranks->stop = NULL;
     if (!status) {
         t->curator_next.length = 0;
-        if (t->curator) bb_curator_save(t->curator, &t->curator_next);
+        if (t->curator) { /* of rank 0, whose keeper notes the moment */
+            (void)t->run->keeper->due(t->run->keeper->self, true);
+            bb_curator_save(t->curator, &t->curator_next);
+        }
         kept = save(t, copy(t));
     } else if (status == BB_EINTERRUPTED && t->unsaved) {
         kept = save(t, BB_OK);

@@ -140,15 +140,16 @@ static bb_status draw_token(char token[BB_KEPT_TOKEN]) {
 
 /* First the file, then the log: a file without one has no releases yet. */
 static bb_status begin(bb_kept *k, const bb_train_request *request, const char *data,
-                       const char *fingerprint, char *log) {
+                       const char *fingerprint, size_t ranks, char *log) {
     bb_status status = bb_kept_check(request); /* once more, under the lock */
     if (!status) status = draw_token(k->token);
     if (!status) status = bb_release_log_check(log);
     if (status) return status;
-    k->about = json_pack("{s:s,s:s,s:s?,s:s,s:s,s:s?,s:o}", "program", "billboard",
-                         "version", BB_VERSION, "data", data, "fingerprint",
-                         fingerprint, "token", k->token, "temporary", k->dir->temporary,
-                         "options", bb_train_json(request, false));
+    k->about =
+        json_pack("{s:s,s:s,s:s?,s:s,s:I,s:s,s:s?,s:o}", "program", "billboard",
+                  "version", BB_VERSION, "data", data, "fingerprint", fingerprint,
+                  "ranks", (json_int_t)ranks, "token", k->token, "temporary",
+                  k->dir->temporary, "options", bb_train_json(request, false));
     if (!k->about) return no_memory();
     bb_hash_open(&k->log.hash);
     note_moment(k);
@@ -163,10 +164,17 @@ static uint64_t count_of(const json_t *about, const char *name) {
 }
 
 static bb_status check_same(const bb_kept *k, const bb_train_request *request,
-                            const json_t *about, const char *fingerprint) {
+                            const json_t *about, const char *fingerprint,
+                            size_t ranks) {
+    const uint64_t then = count_of(about, "ranks");
     if (!json_equal(about, request->resumed))
         return bb_fail(BB_EUSAGE, "%s: another process went on with it meanwhile",
                        k->path);
+    if (then != ranks)
+        return bb_fail(BB_EUSAGE,
+                       "%s: is of a run in %llu processes (mpirun -n), and this is one "
+                       "in %zu: go on with as many",
+                       k->path, (unsigned long long)then, ranks);
     if (strcmp(text_of(about, "fingerprint"), fingerprint) == 0) return BB_OK;
     return bb_fail(
         BB_EUSAGE,
@@ -176,12 +184,12 @@ static bb_status check_same(const bb_kept *k, const bb_train_request *request,
 }
 
 static bb_status go_on(bb_kept *k, const bb_train_request *request,
-                       const char *fingerprint, char *log) {
+                       const char *fingerprint, size_t ranks, char *log) {
     bb_checkpoint file;
     json_t *about = NULL;
     bb_status status = bb_checkpoint_read(k->path, &file, &k->bytes);
     if (!status) status = read_about(k->path, &file, &about);
-    if (!status) status = check_same(k, request, about, fingerprint);
+    if (!status) status = check_same(k, request, about, fingerprint, ranks);
     if (!status) status = bb_release_log_open(&k->log, log);
     if (!status)
         status = bb_release_log_rewind(&k->log, count_of(about, "bytes"),
@@ -199,25 +207,42 @@ static bb_status go_on(bb_kept *k, const bb_train_request *request,
     return status;
 }
 
-/* Of everything that the run sees of its data. */
-static void fingerprint_of(const bb_population *p, char text[BB_HASH_TEXT]) {
+/* Of everything that this rank sees of its data. */
+static void fingerprint_of(const bb_population *p, const bb_dealt *dealt,
+                           char text[BB_HASH_TEXT]) {
     bb_hash hash;
     bb_hash_open(&hash);
     bb_dataset_fingerprint(&p->prepared, &hash);
     bb_dataset_fingerprint(&p->train, &hash);
     bb_dataset_fingerprint(&p->test, &hash);
     if (p->cluster)
-        bb_hash_add(&hash, p->cluster, p->prepared.tasks * sizeof *p->cluster);
+        bb_hash_add(&hash, p->cluster + bb_dealt_from(dealt),
+                    p->prepared.tasks * sizeof *p->cluster);
     bb_hash_text(&hash, text);
 }
 
+bb_status bb_kept_fingerprint(const bb_population *population, const bb_dealt *dealt,
+                              bb_status status, char text[BB_HASH_TEXT]) {
+    bb_message all;
+    bb_hash hash;
+    fingerprint_of(population, dealt, text);
+    if (!dealt->ranks) return status;
+    status = bb_ranks_gather(dealt->ranks, status, text, BB_HASH_TEXT, &all);
+    bb_hash_open(&hash);
+    if (!status) bb_hash_add(&hash, all.at, all.length);
+    bb_hash_text(&hash, text);
+    free(all.at);
+    return status;
+}
+
 bb_status bb_kept_open(bb_kept *k, const bb_train_request *request, const char *data,
-                       const bb_population *population, bb_rundir *dir) {
+                       const char fingerprint[BB_HASH_TEXT], size_t ranks,
+                       bb_rundir *dir) {
     const bb_train_options *o = &request->options;
     static const char word[] = ".billboard";
     const char *path = o->resume ? o->resume : o->checkpoint;
     const size_t size = strlen(path) + sizeof word;
-    char *log = NULL, fingerprint[BB_HASH_TEXT];
+    char *log = NULL;
     *k = (bb_kept){.path = path, .dir = dir, .every = o->checkpoint_every};
     k->keeper = (bb_keeper){.self = k, .due = due, .save = save};
     k->saved_at = bb_experiment_now();
@@ -226,9 +251,8 @@ bb_status bb_kept_open(bb_kept *k, const bb_train_request *request, const char *
     if (!status) status = bb_allocate(&log, size, 1, "a file name");
     if (status) return status;
     snprintf(log, size, "%s%s", path, word);
-    fingerprint_of(population, fingerprint);
-    status = o->resume ? go_on(k, request, fingerprint, log)
-                       : begin(k, request, data, fingerprint, log);
+    status = o->resume ? go_on(k, request, fingerprint, ranks, log)
+                       : begin(k, request, data, fingerprint, ranks, log);
     if (!k->log.name) free(log);
     if (!status) bb_rundir_set_log(dir, &k->log);
     return status;

@@ -47,11 +47,17 @@ BB_MUST_CHECK bb_status bb_kept_check(const bb_train_request *request);
 /* Where the run's directory was built that goes on; NULL: nowhere, or it is new. */
 const char *bb_kept_temporary(const bb_train_request *request);
 
+/* Of everything that a run sees of its data: on rank 0 of all ranks' (base/ranks.h). */
+BB_MUST_CHECK bb_status bb_kept_fingerprint(const bb_population *population,
+                                            const bb_dealt *dealt, bb_status status,
+                                            char text[BB_HASH_TEXT]);
 /* Keeps a run from now on, whose directory was begun: a new one is saved as it begins, one
- * that goes on has its releases again. `data`: the name of their file, or NULL. BB_EUSAGE:
- * they are other data, or another process has the file; nothing has changed then. */
+ * that goes on has its releases again. `data`: the name of their file, or NULL;
+ * `fingerprint`: of them, on so many ranks. BB_EUSAGE: they are other data, or as many ranks
+ * as before are not there, or another process has the file; nothing has changed then. */
 BB_MUST_CHECK bb_status bb_kept_open(bb_kept *kept, const bb_train_request *request,
-                                     const char *data, const bb_population *population,
+                                     const char *data,
+                                     const char fingerprint[BB_HASH_TEXT], size_t ranks,
                                      bb_rundir *dir);
 /* The run's charge is made once in this ledger. BB_EUSAGE: it has begun, and the ledger
  * knows of no charge; or is done. */

@@ -92,23 +92,27 @@ static bool in_memory(const bb_experiment *e) {
     return e->resolved->request->in_memory;
 }
 
-/* So that it survives its process, if that is asked for. */
-static bb_status open_kept(bb_experiment *e) {
+static bool is_kept(const bb_experiment *e) {
     const bb_train_options *o = &e->resolved->request->options;
-    if (!o->checkpoint && !o->resume) return BB_OK;
+    return o->checkpoint || o->resume;
+}
+
+/* So that it survives its process, if that is asked for. */
+static bb_status open_kept(bb_experiment *e, const char data[BB_HASH_TEXT]) {
+    if (!is_kept(e)) return BB_OK;
     e->run.keeper = &e->kept.keeper;
-    return bb_kept_open(&e->kept, e->resolved->request, e->source->path, &e->population,
-                        &e->dir);
+    return bb_kept_open(&e->kept, e->resolved->request, e->source->path, data,
+                        bb_ranks_count(e->dealt.ranks), &e->dir);
 }
 
 /* The place for the run, its file to go on from, and the ledger. */
-static bb_status open_place(bb_experiment *e) {
+static bb_status open_place(bb_experiment *e, const char data[BB_HASH_TEXT]) {
     const bb_train_options *o = &e->resolved->request->options;
     bb_status status =
         in_memory(e) ? bb_rundir_keep(&e->dir)
                      : bb_rundir_begin_again(&e->dir, o->output, o->force,
                                              bb_kept_temporary(e->resolved->request));
-    if (!status) status = open_kept(e);
+    if (!status) status = open_kept(e, data);
     if (!status)
         status =
             bb_resolve_ledger(o, e->run.pub.tasks, e->run.pub.adjacency, &e->ledger);
@@ -123,8 +127,11 @@ static bb_status open_place(bb_experiment *e) {
 static bb_status open_run(bb_experiment *e) {
     const double start = bb_experiment_now();
     bb_experiment_say(e, "preparing");
+    char data[BB_HASH_TEXT] = "";
     bb_status status = bb_experiment_open_tasks(e);
-    if (!status && is_first(e)) status = open_place(e);
+    if (is_kept(e))
+        status = bb_kept_fingerprint(&e->population, &e->dealt, status, data);
+    if (!status && is_first(e)) status = open_place(e, data);
     e->report.seconds_solve = bb_experiment_now() - start;
     return status ? status : bb_experiment_not_stopped(e);
 }
@@ -138,7 +145,7 @@ static bb_status train(bb_experiment *e) {
     const bb_deal deal = {e->dealt.first};
     bb_experiment_observe(e);
     bb_status status = bb_run_train_ranks(&e->run, e->dealt.ranks, &deal, &e->result);
-    if (!status) status = bb_kept_release(&e->kept);
+    if (!status) status = bb_ranks_agree(e->dealt.ranks, bb_kept_release(&e->kept));
     e->report.seconds_solve += bb_experiment_now() - start;
     return status;
 }
@@ -306,10 +313,8 @@ static bb_status check(bb_training *t, const bb_train_request *request,
     if (!status) status = bb_resolve(request, &t->resolved);
     if (!status && !request->in_memory && bb_ranks_number(ranks) == 0)
         status = bb_rundir_check(o->output, o->force);
-    if (!status && ranks && (o->checkpoint || o->resume))
-        return bb_fail(BB_EUSAGE, "--%s is for runs in one process",
-                       o->resume ? "resume" : "checkpoint");
-    return status ? status : bb_kept_check(request);
+    if (!status && bb_ranks_number(ranks) == 0) status = bb_kept_check(request);
+    return status;
 }
 
 static bb_status start(bb_training *t, const bb_train_request *request,

@@ -271,6 +271,41 @@ def check_signals():
     assert code == 0 and out.count("died") == 4, (out, err)
 
 
+# -- runs that go on --
+
+
+def check_checkpoints():
+    """Killed or told to end on any rank, and gone on with by as many: the bytes of a run that
+    nobody touched. Fewer ranks are refused, and change nothing."""
+    command = [BILLBOARD, "train", "slow.csv", "--method", "pmtl", "--rounds", "300", *NOISE,
+               *SPLIT, "--threads", "1", "--output"]
+    assert call([*command, "whole"])[0] == 0
+    for k, (rank, number) in enumerate([(1, signal.SIGKILL), (2, signal.SIGTERM),
+                                        (0, signal.SIGKILL)]):
+        kept, out = f"kept{k}.ckpt", f"again{k}"
+        job = subprocess.Popen(
+            ranks(3, *command, out, "--checkpoint", kept, "--checkpoint-every", "0"),
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        releases = kept + ".billboard"
+        while not os.path.exists(releases) or os.path.getsize(releases) < 500:
+            assert job.poll() is None, job.communicate()
+            time.sleep(0.02)
+        processes = {rank_of(p): p for p in children_of(job.pid)}
+        os.kill(processes[rank], number)
+        err = job.communicate(timeout=LIMIT)[1]
+        assert job.returncode == (137 if number == signal.SIGKILL else 130), err
+        assert os.path.exists(kept) and not os.path.exists(out), err
+        code, _, err = call([BILLBOARD, "train", "--resume", kept])
+        assert code == 2 and "is of a run in 3 processes" in err, (code, err)
+        code, _, err = call(ranks(3, BILLBOARD, "train", "--resume", kept))
+        assert code == 0, err
+        a, b = files_of("whole"), files_of(out)
+        assert a.keys() == b.keys()
+        for name in a:
+            assert a[name] == b[name] or name == "operator/run.json", (rank, name)
+        assert not [name for name in os.listdir(".") if name.startswith(kept)]
+
+
 def main():
     if not MPIRUN:
         sys.exit(77)
@@ -281,6 +316,7 @@ def main():
         check_errors()
         check_missing_on_one_rank()
         check_signals()
+        check_checkpoints()
         os.chdir("/")
 
 

@@ -124,7 +124,8 @@ typedef struct bank {
     bb_writer curator, silo;
 } bank;
 
-static bb_keep due(void *self) {
+static bb_keep due(void *self, bool at_the_end) {
+    (void)at_the_end;
     return ((const bank *)self)->how;
 }
 
