@@ -3,6 +3,7 @@
 
 #include <signal.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 /* Set by Ctrl-C, SIGTERM, SIGHUP or SIGUSR1, which schedulers send before they end a job:
  * the run ends before the next task works. */
@@ -94,11 +95,20 @@ static void warn(void *self, const char *text) {
     fprintf(stderr, "billboard: warning: %s\n", text);
 }
 
+static bool joined; /* this process is a rank, which others know of */
+
+/* What all ranks find wrong before they have joined, rank 0 says; a launcher ends all of
+ * them when the first one does. */
+static void let_rank_0_speak(void) {
+    if (!joined) sleep(3);
+}
+
 /* Rank 0 alone speaks: what all ranks have to say, it says, too. */
 static void silence(void) {
     if (billboard_ranks_number() == 0) return;
     if (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr))
         exit(BILLBOARD_FAILED);
+    atexit(let_rank_0_speak);
 }
 
 static billboard_status run(const line *l, const billboard_job *job,
@@ -137,6 +147,7 @@ int cmd_train(int argc, char **argv) {
     if (!status) status = make_job(&l, &job);
     if (!status) status = cmd_open(&output);
     if (!status) status = billboard_ranks_join(&ranks);
+    joined = !status;
     if (!status) status = run(&l, job, ranks, &output);
     billboard_job_free(job);
     cmd_options_free(&l.given);
