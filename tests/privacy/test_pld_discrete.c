@@ -20,13 +20,13 @@ static void bounds_of(const bb_event *event, bb_adjacency adjacency,
                                        .delta = delta,
                                        .spread = 1.0};
     assert_ok(bb_discrete_pld_room(&atoms));
-    assert_ok(bb_discrete_pld_compose(&atoms, BB_ABOVE, 1, &law, &event->rounds, plan,
-                                      &work));
+    bb_pld_factor factor = {0, 0.0, event->rounds};
+    const bb_pld_chain chain = {1, &factor};
+    assert_ok(bb_discrete_pld_compose(&atoms, BB_ABOVE, &chain, &law, plan, &work));
     assert_true(atoms.count <= BB_DISCRETE_PLD_MOST);
     const double missing = -expm1(event->rounds * log1p(-law.infinite - law.lost));
     *upper = missing + bb_discrete_pld_delta(&atoms, BB_ABOVE, epsilon);
-    assert_ok(bb_discrete_pld_compose(&atoms, BB_BELOW, 1, &law, &event->rounds, plan,
-                                      &work));
+    assert_ok(bb_discrete_pld_compose(&atoms, BB_BELOW, &chain, &law, plan, &work));
     *lower = -expm1(event->rounds * log1p(-law.infinite)) +
              bb_discrete_pld_delta(&atoms, BB_BELOW, epsilon);
     bb_discrete_pld_close(&atoms);
@@ -184,8 +184,9 @@ static void work(void **state) {
     assert_ok(bb_discrete_pld_room(&atoms));
     assert_true(bb_discrete_pld_of_loss(&atoms, BB_ABOVE, &law, &plan));
     assert_true(atoms.count <= 1000);
-    assert_ok(
-        bb_discrete_pld_compose(&atoms, BB_ABOVE, 1, &law, &event.rounds, plan, &work));
+    bb_pld_factor factor = {0, 0.0, event.rounds};
+    const bb_pld_chain chain = {1, &factor};
+    assert_ok(bb_discrete_pld_compose(&atoms, BB_ABOVE, &chain, &law, plan, &work));
     assert_true(atoms.count <= 1000);
     bb_discrete_pld_close(&atoms);
     bb_privacy_loss_close(&law);

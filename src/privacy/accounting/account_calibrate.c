@@ -107,7 +107,8 @@ static bb_status widen(const search *s, bracket *b) {
 static bb_status narrow(const search *s, bracket *b) {
     bb_status status = BB_OK;
     double before = INFINITY;
-    for (int k = 0; k < 100 && b->high - b->low > 1e-10 && !status; k++) {
+    for (int k = 0;
+         k < 100 && !status && b->high - b->low > 1e-10 && !(b->f_high > -1e-9); k++) {
         const double width = b->high - b->low;
         const double aside = fmax(4e-11, width * fmin(0.25, width / 4.0));
         const bool useful = k % 3 != 2 || width < 0.1 * before;
@@ -129,6 +130,46 @@ static bb_status narrow(const search *s, bracket *b) {
             b->high = x;
             b->f_high = f;
             b->answer = answer;
+        }
+    }
+    return status;
+}
+
+/* Both bounds at a level; NAN where it is refused. */
+static bb_status price(const search *s, double log_factor, bb_answer *answer) {
+    const bb_account enough = {s->account->adjacency, s->account->count, s->event};
+    louder(s->account, exp(log_factor), s->event);
+    const bb_status status =
+        bb_account_epsilon(&enough, s->accountant, s->delta, answer);
+    if (!is_refused(status)) return status;
+    answer->upper = answer->lower = NAN;
+    return BB_OK;
+}
+
+/* Upper bounds of the search are made with less work than there is. Where that is seen, a
+ * little less noise does: epsilon grows about as its square, and then as was found. */
+#define SEEN 2e-4
+enum { POLISHED_MOST = 3 };
+
+static bb_status polish(const search *s, bracket *b) {
+    double slope = -2.0, bad = -INFINITY; /* too little noise */
+    bb_answer here;
+    bb_status status = price(s, b->high, &here);
+    if (status) return status;
+    b->answer.lower = here.lower;
+    if (here.upper < s->epsilon * (1.0 - SEEN)) b->answer = here;
+    for (int k = 0; k < POLISHED_MOST && !status; k++) {
+        const double gap = log(s->epsilon / b->answer.upper);
+        if (gap <= SEEN) break;
+        const double next = fmax(s->least, fmax(b->high + 0.9 * gap / slope, bad));
+        status = price(s, next, &here);
+        if (status || isnan(here.upper) || next == b->high) break;
+        slope = fmin(-1.0, log(here.upper / b->answer.upper) / (next - b->high));
+        if (here.upper <= s->epsilon) {
+            b->answer = here;
+            b->high = next;
+        } else {
+            bad = next;
         }
     }
     return status;
@@ -165,15 +206,7 @@ bb_status bb_account_noise(const bb_account *account, bb_accountant accountant,
     b.high = fmax(b.high, s.least);
     status = widen(&s, &b);
     if (!status) status = narrow(&s, &b);
-    if (!status) { /* and the lower bound */
-        const bb_account enough = {account->adjacency, account->count, s.event};
-        bb_answer both;
-        louder(account, exp(b.high), s.event);
-        status = bb_account_epsilon(&enough, accountant, delta, &both);
-        /* the upper bound is that of the search, never above epsilon */
-        if (!status) b.answer.lower = both.lower;
-        if (is_refused(status)) status = BB_OK;
-    }
+    if (!status) status = polish(&s, &b);
     free(s.event);
     if (status) return status;
     *factor = exp(b.high);

@@ -2,7 +2,6 @@
 
 #include "base/memory.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -23,6 +22,7 @@ void bb_pld_direction_close(bb_pld_direction *s) {
     free(s->terms);
     free(s->below);
     free(s->log_moment_of);
+    free(s->envelope_of);
     *s = (bb_pld_direction){0};
 }
 
@@ -35,11 +35,15 @@ bb_status bb_pld_direction_open(bb_pld_direction *out, bb_pld_plan *plan,
     if (!status)
         status =
             bb_allocate(&s.log_moment_of, n, sizeof *s.log_moment_of, "the accountant");
+    if (!status)
+        status =
+            bb_allocate(&s.envelope_of, n, sizeof *s.envelope_of, "the accountant");
     for (size_t e = 0; e < plan->losses && !status; e++)
         bb_privacy_loss_open(&s.loss[e], &plan->loss[e], plan->adjacency, direction,
                              lose / plan->rounds);
-    for (size_t f = 0; f < plan->count && !status; f++) {
-        const bb_pld_factor *x = &plan->factor[f];
+    const bb_pld_chain *all = &plan->chain[BB_ABOVE];
+    for (size_t f = 0; f < all->count && !status; f++) {
+        const bb_pld_factor *x = &all->factor[f];
         const bb_privacy_loss *a = &s.loss[x->loss], *b = x->share > 0.0 ? a + 1 : a;
         const double infinite = a->infinite + x->share * (b->infinite - a->infinite);
         const double lost = a->lost + x->share * (b->lost - a->lost);
@@ -79,11 +83,11 @@ double bb_pld_factor_share(const bb_pld_factor *x, const double *log_moment) {
     return x->share / (x->share + (1.0 - x->share) * exp(-more));
 }
 
-static double sum_moments(const bb_pld_direction *s) {
+double bb_pld_chain_log_moment(const bb_pld_chain *chain, const double *log_moment) {
     double sum = 0.0;
-    for (size_t f = 0; f < s->plan->count; f++)
-        sum += s->plan->factor[f].times *
-               bb_pld_factor_log_moment(&s->plan->factor[f], s->log_moment_of);
+    for (size_t f = 0; f < chain->count; f++)
+        sum += chain->factor[f].times *
+               bb_pld_factor_log_moment(&chain->factor[f], log_moment);
     return sum;
 }
 
@@ -112,12 +116,19 @@ static double moment(bb_pld_direction *s, double c) {
         if (!first) fill_between(s, last, e);
         last = e;
     }
-    const double sum = sum_moments(s);
+    const double sum =
+        bb_pld_chain_log_moment(&s->plan->chain[BB_ABOVE], s->log_moment_of);
     if (s->tried < BB_PLD_DIRECTION_TRIED) {
         s->tried_tilt[s->tried] = c;
         s->tried_moment[s->tried++] = sum;
     }
     return sum;
+}
+
+double bb_pld_direction_between(bb_pld_direction *s) {
+    const bb_pld_chain *chain = s->plan->chain;
+    return moment(s, s->tilt) -
+           bb_pld_chain_log_moment(&chain[BB_BELOW], s->log_moment_of);
 }
 
 static double promise(const bb_goal *g, double c, double log_bound) {
@@ -141,8 +152,9 @@ bb_status bb_pld_direction_bound_safely(bb_pld_direction *s, const bb_goal *g, d
         if (status) return status;
         s->log_moment_of[e] = loss->log_moment;
     }
-    for (size_t f = 0; f < s->plan->count; f++) {
-        const bb_pld_factor *x = &s->plan->factor[f];
+    const bb_pld_chain *all = &s->plan->chain[BB_ABOVE];
+    for (size_t f = 0; f < all->count; f++) {
+        const bb_pld_factor *x = &all->factor[f];
         const bb_privacy_loss *loss = &s->loss[x->loss];
         const double log_moment = bb_pld_factor_log_moment(x, s->log_moment_of);
         const double wrong = fmax(loss->error, x->share > 0.0 ? loss[1].error : 0.0);
@@ -191,6 +203,31 @@ double bb_pld_direction_choose(bb_pld_direction *s, const bb_goal *g, double eno
     }
     s->tilt = va < vb ? exp(a) : exp(b);
     return fmin(va, vb);
+}
+
+/* How many moments it takes to choose c, about. */
+enum { MOMENTS = 60 };
+
+/* By what one moment takes; some work is for the other direction. */
+static bool is_too_much(bb_pld_direction *s) {
+    const double before = s->plan->work;
+    moment(s, 1.0);
+    const double taken = s->plan->work - before;
+    s->plan->work = before;
+    const double all = s->plan->work_most, left = fmin(0.6 * all, all - before);
+    return MOMENTS * taken > left;
+}
+
+bb_status bb_pld_direction_try(bb_pld_direction *s, const bb_goal *g, double enough,
+                               double *promise) {
+    const bool too_much = is_too_much(s);
+    if (!too_much) *promise = bb_pld_direction_choose(s, g, enough);
+    if (!too_much && !(isinf(*promise) && s->plan->work > s->plan->work_most))
+        return BB_OK;
+    return bb_fail(BB_EUSAGE,
+                   "%zu different events, %.0f in all, are too much work: take fewer "
+                   "different ones, by rounding noise multipliers down and rates up",
+                   s->plan->different, s->plan->rounds);
 }
 
 void bb_pld_direction_look_around(bb_pld_direction *s, double log_delta,
@@ -278,27 +315,23 @@ bb_status bb_pld_direction_compose(bb_pld_direction *s, double delta, double eps
     bb_status status = BB_OK;
     free(s->terms);
     s->terms = NULL;
-    double *times = s->log_moment_of; /* each factor is a loss */
-    assert(!s->plan->mixed);
-    for (size_t e = 0; e < s->plan->losses; e++) times[e] = 0.0;
-    for (size_t f = 0; f < s->plan->count; f++)
-        times[s->plan->factor[f].loss] += s->plan->factor[f].times;
     plan.rounds = s->plan->rounds;
     plan.work_most = s->plan->work_most;
-    /* as far as is known from the last time */
-    plan.epsilon =
-        fmax(fmax(epsilon, 1e-9), bb_discrete_pld_quantile(&s->above, 0.75) -
-                                      bb_discrete_pld_quantile(&s->above, 0.25));
-    plan.spread = bb_discrete_pld_quantile(&s->above, 0.99) -
-                  bb_discrete_pld_quantile(&s->above, 0.01);
+    plan.epsilon = fmax(fmax(epsilon, 1e-9), s->plan->method.scale);
+    plan.spread = s->plan->method.spread;
     if (!s->above.ratio) status = bb_discrete_pld_room(&s->above);
     if (!status && !s->below_atoms.ratio)
         status = bb_discrete_pld_room(&s->below_atoms);
     if (!status)
-        status = bb_discrete_pld_compose(&s->above, BB_ABOVE, s->plan->losses, s->loss,
-                                         times, plan, &s->plan->work);
+        status = bb_discrete_pld_compose(&s->above, BB_ABOVE, &s->plan->chain[BB_ABOVE],
+                                         s->loss, plan, &s->plan->work);
     if (!status)
-        status = bb_discrete_pld_compose(&s->below_atoms, BB_BELOW, s->plan->losses,
-                                         s->loss, times, plan, &s->plan->work);
+        status = bb_discrete_pld_compose(&s->below_atoms, BB_BELOW,
+                                         &s->plan->chain[BB_BELOW], s->loss, plan,
+                                         &s->plan->work);
+    s->plan->method.scale = bb_discrete_pld_quantile(&s->above, 0.75) -
+                            bb_discrete_pld_quantile(&s->above, 0.25);
+    s->plan->method.spread = bb_discrete_pld_quantile(&s->above, 0.99) -
+                             bb_discrete_pld_quantile(&s->above, 0.01);
     return status;
 }

@@ -16,21 +16,22 @@ typedef struct bb_pld_direction {
     bb_pld_plan *plan;
     bb_privacy_loss *loss; /* of the plan's losses */
     double *log_moment_of; /* of each loss, while they are added up */
+    double *envelope_of;   /* the same */
     double infinite;       /* P(L = infinity) */
     double lost;           /* of what the losses leave out */
     size_t tried;          /* what was learnt while c was chosen */
     double tried_tilt[BB_PLD_DIRECTION_TRIED], tried_moment[BB_PLD_DIRECTION_TRIED];
     double tilt, log_moment;
-    double smooth;             /* mu of the Gaussian round that is added, or 0 */
-    bool fast;                 /* spectra may be by an FFT */
-    double step;               /* of the frequencies */
-    size_t frequencies;        /* 0 .. frequencies - 1 */
-    double complex *terms;     /* phi / (s (s + 1)), doubled but for the first */
-    double complex *below;     /* the same for the lower bound */
-    double wrong, wrong_below; /* of the sums of terms: errors but for e^(-i omega x) */
-    double turning;            /* times epsilon: those of that */
-    double end;                /* what is missing in the sums */
-    double relative;           /* error of e^log_moment */
+    double smooth;           /* mu of the Gaussian round that is added, or 0 */
+    bool fast;               /* spectra may be by an FFT */
+    double step;             /* of the frequencies */
+    size_t frequencies;      /* 0 .. frequencies - 1 */
+    double complex *terms;   /* phi / (s (s + 1)), doubled but for the first */
+    double complex *below;   /* the same for the lower bound */
+    double wrong[BB_BOUNDS]; /* of the sums of terms: errors but for e^(-i omega x) */
+    double turning;          /* times epsilon: those of that */
+    double end;              /* what is missing in the sums */
+    double relative;         /* error of e^log_moment */
     bb_discrete_pld above, below_atoms; /* instead of the terms */
 } bb_pld_direction;
 
@@ -38,10 +39,11 @@ typedef struct bb_pld_direction {
 BB_MUST_CHECK bb_status bb_pld_direction_open(bb_pld_direction *side, bb_pld_plan *plan,
                                               bb_direction direction, double lose);
 void bb_pld_direction_close(bb_pld_direction *side);
-/* By the logs of the moments of the plan's losses, those of a factor; and the share of
- * the second loss in it after the tilt to which the moments belong. */
+/* By the logs of the moments of the plan's losses, those of a factor, and of a chain; and
+ * the share of the second loss in a factor after the tilt to which the moments belong. */
 double bb_pld_factor_log_moment(const bb_pld_factor *factor, const double *log_moment);
 double bb_pld_factor_share(const bb_pld_factor *factor, const double *log_moment);
+double bb_pld_chain_log_moment(const bb_pld_chain *chain, const double *log_moment);
 
 /* What one c promises: an epsilon at delta, or a log delta at epsilon. */
 typedef struct bb_goal {
@@ -56,6 +58,12 @@ BB_MUST_CHECK bb_status bb_pld_direction_bound_safely(bb_pld_direction *side,
  * one whose promise is not above `enough` ends the search. */
 double bb_pld_direction_choose(bb_pld_direction *side, const bb_goal *goal,
                                double enough);
+/* The same; BB_EUSAGE, at once as a rule, where that is too much work for the plan. */
+BB_MUST_CHECK bb_status bb_pld_direction_try(bb_pld_direction *side,
+                                             const bb_goal *goal, double enough,
+                                             double *promise);
+/* log M(tilt) of the chain above less that of the chain below. */
+double bb_pld_direction_between(bb_pld_direction *side);
 /* Tries c on both sides of the tilt, for bb_pld_direction_set_period: upwards until its
  * promise is so bad that rounding errors would be seen. */
 void bb_pld_direction_look_around(bb_pld_direction *side, double log_delta,
@@ -86,5 +94,7 @@ BB_MUST_CHECK bb_status bb_pld_direction_compose(bb_pld_direction *side, double 
  * beyond infinity included. */
 void bb_pld_direction_profile(const bb_pld_direction *side, double epsilon,
                               double *upper, double *lower);
+/* By the terms, about: log of delta of the chain above over that of the chain below. */
+double bb_pld_direction_apart(const bb_pld_direction *side, double epsilon);
 
 #endif

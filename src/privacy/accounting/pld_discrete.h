@@ -23,9 +23,8 @@
 #ifndef BB_PRIVACY_PLD_DISCRETE_H
 #define BB_PRIVACY_PLD_DISCRETE_H
 
+#include "privacy/accounting/pld_plan.h"
 #include "privacy/accounting/privacy_loss.h"
-
-typedef enum bb_bound { BB_ABOVE, BB_BELOW } bb_bound;
 
 enum { BB_DISCRETE_PLD_MOST = 1 << 14 };
 
@@ -66,12 +65,14 @@ double bb_cells_weight(const bb_cells *cells, double loss);
 #define BB_DISCRETE_PLD_SLACK 0x1p-49
 
 BB_MUST_CHECK bb_status bb_discrete_pld_room(bb_discrete_pld *atoms);
-/* All losses, each as often as it says, without the masses that they leave out. `out`
- * has room. If the lists do not fit, the plan's cells are made wider. *worked: += the
- * products of two atoms; where they are too many, nothing is known. */
-BB_MUST_CHECK bb_status bb_discrete_pld_compose(
-    bb_discrete_pld *out, bb_bound bound, size_t count, const bb_privacy_loss *loss,
-    const double *times, bb_discrete_pld_plan plan, double *worked);
+/* The chain of these losses, without the masses that they leave out. `out` has room. If
+ * the lists do not fit, the plan's cells are made wider. *worked: += the work, in
+ * multiplications or so; where it is too much, nothing is known. */
+BB_MUST_CHECK bb_status bb_discrete_pld_compose(bb_discrete_pld *out, bb_bound bound,
+                                                const bb_pld_chain *chain,
+                                                const bb_privacy_loss *loss,
+                                                bb_discrete_pld_plan plan,
+                                                double *worked);
 void bb_discrete_pld_close(bb_discrete_pld *atoms);
 /* E[(1 - e^(epsilon - loss))_+], on the side of its bound; for a larger epsilon, that
  * of BB_DISCRETE_PLD_LARGEST from above and 0 from below. */
@@ -79,6 +80,12 @@ double bb_discrete_pld_delta(const bb_discrete_pld *atoms, bb_bound bound,
                              double epsilon);
 
 double bb_discrete_pld_quantile(const bb_discrete_pld *atoms, double share);
+
+/* (1 - share) a + share b, b's atoms on those of a as far as these reach, on the side of
+ * the bound: a mixture has hardly more atoms than a round. Whether it fits in `out`, which
+ * has room. */
+bool bb_discrete_pld_mix(bb_discrete_pld *out, bb_bound bound, const bb_discrete_pld *a,
+                         const bb_discrete_pld *b, double share);
 
 /* One round of the loss; whether the list fits. */
 bool bb_discrete_pld_of_loss(bb_discrete_pld *out, bb_bound bound,

@@ -1,37 +1,21 @@
 #include "privacy/accounting/pld_plan.h"
 
 #include "base/memory.h"
-#include "privacy/accounting/privacy_loss.h"
+#include "privacy/accounting/pld_shares.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
-enum { FAMILIES_MOST = 16 };
-#define FAR 60.0
+/* From so many different events on there may be only so many families. */
+enum { FAMILIES_FREE = 256, FAMILIES_MOST = 16 };
+/* What may be given up of delta for the shares of the chain below. */
+#define SPARE 1e-6
 
 void bb_pld_plan_close(bb_pld_plan *plan) {
     free(plan->loss);
     free(plan->gap);
-    free(plan->factor);
+    for (int k = 0; k < BB_BOUNDS; k++) free(plan->chain[k].factor);
     *plan = (bb_pld_plan){0};
-}
-
-/* The integral of e^(-(mu / scale)^2), by the rule for panels up to half the scale. */
-double bb_pld_plan_gap(bool mirror, double a, double b) {
-    const double scale = mirror ? sqrt(2.0) : sqrt(8.0);
-    b = fmin(b, fmax(a, FAR)); /* beyond, nothing is added */
-    const double panels = ceil(2.0 * (b - a) / scale);
-    double sum = 0.0;
-    for (double p = 0.0; p < panels; p += 1.0) {
-        const double half = (b - a) / panels / 2.0, middle = a + (2.0 * p + 1.0) * half;
-        for (int k = 0; k < 2 * BB_GAUSS_HALF; k++) {
-            const double x = k % 2 ? bb_gauss_at[k / 2] : -bb_gauss_at[k / 2];
-            const double t = (middle + half * x) / scale;
-            sum += half * bb_gauss_weight[k / 2] * exp(-t * t);
-        }
-    }
-    return sum;
 }
 
 /* -- the events in order -- */
@@ -88,9 +72,9 @@ static int compare(const void *a, const void *b) {
 }
 
 /* Each different event once; Gaussian rounds of all tasks are one, which is exact up to
- * rounding. `absent` becomes mu, and `replace` mu and how far back. Returns how many
+ * rounding: from above, and in *low from below. `absent` becomes mu, and `replace` mu and how far back. Returns how many
  * there are. */
-static size_t gather(bb_pld_plan *plan, const bb_account *account, bb_event *event) {
+static size_t gather(const bb_account *account, bb_event *event, double *low) {
     size_t n = 0, kept = 0;
     double squares = 0.0;
     for (size_t e = 0; e < account->count; e++) {
@@ -110,7 +94,7 @@ static size_t gather(bb_pld_plan *plan, const bb_account *account, bb_event *eve
     const double wrong = 0x1p-50 * (2.0 + (double)account->count);
     if (squares > 0.0) {
         event[n++] = bb_event_gaussian(sqrt(squares) * (1.0 + wrong), 1.0);
-        plan->raised = 4.0 * wrong;
+        *low = sqrt(squares) * (1.0 - wrong);
     }
     qsort(event, n, sizeof *event, compare);
     for (size_t e = 0; e < n; e++) {
@@ -199,9 +183,8 @@ static bool is_mirror(const bb_pld_plan *plan, const bb_event *event) {
 static void choose_gaps(bb_pld_plan *plan) {
     for (size_t e = 1; e < plan->losses; e++)
         if (goes_on(plan->loss, e))
-            plan->gap[e] =
-                bb_pld_plan_gap(is_mirror(plan, &plan->loss[e]),
-                                plan->loss[e - 1].absent, plan->loss[e].absent);
+            plan->gap[e] = bb_pld_gap(is_mirror(plan, &plan->loss[e]),
+                                      plan->loss[e - 1].absent, plan->loss[e].absent);
 }
 
 static bool is_of(const bb_event *loss, const bb_event *event) {
@@ -210,49 +193,97 @@ static bool is_of(const bb_event *loss, const bb_event *event) {
     return compare(loss, &once) == 0;
 }
 
-/* Covers the rounding of a share and of a mean of shares. */
-#define SHARE_MARGIN 0x1p-40
+/* Where rounds have several shares, how many have the second loss is not above (in the
+ * sense of stochastic order) that number if each had the chance 1 - the geometric mean of
+ * 1 - share, and not below it with that of share (docs/privacy.md). That is close to the
+ * mean where the parts are: cells hold parts that are. */
+enum { CELLS = 4 };
+static const double cell_ends[CELLS] = {0.5, 0.2, 0.05, -1.0};
 
-/* The share of the loss after it that the event has: the mixture is not below. */
-static double share_of(const bb_pld_plan *plan, size_t loss, const bb_event *event) {
-    const double whole = plan->gap[loss + 1];
-    const double part =
-        bb_pld_plan_gap(is_mirror(plan, event), plan->loss[loss].absent, event->absent);
-    return whole > 0.0 ? fmin(1.0, part / whole) : 1.0;
+typedef struct cell {
+    double times, sum; /* of logs of parts */
+} cell;
+
+static void add_part(cell *cells, double part, double times) {
+    int k = 0;
+    while (part <= cell_ends[k]) k++;
+    cells[k].times += times;
+    cells[k].sum += times * log(part);
 }
 
-/* The rounds between one loss and the next, from event e on: one factor; returns the
- * first event after them. */
-static size_t add_mixture(bb_pld_plan *plan, size_t loss, const bb_event *event,
-                          size_t count, size_t e) {
-    double times = 0.0, sum = 0.0, squares = 0.0;
-    for (; e < count && !is_of(&plan->loss[loss + 1], &event[e]); e++) {
-        const double share = share_of(plan, loss, &event[e]);
-        times += event[e].rounds;
-        sum += event[e].rounds * share;
-        squares += event[e].rounds * share * share;
+/* Covers the rounding of a geometric mean. */
+#define MEAN_MARGIN 0x1p-40
+
+static void add_cells(bb_pld_chain *chain, bb_bound bound, size_t loss,
+                      const cell *cells) {
+    for (int k = 0; k < CELLS; k++) {
+        if (cells[k].times == 0.0) continue;
+        const double part = exp(cells[k].sum / cells[k].times) * (1.0 - MEAN_MARGIN);
+        const double share = bound == BB_ABOVE ? 1.0 - part : part;
+        chain->factor[chain->count++] = (bb_pld_factor){loss, share, cells[k].times};
     }
-    const double share = fmin(1.0, sum / times * (1.0 + SHARE_MARGIN));
-    const double spread =
-        fmax(0.0, squares - sum * (sum / times)) + times * share * share * SHARE_MARGIN;
-    plan->factor[plan->count++] = (bb_pld_factor){loss, share, spread, times};
-    plan->mixed = true;
+}
+
+/* The rounds between one loss and the next, from event e on; returns the first event
+ * after them. */
+static size_t add_mixtures(bb_pld_plan *plan, size_t loss, const bb_event *event,
+                           size_t count, size_t e, double spare) {
+    const bool mirror = is_mirror(plan, &event[e]);
+    const bb_pld_shares s =
+        bb_pld_shares_of(mirror, &plan->loss[loss], &plan->loss[loss + 1], spare);
+    cell cells[BB_BOUNDS][CELLS] = {0};
+    for (; e < count && !is_of(&plan->loss[loss + 1], &event[e]); e++) {
+        const double mu = event[e].absent, times = event[e].rounds;
+        const double above = bb_pld_share(&s, BB_ABOVE, mu);
+        add_part(cells[BB_ABOVE], 1.0 - above, times);
+        add_part(cells[BB_BELOW], fmin(above, bb_pld_share(&s, BB_BELOW, mu)), times);
+        plan->spare += times * s.spare;
+        plan->excess += times * s.excess;
+    }
+    for (int k = 0; k < BB_BOUNDS; k++)
+        add_cells(&plan->chain[k], (bb_bound)k, loss, cells[k]);
+    plan->mixed = plan->two = true;
     return e;
 }
 
-static void choose_factors(bb_pld_plan *plan, const bb_event *event, size_t count) {
+static void add_factor(bb_pld_plan *plan, size_t loss, double times) {
+    for (int k = 0; k < BB_BOUNDS; k++)
+        plan->chain[k].factor[plan->chain[k].count++] =
+            (bb_pld_factor){loss, 0.0, times};
+}
+
+/* The Gaussian round of mu `low` instead of the one there is, which is above. */
+static void lower_gaussian(bb_pld_plan *plan, double low) {
+    bb_pld_chain *chain = &plan->chain[BB_BELOW];
+    size_t kept = 0;
+    for (size_t f = 0; f < chain->count; f++)
+        if (plan->loss[chain->factor[f].loss].kind != BB_EVENT_ROUND ||
+            plan->loss[chain->factor[f].loss].rate < 1.0)
+            chain->factor[kept++] = chain->factor[f];
+    chain->factor[kept] = (bb_pld_factor){plan->losses, 0.0, 1.0};
+    chain->count = kept + 1;
+    plan->loss[plan->losses++] = bb_event_gaussian(low, 1.0);
+    plan->two = true;
+}
+
+static void choose_factors(bb_pld_plan *plan, const bb_event *event, size_t count,
+                           double delta) {
+    const double spare = SPARE * delta / plan->rounds;
     size_t e = 0;
     for (size_t loss = 0; loss < plan->losses; loss++) {
-        plan->factor[plan->count++] =
-            (bb_pld_factor){loss, 0.0, 0.0, event[e++].rounds};
+        add_factor(plan, loss, event[e++].rounds);
         if (e < count && goes_on(event, e) && !is_of(&plan->loss[loss + 1], &event[e]))
-            e = add_mixture(plan, loss, event, count, e);
+            e = add_mixtures(plan, loss, event, count, e, spare);
     }
+    /* of a composition: at least 1 + the sum of such */
+    plan->spare = expm1(plan->spare) * (1.0 + 0x1p-20);
+    plan->excess *= 1.0 + 0x1p-20;
 }
 
 /* Losses without a closed form take long. */
 static bb_status check(const bb_event *event, size_t count) {
     size_t families = 0;
+    if (count <= FAMILIES_FREE) return BB_OK;
     for (size_t e = 0; e < count; e++)
         families += !goes_on(event, e) && (event[e].kind == BB_EVENT_ROUND ||
                                            event[e].kind == BB_EVENT_WISHART);
@@ -260,40 +291,48 @@ static bb_status check(const bb_event *event, size_t count) {
     return bb_fail(BB_EUSAGE,
                    "more than %d different events may have at most %d different "
                    "sampling rates, got %zu: round rates up until they are that few",
-                   BB_PLD_PLAN_MOST, FAMILIES_MOST, families);
+                   FAMILIES_FREE, FAMILIES_MOST, families);
 }
 
-bb_status bb_pld_plan_open(bb_pld_plan *out, const bb_account *account, size_t most) {
-    const size_t n = account->count + 2;
+static bb_status make_room(bb_pld_plan *plan, size_t n, bb_event **event) {
+    bb_status status = bb_allocate(event, n, sizeof **event, "the accountant");
+    if (!status)
+        status = bb_allocate(&plan->loss, n, sizeof *plan->loss, "the accountant");
+    if (!status)
+        status = bb_allocate(&plan->gap, n, sizeof *plan->gap, "the accountant");
+    for (int k = 0; k < BB_BOUNDS && !status; k++)
+        status = bb_allocate(&plan->chain[k].factor, 2 * n,
+                             sizeof *plan->chain[k].factor, "the accountant");
+    return status;
+}
+
+bb_status bb_pld_plan_open(bb_pld_plan *out, const bb_account *account, size_t most,
+                           double delta) {
     bb_pld_plan plan = {.adjacency = account->adjacency};
+    const bool many = account->count > BB_PLD_PLAN_MOST;
     bb_event *event = NULL;
+    double low = 0.0;
     size_t count = 0;
-    bb_status status = bb_allocate(&event, n, sizeof *event, "the accountant");
-    if (!status)
-        status = bb_allocate(&plan.loss, n, sizeof *plan.loss, "the accountant");
-    if (!status) status = bb_allocate(&plan.gap, n, sizeof *plan.gap, "the accountant");
-    if (!status)
-        status =
-            bb_allocate(&plan.factor, 2 * n, sizeof *plan.factor, "the accountant");
+    bb_status status = make_room(&plan, account->count + 3, &event);
     if (status) goto done;
-    if (account->count > BB_PLD_PLAN_MOST) {
-        count = gather(&plan, account, event);
-    } else {
+    if (many)
+        count = gather(account, event, &low);
+    else
         for (size_t e = 0; e < account->count; e++)
             if (account->event[e].rounds > 0.0) event[count++] = account->event[e];
-    }
     for (size_t e = 0; e < count; e++) plan.rounds += event[e].rounds;
     plan.different = count;
-    if (account->count > BB_PLD_PLAN_MOST) {
-        if (count > most) status = check(event, count);
+    if (many) {
+        status = check(event, count);
         if (!status) status = choose_losses(&plan, event, count, most);
         if (status) goto done;
         choose_gaps(&plan);
-        choose_factors(&plan, event, count);
+        choose_factors(&plan, event, count, delta);
+        if (low > 0.0) lower_gaussian(&plan, low);
     } else {
         for (size_t e = 0; e < count; e++) {
             add_loss(&plan, &event[e]);
-            plan.factor[plan.count++] = (bb_pld_factor){e, 0.0, 0.0, event[e].rounds};
+            add_factor(&plan, e, event[e].rounds);
         }
     }
 done:

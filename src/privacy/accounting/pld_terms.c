@@ -6,20 +6,38 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-static const double most_frequencies = 0x1p22, most_exact = 1e8;
+static const double most_frequencies = 0x1p22;
+/* Of all work, what a sum may take. */
+#define EXACT_SHARE  0.3
+#define SMOOTH_SHARE 0.5
 
 /* -- the end of the sum over frequencies -- */
 
-/* A bound of |product of phi| from omega on. Of mixtures, and of the rounds that they
- * stand for, that of the added round alone. */
+/* The same for a chain of mixtures. Where one has the mean share of several, a bound of
+ * theirs: the log is concave. */
+static double log_chain(const bb_pld_direction *s, bb_bound bound,
+                        const double *envelope) {
+    const bb_pld_chain *chain = &s->plan->chain[bound];
+    double sum = 0.0;
+    for (size_t f = 0; f < chain->count; f++) {
+        const bb_pld_factor *x = &chain->factor[f];
+        double size = envelope[x->loss];
+        if (x->share > 0.0)
+            size += bb_pld_factor_share(x, s->log_moment_of) *
+                    (envelope[x->loss + 1] - size);
+        sum += x->times * log(size);
+    }
+    return sum;
+}
+
+/* A bound of |product of phi| from omega on, of both chains. */
 static double log_envelope(const bb_pld_direction *s, double omega) {
     const double added = -s->smooth * s->smooth * omega * omega / 2.0;
-    double sum = 0.0;
-    if (s->plan->mixed) return added;
-    for (size_t f = 0; f < s->plan->count; f++) {
-        const bb_pld_factor *x = &s->plan->factor[f];
-        sum += x->times * log(bb_privacy_loss_envelope(&s->loss[x->loss], omega));
-    }
+    if (s->smooth > 0.0 && s->plan->two) return added; /* is enough */
+    for (size_t e = 0; e < s->plan->losses; e++)
+        s->envelope_of[e] = bb_privacy_loss_envelope(&s->loss[e], omega);
+    double sum = log_chain(s, BB_ABOVE, s->envelope_of);
+    if (s->plan->two) sum = fmax(sum, log_chain(s, BB_BELOW, s->envelope_of));
     return sum + added;
 }
 
@@ -48,7 +66,9 @@ static double log_end(const bb_pld_direction *s, double n) {
 
 /* The work of n frequencies, in multiplications or so. */
 static double work_of(const bb_pld_direction *s, double n, double most) {
-    double work = 60.0 * n * (double)s->plan->count;
+    double work = 0.0;
+    for (int k = 0; k < (s->plan->two ? BB_BOUNDS : 1); k++)
+        work += 60.0 * n * (double)s->plan->chain[k].count;
     for (size_t e = 0; e < s->plan->losses && work <= most; e++)
         work += bb_privacy_loss_work(&s->loss[e], n * s->step, n, s->fast, most - work);
     return work;
@@ -60,9 +80,7 @@ static bool choose_frequencies(bb_pld_direction *s, double log_delta, double eps
     double n = 4.0, moment = s->smooth * s->smooth * s->tilt * (s->tilt + 1.0) / 2.0;
     for (size_t e = 0; e < s->plan->losses; e++)
         s->log_moment_of[e] = s->loss[e].log_moment;
-    for (size_t f = 0; f < s->plan->count; f++)
-        moment += s->plan->factor[f].times *
-                  bb_pld_factor_log_moment(&s->plan->factor[f], s->log_moment_of);
+    moment += bb_pld_chain_log_moment(&s->plan->chain[BB_ABOVE], s->log_moment_of);
     /* the scale of bb_pld_direction_profile() */
     const double goal_end = log_delta - bb_pld_direction_small(s) - moment +
                             s->tilt * epsilon + log(BB_TWO_PI / s->step);
@@ -70,7 +88,8 @@ static bool choose_frequencies(bb_pld_direction *s, double log_delta, double eps
     s->frequencies = (size_t)n;
     s->end = exp(log_end(s, n));
     double left = s->plan->work_most - s->plan->work;
-    if (s->smooth == 0.0) left = fmin(left, most_exact);
+    left =
+        fmin(left, (s->smooth > 0.0 ? SMOOTH_SHARE : EXACT_SHARE) * s->plan->work_most);
     const double work = work_of(s, n, left);
     if (n >= most_frequencies || work > left) return false;
     s->plan->work += work;
@@ -89,12 +108,10 @@ typedef struct spectrum {
     double *re, *im;
 } spectrum;
 
-/* The product so far, at each frequency: the log of its size, its angle, and the logs of
- * one plus the relative errors: that of the product itself, and what it may be away from
- * that of the rounds which mixtures stand for; where nothing else is known, by how much
- * either may be larger. */
+/* The product so far, at each frequency: the log of its size, its angle, and the log of
+ * one plus its relative error. */
 typedef struct product {
-    double *size, *angle, *error, *away, *far, *far_away;
+    double *size, *angle, *error;
 } product;
 
 static bb_status fill_spectrum(bb_pld_direction *s, size_t loss, bb_fourier *fourier,
@@ -110,78 +127,12 @@ static bb_status fill_spectrum(bb_pld_direction *s, size_t loss, bb_fourier *fou
     return status;
 }
 
-/* A mixture stands for rounds of several shares, whose mean it has, and which are above
- * the rounds themselves. */
-typedef struct mixture {
-    double share;          /* after the tilt */
-    double first, second;  /* the moments of its losses over its own */
-    double spread, widest; /* of the shares: the sum of squares, and of distances */
-    double above, most; /* in the moment, relative: of all rounds, and of one at most */
-} mixture;
-
-/* M(c) over that of the mixture. */
-static double over(const bb_pld_direction *s, size_t loss, double log_moment) {
-    return exp(s->log_moment_of[loss] - log_moment);
-}
-
-/* In f(mu) moments are convex: they are above the lines through the losses before, or
- * after, and below the mixture. */
-static mixture mixture_of(const bb_pld_direction *s, const bb_pld_factor *x) {
-    const size_t a = x->loss, b = a + 1;
-    const double *gap = s->plan->gap;
-    const double log_moment = bb_pld_factor_log_moment(x, s->log_moment_of);
-    mixture m = {.share = bb_pld_factor_share(x, s->log_moment_of),
-                 .first = over(s, a, log_moment),
-                 .second = over(s, b, log_moment),
-                 .spread = x->spread,
-                 .widest = sqrt(x->spread * x->times)};
-    const double wrong = 0x1p-44 + 4.0 * (s->loss[a].error + s->loss[b].error);
-    const double rise = m.second - m.first, noise = wrong * m.second;
-    double before = rise, after = INFINITY; /* the distances per share */
-    if (gap[a] > 0.0)
-        before = rise - (m.first - over(s, a - 1, log_moment)) * (gap[b] / gap[a]) +
-                 noise * (1.0 + gap[b] / gap[a]);
-    if (b + 1 < s->plan->losses && gap[b + 1] > 0.0)
-        after = (over(s, b + 1, log_moment) - m.second) * (gap[b] / gap[b + 1]) - rise +
-                noise * (1.0 + gap[b] / gap[b + 1]);
-    before = fmax(noise, fmin(before, rise));
-    after = fmax(noise, after);
-    m.most = fmin(before, after);
-    m.above = x->times * (fmin(x->share * before, (1.0 - x->share) * after) + noise +
-                          x->share * rise * 0x1p-39);
-    return m;
-}
-
-/* Errors of a mixture's power at one frequency. Near: the product of 1 + a + b over its
- * rounds, b being what they are below the mixture, a what their shares are away, whose sum
- * is 0; |(1 + x) e^-x - 1| <= x^2 for |x| <= 1. Far: no more than the sizes can be, of
- * what has the size e^log_size and at most `most`, the mean of those of both losses. */
-static void add_mixture_errors(product *p, size_t k, const mixture *m, double times,
-                               double apart, double grows, double log_size,
-                               double most) {
-    const double size = exp(log_size), a = apart / size;
-    const double a2 = m->spread * a * a, b = m->above * grows;
-    const double far = times * (log(most) - log_size);
-    const bool near = a <= 0.5;
-    if (near)
-        p->error[k] += a2;
-    else
-        p->far[k] += fmax(far, 0x1p-60);
-    if (near && m->most * grows <= 0.25 * size)
-        p->away[k] += a2 + 1.5 * b / size;
-    else
-        p->far_away[k] +=
-            fmax(0x1p-60,
-                 fmin(-times * log_size, times * (log(most + b / times) - log_size)));
-}
-
 /* *= phi^times; and the relative rounding errors. */
-static void multiply(bb_pld_direction *s, product *p, const spectrum *a,
+static void multiply(const bb_pld_direction *s, product *p, const spectrum *a,
                      const spectrum *b, const bb_pld_factor *x) {
     const bb_privacy_loss *loss = &s->loss[a->loss];
     const bool mixed = x->share > 0.0;
-    const mixture m = mixed ? mixture_of(s, x) : (mixture){0};
-    const double c = s->tilt;
+    const double share = bb_pld_factor_share(x, s->log_moment_of);
     const double slip = mixed ? fmax(loss->slip, loss[1].slip) : loss->slip;
     const double blur =
         loss->blur +
@@ -190,8 +141,8 @@ static void multiply(bb_pld_direction *s, product *p, const spectrum *a,
         const double omega = (double)k * s->step;
         double re = a->re[k], im = a->im[k];
         if (mixed) {
-            re += m.share * (b->re[k] - re);
-            im += m.share * (b->im[k] - im);
+            re += share * (b->re[k] - re);
+            im += share * (b->im[k] - im);
         }
         /* near phi = 1, and away from it */
         const double more = re * (2.0 + re) + im * im;
@@ -202,111 +153,134 @@ static void multiply(bb_pld_direction *s, product *p, const spectrum *a,
         p->angle[k] =
             remainder(p->angle[k] + x->times * atan2(im, 1.0 + re), BB_TWO_PI);
         p->error[k] += x->times * log1p((omega * slip + blur) / size);
-        if (!mixed) continue;
-        const double apart =
-            hypot(m.second * (1.0 + b->re[k]) - m.first * (1.0 + a->re[k]),
-                  m.second * b->im[k] - m.first * a->im[k]);
-        const double grows = hypot(c, omega) * hypot(c + 1.0, omega) / (c * (c + 1.0));
-        const double most = (1.0 - m.share) * hypot(1.0 + a->re[k], a->im[k]) +
-                            m.share * hypot(1.0 + b->re[k], b->im[k]);
-        add_mixture_errors(p, k, &m, x->times, apart, grows, log_size, most);
     }
 }
 
+/* The products of both chains, a loss at a time. */
 static bb_status multiply_all(bb_pld_direction *s, product *p, double *work,
                               bb_fourier *fourier) {
     const size_t n = s->frequencies;
+    const int chains = s->plan->two ? BB_BOUNDS : 1;
+    size_t next[BB_BOUNDS] = {0};
     spectrum a = {SIZE_MAX, work, work + n}, b = {SIZE_MAX, work + 2 * n, work + 3 * n};
-    for (size_t f = 0; f < s->plan->count; f++) {
-        const bb_pld_factor *x = &s->plan->factor[f];
-        if (x->loss == b.loss) {
+    for (size_t loss = 0; loss < s->plan->losses; loss++) {
+        if (loss == b.loss) {
             const spectrum c = a;
             a = b;
             b = c;
         }
-        bb_status status = fill_spectrum(s, x->loss, fourier, &a);
-        if (!status && x->share > 0.0)
-            status = fill_spectrum(s, x->loss + 1, fourier, &b);
+        bb_status status = fill_spectrum(s, loss, fourier, &a);
+        for (int k = 0; k < chains && !status; k++) {
+            const bb_pld_chain *chain = &s->plan->chain[k];
+            const bb_pld_factor *x = &chain->factor[next[k]];
+            for (; next[k] < chain->count && x->loss == loss; x++, next[k]++) {
+                if (x->share > 0.0) status = fill_spectrum(s, loss + 1, fourier, &b);
+                if (status) break;
+                multiply(s, &p[k], &a, &b, x);
+            }
+        }
         if (status) return status;
-        multiply(s, p, &a, &b, x);
     }
     return BB_OK;
 }
 
-/* Rounds of all tasks were made one, a little above. */
-static double raised(const bb_pld_direction *s) {
-    double squares = 0.0;
-    for (size_t e = 0; e < s->plan->losses && s->plan->raised > 0.0; e++)
-        if (s->plan->loss[e].kind == BB_EVENT_ROUND && s->plan->loss[e].rate == 1.0)
-            squares += s->plan->loss[e].absent * s->plan->loss[e].absent;
-    return squares * s->plan->raised;
+/* log M of the chain below over that of the chain above. */
+static double log_ratio(const bb_pld_direction *s) {
+    const bb_pld_chain *chain = s->plan->chain;
+    if (!s->plan->two) return 0.0;
+    return bb_pld_chain_log_moment(&chain[BB_BELOW], s->log_moment_of) -
+           bb_pld_chain_log_moment(&chain[BB_ABOVE], s->log_moment_of);
 }
 
-/* |x - y| <= |x| + |y| <= (3 |y| / |x| - 1) |x| if |y| may be larger. */
-#define LOG_3 1.0986122886681098
+/* The k-th term of a product without the kernel's size, whose log and error it gives. */
+static double complex term_at(const bb_pld_direction *s, const product *p, size_t k,
+                              double *size, double *error) {
+    const double omega = (double)k * s->step;
+    const double half = s->smooth * s->smooth / 2.0;
+    const double angle = p->angle[k] + half * omega * (2.0 * s->tilt + 1.0);
+    const double complex at = s->tilt + I * omega, kernel = at * (at + 1.0);
+    *size =
+        p->size[k] - half * omega * omega + (k ? log(2.0) : 0.0) - log(cabs(kernel));
+    *error = p->error[k] + 0x1p-46;
+    return (cos(angle) + I * sin(angle)) * conj(kernel) / cabs(kernel);
+}
 
-/* From the product to the terms of both bounds, and their errors. */
+static double wrong_by(double size, double error) {
+    return error < 1.0 ? exp(size) * expm1(error) : exp(size + error);
+}
+
+/* From the products to the terms of both bounds, and their errors. */
 static void settle(bb_pld_direction *s, const product *p) {
-    const double half = s->smooth * s->smooth / 2.0, low = raised(s);
-    s->wrong = s->wrong_below = s->turning = 0.0;
+    const product *const low = s->plan->two ? &p[BB_BELOW] : &p[BB_ABOVE];
+    const double ratio = log_ratio(s);
+    s->wrong[BB_ABOVE] = s->wrong[BB_BELOW] = s->turning = 0.0;
     for (size_t k = 0; k < s->frequencies; k++) {
         const double omega = (double)k * s->step;
-        const double complex at = s->tilt + I * omega, kernel = at * (at + 1.0);
-        const double size = p->size[k] - half * omega * omega + (k ? log(2.0) : 0.0) -
-                            log(cabs(kernel));
-        const double angle = p->angle[k] + half * omega * (2.0 * s->tilt + 1.0);
-        const double complex less = 1.0 - bump(s) * kernel;
-        const double far = p->far[k] > 0.0 ? p->far[k] + LOG_3 : 0.0;
-        const double error = p->error[k] + far + 0x1p-46, reach = cabs(less);
-        const double far_away = p->far_away[k] > 0.0 ? p->far_away[k] + LOG_3 : 0.0;
-        const double away =
-            p->error[k] + 0x1p-46 + p->away[k] + far_away + low * cabs(kernel);
-        s->terms[k] =
-            exp(size) * (cos(angle) + I * sin(angle)) * conj(kernel) / cabs(kernel);
-        s->below[k] = s->terms[k] * less;
-        s->wrong += error < 1.0 ? exp(size) * expm1(error) : exp(size + error);
-        s->wrong_below +=
-            reach * (away < 1.0 ? exp(size) * expm1(away) : exp(size + away));
-        s->turning += exp(size) * (1.0 + reach) * 0x1p-51 * omega;
+        const double complex at = s->tilt + I * omega;
+        const double complex less = 1.0 - bump(s) * at * (at + 1.0);
+        double size, error;
+        const double complex term = term_at(s, &p[BB_ABOVE], k, &size, &error);
+        s->terms[k] = exp(size) * term;
+        s->wrong[BB_ABOVE] += wrong_by(size, error);
+        s->turning += exp(size) * 0x1p-51 * omega;
+        const double complex other = term_at(s, low, k, &size, &error);
+        s->below[k] = exp(size + ratio) * other * less;
+        s->wrong[BB_BELOW] += cabs(less) * wrong_by(size + ratio, error);
+        s->turning += exp(size + ratio) * cabs(less) * 0x1p-51 * omega;
     }
+}
+
+/* Relative, of its moment. */
+static double error_of(const bb_pld_direction *s, const bb_pld_chain *chain) {
+    double sum = 0.0;
+    for (size_t f = 0; f < chain->count; f++) {
+        const bb_pld_factor *x = &chain->factor[f];
+        const bb_privacy_loss *loss = &s->loss[x->loss];
+        sum += x->times *
+               fmax(loss->error, x->share > 0.0 ? loss[1].error + 0x1p-50 : 0.0);
+    }
+    return sum;
 }
 
 static bb_status fill_terms(bb_pld_direction *s) {
     double *work = NULL;
     bb_fourier fourier = {0};
     const size_t n = s->frequencies;
+    const bb_pld_chain *chain = &s->plan->chain[BB_ABOVE];
     bb_status status = bb_allocate(&s->terms, n, sizeof *s->terms, "the accountant");
     if (!status) status = bb_allocate(&s->below, n, sizeof *s->below, "the accountant");
     if (!status) status = bb_allocate(&work, 10 * n, sizeof *work, "the accountant");
     if (!status) status = bb_fourier_open(&fourier, n);
     if (!status) {
-        product p = {work,         work + n,     work + 2 * n,
-                     work + 3 * n, work + 4 * n, work + 5 * n};
-        status = multiply_all(s, &p, work + 6 * n, s->fast ? &fourier : NULL);
-        if (!status) settle(s, &p);
+        product p[BB_BOUNDS] = {{work, work + n, work + 2 * n},
+                                {work + 3 * n, work + 4 * n, work + 5 * n}};
+        status = multiply_all(s, p, work + 6 * n, s->fast ? &fourier : NULL);
+        if (!status) settle(s, p);
     }
     free(work);
     bb_fourier_close(&fourier);
-    s->log_moment = s->smooth * s->smooth * s->tilt * (s->tilt + 1.0) / 2.0;
+    s->log_moment = s->smooth * s->smooth * s->tilt * (s->tilt + 1.0) / 2.0 +
+                    bb_pld_chain_log_moment(chain, s->log_moment_of);
     s->relative = 0x1p-46;
-    for (size_t f = 0; f < s->plan->count && !status; f++) {
-        const bb_pld_factor *x = &s->plan->factor[f];
-        const bb_privacy_loss *loss = &s->loss[x->loss];
-        s->log_moment += x->times * bb_pld_factor_log_moment(x, s->log_moment_of);
-        s->relative += x->times * fmax(loss->error,
-                                       x->share > 0.0 ? loss[1].error + 0x1p-50 : 0.0);
-    }
+    for (int k = 0; k < BB_BOUNDS && !status; k++)
+        s->relative = fmax(s->relative, 0x1p-46 + error_of(s, &s->plan->chain[k]));
     return status;
 }
 
 /* -- the profile -- */
 
+/* By the chain below, what is below truth. */
+static double below_truth(const bb_pld_direction *s, double delta) {
+    return fmax(0.0, delta * exp(-s->plan->excess) - s->plan->spare);
+}
+
 static void profile_of_atoms(const bb_pld_direction *s, double epsilon, double *upper,
                              double *lower) {
     *upper = fmin(1.0, (s->infinite + s->lost) * (1.0 + 0x1p-30) +
                            bb_discrete_pld_delta(&s->above, BB_ABOVE, epsilon));
-    *lower = s->infinite * (1.0 - 0x1p-30) +
-             bb_discrete_pld_delta(&s->below_atoms, BB_BELOW, epsilon);
+    *lower =
+        below_truth(s, s->infinite * (1.0 - 0x1p-30) +
+                           bb_discrete_pld_delta(&s->below_atoms, BB_BELOW, epsilon));
 }
 
 void bb_pld_direction_profile(const bb_pld_direction *s, double epsilon, double *upper,
@@ -328,15 +302,30 @@ void bb_pld_direction_profile(const bb_pld_direction *s, double epsilon, double 
         s->relative + 0x1p-50 * (fabs(s->log_moment) + s->tilt * epsilon);
     const double error = (s->turning * epsilon + s->end) * scale;
     const double most =
-        sum * scale + error + s->wrong * scale + fabs(sum) * scale * relative;
+        sum * scale + error + s->wrong[BB_ABOVE] * scale + fabs(sum) * scale * relative;
     const double least =
-        less * scale - error - s->wrong_below * scale - fabs(less) * scale * relative -
+        less * scale - error - s->wrong[BB_BELOW] * scale -
+        fabs(less) * scale * relative -
         exp(bb_pld_direction_log_aliases(s, BB_TWO_PI / s->step, epsilon));
     /* NAN: nothing is known */
     *upper = (s->infinite + s->lost) * (1.0 + 0x1p-30) + fmax(0.0, most);
     *upper = *upper <= 1.0 && !isnan(most) ? *upper : 1.0;
-    *lower = s->infinite * (1.0 - 0x1p-30) + (least > 0.0 ? least : 0.0);
+    *lower =
+        below_truth(s, s->infinite * (1.0 - 0x1p-30) + (least > 0.0 ? least : 0.0));
     *lower = isfinite(*lower) && isfinite(most) ? fmin(*lower, *upper) : 0.0;
+}
+
+double bb_pld_direction_apart(const bb_pld_direction *s, double epsilon) {
+    double above = 0.0, below = 0.0;
+    if (!s->terms || !s->plan->two) return 0.0;
+    for (size_t k = 0; k < s->frequencies; k++) {
+        const double omega = (double)k * s->step;
+        const double complex at = s->tilt + I * omega;
+        const double complex turn = cos(omega * epsilon) - I * sin(omega * epsilon);
+        above += creal(s->terms[k] * turn);
+        below += creal(s->below[k] / (1.0 - bump(s) * at * (at + 1.0)) * turn);
+    }
+    return above > below && below > 0.0 ? log(above / below) : 0.0;
 }
 
 bb_status bb_pld_direction_prepare(bb_pld_direction *s, double log_delta,

@@ -28,6 +28,8 @@ const double bb_gauss_weight[HALF_POINTS] = {
 #define ELLIPSE_END    0.5625
 #define DENSITY_GROWTH 4.0
 #define PHASE_GROWTH   3.0
+/* What a closed form costs, in multiplications or so. */
+#define CLOSED_WORK 200.0
 /* where an error of e^-27 does not matter */
 #define COARSE_GROWTH 12.0
 /* nodes whose share is below e^-DROP are left out */
@@ -222,7 +224,7 @@ static bb_status tilt_curves(bb_privacy_loss *loss, double reach) {
         gather(loss, &loss->curve[k], reach, slope, size);
         first[k + 1] = loss->count;
     }
-    loss->done += BB_PRIVACY_LOSS_NODE_WORK * (double)loss->count;
+    loss->done += bb_curve_work(&loss->curve[0]) * (double)loss->count;
     normalise(loss, first, slope, size);
 done:
     free(slope);
@@ -282,7 +284,7 @@ static bool add_mass(const bb_curve *curve, double c, double *top, long double *
         double log_weight[2 * HALF_POINTS], high = *top + far;
         long double mass = 0.0L;
         if (panels >= MOMENT_NODES / (2 * HALF_POINTS)) return false;
-        *work += BB_PRIVACY_LOSS_NODE_WORK / 2.0 * 2 * HALF_POINTS;
+        *work += bb_curve_work(curve) * HALF_POINTS;
         for (int k = 0; k < HALF_POINTS; k++) {
             const double x = half * bb_gauss_at[k];
             log_weight[k] = bb_curve_weight(curve, c, middle - x);
@@ -302,7 +304,7 @@ static bool add_mass(const bb_curve *curve, double c, double *top, long double *
 }
 
 double bb_privacy_loss_moment(const bb_privacy_loss *loss, double c, double *work) {
-    *work += BB_PRIVACY_LOSS_NODE_WORK;
+    *work += CLOSED_WORK;
     if (loss->kind != BB_PRIVACY_LOSS_CURVES) {
         bb_privacy_loss tilted = *loss;
         tilted.tilt = c;

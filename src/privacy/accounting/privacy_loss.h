@@ -46,8 +46,8 @@ typedef struct bb_curve {
     double from, to; /* it is cut there; infinite: as far as there is density */
 } bb_curve;
 
-/* What a node costs, in multiplications or so. */
-#define BB_PRIVACY_LOSS_NODE_WORK 200.0
+/* What a node on the curve costs, in multiplications or so. */
+double bb_curve_work(const bb_curve *curve);
 /* The error of a coarse spectrum. */
 #define BB_PRIVACY_LOSS_BLUR 2e-11
 

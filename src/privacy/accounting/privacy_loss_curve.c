@@ -102,6 +102,17 @@ bb_point bb_curve_point(const bb_curve *curve, double c, double t) {
     }
 }
 
+double bb_curve_work(const bb_curve *curve) {
+    switch (curve->kind) {
+    case BB_CURVE_MIXTURE:
+    case BB_CURVE_PLAIN:
+    case BB_CURVE_EVEN:
+        return 200.0;
+    default:
+        return 400.0;
+    }
+}
+
 double bb_curve_weight(const bb_curve *curve, double c, double t) {
     const double log_density = -t * t / 2.0 - LOG_SQRT_2PI;
     switch (curve->kind) {

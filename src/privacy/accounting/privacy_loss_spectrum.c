@@ -116,10 +116,11 @@ static bool is_fast(double n, double nodes) {
 double bb_privacy_loss_work(bb_privacy_loss *loss, double reach, double n, bool fast,
                             double most) {
     if (loss->kind != BB_PRIVACY_LOSS_CURVES) return CLOSED_WORK * n;
-    const size_t limit = (size_t)fmin(most / 200.0, BB_PRIVACY_LOSS_NODES_MOST);
+    const double node = bb_curve_work(&loss->curve[0]);
+    const size_t limit = (size_t)fmin(most / node, BB_PRIVACY_LOSS_NODES_MOST);
     const double nodes = (double)bb_privacy_loss_nodes(loss, reach, limit);
     if (nodes > (double)limit) return 2.0 * most + 1.0;
-    return BB_PRIVACY_LOSS_NODE_WORK * nodes +
+    return node * nodes +
            (fast ? fmin(n * nodes, bb_fourier_work(n, nodes)) : n * nodes);
 }
 
