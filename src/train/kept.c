@@ -58,7 +58,11 @@ bb_status bb_kept_about(const char *path, json_t **about) {
 bb_status bb_kept_check(const bb_train_request *request) {
     const bb_train_options *o = &request->options;
     struct stat there;
-    if (o->resume || !o->checkpoint || lstat(o->checkpoint, &there)) return BB_OK;
+    if (o->resume || !o->checkpoint) return BB_OK;
+    if (!*o->checkpoint || (o->output && strcmp(o->checkpoint, o->output) == 0))
+        return bb_fail(BB_EUSAGE, "--checkpoint needs a file of its own, got \"%s\"",
+                       o->checkpoint);
+    if (lstat(o->checkpoint, &there)) return BB_OK;
     return bb_fail(BB_EUSAGE,
                    "%s: exists already; go on with the run that it is of by --resume, "
                    "or remove it",
@@ -286,8 +290,9 @@ bool bb_kept_says(const bb_kept *k, bool charged, char *text, size_t size) {
 
 void bb_kept_remove(bb_kept *k) {
     if (!k->path) return;
+    if (k->about)
+        unlink(k->path); /* first: without it there is nothing to go on with */
     bb_release_log_remove(&k->log);
-    if (k->about) unlink(k->path);
 }
 
 void bb_kept_close(bb_kept *k, bool charged) {

@@ -41,8 +41,8 @@ typedef struct bb_kept {
  * or damaged; BB_EUSAGE: another version's. */
 BB_MUST_CHECK bb_status bb_kept_about(const char *path, json_t **about);
 
-/* Whether a run may be kept as the request says, before its data are read: BB_EUSAGE if a
- * new one would write over a file. */
+/* Whether a run may be kept as the request says, before its data are read: BB_EUSAGE for
+ * a new one without a file of its own. */
 BB_MUST_CHECK bb_status bb_kept_check(const bb_train_request *request);
 /* Where the run's directory was built that goes on; NULL: nowhere, or it is new. */
 const char *bb_kept_temporary(const bb_train_request *request);

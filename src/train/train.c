@@ -311,10 +311,12 @@ static bb_status check(bb_training *t, const bb_train_request *request,
     const bb_train_options *o = &request->options;
     bb_status status = bb_linalg_ready();
     if (!status) status = bb_resolve(request, &t->resolved);
-    if (!status && !request->in_memory && bb_ranks_number(ranks) == 0)
-        status = bb_rundir_check(o->output, o->force);
-    if (!status && bb_ranks_number(ranks) == 0) status = bb_kept_check(request);
-    return status;
+    if (status || bb_ranks_number(ranks)) return status;
+    if (!request->in_memory) status = bb_rundir_check(o->output, o->force);
+    if (status && o->resume)
+        bb_fail_context(status, "%s: its run has ended well, or another has its place",
+                        o->resume);
+    return status ? status : bb_kept_check(request);
 }
 
 static bb_status start(bb_training *t, const bb_train_request *request,

@@ -289,12 +289,56 @@ static void another_ledger_and_a_run_that_is_done(void **state) {
     /* another release of the same rounds, from a copy: never */
     shell("mv copy c; mv copy.billboard c.billboard");
     assert_int_equal(killed_run("resume c", "", 0), BB_EUSAGE);
-    assert_non_null(strstr(killed_said(), "run: exists already"));
+    assert_non_null(strstr(killed_said(),
+                           "c: its run has ended well, or another has its "
+                           "place: run: exists already"));
     shell("rm -r run");
     refused(BB_EUSAGE, "entry 1, is done", "");
     assert_int_equal(charges(&now, &spent), 1);
     shell("rm c* L*");
     check_nothing_is_left();
+}
+
+/* Over a run that was there, killed at any moment. */
+static void a_run_is_replaced(void **state) {
+    (void)state;
+    static const char seeded[] =
+        "method mp-lowrank epsilon 1 rounds 2 seed 3 threads 1 force true output run "
+        "checkpoint c checkpoint-every 0";
+    must_run(seeded, "");
+    without_times("run");
+    shell("rm -rf reference; mv run reference");
+    for (int at = 1, status = KILLED; status; at += 4) {
+        must_run("method stl", "output run");
+        status = killed_run(seeded, "", at);
+        if (exists("c")) must_run("resume c", "");
+        if (system("grep -q mp-lowrank run/operator/run.json 2>&1")) {
+            shell("rm -rf run.*"); /* killed before anything was kept */
+            must_run(seeded, "");
+        }
+        without_times("run");
+        shell("diff -r reference run && rm -rf run* c.*");
+        check_nothing_is_left();
+    }
+}
+
+static void names_that_make_no_sense(void **state) {
+    (void)state;
+    const char *const wrong[][2] = {
+        {"checkpoint run", "--checkpoint needs a file of its own, got \"run\""},
+        {"checkpoint data.csv", "data.csv: exists already"},
+        {"checkpoint nowhere/c", "nowhere/c.lock: cannot be created"},
+        {"checkpoint c checkpoint-every -1", "checkpoint-every"},
+        {"resume data.csv", "data.csv: is no checkpoint"},
+        {"resume c", "c: cannot be opened"}};
+    for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
+        const bool new_run = wrong[k][0][0] == 'c';
+        assert_true(killed_run(new_run ? "method stl output run" : "", wrong[k][0], 0));
+        if (!strstr(killed_said(), wrong[k][1]))
+            fail_msg("%s: %s", wrong[k][0], killed_said());
+        assert_false(exists("run"));
+        check_nothing_is_left();
+    }
 }
 
 static void a_refused_charge_leaves_nothing(void **state) {
@@ -399,6 +443,8 @@ int main(void) {
         cmocka_unit_test(other_runs_and_other_data),
         cmocka_unit_test(another_process_has_it),
         cmocka_unit_test(another_ledger_and_a_run_that_is_done),
+        cmocka_unit_test(a_run_is_replaced),
+        cmocka_unit_test(names_that_make_no_sense),
         cmocka_unit_test(a_refused_charge_leaves_nothing),
         cmocka_unit_test(a_full_disk_leaves_the_old_file),
         cmocka_unit_test(a_stop_saves_at_once),
