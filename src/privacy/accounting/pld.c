@@ -112,7 +112,8 @@ static bb_status ask_plan(asked *q, bb_pld_plan *plan) {
         plan->method = q->method[d];
         const bb_status status =
             q->ask(plan, d ? BB_WITHOUT : BB_WITH, q->at, &up, &low);
-        if (status == BB_EUSAGE && isfinite(q->upper[d])) { /* as close as that */
+        const bool refused = status == BB_EUSAGE || status == BB_ENUMERIC;
+        if (refused && isfinite(q->upper[d])) { /* as close as that */
             plan->work = INFINITY;
             continue;
         }

@@ -13,8 +13,7 @@ static const double most_frequencies = 0x1p22;
 
 /* -- the end of the sum over frequencies -- */
 
-/* The same for a chain of mixtures. Where one has the mean share of several, a bound of
- * theirs: the log is concave. */
+/* Of a chain, by those of its losses. */
 static double log_chain(const bb_pld_direction *s, bb_bound bound,
                         const double *envelope) {
     const bb_pld_chain *chain = &s->plan->chain[bound];
