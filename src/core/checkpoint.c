@@ -1,5 +1,4 @@
-/* u32 "BBCP", version, part, parts; u64 generation, and the lengths of what follows:
- * about, curator, silo; they; SHA-256 of everything before. Little endian. */
+/* u32 "BBCP", version; u64 lengths of what follows: about, curator, silo; they; SHA-256 of everything before. Little endian. */
 #include "core/checkpoint.h"
 
 #include "base/file.h"
@@ -8,7 +7,6 @@
 #include <string.h>
 
 static const uint32_t magic = 0x50434242; /* "BBCP" */
-enum { HEADER = 4 * 4 + 4 * 8 };
 
 bb_status bb_checkpoint_write(const char *path, const bb_checkpoint *c) {
     bb_writer header = {0};
@@ -16,9 +14,6 @@ bb_status bb_checkpoint_write(const char *path, const bb_checkpoint *c) {
     bb_hash hash;
     bb_put_u32(&header, magic);
     bb_put_u32(&header, BB_CHECKPOINT_VERSION);
-    bb_put_u32(&header, c->part);
-    bb_put_u32(&header, c->parts);
-    bb_put_u64(&header, c->generation);
     bb_put_u64(&header, c->about.length);
     bb_put_u64(&header, c->curator.length);
     bb_put_u64(&header, c->silo.length);
@@ -65,9 +60,6 @@ static bb_status parse(const char *path, const uint8_t *bytes, size_t size,
         return bb_fail(BB_EDATA,
                        "%s: is a checkpoint of version %u; this program knows %d", path,
                        version, BB_CHECKPOINT_VERSION);
-    c->part = bb_get_u32(&reader);
-    c->parts = bb_get_u32(&reader);
-    c->generation = bb_get_u64(&reader);
     const uint64_t about = bb_get_u64(&reader), curator = bb_get_u64(&reader),
                    silo = bb_get_u64(&reader);
     c->about = get_bytes(&reader, about);

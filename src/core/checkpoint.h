@@ -2,11 +2,7 @@
  *
  * It holds PRIVATE bytes, what every task has learnt among them, and only the file's
  * owner may read it (mode 0600). It is written whole or not at all: a process that is
- * killed while it writes leaves the file that was there before.
- *
- * A run in several processes has a file of each: part 1 has the curator, and every part
- * its own silo. Parts of one moment have the same generation. Whoever writes several
- * keeps the parts of the generation before until part 1 is written, as the last. */
+ * killed while it writes leaves the file that was there before. */
 #ifndef BB_CORE_CHECKPOINT_H
 #define BB_CORE_CHECKPOINT_H
 
@@ -15,8 +11,6 @@
 enum { BB_CHECKPOINT_VERSION = 1 };
 
 typedef struct bb_checkpoint {
-    uint32_t part, parts;   /* 1 .. parts */
-    uint64_t generation;    /* how often the run was saved before */
     bb_bytes about;         /* the writer's: which run it is, of what data */
     bb_bytes curator, silo; /* as they were saved; empty: the run has not begun */
 } bb_checkpoint;

@@ -36,9 +36,6 @@ static bb_status read_about(const char *path, const bb_checkpoint *file, json_t 
                          "%s: was saved by billboard %s; this is %s, which may not "
                          "compute the same: go on with that one",
                          path, text_of(about, "version"), BB_VERSION);
-    else if (file->parts != 1)
-        status = bb_fail(BB_EUSAGE, "%s: is of a run in %u processes, and this is one",
-                         path, file->parts);
     if (status)
         json_decref(about);
     else
@@ -106,17 +103,13 @@ static bb_status save(void *self, bb_bytes curator, bb_bytes silo) {
     bb_status status = put_about(k, &text);
     if (!status && k->log.file) status = bb_release_log_sync(&k->log);
     if (!status) {
-        const bb_checkpoint file = {.part = 1,
-                                    .parts = 1,
-                                    .generation = k->generation,
-                                    .about = {(const uint8_t *)text, strlen(text)},
+        const bb_checkpoint file = {.about = {(const uint8_t *)text, strlen(text)},
                                     .curator = curator,
                                     .silo = silo};
         status = bb_checkpoint_write(k->path, &file);
     }
     free(text);
     if (status) return status;
-    k->generation++;
     k->begun = k->begun || curator.length;
     k->saved_at = bb_experiment_now();
     return BB_OK;
@@ -204,7 +197,6 @@ static bb_status go_on(bb_kept *k, const bb_train_request *request,
         k->dir->numbers = (size_t)count_of(about, "numbers");
         k->keeper.curator = file.curator;
         k->keeper.silo = file.silo;
-        k->generation = file.generation + 1;
         k->begun = true;
     }
     json_decref(about);

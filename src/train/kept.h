@@ -31,7 +31,6 @@ typedef struct bb_kept {
     uint64_t bytes_then,
         numbers_then; /* of the releases, at the moment that is saved */
     bb_hash hash_then;
-    uint64_t generation;
     uint8_t *bytes; /* of the file that the run goes on from; NULL: a new run */
     bool begun;     /* the file says more than how the run began */
 } bb_kept;

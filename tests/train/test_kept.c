@@ -191,7 +191,7 @@ static void spoilt_files(void **state) {
         const char *words;
     } byte[] = {{0, "is no checkpoint"},
                 {4, "of version"},
-                {24, "is damaged"},
+                {8, "is damaged"},
                 {60, "is damaged"},
                 {file.st_size / 2, "is damaged"},
                 {file.st_size - 40, "is damaged"},
