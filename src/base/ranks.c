@@ -67,9 +67,9 @@ bb_status bb_ranks_agree(bb_ranks *ranks, bb_status status) {
         send[r] = (bb_message){&own, sizeof own};
     if (exchanged)
         ranks->broken = true;
-    else
+    else if (receive)
         exchanged = bb_ranks_exchange(ranks, send, receive);
-    if (!exchanged) exchanged = take_first(ranks, receive, status);
+    if (!exchanged && receive) exchanged = take_first(ranks, receive, status);
     bb_ranks_free(ranks, receive);
     free(send);
     return exchanged;
@@ -97,11 +97,10 @@ bb_status bb_ranks_gather(bb_ranks *ranks, bb_status status, const void *own,
     if (!ranks) return status ? status : join(&alone, &mine, all);
     if (!status) status = open_pieces(ranks, &send, &receive);
     status = bb_ranks_agree(ranks, status);
-    if (!status) {
-        if (ranks->number) send[0] = mine;
-        status = bb_ranks_exchange(ranks, send, receive);
-    }
-    if (!status && ranks->number == 0) {
+    const bool ready = !status && send && receive;
+    if (ready && ranks->number) send[0] = mine;
+    if (ready) status = bb_ranks_exchange(ranks, send, receive);
+    if (ready && !status && ranks->number == 0) {
         receive[0] = mine;
         status = join(ranks, receive, all);
         receive[0] = (bb_message){NULL, 0};
@@ -117,10 +116,11 @@ bb_status bb_ranks_share(bb_ranks *ranks, bb_status status, bb_message *piece) {
     if (ranks->number) *piece = (bb_message){NULL, 0};
     if (!status) status = open_pieces(ranks, &send, &receive);
     status = bb_ranks_agree(ranks, status);
-    for (size_t r = 1; r < ranks->count && !status && !ranks->number; r++)
+    const bool ready = !status && send && receive;
+    for (size_t r = 1; r < ranks->count && ready && !ranks->number; r++)
         send[r] = *piece;
-    if (!status) status = bb_ranks_exchange(ranks, send, receive);
-    if (!status && ranks->number) {
+    if (ready) status = bb_ranks_exchange(ranks, send, receive);
+    if (ready && !status && ranks->number) {
         *piece = receive[0];
         receive[0] = (bb_message){NULL, 0};
     }

@@ -431,9 +431,10 @@ bb_status bb_run_train_ranks(const bb_run *run, bb_ranks *ranks, const bb_deal *
     bb_result made = {0};
     if (!ranks) return bb_run_train(run, result);
     bb_status status = bb_ranks_agree(ranks, open_talk(&t, &made));
-    if (!status) status = begin(&t);
+    const bool ready = !status && t.out && t.send && t.receive;
+    if (ready) status = begin(&t);
     ranks->patience = t.keeps ? long_patience : short_patience;
-    if (!status) status = ranks->number ? follow(&t) : lead(&t);
+    if (ready && !status) status = ranks->number ? follow(&t) : lead(&t);
     status = end(&t, bb_ranks_agree(ranks, status));
     status = collect(&t, status, &made);
     close_talk(&t);

@@ -97,7 +97,7 @@ static void jump(scan *s, size_t length) {
 
 static bb_status look(scan *s) {
     static const char bom[] = "\xef\xbb\xbf";
-    for (size_t at = s->slice.from, got; at < s->slice.to && !s->slice.whole;
+    for (size_t at = s->slice.from, got = 0; at < s->slice.to && !s->slice.whole;
          at += got) {
         const bb_status status = read_block(s, at, s->slice.to, &got);
         if (status) return status;

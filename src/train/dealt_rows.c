@@ -310,9 +310,10 @@ bb_status bb_exchange_rows(const bb_dealt *d, bb_status status, const bb_dataset
     parcel p = {0};
     if (!status) status = fill(d, like, rows, &p);
     status = bb_ranks_agree(ranks, status);
-    if (!status) status = bb_ranks_exchange(ranks, p.send, p.got);
-    if (!status) status = bb_ranks_exchange(ranks, p.send_x, p.got_x);
-    if (!status) {
+    const bool ready = !status && p.send && p.send_x && p.got && p.got_x;
+    if (ready) status = bb_ranks_exchange(ranks, p.send, p.got);
+    if (ready && !status) status = bb_ranks_exchange(ranks, p.send_x, p.got_x);
+    if (ready && !status) {
         p.got[rank] = p.send[rank];
         p.got_x[rank] = p.send_x[rank];
         status = join_bundles(d, p.got, p.got_x, like, &own);

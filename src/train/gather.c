@@ -24,7 +24,8 @@ static bb_status gather_first(const bb_experiment *e, bb_status status,
     size_t *length = NULL, *lengths = NULL;
     if (!status)
         status = bb_allocate(&length, count, sizeof *length, "the ranks' parts");
-    for (size_t i = 0; i < count && !status; i++) length[i] = own[i + 1] - own[i];
+    for (size_t i = 0; own && i < count && !status; i++)
+        length[i] = own[i + 1] - own[i];
     status = gather(e, status, length, count, sizeof *length, &lengths);
     if (!status && lengths)
         status = bb_allocate(first, all + 1, sizeof **first, "the ranks' parts");
