@@ -1,4 +1,5 @@
-/* u32 "BBCP", version; u64 lengths of what follows: about, curator, silo; they; SHA-256 of everything before. Little endian. */
+/* u32 "BBCP", version; u64 lengths of what follows: about, curator, silo; they; SHA-256 of
+ * everything before. Little endian. */
 #include "core/checkpoint.h"
 
 #include "base/file.h"
