@@ -120,7 +120,8 @@ SETS = [
         loss="logistic", scale={"others": [0, 5]}, part=0.5),
     # -- generated
     Set("blocks", "tune", "320 x 30 x 30, low-rank worlds of the paper",
-        synth="low-rank", flags="--no-intercept"),
+        synth="low-rank", flags="--no-intercept",
+        scale={"target": [-50, 50], "others": [-1, 1]}),
     world("mean-rank2", "tune", "400 x 15 x 20, mean + rank 2",
           w.regressions(400, 15, 15, 20, w.around(20, 1, 2, .5, .2, 5, 1), w.gaussian(2)),
           -20, 30, train=.5),
@@ -140,7 +141,8 @@ SETS = [
     logits("logit-36", "tune", "36 x 80 x 12, two classes, own models around a mean",
            w.labelled(36, 80, 160, 12, w.around(12, .5, 0, 0, .5, 0, .5)), train=1 / 3),
     Set("sparse", "report", "320 x 30 x 30, group-sparse worlds of the paper",
-        synth="group-sparse", flags="--no-intercept"),
+        synth="group-sparse", flags="--no-intercept",
+        scale={"target": [-50, 50], "others": [-1, 1]}),
     world("nothing-wide", "report", "1,000 x 12 x 25, nothing shared, rows fewer than features",
           w.regressions(1000, 12, 12, 25, w.around(25, 0, 0, 0, 1, 0, 1), w.gaussian(1)),
           -20, 20, train=.5),
@@ -180,14 +182,14 @@ class Place:
         """Makes what is missing. Generated files are the caller's to remove (self.scratch)."""
         one = self.one
         words = one.flags.split() + ["--loss", one.loss]
+        if one.scale:
+            words += ["--scale", self.ranges()]
         if one.synth:
             path = f"{self.scratch}/w.csv"
             subprocess.run([self.program, "synth", *one.synth.split(), "--seed", str(seed), "-o",
                             path], check=True, capture_output=True)
             return [path, "--test", f"{self.scratch}/w.test.csv", *words]
         words += ["--train-fraction", repr(one.train), "--split-seed", str(seed)]
-        if one.scale:
-            words += ["--scale", self.ranges()]
         if not one.make:
             return [self.table(), *words]
         path = f"{self.scratch}/w.npy"

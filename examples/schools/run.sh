@@ -10,8 +10,6 @@ trap 'rm -rf "$work"' EXIT INT TERM
 echo "A-level chemistry, England 1997: what each school can learn about its own pupils,"
 echo "when no school may learn anything about another (examples/schools/SOURCE.md)"
 echo
-# Options that were good on other splits of these data (docs/methods/mp-prior.md).
-"$billboard" train "$here/chem97.csv" --task task --target y --method fedprox \
-    --rounds 15 --set clip=1 --set mu=0.01 --finetune mean,penalty=0.3 \
-    --epsilon 1 --adjacency replace-one --scale "$here/ranges.json" \
+"$billboard" train "$here/chem97.csv" --task task --target y --epsilon 1 \
+    --adjacency replace-one --scale "$here/ranges.json" \
     --train-fraction 0.3 --compare stl,no-privacy --output "$work/run"

@@ -295,7 +295,7 @@ billboard_synth(const char *world, const billboard_option *option, size_t option
  *
  *    billboard_job *job;
  *    billboard_job_new(&job);
- *    billboard_job_set(job, "method", "mp-prior");
+ *    billboard_job_set(job, "method", "mp-mixed");
  *    billboard_job_set(job, "epsilon", "1");
  *    billboard_job_run(job, data, NULL, NULL, &result);
  */

@@ -136,7 +136,7 @@ static void put_method(FILE *to, const bb_info *info) {
                 "--batch 10",
                 info->most_target + 1.0);
     else
-        fputs(binary ? " --loss logistic --method mp-centre" : " --method mp-prior",
+        fputs(binary ? " --loss logistic --method mp-centre" : " --method mp-mixed",
               to);
 }
 

@@ -11,6 +11,7 @@
 
 #include "linalg/linalg.h"
 #include "methods/registry.h"
+#include "methods/spectrum.h"
 
 #include <math.h>
 #include <string.h>
@@ -213,7 +214,7 @@ static void train(const bb_view *view, bb_task *task) {
 static void show_gram(const bb_task *task, double *a) {
     const size_t d = task->local->d, p = d + 1;
     double *gram = task->work;
-    bb_prior_gram(task->local, gram, task->work + d * d);
+    bb_spectrum_gram(task->local, gram, task->work + d * d);
     for (size_t i = 0; i < d; i++) {
         memcpy(a + i * p, gram + i * d, d * sizeof *a);
         a[i * p + d] = a[d * p + i] = task->local->xy[i];

@@ -97,9 +97,6 @@ size_t bb_prior_candidates(const bb_prior *prior, bool automatic,
 void bb_prior_vote(const bb_prior_draft *prior, size_t count, const double *sum,
                    double s, size_t tasks);
 
-/* gram (d x d) <- G of the task; work: n * d. */
-void bb_prior_gram(const bb_local *local, double *gram, double *work);
-
 /* Fits every candidate: model (count x d) minimises
  *     1/(2n) ||X w - y||^2 + lambda k.multiplier / 2 (w - k.mean)' D^-power (w - k.mean)
  * and evidence[k] is its log marginal likelihood up to a constant. */

@@ -18,6 +18,7 @@ static const bb_method *const methods[] = {
     &bb_method_ppsgd,          /* published */
     &bb_method_dp_aggr,        /* published baseline */
     &bb_method_dp_mtrl,        /* published baseline */
+    &bb_method_mp_mixed,       /* our own */
     &bb_method_mp_prior,       /* our own */
     &bb_method_mp_centre,      /* our own */
     &bb_method_finetune,       /* a later phase */

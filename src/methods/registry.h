@@ -24,6 +24,7 @@ extern const bb_method bb_method_pmtl_clusters;
 extern const bb_method bb_method_ppsgd;
 extern const bb_method bb_method_dp_aggr;
 extern const bb_method bb_method_dp_mtrl;
+extern const bb_method bb_method_mp_mixed;
 extern const bb_method bb_method_mp_prior;
 extern const bb_method bb_method_mp_centre;
 extern const bb_method bb_method_finetune;

@@ -40,7 +40,7 @@ enum { PRIVATE = false, PUBLIC = true };
     ROW(NULL,        0,   PRIVATE, "test", BB_OPTION_TEXT, AT(test), NULL, 0.0, 0.0, NULL, "FILE", "test rows, in place of a split") \
     ROW(NULL,        0,   PUBLIC,  "standardize", BB_OPTION_CHOICE, AT(standardize), "none", 0.0, 0.0, "none|unit-rows|task", "HOW", "none; unit-rows: every row divided by its norm; task: every column by the task's own mean and deviation") \
     ROW(NULL,        0,   PUBLIC,  "scale", BB_OPTION_TEXT, AT(scale), NULL, 0.0, 0.0, NULL, "FILE", "public ranges or constants of columns and target (docs/data-formats.md)") \
-    ROW("Learning:", 0,   PUBLIC,  "method", BB_OPTION_TEXT, AT(method), NULL, 0.0, 0.0, NULL, "METHOD", "how to learn: see `billboard methods'") \
+    ROW("Learning:", 0,   PUBLIC,  "method", BB_OPTION_TEXT, AT(method), NULL, 0.0, 0.0, NULL, "METHOD", "how to learn: see `billboard methods'; auto (default): mp-mixed for numbers, mp-centre for two classes") \
     ROW(NULL,        0,   PUBLIC,  "loss", BB_OPTION_CHOICE, AT(loss), "squared", 0.0, 0.0, "squared|logistic|softmax|multilabel", "LOSS", "squared; logistic for targets 0 and 1 or -1 and 1; softmax for classes; multilabel for lists of labels") \
     ROW(NULL,        0,   PUBLIC,  "net", BB_OPTION_TEXT, AT(net), NULL, 0.0, 0.0, NULL, "LAYERS", "models are networks: conv5x32,pool2,conv5x64,pool2,dense62 (docs/networks.md)") \
     ROW(NULL,        0,   PUBLIC,  "batch", BB_OPTION_COUNT, AT(batch), "0", 0.0, 65536.0, NULL, "B", "rows of a step of stochastic descent; 0: all, networks 10") \
@@ -92,12 +92,39 @@ const bb_train_row *bb_train_row_of(size_t row) {
 
 /* -- the method's own options -- */
 
+/* What to take where nobody says: a method that needs no option, for columns and targets
+ * in public units. NULL, with the reason, where there is none. */
+static const char *choose_method(const bb_train_options *o) {
+    const bb_loss loss = (bb_loss)o->loss;
+    if (o->net || !bb_loss_is_single(loss)) {
+        (void)bb_fail(BB_EUSAGE,
+                      "which method? networks and losses of several outputs have no "
+                      "default one: give --method, fedavg for instance (see `billboard "
+                      "methods')");
+        return NULL;
+    }
+    if (!o->scale && o->standardize == BB_STANDARDIZE_NONE) {
+        (void)bb_fail(
+            BB_EUSAGE,
+            "which ranges can columns and target have? Give --scale FILE with "
+            "what anybody knows, or --standardize unit-rows to do without, "
+            "often worse; or choose a --method for the data as they are");
+        return NULL;
+    }
+    return loss == BB_LOSS_SQUARED ? bb_method_mp_mixed.name : bb_method_mp_centre.name;
+}
+
 static bb_status find_method(bb_train_request *r) {
-    const char *name = r->options.method;
-    if (!name)
-        return bb_fail(BB_EUSAGE,
-                       "which method? give --method (see `billboard methods')");
-    return bb_train_add_phase(r, name);
+    char **name = &r->options.method;
+    if (!*name || strcmp(*name, "auto") == 0) {
+        const char *chosen = choose_method(&r->options);
+        if (!chosen) return BB_EUSAGE;
+        free(*name);
+        *name = NULL;
+        const bb_status status = bb_duplicate(name, chosen, strlen(chosen));
+        if (status) return status;
+    }
+    return bb_train_add_phase(r, *name);
 }
 
 static bb_status set_pair(bb_train_request *r, const char *pair) {

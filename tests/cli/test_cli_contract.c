@@ -163,7 +163,8 @@ static void usage_is_exit_code_2(void **state) {
               "train W.csv --method stl --mechanism laplace "
               "-o x");
     cli_fails(2, "unknown method", "train W.csv --method magic -o x");
-    cli_fails(2, "which method", "train W.csv -o x");
+    cli_fails(2, "which ranges", "train W.csv --epsilon 1 -o x");
+    cli_fails(2, "which method", "train W.csv --loss softmax --epsilon 1 -o x");
     cli_fails(2, "--output", "train W.csv --method stl");
     cli_fails(2, "epsilon", "train W.csv --method mp-prior --epsilon -1 -o x");
     cli_fails(2, "epsilon", "train W.csv --method mp-prior --epsilon nan -o x");
@@ -462,7 +463,8 @@ static void methods_are_listed(void **state) {
     const char *const name[] = {
         "stl",     "mtl-trace",   "mtl-l21", "mtl-mtrl", "mp-lowrank", "mp-groupsparse",
         "mp-lrsp", "mp-instance", "fedavg",  "fedprox",  "pmtl",       "pmtl-clusters",
-        "ppsgd",   "dp-aggr",     "dp-mtrl", "mp-prior", "mp-centre",  "finetune"};
+        "ppsgd",   "dp-aggr",     "dp-mtrl", "mp-mixed", "mp-prior",   "mp-centre",
+        "finetune"};
     json_t *j = cli_json("methods --json");
     const json_t *list = cli_at(j, "methods");
     assert_int_equal(json_array_size(list), sizeof name / sizeof *name);

@@ -130,7 +130,7 @@ static void run_start(const char *arguments, const char *words) {
 static void info_says_how_to_start(void **state) {
     (void)state;
     make_world();
-    run_start("W.csv", " --method mp-prior ");
+    run_start("W.csv", " --method mp-mixed ");
     FILE *file = fopen("it's.csv", "w");
     assert_non_null(file);
     fputs("school,the score,passed,a\n", file);

@@ -52,6 +52,7 @@ static const char *const squared[] = {
     "ppsgd --epsilon 2 --rounds 2",
     "dp-aggr --epsilon 2",
     "dp-mtrl --epsilon 2",
+    "mp-mixed --epsilon 2",
     "mp-prior --epsilon 2",
     "fedavg --epsilon 2 --rounds 2 --finetune vanilla",
     NULL};

@@ -92,7 +92,8 @@ static void law_out_of_memory(const law_case *c) {
         return; /* the accountant asks for memory hundreds of times, see its own test */
     population p = law_population(c, 9, SIZE_MAX);
     bb_run run = law_run(c, &p, &engine);
-    const bool own_rounds = strcmp(c->method->name, "mp-prior") == 0 ||
+    const bool own_rounds = strcmp(c->method->name, "mp-mixed") == 0 ||
+                            strcmp(c->method->name, "mp-prior") == 0 ||
                             strcmp(c->method->name, "dp-aggr") == 0 ||
                             strcmp(c->method->name, "mp-centre") == 0;
     run.phase[0].rounds = c->method->kind == BB_METHOD_ALONE || own_rounds ? 0 : 2;

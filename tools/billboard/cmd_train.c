@@ -58,7 +58,7 @@ static billboard_status read_line(int argc, char **argv, line *l) {
         "DATA\n--resume FILE",
         "Trains one personal model for each task of DATA, jointly and privately, and "
         "writes the run directory RUN.\vExample: billboard train pupils.csv --task "
-        "school --target score --method mp-prior --epsilon 1 --train-fraction 0.7 "
+        "school --target score --epsilon 1 --scale ranges.json --train-fraction 0.7 "
         "-o run",
         NULL,
         NULL,

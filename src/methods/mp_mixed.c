@@ -1,0 +1,368 @@
+/* mp-mixed - a private mixed model (squared loss): a centre of the tasks' models and
+ * the directions in which they vary around it, found in one conversation whose prices
+ * are fixed beforehand and whose questions follow from the answers; then an average, at
+ * home, over everything that a task's own rows and the tasks' votes believe in.
+ * docs/methods/mp-mixed.md */
+#include "methods/mp_mixed.h"
+
+#include "linalg/linalg.h"
+#include "methods/registry.h"
+#include "privacy/accounting/chi_square.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Of mu^2, both votes together. */
+static const double vote_share = 0.05;
+/* A common direction of this length stands above the noise of a round. */
+static const double signal = 0.7;
+static const double step = 0.5, momentum = 0.7;
+/* The search gives way to directions after this part of the rounds, if a centre stands
+ * far out by then, or if it does not; and only where the rounds that are left can see
+ * directions. */
+static const double search_found = 0.6, search_not_found = 0.34;
+static const double far_out = 3.0;
+static const double least_beside_centre = 8.0, least_alone = 4.0, least_few = 80.0;
+/* How often the covariance of directions is estimated anew. */
+enum { ESTIMATES = 3, MOST_ROUNDS = 20, VOTES = 2 };
+static const double least_reliability = 0.3;
+static const double trust = 40.0; /* tasks that a vote may count for */
+
+typedef struct mixed_options {
+    bool directions, vote;
+} mixed_options;
+
+static const bb_option table[] = {
+    {.name = "directions",
+     .kind = BB_OPTION_FLAG,
+     .offset = offsetof(mixed_options, directions),
+     .fallback = "true",
+     .argument = "",
+     .help =
+         "look for the directions in which models vary, where public sizes say that "
+         "they can be seen"},
+    {.name = "vote",
+     .kind = BB_OPTION_FLAG,
+     .offset = offsetof(mixed_options, vote),
+     .fallback = "true",
+     .argument = "",
+     .help = "let the tasks vote on what they believe in, for 5 % of the budget"},
+};
+
+/* -- the plan, from public sizes -- */
+
+static const mixed_options *options_of(const bb_view *view) {
+    return view->options;
+}
+
+static double votes_share(const bb_view *view) {
+    return options_of(view)->vote ? vote_share : 0.0;
+}
+
+/* How far a direction that all tasks share stands above the noise, if all of the budget
+ * were spent on one round. */
+static double reach_of(const bb_view *view, double share) {
+    const bb_public *pub = view->pub;
+    const double r = bb_form_sensitivity(BB_FORM_VECTOR, pub->adjacency);
+    return (double)pub->tasks * pub->mu * sqrt(share) /
+           (r * sqrt((double)pub->features));
+}
+
+/* Rounds before the votes; 0: nothing could be seen, and nothing is published. */
+static uint32_t rounds_of(const bb_view *view) {
+    if (reach_of(view, 1.0) < 1.0) return 0;
+    const double sharp = signal * reach_of(view, 1.0 - votes_share(view));
+    return (uint32_t)fmin(MOST_ROUNDS, fmax(1.0, round(sharp * sharp)));
+}
+
+/* What the rounds after `done` ones could see. */
+static double reach_after(const bb_view *view, uint32_t done) {
+    const double rounds = rounds_of(view);
+    return reach_of(view, 1.0 - votes_share(view)) * sqrt(1.0 - done / rounds);
+}
+
+/* The least reach worth spending on directions: a matrix of few features has little to
+ * tell. */
+static double least_reach(const bb_view *view, bool beside_centre) {
+    if (beside_centre) return least_beside_centre;
+    return fmax(least_alone, least_few / (double)view->pub->features);
+}
+
+/* Whether there can be rounds for directions at all. */
+static bool can_turn(const bb_view *view) {
+    const uint32_t first = (uint32_t)ceil(search_not_found * rounds_of(view));
+    return options_of(view)->directions && rounds_of(view) > 1 &&
+           view->pub->features <= BB_MIXED_MOST_FEATURES &&
+           reach_after(view, first) >
+               fmin(least_reach(view, false), least_reach(view, true));
+}
+
+static bb_block block_of(const bb_view *view, bb_mixed_phase phase) {
+    switch (phase) {
+    case BB_MIXED_GROUP_VOTE:
+        return (bb_block){"vote on priors", BB_FORM_VECTOR, BB_MIXED_GROUPS, 1.0, 1.0};
+    case BB_MIXED_CELL_VOTE:
+        return (bb_block){"vote on penalties", BB_FORM_VECTOR, BB_MIXED_CELLS, 1.0,
+                          1.0};
+    case BB_MIXED_DIRECTIONS:
+        return (bb_block){"deviations", BB_FORM_OUTER, view->pub->features, 1.0, 1.0};
+    default:
+        return (bb_block){"directions", BB_FORM_VECTOR, view->pub->features, 1.0, 1.0};
+    }
+}
+
+static bb_status plan(const bb_view *view, bb_plan *out) {
+    const uint32_t rounds = rounds_of(view);
+    const uint32_t votes = rounds && options_of(view)->vote ? VOTES : 0;
+    if (view->pub->rounds || view->pub->schedule)
+        return bb_fail(BB_EUSAGE, "mp-mixed makes its own rounds from public sizes; "
+                                  "rounds and schedule cannot be chosen");
+    const bb_status status = bb_plan_rounds(out, rounds + votes);
+    if (status) return status;
+    for (uint32_t t = 0; t < rounds + votes; t++)
+        out->step[t].weight = t < rounds ? sqrt((1.0 - votes_share(view)) / rounds)
+                                         : sqrt(vote_share / VOTES);
+    for (int phase = BB_MIXED_CENTRE; rounds && phase < BB_MIXED_END; phase++) {
+        const bb_layout layout = {1, {block_of(view, (bb_mixed_phase)phase)}};
+        if (phase == BB_MIXED_DIRECTIONS ? can_turn(view)
+                                         : phase == BB_MIXED_CENTRE || votes)
+            bb_plan_room(out, view->pub, &layout);
+    }
+    return BB_OK;
+}
+
+/* -- the billboard -- */
+
+enum {
+    AT_FOUND,       /* whether a centre was */
+    AT_TURNED,      /* after how many rounds directions are asked for; 0: not yet */
+    AT_ITERATION,   /* how often they were estimated */
+    AT_DIRECTIONS,  /* bb_prior_covariance's: how many, and how reliable */
+    AT_RELIABILITY, /* */
+    SCALARS
+};
+
+/* The places of everything, for who may write. */
+typedef struct places {
+    double *scalar, *group, *cell, *centre, *velocity, *sum, *variance, *basis,
+        *squares;
+} places;
+
+static places places_at(double *at, size_t d) {
+    places p = {.scalar = at, .group = at + SCALARS};
+    p.cell = p.group + BB_MIXED_GROUPS;
+    p.centre = p.cell + BB_MIXED_CELLS;
+    p.velocity = p.centre + d;
+    p.sum = p.velocity + d;
+    p.variance = p.sum + d;
+    p.basis = p.variance + d;
+    p.squares = p.basis + d * d;
+    return p;
+}
+
+static size_t board_length(const bb_view *view) {
+    const size_t d = view->pub->features;
+    return SCALARS + BB_MIXED_GROUPS + BB_MIXED_CELLS + 3 * d +
+           (can_turn(view) ? d + 2 * d * d : 0);
+}
+
+static bb_mixed_phase phase_of(const bb_view *view, const double *scalar,
+                               uint32_t releases) {
+    const uint32_t rounds = rounds_of(view);
+    if (releases < rounds)
+        return scalar[AT_TURNED] > 0.0 ? BB_MIXED_DIRECTIONS : BB_MIXED_CENTRE;
+    if (rounds == 0 || !options_of(view)->vote || releases >= rounds + VOTES)
+        return BB_MIXED_END;
+    return releases == rounds ? BB_MIXED_GROUP_VOTE : BB_MIXED_CELL_VOTE;
+}
+
+bb_mixed_board bb_mixed_read(const bb_view *view) {
+    const size_t d = view->pub->features;
+    const double *at = view->board->at,
+                 *centre = at + SCALARS + BB_MIXED_GROUPS + BB_MIXED_CELLS;
+    bb_mixed_board m = {.d = d,
+                        .phase = phase_of(view, at, view->board->releases),
+                        .centre = centre,
+                        .found = at[AT_FOUND] > 0.0,
+                        .iteration = (size_t)at[AT_ITERATION],
+                        .directions = at[AT_DIRECTIONS],
+                        .reliability = at[AT_RELIABILITY],
+                        .group = at + SCALARS,
+                        .cell = at + SCALARS + BB_MIXED_GROUPS};
+    if (can_turn(view)) {
+        m.variance = centre + 3 * d;
+        m.basis = m.variance + d;
+    }
+    return m;
+}
+
+bool bb_mixed_has(const bb_mixed_board *mixed, size_t group) {
+    const bool centre = group % 2 == 0;
+    if (centre && !mixed->found) return false;
+    return group / 2 < BB_MIXED_ONCE ||
+           (mixed->iteration > 0 && mixed->directions > 0.0 &&
+            mixed->reliability >= least_reliability);
+}
+
+static void layout(const bb_view *view, bb_layout *out) {
+    *out = (bb_layout){
+        1, {block_of(view, phase_of(view, view->board->at, view->board->releases))}};
+}
+
+/* -- answers -- */
+
+/* The positive-part shrinkage of James and Stein (1961) by the public noise, then into
+ * the unit ball, where averages of directions are. */
+static void shrink(size_t d, double sd, double *g) {
+    const double norm = bb_norm(d, g), square = norm * norm;
+    const double excess = fmax(0.0, (double)d - 2.0) * sd * sd;
+    double factor = square > excess ? 1.0 - excess / square : 0.0;
+    if (factor * norm > 1.0) factor = 1.0 / norm;
+    bb_scale(d, factor, g);
+}
+
+/* Whether the next round asks for directions; done: rounds so far. The square of the
+ * summed averages and what noise alone would make of it say how far a centre stands
+ * out. */
+static bool turns(const bb_view *view, uint32_t done, double square, double noise) {
+    const bool beside = square > far_out * noise;
+    const double rounds = rounds_of(view);
+    return can_turn(view) && done < rounds_of(view) &&
+           done >= (beside ? search_found : search_not_found) * rounds &&
+           reach_after(view, done) > least_reach(view, beside);
+}
+
+static void digest_centre(const bb_view *view, const bb_release *release,
+                          const places *at, double *g) {
+    const size_t d = view->pub->features;
+    const double tasks = (double)view->pub->tasks, t = release->round, before = t - 1.0;
+    const double sd = release->noise[0] / tasks, rounds = rounds_of(view);
+    const double kept = fmin(momentum, before / (before + 3.0));
+    for (size_t k = 0; k < d; k++) g[k] = release->value[0][k] / tasks;
+    bb_axpy(d, 1.0, g, at->sum);
+    const double length = bb_norm(d, at->sum), square = length * length;
+    const double noise =
+        rounds > 1.0 ? t * sd * sd * bb_chi_square_quantile((double)d, 1.0 / rounds)
+                     : 0.0;
+    if (square > noise) at->scalar[AT_FOUND] = 1.0;
+    shrink(d, sd, g);
+    for (size_t k = 0; k < d; k++) {
+        at->velocity[k] = kept * at->velocity[k] + step * g[k];
+        at->centre[k] += at->velocity[k];
+    }
+    if (turns(view, release->round, square, noise))
+        at->scalar[AT_TURNED] = release->round;
+    if ((at->scalar[AT_TURNED] > 0.0 || t == rounds) && at->scalar[AT_FOUND] == 0.0)
+        memset(at->centre, 0, d * sizeof *at->centre);
+}
+
+/* The average of the rounds so far, and at times the covariance that it tells of. */
+static bb_status digest_directions(const bb_view *view, const bb_release *release,
+                                   const places *at, double *work) {
+    const size_t d = view->pub->features;
+    const uint32_t turned = (uint32_t)at->scalar[AT_TURNED], last = rounds_of(view);
+    const uint32_t done = release->round - turned, all = last - turned;
+    const uint32_t every = (all + ESTIMATES - 1) / ESTIMATES;
+    double *mean = work;
+    bb_axpy(d * d, 1.0, release->value[0], at->squares);
+    if (done % every != 0 && release->round != last) return BB_OK;
+    for (size_t k = 0; k < d * d; k++) mean[k] = at->squares[k] / done;
+    const bb_prior_draft found = {.d = d,
+                                  .directions = &at->scalar[AT_DIRECTIONS],
+                                  .reliability = &at->scalar[AT_RELIABILITY],
+                                  .variance = at->variance,
+                                  .basis = at->basis};
+    at->scalar[AT_ITERATION] += 1.0;
+    return bb_prior_covariance(&found, BB_PRIOR_LOW_RANK, mean,
+                               release->noise[0] / sqrt(done), work + d * d);
+}
+
+/* The noisy sum of votes becomes log odds, shrunk toward none by its noise (James and
+ * Stein 1961); those that are no candidates do not count. */
+static void digest_vote(const bb_view *view, const bb_release *release, size_t count,
+                        const bool *is, double *odds) {
+    const double s = release->noise[0], *sum = release->value[0];
+    double mean = 0.0, candidates = 0.0, squares = 0.0, most = -INFINITY;
+    for (size_t k = 0; k < count; k++) {
+        if (!is[k]) continue;
+        mean += sum[k];
+        candidates++;
+    }
+    mean /= candidates;
+    for (size_t k = 0; k < count; k++)
+        if (is[k]) squares += (sum[k] - mean) * (sum[k] - mean);
+    const double excess = (candidates - 1.0) * s * s;
+    double scale = squares > excess ? 1.0 - excess / squares : 0.0;
+    scale *= fmin(s > 0.0 ? 1.0 / s : INFINITY, trust / (double)view->pub->tasks);
+    for (size_t k = 0; k < count; k++)
+        if (is[k]) most = fmax(most, scale * (sum[k] - mean));
+    for (size_t k = 0; k < count; k++)
+        odds[k] = is[k] ? scale * (sum[k] - mean) - most : 0.0;
+}
+
+static bb_status digest(const bb_view *view, const bb_release *release, bb_draft *draft,
+                        double *work) {
+    const bb_mixed_board mixed = bb_mixed_read(view);
+    const places at = places_at(draft->at, mixed.d);
+    bool is[BB_MIXED_CELLS];
+    switch (mixed.phase) {
+    case BB_MIXED_DIRECTIONS:
+        return digest_directions(view, release, &at, work);
+    case BB_MIXED_GROUP_VOTE:
+        for (size_t g = 0; g < BB_MIXED_GROUPS; g++) is[g] = bb_mixed_has(&mixed, g);
+        digest_vote(view, release, BB_MIXED_GROUPS, is, at.group);
+        return BB_OK;
+    case BB_MIXED_CELL_VOTE:
+        for (size_t k = 0; k < BB_MIXED_CELLS; k++) is[k] = true;
+        digest_vote(view, release, BB_MIXED_CELLS, is, at.cell);
+        return BB_OK;
+    default:
+        digest_centre(view, release, &at, work);
+        return BB_OK;
+    }
+}
+
+static size_t digest_length(const bb_view *view) {
+    const size_t d = view->pub->features;
+    return can_turn(view) ? d * d + bb_prior_digest_length(view) : d;
+}
+
+static const double *shared(const bb_view *view) {
+    return bb_mixed_read(view).centre;
+}
+
+static const char *note(const bb_view *view) {
+    const bb_mixed_board mixed = bb_mixed_read(view);
+    if (rounds_of(view) == 0)
+        return "so few tasks cannot see anything above the noise at this epsilon: "
+               "nothing "
+               "was published, and every task was left as it is alone";
+    return mixed.found || bb_mixed_has(&mixed, 2 * BB_MIXED_ONCE + 1)
+               ? NULL
+               : "nothing that tasks share stands out of the noise: every task was "
+                 "left "
+                 "as it is alone";
+}
+
+const bb_method bb_method_mp_mixed = {
+    .name = "mp-mixed",
+    .summary =
+        "a private mixed model: a centre, directions around it, an average at home",
+    .kind = BB_METHOD_PRIVATE,
+    .losses = BB_SUPPORTS_SQUARED,
+    .shared_intercept = true,
+    .options = {table, sizeof table / sizeof *table},
+    .options_size = sizeof(mixed_options),
+    .plan = plan,
+    .board_length = board_length,
+    .state_length = bb_mixed_state_length,
+    .digest_length = digest_length,
+    .local_length = bb_mixed_local_length,
+    .layout = layout,
+    .train = bb_mixed_train,
+    .show = bb_mixed_show,
+    .digest = digest,
+    .finish = bb_mixed_finish,
+    .shared = shared,
+    .note = note,
+};

@@ -1,0 +1,193 @@
+/* mp-mixed: when it publishes at all, what it then asks, that shows stay in the unit
+ * ball, and that it helps where there is something to share and does no harm where there
+ * is not. */
+#include "core/plan.h"
+#include "methods/mp_mixed.h"
+#include "methods/registry.h"
+#include "population.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { FEATURES = 6, ROWS = 5 };
+
+typedef enum world_kind { NOTHING, CENTRE, PLANE } world_kind;
+
+/* Models: own ones alone; around a common one; or in a plane. Rows in the unit ball,
+ * targets of about one. */
+static population world(world_kind kind, size_t tasks, size_t features, size_t rows) {
+    population p = population_empty(tasks, rows, features, BB_LOSS_SQUARED, false);
+    bb_random random;
+    double *common = calloc(3 * features, sizeof *common);
+    assert_ok(bb_random_open_stream(&random, 7, BB_FOR_TEST, 0, 0));
+    for (size_t k = 0; k < 3 * features; k++) common[k] = bb_random_normal(&random);
+    for (size_t i = 0; i < tasks; i++) {
+        double *w = calloc(features, sizeof *w);
+        const double a = bb_random_normal(&random), b = bb_random_normal(&random);
+        for (size_t k = 0; k < features; k++) {
+            const double own = bb_random_normal(&random);
+            w[k] = kind == NOTHING ? own
+                   : kind == CENTRE
+                       ? common[k] + 0.1 * own
+                       : a * common[features + k] + b * common[2 * features + k];
+        }
+        for (size_t j = p.first[i]; j < p.first[i + 1]; j++) {
+            double *x = p.x + j * features;
+            for (size_t k = 0; k < features; k++)
+                x[k] = bb_random_normal(&random) / (2.0 * sqrt((double)features));
+            p.y[j] = bb_dot(features, x, w) + 0.05 * bb_random_normal(&random);
+        }
+        free(w);
+    }
+    free(common);
+    bb_random_close(&random);
+    population_open_locals(&p);
+    return p;
+}
+
+/* Learns from the first `rows` rows of each task; the error is that on all others. */
+static double learn(const population *all, size_t rows, double epsilon,
+                    const char *option, bb_result *result) {
+    population part = *all;
+    const bb_engine engine = bb_engine_threads(1);
+    part.local = calloc(all->tasks, sizeof *part.local);
+    for (size_t i = 0; i < all->tasks; i++) {
+        const bb_rows own = {.n = rows,
+                             .d = all->features,
+                             .x = all->x + all->first[i] * all->features,
+                             .y = all->y + all->first[i]};
+        assert_ok(bb_local_open(&part.local[i], own, BB_LOSS_SQUARED, false, false));
+    }
+    bb_run run = run_open(&part, &bb_method_mp_mixed, &bb_mechanism_gaussian, &engine);
+    run.pub.epsilon = epsilon;
+    if (option) run_set(&run, option, "false");
+    assert_ok(bb_run_train(&run, result));
+    double sum = 0.0, count = 0.0;
+    for (size_t i = 0; i < all->tasks; i++)
+        for (size_t j = all->first[i] + rows; j < all->first[i + 1]; j++) {
+            const double *w = result->model + result->first[i];
+            const double r =
+                bb_dot(all->features, all->x + j * all->features, w) - all->y[j];
+            sum += r * r;
+            count++;
+        }
+    run_close(&run);
+    for (size_t i = 0; i < all->tasks; i++) bb_local_close(&part.local[i]);
+    free(part.local);
+    return sum / count;
+}
+
+/* With few tasks nothing could be seen: nothing is published, whatever the data, and
+ * the note says so. */
+static void few_tasks_publish_nothing(void **state) {
+    (void)state;
+    population p = world(CENTRE, 12, FEATURES, 4 * ROWS);
+    bb_result result;
+    (void)learn(&p, ROWS, 0.5, NULL, &result);
+    assert_int_equal(result.rounds, 0);
+    assert_non_null(result.note);
+    assert_non_null(strstr(result.note, "nothing was published"));
+    bb_result_free(&result);
+    (void)learn(&p, ROWS, 50.0, NULL, &result);
+    assert_true(result.rounds > 0);
+    bb_result_free(&result);
+    population_close(&p);
+}
+
+/* A run that may look for directions and one that may not, at two budgets, against tasks
+ * that are told nothing (a budget that opens no round). */
+static double gain(world_kind kind, size_t features, size_t rows, double epsilon,
+                   const char *option) {
+    population p = world(kind, 400, features, rows + 20);
+    bb_result result;
+    const double alone = learn(&p, rows, 1e-3, NULL, &result);
+    assert_int_equal(result.rounds, 0);
+    bb_result_free(&result);
+    const double with = learn(&p, rows, epsilon, option, &result);
+    assert_true(result.rounds > 2);
+    bb_result_free(&result);
+    population_close(&p);
+    return 1.0 - with / alone;
+}
+
+static void a_centre_helps(void **state) {
+    (void)state;
+    assert_true(gain(CENTRE, FEATURES, ROWS, 2.0, NULL) > 0.5);
+}
+
+static void directions_help(void **state) {
+    (void)state;
+    const double with = gain(PLANE, 20, 12, 5.0, NULL);
+    const double without = gain(PLANE, 20, 12, 5.0, "directions");
+    assert_true(with > 0.5);
+    assert_true(with > without + 0.2);
+}
+
+static void nothing_shared_is_nothing_lost(void **state) {
+    (void)state;
+    assert_true(gain(NOTHING, FEATURES, 3 * ROWS, 1.0, NULL) > -0.03);
+    assert_true(gain(NOTHING, FEATURES, 3 * ROWS, 5.0, NULL) > -0.03);
+}
+
+/* -- what a task shows -- */
+
+/* Rows of any size, a centre and directions of any size, whatever the billboard says:
+ * the door clips, but clips of directions never bite. */
+static void shows_are_in_the_unit_ball(void **state) {
+    (void)state;
+    static const double sizes[] = {1e-9, 1.0, 1e9};
+    const bb_engine engine = bb_engine_threads(1);
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        population p = world(PLANE, 400, 20, 3);
+        for (size_t j = 0; j < p.first[p.tasks]; j++) p.y[j] *= sizes[s];
+        for (size_t i = 0; i < p.tasks; i++) bb_local_close(&p.local[i]);
+        population_open_locals(&p);
+        bb_run run = run_open(&p, &bb_method_mp_mixed, &bb_mechanism_gaussian, &engine);
+        run.pub.epsilon = 5.0;
+        const bb_run priced = bb_run_priced(&run);
+        const bb_view planned = {&bb_method_mp_mixed, run.phase[0].options, &priced.pub,
+                                 NULL, NULL};
+        double *at = calloc(bb_method_mp_mixed.board_length(&planned), sizeof *at);
+        bb_billboard board = {.at = at, .length = 0};
+        bb_view view = planned;
+        view.board = &board;
+        for (size_t k = 5 + BB_MIXED_GROUPS + BB_MIXED_CELLS;
+             k < 5 + BB_MIXED_GROUPS + BB_MIXED_CELLS + 20; k++)
+            at[k] = sizes[(s + 1) % 3];
+        at[0] = 1.0; /* a centre was found */
+        double *own = calloc(bb_mixed_state_length(&view), sizeof *own);
+        for (size_t i = 0; i < p.tasks; i++) {
+            double shown[BB_MIXED_CELLS], *block[1] = {shown};
+            double *work =
+                calloc(bb_mixed_local_length(&view, &p.local[i]), sizeof *work);
+            bb_task task = {.id = i, .local = &p.local[i], .state = own, .work = work};
+            for (board.releases = 20; board.releases < 22; board.releases++) {
+                memset(shown, 0, sizeof shown);
+                bb_mixed_train(&view, &task);
+                bb_mixed_show(&view, &task, block);
+                assert_true(bb_norm(BB_MIXED_CELLS, shown) <= 1.0 + 1e-12);
+            }
+            board.releases = 0;
+            memset(shown, 0, sizeof shown);
+            bb_mixed_train(&view, &task);
+            bb_mixed_show(&view, &task, block);
+            assert_true(bb_norm(20, shown) <= 1.0 + 1e-12);
+            free(work);
+        }
+        free(own);
+        free(at);
+        run_close(&run);
+        population_close(&p);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(few_tasks_publish_nothing),
+        cmocka_unit_test(a_centre_helps),
+        cmocka_unit_test(directions_help),
+        cmocka_unit_test(nothing_shared_is_nothing_lost),
+        cmocka_unit_test(shows_are_in_the_unit_ball),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
