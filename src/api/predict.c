@@ -56,7 +56,7 @@ static bb_status copy_models(applied *a) {
     if (!status) status = bb_allocate(&m->weight, weights, sizeof *m->weight, "models");
     if (!status)
         status = bb_allocate(&m->intercept, all.tasks, sizeof *m->intercept, "models");
-    if (status) return status;
+    if (status || all.tasks == 0) return status; /* a curator's run has no models */
     memcpy(m->weight, all.weight, weights * sizeof *m->weight);
     memcpy(m->intercept, all.intercept, all.tasks * sizeof *m->intercept);
     return BB_OK;

@@ -12,6 +12,7 @@
 typedef enum bb_mixed_kind {
     BB_MIXED_PLAIN, /* all features alike */
     BB_MIXED_FREE,  /* the last one, the constant, next to free */
+    BB_MIXED_HELD,  /* the last one next to zero */
     BB_MIXED_ONCE,  /* the directions that were found */
     BB_MIXED_TWICE, /* the same, more sharply */
     BB_MIXED_KINDS

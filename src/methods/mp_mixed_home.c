@@ -67,13 +67,13 @@ static bb_covariance covariance_of(const bb_mixed_board *mixed, bb_mixed_kind ki
     const size_t d = mixed->d;
     if (kind == BB_MIXED_PLAIN) return (bb_covariance){NULL, NULL};
     for (size_t a = 0; a < d; a++) {
-        if (kind == BB_MIXED_FREE)
-            root[a] = a + 1 == d ? free_root : 1.0;
-        else
-            root[a] =
-                kind == BB_MIXED_ONCE ? sqrt(mixed->variance[a]) : mixed->variance[a];
+        root[a] = 1.0;
+        if (kind == BB_MIXED_ONCE) root[a] = sqrt(mixed->variance[a]);
+        if (kind == BB_MIXED_TWICE) root[a] = mixed->variance[a];
     }
-    return (bb_covariance){kind == BB_MIXED_FREE ? NULL : mixed->basis, root};
+    if (kind == BB_MIXED_FREE) root[d - 1] = free_root;
+    if (kind == BB_MIXED_HELD) root[d - 1] = 1.0 / free_root;
+    return (bb_covariance){kind < BB_MIXED_ONCE ? NULL : mixed->basis, root};
 }
 
 /* b_e = f_e . residual around the centre; returns the weighted sum of squares there. */
