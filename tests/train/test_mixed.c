@@ -298,8 +298,10 @@ static bb_centred fit_centred(const bb_dataset *data, bb_loss loss, size_t threa
     unsigned char *fold = calloc(data->rows, 1);
     bb_centred fit = {0};
     assert_ok(bb_crossval_folds(data, 1, fold));
-    const bb_crossval c = {
-        .rows = data, .fold = fold, .what = {.loss = loss, .outputs = CLASSES}, .engine = &engine};
+    const bb_crossval c = {.rows = data,
+                           .fold = fold,
+                           .what = {.loss = loss, .outputs = CLASSES},
+                           .engine = &engine};
     assert_ok(bb_centred_fit(&c, 0.5, &fit, w, b));
     free(fold);
     return fit;
