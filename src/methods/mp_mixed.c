@@ -137,8 +137,8 @@ enum {
     AT_FOUND,       /* whether a centre was */
     AT_TURNED,      /* after how many rounds directions are asked for; 0: not yet */
     AT_ITERATION,   /* how often they were estimated */
-    AT_DIRECTIONS,  /* bb_prior_covariance's: how many, and how reliable */
-    AT_RELIABILITY, /* */
+    AT_DIRECTIONS,  /* how many were found the last time */
+    AT_RELIABILITY, /* of these, as bb_prior_covariance says */
     SCALARS
 };
 
@@ -170,7 +170,8 @@ static bb_mixed_phase phase_of(const bb_view *view, const double *scalar,
                                uint32_t releases) {
     const uint32_t rounds = rounds_of(view);
     if (releases < rounds)
-        return scalar[AT_TURNED] > 0.0 ? BB_MIXED_DIRECTIONS : BB_MIXED_CENTRE;
+        return can_turn(view) && scalar[AT_TURNED] > 0.0 ? BB_MIXED_DIRECTIONS
+                                                         : BB_MIXED_CENTRE;
     if (rounds == 0 || !options_of(view)->vote || releases >= rounds + VOTES)
         return BB_MIXED_END;
     return releases == rounds ? BB_MIXED_GROUP_VOTE : BB_MIXED_CELL_VOTE;
@@ -184,15 +185,14 @@ bb_mixed_board bb_mixed_read(const bb_view *view) {
                         .phase = phase_of(view, at, view->board->releases),
                         .centre = centre,
                         .found = at[AT_FOUND] > 0.0,
-                        .iteration = (size_t)at[AT_ITERATION],
-                        .directions = at[AT_DIRECTIONS],
-                        .reliability = at[AT_RELIABILITY],
                         .group = at + SCALARS,
                         .cell = at + SCALARS + BB_MIXED_GROUPS};
-    if (can_turn(view)) {
-        m.variance = centre + 3 * d;
-        m.basis = m.variance + d;
-    }
+    if (!can_turn(view) || !(at[AT_ITERATION] > 0.0)) return m;
+    m.iteration = (size_t)fmin(at[AT_ITERATION], ESTIMATES);
+    m.directions = at[AT_DIRECTIONS];
+    m.reliability = at[AT_RELIABILITY];
+    m.variance = centre + 3 * d;
+    m.basis = m.variance + d;
     return m;
 }
 
@@ -335,13 +335,11 @@ static const char *note(const bb_view *view) {
     const bb_mixed_board mixed = bb_mixed_read(view);
     if (rounds_of(view) == 0)
         return "so few tasks cannot see anything above the noise at this epsilon: "
-               "nothing "
-               "was published, and every task was left as it is alone";
+               "nothing was published, and every task was left as it is alone";
     return mixed.found || bb_mixed_has(&mixed, 2 * BB_MIXED_ONCE + 1)
                ? NULL
                : "nothing that tasks share stands out of the noise: every task was "
-                 "left "
-                 "as it is alone";
+                 "left as it is alone";
 }
 
 const bb_method bb_method_mp_mixed = {

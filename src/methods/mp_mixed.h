@@ -45,7 +45,7 @@ typedef struct bb_mixed_board {
     size_t iteration;       /* how often directions were estimated; 0: not yet */
     double directions;      /* how many were found the last time */
     double reliability;     /* of these */
-    const double *variance; /* d: in the directions; NULL if none can ever be found */
+    const double *variance; /* d: in the directions; NULL before the first estimate */
     const double *basis;    /* d x d, likewise */
     const double *group;    /* log odds: BB_MIXED_GROUPS */
     const double *cell;     /* BB_MIXED_CELLS */
