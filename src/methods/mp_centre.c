@@ -8,6 +8,7 @@
 #include "linalg/linalg.h"
 #include "methods/personal.h"
 #include "methods/registry.h"
+#include "methods/search.h"
 #include "privacy/accounting/chi_square.h"
 
 #include <math.h>
@@ -66,14 +67,15 @@ static const bb_option table[] = {
      .help = "but no more than these"},
 };
 
-/* Where digest writes the billboard: the centre, its velocity, the sum of the averages as released, and whether
- * that sum was ever too long for noise. */
+/* Where digest writes the billboard: the search, and whether its sum was ever too long for
+ * noise. */
 typedef struct centre_board {
-    double *centre, *velocity, *sum, *detected;
+    bb_search search;
+    double *detected;
 } centre_board;
 
 static centre_board board_at(double *at, size_t d) {
-    return (centre_board){at, at + d, at + 2 * d, at + 3 * d};
+    return (centre_board){{at, at + d, at + 2 * d}, at + 3 * d};
 }
 
 static size_t board_length(const bb_view *view) {
@@ -107,39 +109,21 @@ static bb_status plan(const bb_view *view, bb_plan *out) {
     return status;
 }
 
-/* The positive-part shrinkage of James and Stein (1961) by the public noise, then into
- * the unit ball, where averages of directions are. */
-static void shrink(size_t d, double sd, double *g) {
-    const double norm = bb_norm(d, g), square = norm * norm;
-    const double excess = fmax(0.0, (double)d - 2.0) * sd * sd;
-    double factor = square > excess ? 1.0 - excess / square : 0.0;
-    if (factor * norm > 1.0) factor = 1.0 / norm;
-    bb_scale(d, factor, g);
-}
-
 static bb_status digest(const bb_view *view, const bb_release *release, bb_draft *draft,
                         double *work) {
     const size_t d = view->pub->features;
     const centre_options *o = view->options;
     const centre_board at = board_at(draft->at, d);
     const double tasks = (double)view->pub->tasks, t = release->round;
-    const double sd = release->noise[0] / tasks, before = t - 1.0;
-    const double momentum = fmin(o->momentum, before / (before + 3.0));
-    double *g = work;
-    for (size_t k = 0; k < d; k++) g[k] = release->value[0][k] / tasks;
-    bb_axpy(d, 1.0, g, at.sum);
-    const double length = bb_norm(d, at.sum);
-    if (length * length >
+    const double sd = release->noise[0] / tasks;
+    const double square =
+        bb_search_move(&at.search, release, d, tasks, o->step, o->momentum, work);
+    if (square >
         t * sd * sd *
             bb_chi_square_quantile((double)d, false_alarm / view->plan->rounds))
         *at.detected = 1.0;
-    shrink(d, sd, g);
-    for (size_t k = 0; k < d; k++) {
-        at.velocity[k] = momentum * at.velocity[k] + o->step * g[k];
-        at.centre[k] += at.velocity[k];
-    }
     if (release->round == view->plan->rounds && *at.detected == 0.0)
-        memset(at.centre, 0, d * sizeof *at.centre);
+        memset(at.search.centre, 0, d * sizeof *at.search.centre);
     return BB_OK;
 }
 

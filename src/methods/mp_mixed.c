@@ -7,6 +7,7 @@
 
 #include "linalg/linalg.h"
 #include "methods/registry.h"
+#include "methods/search.h"
 #include "privacy/accounting/chi_square.h"
 
 #include <math.h>
@@ -144,17 +145,17 @@ enum {
 
 /* The places of everything, for who may write. */
 typedef struct places {
-    double *scalar, *group, *cell, *centre, *velocity, *sum, *variance, *basis,
-        *squares;
+    double *scalar, *group, *cell, *variance, *basis, *squares;
+    bb_search search;
 } places;
 
 static places places_at(double *at, size_t d) {
     places p = {.scalar = at, .group = at + SCALARS};
     p.cell = p.group + BB_MIXED_GROUPS;
-    p.centre = p.cell + BB_MIXED_CELLS;
-    p.velocity = p.centre + d;
-    p.sum = p.velocity + d;
-    p.variance = p.sum + d;
+    p.search.centre = p.cell + BB_MIXED_CELLS;
+    p.search.velocity = p.search.centre + d;
+    p.search.sum = p.search.velocity + d;
+    p.variance = p.search.sum + d;
     p.basis = p.variance + d;
     p.squares = p.basis + d * d;
     return p;
@@ -211,16 +212,6 @@ static void layout(const bb_view *view, bb_layout *out) {
 
 /* -- answers -- */
 
-/* The positive-part shrinkage of James and Stein (1961) by the public noise, then into
- * the unit ball, where averages of directions are. */
-static void shrink(size_t d, double sd, double *g) {
-    const double norm = bb_norm(d, g), square = norm * norm;
-    const double excess = fmax(0.0, (double)d - 2.0) * sd * sd;
-    double factor = square > excess ? 1.0 - excess / square : 0.0;
-    if (factor * norm > 1.0) factor = 1.0 / norm;
-    bb_scale(d, factor, g);
-}
-
 /* Whether the next round asks for directions; done: rounds so far. The square of the
  * summed averages and what noise alone would make of it say how far a centre stands
  * out. */
@@ -233,27 +224,20 @@ static bool turns(const bb_view *view, uint32_t done, double square, double nois
 }
 
 static void digest_centre(const bb_view *view, const bb_release *release,
-                          const places *at, double *g) {
+                          const places *at, double *work) {
     const size_t d = view->pub->features;
-    const double tasks = (double)view->pub->tasks, t = release->round, before = t - 1.0;
+    const double tasks = (double)view->pub->tasks, t = release->round;
     const double sd = release->noise[0] / tasks, rounds = rounds_of(view);
-    const double kept = fmin(momentum, before / (before + 3.0));
-    for (size_t k = 0; k < d; k++) g[k] = release->value[0][k] / tasks;
-    bb_axpy(d, 1.0, g, at->sum);
-    const double length = bb_norm(d, at->sum), square = length * length;
+    const double square =
+        bb_search_move(&at->search, release, d, tasks, step, momentum, work);
     const double noise =
         rounds > 1.0 ? t * sd * sd * bb_chi_square_quantile((double)d, 1.0 / rounds)
                      : 0.0;
     if (square > noise) at->scalar[AT_FOUND] = 1.0;
-    shrink(d, sd, g);
-    for (size_t k = 0; k < d; k++) {
-        at->velocity[k] = kept * at->velocity[k] + step * g[k];
-        at->centre[k] += at->velocity[k];
-    }
     if (turns(view, release->round, square, noise))
         at->scalar[AT_TURNED] = release->round;
     if ((at->scalar[AT_TURNED] > 0.0 || t == rounds) && at->scalar[AT_FOUND] == 0.0)
-        memset(at->centre, 0, d * sizeof *at->centre);
+        memset(at->search.centre, 0, d * sizeof *at->search.centre);
 }
 
 /* The average of the rounds so far, and at times the covariance that it tells of. */

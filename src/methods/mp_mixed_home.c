@@ -76,6 +76,12 @@ static bb_covariance covariance_of(const bb_mixed_board *mixed, bb_mixed_kind ki
     return (bb_covariance){kind < BB_MIXED_ONCE ? NULL : mixed->basis, root};
 }
 
+static bb_status open_kind(const bb_mixed_board *mixed, const bb_local *local,
+                           bb_mixed_kind kind, bb_spectrum *s, const room *r) {
+    const bb_covariance c = covariance_of(mixed, kind, r->root);
+    return bb_spectrum_open(s, local, &c, r->spectrum, r->work);
+}
+
 /* b_e = f_e . residual around the centre; returns the weighted sum of squares there. */
 static double project(const bb_local *local, const bb_spectrum *s, const double *centre,
                       const room *r) {
@@ -138,8 +144,7 @@ static bb_status weigh_all(const bb_mixed_board *mixed, const bb_local *local,
     for (size_t kind = 0; kind < BB_MIXED_KINDS; kind++) {
         bb_spectrum s;
         if (!bb_mixed_has(mixed, 2 * kind + 1)) continue;
-        const bb_covariance c = covariance_of(mixed, (bb_mixed_kind)kind, r->root);
-        const bb_status status = bb_spectrum_open(&s, local, &c, r->spectrum, r->work);
+        const bb_status status = open_kind(mixed, local, (bb_mixed_kind)kind, &s, r);
         if (status) return status;
         for (size_t group = 2 * kind; group < 2 * kind + 2; group++) {
             double *cell = evidence + group * BB_MIXED_CELLS;
@@ -157,7 +162,7 @@ static bb_status weigh_all(const bb_mixed_board *mixed, const bb_local *local,
     return BB_OK;
 }
 
-/* log sum exp of `count` numbers, every stride-th. */
+/* log sum exp of `count` numbers. */
 static double log_sum(const double *x, size_t count) {
     double most = -INFINITY, sum = 0.0;
     for (size_t k = 0; k < count; k++) most = fmax(most, x[k]);
@@ -174,8 +179,7 @@ static bb_status average(const bb_mixed_board *mixed, const bb_local *local,
     for (size_t kind = 0; kind < BB_MIXED_KINDS; kind++) {
         bb_spectrum s;
         if (!bb_mixed_has(mixed, 2 * kind + 1)) continue;
-        const bb_covariance c = covariance_of(mixed, (bb_mixed_kind)kind, r->root);
-        const bb_status status = bb_spectrum_open(&s, local, &c, r->spectrum, r->work);
+        const bb_status status = open_kind(mixed, local, (bb_mixed_kind)kind, &s, r);
         if (status) return status;
         for (size_t group = 2 * kind; group < 2 * kind + 2; group++) {
             const double *cell = score + group * BB_MIXED_CELLS;
@@ -222,8 +226,7 @@ static bb_status deviation(const bb_mixed_board *mixed, bb_task *task, double *u
     bb_spectrum s;
     memset(u, 0, d * sizeof *u);
     if (n == 0) return BB_OK;
-    const bb_covariance c = covariance_of(mixed, kind, r.root);
-    const bb_status status = bb_spectrum_open(&s, task->local, &c, r.spectrum, r.work);
+    const bb_status status = open_kind(mixed, task->local, kind, &s, &r);
     if (status) return status;
     weigh(task->local, &s, project(task->local, &s, centre, &r), r.b, evidence);
     const double total = log_sum(evidence, BB_MIXED_CELLS);

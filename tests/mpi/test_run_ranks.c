@@ -78,40 +78,32 @@ static void test_laws(void **state) {
 /* The last rank was told to stop: all of them end, and know why. */
 static void test_one_rank_stops(void **state) {
     (void)state;
-    const law_case c = {&bb_method_fedprox, &bb_mechanism_gaussian, BB_LOSS_SQUARED,
-                        BB_SAMPLING_ALL};
-    population p = law_population(&c, LAW_TASKS, SIZE_MAX);
-    const bb_engine engine = bb_engine_threads(1);
-    bb_run run = law_run(&c, &p, &engine);
+    law_world w;
+    law_open(&w, &law_usual, 1);
     bb_result own = {0};
     static const atomic_int stop = 1;
     part mine;
-    take_part(&mine, &run);
+    take_part(&mine, &w.run);
     if (bb_ranks_number(ranks) + 1 == bb_ranks_count(ranks))
         mine.run.observer.stop = &stop;
     assert_fails(bb_run_train_ranks(&mine.run, ranks, &mine.deal, &own),
                  BB_EINTERRUPTED, "stopped");
     assert_null(own.model);
-    run_close(&run);
-    population_close(&p);
+    law_close(&w);
 }
 
 /* Rank 0 cannot open the run; the others could. */
 static void test_one_rank_refuses(void **state) {
     (void)state;
-    const law_case c = {&bb_method_fedprox, &bb_mechanism_gaussian, BB_LOSS_SQUARED,
-                        BB_SAMPLING_ALL};
-    population p = law_population(&c, LAW_TASKS, SIZE_MAX);
-    const bb_engine engine = bb_engine_threads(1);
-    bb_run run = law_run(&c, &p, &engine);
+    law_world w;
+    law_open(&w, &law_usual, 1);
     bb_result own = {0};
     part mine;
-    take_part(&mine, &run);
+    take_part(&mine, &w.run);
     if (bb_ranks_number(ranks) == 0) mine.run.pub.epsilon = -1.0;
     assert_fails(bb_run_train_ranks(&mine.run, ranks, &mine.deal, &own), BB_EUSAGE,
                  "epsilon");
-    run_close(&run);
-    population_close(&p);
+    law_close(&w);
 }
 
 /* -- runs that are kept -- */

@@ -1,0 +1,21 @@
+/* search.h - the public half of a search for a centre by unit directions, of mp-centre
+ * and mp-mixed: every task shows the direction, of length one, in which it would move. */
+#ifndef BB_METHODS_SEARCH_H
+#define BB_METHODS_SEARCH_H
+
+#include "core/method.h"
+
+/* On the billboard, d numbers each, zero at first. */
+typedef struct bb_search {
+    double *centre, *velocity;
+    double *sum; /* of the averages as released */
+} bb_search;
+
+/* One round: the average of the directions, shrunk by its public noise (positive part,
+ * James and Stein 1961) and brought into the unit ball, moves the centre by `step`, with
+ * at most this momentum. Returns ||sum||^2; where nothing is shared, that over round *
+ * (noise / tasks)^2 is chi^2 with d degrees of freedom. work: d doubles. */
+double bb_search_move(const bb_search *at, const bb_release *release, size_t d,
+                      double tasks, double step, double momentum, double *work);
+
+#endif
