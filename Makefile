@@ -1,7 +1,7 @@
 # A thin door for people; CMakePresets.json and CMakeLists.txt do the work.
 #
 #   make           build/billboard, optimised
-#   make demo      installs what is missing, builds, runs examples/schools
+#   make demo      installs what is missing, builds, runs examples/schools, writes build/schools.html
 #   make check     installs what is missing, builds, runs every test
 #   make bench     what is measured, and against what
 #   make install   the program and the library, to PREFIX (/usr/local)
@@ -26,7 +26,7 @@ deps:
 
 demo: deps
 	@$(MAKE) --no-print-directory build
-	@examples/schools/run.sh
+	@examples/schools/run.sh build/schools.html
 
 check: deps
 	@$(MAKE) --no-print-directory build/Makefile

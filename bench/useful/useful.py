@@ -8,8 +8,9 @@
 
 Trains on every set of sets.py (real ones under --data, worlds of worlds.py) at every epsilon
 with seeds 1, 2, ... (half of the sets, `tune`) or 1001, 1002, ... (the other half, `report`), and
-sets the figures on test rows beside what can be had without privacy: every task alone, one model
-for all, a mixed model (--compare stl). A seed is a new split of a real set's rows or a new
+sets the figures on test rows beside what can be had without privacy (--compare stl): every task
+alone with one penalty for all, which looks at all tasks' rows (alone), every task alone with a
+penalty that its own rows choose (own), one model for all, a mixed model. A seed is a new split of a real set's rows or a new
 world, and a new stream of noise (--seed, so the same program gives the same table).
 
 --method is how to learn, as the program's flags: `--method mp-prior', or `--method "fedprox
@@ -43,7 +44,8 @@ EPSILONS = (0.1, 0.5, 1, 3, 10)
 QUICK = (0.5, 1, 3)
 FIGURE = {"squared": ("nmse", "nMSE"), "logistic": ("auc", "AUC"), "softmax": ("accuracy",
                                                                            "accuracy")}
-BASELINES = ("stl", "pooled", "mixed")
+BASELINES = ("stl", "own", "pooled", "mixed")
+SHOWN = ("alone", "own", "pooled", "mixed")
 LIMIT = 900  # seconds a run may take
 
 
@@ -229,7 +231,7 @@ def spread(values):
 
 def summary(one, cache, arguments, epsilon):
     """One row of the long table; where a run failed, with nothing but why."""
-    loss, runs, alone = one.loss, [], []
+    loss, runs = one.loss, []
     baselines = {name: [] for name in BASELINES}
     for seed in seeds_of(one, arguments.seeds):
         run, base = cache.get(one.name, seed, epsilon), cache.get(one.name, seed, None)
@@ -239,9 +241,11 @@ def summary(one, cache, arguments, epsilon):
         runs.append(run)
         for name, value in base["baselines"].items():
             baselines[name].append(value)
-        alone.append(base["baselines"]["stl"])
+    alone = baselines["stl"]
+    own = baselines["own"] or alone
     figures = [run["value"] for run in runs]
     over = [loses(loss, v, a) for v, a in zip(figures, alone)]
+    over_own = [loses(loss, v, a) for v, a in zip(figures, own)]
     worst = max(range(len(over)), key=over.__getitem__)
     best = (min if loss == "squared" else max)(mean(v) for v in baselines.values() if v)
     gain = abs(mean(alone) - best)
@@ -256,6 +260,10 @@ def summary(one, cache, arguments, epsilon):
             "lost": loses(loss, mean(figures), mean(alone)),
             "mean_is_worse": loses(loss, mean(figures), mean(alone)) > tolerated(loss, False),
             "runs_worse": sum(o > tolerated(loss, True) for o in over) / len(over),
+            "mean_is_worse_than_own":
+                loses(loss, mean(figures), mean(own)) > tolerated(loss, False),
+            "runs_worse_than_own":
+                sum(o > tolerated(loss, True) for o in over_own) / len(over_own),
             "gain_reached": reached,
             "gate": gate(runs[0]["tasks"], runs[0]["features"], one.outputs, epsilon),
             "noted": sum(run["note"] is not None for run in runs) / len(runs),
@@ -273,6 +281,7 @@ def cell(row):
     if "error" in row:
         return "–"
     mark = " **!**" if row["mean_is_worse"] else ""
+    mark = " **!!**" if row["mean_is_worse_than_own"] else mark
     return f"{short(row['mean'])} ± {short(row['spread'])}{mark}"
 
 
@@ -305,13 +314,12 @@ def tables(rows, arguments):
         if not some:
             continue
         text += f"**{name}**: mean ± deviation over seeds; **!**: worse than alone by more than "
-        text += "1 %\n\n" if loss == "squared" else ".003\n\n"
-        text += line(["set", "alone", "pooled", "mixed", *epsilons])
-        text += line(["---"] * (4 + len(epsilons)))
+        text += "1 %" if loss == "squared" else ".003"
+        text += ", **!!**: than own, too\n\n" + line(["set", *SHOWN, *epsilons])
+        text += line(["---"] * (1 + len(SHOWN) + len(epsilons)))
         for s, r in some.items():
             good = next((row for row in r if "error" not in row), {})
-            text += line([s, *(short(good.get(b, math.nan)) for b in ("alone", "pooled", "mixed")),
-                          *map(cell, r)])
+            text += line([s, *(short(good.get(b, math.nan)) for b in SHOWN), *map(cell, r)])
         text += "\n"
     text += "**Share of the gain** from alone to the best without privacy; in brackets where "
     text += "m·μ/(2√p) < 2\n\n" + line(["set", *epsilons]) + line(["---"] * (1 + len(epsilons)))
@@ -330,12 +338,15 @@ def conclusions(rows):
         if "error" in row:
             failed.setdefault(row["error"], {})[row["set"]] = True
     runs = sum(row["seeds"] for row in good)
-    bad = sum(row["seeds"] * row["runs_worse"] for row in good)
-    worse = [f"{row['set']} at {row['epsilon']:g}" for row in good if row["mean_is_worse"]]
-    text = f"- Cells whose mean is worse than alone: {len(worse)} of {len(good)}"
-    text += f" ({', '.join(worse)})\n" if worse else "\n"
-    text += f"- Single runs worse than alone by more than 5 %: {bad:.0f} of {runs}"
-    text += f" ({100 * bad / runs:.1f} %)\n" if runs else "\n"
+    text = ""
+    for name, key in (("alone", ""), ("own", "_than_own")):
+        bad = sum(row["seeds"] * row["runs_worse" + key] for row in good)
+        worse = [f"{row['set']} at {row['epsilon']:g}" for row in good
+                 if row["mean_is_worse" + key]]
+        text += f"- Cells whose mean is worse than {name}: {len(worse)} of {len(good)}"
+        text += f" ({', '.join(worse)})\n" if worse else "\n"
+        text += f"- Single runs worse than {name} by more than 5 %: {bad:.0f} of {runs}"
+        text += f" ({100 * bad / runs:.1f} %)\n" if runs else "\n"
     for epsilon, wanted in ((1, 50), (3, 85)):
         open_ = [row for row in good if row["epsilon"] == epsilon and row["gate"] >= 2
                  and not math.isnan(row["gain_reached"])]

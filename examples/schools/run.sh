@@ -1,6 +1,7 @@
 #!/bin/sh
 # Trains a personal model for each of 2,410 schools, privately, and shows what it buys.
-# 30 % of every school's pupils train, the others test. BILLBOARD names another program.
+# 30 % of every school's pupils train, the others test. BILLBOARD names another program; with a
+# file's name the run's report is written there.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 billboard=${BILLBOARD:-$here/../../build/billboard}
@@ -13,3 +14,7 @@ echo
 "$billboard" train "$here/chem97.csv" --task task --target y --epsilon 1 \
     --adjacency replace-one --scale "$here/ranges.json" \
     --train-fraction 0.3 --compare stl,no-privacy --output "$work/run"
+if [ -n "${1:-}" ]; then
+    echo
+    "$billboard" report "$work/run" --output "$1"
+fi

@@ -15,8 +15,9 @@
  *    9  predictions for new rows
  *   10  ledgers
  *   11  audits
- *   12  experimental: one run in several places, each with its own rows
+ *   12  experiments, pages and charts: what runs have reached, for people
  *   13  ranks: a run in several processes (experimental)
+ *   14  experimental: one run in several places, each with its own rows
  *
  * In Billboard's sources docs/library.md has the same as a walk with programs that run.
  *
@@ -191,15 +192,26 @@ BILLBOARD_API BILLBOARD_CHECK billboard_status
 billboard_account(const billboard_option *option, size_t options,
                   const billboard_watch *watch, billboard_answer **price);
 
+/* Says beforehand, from public sizes and a budget, what can be hoped for, and what the
+ * theorems of the published algorithms advise. Options as `billboard advise` has them
+ * (docs/advise.md); tasks and features must be given. The answer: hope {reach, least,
+ * tasks, epsilon, alone_is_enough}, recommended {method, command, text}, theory
+ * {algorithms: [{method, schedule, rounds, ...}], mean_regularised}. BILLBOARD_USAGE: a
+ * size is missing, an unknown option, a value out of range. No privacy cost: no data are
+ * looked at. */
+BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_advise(
+    const billboard_option *option, size_t options, billboard_answer **advice);
+
 /* -- 5. Options and methods, by name -------------------------------------------------
  *
  * The learning methods, or the one of this name (NULL: all): {methods: [{name, kind
  * ("alone": shares nothing; "open": shares everything in the clear; "private"),
- * summary, losses, follows, clustered, options: as below}]}. BILLBOARD_USAGE: there is
+ * summary, losses, follows, clustered, related, options: as below}]}. BILLBOARD_USAGE: there is
  * no such method. */
 BILLBOARD_API BILLBOARD_CHECK billboard_status
 billboard_methods(const char *name, billboard_answer **methods);
-/* The options of "train", "account", "synth", "audit" or "audit-method": {options:
+/* The options of "train", "tune", "account", "advise", "synth", "experiment", "audit" or
+ * "audit-method": {options:
  * [{name, type, default, choices, help, default_text, argument (what --help calls the
  * value), expects (in words)}]}. BILLBOARD_USAGE for any other name. */
 BILLBOARD_API BILLBOARD_CHECK billboard_status
@@ -278,8 +290,8 @@ BILLBOARD_API BILLBOARD_CHECK billboard_status
 billboard_info(const billboard_data *data, const billboard_option *option,
                size_t options, billboard_answer **info);
 /* Writes a synthetic population as files, to try things on. `world` is low-rank,
- * group-sparse, classes or multilabel; options are tasks, samples, features, labels,
- * seed and output (its name). The answer: {train, test (the files), train_rows,
+ * group-sparse, outliers, anomaly, classes or multilabel; options are tasks, samples, features,
+ * labels, seed, output (its name) and models (the file of the true ones). The answer: {train, test (the files), train_rows,
  * test_rows (of each task), ...}. BILLBOARD_USAGE: sizes or names that make no sense.
  */
 BILLBOARD_API BILLBOARD_CHECK billboard_status
@@ -339,6 +351,20 @@ billboard_job_options(const billboard_job *job, billboard_answer **options);
 BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_job_run(
     const billboard_job *job, const billboard_data *data, const billboard_data *test,
     const billboard_watch *watch, billboard_result **result);
+/* Looks for the setting of a job's options that learns best, by rows of every task that
+ * are held out: five folds, with successive halving. Options (billboard_options("tune")):
+ * methods, grid, random, seed, threads, output (a file for the answer's config), and
+ * `data`, which must say whether the rows are "public" or "not-private": then what is
+ * found is marked, and runs with it say that they are not private. What a job says of
+ * output, ledger, seed, comparisons and test rows is left out (docs/tune.md). The answer:
+ * metric ("nmse", "log_loss", "1-f1": less is better), best (a number), tried [{method,
+ * flags [{name, value}], folds, loss, standard_error, losses, failure}], config (what the
+ * option `config` takes as a file), from_private_data. BILLBOARD_USAGE: options that make
+ * no sense, or no setting could be run. Looks at all rows, outside of any privacy. */
+BILLBOARD_API BILLBOARD_CHECK billboard_status
+billboard_tune(const billboard_job *job, const billboard_data *data,
+               const billboard_option *option, size_t options,
+               const billboard_watch *watch, billboard_answer **best);
 BILLBOARD_API void billboard_job_free(billboard_job *job);
 
 /* -- 8. Results ----------------------------------------------------------------------
@@ -410,6 +436,22 @@ typedef struct billboard_model {
 BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_result_model(
     const billboard_result *result, const char *task, billboard_model *model);
 
+/* All models at once, without copying: those of task task_name[i] begin at
+ * weight[i * features * outputs], intercept[i] (NULL of several outputs), or
+ * parameter[i * parameters]. Everything belongs to the result. */
+typedef struct billboard_models {
+    size_t struct_size; /* sizeof (billboard_models); set by the caller */
+    size_t tasks, features, outputs;
+    const char *const *task_name;    /* tasks */
+    const char *const *feature_name; /* features */
+    const double *weight, *intercept;
+    const float *parameter;
+    size_t parameters;
+} billboard_models;
+/* Members and errors as of billboard_result_model; this is for whoever holds all. */
+BILLBOARD_API BILLBOARD_CHECK billboard_status
+billboard_result_models(const billboard_result *result, billboard_models *models);
+
 /* Makes the directory `to` for one task: its own model out of the run directory `run`,
  * and the public half. BILLBOARD_FAILED: no such task; BILLBOARD_USAGE: something is
  * there. No privacy cost: a task's own model is its own. */
@@ -421,7 +463,8 @@ BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_export(const char *run,
  *
  * The tasks of new rows are found by name. Options are `unknown`, what becomes of rows
  * of tasks that have no model: "error" (default), "skip", or "shared", the model that
- * all share; and `ignore`, columns to leave out. */
+ * all share; `ignore`, columns to leave out; `outputs`, see billboard_values; and `intervals`, a level
+ * in (0, 1): lower and upper in the CSV, for runs that were trained with it. */
 typedef struct billboard_predictions billboard_predictions;
 
 /* Predicts every row with its own task's model. BILLBOARD_FAILED: a task without a
@@ -448,6 +491,12 @@ typedef struct billboard_values {
     size_t skipped;      /* rows of tasks without a model that were left out */
     size_t shared;       /* or answered by the model that all share */
     size_t with_missing; /* rows of a file left out for a missing value */
+    /* With the option `outputs` (true), what that is made of, rows x outputs: the
+     * prediction itself; its log-odds with the logistic loss and, of every label, with
+     * multilabel; softmax: the numbers whose exponentials the classes' probabilities are
+     * proportional to. NAN: the row was left out. NULL without the option. */
+    size_t outputs;
+    const double *output;
 } billboard_values;
 BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_predictions_values(
     const billboard_predictions *predictions, billboard_values *values);
@@ -496,6 +545,43 @@ BILLBOARD_API BILLBOARD_CHECK billboard_status
 billboard_audit(const billboard_option *option, size_t options,
                 const billboard_watch *watch, billboard_answer **verdict);
 
+/* -- 12. Experiments, pages and charts ------------------------------------------------
+ *
+ * Runs an experiment: many runs, which differ in data, method, options and seed, on all
+ * processors. `name` is one that is shipped, or the file of another (docs/experiment.md).
+ * Options are those of billboard_options("experiment"); output must be given, a folder.
+ * Cells that it has are not run again, so that an experiment that was interrupted or
+ * killed goes on; its tables are the same bytes. The answer: {experiment, title, source,
+ * preset, output, cells, failed, seconds, means: [{data, method, axes, column, count,
+ * mean, deviation, least, most, promise}]}. `watch` is told of cells. BILLBOARD_USAGE: no such
+ * experiment or preset, or options that make no sense in any of its runs. Privacy cost:
+ * every run is seeded, a simulation on data that may be looked at. */
+BILLBOARD_API BILLBOARD_CHECK billboard_status
+billboard_experiment(const char *name, const billboard_option *option, size_t options,
+                     const billboard_watch *watch, billboard_answer **summary);
+/* The experiments that are shipped: {experiments: [{name, title, source, about, presets}]};
+ * or, of a folder, what billboard_experiment has said of it, with `complete`, and nothing
+ * is run. BILLBOARD_FAILED: it is no folder of an experiment. */
+BILLBOARD_API BILLBOARD_CHECK billboard_status
+billboard_experiments(const char *folder, billboard_answer **experiments);
+/*
+ * Writes what runs have reached to the file `path`, whole or not at all. `form`: "html",
+ * a page that needs nothing else, no network and no script; "markdown", "csv" or
+ * "latex", a table with a line for each run. `run` are run directories; several are
+ * compared with each other. One folder of billboard_experiment may be given instead: its
+ * figures and means, and with the form "svg" the figures alone, as one picture. A page has figures of the operator's half where that is
+ * there, which no epsilon covers, and then says so. BILLBOARD_USAGE: no runs, or an
+ * unknown form. BILLBOARD_FAILED: no run directory, or one that was changed. */
+BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_report(const char *const *run,
+                                                                size_t runs,
+                                                                const char *form,
+                                                                const char *path);
+/* Draws the curve of a price (the option `curve` of billboard_account: "epsilon",
+ * "delta" or "rounds") as an SVG file, whole or not at all. BILLBOARD_USAGE: it has no
+ * curve, or none with a point that can be drawn. */
+BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_account_draw(
+    const billboard_answer *price, const char *curve, const char *path);
+
 /* -- 13. Ranks -----------------------------------------------------------------------
  *
  * Experimental: may change in any version.
@@ -531,7 +617,7 @@ BILLBOARD_API void billboard_ranks_leave(billboard_ranks *ranks, int exit_code);
 #endif
 #endif /* BILLBOARD_BILLBOARD_H */
 
-/* -- 12. Experimental: one run in several places ---------------------------------------
+/* -- 14. Experimental: one run in several places ---------------------------------------
  *
  * For programs that define BILLBOARD_EXPERIMENTAL before they include this header. What
  * is below may change or go in any version, without another BILLBOARD_ABI, and frames of

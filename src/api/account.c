@@ -2,6 +2,7 @@
 
 #include "api/call.h"
 #include "base/json.h"
+#include "methods/theory.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -251,10 +252,25 @@ static json_t *price_json(const account_options *o, const account_plan *plan,
         words_json(say_plan, o, plan, p));
 }
 
+/* What the published closed form asks for in place of the noise that was found, for the
+ * rounds that it is about (Hu, Wu and Smith 2023, theorem 1); NAN for others. */
+static double published_noise(const account_plan *plan, const account_price *p) {
+    const bool theirs = p->found == ACCOUNT_NOISE && plan->blocks == 1 &&
+                        plan->form[0] == BB_FORM_VECTOR && !plan->weight &&
+                        plan->others == 0 && isnan(plan->freedom) &&
+                        plan->sampling == BB_SAMPLING_ALL &&
+                        plan->adjacency == BB_REPLACE_ONE;
+    return theirs ? bb_theory_mean_noise(plan->rounds, p->epsilon, p->delta) : NAN;
+}
+
 static json_t *answer_json(const account_options *options, const account_plan *plan,
                            const account_price *price, const account_curve *curve) {
     json_t *json = price_json(options, plan, price);
     int bad = json == NULL;
+    const double published = published_noise(plan, price);
+    if (!isnan(published))
+        bad |= json_object_set_new(json, "noise_multiplier_published",
+                                   bb_json_real(published));
     if (plan->weight)
         bad |= json_object_set_new(json, "noise_multipliers", schedule_json(plan));
     if (curve->count) bad |= json_object_set_new(json, "curve", curve_json(curve));

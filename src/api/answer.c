@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct billboard_answer {
     json_t *json;
@@ -38,39 +37,17 @@ const char *billboard_answer_json(const billboard_answer *answer) {
     return answer->text;
 }
 
-/* The member whose name, or number in a list, is the first `length` bytes. */
-static const json_t *member(const json_t *json, const char *name, size_t length) {
-    size_t index = 0;
-    if (json_is_object(json)) return json_object_getn(json, name, length);
-    if (!json_is_array(json) || length == 0 || length > 18) return NULL;
-    for (size_t k = 0; k < length; k++) {
-        if (name[k] < '0' || name[k] > '9') return NULL;
-        index = 10 * index + (size_t)(name[k] - '0');
-    }
-    return json_array_get(json, index);
-}
-
-static const json_t *find(const billboard_answer *answer, const char *path) {
-    const json_t *at = answer->json;
-    while (at && *path) {
-        const size_t length = strcspn(path, ".");
-        at = member(at, path, length);
-        path += length + (path[length] == '.');
-    }
-    return at;
-}
-
 double billboard_answer_number(const billboard_answer *answer, const char *path) {
-    const json_t *at = find(answer, path);
+    const json_t *at = bb_json_at(answer->json, path);
     if (json_is_boolean(at)) return json_is_true(at);
     return json_is_number(at) ? json_number_value(at) : NAN;
 }
 
 const char *billboard_answer_text(const billboard_answer *answer, const char *path) {
-    return json_string_value(find(answer, path));
+    return json_string_value(bb_json_at(answer->json, path));
 }
 
 size_t billboard_answer_count(const billboard_answer *answer, const char *path) {
-    const json_t *at = find(answer, path);
+    const json_t *at = bb_json_at(answer->json, path);
     return json_is_object(at) ? json_object_size(at) : json_array_size(at);
 }

@@ -32,8 +32,8 @@ static const bb_option table[] = {
 /* clang-format on */
 static const bb_options all = {table, sizeof table / sizeof *table};
 
-bb_table bb_audit_table(void) {
-    return (bb_table){all, sizeof(audit_options)};
+bb_option_table bb_audit_table(void) {
+    return (bb_option_table){all, sizeof(audit_options)};
 }
 
 typedef struct request {

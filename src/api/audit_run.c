@@ -39,8 +39,8 @@ static const bb_option table[] = {
 /* clang-format on */
 static const bb_options own = {table, sizeof table / sizeof *table};
 
-bb_table bb_audit_method_table(void) {
-    return (bb_table){own, sizeof(audit_options)};
+bb_option_table bb_audit_method_table(void) {
+    return (bb_option_table){own, sizeof(audit_options)};
 }
 
 /* What audits have in common with training, by its names; and "set". */

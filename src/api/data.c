@@ -72,12 +72,15 @@ static double number(const void *array, billboard_number type, size_t k) {
                                      : ((const double *)array)[k];
 }
 
+/* `what`, and its number from 1 (0: it has none), are for the message. */
 static bb_status take_number(const void *array, billboard_number type, size_t k,
-                             const char *what, size_t row, double *out) {
+                             const char *what, size_t which, size_t row, double *out) {
+    char digits[NAME_BYTES] = "";
     *out = number(array, type, k);
     if (isfinite(*out)) return BB_OK;
-    return bb_fail(BB_EDATA, "%s: row %zu: %s: expected a finite number, found %g",
-                   source, row + 1, what, *out);
+    if (which) snprintf(digits, sizeof digits, " %zu", which);
+    return bb_fail(BB_EDATA, "%s: row %zu: %s%s: expected a finite number, found %g",
+                   source, row + 1, what, digits, *out);
 }
 
 /* -- rows -- */
@@ -101,12 +104,10 @@ static bb_status take_task(const arrays *a, size_t r, bb_builder *b, size_t *tas
 
 static bb_status take_dense(const arrays *a, size_t r, bb_builder *b) {
     double *x = NULL;
-    char what[40];
     bb_status status = bb_builder_row(b, &x);
     for (size_t k = 0; k < a->features && !status; k++) {
         const size_t at = a->columns_first ? k * a->rows + r : r * a->features + k;
-        snprintf(what, sizeof what, "feature %zu", k + 1);
-        status = take_number(a->x, a->x_type, at, what, r, &x[k]);
+        status = take_number(a->x, a->x_type, at, "feature", k + 1, r, &x[k]);
     }
     return status;
 }
@@ -114,7 +115,6 @@ static bb_status take_dense(const arrays *a, size_t r, bb_builder *b) {
 static bb_status take_sparse(const arrays *a, size_t r, bb_builder *b) {
     bb_status status = BB_OK;
     int64_t before = -1;
-    char what[40];
     for (int64_t e = a->row_start[r]; e < a->row_start[r + 1] && !status; e++) {
         const int32_t column = a->column[e];
         double value;
@@ -124,8 +124,8 @@ static bb_status take_sparse(const arrays *a, size_t r, bb_builder *b) {
                 "%s: row %zu: expected columns in ascending order, from 0 to "
                 "%zu, found %" PRId32,
                 source, r + 1, a->features - 1, column);
-        snprintf(what, sizeof what, "feature %" PRId32, column + 1);
-        status = take_number(a->value, a->x_type, (size_t)e, what, r, &value);
+        status = take_number(a->value, a->x_type, (size_t)e, "feature",
+                             (size_t)column + 1, r, &value);
         if (!status) status = bb_builder_entry(b, (uint32_t)column, value);
         before = column;
     }
@@ -151,7 +151,7 @@ static bb_status take_row(const arrays *a, size_t r, bb_builder *b) {
     bb_status status = take_task(a, r, b, &task);
     if (!status) status = a->x ? take_dense(a, r, b) : take_sparse(a, r, b);
     if (!status && a->label_start) status = take_labels(a, r, b);
-    if (!status && a->y) status = take_number(a->y, a->y_type, r, "target", r, &y);
+    if (!status && a->y) status = take_number(a->y, a->y_type, r, "target", 0, r, &y);
     return status ? status : bb_builder_commit(b, task, y, r + 1);
 }
 

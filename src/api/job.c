@@ -108,6 +108,11 @@ bb_status bb_job_resolve(const billboard_job *job, bb_train_request *request) {
     return status;
 }
 
+void bb_job_flags(const billboard_job *job, const bb_train_flag **flag, size_t *flags) {
+    *flag = job->flag;
+    *flags = job->flags;
+}
+
 billboard_status billboard_job_options(const billboard_job *job,
                                        billboard_answer **options) {
     static const char function[] = "billboard_job_options";

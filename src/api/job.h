@@ -18,6 +18,8 @@ struct billboard_result {
 /* The request that a run of this job has. */
 BB_MUST_CHECK bb_status bb_job_resolve(const billboard_job *job,
                                        bb_train_request *request);
+/* The flags that were set, in their order; borrowed. */
+void bb_job_flags(const billboard_job *job, const bb_train_flag **flag, size_t *flags);
 /* billboard_job_run inside a call; all ranks at once. */
 BB_MUST_CHECK bb_status bb_job_run(const billboard_job *job, const billboard_data *data,
                                    const billboard_data *test,

@@ -64,10 +64,10 @@ static json_t *losses_json(const bb_method *m) {
 static bb_status method_json(const bb_method *m, json_t **out) {
     json_t *options = NULL;
     const bb_status status = table_json(m->options, m->options_size, &options);
-    *out = json_pack("{s:s,s:s,s:s,s:b,s:b,s:o,s:o}", "name", m->name, "kind",
+    *out = json_pack("{s:s,s:s,s:s,s:b,s:b,s:b,s:o,s:o}", "name", m->name, "kind",
                      kind_name(m->kind), "summary", m->summary, "follows", m->follows,
-                     "clustered", m->clustered, "losses", losses_json(m), "options",
-                     options);
+                     "clustered", m->clustered, "related", m->related, "losses",
+                     losses_json(m), "options", options);
     return status;
 }
 
@@ -108,18 +108,19 @@ static void add_places(json_t *list) {
 static bb_status other_json(const char *of, json_t **list) {
     static const struct {
         const char *name;
-        bb_table (*table)(void);
-    } known[] = {{"synth", bb_synth_table},
-                 {"audit", bb_audit_table},
-                 {"audit-method", bb_audit_method_table}};
+        bb_option_table (*table)(void);
+    } known[] = {{"advise", bb_advise_table}, {"tune", bb_tune_table},
+                 {"synth", bb_synth_table},   {"experiment", bb_experiment_table},
+                 {"audit", bb_audit_table},   {"audit-method", bb_audit_method_table}};
     for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
-        const bb_table table = known[k].table();
+        const bb_option_table table = known[k].table();
         if (strcmp(of, known[k].name) == 0)
             return table_json(table.options, table.size, list);
     }
     return bb_fail(BB_EUSAGE,
-                   "options are those of \"train\", \"account\", \"synth\", "
-                   "\"audit\" or \"audit-method\", got \"%s\"",
+                   "options are those of \"train\", \"tune\", \"account\", "
+                   "\"advise\", \"synth\", \"experiment\", \"audit\" or "
+                   "\"audit-method\", got \"%s\"",
                    of);
 }
 

@@ -20,6 +20,8 @@ typedef struct applied {
 
 typedef struct request {
     char *unknown, *ignore;
+    bool outputs;
+    double intervals; /* NaN: none */
 } request;
 
 static const bb_option row[] = {
@@ -27,8 +29,12 @@ static const bb_option row[] = {
      "rows of tasks that have no model: error (default), skip them, or the model that "
      "all tasks share (shared)"},
     {"ignore", BB_OPTION_TEXT, offsetof(request, ignore), NULL, 0.0, 0.0, NULL,
-     "COLUMNS",
-     "leave these columns of DATA out, besides those that the run left out"}};
+     "COLUMNS", "leave these columns of DATA out, besides those that the run left out"},
+    {"outputs", BB_OPTION_FLAG, offsetof(request, outputs), "false", 0.0, 0.0, NULL,
+     NULL, "also what the predictions are made of"},
+    {"intervals", BB_OPTION_AUTO, offsetof(request, intervals), "auto", 0.001, 0.9999,
+     NULL, "LEVEL",
+     "also an interval around each prediction: lower and upper in the CSV"}};
 static const bb_options table = {row, sizeof row / sizeof *row};
 
 static bb_status choose_unknown(const request *r, bb_unknown *unknown) {
@@ -96,7 +102,7 @@ struct billboard_predictions {
     bb_said said;    /* of those */
     char *csv, *run, *data;
     billboard_values values;
-    double *value;
+    double *value, *output;
     int64_t *classes, *label_start;
     int32_t *label;
 };
@@ -117,12 +123,22 @@ static bb_status make_room(billboard_predictions *p, size_t rows) {
     if (p->said.number) status = bb_allocate(&p->value, rows, sizeof *p->value, what);
     if (!status && p->said.class)
         status = bb_allocate(&p->classes, rows, sizeof *p->classes, what);
+    if (!status && p->said.output)
+        status =
+            bb_allocate(&p->output, rows, p->values.outputs * sizeof *p->output, what);
     if (status || !p->said.first) return status;
     status = bb_allocate(&p->label_start, rows + 1, sizeof *p->label_start, what);
     if (!status)
         status =
             bb_allocate(&p->label, p->said.first[p->rows.rows], sizeof *p->label, what);
     return status;
+}
+
+static void put_outputs(billboard_predictions *p, size_t k, size_t j) {
+    const size_t outputs = p->values.outputs;
+    for (size_t c = 0; c < outputs; c++)
+        p->output[k * outputs + c] =
+            j == SIZE_MAX ? NAN : p->said.output[j * outputs + c];
 }
 
 /* Where in the answer each row's place is: at[k] is the row that is said k-th, SIZE_MAX:
@@ -133,6 +149,7 @@ static void put(billboard_predictions *p, size_t rows, const size_t *at) {
         const bool said = j != SIZE_MAX;
         if (p->value) p->value[k] = said ? p->said.number[j] : NAN;
         if (p->classes) p->classes[k] = said ? (int64_t)p->said.class[j] : -1;
+        if (p->output) put_outputs(p, k, j);
         if (!p->label_start) continue;
         int64_t end = p->label_start[k];
         for (size_t e = said ? p->said.first[j] : 0; said && e < p->said.first[j + 1];
@@ -166,7 +183,9 @@ static bb_status predict(const billboard_result *result, const request *r,
                          const billboard_data *data, billboard_predictions *p) {
     applied a = {0};
     bb_status status = apply(result, r, data, true, &a);
-    if (!status) status = bb_trained_ask(&a.trained, &a.rows, &p->said);
+    if (!status) status = bb_trained_ask(&a.trained, &a.rows, r->outputs, &p->said);
+    if (!status && !isnan(r->intervals))
+        status = bb_trained_bound(&a.trained, &a.rows, r->intervals, &p->said);
     if (!status && result->run)
         status = bb_duplicate(&p->run, result->run, strlen(result->run));
     if (!status && data->path)
@@ -176,11 +195,13 @@ static bb_status predict(const billboard_result *result, const request *r,
     a.rows = (bb_dataset){0};
     drop_features(&p->rows);
     p->values.with_missing = a.left.missing;
+    p->values.outputs = r->outputs ? a.trained.models.outputs : 0;
     *(a.unknown == BB_UNKNOWN_SHARED ? &p->values.shared : &p->values.skipped) =
         a.left.unknown;
     close_applied(&a);
     if (!status) status = order(p, data);
     p->values.value = p->value;
+    p->values.output = p->output;
     p->values.classes = p->classes;
     p->values.label_start = p->label_start;
     p->values.label = p->label;
@@ -201,7 +222,7 @@ billboard_status billboard_predict(const billboard_result *result,
                                    const billboard_option *option, size_t options,
                                    billboard_predictions **out) {
     billboard_predictions *p = NULL;
-    request r = {0};
+    request r = {.intervals = NAN};
     bb_call call;
     bb_status status = bb_call_begin(&call, true);
     if (!status) status = begin("predict", result, data, out, option, options, &r);
@@ -257,6 +278,7 @@ void billboard_predictions_free(billboard_predictions *p) {
     bb_dataset_free(&p->rows);
     bb_said_free(&p->said);
     free(p->value);
+    free(p->output);
     free(p->classes);
     free(p->label_start);
     free(p->label);
@@ -287,6 +309,8 @@ static json_t *figures_json(const applied *a, const bb_assessed *found,
 
 static bb_status evaluate(const billboard_result *result, const request *r,
                           const billboard_data *data, billboard_answer **out) {
+    if (!isnan(r->intervals))
+        return bb_fail(BB_EUSAGE, "evaluate has no intervals: predict has");
     applied a = {0};
     bb_assessed found = {0};
     bb_majority majority;
@@ -305,7 +329,7 @@ billboard_status billboard_evaluate(const billboard_result *result,
                                     const billboard_data *data,
                                     const billboard_option *option, size_t options,
                                     billboard_answer **figures) {
-    request r = {0};
+    request r = {.intervals = NAN};
     bb_call call;
     bb_status status = bb_call_begin(&call, true);
     if (!status) status = begin("evaluate", result, data, figures, option, options, &r);

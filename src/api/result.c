@@ -193,17 +193,25 @@ static bb_status find_model(const billboard_result *r, const char *task,
     return bb_fail(BB_EDATA, "task \"%s\" has no model", task);
 }
 
+static bb_status check_whole(const bb_models *m) {
+    if (!m->shared) return BB_OK;
+    return bb_fail(BB_EUSAGE,
+                   "models of several outputs for sparse rows have no weights "
+                   "of their own for every feature: ask for predictions");
+}
+
+static size_t outputs_of(const bb_models *m) {
+    return m->outputs ? m->outputs : 1;
+}
+
 static bb_status give_model(const billboard_result *r, const char *task,
                             billboard_model *out) {
     const bb_models *m = NULL;
     size_t i = 0;
     bb_status status = find_model(r, task, &m, &i);
+    if (!status) status = check_whole(m);
     if (status) return status;
-    if (m->shared)
-        return bb_fail(BB_EUSAGE, "models of several outputs for sparse rows have no "
-                                  "weights of their own for every feature: ask for "
-                                  "predictions");
-    const size_t outputs = m->outputs ? m->outputs : 1;
+    const size_t outputs = outputs_of(m);
     billboard_model model = {.features = m->features,
                              .outputs = outputs,
                              .feature_name = (const char *const *)m->feature_name,
@@ -223,4 +231,22 @@ billboard_status billboard_result_model(const billboard_result *r, const char *t
     bb_status status = bb_call_begin(&call, false);
     if (!status) status = give_model(r, task, model);
     return bb_call_end(&call, status);
+}
+
+billboard_status billboard_result_models(const billboard_result *r,
+                                         billboard_models *out) {
+    const bb_models *m = &r->trained.models;
+    const billboard_models models = {.tasks = m->tasks,
+                                     .features = m->features,
+                                     .outputs = outputs_of(m),
+                                     .task_name = (const char *const *)m->task_name,
+                                     .feature_name =
+                                         (const char *const *)m->feature_name,
+                                     .weight = m->weight,
+                                     .intercept = m->intercept,
+                                     .parameter = m->single,
+                                     .parameters = m->parameters};
+    bb_status status = check_whole(m);
+    if (!status) status = bb_call_give(out, &models, sizeof models, "billboard_models");
+    return (billboard_status)bb_status_exit_code(status);
 }

@@ -2,7 +2,9 @@
 
 #include "api/call.h"
 #include "api/tables.h"
-#include "data/synth_labels.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "data/worlds.h"
 #include "data/write.h"
 
 #include <stdio.h>
@@ -11,7 +13,7 @@
 
 typedef struct synth_options {
     uint64_t tasks, samples, features, labels, seed;
-    char *output;
+    char *output, *models;
 } synth_options;
 
 /* clang-format off */
@@ -22,68 +24,80 @@ static const bb_option row[] = {
     {"labels", BB_OPTION_COUNT, offsetof(synth_options, labels), "10", 2.0, 1e6, NULL, "L", "classes or labels of such worlds"},
     {"seed", BB_OPTION_COUNT, offsetof(synth_options, seed), "1", 0.0, 0x1p63, NULL, "S", "which world"},
     {"output", BB_OPTION_TEXT, offsetof(synth_options, output), NULL, 0.0, 0.0, NULL, "FILE", "training rows to FILE.csv (multilabel: FILE.svm), nine times as many test rows to FILE.test.csv"},
+    {"models", BB_OPTION_TEXT, offsetof(synth_options, models), NULL, 0.0, 0.0, NULL, "FILE", "the true models of low-rank, group-sparse, outliers and anomaly as CSV: task, x1, ..."},
 };
 /* clang-format on */
 
-bb_table bb_synth_table(void) {
-    return (bb_table){{row, sizeof row / sizeof *row}, sizeof(synth_options)};
-}
-
-/* The worlds, by name. */
-static const struct {
-    const char *name;
-    bool labelled, lists; /* of bb_label_world */
-    bb_world world;       /* of the others */
-} known[] = {{"low-rank", false, false, BB_WORLD_LOW_RANK},
-             {"group-sparse", false, false, BB_WORLD_GROUP_SPARSE},
-             {"classes", true, false, BB_WORLD_LOW_RANK},
-             {"multilabel", true, true, BB_WORLD_LOW_RANK}};
-enum { WORLDS = sizeof known / sizeof *known };
-
-static bb_status make(const synth_options *o, size_t kind, bb_dataset *train,
-                      bb_dataset *test) {
-    const bb_synth_options world = {known[kind].world, (size_t)o->tasks,
-                                    (size_t)o->samples, (size_t)o->features, o->seed};
-    const bb_label_world labelled = {.lists = known[kind].lists,
-                                     .tasks = (size_t)o->tasks,
-                                     .samples = (size_t)o->samples,
-                                     .features = (size_t)o->features,
-                                     .labels = (size_t)o->labels,
-                                     .seed = o->seed};
-    return known[kind].labelled ? bb_synth_labels(&labelled, train, test)
-                                : bb_synth(&world, train, test, NULL);
+bb_option_table bb_synth_table(void) {
+    return (bb_option_table){{row, sizeof row / sizeof *row}, sizeof(synth_options)};
 }
 
 static bb_status write_rows(const bb_dataset *data, const char *path) {
     return data->x ? bb_write_csv(data, path) : bb_write_libsvm(data, path);
 }
 
-/* Both files, or none. */
-static bb_status write_both(const synth_options *o, size_t kind,
-                            const char *test_path) {
-    bb_dataset train = {0}, test = {0};
-    bb_status status = make(o, kind, &train, &test);
-    if (!status) status = write_rows(&test, test_path);
-    if (!status) {
-        status = write_rows(&train, o->output);
-        if (status) remove(test_path);
+static bb_status write_models(const synth_options *o, const bb_dataset *data,
+                              const double *model) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    if (!stream) return bb_fail(BB_ENOMEM, "no memory for the models");
+    fputs("task", stream);
+    for (size_t k = 0; k < data->features; k++)
+        fprintf(stream, ",%s", data->feature_name[k]);
+    for (size_t i = 0; i < data->tasks; i++) {
+        fprintf(stream, "\n%s", data->task_name[i]);
+        for (size_t k = 0; k < data->features; k++)
+            fprintf(stream, ",%.17g", model[i * data->features + k]);
     }
-    bb_dataset_free(&train);
-    bb_dataset_free(&test);
+    putc('\n', stream);
+    const bool whole = !ferror(stream);
+    bb_status status = BB_OK;
+    if (fclose(stream) || !whole)
+        status = bb_fail(BB_ENOMEM, "no memory for the models");
+    if (!status) status = bb_file_write(o->models, text, size);
+    free(text);
     return status;
 }
 
-static bb_status find_world(const char *name, const synth_options *o, size_t *kind) {
-    *kind = 0;
-    while (*kind < WORLDS && strcmp(name, known[*kind].name) != 0) ++*kind;
-    if (*kind == WORLDS)
+/* All files, or none. */
+static bb_status write_files(const synth_options *o, const char *name,
+                             const char *test_path) {
+    const bb_world_spec world = {name,
+                                 (size_t)o->tasks,
+                                 (size_t)o->samples,
+                                 (size_t)o->features,
+                                 (size_t)o->labels,
+                                 o->seed};
+    bb_dataset train = {0}, test = {0};
+    double *model = NULL;
+    bb_status status = BB_OK;
+    if (o->models)
+        status = bb_allocate(&model, (size_t)o->tasks,
+                             (size_t)o->features * sizeof *model, "the models");
+    if (!status) status = bb_world_draw(&world, &train, &test, model);
+    if (!status) status = write_rows(&test, test_path);
+    const bool tested = !status;
+    if (!status && o->models) status = write_models(o, &train, model);
+    const bool modelled = !status && o->models;
+    if (!status) status = write_rows(&train, o->output);
+    if (status && tested) remove(test_path);
+    if (status && modelled) remove(o->models);
+    bb_dataset_free(&train);
+    bb_dataset_free(&test);
+    free(model);
+    return status;
+}
+
+static bb_status check_world(const char *name, const synth_options *o) {
+    const bb_status status = bb_world_check(name);
+    if (status) return status;
+    if (o->models && !bb_world_has_models(name))
         return bb_fail(BB_EUSAGE,
-                       "synth knows low-rank, group-sparse, classes and multilabel, "
-                       "got \"%s\"",
-                       name);
+                       "--models is for low-rank, group-sparse, outliers and anomaly");
     if (!o->output) return bb_fail(BB_EUSAGE, "where to? give --output FILE");
     const char *const dot = strrchr(o->output, '.');
-    if (known[*kind].lists &&
+    if (bb_world_has_lists(name) &&
         (!dot || (strcmp(dot, ".svm") != 0 && strcmp(dot, ".libsvm") != 0)))
         return bb_fail(BB_EUSAGE,
                        "a multilabel world is a LIBSVM file: --output expects a name "
@@ -95,10 +109,9 @@ static bb_status find_world(const char *name, const synth_options *o, size_t *ki
 static bb_status write_world(const char *name, const synth_options *o,
                              billboard_answer **out) {
     char *test = NULL;
-    size_t kind = 0;
-    bb_status status = find_world(name, o, &kind);
+    bb_status status = check_world(name, o);
     if (!status) status = bb_synth_test_name(&test, o->output);
-    if (!status) status = write_both(o, kind, test);
+    if (!status) status = write_files(o, name, test);
     if (!status)
         status = bb_answer_open(
             out,

@@ -4,13 +4,16 @@
 
 #include "base/options.h"
 
-typedef struct bb_table {
+typedef struct bb_option_table {
     bb_options options;
     size_t size; /* of the struct of their values */
-} bb_table;
+} bb_option_table;
 
-bb_table bb_synth_table(void);
-bb_table bb_audit_table(void);
-bb_table bb_audit_method_table(void);
+bb_option_table bb_advise_table(void);
+bb_option_table bb_synth_table(void);
+bb_option_table bb_tune_table(void);
+bb_option_table bb_experiment_table(void);
+bb_option_table bb_audit_table(void);
+bb_option_table bb_audit_method_table(void);
 
 #endif

@@ -52,3 +52,24 @@ bb_status bb_json_read_file(json_t **out, const char *path) {
     *out = json;
     return BB_OK;
 }
+
+/* The member whose name, or number in a list, is the first `length` bytes. */
+static const json_t *member(const json_t *json, const char *name, size_t length) {
+    size_t index = 0;
+    if (json_is_object(json)) return json_object_getn(json, name, length);
+    if (!json_is_array(json) || length == 0 || length > 18) return NULL;
+    for (size_t k = 0; k < length; k++) {
+        if (name[k] < '0' || name[k] > '9') return NULL;
+        index = 10 * index + (size_t)(name[k] - '0');
+    }
+    return json_array_get(json, index);
+}
+
+const json_t *bb_json_at(const json_t *json, const char *path) {
+    while (json && *path) {
+        const size_t length = strcspn(path, ".");
+        json = member(json, path, length);
+        path += length + (path[length] == '.');
+    }
+    return json;
+}

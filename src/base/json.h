@@ -28,4 +28,8 @@ BB_MUST_CHECK bb_status bb_json_write_file(const char *path, const json_t *json)
  * members of one name. */
 BB_MUST_CHECK bb_status bb_json_read_file(json_t **out, const char *path);
 
+/* What is at a path, names and numbers of list members with dots between them, as in
+ * "privacy.guarantees.0.epsilon"; "" is the whole; NULL if nothing is there. */
+const json_t *bb_json_at(const json_t *json, const char *path);
+
 #endif

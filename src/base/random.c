@@ -119,6 +119,28 @@ uint64_t bb_random_below(bb_random *random, uint64_t n) {
     return bits % n;
 }
 
+/* Mean 1: a game of records, with whole numbers only. */
+static uint64_t poisson_one(bb_random *random) {
+    uint64_t count = 1, record = 0;
+    for (uint64_t n = 1;; n++) {
+        const uint64_t drawn = 1 + bb_random_below(random, n + 1);
+        if (drawn == n + 1) {
+            count++;
+        } else if (drawn > record) {
+            count--;
+            record = n + 1;
+        } else {
+            return count;
+        }
+    }
+}
+
+uint64_t bb_random_poisson(bb_random *random, uint64_t mean) {
+    uint64_t count = 0;
+    for (uint64_t k = 0; k < mean; k++) count += poisson_one(random);
+    return count;
+}
+
 double bb_random_normal(bb_random *random) {
     /* Marsaglia's polar method; the second value is dropped to keep no state */
     double u, v, s;

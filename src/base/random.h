@@ -23,7 +23,8 @@ typedef enum bb_purpose {
     BB_FOR_COHORT,    /* who takes part in a round of such a run */
     BB_FOR_FINISH,    /* one task's own draws at the end of a phase of such a run */
     BB_FOR_START,     /* where models start, which is public */
-    BB_FOR_BOOTSTRAP  /* resamples of tasks */
+    BB_FOR_BOOTSTRAP, /* resamples of tasks */
+    BB_FOR_TUNING     /* settings drawn at random, and how many runs are made */
 } bb_purpose;
 
 enum { BB_RANDOM_BUFFER = 512 };
@@ -77,6 +78,8 @@ static inline uint64_t bb_random_bits(bb_random *random) {
 double bb_random_uniform(bb_random *random);
 /* Uniform on 0 .. n-1, exactly; n >= 1. */
 uint64_t bb_random_below(bb_random *random, uint64_t n);
+/* Poisson with this mean, exactly: a sum of those of mean 1 (Duchon and Duvignau 2016). */
+uint64_t bb_random_poisson(bb_random *random, uint64_t mean);
 /* Standard normal in floating point: for simulation only, never for privacy noise
  * (Mironov 2012); the door's noise is privacy/noise.h. */
 double bb_random_normal(bb_random *random);

@@ -221,11 +221,13 @@ bb_status bb_run_check(const bb_run *run) {
 bb_status bb_run_check_tasks(const bb_run *run, size_t tasks) {
     bool clustered = false;
     for (size_t k = 0; k < run->phases; k++)
-        clustered = clustered || run->phase[k].method->clustered;
+        clustered = clustered || run->phase[k].method->clustered ||
+                    (run->phase[k].method->related && run->pub.relations);
     for (size_t i = 0; i < tasks && clustered; i++)
         if (run->local[i].touched)
             return bb_fail(BB_EUSAGE,
-                           "clusters are not for several outputs of sparse rows");
+                           "clusters and relations are not for several outputs of "
+                           "sparse rows");
     return BB_OK;
 }
 

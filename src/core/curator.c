@@ -64,6 +64,15 @@ static bb_status open_draw(bb_curator *c) {
     return status;
 }
 
+/* Room for what the last phase finds. */
+static bb_status open_effects(bb_curator *c) {
+    const bb_view *view = &c->phases.part[c->phases.count - 1].view;
+    const size_t length =
+        view->method->effects_length ? view->method->effects_length(view) : 0;
+    if (!length) return BB_OK;
+    return bb_allocate(&c->effects, length, sizeof *c->effects, "a curator");
+}
+
 bb_status bb_curator_begin(bb_curator **out, const bb_curator_terms *terms,
                            bb_reader *saved) {
     const bb_public *pub = &terms->run->pub;
@@ -90,6 +99,7 @@ bb_status bb_curator_begin(bb_curator **out, const bb_curator_terms *terms,
     if (!status)
         status = saved ? bb_get_kept(saved, &c->roll, &c->phases)
                        : bb_phases_plan(&c->phases);
+    if (!status) status = open_effects(c);
     if (!status) status = take_memory(c);
     if (!status) status = make_offer(c);
     if (!status) status = open_draw(c);
@@ -118,6 +128,7 @@ void bb_curator_close(bb_curator *c) {
     bb_phases_close(&c->phases);
     bb_arena_close(&c->arena);
     free(c->shared);
+    free(c->effects);
     free(c);
 }
 
@@ -292,6 +303,11 @@ const bb_plan *bb_curator_plan(const bb_curator *c) {
     return &c->phases.plan;
 }
 
+void bb_curator_strengths(const bb_curator *c, double *noise, double *signal) {
+    *noise = sqrt(c->door.noise);
+    *signal = sqrt(c->door.signal);
+}
+
 bb_status bb_curator_result(bb_curator *c, bb_result *result) {
     const bb_phases *phases = &c->phases;
     if (c->now != BB_CURATOR_DONE)
@@ -305,6 +321,12 @@ bb_status bb_curator_result(bb_curator *c, bb_result *result) {
     result->noise_multiplier =
         isfinite(c->door.least_noise) ? c->door.least_noise : NAN;
     bb_door_hash(&c->door, result->billboard_sha256);
+    const bb_method *method = c->view.method;
+    if (c->effects)
+        memcpy(c->effects, method->effects(&c->view),
+               method->effects_length(&c->view) * sizeof *c->effects);
+    result->effects = c->effects;
+    c->effects = NULL;
     c->shared = NULL;
     c->phases.plan = (bb_plan){0};
     return BB_OK;

@@ -67,6 +67,9 @@ const bb_release *bb_curator_release(const bb_curator *curator);
 uint32_t
 bb_curator_round(const bb_curator *curator); /* the last one asked, 1, 2, ... */
 const bb_plan *bb_curator_plan(const bb_curator *curator);
+/* For the operator of a simulation: norms of the last round's noise, and of its sums before
+ * that, in runs that are traced. */
+void bb_curator_strengths(const bb_curator *curator, double *noise, double *signal);
 
 /* After BB_CURATOR_DONE: what is public of the result. result->shared and ->plan are the
  * caller's (bb_result_free); objective and gap are read, as sums over the tasks,

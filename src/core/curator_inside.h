@@ -44,6 +44,7 @@ struct bb_curator {
     uint64_t end_event[BB_MOST_PHASES];
     bb_writer end[BB_MOST_PHASES]; /* what the end of a phase says */
     double *shared;                /* clusters x parameters */
+    double *effects;               /* of bb_result; NULL: none */
     const char *note;
     bb_stop stopped; /* why the run was ended early; 0: it was not */
     uint32_t rounds; /* published */

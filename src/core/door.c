@@ -16,6 +16,7 @@ static bool is_matrix(bb_form form) {
 void bb_door_need(const bb_run *run, const bb_plan *plan, bb_arena *arena) {
     bb_sum_need(arena, run->mechanism->grid, plan->sum_length, plan->outer_length);
     bb_arena_need(arena, plan->sum_length, sizeof(double));
+    if (run->observer.traced) bb_arena_need(arena, plan->sum_length, sizeof(double));
 }
 
 bb_status bb_door_open(bb_door *door, const bb_run *run, const bb_plan *plan,
@@ -29,6 +30,8 @@ bb_status bb_door_open(bb_door *door, const bb_run *run, const bb_plan *plan,
     bb_sum_open(&door->total, arena, run->mechanism->grid, plan->sum_length,
                 plan->outer_length);
     door->value = bb_arena_take(arena, plan->sum_length, sizeof(double));
+    if (run->observer.traced)
+        door->exact = bb_arena_take(arena, plan->sum_length, sizeof(double));
     bb_hash_open(&door->hash);
     const bb_status status =
         run->seeded
@@ -214,6 +217,8 @@ static void publish_on_grid(bb_door *door, size_t b, int64_t *sum, double *value
     const size_t n = bb_block_sum_length(block, door->pub->tasks);
     double step = ldexp(block->clip, -door->ask.bits[b]);
     if (bb_form_is_product(block->form)) step *= step;
+    for (size_t k = 0; door->exact && k < n; k++)
+        door->exact[k] = (double)sum[k] * step;
     if (door->plan->lifted_rows) /* to each slot its own */
         for (size_t k = 0; k < n; k += block->length)
             bb_noise_radial(&door->random, door->scale, block->length, sum + k);
@@ -229,12 +234,14 @@ static bb_status publish_off_grid(bb_door *door, size_t b, double *sum, double *
                                   double *noise) {
     const bb_block *block = &door->ask.layout.block[b];
     const bb_mechanism *mechanism = door->mechanism;
+    const size_t n = bb_block_sum_length(block, door->pub->tasks);
     bb_status status = BB_OK;
     *noise = 0.0;
+    if (door->exact) memcpy(door->exact, sum, n * sizeof *sum);
     if (mechanism->add)
         status = mechanism->add(mechanism->self, &door->random, door->ask.round, block,
                                 door->plan->pure[door->ask.round - 1], sum, noise);
-    memcpy(value, sum, bb_block_sum_length(block, door->pub->tasks) * sizeof *sum);
+    memcpy(value, sum, n * sizeof *sum);
     return status;
 }
 
@@ -255,9 +262,19 @@ static size_t select_winner(bb_door *door, const bb_block *block, size_t offset,
     return winner;
 }
 
+/* For the operator of a simulation: how large noise and signal were. */
+static void measure(bb_door *door, size_t n, const double *value) {
+    for (size_t k = 0; door->exact && k < n; k++) {
+        const double noise = value[k] - door->exact[k];
+        door->noise += noise * noise;
+        door->signal += door->exact[k] * door->exact[k];
+    }
+}
+
 static bb_status publish_block(bb_door *door, size_t b, size_t offset,
                                bb_release *release) {
     const bb_block *block = &door->ask.layout.block[b];
+    const size_t n = bb_block_sum_length(block, door->pub->tasks);
     double *value = door->value + offset;
     bb_status status = BB_OK;
     if (door->seeded)
@@ -273,9 +290,8 @@ static bb_status publish_block(bb_door *door, size_t b, size_t offset,
         status = publish_off_grid(door, b, door->total.open + offset, value,
                                   &release->noise[b]);
     if (!status) status = bb_random_check(&door->random);
-    if (!status)
-        bb_hash_add_doubles(&door->hash, value,
-                            bb_block_sum_length(block, door->pub->tasks));
+    if (!status) bb_hash_add_doubles(&door->hash, value, n);
+    if (!status && block->form != BB_FORM_SELECTION) measure(door, n, value);
     return status;
 }
 
@@ -285,6 +301,7 @@ bb_status bb_door_publish(bb_door *door, bb_release *release) {
     if (!door->asked)
         return bb_fail(BB_EBUDGET, "round %u was published already", door->ask.round);
     door->asked = false;
+    door->noise = door->signal = 0.0;
     *release = (bb_release){.round = door->ask.round,
                             .layout = &door->ask.layout,
                             .psd_noise = door->mechanism->psd_noise};

@@ -23,7 +23,9 @@ typedef struct bb_door {
     double std[BB_MOST_BLOCKS]; /* grid: noise standard deviation in steps of the sum */
     double scale;               /* of radial noise, in steps; lifted rounds only */
     double *value;              /* plan->sum_length: what is published */
-    double least_noise;         /* smallest noise multiplier so far */
+    double *exact; /* as long: before the noise; NULL in runs that are not traced */
+    double noise, signal; /* of the last round, squares of bb_traced's; likewise */
+    double least_noise;   /* smallest noise multiplier so far */
     bb_random random;
     bool random_open;
     bb_hash hash;

@@ -74,6 +74,9 @@ static void put_public(bb_writer *writer, const bb_public *pub, marks *m) {
     mark(m, "the schedule");
     put_digest(writer, pub->cluster, pub->cluster ? pub->tasks * sizeof(uint32_t) : 0);
     mark(m, "the tasks' clusters");
+    const bb_relations *r = pub->relations;
+    put_digest(writer, r ? r->show : NULL, r ? r->tasks * r->rank * sizeof(double) : 0);
+    mark(m, "the tasks' relations");
     put_digest(writer, pub->start, pub->start ? pub->parameters * sizeof(double) : 0);
     mark(m, "where models start");
 }

@@ -33,6 +33,13 @@ typedef struct bb_layout {
     bb_block block[BB_MOST_BLOCKS];
 } bb_layout;
 
+/* Public relations of tasks (methods/relations.h): what a task shows of its model, and
+ * sees of the sum, part by part. */
+typedef struct bb_relations {
+    size_t tasks, rank;
+    double *show, *see; /* tasks x rank */
+} bb_relations;
+
 /* Everything about a run that anybody may know before it starts. */
 typedef struct bb_public {
     size_t tasks, features;
@@ -45,9 +52,11 @@ typedef struct bb_public {
     size_t batch;            /* rows of a step of stochastic descent; 0: all */
     const uint32_t *cluster; /* tasks: a public group of each task; NULL: one group */
     size_t clusters;         /* at least 1 */
+    const bb_relations *relations; /* NULL: each task is related to all alike */
     bb_loss loss;
     bool intercept; /* models have an own intercept, see local.h */
     bool scale_sum;
+    bool spread; /* tasks also keep how uncertain their models are (bb_method.spread) */
     bb_adjacency adjacency;
     double epsilon, delta; /* INFINITY, 0 without noise */
     double mu;             /* the Gaussian budget of the whole (epsilon, delta): set by
@@ -183,8 +192,11 @@ struct bb_method {
     bool own_noise; /* train draws noise that protects rows from task->random */
     bool draws;     /* train or finish draw from task->random, which rows to look at */
     bool clustered; /* its shared model is one for each cluster */
+    bool related;   /* it heeds relations of tasks */
     const char *finetune; /* how models are finetuned if nobody says; NULL: they are not
                            */
+    bool finetune_solved; /* only linear models of one output are */
+    bool foreseen;        /* its success follows bb_hope (methods/hope.h) */
     bool follows; /* begins with the models of a phase before: never the first one */
     bool
         sampled; /* rounds may be for a sample of the tasks: the others are not asked */
@@ -229,7 +241,15 @@ struct bb_method {
      * round; optional: none. It is what tasks have where they have no own numbers, and
      * what the next phase starts from. clustered: clusters x parameters. */
     const double *(*shared)(const bb_view *view);
+    /* Optional: numbers of the billboard that the run's report is made of, after the last
+     * round (mp_mixed_effects.h): effects_length of them, from public things only. */
+    const double *(*effects)(const bb_view *view);
+    size_t (*effects_length)(const bb_view *view);
     void (*outcome)(const bb_view *view, bb_outcome *outcome); /* optional */
+    /* Optional: how uncertain a task that has finished is of its model, spread_length
+     * numbers, which stay with the task. Called after finish, where pub->spread. */
+    bb_status (*spread)(const bb_view *view, bb_task *task, double *out);
+    size_t (*spread_length)(const bb_view *view);
     /* Optional: after the last round, a sentence on what the billboard tells about the
      * method's success; NULL: nothing. A function of the billboard: public, and free. */
     const char *(*note)(const bb_view *view);

@@ -18,6 +18,11 @@ typedef enum bb_pricing {
 BB_MUST_CHECK bb_status bb_plan_make(bb_plan *plan, const bb_view *view,
                                      bb_pricing pricing);
 
+/* What the first `rounds` rounds of a plan cost, at pub->delta; INFINITY where there is no
+ * noise. Of the published pricing: what is claimed. */
+BB_MUST_CHECK bb_status bb_plan_spent(const bb_plan *plan, const bb_public *pub,
+                                      uint32_t rounds, double *epsilon);
+
 /* One phase of a run. */
 typedef struct bb_plan_part {
     bb_view view;  /* no board, no plan */

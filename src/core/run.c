@@ -18,6 +18,8 @@ typedef struct driver {
     bb_silo *silo;
     bb_writer kept_curator, kept_silo; /* as they were between two rounds */
     bool unsaved;                      /* which the keeper has not stored */
+    uint32_t published;                /* the last round */
+    bb_result preview;                 /* of a run that is traced */
 } driver;
 
 static bb_status save(driver *d) {
@@ -46,6 +48,23 @@ static bb_status keep(driver *d, bool at_the_end) {
     return status || (how == BB_KEEP_COPY && !at_the_end) ? status : save(d);
 }
 
+/* For the operator of a simulation: where the run is after the last round. */
+static bb_status trace(driver *d) {
+    const bb_run *run = d->run;
+    const bb_method *method = bb_silo_finishes(d->silo);
+    bb_traced now = {.round = d->published, .models = &d->preview};
+    bb_status status = BB_OK;
+    if (!run->observer.traced || !method) return BB_OK;
+    now.method = method->name;
+    bb_curator_strengths(d->curator, &now.noise, &now.signal);
+    if (!d->preview.first) status = bb_result_open(&d->preview, run, run->pub.tasks);
+    if (!status)
+        status = bb_plan_spent(bb_curator_plan(d->curator), &run->pub, now.round,
+                               &now.epsilon);
+    if (!status) status = bb_silo_preview(d->silo, &d->preview);
+    return status ? status : run->observer.traced(run->observer.self, &now);
+}
+
 /* What the curator has for the silo, and what the silo has for the curator. */
 static bb_status exchange(driver *d) {
     bb_bytes frame;
@@ -56,6 +75,7 @@ static bb_status exchange(driver *d) {
         if (status || !given) return status;
         status = bb_silo_take(d->silo, frame, &news);
         const bool work = bb_silo_now(d->silo) == BB_SILO_WORK;
+        if (!status && work) status = trace(d);
         if (!status && work) status = bb_silo_work(d->silo);
         if (status) return status;
         if (bb_silo_give(d->silo, &frame)) {
@@ -71,7 +91,7 @@ static bb_status exchange(driver *d) {
 /* What was published, and on to the next round. */
 static bb_status go_on(driver *d) {
     const bb_observer *observer = &d->run->observer;
-    const uint32_t round = bb_curator_round(d->curator);
+    const uint32_t round = d->published = bb_curator_round(d->curator);
     bb_status status = keep(d, false);
     if (!status && observer->published)
         status = observer->published(observer->self, bb_curator_release(d->curator),
@@ -139,6 +159,7 @@ bb_status bb_run_train(const bb_run *run, bb_result *result) {
     bb_silo_close(d.silo);
     bb_writer_close(&d.kept_curator);
     bb_writer_close(&d.kept_silo);
+    bb_result_free(&d.preview);
     if (status)
         bb_result_free(&made);
     else
@@ -151,6 +172,7 @@ void bb_result_free(bb_result *result) {
     free(result->model);
     free(result->intercept);
     free(result->shared);
+    free(result->effects);
     free(result->asked);
     bb_plan_free(&result->plan);
     *result = (bb_result){0};

@@ -10,6 +10,20 @@
 
 #include <stdatomic.h>
 
+struct bb_result;
+
+/* What the operator of a simulation may look at after a round. Nothing of it is public. */
+typedef struct bb_traced {
+    const char *method;
+    uint32_t round;       /* of the whole run: 1, 2, ... */
+    double epsilon;       /* spent so far, at the run's delta; INFINITY without noise */
+    double noise, signal; /* norms of what the door added and of the sums before that,
+                             selections left out */
+    const struct bb_result
+        *models; /* that tasks would keep if this round were the last:
+                                       first, model, intercept and shared */
+} bb_traced;
+
 /* What a run tells its surroundings; every member may be NULL. */
 typedef struct bb_observer {
     void *self;
@@ -17,6 +31,10 @@ typedef struct bb_observer {
     bb_status (*published)(void *self, const bb_release *release, size_t tasks);
     /* Called after each round. */
     void (*progress)(void *self, uint32_t round, uint32_t rounds);
+    /* Called after each round, before tasks work again, by bb_run_train only: for the
+     * operator of a simulation. Every task finishes then, which takes that much longer,
+     * and changes nothing else. */
+    bb_status (*traced)(void *self, const bb_traced *traced);
     /* Called now and then, on one thread, while tasks finish a phase at home. */
     void (*at_home)(void *self, const char *method, uint32_t done, uint32_t tasks);
     /* Non-zero: end with BB_EINTERRUPTED; looked at before every task's work. Lock-free:
@@ -75,6 +93,9 @@ typedef struct bb_run {
     bb_observer observer;
     const bb_keeper *keeper; /* NULL: what is interrupted is lost */
     const bb_local *local;   /* tasks */
+    double *spread; /* with pub.spread: local tasks x spread_length, of the last phase's
+                       method, which has it; written at the end, NAN where it fails.
+                       PRIVATE, as models are */
 } bb_run;
 
 /* The key of task i's own streams in a seeded run. */
@@ -87,6 +108,7 @@ typedef struct bb_result {
     double *intercept; /* tasks */
     double *shared;    /* clusters x parameters: what all share, zero without such a
                           model; public */
+    double *effects;   /* the last phase's bb_method.effects, public; NULL: none */
     bb_plan plan;
     bb_outcome outcome;
     uint32_t rounds;  /* really run */

@@ -23,11 +23,11 @@ BB_MUST_CHECK bb_status bb_deal_rows(size_t tasks, const size_t *rows, size_t ch
 BB_MUST_CHECK bb_status bb_run_chunks(const bb_run *run, size_t *chunks);
 
 /* Trains as bb_run_train, called by all ranks at once with their own tasks: run->local and
- * key are of those that `deal` gives this rank; ledger, observer and
- * keeper are rank 0's, but for observer.stop; what the keeper stores as its silo is of all
- * ranks, and another run of as many goes on from it. *result: first, model and intercept are of the own tasks; `shared` and
- * `shares` are everybody's, and all the rest (asked: of all tasks) rank 0's. ranks NULL:
- * bb_run_train. All ranks return the same. */
+ * key are of those that `deal` gives this rank; ledger, observer and keeper are rank 0's,
+ * but for observer.stop; what the keeper stores as its silo is of all ranks, and another
+ * run of as many goes on from it. *result: first, model and intercept are of the own
+ * tasks; `shared` and `shares` are everybody's, and all the rest (asked: of all tasks)
+ * rank 0's. ranks NULL: bb_run_train. All ranks return the same. */
 BB_MUST_CHECK bb_status bb_run_train_ranks(const bb_run *run, bb_ranks *ranks,
                                            const bb_deal *deal, bb_result *result);
 

@@ -76,6 +76,15 @@ void bb_silo_save(const bb_silo *silo, bb_writer *bytes);
  * another run, or no saved silo. */
 BB_MUST_CHECK bb_status bb_silo_restore(bb_silo *silo, bb_bytes saved);
 
+/* The method that tasks could finish with now, because a round of its phase has been
+ * published; else NULL. */
+const bb_method *bb_silo_finishes(const bb_silo *silo);
+/* For the operator of a simulation, between a frame and bb_silo_work: what tasks would keep
+ * if the run ended here, into a result that bb_result_open made for them. The silo is then
+ * as it was before. Tasks whose solver fails have the zero model. BB_EINTERRUPTED as
+ * bb_silo_work. */
+BB_MUST_CHECK bb_status bb_silo_preview(bb_silo *silo, bb_result *result);
+
 /* What own task k keeps, after BB_SILO_DONE: local[k].length numbers and an intercept.
  * They stay in the silo. */
 typedef struct bb_silo_task {

@@ -87,8 +87,9 @@ static inline bb_status bb_silo_stopped(const bb_silo *silo) {
 }
 
 /* silo_offer.c: everything that an offer brings but the price: plan, memory, generators,
- * the first phase. */
-BB_MUST_CHECK bb_status bb_silo_accept(bb_silo *silo, bb_bytes offer);
+ * the first phase. name: of the run; NULL: as the offer says. */
+BB_MUST_CHECK bb_status bb_silo_accept(bb_silo *silo, bb_bytes offer,
+                                       const uint8_t *name);
 BB_MUST_CHECK bb_status bb_silo_take_offer(bb_silo *silo, const bb_frame *frame,
                                            bool *news);
 /* Begins silo->phase with empty states, or ends the run after the last one. */

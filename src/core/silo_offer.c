@@ -197,10 +197,16 @@ static void put_join(bb_silo *silo) {
     silo->out_ready = true;
 }
 
-/* Everything but the policy and the price. */
-bb_status bb_silo_accept(bb_silo *silo, bb_bytes offer) {
-    bb_reader reader = bb_reader_of(offer);
+static void name_run(bb_silo *silo, bb_bytes offer) {
     bb_hash hash;
+    bb_hash_open(&hash);
+    bb_hash_add(&hash, offer.at, offer.length);
+    bb_hash_digest(&hash, silo->name);
+}
+
+/* Everything but the policy and the price. */
+bb_status bb_silo_accept(bb_silo *silo, bb_bytes offer, const uint8_t *name) {
+    bb_reader reader = bb_reader_of(offer);
     bb_status status = bb_check_terms(&reader, &silo->phases,
                                       "the run that is offered is not the one that "
                                       "this silo agreed to");
@@ -212,9 +218,10 @@ bb_status bb_silo_accept(bb_silo *silo, bb_bytes offer) {
     bb_put_bytes(&silo->offer, offer.at, offer.length);
     if (!status) status = silo->offer.status;
     if (status) return bb_silo_failed(silo, status);
-    bb_hash_open(&hash);
-    bb_hash_add(&hash, offer.at, offer.length);
-    bb_hash_digest(&hash, silo->name);
+    if (name)
+        memcpy(silo->name, name, sizeof silo->name);
+    else
+        name_run(silo, offer);
     bb_silo_open_phase(silo);
     return BB_OK;
 }
@@ -235,7 +242,9 @@ bb_status bb_silo_take_offer(bb_silo *silo, const bb_frame *frame, bool *news) {
         silo->out_ready = silo->out_ready || *news;
         return BB_OK;
     }
-    bb_status status = bb_silo_accept(silo, frame->payload);
+    /* within a process nobody else can have made the name */
+    const uint8_t *name = silo->sealed ? NULL : frame->run;
+    bb_status status = bb_silo_accept(silo, frame->payload, name);
     if (status) return status;
     if (memcmp(frame->run, silo->name, sizeof frame->run) != 0)
         status = bb_fail(BB_EDATA, "an offer under another run's name");

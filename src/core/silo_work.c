@@ -1,7 +1,9 @@
 /* What a silo does with its tasks: the only file of it that looks at rows. */
+#include "base/memory.h"
 #include "core/silo_inside.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Of the streams of own task k in a seeded run. */
@@ -169,6 +171,18 @@ static bb_status work_round(bb_silo *silo) {
     return silo->out.status;
 }
 
+/* What the task may keep beside its model, behind the last phase. */
+static void spread(const bb_silo *silo, size_t k, bb_task *task) {
+    const bb_method *method = bb_silo_method(silo);
+    double *out = bb_silo_run(silo)->spread;
+    if (!out || !method->spread || silo->phase + 1 < silo->phases.count) return;
+    const size_t length = method->spread_length(&silo->view);
+    out += k * length;
+    if (silo->finished[k] == BB_OK && method->spread(&silo->view, task, out) == BB_OK)
+        return;
+    for (size_t j = 0; j < length; j++) out[j] = NAN;
+}
+
 static void finish(void *context, size_t part, size_t worker) {
     bb_silo *silo = context;
     const bb_observer *observer = &bb_silo_run(silo)->observer;
@@ -183,6 +197,7 @@ static void finish(void *context, size_t part, size_t worker) {
         for (size_t j = 0; j < task.local->length; j++)
             if (!isfinite(task.model[j])) silo->finished[k] = BB_ENUMERIC;
         if (!isfinite(*task.intercept)) silo->finished[k] = BB_ENUMERIC;
+        spread(silo, k, &task);
     }
     const unsigned done =
         atomic_fetch_add(&silo->done, (unsigned)(to - from)) + (unsigned)(to - from);
@@ -220,6 +235,63 @@ static bb_status work_end(bb_silo *silo) {
     silo->phase++;
     bb_silo_open_phase(silo);
     return BB_OK;
+}
+
+/* -- between rounds, for the operator of a simulation -- */
+
+const bb_method *bb_silo_finishes(const bb_silo *silo) {
+    return silo->board.releases ? bb_silo_method(silo) : NULL;
+}
+
+static void preview(void *context, size_t part, size_t worker) {
+    bb_silo *silo = context;
+    const size_t from = part * silo->own / silo->parts;
+    const size_t to = (part + 1) * silo->own / silo->parts;
+    for (size_t k = from; k < to && !is_stopped(silo); k++) {
+        bb_task task = task_of(silo, k, worker, BB_FOR_FINISH, silo->phase);
+        if (!bb_silo_method(silo)->finish(&silo->view, &task)) continue;
+        memset(task.model, 0, task.local->length * sizeof *task.model);
+        *task.intercept = 0.0;
+    }
+}
+
+static bb_status preview_all(bb_silo *silo, bb_result *result) {
+    const bb_run *run = bb_silo_run(silo);
+    const bb_method *method = bb_silo_method(silo);
+    const size_t shared = run->pub.clusters * run->pub.parameters;
+    run->engine->each(run->engine, silo->parts, preview, silo);
+    bb_status status = check_work(silo);
+    if (!status && !result->shared)
+        status = bb_allocate(&result->shared, shared, sizeof(double), "the models");
+    if (status) return status;
+    memcpy(result->model, silo->model, silo->first[silo->own] * sizeof(double));
+    memcpy(result->intercept, silo->intercept, silo->own * sizeof(double));
+    const double *now = method->shared ? method->shared(&silo->view) : silo->shared;
+    const size_t each = run->pub.parameters;
+    for (size_t k = 0; now && k < run->pub.clusters; k++)
+        memcpy(result->shared + k * each,
+               method->shared && !method->clustered ? now : now + k * each,
+               each * sizeof *now);
+    return BB_OK;
+}
+
+/* Methods may change a task's state and model when they finish: both are put back. */
+bb_status bb_silo_preview(bb_silo *silo, bb_result *result) {
+    const size_t states = silo->state_first[silo->own],
+                 numbers = silo->first[silo->own];
+    double *kept = NULL;
+    bb_status status =
+        bb_allocate(&kept, states + numbers + silo->own, sizeof *kept, "a trace");
+    if (status) return status;
+    memcpy(kept, silo->state, states * sizeof *kept);
+    memcpy(kept + states, silo->model, numbers * sizeof *kept);
+    memcpy(kept + states + numbers, silo->intercept, silo->own * sizeof *kept);
+    status = preview_all(silo, result);
+    memcpy(silo->state, kept, states * sizeof *kept);
+    memcpy(silo->model, kept + states, numbers * sizeof *kept);
+    memcpy(silo->intercept, kept + states + numbers, silo->own * sizeof *kept);
+    free(kept);
+    return status;
 }
 
 bb_status bb_silo_work(bb_silo *silo) {

@@ -304,12 +304,19 @@ static bb_status finish(csv *c, bb_dataset *out) {
 }
 
 static bb_status go_to_slice(csv *c) {
-    const bb_slice *slice = c->options->slice;
-    bool first;
+    bb_slice *slice = c->options->slice;
     const bb_status status =
-        bb_text_part(c->text, slice->from, slice->to, slice->line, &first);
-    c->later = !first;
+        bb_text_part(c->text, slice->from, slice->to, slice->line, &slice->first);
+    c->later = !slice->first;
     return status;
+}
+
+/* What other parts have to know of this one. */
+static void describe_slice(const csv *c, bb_status status) {
+    bb_slice *slice = c->options->slice;
+    slice->lines = c->text->line - (slice->first ? 1 : slice->line);
+    slice->whole = c->cells.torn;
+    slice->failed = status == BB_EDATA;
 }
 
 bb_status bb_read_csv(bb_text *text, const bb_read_options *options, bb_dataset *out) {
@@ -331,6 +338,7 @@ bb_status bb_read_csv(bb_text *text, const bb_read_options *options, bb_dataset 
                                    : "%s: no row follows the header",
                          text->path);
     if (!status) status = finish(&c, out);
+    if (options->slice) describe_slice(&c, status);
     bb_builder_free(&c.builder);
     bb_columns_close(&c.columns);
     bb_names_free(&c.header);

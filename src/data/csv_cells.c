@@ -86,8 +86,10 @@ static bb_status finish_cell(bb_csv_cells *c, size_t column, size_t length,
 /* Copies what is in quotes up to the next quote, or the end of what was read. */
 static bb_status copy_quoted(bb_csv_cells *c, size_t *used) {
     bb_text *const t = c->text;
+    const size_t line = t->line;
     char *p = t->at;
     while (*p != '"' && *p != '\0') t->line += *p++ == '\n';
+    c->torn = c->torn || t->line != line;
     const size_t length = (size_t)(p - t->at);
     bb_status status = bb_grow(&c->unquoted, &c->unquoted_room, *used + length + 1, 1,
                                "a quoted cell");

@@ -22,6 +22,7 @@ typedef struct bb_csv_cells {
     const bb_names *header; /* the columns' names, for messages */
     char *unquoted;
     size_t unquoted_room;
+    bool torn; /* a line has ended inside quotes */
 } bb_csv_cells;
 
 /* The next cell, the text moves behind it. BB_EDATA for bytes that are no text, or a

@@ -80,8 +80,10 @@ bb_status bb_dataset_open(bb_dataset *out, const bb_dataset *like, bb_shape shap
     if (!status) status = bb_allocate(&copy.y, shape.rows, sizeof *copy.y, "rows");
     if (!status)
         status = bb_allocate(&copy.line, shape.rows, sizeof *copy.line, "rows");
-    if (!status) status = open_rows(&copy, like->sparse_first != NULL, shape.entries);
+    if (!status && !shape.x)
+        status = open_rows(&copy, like->sparse_first != NULL, shape.entries);
     if (!status && like->label_first) status = open_labels(&copy, shape.listed);
+    if (!status && shape.x) copy.x = shape.x;
     if (status)
         bb_dataset_free(&copy);
     else
@@ -131,9 +133,13 @@ bb_status bb_dataset_select(const bb_dataset *data, const unsigned char *keep,
             listed += data->label_first[r + 1] - data->label_first[r];
     }
     bb_dataset copy;
-    const bb_shape shape = {
-        data->tasks, data->task_name, data->features, data->feature_name,
-        rows,        entries,         listed};
+    const bb_shape shape = {.tasks = data->tasks,
+                            .task_name = data->task_name,
+                            .features = data->features,
+                            .feature_name = data->feature_name,
+                            .rows = rows,
+                            .entries = entries,
+                            .listed = listed};
     const bb_status status = bb_dataset_open(&copy, data, shape);
     if (status) return status;
     size_t to = 0;
@@ -297,13 +303,14 @@ bb_status bb_dataset_match(const bb_dataset *data, size_t tasks, char *const *ta
                            size_t features, char *const *feature_name,
                            bb_dataset *out) {
     bb_names wanted_tasks = {0}, wanted_features = {0};
-    const bb_shape shape = {tasks,
-                            task_name,
-                            features,
-                            feature_name,
-                            data->rows,
-                            data->x ? 0 : data->sparse_first[data->rows],
-                            data->label_first ? data->label_first[data->rows] : 0};
+    const bb_shape shape = {.tasks = tasks,
+                            .task_name = task_name,
+                            .features = features,
+                            .feature_name = feature_name,
+                            .rows = data->rows,
+                            .entries = data->x ? 0 : data->sparse_first[data->rows],
+                            .listed =
+                                data->label_first ? data->label_first[data->rows] : 0};
     bb_dataset copy;
     size_t *task = NULL, *feature = NULL;
     bb_status status = names_of(&wanted_tasks, tasks, task_name);

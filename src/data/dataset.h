@@ -55,6 +55,8 @@ typedef struct bb_shape {
     size_t features;
     char *const *feature_name;
     size_t rows, entries, listed;
+    double *x; /* dense: a block for the rows that is taken over on success; NULL: a new
+                  one */
 } bb_shape;
 
 /* A data set of zeros with the given names and room; its source and target, and whether

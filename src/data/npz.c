@@ -140,18 +140,46 @@ static bb_status unpack(const archive *a, const entry *e, unsigned char **member
     return status;
 }
 
+static bb_status find(const archive *a, const char *name, entry *e) {
+    size_t at = 0, entries = 0;
+    bb_status status = find_directory(a, &at, &entries);
+    for (size_t i = 0; !status && i < entries; i++) {
+        status = take_entry(a, &at, e);
+        if (!status && is_named(e, name)) return BB_OK;
+    }
+    if (status) return status;
+    return bb_fail(BB_EDATA, "%s: no array \"%s\" in the archive", a->path, name);
+}
+
+bb_status bb_npz_find(const char *path, const unsigned char *bytes, size_t size,
+                      const char *name, bb_npz_place *place) {
+    const archive a = {path, bytes, size};
+    entry e = {0};
+    const bb_status status = find(&a, name, &e);
+    if (status) return status;
+    *place = (bb_npz_place){.local = e.local,
+                            .size = e.unpacked,
+                            .checksum = e.checksum,
+                            .stored = e.method == 0 && e.packed == e.unpacked};
+    return BB_OK;
+}
+
+bb_status bb_npz_locate(const char *path, const unsigned char *bytes, size_t size,
+                        bb_npz_place *place) {
+    const archive a = {path, bytes, size};
+    const entry e = {.local = place->local, .packed = place->size};
+    const unsigned char *packed = NULL;
+    const bb_status status = find_packed(&a, &e, &packed);
+    if (!status) place->from = (size_t)(packed - bytes);
+    return status;
+}
+
 bb_status bb_npz_member(const char *path, const unsigned char *bytes, size_t size,
                         const char *name, unsigned char **member, size_t *member_size) {
     const archive a = {path, bytes, size};
-    size_t at = 0, entries = 0;
-    bb_status status = find_directory(&a, &at, &entries);
-    for (size_t i = 0; !status && i < entries; i++) {
-        entry e = {0};
-        status = take_entry(&a, &at, &e);
-        if (status || !is_named(&e, name)) continue;
-        *member_size = e.unpacked;
-        return unpack(&a, &e, member);
-    }
+    entry e = {0};
+    const bb_status status = find(&a, name, &e);
     if (status) return status;
-    return bb_fail(BB_EDATA, "%s: no array \"%s\" in the archive", path, name);
+    *member_size = e.unpacked;
+    return unpack(&a, &e, member);
 }

@@ -232,14 +232,15 @@ bb_status bb_preprocess_apply(const bb_preprocess *p, const bb_dataset *data,
     assert(data->features == p->features);
     assert(!p->mean || data->tasks == p->tasks);
     assert(data->x || (!p->range && !p->mean));
+    const size_t added = p->constant ? data->rows : 0;
     const bb_shape shape = {
-        data->tasks,
-        data->task_name,
-        p->width,
-        p->name,
-        data->rows,
-        data->x ? 0 : data->sparse_first[data->rows] + (p->constant ? data->rows : 0),
-        data->label_first ? data->label_first[data->rows] : 0};
+        .tasks = data->tasks,
+        .task_name = data->task_name,
+        .features = p->width,
+        .feature_name = p->name,
+        .rows = data->rows,
+        .entries = data->x ? 0 : data->sparse_first[data->rows] + added,
+        .listed = data->label_first ? data->label_first[data->rows] : 0};
     bb_dataset copy;
     const bb_status status = bb_dataset_open(&copy, data, shape);
     if (status) return status;

@@ -64,7 +64,7 @@ typedef struct bb_read_options {
     size_t outputs;       /* multilabel: how many labels there are, at most
                              BB_MOST_CLASSES; 0: the largest that occurs + 1 */
     const char *image;
-    const struct bb_slice *slice; /* CSV: only these rows, perhaps none (slice.h) */
+    struct bb_slice *slice; /* CSV, NPY: only these rows, perhaps none (slice.h) */
 } bb_read_options;
 
 /* The format of a file, whatever it is compressed by: what the options say, or its name,

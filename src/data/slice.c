@@ -2,6 +2,9 @@
 
 #include "base/memory.h"
 #include "data/encode.h"
+#include "data/readers.h"
+
+#include <zlib.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,20 +16,10 @@
 
 enum { BLOCK = 1 << 18 };
 
-/* Where a byte is in its row. */
-typedef enum place {
-    CELL,        /* a cell begins */
-    PLAIN,       /* in a cell without quotes */
-    QUOTED,      /* in quotes */
-    AFTER_QUOTE, /* which ended, or it is one of two */
-    RETURN       /* behind a carriage return */
-} place;
-
 typedef struct scan {
     const char *path;
     int file;
-    char separator, *block;
-    place now;
+    char *block;
     bb_slice slice;
 } scan;
 
@@ -62,57 +55,6 @@ static bb_status find_cut(const scan *s, size_t number, size_t count, size_t *cu
     return BB_OK;
 }
 
-/* One byte after the other. */
-static void walk(scan *s, const char *block, size_t length) {
-    for (size_t k = 0; k < length && !s->slice.whole; k++) {
-        const char c = block[k];
-        const bool ends = c == '\n' || c == '\r';
-        if ((s->now == QUOTED && ends) || (s->now == RETURN && c != '\n')) {
-            s->slice.whole = true;
-        } else if (s->now == QUOTED) {
-            if (c == '"') s->now = AFTER_QUOTE;
-        } else if (c == '"' && s->now != PLAIN) {
-            s->now = QUOTED;
-        } else if (c == '\r') {
-            s->now = RETURN;
-        } else {
-            s->slice.lines += c == '\n';
-            s->now = ends || c == s->separator ? CELL : PLAIN;
-        }
-    }
-}
-
-/* A block without quotes and carriage returns: only its line ends count, and its end. */
-static void jump(scan *s, size_t length) {
-    size_t lines = 0;
-    for (size_t k = 0; k < length; k++) lines += s->block[k] == '\n';
-    if (s->now == QUOTED) {
-        s->slice.whole = lines > 0;
-        return;
-    }
-    s->slice.lines += lines;
-    const char last = s->block[length - 1];
-    s->now = last == '\n' || last == s->separator ? CELL : PLAIN;
-}
-
-static bb_status look(scan *s) {
-    static const char bom[] = "\xef\xbb\xbf";
-    for (size_t at = s->slice.from, got = 0; at < s->slice.to && !s->slice.whole;
-         at += got) {
-        const bb_status status = read_block(s, at, s->slice.to, &got);
-        if (status) return status;
-        if (!got) return bb_fail(BB_EIO, "%s: has become shorter", s->path);
-        const size_t skip = at == 0 && got > 3 && memcmp(s->block, bom, 3) == 0 ? 3 : 0;
-        if (skip || s->now == RETURN || memchr(s->block, '"', got) ||
-            memchr(s->block, '\r', got))
-            walk(s, s->block + skip, got - skip);
-        else
-            jump(s, got);
-    }
-    s->slice.whole = s->slice.whole || s->now == QUOTED || s->now == RETURN;
-    return BB_OK;
-}
-
 /* Whether it is a plain file that is not compressed, and how long. */
 static bb_status measure(scan *s) {
     static const unsigned char gzip[] = {0x1f, 0x8b};
@@ -125,17 +67,17 @@ static bb_status measure(scan *s) {
     return status;
 }
 
-static bb_status look_at(scan *s, size_t number, size_t count) {
+static bb_status cut(scan *s, size_t number, size_t count) {
     bb_status status = measure(s);
     if (status || s->slice.whole) return status;
     status = find_cut(s, number, count, &s->slice.from);
-    if (!status) status = find_cut(s, number + 1, count, &s->slice.to);
-    return status ? status : look(s);
+    return status ? status : find_cut(s, number + 1, count, &s->slice.to);
 }
 
-bb_status bb_slice_look(const char *path, const bb_read_options *o, size_t number,
-                        size_t count, bb_slice *out) {
-    scan s = {.path = path, .file = -1};
+bb_status bb_slice_cut(const char *path, const bb_read_options *o, size_t number,
+                       size_t count, bb_slice *out) {
+    scan s = {.path = path, .file = -1, .slice = {.line = 1}};
+    char separator;
     bb_format format = BB_FORMAT_AUTO;
     struct stat about;
     bb_status status = stat(path, &about) ? failed(path) : BB_OK;
@@ -144,17 +86,29 @@ bb_status bb_slice_look(const char *path, const bb_read_options *o, size_t numbe
         return BB_OK;
     }
     if (!status) status = bb_read_format(path, o, &format);
-    if (!status) status = bb_csv_separator(o->separator, &s.separator);
+    if (!status) status = bb_csv_separator(o->separator, &separator);
     if (!status) status = bb_allocate(&s.block, BLOCK, 1, "a file's part");
-    s.slice.whole = format != BB_FORMAT_CSV;
-    if (!status && !s.slice.whole) {
+    if (!status && format == BB_FORMAT_NPY)
+        status = bb_numpy_cut(path, o, number, count, &s.slice);
+    else
+        s.slice.whole = format != BB_FORMAT_CSV;
+    if (!status && format == BB_FORMAT_CSV) {
         s.file = open(path, O_RDONLY | O_CLOEXEC);
-        status = s.file < 0 ? failed(path) : look_at(&s, number, count);
+        status = s.file < 0 ? failed(path) : cut(&s, number, count);
     }
     if (s.file >= 0) close(s.file);
     free(s.block);
     if (!status) *out = s.slice;
     return status;
+}
+
+/* Whether the parts of an array have the checksum that it should have. */
+static bool is_intact(size_t count, const bb_slice *slice, size_t k) {
+    uLong sum = slice[0].member[k].sum;
+    for (size_t s = 1; s < count; s++)
+        sum = crc32_combine(sum, slice[s].member[k].sum,
+                            (z_off_t)slice[s].member[k].length);
+    return (uint32_t)sum == slice[0].member[k].expected;
 }
 
 bb_status bb_slices_join(const char *path, size_t count, bb_slice *slice) {
@@ -164,10 +118,20 @@ bb_status bb_slices_join(const char *path, size_t count, bb_slice *slice) {
         whole = whole || slice[k].whole;
         same = same && slice[k].size == slice[0].size &&
                (!k || slice[k].whole || slice[k].from == slice[k - 1].to);
-        slice[k].line = line;
-        line += slice[k].lines;
+        slice[k].line = slice[k].first ? 1 : line;
+        line = slice[k].line + slice[k].lines;
     }
+    for (size_t k = 0; k < BB_SLICE_MEMBERS; k++)
+        whole = whole || !is_intact(count, slice, k);
     for (size_t k = 0; k < count; k++) slice[k].whole = whole;
     if (same || whole) return BB_OK;
     return bb_fail(BB_EDATA, "%s: is not the same file on all ranks", path);
+}
+
+void bb_slice_number(const bb_slice *slice, bb_dataset *rows) {
+    const size_t before = slice->line - 1;
+    for (size_t r = 0; r < rows->rows; r++) {
+        const size_t line = rows->line[r] + before;
+        rows->line[r] = line < UINT32_MAX ? (uint32_t)line : UINT32_MAX;
+    }
 }

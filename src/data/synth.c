@@ -9,9 +9,10 @@
 #include <string.h>
 
 enum { BLOCKS = 5, GROUP = 4 };
+static const double outlier_rate = 0.05, anomaly = 100.0;
 
 /* The streams of a world, beside the number of a block or task. */
-enum { MODELS = 0, TRAINING = 1, TEST = 2, FEATURES = 3 };
+enum { MODELS = 0, TRAINING = 1, TEST = 2, FEATURES = 3, OUTLIERS = 4 };
 
 static size_t block_of(size_t task, size_t tasks) {
     const size_t size = tasks * 75 / 320;
@@ -28,20 +29,53 @@ static bb_status draw_low_rank(const bb_synth_options *o, bb_random *random,
     return status;
 }
 
+/* Uniform on [-50, -1] and [1, 50]. */
+static double draw_entry(bb_random *random) {
+    const double size = 1 + 49 * bb_random_uniform(random);
+    return bb_random_bits(random) & 1 ? size : -size;
+}
+
+static bb_status add_outliers(const bb_synth_options *o, bb_random *random, size_t task,
+                              double *w) {
+    const bb_status status =
+        bb_random_restart(random, o->seed, BB_FOR_SYNTHETIC, OUTLIERS, task);
+    for (size_t k = 0; !status && k < o->features; k++)
+        if (bb_random_uniform(random) < outlier_rate) w[k] += draw_entry(random);
+    return status;
+}
+
 static bb_status draw_group_sparse(const bb_synth_options *o, bb_random *random,
                                    const size_t *order, size_t task, double *w) {
     bb_status status =
         bb_random_restart(random, o->seed, BB_FOR_SYNTHETIC, MODELS, task);
     for (size_t k = 0; k < o->features; k++) w[k] = 0;
-    for (size_t g = 0; !status && g < GROUP && g < o->features; g++) {
-        const double size = 1 + 49 * bb_random_uniform(random);
-        w[order[g]] = bb_random_bits(random) & 1 ? size : -size;
-    }
+    for (size_t g = 0; !status && g < GROUP && g < o->features; g++)
+        w[order[g]] = draw_entry(random);
     return status;
 }
 
-static void draw_row(bb_random *random, const double *w, size_t d, double *x,
-                     double *y) {
+static bb_status draw_anomaly(const bb_synth_options *o, bb_random *random, size_t task,
+                              double *w) {
+    const bb_status status =
+        bb_random_restart(random, o->seed, BB_FOR_SYNTHETIC, MODELS, task);
+    for (size_t k = 0; !status && k < o->features; k++)
+        w[k] = (task + 1 == o->tasks ? anomaly : 1.0) * bb_random_uniform(random);
+    return status;
+}
+
+static bb_status draw_model(const bb_synth_options *o, bb_random *random,
+                            const size_t *order, size_t task, double *w) {
+    if (o->world == BB_WORLD_ANOMALY) return draw_anomaly(o, random, task, w);
+    if (o->world == BB_WORLD_GROUP_SPARSE)
+        return draw_group_sparse(o, random, order, task, w);
+    const bb_status status = draw_low_rank(o, random, task, w);
+    return status || o->world != BB_WORLD_OUTLIERS ? status
+                                                   : add_outliers(o, random, task, w);
+}
+
+/* noise: its standard deviation. */
+static void draw_row(bb_random *random, const double *w, double noise, size_t d,
+                     double *x, double *y) {
     double squares = 0, product = 0;
     for (size_t k = 0; k < d; k++) {
         x[k] = bb_random_normal(random);
@@ -51,17 +85,18 @@ static void draw_row(bb_random *random, const double *w, size_t d, double *x,
         x[k] /= sqrt(squares);
         product += x[k] * w[k];
     }
-    *y = product + bb_random_normal(random);
+    *y = product + noise * bb_random_normal(random);
 }
 
 static bb_status draw_rows(const bb_synth_options *o, bb_random *random,
                            uint64_t stream, size_t task, size_t n, const double *w,
                            bb_dataset *data) {
     const size_t d = o->features, begin = task * n;
+    const double noise = o->world == BB_WORLD_ANOMALY ? 0.0 : 1.0;
     bb_status status =
         bb_random_restart(random, o->seed, BB_FOR_SYNTHETIC, stream, task);
     for (size_t r = begin; !status && r < begin + n; r++) {
-        draw_row(random, w, d, data->x + r * d, data->y + r);
+        draw_row(random, w, noise, d, data->x + r * d, data->y + r);
         data->line[r] = (uint32_t)(r + 2); /* as written, below a header */
     }
     data->first[task + 1] = begin + n;
@@ -76,10 +111,12 @@ static bb_status open_world(const bb_synth_options *o, size_t samples,
     char **task = NULL, **feature = NULL;
     bb_status status = bb_names_count(&task, o->tasks, "");
     if (!status) status = bb_names_count(&feature, o->features, "x");
-    if (!status)
-        status = bb_dataset_open(
-            out, &like,
-            (bb_shape){o->tasks, task, o->features, feature, o->tasks * samples, 0, 0});
+    const bb_shape shape = {.tasks = o->tasks,
+                            .task_name = task,
+                            .features = o->features,
+                            .feature_name = feature,
+                            .rows = o->tasks * samples};
+    if (!status) status = bb_dataset_open(out, &like, shape);
     free(task);
     free(feature);
     return status;
@@ -94,9 +131,7 @@ static bb_status draw_world(const bb_synth_options *o, bb_random *random, size_t
     for (size_t k = 0; k < o->features; k++) order[k] = k;
     bb_random_shuffle(random, order, o->features);
     for (size_t i = 0; !status && i < o->tasks; i++) {
-        status = o->world == BB_WORLD_LOW_RANK
-                     ? draw_low_rank(o, random, i, w)
-                     : draw_group_sparse(o, random, order, i, w);
+        status = draw_model(o, random, order, i, w);
         if (!status) status = draw_rows(o, random, TRAINING, i, o->samples, w, train);
         if (!status)
             status = draw_rows(o, random, TEST, i, BB_SYNTH_TEST * o->samples, w, test);

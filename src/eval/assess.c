@@ -10,6 +10,7 @@ static bb_status score_numbers(const bb_dataset *rows, const double *prediction,
     bb_status status = bb_metrics_all(&scored, &a->metrics);
     if (!status) status = bb_metrics_tasks(&scored, a->figure);
     if (!status) status = bb_metrics_scores(&scored, a->score);
+    if (!status) bb_metrics_parts(&scored, a->score, a->part);
     return status;
 }
 
@@ -40,8 +41,10 @@ static void count(void *self, const bb_outputs *block) {
 }
 
 static void take_tallies(const bb_hits *hits, bb_assessed *a) {
-    for (size_t i = 0; i < a->tasks; i++)
+    for (size_t i = 0; i < a->tasks; i++) {
         a->figure[i] = a->score[i] = bb_hits_figure(a->loss, &hits[i]);
+        a->part[i] = bb_hits_part(a->loss, &hits[i]);
+    }
     a->metrics = bb_hits_metrics(a->loss, a->tasks, hits);
 }
 
@@ -64,11 +67,13 @@ static bb_status assess_outputs(const bb_models *models, const bb_dataset *rows,
 
 static bb_status open_assessed(bb_assessed *a, bb_loss loss, size_t tasks) {
     *a = (bb_assessed){.loss = loss, .tasks = tasks};
-    const bb_status status =
+    bb_status status =
         bb_allocate(&a->figure, tasks, sizeof *a->figure, "the tasks' figures");
-    return status
-               ? status
-               : bb_allocate(&a->score, tasks, sizeof *a->score, "the tasks' figures");
+    if (!status)
+        status = bb_allocate(&a->score, tasks, sizeof *a->score, "the tasks' figures");
+    if (!status)
+        status = bb_allocate(&a->part, tasks, sizeof *a->part, "the tasks' figures");
+    return status;
 }
 
 bb_status bb_assess(const bb_models *models, bb_loss loss, const bb_dataset *rows,
@@ -113,6 +118,7 @@ bb_status bb_assess_tallies(bb_loss loss, size_t tasks, const bb_hits *hits,
 void bb_assessed_close(bb_assessed *a) {
     free(a->figure);
     free(a->score);
+    free(a->part);
     *a = (bb_assessed){0};
 }
 
@@ -120,4 +126,8 @@ bb_status bb_assessed_gain(const bb_assessed *ours, const bb_assessed *theirs,
                            bb_gain *gain) {
     return bb_metrics_gain_range(ours->loss, ours->tasks, ours->score, theirs->score,
                                  gain);
+}
+
+bb_status bb_assessed_range(const bb_assessed *a, double range[2]) {
+    return bb_metrics_range(a->loss, a->tasks, a->part, range);
 }

@@ -10,8 +10,9 @@ typedef struct bb_assessed {
     bb_loss loss;
     size_t tasks;
     bb_metrics metrics;
-    double *figure; /* tasks: for bb_metrics_summary; NAN where a task has none */
-    double *score;  /* tasks: what two models are compared by, likewise */
+    double *figure;       /* tasks: for bb_metrics_summary; NAN where a task has none */
+    double *score;        /* tasks: what two models are compared by, likewise */
+    bb_metric_part *part; /* tasks: what each adds to the metric */
 } bb_assessed;
 
 /* Metrics of the models on rows of the same tasks, whose targets fit the loss
@@ -37,5 +38,7 @@ void bb_assessed_close(bb_assessed *assessed);
 /* The gain of one over the other, on the same rows, with intervals. */
 BB_MUST_CHECK bb_status bb_assessed_gain(const bb_assessed *ours,
                                          const bb_assessed *theirs, bb_gain *gain);
+/* A 95 % interval of the loss's metric over tasks (bb_metrics_range). */
+BB_MUST_CHECK bb_status bb_assessed_range(const bb_assessed *assessed, double range[2]);
 
 #endif

@@ -1,15 +1,12 @@
 #include "eval/metrics.h"
 
 #include "base/memory.h"
-#include "base/random.h"
 #include "eval/metrics_parts.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const double no_difference = 1e-9; /* relative: rounding between two ways */
 
 /* n times the variance, by two passes. */
 static double spread(size_t n, const double *y) {
@@ -74,8 +71,7 @@ static size_t most_rows(const bb_scored *s) {
 }
 
 static bb_status open_rows(const bb_scored *s, ranked **row) {
-    return bb_allocate(row, s->loss == BB_LOSS_LOGISTIC ? most_rows(s) : 0,
-                       sizeof **row, "the ranks of predictions");
+    return bb_allocate(row, most_rows(s), sizeof **row, "the ranks of predictions");
 }
 
 /* -- one task -- */
@@ -92,7 +88,7 @@ static double score(const bb_scored *s, const double *prediction, size_t i,
 
 bb_status bb_metrics_scores(const bb_scored *s, double *out) {
     ranked *row = NULL;
-    const bb_status status = open_rows(s, &row);
+    const bb_status status = s->loss == BB_LOSS_LOGISTIC ? open_rows(s, &row) : BB_OK;
     if (status) return status;
     for (size_t i = 0; i < s->tasks; i++) out[i] = score(s, s->prediction, i, row);
     free(row);
@@ -107,6 +103,25 @@ bb_status bb_metrics_tasks(const bb_scored *s, double *figure) {
     return status;
 }
 
+void bb_metrics_parts(const bb_scored *s, const double *task_score,
+                      bb_metric_part *part) {
+    const size_t rows = s->first[s->tasks];
+    double middle = 0.0; /* any number near the targets keeps their digits */
+    for (size_t j = 0; j < rows; j++) middle += s->y[j] / (double)rows;
+    for (size_t i = 0; i < s->tasks; i++) {
+        part[i] = (bb_metric_part){0};
+        if (isnan(task_score[i])) continue;
+        part[i].value = task_score[i];
+        part[i].weight = 1.0;
+        if (s->loss != BB_LOSS_SQUARED) continue;
+        part[i].weight = (double)(s->first[i + 1] - s->first[i]);
+        for (size_t j = s->first[i]; j < s->first[i + 1]; j++) {
+            part[i].sum += s->y[j] - middle;
+            part[i].squares += (s->y[j] - middle) * (s->y[j] - middle);
+        }
+    }
+}
+
 /* -- everything -- */
 
 static void squared_metrics(const bb_scored *s, bb_metrics *m) {
@@ -116,8 +131,29 @@ static void squared_metrics(const bb_scored *s, bb_metrics *m) {
     m->r2 = 1.0 - m->nmse;
 }
 
-static void logistic_metrics(const bb_scored *s, ranked *row, bb_metrics *m) {
+/* The mean over the tasks that have both classes. */
+static void mean_auc(const bb_scored *s, ranked *row, bb_metrics *m) {
     bb_careful areas = {0};
+    for (size_t i = 0; i < s->tasks; i++) {
+        const size_t from = s->first[i], n = s->first[i + 1] - from;
+        const double area = n ? auc_of(n, s->y + from, s->prediction + from, row) : 0.0;
+        if (isnan(area))
+            m->one_class++;
+        else if (n)
+            bb_careful_add(&areas, area);
+    }
+    if (m->tasks > m->one_class)
+        m->auc = bb_careful_total(&areas) / (double)(m->tasks - m->one_class);
+}
+
+/* Regressions on labels are judged as classifications are, too (Liang et al. 2020). */
+static bool are_labels(size_t n, const double *y) {
+    for (size_t j = 0; j < n; j++)
+        if (y[j] != 0.0 && y[j] != 1.0) return false;
+    return true;
+}
+
+static void logistic_metrics(const bb_scored *s, ranked *row, bb_metrics *m) {
     bb_careful losses = {0};
     size_t right = 0;
     for (size_t j = 0; j < m->rows; j++) {
@@ -126,16 +162,7 @@ static void logistic_metrics(const bb_scored *s, ranked *row, bb_metrics *m) {
     }
     m->accuracy = (double)right / (double)m->rows;
     m->log_loss = bb_careful_total(&losses) / (double)m->rows;
-    for (size_t i = 0; i < s->tasks; i++) {
-        const double area = score(s, s->prediction, i, row);
-        if (s->first[i + 1] == s->first[i]) continue;
-        if (isnan(area))
-            m->one_class++;
-        else
-            bb_careful_add(&areas, area);
-    }
-    if (m->tasks > m->one_class)
-        m->auc = bb_careful_total(&areas) / (double)(m->tasks - m->one_class);
+    mean_auc(s, row, m);
 }
 
 bb_status bb_metrics_all(const bb_scored *s, bb_metrics *out) {
@@ -150,6 +177,8 @@ bb_status bb_metrics_all(const bb_scored *s, bb_metrics *out) {
         else
             m.without_rows++;
     if (m.rows && s->loss == BB_LOSS_SQUARED) squared_metrics(s, &m);
+    if (m.rows && s->loss == BB_LOSS_SQUARED && are_labels(m.rows, s->y))
+        mean_auc(s, row, &m);
     if (m.rows && s->loss == BB_LOSS_LOGISTIC) logistic_metrics(s, row, &m);
     free(row);
     *out = m;
@@ -180,87 +209,4 @@ bb_status bb_metrics_summary(size_t tasks, const double *figure, bb_summary *out
     free(kept);
     *out = made;
     return BB_OK;
-}
-
-/* What tasks add to a comparison. */
-typedef struct balance {
-    size_t tasks, not_worse, better;
-    double ours, theirs;
-} balance;
-
-static void weigh(balance *sum, bb_loss loss, double score, double baseline) {
-    const double direction = loss == BB_LOSS_SQUARED ? -1.0 : 1.0;
-    const double gain = direction * (score - baseline);
-    const double least = no_difference * fabs(baseline);
-    sum->tasks++;
-    sum->not_worse += gain >= -least;
-    sum->better += gain > least;
-    sum->ours += score;
-    sum->theirs += baseline;
-}
-
-static double improvement(const balance *sum, bb_loss loss) {
-    if (loss == BB_LOSS_SQUARED)
-        return sum->theirs > 0.0 ? 1.0 - sum->ours / sum->theirs : NAN;
-    return (sum->ours - sum->theirs) / (double)sum->tasks;
-}
-
-bb_gain bb_metrics_compare(bb_loss loss, size_t tasks, const double *score,
-                           const double *baseline) {
-    balance sum = {0};
-    for (size_t i = 0; i < tasks; i++)
-        if (!isnan(score[i]) && !isnan(baseline[i]))
-            weigh(&sum, loss, score[i], baseline[i]);
-    bb_gain gain = {sum.tasks, NAN, NAN, NAN, {NAN, NAN}, {NAN, NAN}};
-    if (!sum.tasks) return gain;
-    gain.not_worse = (double)sum.not_worse / (double)sum.tasks;
-    gain.better = (double)sum.better / (double)sum.tasks;
-    gain.improvement = improvement(&sum, loss);
-    return gain;
-}
-
-static int by_value(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static void percentiles(double *value, double range[2]) {
-    qsort(value, BB_RESAMPLES, sizeof *value, by_value);
-    range[0] = value[BB_RESAMPLES / 40 - 1];
-    range[1] = value[BB_RESAMPLES - BB_RESAMPLES / 40];
-}
-
-bb_status bb_metrics_gain_range(bb_loss loss, size_t tasks, const double *score,
-                                const double *baseline, bb_gain *out) {
-    double *value = NULL;
-    size_t *compared = NULL, count = 0;
-    bb_random random;
-    *out = bb_metrics_compare(loss, tasks, score, baseline);
-    if (out->tasks < 2) return BB_OK;
-    bb_status status = bb_random_open_stream(&random, 1, BB_FOR_BOOTSTRAP, 0, 0);
-    if (status) return status;
-    status =
-        bb_allocate(&value, (size_t)2 * BB_RESAMPLES, sizeof *value, "the resamples");
-    if (!status)
-        status = bb_allocate(&compared, tasks, sizeof *compared, "the resamples");
-    for (size_t i = 0; i < tasks && !status; i++)
-        if (!isnan(score[i]) && !isnan(baseline[i])) compared[count++] = i;
-    for (size_t k = 0; k < BB_RESAMPLES && !status; k++) {
-        balance sum = {0};
-        for (size_t t = 0; t < count; t++) {
-            const size_t i = compared[bb_random_below(&random, count)];
-            weigh(&sum, loss, score[i], baseline[i]);
-        }
-        value[k] = (double)sum.better / (double)sum.tasks;
-        value[BB_RESAMPLES + k] = improvement(&sum, loss);
-    }
-    if (!status) status = bb_random_check(&random);
-    if (!status) {
-        percentiles(value, out->better_range);
-        percentiles(value + BB_RESAMPLES, out->improvement_range);
-    }
-    bb_random_close(&random);
-    free(value);
-    free(compared);
-    return status;
 }

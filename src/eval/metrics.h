@@ -21,11 +21,12 @@ enum { BB_TOP_LABELS = 5 };
 typedef struct bb_metrics {
     size_t rows, tasks;  /* scored */
     size_t without_rows; /* tasks that have no row here, and are in no metric */
-    size_t one_class;    /* logistic: tasks with rows of one class only: no AUC */
+    size_t one_class;    /* likewise: tasks with rows of one class only: no AUC */
     double nmse;         /* SSE / (rows * variance of all their targets) */
     double rmse, r2;     /* squared loss; R2 = 1 - nMSE */
     double accuracy;     /* logistic: share of right signs; softmax: of right classes */
-    double auc;          /* logistic: mean of the tasks' AUC */
+    double auc;          /* logistic, and squared where every target is 0 or 1: mean of
+                            the tasks' AUC */
     double log_loss;     /* mean over the rows of the loss of learners/local.h, s = 1;
                             all but squared */
     /* multilabel, of all labels of all rows together (micro averages); a label is
@@ -66,6 +67,18 @@ BB_MUST_CHECK bb_status bb_metrics_all(const bb_scored *scored, bb_metrics *out)
 /* Each task's own figure, NAN where it has none: squared loss, its SSE over (its rows *
  * the variance of its targets); logistic, its AUC. BB_ENOMEM only. */
 BB_MUST_CHECK bb_status bb_metrics_tasks(const bb_scored *scored, double *figure);
+/* What a task adds to the loss's one metric, which is a ratio of sums over tasks:
+ * value / weight (AUC: of tasks that have one; accuracy; F1), or value / (squares -
+ * sum^2 / weight) with the squared loss. All 0 where a task adds nothing. */
+typedef struct bb_metric_part {
+    double weight, value;
+    double sum, squares; /* of the targets, from some number near them */
+} bb_metric_part;
+double bb_metrics_of_parts(bb_loss loss, const bb_metric_part *sum);
+/* score: of bb_metrics_scores. */
+void bb_metrics_parts(const bb_scored *scored, const double *score,
+                      bb_metric_part *part);
+
 /* What tasks are compared by, NAN where they cannot be: SSE, or AUC. BB_ENOMEM only. */
 BB_MUST_CHECK bb_status bb_metrics_scores(const bb_scored *scored, double *score);
 
@@ -85,6 +98,7 @@ typedef struct bb_hits {
  * multilabel: the row's labels are < outputs. */
 void bb_hits_add(bb_hits *hits, bb_loss loss, size_t outputs, const bb_dataset *data,
                  size_t row, const double *z);
+bb_metric_part bb_hits_part(bb_loss loss, const bb_hits *hits);
 bb_metrics bb_hits_metrics(bb_loss loss, size_t tasks, const bb_hits *hits);
 /* A task's accuracy or F1, NAN without one: both its figure and its score. */
 double bb_hits_figure(bb_loss loss, const bb_hits *hits);
@@ -120,6 +134,11 @@ enum { BB_RESAMPLES = 1000 };
 BB_MUST_CHECK bb_status bb_metrics_gain_range(bb_loss loss, size_t tasks,
                                               const double *score,
                                               const double *baseline, bb_gain *out);
+/* A 95 % interval of the metric by itself, from as many resamples of the tasks, the same
+ * ones for the same number of tasks that count. NAN with fewer than two. BB_ENOMEM only.
+ */
+BB_MUST_CHECK bb_status bb_metrics_range(bb_loss loss, size_t tasks,
+                                         const bb_metric_part *part, double range[2]);
 
 /* -- without learning -- */
 

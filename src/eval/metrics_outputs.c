@@ -88,6 +88,13 @@ double bb_hits_figure(bb_loss loss, const bb_hits *t) {
     return share(2 * t->right, 2 * t->right + t->wrong + t->missed);
 }
 
+bb_metric_part bb_hits_part(bb_loss loss, const bb_hits *t) {
+    if (loss != BB_LOSS_MULTILABEL)
+        return (bb_metric_part){.weight = (double)t->rows, .value = (double)t->right};
+    return (bb_metric_part){.weight = (double)(2 * t->right + t->wrong + t->missed),
+                            .value = (double)(2 * t->right)};
+}
+
 bb_metrics bb_hits_metrics(bb_loss loss, size_t tasks, const bb_hits *hits) {
     bb_metrics m = bb_no_metrics();
     bb_hits all = {0};

@@ -1,10 +1,10 @@
 #include "learners/local.h"
 
 #include "base/memory.h"
+#include "learners/curvature.h"
 #include "learners/rows.h"
 #include "learners/sgd.h"
 #include "learners/solvers.h"
-#include "learners/spectrum.h"
 #include "linalg/linalg.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
 #include "base/memory.h"
+#include "learners/curvature.h"
 #include "learners/local.h"
 #include "learners/net.h"
 #include "learners/rows.h"
-#include "learners/spectrum.h"
 #include "linalg/linalg.h"
 
 #include <assert.h>

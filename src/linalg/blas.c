@@ -125,8 +125,18 @@ static void mirror(size_t n, double *C) {
         for (size_t k = i + 1; k < n; k++) C[k * n + i] = C[i * n + k];
 }
 
+/* Up to this order matrices are worked on by own loops: no call of OpenBLAS for each of
+ * many small tasks. */
+static bool is_small(size_t rows, size_t columns) {
+    return rows <= BB_KERNEL_SMALL && columns <= BB_KERNEL_SMALL;
+}
+
 void bb_gram(size_t rows, size_t n, double a, const double *A, double b, double *C) {
     if (n == 0) return;
+    if (is_small(n, n)) {
+        bb_kernel_pick()->small_product(n, rows, n, a, A, 1, n, A, n, 1, b, C);
+        return;
+    }
     enter();
     const int order = as_int(n);
     cblas_dsyrk(CblasRowMajor, CblasUpper, CblasTrans, order, as_int(rows), a, A, order,
@@ -136,6 +146,10 @@ void bb_gram(size_t rows, size_t n, double a, const double *A, double b, double 
 
 void bb_gram_rows(size_t rows, size_t n, double a, const double *A, double *C) {
     if (rows == 0) return;
+    if (is_small(rows, rows)) {
+        bb_kernel_pick()->small_product(rows, n, rows, a, A, n, 1, A, 1, n, 0, C);
+        return;
+    }
     enter();
     const int order = as_int(rows), depth = as_int(n);
     cblas_dsyrk(CblasRowMajor, CblasUpper, CblasNoTrans, order, depth, a, A,
@@ -147,8 +161,14 @@ static void product(CBLAS_TRANSPOSE transpose, size_t rows, size_t depth,
                     size_t columns, double a, const double *A, const double *B,
                     double b, double *C) {
     if (rows == 0 || columns == 0) return;
+    const bool turned = transpose != CblasNoTrans;
+    const size_t width = turned ? rows : depth;
+    if (is_small(rows, columns)) {
+        bb_kernel_pick()->small_product(rows, depth, columns, a, A, turned ? 1 : depth,
+                                        turned ? rows : 1, B, columns, 1, b, C);
+        return;
+    }
     enter();
-    const size_t width = transpose == CblasNoTrans ? depth : rows;
     cblas_dgemm(CblasRowMajor, transpose, CblasNoTrans, as_int(rows), as_int(columns),
                 as_int(depth), a, A, width ? as_int(width) : 1, B, as_int(columns), b,
                 C, as_int(columns));
@@ -273,7 +293,10 @@ static bb_status factorise_whole(size_t n, double *A) {
 }
 
 bb_status bb_cholesky(size_t n, double *A) {
-    if (n == 0) return BB_OK;
+    if (n <= BB_KERNEL_SMALL) {
+        const size_t bad = bb_kernel_pick()->small_cholesky(n, A);
+        return bad < n ? not_positive(n, bad + 1) : BB_OK;
+    }
     enter();
     if (steady) return factorise_whole(n, A);
     const int stride = as_int(n);
@@ -301,8 +324,12 @@ void bb_cholesky_whiten(size_t n, const double *U, size_t columns, double *B) {
 }
 
 void bb_cholesky_solve(size_t n, const double *U, double *b) {
+    if (n <= BB_KERNEL_SMALL) {
+        bb_kernel_pick()->small_solve(n, U, b);
+        return;
+    }
     enter();
-    if (steady && n) {
+    if (steady) {
         const int order = as_int(n);
         cblas_dtrsv(CblasRowMajor, CblasUpper, CblasTrans, CblasNonUnit, order, U,
                     order, b, 1);

@@ -5,7 +5,10 @@
 #ifndef BB_LINALG_KERNEL_H
 #define BB_LINALG_KERNEL_H
 
+#include <stdbool.h>
 #include <stddef.h>
+
+enum { BB_KERNEL_LANES = 8, BB_KERNEL_SMALL = 64 };
 
 typedef struct bb_kernel {
     double (*dot)(size_t n, const double *x, const double *y);
@@ -18,6 +21,23 @@ typedef struct bb_kernel {
                                 const double *x, double b, double *y);
     double (*logistic)(size_t n, const double *y, double *p);
     double (*logistic_curved)(size_t n, const double *y, double *p, double *curvature);
+    /* kernel_small.h */
+    void (*small_product)(size_t rows, size_t depth, size_t columns, double a,
+                          const double *A, size_t down, size_t along, const double *B,
+                          size_t from, size_t across, double b, double *C);
+    size_t (*small_cholesky)(size_t n, double *A);
+    void (*small_solve)(size_t n, const double *U, double *b);
+    /* kernel_tridiagonal.h */
+    void (*tridiagonal)(size_t n, size_t stride, double *A, double *factor,
+                        double *diagonal, double *beside, double *work);
+    void (*reflect)(bool back, size_t n, size_t stride, const double *V,
+                    const double *factor, double *x);
+    void (*shifts_weigh)(size_t n, const double *diagonal, const double *beside,
+                         const double *c, const double *shift, double *log_det,
+                         double *explained);
+    void (*shifts_average)(size_t n, const double *diagonal, const double *beside,
+                           const double *c, const double *shift, const double *share,
+                           double *out, double *work);
 } bb_kernel;
 
 extern const bb_kernel bb_kernel_baseline;

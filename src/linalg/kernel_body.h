@@ -2,48 +2,7 @@
  * set after defining BB_KERNEL, the name of the table. The vectors are the compilers'
  * generic ones, so the same text also serves processors without wide registers. */
 #include "linalg/kernel.h"
-
-#include <math.h>
-#include <stdint.h>
-#include <string.h>
-
-enum { LANES = 8 };
-typedef double lanes __attribute__((vector_size(64)));
-typedef int64_t bits __attribute__((vector_size(64)));
-
-/* bits at tail_mask + k keep the last k of eight lanes. */
-static const int64_t tail_mask[2 * LANES] = {0,  0,  0,  0,  0,  0,  0,  0,
-                                             -1, -1, -1, -1, -1, -1, -1, -1};
-
-static inline lanes load(const double *x) {
-    lanes v;
-    memcpy(&v, x, sizeof v);
-    return v;
-}
-
-static inline void store(double *x, lanes v) {
-    memcpy(x, &v, sizeof v);
-}
-
-static inline lanes spread(double a) {
-    return (lanes){a, a, a, a, a, a, a, a};
-}
-
-/* The eight numbers that end at x + n, those before x + n - rest set to zero; n >= 8.
- */
-static inline lanes load_tail(const double *x, size_t n, size_t rest) {
-    bits mask, v;
-    memcpy(&mask, tail_mask + rest, sizeof mask);
-    memcpy(&v, x + n - LANES, sizeof v);
-    v &= mask;
-    lanes out;
-    memcpy(&out, &v, sizeof out);
-    return out;
-}
-
-static inline double fold(lanes v) {
-    return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7]));
-}
+#include "linalg/kernel_lanes.h"
 
 static double dot(size_t n, const double *restrict x, const double *restrict y) {
     if (n < LANES) {
@@ -206,10 +165,6 @@ static void multiply_transposed(size_t rows, size_t columns, double a,
         transposed_wide(rows, columns, a, A, x, b, y);
 }
 
-static inline lanes choose(bits mask, lanes yes, lanes no) {
-    return (lanes)(((bits)yes & mask) | ((bits)no & ~mask));
-}
-
 /* exp(x) for x <= 0, within 2 ulp; x is raised to -708, where exp is still a normal
  * number. x = k ln 2 + r, |r| <= ln(2)/2, and the Taylor series of exp(r) up to r^13.
  */
@@ -305,5 +260,13 @@ static double logistic_curved(size_t n, const double *y, double *p, double *curv
     return logistic_any(n, y, p, curvature);
 }
 
-const bb_kernel BB_KERNEL = {dot,      axpy,           multiply, multiply_transposed,
-                             logistic, logistic_curved};
+#include "linalg/kernel_small.h"
+#include "linalg/kernel_tridiagonal.h"
+
+const bb_kernel BB_KERNEL = {dot,           axpy,
+                             multiply,      multiply_transposed,
+                             logistic,      logistic_curved,
+                             small_product, small_cholesky,
+                             small_solve,   tridiagonal,
+                             reflect,       shifts_weigh,
+                             shifts_average};

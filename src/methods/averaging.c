@@ -1,4 +1,4 @@
-/* fedavg, fedprox, pmtl, pmtl-clusters, ppsgd - models that meet in a shared average.
+/* fedavg, fedprox, pmtl, pmtl-clusters, pmtl-graph, ppsgd - models that meet in averages.
  *
  * Every round each task that takes part starts from a model, makes a few steps on its
  * own loss, and shows by how much the model changed; the door's noisy sum of clipped
@@ -9,6 +9,8 @@
  *   pmtl     starts from the task's own model, which it keeps, with the penalty
  *            lambda/2 ||w - w~||^2 (Hu, Wu, Smith 2023, algorithm 1)
  *   pmtl-clusters  the same, with one w~ for each public cluster of tasks
+ *   pmtl-graph  the same, with a centre for each task, the mean of those that it is
+ *            publicly related to (relations.h)
  *   ppsgd    starts from w~ + theta, theta the task's own part, which it keeps; every
  *            step is divided, `personal-rate` to 1, between theta and the shared part,
  *            whose change is shown (Bietti et al. 2022, algorithm 1)
@@ -20,12 +22,13 @@
 #include "methods/descent.h"
 #include "methods/personal.h"
 #include "methods/registry.h"
+#include "methods/relations.h"
 #include "privacy/accounting/chi_square.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { FEDAVG, FEDPROX, PMTL, PMTL_CLUSTERS, PPSGD };
+enum { FEDAVG, FEDPROX, PMTL, PMTL_CLUSTERS, PMTL_GRAPH, PPSGD };
 enum { LOCAL_STEPS, LOCAL_EXACT };
 enum { GUARD_AUTO, GUARD_ON, GUARD_OFF };
 static const double false_alarm = 0.01;
@@ -34,6 +37,7 @@ typedef struct averaging_options {
     double clip, penalty, server_rate, personal_rate;
     bb_descent descent;
     int local, guard;
+    uint64_t rank; /* pmtl-graph */
 } averaging_options;
 
 #define ROW(word, what, field, fallback_text, from, to, name_of_value, text)           \
@@ -65,8 +69,7 @@ typedef struct averaging_options {
             "the shared model moves by this times the average change"),                \
         CHOICE("guard", guard, "auto", "auto|on|off",                                  \
                "if the releases look like noise alone, all start from scratch at the " \
-               "end; auto: on for the logistic loss, and where networks keep nothing " \
-               "of their own")
+               "end; auto: on, but for networks of which tasks keep their own")
 #define PENALTY_ROWS(word, name_of_value)                                              \
     ROW(word, BB_OPTION_REAL, penalty, "1e-4", 0.0, 1e12, name_of_value,               \
         "weight of the penalty on the distance from the shared model"),                \
@@ -77,13 +80,23 @@ typedef struct averaging_options {
 static const bb_option fedavg_table[] = {COMMON_ROWS};
 static const bb_option fedprox_table[] = {COMMON_ROWS, PENALTY_ROWS("mu", "MU")};
 static const bb_option pmtl_table[] = {COMMON_ROWS, PENALTY_ROWS("lambda", "LAMBDA")};
+static const bb_option graph_table[] = {
+    COMMON_ROWS, PENALTY_ROWS("lambda", "LAMBDA"),
+    ROW("rank", BB_OPTION_COUNT, rank, "0", 0.0, 4000.0, "R",
+        "so many parts of the relations, the largest ones; 0: all")};
 static const bb_option ppsgd_table[] = {
     COMMON_ROWS,
     ROW("personal-rate", BB_OPTION_REAL, personal_rate, "1", 0.0, 1e6, "R",
         "of each step this much goes to the task's own part, for 1 to the shared one")};
 
 static bool keeps_own(const bb_view *view) {
-    return view->method->variant == PMTL || view->method->variant == PMTL_CLUSTERS;
+    return view->method->variant == PMTL || view->method->variant == PMTL_CLUSTERS ||
+           view->method->variant == PMTL_GRAPH;
+}
+
+/* NULL: the centre of all tasks is their mean. */
+static const bb_relations *relations(const bb_view *view) {
+    return view->method->related ? view->pub->relations : NULL;
 }
 
 static double penalty_of(const bb_view *view) {
@@ -103,15 +116,14 @@ static bool is_exact(const bb_view *view) {
 static bool is_guarded(const bb_view *view) {
     const averaging_options *o = view->options;
     if (o->guard != GUARD_AUTO) return o->guard == GUARD_ON;
-    return view->pub->network ? view->method->state_models == 0
-                              : view->pub->loss == BB_LOSS_LOGISTIC;
+    return !view->pub->network || view->method->state_models == 0;
 }
 
 /* Whether a task makes the model that it keeps, if the guard found nothing, by itself
  * (personal.h): else it has the public start. */
 static bool goes_alone(const bb_view *view) {
-    return is_guarded(view) && view->pub->loss == BB_LOSS_LOGISTIC &&
-           !view->pub->network && !view->pub->start;
+    return is_guarded(view) && bb_loss_is_solved(view->pub->loss, view->pub->network) &&
+           !view->pub->start;
 }
 
 static bb_sgd descent_of(const bb_view *view) {
@@ -119,10 +131,14 @@ static bb_sgd descent_of(const bb_view *view) {
     return bb_descent_of(&o->descent, view->pub, (bb_descent_defaults){10, 1, 0.1});
 }
 
-/* -- public: the board is w~ (one for each cluster), then, with a guard, the sum of all
- * releases, whether it was ever too long for noise, and its variance -- */
+/* -- public: the board is w~ (one for each cluster, or what the centres of related tasks
+ * are made of), then, with a guard, the sum of all releases, whether it was ever too
+ * long for noise, its variance, and that of all -- */
 
 static size_t groups(const bb_view *view) {
+    const averaging_options *o = view->options;
+    const bb_relations *r = relations(view);
+    if (r) return o->rank && o->rank < r->rank ? (size_t)o->rank : r->rank;
     return view->method->clustered && view->pub->cluster ? view->pub->clusters : 1;
 }
 
@@ -132,11 +148,12 @@ static size_t shared_length(const bb_view *view) {
 
 static size_t board_length(const bb_view *view) {
     const size_t n = shared_length(view);
-    return is_guarded(view) ? 2 * n + 2 : n;
+    return is_guarded(view) ? 2 * n + 3 : n;
 }
 
 static void open_board(const bb_view *view, bb_draft *draft) {
     const size_t p = view->pub->parameters;
+    if (relations(view)) return; /* centres begin at the start, and add these to it */
     for (size_t k = 0; k < groups(view); k++) {
         const double *start = bb_public_start(view->pub, k);
         if (start) memcpy(draft->at + k * p, start, p * sizeof *start);
@@ -145,8 +162,10 @@ static void open_board(const bb_view *view, bb_draft *draft) {
 
 static void layout(const bb_view *view, bb_layout *out) {
     const averaging_options *o = view->options;
+    const bb_relations *r = relations(view);
+    const double clip = r ? o->clip * bb_relations_norm(r, groups(view)) : o->clip;
     *out = (bb_layout){
-        1, {{"model changes", BB_FORM_VECTOR, shared_length(view), o->clip, 1.0}}};
+        1, {{"model changes", BB_FORM_VECTOR, shared_length(view), clip, 1.0}}};
 }
 
 static bb_status plan(const bb_view *view, bb_plan *out) {
@@ -185,16 +204,39 @@ static void look(const bb_view *view, const bb_release *release, bb_draft *draft
         *detected = 1.0;
 }
 
+/* Where tasks keep their own models nobody takes the noise of earlier rounds out of w~
+ * again: at the end it is shrunk toward the start by that noise (James, Stein 1961). */
+static void shrink(const bb_view *view, double variance, double *shared) {
+    const averaging_options *o = view->options;
+    const size_t p = view->pub->parameters;
+    const double scale = o->server_rate / bb_cohort_size(view->pub);
+    for (size_t k = 0; k < groups(view); k++) {
+        const double *start = bb_public_start(view->pub, k);
+        double *w = shared + k * p;
+        if (start) bb_axpy(p, -1.0, start, w);
+        const double square = bb_dot(p, w, w);
+        const double excess = fmax(0.0, (double)p - 2.0) * scale * scale * variance;
+        bb_scale(p, square > excess ? 1.0 - excess / square : 0.0, w);
+        if (start) bb_axpy(p, 1.0, start, w);
+    }
+}
+
 static bb_status digest(const bb_view *view, const bb_release *release, bb_draft *draft,
                         double *work) {
     const averaging_options *o = view->options;
     const size_t n = shared_length(view);
     (void)work;
-    bb_axpy(n, o->server_rate / bb_cohort_size(view->pub), release->value[0],
+    /* means divide by all relations already: what a sample leaves out is made up for */
+    const double all = relations(view) ? (double)view->pub->tasks : 1.0;
+    bb_axpy(n, o->server_rate * all / bb_cohort_size(view->pub), release->value[0],
             draft->at);
     if (!is_guarded(view)) return BB_OK;
     look(view, release, draft);
-    if (release->round == view->plan->rounds && draft->at[2 * n] == 0.0) {
+    draft->at[2 * n + 2] += release->noise[0] * release->noise[0];
+    if (release->round < view->plan->rounds) return BB_OK;
+    if (keeps_own(view) && view->method->shared)
+        shrink(view, draft->at[2 * n + 2], draft->at);
+    if (draft->at[2 * n] == 0.0) {
         memset(draft->at, 0, n * sizeof *draft->at);
         open_board(view, draft);
     }
@@ -217,7 +259,29 @@ static const char *note(const bb_view *view) {
 /* -- one task: numbers are those of its own model, local->length of them -- */
 
 static size_t group_of(const bb_view *view, const bb_task *task) {
-    return groups(view) > 1 ? view->pub->cluster[task->id] : 0;
+    return !relations(view) && groups(view) > 1 ? view->pub->cluster[task->id] : 0;
+}
+
+/* The task's public start, in its own numbers. */
+static void gather_start(const bb_view *view, const bb_task *task, double *out) {
+    const double *start = bb_public_start(view->pub, group_of(view, task));
+    if (start)
+        bb_local_gather(task->local, start, out);
+    else
+        memset(out, 0, task->local->length * sizeof *out);
+}
+
+/* out <- w~, or the centre of its relations. */
+static void gather_centre(const bb_view *view, const bb_task *task, double *out) {
+    const bb_relations *r = relations(view);
+    const size_t p = view->pub->parameters;
+    if (!r) {
+        bb_local_gather(task->local, view->board->at + group_of(view, task) * p, out);
+        return;
+    }
+    gather_start(view, task, out);
+    for (size_t part = 0; part < groups(view); part++)
+        bb_axpy(p, r->see[task->id * r->rank + part], view->board->at + part * p, out);
 }
 
 /* The work of a task: w~, its model, what the exact solver found, or what a step needs.
@@ -229,9 +293,7 @@ typedef struct desk {
 static desk desk_of(const bb_view *view, const bb_task *task) {
     const size_t n = task->local->length;
     const desk d = {task->work, task->work + n, task->work + 2 * n};
-    bb_local_gather(task->local,
-                    view->board->at + group_of(view, task) * view->pub->parameters,
-                    d.shared);
+    gather_centre(view, task, d.shared);
     return d;
 }
 
@@ -239,15 +301,6 @@ static size_t local_length(const bb_view *view, const bb_local *local) {
     const bb_sgd sgd = descent_of(view);
     const size_t alone = goes_alone(view) ? bb_personal_work(local) : 0;
     return 4 * local->length + bb_sgd_work(local, &sgd) + alone;
-}
-
-/* The task's public start, in its own numbers. */
-static void gather_start(const bb_view *view, const bb_task *task, double *out) {
-    const double *start = bb_public_start(view->pub, group_of(view, task));
-    if (start)
-        bb_local_gather(task->local, start, out);
-    else
-        memset(out, 0, task->local->length * sizeof *out);
 }
 
 /* state: pmtl, the task's model less the public start; ppsgd, theta. */
@@ -308,6 +361,11 @@ static void train(const bb_view *view, bb_task *task) {
 }
 
 static void show(const bb_view *view, const bb_task *task, double *const *block) {
+    const bb_relations *r = relations(view);
+    const size_t p = view->pub->parameters;
+    for (size_t part = 0; r && part < groups(view); part++)
+        bb_axpy(p, r->show[task->id * r->rank + part], task->work, block[0] + part * p);
+    if (r) return;
     memcpy(block[0] + group_of(view, task) * view->pub->parameters, task->work,
            task->local->length * sizeof **block);
 }
@@ -325,33 +383,38 @@ static bb_status finish(const bb_view *view, bb_task *task) {
     return BB_OK;
 }
 
-#define METHOD(word, number, words, keep, states, many, how, rows)                     \
+#define METHOD(word, number, words, keep, states, many, how, rows, share)              \
     {                                                                                  \
         .name = (word), .summary = (words), .variant = (number),                       \
         .kind = BB_METHOD_PRIVATE, .losses = BB_SUPPORTS_ALL, .draws = true,           \
         .note = note, .takes = BB_TAKES_ROUNDS | BB_TAKES_SCHEDULE | BB_TAKES_BATCH,   \
         .sampled = true, .keeps = (keep), .clustered = (many), .finetune = (how),      \
-        .shared_intercept = true, .options = {(rows), sizeof(rows) / sizeof *(rows)},  \
+        .finetune_solved = (keep), .shared_intercept = true,                           \
+        .options = {(rows), sizeof(rows) / sizeof *(rows)},                            \
         .options_size = sizeof(averaging_options), .plan = plan,                       \
         .board_length = board_length, .state_models = (states),                        \
         .local_length = local_length, .open = open_board, .begin = begin,              \
         .layout = layout, .train = train, .show = show, .digest = digest,              \
-        .finish = finish, .shared = shared                                             \
+        .finish = finish, .shared = (share), .related = (number) == PMTL_GRAPH         \
     }
 
 const bb_method bb_method_fedavg =
     METHOD("fedavg", FEDAVG, "one shared model, by averaging what tasks change in it",
-           false, 0, false, "mean", fedavg_table);
+           false, 0, false, "mean", fedavg_table, shared);
 const bb_method bb_method_fedprox =
     METHOD("fedprox", FEDPROX, "fedavg whose local steps stay near the shared model",
-           false, 0, false, "mean", fedprox_table);
+           false, 0, false, "mean", fedprox_table, shared);
 const bb_method bb_method_pmtl =
     METHOD("pmtl", PMTL, "personal models, each pulled towards their shared average",
-           true, 1, false, NULL, pmtl_table);
+           true, 1, false, "mean", pmtl_table, shared);
 const bb_method bb_method_pmtl_clusters =
     METHOD("pmtl-clusters", PMTL_CLUSTERS,
            "pmtl with one average for each public cluster of tasks", true, 1, true,
-           NULL, pmtl_table);
+           "mean", pmtl_table, shared);
 const bb_method bb_method_ppsgd =
     METHOD("ppsgd", PPSGD, "a shared model plus a part that stays with the task", true,
-           1, false, NULL, ppsgd_table);
+           1, false, "mean", ppsgd_table, shared);
+const bb_method bb_method_pmtl_graph =
+    METHOD("pmtl-graph", PMTL_GRAPH,
+           "pmtl with a centre for each task, the mean of those it is related to", true,
+           1, false, NULL, graph_table, NULL);

@@ -21,7 +21,10 @@ enum { MOST_FEATURES = 4000 };
 typedef struct mtrl_options {
     bb_bounded_options common;
     double lambda, ridge, floor;
+    int keep;
 } mtrl_options;
+
+typedef enum kept { KEEP_OWN, KEEP_NOISY } kept;
 
 #define REAL(word, field, fallback_text, from, to, name_of_value, text)                \
     {                                                                                  \
@@ -38,6 +41,15 @@ static const bb_option table[] = {
          "weight of an own penalty RIDGE/2 ||w||^2 of every task"),
     REAL("floor", floor, "0.3", 1e-3, 1e3, "F",
          "keeps Omega invertible: e is F times the public models' root mean square"),
+    {.name = "keep",
+     .kind = BB_OPTION_CHOICE,
+     .offset = offsetof(mtrl_options, keep),
+     .fallback = "own",
+     .choices = "own|noisy",
+     .argument = "WHICH",
+     .help =
+         "the model of a task: its own solution given what is public, or the noisy one "
+         "that all see, as published"},
 };
 
 /* The billboard, where digest writes it. */
@@ -45,11 +57,13 @@ typedef struct board {
     double *least;  /* 1: the smallest kappa */
     double *kappa;  /* m */
     double *centre; /* m x d */
+    double *noisy;  /* m x d, with keep=noisy: W^ */
 } board;
 
 static board board_at(const bb_view *view, double *at) {
     board b = {.least = at, .kappa = at + 1};
     b.centre = b.kappa + view->pub->tasks;
+    b.noisy = b.centre + view->pub->tasks * view->pub->features;
     return b;
 }
 
@@ -67,6 +81,10 @@ static double kappa_of(const bb_view *view, size_t i) {
 /* Zero before the first release, as the board is. */
 static const double *centre_of(const bb_view *view, size_t i) {
     return view->board->at + 1 + view->pub->tasks + i * view->pub->features;
+}
+
+static const double *noisy_of(const bb_view *view, size_t i) {
+    return centre_of(view, view->pub->tasks + i);
 }
 
 /* -- public -- */
@@ -96,7 +114,9 @@ static bb_status plan(const bb_view *view, bb_plan *out) {
 }
 
 static size_t board_length(const bb_view *view) {
-    return 1 + view->pub->tasks * (view->pub->features + 1);
+    const mtrl_options *o = view->options;
+    const size_t d = view->pub->features;
+    return 1 + view->pub->tasks * (1 + d + (o->keep == KEEP_NOISY ? d : 0));
 }
 
 static size_t digest_length(const bb_view *view) {
@@ -178,6 +198,7 @@ static bb_status digest(const bb_view *view, const bb_release *release, bb_draft
     if (status) return status;
     *b.least = INFINITY;
     for (size_t i = 0; i < m; i++) relate_task(view, &k, e, tau, i, &b);
+    if (o->keep == KEEP_NOISY) memcpy(b.noisy, k.model, m * d * sizeof *k.model);
     return BB_OK;
 }
 
@@ -207,6 +228,12 @@ static void show(const bb_view *view, const bb_task *task, double *const *block)
 static bb_status finish(const bb_view *view, bb_task *task) {
     const mtrl_options *o = view->options;
     double kappa = kappa_of(view, task->id);
+    if (o->keep == KEEP_NOISY) {
+        memcpy(task->model, noisy_of(view, task->id),
+               view->pub->features * sizeof *task->model);
+        *task->intercept = 0.0;
+        return BB_OK;
+    }
     if (bb_bounded_is_instance(o) && task->local->n > 0)
         kappa *= (double)o->common.rows / (double)task->local->n;
     return bb_local_ridge(task->local, kappa, centre_of(view, task->id), task->model,

@@ -47,9 +47,11 @@ static const bb_option table[] = {
      .most = 1e12,
      .argument = "WEIGHT",
      .help =
-         "its weight beside the loss; auto: 3e-4 with the squared loss; mean and the "
-         "logistic loss: one over the rows, with a judgement by the task's own "
-         "rows whether the shared model helps; else 0.1"},
+         "its weight beside the loss; auto: mean and one linear output or classes: an "
+         "average "
+         "over "
+         "penalties around the shared model and around zero, by what the task's own "
+         "rows believe in; else 3e-4 with the squared loss, and 0.1"},
     BB_DESCENT_STEPS_ROW(finetune_options, "descent steps; 0: as `epochs' says"),
     BB_DESCENT_ROWS(finetune_options,
                     "passes over the task's rows; 0: 5 with --batch, else 20",
@@ -69,11 +71,21 @@ static bb_sgd descent_of(const bb_view *view) {
     return bb_descent_of(&o->descent, view->pub, (bb_descent_defaults){20, 5, 0.01});
 }
 
+/* Whether the task makes its model of all that its rows believe in (personal.h). */
+static bool goes_home(const bb_view *view, const bb_local *local) {
+    const finetune_options *o = view->options;
+    const bb_public *pub = view->pub;
+    if (o->how != HOW_MEAN || !isnan(o->penalty) || pub->network) return false;
+    return pub->loss == BB_LOSS_SOFTMAX ||
+           (bb_loss_is_solved(pub->loss, false) && !local->intercept);
+}
+
 /* The shared model and, where they are needed, weights of the distance from it. */
 static size_t local_length(const bb_view *view, const bb_local *local) {
     const bb_sgd sgd = descent_of(view);
     size_t work = bb_sgd_work(local, &sgd);
-    if (bb_loss_is_solved(view->pub->loss, view->pub->network))
+    if (bb_loss_is_solved(view->pub->loss, view->pub->network) ||
+        goes_home(view, local))
         work += bb_personal_work(local);
     return 2 * local->length + work;
 }
@@ -96,13 +108,9 @@ static bool gather_shared(const bb_view *view, const bb_task *task, double *out)
 
 /* Exact minima, for linear models of one output. */
 static bb_status nearest(const bb_view *view, bb_task *task, const double *shared,
-                         bool there, double *work) {
-    const finetune_options *o = view->options;
-    const bb_local *local = task->local;
-    if (view->pub->loss == BB_LOSS_LOGISTIC && !local->intercept && isnan(o->penalty))
-        return bb_personal_model(local, there ? shared : NULL, task->model, work);
-    return bb_local_ridge(local, penalty_of(view), shared, task->model, task->intercept,
-                          work);
+                         double *work) {
+    return bb_local_ridge(task->local, penalty_of(view), shared, task->model,
+                          task->intercept, work);
 }
 
 static void descend(const bb_view *view, bb_task *task, const double *shared,
@@ -134,9 +142,11 @@ static bb_status finish(const bb_view *view, bb_task *task) {
     double *shared = task->work, *fisher = shared + n, *work = fisher + n;
     if (task->local->n == 0) return BB_OK;
     const bool there = gather_shared(view, task, shared);
+    if (goes_home(view, task->local))
+        return bb_personal_model(task->local, there ? shared : NULL, task->model, work);
     if (o->how == HOW_MEAN && bb_loss_is_solved(view->pub->loss, view->pub->network) &&
         penalty_of(view) > 0.0)
-        return nearest(view, task, shared, there, work);
+        return nearest(view, task, shared, work);
     descend(view, task, shared, fisher, work);
     return BB_OK;
 }

@@ -6,7 +6,9 @@
  * momentum. Rounds follow from public sizes. Everything else is local and free.
  * docs/methods/mp-centre.md */
 #include "linalg/linalg.h"
+#include "methods/hope.h"
 #include "methods/personal.h"
+#include "methods/personal_outputs.h"
 #include "methods/registry.h"
 #include "methods/search.h"
 #include "privacy/accounting/chi_square.h"
@@ -15,6 +17,8 @@
 #include <string.h>
 
 static const double false_alarm = 0.01;
+/* Of several outputs the fit is by descent, which a weak penalty would leave unfinished. */
+static const double outputs_penalty = 0.3;
 
 typedef struct centre_options {
     double step, momentum, signal, penalty;
@@ -79,22 +83,19 @@ static centre_board board_at(double *at, size_t d) {
 }
 
 static size_t board_length(const bb_view *view) {
-    return 3 * view->pub->features + 1;
+    return 3 * view->pub->parameters + 1;
 }
 
 static void layout(const bb_view *view, bb_layout *out) {
-    *out =
-        (bb_layout){1, {{"directions", BB_FORM_VECTOR, view->pub->features, 1.0, 1.0}}};
+    *out = (bb_layout){
+        1, {{"directions", BB_FORM_VECTOR, view->pub->parameters, 1.0, 1.0}}};
 }
 
 /* As many rounds as leave the average of directions with a signal of this length above
  * its noise. */
 static uint32_t rounds_of(const bb_view *view) {
     const centre_options *o = view->options;
-    const bb_public *pub = view->pub;
-    const double r = bb_form_sensitivity(BB_FORM_VECTOR, pub->adjacency);
-    const double signal =
-        o->signal * (double)pub->tasks * pub->mu / (r * sqrt((double)pub->features));
+    const double signal = o->signal * bb_hope_reach(view->pub, view->pub->mu);
     return (uint32_t)fmin((double)o->most_rounds, fmax(1.0, round(signal * signal)));
 }
 
@@ -111,7 +112,7 @@ static bb_status plan(const bb_view *view, bb_plan *out) {
 
 static bb_status digest(const bb_view *view, const bb_release *release, bb_draft *draft,
                         double *work) {
-    const size_t d = view->pub->features;
+    const size_t d = view->pub->parameters;
     const centre_options *o = view->options;
     const centre_board at = board_at(draft->at, d);
     const double tasks = (double)view->pub->tasks, t = release->round;
@@ -132,7 +133,7 @@ static const double *shared(const bb_view *view) {
 }
 
 static bool was_detected(const bb_view *view) {
-    return view->board->at[3 * view->pub->features] > 0.0;
+    return view->board->at[3 * view->pub->parameters] > 0.0;
 }
 
 static const char *note(const bb_view *view) {
@@ -142,54 +143,70 @@ static const char *note(const bb_view *view) {
                  "every task was left as it is alone";
 }
 
-static size_t features(const bb_view *view) {
-    return view->pub->features;
+static size_t parameters(const bb_view *view) {
+    return view->pub->parameters;
 }
 
 /* -- one task -- */
 
 static size_t local_length(const bb_view *view, const bb_local *local) {
-    return view->pub->features + bb_personal_work(local);
+    (void)view;
+    return 2 * local->length + bb_personal_work(local);
+}
+
+/* The task's part of the centre. */
+static double *gather(const bb_view *view, const bb_task *task) {
+    bb_local_gather(task->local, shared(view), task->work);
+    return task->work;
+}
+
+/* w <- the fit that shows a direction. */
+static bb_status look(const bb_view *view, const bb_local *local, const double *centre,
+                      double *w, double *work) {
+    const centre_options *o = view->options;
+    if (local->loss == BB_LOSS_LOGISTIC)
+        return bb_personal_fit(local, o->penalty, centre, w, work);
+    bb_personal_outputs_fit(local, fmax(o->penalty, outputs_penalty), centre, w, work);
+    return BB_OK;
 }
 
 /* state: the direction that the task will show. */
 static void train(const bb_view *view, bb_task *task) {
-    const size_t d = view->pub->features;
-    const centre_options *o = view->options;
-    const double *centre = shared(view);
-    double *w = task->work, *u = task->state;
-    memset(u, 0, d * sizeof *u);
-    if (task->local->n == 0 ||
-        bb_personal_fit(task->local, o->penalty, centre, w, w + d))
-        return;
-    for (size_t k = 0; k < d; k++) u[k] = w[k] - centre[k];
-    const double norm = bb_norm(d, u);
-    bb_scale(d, norm > 0.0 ? 1.0 / norm : 0.0, u);
+    const size_t n = task->local->length;
+    const double *centre = gather(view, task);
+    double *w = task->work + n, *u = task->state;
+    memset(u, 0, n * sizeof *u);
+    if (task->local->n == 0 || look(view, task->local, centre, w, w + n)) return;
+    for (size_t k = 0; k < n; k++) u[k] = w[k] - centre[k];
+    const double norm = bb_norm(n, u);
+    bb_scale(n, norm > 0.0 ? 1.0 / norm : 0.0, u);
 }
 
 static void show(const bb_view *view, const bb_task *task, double *const *block) {
-    memcpy(block[0], task->state, view->pub->features * sizeof **block);
+    (void)view;
+    memcpy(block[0], task->state, task->local->length * sizeof **block);
 }
 
 static bb_status finish(const bb_view *view, bb_task *task) {
-    const bool detected = was_detected(view);
+    const double *centre = was_detected(view) ? gather(view, task) : NULL;
     *task->intercept = 0.0;
-    return bb_personal_model(task->local, detected ? shared(view) : NULL, task->model,
-                             task->work);
+    return bb_personal_model(task->local, centre, task->model,
+                             task->work + task->local->length);
 }
 
 const bb_method bb_method_mp_centre = {
     .name = "mp-centre",
     .summary = "a shared centre for classification, or nothing where there is none",
     .kind = BB_METHOD_PRIVATE,
-    .losses = BB_SUPPORTS_LOGISTIC,
+    .losses = BB_SUPPORTS_LOGISTIC | BB_SUPPORTS_SOFTMAX,
+    .foreseen = true,
     .shared_intercept = true,
     .options = {table, sizeof table / sizeof *table},
     .options_size = sizeof(centre_options),
     .plan = plan,
     .board_length = board_length,
-    .state_length = features,
-    .digest_length = features,
+    .state_length = parameters,
+    .digest_length = parameters,
     .local_length = local_length,
     .layout = layout,
     .train = train,

@@ -1,8 +1,11 @@
 #include "methods/mp_family.h"
 
 #include "linalg/linalg.h"
+#include "methods/mp_prior.h"
+#include "methods/theory.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Public candidates for the clip: 10^-3 .. 10^3, four a decade. */
@@ -12,6 +15,11 @@ static const double least_clip_exponent = -3.0;
 enum { DEFAULT_ROUNDS = 20 };
 static const char default_schedule[] = "uniform";
 static const double default_shift = 1.5;
+/* Automatic weights: of the shared penalty, over the singular value that half of the
+ * directions do not exceed, or over a small part of the largest; of a start with the
+ * logistic loss, beside the summed loss. */
+static const double part_of_usual = 0.03, part_of_largest = 0.01;
+static const double logistic_start = 0.3;
 
 static double clip_exponent(size_t k) {
     return least_clip_exponent + (double)k / CLIPS_A_DECADE;
@@ -23,7 +31,8 @@ static double clip_exponent(size_t k) {
 static bool is_low_rank(const bb_view *view) {
     const bb_mp_options *o = view->options;
     const int variant = view->method->variant;
-    return (variant == BB_MP_BY_PATTERN ? o->pattern : variant) != BB_MP_GROUP_SPARSE;
+    const bool chosen = variant == BB_MP_BY_PATTERN || variant == BB_MP_TWO_PARTS;
+    return (chosen ? o->pattern : variant) != BB_MP_GROUP_SPARSE;
 }
 
 /* Of how many summands a model is made. The loss sees p + q: its curvature in (p, q) is
@@ -35,8 +44,15 @@ static double parts(const bb_view *view) {
 /* -- the task's memory -- */
 
 size_t bb_mp_state_length(const bb_view *view) {
+    const bb_mp_options *o = view->options;
     const size_t vectors = view->method->variant == BB_MP_TWO_PARTS ? 4 : 2;
-    return vectors * view->pub->features + 2;
+    const size_t sums = o->output == BB_MP_OUTPUT_AVERAGE;
+    return (vectors + sums) * view->pub->features + 2;
+}
+
+/* The sum of the models so far, at the end. */
+static double *models_sum(const bb_view *view, const bb_task *task) {
+    return task->state + bb_mp_state_length(view) - view->pub->features;
 }
 
 bb_mp_state bb_mp_read(const bb_task *task) {
@@ -77,7 +93,7 @@ static bool selecting(const bb_view *view) {
 
 double bb_mp_clip(const bb_view *view) {
     const bb_mp_options *o = view->options;
-    if (noiseless(view->pub)) return INFINITY;
+    if (noiseless(view->pub) && !view->method->own_noise) return INFINITY;
     return isnan(o->clip) ? view->board->at[0] : o->clip;
 }
 
@@ -145,13 +161,33 @@ static bb_layout models_layout(const bb_view *view, double clip) {
     return (bb_layout){1, {{"models", form, view->pub->features, clip, 1.0}}};
 }
 
+/* `--schedule advised`: what theory has for the kind of losses that the momentum is for,
+ * as bb_schedule reads it (docs/advise.md). */
+static bb_public advised(const bb_view *view, char text[40]) {
+    const bb_mp_options *o = view->options;
+    const bool strong = o->momentum == BB_MP_STRONG;
+    const bb_theory theory = {.smooth = 1.0,
+                              .strong = strong ? convexity(o) * bb_mp_step(view) : 0.0,
+                              .accelerated = o->momentum != BB_MP_PLAIN,
+                              .composing = BB_COMPOSING_OPTIMAL};
+    bb_public pub = *view->pub;
+    if (!pub.schedule || strcmp(pub.schedule, "advised") != 0) return pub;
+    snprintf(text, 40, strong ? "geometric:%.9g" : "power:%.9g",
+             bb_theory_allocation(&theory));
+    pub.schedule = text;
+    return pub;
+}
+
 bb_status bb_mp_plan(const bb_view *view, bb_plan *plan) {
     const bb_mp_options *o = view->options;
     const bb_layout models = models_layout(view, 1.0);
+    char text[40];
     bb_status status = check(view);
-    if (!status)
-        status = bb_plan_schedule(plan, view->pub, selects(view), DEFAULT_ROUNDS,
+    if (!status) {
+        const bb_public pub = advised(view, text);
+        status = bb_plan_schedule(plan, &pub, selects(view), DEFAULT_ROUNDS,
                                   default_schedule);
+    }
     if (status) return status;
     if (selects(view)) {
         plan->step[0].selection = o->clip_share;
@@ -169,7 +205,7 @@ void bb_mp_layout(const bb_view *view, bb_layout *layout) {
 
 size_t bb_mp_digest_length(const bb_view *view) {
     const size_t d = view->pub->features;
-    if (!is_low_rank(view)) return 0;
+    if (!is_low_rank(view)) return d;
     return 2 * d * d + d + (bb_eigen_work(d) + sizeof(double) - 1) / sizeof(double);
 }
 
@@ -178,6 +214,23 @@ size_t bb_mp_digest_length(const bb_view *view) {
 static double kept(double square, double threshold) {
     if (threshold == 0.0) return 1.0;
     return square > 0.0 ? fmax(0.0, 1.0 - threshold / sqrt(square)) : 0.0;
+}
+
+/* What singular values lose, from the lifted squares of all, ascending. */
+static double threshold_of(const bb_view *view, size_t d, const double *square,
+                           double lift) {
+    const bb_mp_options *o = view->options;
+    const double largest = sqrt(fmax(0.0, square[d - 1] - lift));
+    const double usual = sqrt(fmax(0.0, square[(d - 1) / 2] - lift));
+    const double lambda = isnan(o->lambda)
+                              ? part_of_usual * fmax(usual, part_of_largest * largest)
+                              : o->lambda;
+    return bb_mp_step(view) * lambda;
+}
+
+static int by_size(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
 }
 
 /* c times the usual size of the noise: its spectral norm, about s sqrt(2 d), or its
@@ -193,36 +246,58 @@ static double shift(const bb_view *view, const bb_release *release) {
 
 bb_status bb_mp_digest(const bb_view *view, const bb_release *release, bb_draft *draft,
                        double *work) {
-    const bb_mp_options *o = view->options;
     const size_t d = view->pub->features;
-    const double threshold = bb_mp_step(view) * o->lambda;
     if (selecting(view)) {
         draft->at[0] = pow(10.0, clip_exponent(release->winner[0]));
         return BB_OK;
     }
     const double lift = shift(view, release);
     if (!is_low_rank(view)) {
+        double *square = work, *diagonal = draft->at + 1;
         for (size_t k = 0; k < d; k++)
-            (draft->at + 1)[k] = kept(release->value[0][k] + lift, threshold);
+            square[k] = diagonal[k] = release->value[0][k] + lift;
+        qsort(square, d, sizeof *square, by_size);
+        const double threshold = threshold_of(view, d, square, lift);
+        for (size_t k = 0; k < d; k++) diagonal[k] = kept(diagonal[k], threshold);
         return BB_OK;
     }
     double *vector = work, *value = vector + d * d, *scratch = value + d;
     memcpy(vector, release->value[0], d * d * sizeof *vector);
     bb_status status = bb_eigen(d, vector, value, scratch + d * d);
     if (status) return status;
-    for (size_t k = 0; k < d; k++) value[k] = kept(value[k] + lift, threshold);
+    for (size_t k = 0; k < d; k++) value[k] += lift;
+    const double threshold = threshold_of(view, d, value, lift);
+    for (size_t k = 0; k < d; k++) value[k] = kept(value[k], threshold);
     bb_spectral(d, vector, value, (draft->at + 1), scratch);
     return BB_OK;
 }
 
 /* -- one task -- */
 
+/* The penalty of the task's own first model. */
+static double start_penalty(const bb_view *view, const bb_local *local, double *work) {
+    const bb_mp_options *o = view->options;
+    double *error = work, *weight = error + BB_PRIOR_EXPONENTS;
+    if (!isnan(o->start_lambda)) return o->start_lambda;
+    if (local->loss != BB_LOSS_SQUARED) return logistic_start * local->weight;
+    bb_prior_errors(local, error, weight + BB_PRIOR_EXPONENTS);
+    return bb_prior_penalty(error, (double)local->n, bb_prior_centre(0.0, INFINITY, 1),
+                            weight);
+}
+
+size_t bb_mp_local_length(const bb_view *view, const bb_local *local) {
+    const bb_mp_options *o = view->options;
+    if (!isnan(o->start_lambda) || local->loss != BB_LOSS_SQUARED) return 0;
+    return 2 * BB_PRIOR_EXPONENTS + bb_local_loo_work(local, BB_PRIOR_EXPONENTS);
+}
+
 void bb_mp_begin(const bb_view *view, const bb_task *task, double *w, double *b,
                  double *work) {
     const bb_mp_options *o = view->options;
     const size_t d = task->local->d;
     if (o->start == BB_MP_START_RIDGE && task->local->n > 0 &&
-        !bb_local_ridge(task->local, o->start_lambda, NULL, w, b, work))
+        !bb_local_ridge(task->local, start_penalty(view, task->local, work), NULL, w, b,
+                        work))
         return;
     memset(w, 0, d * sizeof *w);
     *b = bb_local_intercept(task->local, w, work);
@@ -258,7 +333,8 @@ void bb_mp_show(const bb_view *view, const bb_task *task, double *const *block) 
     /* a start from zero has no norm: score the ridge model that it leads to */
     double *own = task->work, b;
     if (o->start == BB_MP_START_ZERO && task->local->n > 0 &&
-        !bb_local_ridge(task->local, o->start_lambda, NULL, own, &b, own + d))
+        !bb_local_ridge(task->local, start_penalty(view, task->local, own + d), NULL,
+                        own, &b, own + d))
         w = own;
     show_scores(w, d, shown);
 }
@@ -279,6 +355,21 @@ void bb_mp_extrapolate(size_t d, double beta, const double *hat, double *previou
         z[k] = hat[k] + beta * (hat[k] - previous[k]);
         previous[k] = hat[k];
     }
+}
+
+void bb_mp_count(const bb_view *view, const bb_task *task, const double *part) {
+    const bb_mp_options *o = view->options;
+    if (o->output == BB_MP_OUTPUT_AVERAGE)
+        bb_axpy(view->pub->features, 1.0, part, models_sum(view, task));
+}
+
+void bb_mp_average(const bb_view *view, const bb_task *task, double *model) {
+    const bb_mp_options *o = view->options;
+    const size_t d = view->pub->features;
+    const uint32_t iterations = bb_mp_iterations(view);
+    if (o->output == BB_MP_OUTPUT_LAST || iterations == 0) return;
+    bb_axpy(d, 1.0, models_sum(view, task), model);
+    bb_scale(d, 1.0 / iterations, model);
 }
 
 void bb_mp_descend(const bb_view *view, const bb_task *task, const bb_mp_state *state,
@@ -315,6 +406,7 @@ void bb_mp_train(const bb_view *view, bb_task *task) {
     }
     if (t == 0) return;
     bb_mp_shrink(view, own.w, hat);
+    bb_mp_count(view, task, hat);
     if (t == 1) memcpy(own.previous, own.w, d * sizeof *hat);
     const double beta = bb_mp_beta(view, t);
     bb_mp_extrapolate(d, beta, hat, own.previous, z);
@@ -324,6 +416,7 @@ void bb_mp_train(const bb_view *view, bb_task *task) {
 
 bb_status bb_mp_finish(const bb_view *view, bb_task *task) {
     bb_mp_shrink(view, bb_mp_read(task).w, task->model);
+    bb_mp_average(view, task, task->model);
     *task->intercept = bb_local_intercept(task->local, task->model, task->work);
     return BB_OK;
 }

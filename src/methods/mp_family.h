@@ -17,7 +17,7 @@ enum { BB_MP_MOST_FEATURES = 4000 };
 typedef enum bb_mp_variant {
     BB_MP_LOW_RANK,
     BB_MP_GROUP_SPARSE,
-    BB_MP_TWO_PARTS, /* low rank, plus an own sparse part */
+    BB_MP_TWO_PARTS, /* option pattern: one of the first two, plus an own part */
     BB_MP_BY_PATTERN /* option pattern: one of the first two */
 } bb_mp_variant;
 typedef enum bb_mp_momentum {
@@ -26,19 +26,20 @@ typedef enum bb_mp_momentum {
     BB_MP_PLAIN
 } bb_mp_momentum;
 typedef enum bb_mp_start { BB_MP_START_RIDGE, BB_MP_START_ZERO } bb_mp_start;
+typedef enum bb_mp_output { BB_MP_OUTPUT_LAST, BB_MP_OUTPUT_AVERAGE } bb_mp_output;
 
 /* The options that all of them have, first in each method's own struct. */
 typedef struct bb_mp_options {
-    double lambda;    /* of the shared penalty */
+    double lambda;    /* of the shared penalty; NaN: from the noisy sum */
     double step;      /* eta; NaN: from a public bound of the loss's curvature */
     double ridge;     /* mu / 2 ||w||^2 added to every task's loss */
     double convexity; /* for momentum strong; NaN: `ridge` */
     double shift;     /* c; NaN: automatic */
     double clip;      /* K; NaN: by private selection */
     double clip_share;
-    double start_lambda;
-    int momentum, start;
-    int pattern; /* for BB_MP_BY_PATTERN */
+    double start_lambda; /* NaN: by the task's own rows */
+    int momentum, start, output;
+    int pattern; /* for BB_MP_BY_PATTERN and BB_MP_TWO_PARTS */
 } bb_mp_options;
 
 #define BB_MP_REAL(text, field, value, low, high, unit, words)                         \
@@ -62,8 +63,9 @@ typedef struct bb_mp_options {
 
 /* Rows of the options table: the proximal gradient method. */
 #define BB_MP_PROXIMAL_ROWS                                                            \
-    BB_MP_REAL("lambda", lambda, "1", 0.0, 1e12, "LAMBDA",                             \
-               "weight of the shared penalty (trace norm or group-sparse)"),           \
+    BB_MP_AUTO("lambda", lambda, 0.0, 1e12, "LAMBDA",                                  \
+               "weight of the shared penalty (trace norm or group-sparse); auto: a "   \
+               "fixed part of the size that most directions of the noisy sum have"),   \
         BB_MP_AUTO("step", step, 1e-12, 1e12, "ETA",                                   \
                    "public step size; auto: for rows inside the unit ball"),           \
         BB_MP_REAL("ridge", ridge, "0", 0.0, 1e12, "MU",                               \
@@ -74,6 +76,8 @@ typedef struct bb_mp_options {
             "or none"),                                                                \
         BB_MP_AUTO("strong-convexity", convexity, 1e-15, 1e12, "MU",                   \
                    "of the losses, for momentum strong; auto: the ridge"),             \
+        BB_MP_CHOICE("output", output, "last", "last|average",                         \
+                     "the model of the last iteration, or the mean over all of them"), \
         BB_MP_AUTO("shift", shift, 0.0, 1e6, "C",                                      \
                    "lifts the noisy sum by C times the size of its noise; auto: 1.5 "  \
                    "for Gaussian noise, 0 for Wishart noise")
@@ -88,8 +92,14 @@ typedef struct bb_mp_options {
                    "of epsilon, for the automatic clip"),                              \
         BB_MP_CHOICE("start", start, "ridge", "ridge|zero",                            \
                      "first models: each task's own ridge model, or zero"),            \
-        BB_MP_REAL("start-lambda", start_lambda, "0.001", 1e-12, 1e12, "LAMBDA",       \
-                   "penalty of that ridge model")
+        BB_MP_AUTO("start-lambda", start_lambda, 1e-12, 1e12, "LAMBDA",                \
+                   "penalty of that ridge model; auto: each task's own, by leaving "   \
+                   "its rows out (logistic: 0.3 beside the summed loss)")
+
+/* The row of `pattern`, for the variants that have it. */
+#define BB_MP_PATTERN_ROW                                                              \
+    BB_MP_CHOICE("pattern", pattern, "low-rank", "low-rank|group-sparse",              \
+                 "the shared penalty: trace norm or group-sparse norm")
 
 /* What a task keeps between rounds; q and q_previous of BB_MP_TWO_PARTS only. */
 typedef struct bb_mp_state {
@@ -103,7 +113,7 @@ bb_mp_state bb_mp_read(const bb_task *task);
 
 /* -- public -- */
 
-/* The clip K that holds now; INFINITY without noise, where nothing is clipped. */
+/* The clip K that holds now; INFINITY without any noise, where nothing is clipped. */
 double bb_mp_clip(const bb_view *view);
 /* Iterations whose matrix M is on the billboard. */
 uint32_t bb_mp_iterations(const bb_view *view);
@@ -127,6 +137,7 @@ BB_MUST_CHECK bb_status bb_mp_digest(const bb_view *view, const bb_release *rele
 
 /* bb_method's hooks of algorithms 2 and 3. */
 size_t bb_mp_work_length(const bb_view *view);
+size_t bb_mp_local_length(const bb_view *view, const bb_local *local);
 void bb_mp_train(const bb_view *view, bb_task *task);
 BB_MUST_CHECK bb_status bb_mp_finish(const bb_view *view, bb_task *task);
 
@@ -141,6 +152,7 @@ BB_MUST_CHECK bb_status bb_mp_finish(const bb_view *view, bb_task *task);
     .board_length = bb_mp_board_length,                                                \
     .state_length = bb_mp_state_length,                                                \
     .work_length = bb_mp_work_length,                                                  \
+    .local_length = bb_mp_local_length,                                                \
     .digest_length = bb_mp_digest_length,                                              \
     .layout = bb_mp_layout,                                                            \
     .train = bb_mp_train,                                                              \
@@ -159,6 +171,11 @@ void bb_mp_shrink(const bb_view *view, double *w, double *out);
 /* z <- hat + beta (hat - previous), previous <- hat. */
 void bb_mp_extrapolate(size_t d, double beta, const double *hat, double *previous,
                        double *z);
+/* With output average: adds a part of this iteration's model to what its task keeps; the
+ * mean over all iterations, of which `model` is the last (Liang et al. 2020, theorems of
+ * the algorithms without acceleration). Otherwise both do nothing. */
+void bb_mp_count(const bb_view *view, const bb_task *task, const double *part);
+void bb_mp_average(const bb_view *view, const bb_task *task, double *model);
 /* g <- step * gradient at z of the task's loss and ridge; moves state.intercept. The
  * step is the public eta, or the task's own 1/L_i where that is smaller. */
 void bb_mp_descend(const bb_view *view, const bb_task *task, const bb_mp_state *state,

@@ -29,13 +29,7 @@ static const bb_option table[] = {
     BB_MP_PROXIMAL_ROWS,
     BB_MP_REAL("clip", clip, "1", 1e-12, 1e12, "K",
                "models are clipped to this public norm when they are shown"),
-    {.name = "pattern",
-     .kind = BB_OPTION_CHOICE,
-     .offset = offsetof(instance_options, common.pattern),
-     .fallback = "low-rank",
-     .choices = "low-rank|group-sparse",
-     .argument = "PATTERN",
-     .help = "the shared penalty: trace norm or group-sparse norm"},
+    BB_MP_PATTERN_ROW,
     {.name = "instance-epsilon",
      .kind = BB_OPTION_REAL,
      .offset = offsetof(instance_options, epsilon),
@@ -151,17 +145,19 @@ static double clip_steps(double epsilon, size_t n) {
 
 /* z <- where the gradient is taken: 0 at first, then as in algorithm 2 from what was
  * shown. hat: d. */
-static void look_ahead(const bb_view *view, const bb_mp_state *own, double *hat,
+static void look_ahead(const bb_view *view, const bb_task *task, double *hat,
                        double *z) {
+    const bb_mp_state own = bb_mp_read(task);
     const size_t d = view->pub->features;
     const uint32_t t = view->board->releases;
     if (t == 0) {
         memset(z, 0, d * sizeof *z);
         return;
     }
-    bb_mp_shrink(view, own->w, hat);
-    if (t == 1) memcpy(own->previous, own->w, d * sizeof *hat);
-    bb_mp_extrapolate(d, bb_mp_beta(view, t), hat, own->previous, z);
+    bb_mp_shrink(view, own.w, hat);
+    bb_mp_count(view, task, hat);
+    if (t == 1) memcpy(own.previous, own.w, d * sizeof *hat);
+    bb_mp_extrapolate(d, bb_mp_beta(view, t), hat, own.previous, z);
 }
 
 static void train(const bb_view *view, bb_task *task) {
@@ -173,7 +169,7 @@ static void train(const bb_view *view, bb_task *task) {
     const double eta = bb_mp_step(view);
     const double epsilon = view->plan->instance[view->board->releases];
     if (local->n == 0) return;
-    look_ahead(view, &own, hat, z);
+    look_ahead(view, task, hat, z);
     bb_local_residual(local, z, 0.0, u);
     const bool ours = o->calibration == CALIBRATION_OURS;
     const double bound = ours ? o->gradient_clip : largest_norm(local, u);
@@ -191,6 +187,7 @@ static void train(const bb_view *view, bb_task *task) {
 
 static bb_status finish(const bb_view *view, bb_task *task) {
     bb_mp_shrink(view, bb_mp_read(task).w, task->model);
+    bb_mp_average(view, task, task->model);
     return BB_OK;
 }
 

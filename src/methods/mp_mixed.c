@@ -6,6 +6,8 @@
 #include "methods/mp_mixed.h"
 
 #include "linalg/linalg.h"
+#include "methods/hope.h"
+#include "methods/mp_mixed_effects.h"
 #include "methods/registry.h"
 #include "methods/search.h"
 #include "privacy/accounting/chi_square.h"
@@ -19,18 +21,19 @@ static const double vote_share = 0.05;
 static const double signal = 0.7;
 static const double step = 0.5, momentum = 0.7;
 /* The search gives way to directions after this part of the rounds, if a centre stands
- * far out by then, or if it does not; and only where the rounds that are left can see
+ * far out by then, or if it does not, in which case it does so before, too, once the
+ * rounds so far reach `enough'; and only where the rounds that are left can see
  * directions. */
-static const double search_found = 0.6, search_not_found = 0.34;
+static const double search_found = 0.6, search_not_found = 0.34, enough = 10.0;
 static const double far_out = 3.0;
 static const double least_beside_centre = 8.0, least_alone = 4.0, least_few = 80.0;
 /* How often the covariance of directions is estimated anew. */
 enum { ESTIMATES = 3, MOST_ROUNDS = 20, VOTES = 2 };
 static const double least_reliability = 0.3;
-static const double trust = 40.0; /* tasks that a vote may count for */
 
 typedef struct mixed_options {
     bool directions, vote;
+    double effects;
 } mixed_options;
 
 static const bb_option table[] = {
@@ -48,6 +51,15 @@ static const bb_option table[] = {
      .fallback = "true",
      .argument = "",
      .help = "let the tasks vote on what they believe in, for 5 % of the budget"},
+    {.name = "effects",
+     .kind = BB_OPTION_REAL,
+     .offset = offsetof(mixed_options, effects),
+     .fallback = "0",
+     .least = 0.0,
+     .most = 0.5,
+     .argument = "SHARE",
+     .help = "of the budget (mu^2), for fixed effects and variance components with "
+             "standard errors: --report-effects takes 0.2"},
 };
 
 /* -- the plan, from public sizes -- */
@@ -60,26 +72,44 @@ static double votes_share(const bb_view *view) {
     return options_of(view)->vote ? vote_share : 0.0;
 }
 
-/* How far a direction that all tasks share stands above the noise, if all of the budget
- * were spent on one round. */
+static double effects_share(const bb_view *view) {
+    return options_of(view)->effects;
+}
+
+/* What the search and the directions have. */
+static double main_share(const bb_view *view) {
+    return 1.0 - votes_share(view) - effects_share(view);
+}
+
+/* How far a direction that all tasks share stands above the noise, if this share of the
+ * budget were spent on one round. */
 static double reach_of(const bb_view *view, double share) {
-    const bb_public *pub = view->pub;
-    const double r = bb_form_sensitivity(BB_FORM_VECTOR, pub->adjacency);
-    return (double)pub->tasks * pub->mu * sqrt(share) /
-           (r * sqrt((double)pub->features));
+    return bb_hope_reach(view->pub, view->pub->mu * sqrt(share));
 }
 
 /* Rounds before the votes; 0: nothing could be seen, and nothing is published. */
 static uint32_t rounds_of(const bb_view *view) {
-    if (reach_of(view, 1.0) < 1.0) return 0;
-    const double sharp = signal * reach_of(view, 1.0 - votes_share(view));
+    if (!bb_hope_is_open(view->pub, view->pub->mu)) return 0;
+    const double sharp = signal * reach_of(view, main_share(view));
     return (uint32_t)fmin(MOST_ROUNDS, fmax(1.0, round(sharp * sharp)));
+}
+
+static uint32_t votes_of(const bb_view *view) {
+    return rounds_of(view) && options_of(view)->vote ? VOTES : 0;
+}
+
+static uint32_t effects_of(const bb_view *view) {
+    return rounds_of(view) ? bb_mixed_effects_rounds(view, effects_share(view)) : 0;
+}
+
+bool bb_mixed_has_effects(const bb_view *view) {
+    return effects_of(view) > 0;
 }
 
 /* What the rounds after `done` ones could see. */
 static double reach_after(const bb_view *view, uint32_t done) {
     const double rounds = rounds_of(view);
-    return reach_of(view, 1.0 - votes_share(view)) * sqrt(1.0 - done / rounds);
+    return reach_of(view, main_share(view)) * sqrt(1.0 - done / rounds);
 }
 
 /* The least reach worth spending on directions: a matrix of few features has little to
@@ -102,8 +132,8 @@ static bb_block block_of(const bb_view *view, bb_mixed_phase phase) {
     switch (phase) {
     case BB_MIXED_GROUP_VOTE:
         return (bb_block){"vote on priors", BB_FORM_VECTOR, BB_MIXED_GROUPS, 1.0, 1.0};
-    case BB_MIXED_CELL_VOTE:
-        return (bb_block){"vote on penalties", BB_FORM_VECTOR, BB_MIXED_CELLS, 1.0,
+    case BB_MIXED_SHAPE_VOTE:
+        return (bb_block){"vote on penalties", BB_FORM_VECTOR, BB_MIXED_SHAPES, 1.0,
                           1.0};
     case BB_MIXED_DIRECTIONS:
         return (bb_block){"deviations", BB_FORM_OUTER, view->pub->features, 1.0, 1.0};
@@ -114,16 +144,23 @@ static bb_block block_of(const bb_view *view, bb_mixed_phase phase) {
 
 static bb_status plan(const bb_view *view, bb_plan *out) {
     const uint32_t rounds = rounds_of(view);
-    const uint32_t votes = rounds && options_of(view)->vote ? VOTES : 0;
+    const uint32_t votes = votes_of(view), effects = effects_of(view);
     if (view->pub->rounds || view->pub->schedule)
         return bb_fail(BB_EUSAGE, "mp-mixed makes its own rounds from public sizes; "
                                   "rounds and schedule cannot be chosen");
-    const bb_status status = bb_plan_rounds(out, rounds + votes);
+    const bb_status status = bb_plan_rounds(out, rounds + votes + effects);
     if (status) return status;
-    for (uint32_t t = 0; t < rounds + votes; t++)
-        out->step[t].weight = t < rounds ? sqrt((1.0 - votes_share(view)) / rounds)
-                                         : sqrt(vote_share / VOTES);
-    for (int phase = BB_MIXED_CENTRE; rounds && phase < BB_MIXED_END; phase++) {
+    for (uint32_t t = 0; t < rounds; t++)
+        out->step[t].weight = sqrt(main_share(view) / rounds);
+    for (uint32_t t = 0; t < votes; t++)
+        out->step[rounds + t].weight = sqrt(vote_share / VOTES);
+    for (uint32_t t = 0; t < effects; t++) {
+        bb_layout blocks;
+        out->step[rounds + votes + t].weight = sqrt(effects_share(view) / effects);
+        bb_mixed_effects_layout(view, effects_share(view), t, &blocks);
+        bb_plan_room(out, view->pub, &blocks);
+    }
+    for (int phase = BB_MIXED_CENTRE; rounds && phase < BB_MIXED_EFFECTS; phase++) {
         const bb_layout layout = {1, {block_of(view, (bb_mixed_phase)phase)}};
         if (phase == BB_MIXED_DIRECTIONS ? can_turn(view)
                                          : phase == BB_MIXED_CENTRE || votes)
@@ -136,6 +173,7 @@ static bb_status plan(const bb_view *view, bb_plan *out) {
 
 enum {
     AT_FOUND,       /* whether a centre was */
+    AT_SURE,        /* the part of the summed averages' square that is no noise */
     AT_TURNED,      /* after how many rounds directions are asked for; 0: not yet */
     AT_ITERATION,   /* how often they were estimated */
     AT_DIRECTIONS,  /* how many were found the last time */
@@ -145,14 +183,14 @@ enum {
 
 /* The places of everything, for who may write. */
 typedef struct places {
-    double *scalar, *group, *cell, *variance, *basis, *squares;
+    double *scalar, *group, *shape, *variance, *basis, *squares;
     bb_search search;
 } places;
 
 static places places_at(double *at, size_t d) {
     places p = {.scalar = at, .group = at + SCALARS};
-    p.cell = p.group + BB_MIXED_GROUPS;
-    p.search.centre = p.cell + BB_MIXED_CELLS;
+    p.shape = p.group + BB_MIXED_GROUPS;
+    p.search.centre = p.shape + BB_MIXED_SHAPES;
     p.search.velocity = p.search.centre + d;
     p.search.sum = p.search.velocity + d;
     p.variance = p.search.sum + d;
@@ -161,10 +199,15 @@ static places places_at(double *at, size_t d) {
     return p;
 }
 
-static size_t board_length(const bb_view *view) {
+/* Where the effects begin. */
+static size_t effects_at(const bb_view *view) {
     const size_t d = view->pub->features;
-    return SCALARS + BB_MIXED_GROUPS + BB_MIXED_CELLS + 3 * d +
+    return SCALARS + BB_MIXED_GROUPS + BB_MIXED_SHAPES + 3 * d +
            (can_turn(view) ? d + 2 * d * d : 0);
+}
+
+static size_t board_length(const bb_view *view) {
+    return effects_at(view) + bb_mixed_effects_board(view, effects_share(view));
 }
 
 static bb_mixed_phase phase_of(const bb_view *view, const double *scalar,
@@ -173,21 +216,34 @@ static bb_mixed_phase phase_of(const bb_view *view, const double *scalar,
     if (releases < rounds)
         return can_turn(view) && scalar[AT_TURNED] > 0.0 ? BB_MIXED_DIRECTIONS
                                                          : BB_MIXED_CENTRE;
-    if (rounds == 0 || !options_of(view)->vote || releases >= rounds + VOTES)
-        return BB_MIXED_END;
-    return releases == rounds ? BB_MIXED_GROUP_VOTE : BB_MIXED_CELL_VOTE;
+    const uint32_t votes = rounds + votes_of(view);
+    if (releases >= votes + effects_of(view)) return BB_MIXED_END;
+    if (releases >= votes) return BB_MIXED_EFFECTS;
+    return releases == rounds ? BB_MIXED_GROUP_VOTE : BB_MIXED_SHAPE_VOTE;
+}
+
+/* Of the releases for effects, the one that comes now: 0, 1. */
+static uint32_t effects_round(const bb_view *view) {
+    return view->board->releases - rounds_of(view) - votes_of(view);
 }
 
 bb_mixed_board bb_mixed_read(const bb_view *view) {
     const size_t d = view->pub->features;
     const double *at = view->board->at,
-                 *centre = at + SCALARS + BB_MIXED_GROUPS + BB_MIXED_CELLS;
+                 *centre = at + SCALARS + BB_MIXED_GROUPS + BB_MIXED_SHAPES;
     bb_mixed_board m = {.d = d,
                         .phase = phase_of(view, at, view->board->releases),
                         .centre = centre,
                         .found = at[AT_FOUND] > 0.0,
+                        .sure = at[AT_SURE],
                         .group = at + SCALARS,
-                        .cell = at + SCALARS + BB_MIXED_GROUPS};
+                        .shape = at + SCALARS + BB_MIXED_GROUPS};
+    if (m.phase == BB_MIXED_EFFECTS) {
+        const uint32_t round = effects_round(view);
+        const bb_effects found = bb_effects_read(at + effects_at(view), d);
+        bb_mixed_effects_layout(view, effects_share(view), round, &m.layout);
+        m.around = found.fixed ? found.centre : m.centre;
+    }
     if (!can_turn(view) || !(at[AT_ITERATION] > 0.0)) return m;
     m.iteration = (size_t)fmin(at[AT_ITERATION], ESTIMATES);
     m.directions = at[AT_DIRECTIONS];
@@ -206,8 +262,11 @@ bool bb_mixed_has(const bb_mixed_board *mixed, size_t group) {
 }
 
 static void layout(const bb_view *view, bb_layout *out) {
-    *out = (bb_layout){
-        1, {block_of(view, phase_of(view, view->board->at, view->board->releases))}};
+    const bb_mixed_board mixed = bb_mixed_read(view);
+    if (mixed.phase == BB_MIXED_EFFECTS)
+        *out = mixed.layout;
+    else
+        *out = (bb_layout){1, {block_of(view, mixed.phase)}};
 }
 
 /* -- answers -- */
@@ -218,8 +277,11 @@ static void layout(const bb_view *view, bb_layout *out) {
 static bool turns(const bb_view *view, uint32_t done, double square, double noise) {
     const bool beside = square > far_out * noise;
     const double rounds = rounds_of(view);
-    return can_turn(view) && done < rounds_of(view) &&
-           done >= (beside ? search_found : search_not_found) * rounds &&
+    const double reached =
+        reach_of(view, 1.0 - votes_share(view)) * sqrt(done / rounds);
+    const bool waited = done >= (beside ? search_found : search_not_found) * rounds ||
+                        (!beside && reached > enough);
+    return waited && can_turn(view) && done < rounds_of(view) &&
            reach_after(view, done) > least_reach(view, beside);
 }
 
@@ -234,6 +296,8 @@ static void digest_centre(const bb_view *view, const bb_release *release,
         rounds > 1.0 ? t * sd * sd * bb_chi_square_quantile((double)d, 1.0 / rounds)
                      : 0.0;
     if (square > noise) at->scalar[AT_FOUND] = 1.0;
+    at->scalar[AT_SURE] =
+        square > 0.0 ? fmax(0.0, 1.0 - t * sd * sd * (double)d / square) : 0.0;
     if (turns(view, release->round, square, noise))
         at->scalar[AT_TURNED] = release->round;
     if ((at->scalar[AT_TURNED] > 0.0 || t == rounds) && at->scalar[AT_FOUND] == 0.0)
@@ -261,45 +325,25 @@ static bb_status digest_directions(const bb_view *view, const bb_release *releas
                                release->noise[0] / sqrt(done), work + d * d);
 }
 
-/* The noisy sum of votes becomes log odds, shrunk toward none by its noise (James and
- * Stein 1961); those that are no candidates do not count. */
-static void digest_vote(const bb_view *view, const bb_release *release, size_t count,
-                        const bool *is, double *odds) {
-    const double s = release->noise[0], *sum = release->value[0];
-    double mean = 0.0, candidates = 0.0, squares = 0.0, most = -INFINITY;
-    for (size_t k = 0; k < count; k++) {
-        if (!is[k]) continue;
-        mean += sum[k];
-        candidates++;
-    }
-    mean /= candidates;
-    for (size_t k = 0; k < count; k++)
-        if (is[k]) squares += (sum[k] - mean) * (sum[k] - mean);
-    const double excess = (candidates - 1.0) * s * s;
-    double scale = squares > excess ? 1.0 - excess / squares : 0.0;
-    scale *= fmin(s > 0.0 ? 1.0 / s : INFINITY, trust / (double)view->pub->tasks);
-    for (size_t k = 0; k < count; k++)
-        if (is[k]) most = fmax(most, scale * (sum[k] - mean));
-    for (size_t k = 0; k < count; k++)
-        odds[k] = is[k] ? scale * (sum[k] - mean) - most : 0.0;
-}
-
 static bb_status digest(const bb_view *view, const bb_release *release, bb_draft *draft,
                         double *work) {
     const bb_mixed_board mixed = bb_mixed_read(view);
     const places at = places_at(draft->at, mixed.d);
-    bool is[BB_MIXED_CELLS];
+    bool is[BB_MIXED_GROUPS];
     switch (mixed.phase) {
     case BB_MIXED_DIRECTIONS:
         return digest_directions(view, release, &at, work);
     case BB_MIXED_GROUP_VOTE:
         for (size_t g = 0; g < BB_MIXED_GROUPS; g++) is[g] = bb_mixed_has(&mixed, g);
-        digest_vote(view, release, BB_MIXED_GROUPS, is, at.group);
+        bb_mixed_take_groups(release, view->pub->tasks, is, at.group);
         return BB_OK;
-    case BB_MIXED_CELL_VOTE:
-        for (size_t k = 0; k < BB_MIXED_CELLS; k++) is[k] = true;
-        digest_vote(view, release, BB_MIXED_CELLS, is, at.cell);
+    case BB_MIXED_SHAPE_VOTE:
+        bb_mixed_take_shapes(release, view->pub->tasks, at.shape);
         return BB_OK;
+    case BB_MIXED_EFFECTS:
+        return bb_mixed_effects_digest(view, effects_share(view), effects_round(view),
+                                       release, mixed.centre,
+                                       draft->at + effects_at(view), work);
     default:
         digest_centre(view, release, &at, work);
         return BB_OK;
@@ -308,11 +352,22 @@ static bb_status digest(const bb_view *view, const bb_release *release, bb_draft
 
 static size_t digest_length(const bb_view *view) {
     const size_t d = view->pub->features;
-    return can_turn(view) ? d * d + bb_prior_digest_length(view) : d;
+    const size_t search = can_turn(view) ? d * d + bb_prior_digest_length(view) : d;
+    const size_t effects =
+        effects_share(view) > 0.0 ? bb_mixed_effects_digest_length(view) : 0;
+    return search > effects ? search : effects;
 }
 
 static const double *shared(const bb_view *view) {
     return bb_mixed_read(view).centre;
+}
+
+static const double *effects(const bb_view *view) {
+    return effects_share(view) > 0.0 ? view->board->at + effects_at(view) : NULL;
+}
+
+static size_t effects_length(const bb_view *view) {
+    return effects_share(view) > 0.0 ? bb_effects_length(view->pub->features) : 0;
 }
 
 static const char *note(const bb_view *view) {
@@ -332,6 +387,7 @@ const bb_method bb_method_mp_mixed = {
         "a private mixed model: a centre, directions around it, an average at home",
     .kind = BB_METHOD_PRIVATE,
     .losses = BB_SUPPORTS_SQUARED,
+    .foreseen = true,
     .shared_intercept = true,
     .options = {table, sizeof table / sizeof *table},
     .options_size = sizeof(mixed_options),
@@ -346,5 +402,9 @@ const bb_method bb_method_mp_mixed = {
     .digest = digest,
     .finish = bb_mixed_finish,
     .shared = shared,
+    .effects = effects,
+    .effects_length = effects_length,
+    .spread_length = bb_mixed_spread_length,
+    .spread = bb_mixed_spread,
     .note = note,
 };

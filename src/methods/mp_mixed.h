@@ -5,14 +5,14 @@
 
 #include "core/method.h"
 #include "methods/mp_prior.h"
-#include "methods/spectrum.h"
+#include "methods/ridge_path.h"
 
 /* A task's candidates: kinds of covariance, each around the centre or around zero, each
  * with every penalty and noise level. */
 typedef enum bb_mixed_kind {
     BB_MIXED_PLAIN, /* all features alike */
     BB_MIXED_FREE,  /* the last one, the constant, next to free */
-    BB_MIXED_HELD,  /* the last one next to zero */
+    BB_MIXED_HELD,  /* the last one as penalised as the others together */
     BB_MIXED_ONCE,  /* the directions that were found */
     BB_MIXED_TWICE, /* the same, more sharply */
     BB_MIXED_KINDS
@@ -21,9 +21,10 @@ typedef enum bb_mixed_kind {
 enum {
     BB_MIXED_GROUPS = 2 * BB_MIXED_KINDS, /* group g: kind g / 2, around the centre if g
                                              is even */
-    BB_MIXED_PENALTIES = 9,
+    BB_MIXED_PENALTIES = 15,
     BB_MIXED_LEVELS = 5,
     BB_MIXED_CELLS = BB_MIXED_PENALTIES * BB_MIXED_LEVELS,
+    BB_MIXED_SHAPES = 6, /* see bb_mixed_odds */
     BB_MIXED_FITS = BB_MIXED_GROUPS * BB_MIXED_CELLS,
     BB_MIXED_MOST_FEATURES = BB_PRIOR_MOST_FEATURES
 };
@@ -32,7 +33,8 @@ typedef enum bb_mixed_phase {
     BB_MIXED_CENTRE,     /* directions towards a centre */
     BB_MIXED_DIRECTIONS, /* directions around it */
     BB_MIXED_GROUP_VOTE,
-    BB_MIXED_CELL_VOTE,
+    BB_MIXED_SHAPE_VOTE,
+    BB_MIXED_EFFECTS, /* mp_mixed_effects.h */
     BB_MIXED_END
 } bb_mixed_phase;
 
@@ -42,18 +44,65 @@ typedef struct bb_mixed_board {
     bb_mixed_phase phase;
     const double *centre;   /* d */
     bool found;             /* a centre */
+    double sure;            /* the part of what was summed for it that is no noise */
     size_t iteration;       /* how often directions were estimated; 0: not yet */
     double directions;      /* how many were found the last time */
     double reliability;     /* of these */
     const double *variance; /* d: in the directions; NULL before the first estimate */
     const double *basis;    /* d x d, likewise */
     const double *group;    /* log odds: BB_MIXED_GROUPS */
-    const double *cell;     /* BB_MIXED_CELLS */
+    const double *shape;    /* BB_MIXED_SHAPES */
+    bb_layout layout;       /* of the round, where the phase is that of effects: */
+    const double *around;   /* d: where they are looked for */
 } bb_mixed_board;
 
 bb_mixed_board bb_mixed_read(const bb_view *view);
+/* Whether there are rounds for effects. */
+bool bb_mixed_has_effects(const bb_view *view);
 /* Whether the group is among a task's candidates. */
 bool bb_mixed_has(const bb_mixed_board *mixed, size_t group);
+
+/* -- votes (mp_mixed_vote.c) -- */
+
+/* ln of the sum of exp of `count` numbers. */
+double bb_mixed_log_sum(const double *x, size_t count);
+/* A candidate's log prior odds by what the tasks have voted: those of its group, plus, of
+ * its penalty and of its noise level, a line and a parabola over their grid, with
+ * shape[0], [1] around the centre, [2], [3] around zero, [4], [5] for the level. */
+double bb_mixed_odds(const bb_mixed_board *mixed, size_t fit);
+/* What a task shows, from its log evidences (BB_MIXED_FITS, -infinity: no candidate),
+ * inside the unit ball: BB_MIXED_GROUPS numbers around their mean, and the BB_MIXED_SHAPES
+ * of what its evidence is over the grids. */
+void bb_mixed_show_groups(const double *evidence, double *vote);
+void bb_mixed_show_shapes(const bb_mixed_board *mixed, const double *evidence,
+                          double *vote);
+/* The noisy sums of both become log odds, shrunk toward none by their noise (James and
+ * Stein 1961). is: which groups are candidates. */
+void bb_mixed_take_groups(const bb_release *release, size_t tasks, const bool *is,
+                          double *odds);
+void bb_mixed_take_shapes(const bb_release *release, size_t tasks, double *odds);
+
+/* Penalties of the candidates beside the summed loss, and what the noise of a row's
+ * target (a variance) is believed to be, as by so many rows. */
+extern const double bb_mixed_penalty[BB_MIXED_PENALTIES];
+extern const double bb_mixed_level[BB_MIXED_LEVELS];
+extern const double bb_mixed_belief;
+/* The covariance of a kind; root: d numbers of room. */
+bb_covariance bb_mixed_covariance(const bb_mixed_board *mixed, const bb_local *local,
+                                  bb_mixed_kind kind, double *root);
+/* score (BB_MIXED_FITS) <- log probability of every candidate for a task that is
+ * finished, up to the constant that is returned: by its own rows and the vote on kinds,
+ * without those on shapes, under which all tasks agree on penalties and on a noise that
+ * is too small to say how far a prediction may be off. */
+double bb_mixed_scores(const bb_view *view, const bb_task *task, double *score);
+
+/* How uncertain a finished task is: what its room for that begins with, then a matrix
+ * (d x d). */
+enum { BB_MIXED_SPREAD_NOISE, BB_MIXED_SPREAD_ROWS, BB_MIXED_SPREAD_MATRIX };
+size_t bb_mixed_spread_length(const bb_view *view);
+size_t bb_mixed_spread_work(const bb_local *local);
+BB_MUST_CHECK bb_status bb_mixed_spread(const bb_view *view, bb_task *task,
+                                        double *out);
 
 /* One task's hooks. */
 size_t bb_mixed_state_length(const bb_view *view);

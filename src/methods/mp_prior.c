@@ -11,7 +11,7 @@
 
 #include "linalg/linalg.h"
 #include "methods/registry.h"
-#include "methods/spectrum.h"
+#include "methods/ridge_path.h"
 
 #include <math.h>
 #include <string.h>
@@ -213,8 +213,8 @@ static void train(const bb_view *view, bb_task *task) {
 /* [G c; c' yy] inside the unit Frobenius ball. */
 static void show_gram(const bb_task *task, double *a) {
     const size_t d = task->local->d, p = d + 1;
-    double *gram = task->work;
-    bb_spectrum_gram(task->local, gram, task->work + d * d);
+    double *gram = task->work, *mean = gram + d * d, bend;
+    bb_local_hessian(task->local, NULL, 0.0, gram, mean, &bend, mean + d);
     for (size_t i = 0; i < d; i++) {
         memcpy(a + i * p, gram + i * d, d * sizeof *a);
         a[i * p + d] = a[d * p + i] = task->local->xy[i];
@@ -229,24 +229,22 @@ static bb_status own_model(const bb_view *view, const bb_task *task, double *w) 
     const bb_prior prior = bb_prior_read(view);
     const bb_prior_options *o = view->options;
     const size_t d = task->local->d;
-    bb_prior_candidate candidate[BB_PRIOR_EXPONENTS];
-    double weight[BB_PRIOR_EXPONENTS], evidence[BB_PRIOR_EXPONENTS];
-    double *model = task->work, b;
-    const bool mean = *prior.mean_kept > 0.0;
+    const double *centre = *prior.mean_kept > 0.0 ? prior.mean : NULL;
+    const bb_covariance alike = {NULL, NULL};
+    double weight[BB_PRIOR_EXPONENTS], penalty[BB_PRIOR_EXPONENTS], b;
+    bb_ridge_path path;
     if (!automatic(view) || o->combine == BB_PRIOR_GEOMETRIC || task->local->n == 0)
-        return bb_local_ridge(task->local, task->state[STATE_LAMBDA],
-                              mean ? prior.mean : NULL, w, &b, task->work);
+        return bb_local_ridge(task->local, task->state[STATE_LAMBDA], centre, w, &b,
+                              task->work);
     (void)bb_prior_penalty(task->state + STATE_ERRORS, (double)task->local->n,
                            *prior.centre, weight);
-    for (size_t k = 0; k < BB_PRIOR_EXPONENTS; k++)
-        candidate[k] = (bb_prior_candidate){mean, 0, bb_prior_grid(k)};
-    const bb_status status =
-        bb_prior_fit(&prior, task->local, 1.0, BB_PRIOR_EXPONENTS, candidate, evidence,
-                     model, model + BB_PRIOR_EXPONENTS * d);
-    memset(w, 0, d * sizeof *w);
-    for (size_t k = 0; k < BB_PRIOR_EXPONENTS && !status; k++)
-        bb_axpy(d, weight[k], model + k * d, w);
-    return status;
+    const bb_status status = bb_ridge_path_open(&path, task->local, &alike, task->work);
+    for (size_t k = 0; k < BB_PRIOR_EXPONENTS; k++) penalty[k] = bb_prior_grid(k);
+    for (size_t k = 0; k < d; k++) w[k] = centre ? centre[k] : 0.0;
+    if (status) return status;
+    bb_ridge_path_centre(&path, centre);
+    bb_ridge_path_add(&path, BB_PRIOR_EXPONENTS, penalty, weight, w);
+    return BB_OK;
 }
 
 /* Direction of the own model from the public mean, shortened when rows are few. */
@@ -376,12 +374,17 @@ static const char *note(const bb_view *view) {
                  "as it is alone";
 }
 
+static size_t larger(size_t a, size_t b) {
+    return a > b ? a : b;
+}
+
 static size_t local_length(const bb_view *view, const bb_local *local) {
     (void)view;
+    const size_t d = local->d;
     const size_t loo = bb_local_loo_work(local, BB_PRIOR_EXPONENTS);
-    const size_t models = BB_PRIOR_MOST_CANDIDATES * local->d;
-    const size_t work = models + bb_prior_fit_length(local->n, local->d);
-    return loo > work ? loo : work;
+    const size_t gram = d * d + d + bb_local_hessian_work(local);
+    const size_t fits = BB_PRIOR_MOST_CANDIDATES * d + bb_prior_fit_length(local);
+    return larger(larger(loo, gram), larger(fits, bb_local_work(local)));
 }
 
 const bb_method bb_method_mp_prior = {

@@ -104,6 +104,6 @@ BB_MUST_CHECK bb_status bb_prior_fit(const bb_prior *prior, const bb_local *loca
                                      double lambda, size_t count,
                                      const bb_prior_candidate *candidate,
                                      double *evidence, double *model, double *work);
-size_t bb_prior_fit_length(size_t n, size_t d); /* doubles of work */
+size_t bb_prior_fit_length(const bb_local *local); /* doubles of work */
 
 #endif

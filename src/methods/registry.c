@@ -15,6 +15,7 @@ static const bb_method *const methods[] = {
     &bb_method_fedprox,        /* published */
     &bb_method_pmtl,           /* published */
     &bb_method_pmtl_clusters,  /* published */
+    &bb_method_pmtl_graph,     /* published */
     &bb_method_ppsgd,          /* published */
     &bb_method_dp_aggr,        /* published baseline */
     &bb_method_dp_mtrl,        /* published baseline */

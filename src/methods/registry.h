@@ -21,6 +21,7 @@ extern const bb_method bb_method_fedavg;
 extern const bb_method bb_method_fedprox;
 extern const bb_method bb_method_pmtl;
 extern const bb_method bb_method_pmtl_clusters;
+extern const bb_method bb_method_pmtl_graph;
 extern const bb_method bb_method_ppsgd;
 extern const bb_method bb_method_dp_aggr;
 extern const bb_method bb_method_dp_mtrl;

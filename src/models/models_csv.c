@@ -1,3 +1,4 @@
+#include "base/cells.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/number.h"
@@ -5,7 +6,6 @@
 #include "models/models_file.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,13 +27,16 @@ void bb_write_field(FILE *stream, const char *text) {
     putc('"', stream);
 }
 
-static void write_rows(const bb_models *m, FILE *stream) {
+static void write_header(const bb_models *m, FILE *stream) {
     fputs("task,intercept", stream);
     for (size_t k = 0; k < m->features; k++) {
         putc(',', stream);
         bb_write_field(stream, m->feature_name[k]);
     }
     putc('\n', stream);
+}
+
+static void write_lines(const bb_models *m, FILE *stream) {
     for (size_t i = 0; i < m->tasks; i++) {
         bb_write_field(stream, m->task_name[i]);
         fprintf(stream, ",%.17g", m->intercept[i]);
@@ -43,82 +46,37 @@ static void write_rows(const bb_models *m, FILE *stream) {
     }
 }
 
-bb_status bb_models_write_csv(const bb_models *models, const char *path) {
+static bb_status close_text(FILE *stream) {
+    const bool whole = !ferror(stream);
+    return fclose(stream) || !whole ? bb_fail(BB_ENOMEM, "no memory for models.csv")
+                                    : BB_OK;
+}
+
+bb_status bb_models_lines(const bb_models *models, char **text, size_t *size) {
+    FILE *stream = open_memstream(text, size);
+    if (!stream) return bb_fail(BB_ENOMEM, "no memory for models.csv");
+    write_lines(models, stream);
+    return close_text(stream);
+}
+
+bb_status bb_models_write_csv(const bb_models *models, const bb_piece *lines,
+                              const char *path) {
     char *text = NULL;
     size_t size = 0;
     FILE *stream = open_memstream(&text, &size);
-    if (!stream) return bb_fail(BB_ENOMEM, "%s: no memory for its text", path);
-    write_rows(models, stream);
-    const bool whole = !ferror(stream);
-    bb_status status = BB_OK;
-    if (fclose(stream) || !whole)
-        status = bb_fail(BB_ENOMEM, "%s: no memory for its text", path);
+    if (!stream) return bb_fail(BB_ENOMEM, "no memory for models.csv");
+    write_header(models, stream);
+    if (lines)
+        fwrite(lines->at, 1, lines->size, stream);
+    else
+        write_lines(models, stream);
+    bb_status status = close_text(stream);
     if (!status) status = bb_file_write(path, text, size);
     free(text);
     return status;
 }
 
 /* -- reading -- */
-
-static bb_status read_text(const char *path, char **out) {
-    char *text = NULL;
-    size_t capacity = 0, size = 0, got = 0;
-    bb_status status = BB_OK;
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        return bb_fail(BB_EIO, "%s: cannot be opened: %s", path, strerror(errno));
-    do {
-        size += got;
-        status = bb_grow(&text, &capacity, size + 4096, 1, "a file of models");
-        if (status) break;
-        got = fread(text + size, 1, capacity - size - 1, file);
-    } while (got > 0);
-    if (!status && ferror(file)) status = bb_fail(BB_EIO, "%s: cannot be read", path);
-    fclose(file);
-    if (status) {
-        free(text);
-        return status;
-    }
-    text[size] = '\0';
-    *out = text;
-    return BB_OK;
-}
-
-/* Where reading is; fields are cut out of the text in place. */
-typedef struct cursor {
-    const char *path;
-    char *at;
-    size_t line;
-    bool line_ended; /* behind the last field */
-} cursor;
-
-static bb_status bad(const cursor *c, const char *expected) {
-    return bb_fail(BB_EDATA, "%s: line %zu: expected %s", c->path, c->line, expected);
-}
-
-/* Cuts the next field; *last says that a line or the file ends behind it. */
-static bb_status next_field(cursor *c, char **field, bool *last) {
-    char *to = c->at, *from = c->at;
-    *field = to;
-    c->line += c->line_ended;
-    c->line_ended = false;
-    if (*from == '"') {
-        for (from++; *from && !(from[0] == '"' && from[1] != '"'); from++) {
-            from += *from == '"';
-            *to++ = *from;
-        }
-        if (*from++ != '"') return bad(c, "a closing quote");
-    } else {
-        from += strcspn(from, ",\n");
-        to = from;
-    }
-    if (*from != ',' && *from != '\n' && *from) return bad(c, "a comma after a quote");
-    *last = *from != ',';
-    c->line_ended = *from == '\n';
-    c->at = *from ? from + 1 : from;
-    *to = '\0';
-    return BB_OK;
-}
 
 /* Everything read so far. */
 typedef struct reading {
@@ -127,45 +85,45 @@ typedef struct reading {
     size_t intercept_room, weight_room;
 } reading;
 
-static bb_status add_name(bb_names *names, const cursor *c, const char *name) {
+static bb_status add_name(bb_names *names, const bb_text_cells *c, const char *name) {
     const size_t before = names->count;
     size_t index;
     const bb_status status = bb_names_add(names, name, strlen(name), &index);
-    if (!status && names->count == before) return bad(c, "names that differ");
+    if (!status && names->count == before) return bb_cells_bad(c, "names that differ");
     return status;
 }
 
-static bb_status read_header(reading *r, cursor *c) {
+static bb_status read_header(reading *r, bb_text_cells *c) {
     static const char *const fixed[] = {"task", "intercept"};
     bb_status status = BB_OK;
     bool last = false;
     char *field;
     for (size_t k = 0; k < 2 && !status; k++) {
-        status = last ? bad(c, "the header task,intercept,...")
-                      : next_field(c, &field, &last);
+        status = last ? bb_cells_bad(c, "the header task,intercept,...")
+                      : bb_cells_next(c, &field, &last);
         if (!status && strcmp(field, fixed[k]) != 0)
-            status = bad(c, "the header task,intercept,...");
+            status = bb_cells_bad(c, "the header task,intercept,...");
     }
     while (!status && !last) {
-        status = next_field(c, &field, &last);
+        status = bb_cells_next(c, &field, &last);
         if (!status) status = add_name(&r->feature, c, field);
     }
     return status;
 }
 
-static bb_status read_number(cursor *c, bool *last, double *out) {
+static bb_status read_number(bb_text_cells *c, bool *last, double *out) {
     char *field;
-    if (*last) return bad(c, "as many fields as the header has");
-    const bb_status status = next_field(c, &field, last);
+    if (*last) return bb_cells_bad(c, "as many fields as the header has");
+    const bb_status status = bb_cells_next(c, &field, last);
     if (status) return status;
-    return bb_number_real(field, out) ? BB_OK : bad(c, "a number");
+    return bb_number_real(field, out) ? BB_OK : bb_cells_bad(c, "a number");
 }
 
-static bb_status read_task(reading *r, cursor *c) {
+static bb_status read_task(reading *r, bb_text_cells *c) {
     const size_t i = r->task.count, d = r->feature.count;
     bool last = false;
     char *field;
-    bb_status status = next_field(c, &field, &last);
+    bb_status status = bb_cells_next(c, &field, &last);
     if (!status) status = add_name(&r->task, c, field);
     if (!status)
         status = bb_grow(&r->intercept, &r->intercept_room, i + 1, sizeof(double),
@@ -176,11 +134,11 @@ static bb_status read_task(reading *r, cursor *c) {
     if (!status) status = read_number(c, &last, &r->intercept[i]);
     for (size_t k = 0; k < d && !status; k++)
         status = read_number(c, &last, &r->weight[i * d + k]);
-    if (!status && !last) status = bad(c, "as many fields as the header has");
+    if (!status && !last) status = bb_cells_bad(c, "as many fields as the header has");
     return status;
 }
 
-static bb_status read_all(reading *r, cursor *c) {
+static bb_status read_all(reading *r, bb_text_cells *c) {
     while (*c->at == '#') {
         c->at += strcspn(c->at, "\n");
         c->at += *c->at == '\n';
@@ -195,10 +153,10 @@ bb_status bb_models_read_csv(bb_models *out, const char *path) {
     bb_models m = {0};
     reading r = {0};
     char *text = NULL;
-    bb_status status = read_text(path, &text);
+    bb_status status = bb_cells_read(path, &text);
     if (status) return status;
     assert(text);
-    status = read_all(&r, &(cursor){.path = path, .at = text, .line = 1});
+    status = read_all(&r, &(bb_text_cells){.path = path, .at = text, .line = 1});
     if (!status) status = bb_names_list(&m.task_name, &r.task);
     if (!status) status = bb_names_list(&m.feature_name, &r.feature);
     if (!status) {

@@ -1,4 +1,4 @@
-/* models_file.h - the two files of models.h; both functions as bb_models_write and
+/* models_file.h - the two files of models.h; their functions as bb_models_write_lines and
  * bb_models_read there. */
 #ifndef BB_MODELS_MODELS_FILE_H
 #define BB_MODELS_MODELS_FILE_H
@@ -7,7 +7,8 @@
 
 #include <jansson.h>
 
-BB_MUST_CHECK bb_status bb_models_write_csv(const bb_models *models, const char *path);
+BB_MUST_CHECK bb_status bb_models_write_csv(const bb_models *models,
+                                            const bb_piece *lines, const char *path);
 BB_MUST_CHECK bb_status bb_models_read_csv(bb_models *models, const char *path);
 
 BB_MUST_CHECK bb_status bb_models_write_tensors(const bb_models *models,

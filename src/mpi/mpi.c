@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "base/part.h"
+#include "mpi/peers.h"
 
 #include <mpi.h>
 #include <sched.h>
@@ -31,8 +32,12 @@ typedef struct requests {
     size_t count, room;
 } requests;
 
+/* Seconds between two looks at who is still there. */
+static const double look_every = 0.1;
+
 static library mpi;
 static bb_ranks joined;
+static bb_peers peers;
 
 static double now(void) {
     struct timespec t;
@@ -57,20 +62,41 @@ static void pause_since(double start) {
         nanosleep(&moment, NULL);
 }
 
+/* Whether all requests are done. */
+static bb_status test(requests *all, int *done) {
+    const int code = mpi.Testall((int)all->count, all->at, done, MPI_STATUSES_IGNORE);
+    return code ? broken(code, "speak with the others") : BB_OK;
+}
+
+/* A rank that has ended has said all that it will ever say. */
+static bb_status end_without(size_t lost, requests *all, int *done) {
+    const bb_status status = test(all, done);
+    if (status || *done) return status;
+    joined.broken = true;
+    return bb_fail(BB_EINTERRUPTED, "rank %zu was lost", lost);
+}
+
+static bb_status give_up(void) {
+    joined.broken = true;
+    return bb_fail(BB_EINTERRUPTED, "interrupted");
+}
+
 static bb_status wait_for(requests *all) {
     const double start = now();
-    double stopped = 0.0;
+    double stopped = 0.0, looked = start;
+    int done = 0;
     for (;;) {
-        int done = 0;
-        const int code =
-            mpi.Testall((int)all->count, all->at, &done, MPI_STATUSES_IGNORE);
-        if (code) return broken(code, "speak with the others");
-        if (done) return BB_OK;
-        if (joined.stop && *joined.stop && stopped == 0.0) stopped = now();
-        if (stopped > 0.0 && now() - stopped > joined.patience) {
-            joined.broken = true;
-            return bb_fail(BB_EINTERRUPTED, "interrupted");
+        bb_status status = test(all, &done);
+        if (status || done) return status;
+        const double moment = now();
+        if (joined.stop && *joined.stop && stopped == 0.0) stopped = moment;
+        if (moment - looked > look_every) {
+            const size_t lost = bb_peers_lost(&peers);
+            if (lost < peers.count) status = end_without(lost, all, &done);
+            if (status || done) return status;
+            looked = moment;
         }
+        if (stopped > 0.0 && moment - stopped > joined.patience) return give_up();
         pause_since(start);
     }
 }
@@ -183,6 +209,7 @@ bb_status bb_mpi_join(bb_ranks **out) {
                         .patience = 0.3,
                         .exchange = exchange};
     status = check_launcher(count);
+    if (!status) status = bb_peers_open(&peers, &joined);
     if (status)
         mpi.Finalize();
     else
@@ -194,4 +221,5 @@ void bb_mpi_leave(bb_ranks *ranks, int code) {
     if (!ranks) return;
     if (bb_ranks_agree(ranks, BB_OK)) mpi.Abort((MPI_Comm)mpi.world, code);
     mpi.Finalize();
+    bb_peers_close(&peers);
 }

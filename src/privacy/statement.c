@@ -12,7 +12,7 @@ enum { FEW_TASKS = 30, NUMBER_BYTES = 32, FACTOR_MOST_EPSILON = 30 };
 
 bool bb_statement_holds(const bb_statement *statement, size_t k) {
     return statement->guarantee[k].valid && !statement->seeded &&
-           !statement->data_ranges;
+           !statement->data_ranges && !statement->data_options;
 }
 
 bool bb_statement_is_private(const bb_statement *statement) {
@@ -195,6 +195,12 @@ static void beginning(FILE *out, const bb_statement *statement) {
               "follows holds for the same run with ranges known without the data "
               "only.\n",
               out);
+    if (statement->data_options)
+        fputs("NOT PRIVATE: options were chosen by looking at the data "
+              "(--tuned-on-data), which says something about them without any noise; "
+              "what follows holds for the same run with options chosen without the "
+              "data only.\n",
+              out);
 }
 
 static void write_text(FILE *out, const bb_statement *statement,
@@ -322,6 +328,8 @@ json_t *bb_statement_json(const bb_statement *statement) {
     bad |= json_object_set_new(json, "seeded", json_boolean(statement->seeded));
     bad |= json_object_set_new(json, "ranges_from_data",
                                json_boolean(statement->data_ranges));
+    bad |= json_object_set_new(json, "options_from_data",
+                               json_boolean(statement->data_options));
     bad |= json_object_set_new(json, "guarantees", guarantees_json(statement));
     bad |= json_object_set_new(json, "warnings", bb_statement_warnings(statement));
     bad |= json_object_set_new(json, "statement", json_string(text));

@@ -42,18 +42,20 @@ typedef struct bb_statement {
     const char *ledger; /* the file's name; NULL: this run only */
     bool alone;         /* the method shares nothing: no noise is needed */
     bool seeded;        /* the noise can be computed again: not private */
-    bool data_ranges; /* rows were scaled by ranges taken from the data: not private */
+    bool data_ranges;  /* rows were scaled by ranges taken from the data: not private */
+    bool data_options; /* options were chosen by looking at the data: not private */
     size_t count;
     bb_guarantee guarantee[BB_GUARANTEES_MOST];
 } bb_statement;
 
-/* Whether guarantee k holds for this very run: valid, secure noise, public ranges. */
+/* Whether guarantee k holds for this very run: valid, secure noise, public ranges,
+ * public options. */
 bool bb_statement_holds(const bb_statement *statement, size_t k);
 /* At least one guarantee, and all hold. */
 bool bb_statement_is_private(const bb_statement *statement);
 
-/* {private, method, tasks, ledger, seeded, ranges_from_data, guarantees[], warnings[],
- * statement}. A guarantee that does not hold has valid false, epsilon and delta null,
+/* {private, method, tasks, ledger, seeded, ranges_from_data, options_from_data, guarantees[],
+ * warnings[], statement}. A guarantee that does not hold has valid false, epsilon and delta null,
  * and its claim under claimed_epsilon, claimed_delta; `adversary` says against whom it
  * is. NULL when out of memory. */
 json_t *bb_statement_json(const bb_statement *statement);

@@ -4,6 +4,14 @@
 
 #include <math.h>
 
+/* What the run gains over a baseline, and how far its figure depends on which tasks there
+ * are. */
+static bb_status weigh(const bb_experiment *e, const bb_assessed *test,
+                       bb_baseline *figures) {
+    const bb_status status = bb_assessed_gain(&e->test, test, &figures->gain);
+    return status ? status : bb_assessed_range(test, figures->range);
+}
+
 /* The same run without noise. */
 static bb_status compare_no_privacy(bb_experiment *e) {
     bb_baseline *figures = &e->report.no_privacy;
@@ -15,13 +23,15 @@ static bb_status compare_no_privacy(bb_experiment *e) {
     run.ledger = NULL;
     run.keeper = NULL;
     run.observer.published = NULL;
+    run.spread = NULL;
+    run.pub.spread = false;
     bb_status status = bb_run_train(&run, &result);
     if (!status) status = bb_experiment_models(e, &result, &models);
     if (!status)
         status =
             bb_assess(&models, run.pub.loss, &e->population.test, &e->engine, &test);
     if (!status) status = bb_assessed_check(&test);
-    if (!status) status = bb_assessed_gain(&e->test, &test, &figures->gain);
+    if (!status) status = weigh(e, &test, figures);
     figures->lambda = NAN;
     figures->test = test.metrics;
     figures->there = !status;
@@ -53,7 +63,17 @@ static bb_status compare_learnt(const bb_experiment *e, const bb_net *net, bool 
                                 bb_baseline *figures, bb_assessed *test) {
     const bb_baseline_rows rows = rows_of(e, net);
     bb_status status = bb_baseline_learnt(&rows, pooled, figures, test);
-    if (!status) status = bb_assessed_gain(&e->test, test, &figures->gain);
+    if (!status) status = weigh(e, test, figures);
+    figures->there = !status;
+    return status;
+}
+
+static bb_status compare_own(const bb_experiment *e, bb_baseline *figures,
+                             bb_assessed *test) {
+    const bb_baseline_rows rows = rows_of(e, NULL);
+    bb_status status = bb_baseline_own(&rows, figures, test);
+    if (status || !figures->there) return status;
+    status = weigh(e, test, figures);
     figures->there = !status;
     return status;
 }
@@ -64,7 +84,7 @@ static bb_status compare_mixed(const bb_experiment *e, const bb_net *net,
     const bb_baseline_rows rows = rows_of(e, net);
     if (!bb_baseline_has_mixed(&rows)) return BB_OK;
     bb_status status = bb_baseline_mixed(&rows, pooled, figures, test);
-    if (!status) status = bb_assessed_gain(&e->test, test, &figures->gain);
+    if (!status) status = weigh(e, test, figures);
     figures->there = !status;
     return status;
 }
@@ -82,6 +102,8 @@ static void compare_all(bb_experiment *e, bb_scores *s) {
     const bb_status status = e->net ? open_net(e, &net) : BB_OK;
     if (status || compare_learnt(e, net, false, &r->stl, &s->alone))
         bb_experiment_leave_out(e, "the comparison with stl is");
+    if (e->run.pub.loss == BB_LOSS_SQUARED && !net && compare_own(e, &r->own, &s->own))
+        bb_experiment_leave_out(e, "the comparison with tasks tuned by themselves is");
     if (status || compare_learnt(e, net, true, &r->pooled, &s->pooled))
         bb_experiment_leave_out(e, "the comparison with one model for all is");
     if (status || compare_mixed(e, net, &r->pooled, &r->mixed, &s->mixed))
@@ -98,6 +120,8 @@ bb_status bb_experiment_compare(bb_experiment *e) {
     bb_status status = BB_OK;
     if (!e->test.score) return BB_OK;
     bb_experiment_say(e, "comparing");
+    if (bb_assessed_range(&e->test, e->report.test_range))
+        bb_experiment_leave_out(e, "the run's own interval is");
     if (e->resolved->compare_stl) {
         compare_all(e, &s);
         status = bb_write_tasks(e, &s);
@@ -105,6 +129,7 @@ bb_status bb_experiment_compare(bb_experiment *e) {
     if (e->resolved->compare_no_privacy && compare_no_privacy(e))
         bb_experiment_leave_out(e, "the comparison with no-privacy is");
     bb_assessed_close(&s.alone);
+    bb_assessed_close(&s.own);
     bb_assessed_close(&s.pooled);
     bb_assessed_close(&s.mixed);
     bb_assessed_close(&s.mean);

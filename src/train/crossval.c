@@ -193,23 +193,33 @@ static bool is_solved(const bb_crossval *c) {
     return bb_loss_is_solved(c->what.loss, c->what.net);
 }
 
-static bb_status add_ridge(const bb_crossval *c, const bb_dataset *kept,
-                           const bb_dataset *out, bb_ridge_columns columns,
-                           size_t penalties, const double *penalty, bb_hits *hits) {
+/* error (tasks x penalties) grows by what the held-out rows say. */
+static bb_status add_errors(const bb_crossval *c, const bb_dataset *kept,
+                            const bb_dataset *out, bb_ridge_columns columns,
+                            size_t penalties, const double *penalty, double *error) {
     prepared p = {0};
     fits f = {.from = &p,
               .out = out,
               .loss = c->what.loss,
               .penalties = penalties,
-              .penalty = penalty};
-    const size_t all = kept->tasks * penalties;
+              .penalty = penalty,
+              .error = error};
     bb_status status = open_prepared(&p, kept, c->what.loss, columns, c->engine);
-    if (!status) status = bb_allocate(&f.error, all, sizeof *f.error, "the baselines");
     if (!status) status = fit_all(&f, c->engine);
-    for (size_t k = 0; !status && k < all; k++)
-        hits[k % penalties].loss += f.error[k]; /* always in one order */
-    free(f.error);
     close_prepared(&p);
+    return status;
+}
+
+static bb_status add_ridge(const bb_crossval *c, const bb_dataset *kept,
+                           const bb_dataset *out, bb_ridge_columns columns,
+                           size_t penalties, const double *penalty, bb_hits *hits) {
+    const size_t all = kept->tasks * penalties;
+    double *error = NULL;
+    bb_status status = bb_allocate(&error, all, sizeof *error, "the baselines");
+    if (!status) status = add_errors(c, kept, out, columns, penalties, penalty, error);
+    for (size_t k = 0; !status && k < all; k++)
+        hits[k % penalties].loss += error[k]; /* always in one order */
+    free(error);
     return status;
 }
 
@@ -278,6 +288,22 @@ bb_status bb_crossval_errors(const bb_crossval *c, bb_ridge_columns columns,
     for (size_t k = 0; k < penalties && !status; k++)
         held_out[k] = held_out_of(c, &hits[k]);
     free(hits);
+    return status;
+}
+
+bb_status bb_crossval_tasks(const bb_crossval *c, bb_ridge_columns columns,
+                            size_t penalties, const double *penalty, double *error) {
+    bb_status status = BB_OK;
+    memset(error, 0, c->rows->tasks * penalties * sizeof *error);
+    for (unsigned number = 0; number < bb_crossval_count(c) && !status; number++) {
+        bb_dataset kept = {0}, out = {0};
+        status = select_fold(c->rows, c->fold, number, false, &kept);
+        if (!status) status = select_fold(c->rows, c->fold, number, true, &out);
+        if (!status)
+            status = add_errors(c, &kept, &out, columns, penalties, penalty, error);
+        bb_dataset_free(&kept);
+        bb_dataset_free(&out);
+    }
     return status;
 }
 

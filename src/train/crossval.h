@@ -74,6 +74,12 @@ BB_MUST_CHECK bb_status bb_crossval_errors(const bb_crossval *crossval,
                                            const double *penalty,
                                            bb_held_out *held_out);
 
+/* error (tasks x penalties) <- the same of every task's own held-out rows; squared and
+ * logistic losses. */
+BB_MUST_CHECK bb_status bb_crossval_tasks(const bb_crossval *crossval,
+                                          bb_ridge_columns columns, size_t penalties,
+                                          const double *penalty, double *error);
+
 /* One way and one penalty for all tasks, each learning alone: those with the least
  * error, of the ways given, 1e-4, 1e-3, ..., 1e6, and half decades around the best. With
  * several outputs penalties below 1 are tried only where 1 is the best of those from 1

@@ -27,11 +27,10 @@ size_t bb_dealt_tasks(const bb_dealt *d, size_t own) {
 
 /* -- reading -- */
 
-/* This rank's part of a file; all ranks say together whether it has parts. */
-static bb_status find_slice(bb_ranks *ranks, const char *path, const bb_read_options *o,
-                            bb_slice *slice) {
+/* What all ranks know of their parts of a file. */
+static bb_status join_slices(bb_ranks *ranks, const char *path, bb_status status,
+                             bb_slice *slice) {
     bb_message all;
-    bb_status status = bb_slice_look(path, o, ranks->number, ranks->count, slice);
     status = bb_ranks_gather_all(ranks, status, slice, sizeof *slice, &all);
     if (!status) status = bb_slices_join(path, ranks->count, all.at);
     if (!status) *slice = ((const bb_slice *)all.at)[ranks->number];
@@ -39,17 +38,38 @@ static bb_status find_slice(bb_ranks *ranks, const char *path, const bb_read_opt
     return status;
 }
 
+/* This rank's part of a file, unless it turns out to be read as a whole. Which line a part
+ * begins with is known when the parts before it have been read: where something is wrong,
+ * it is read again, to say where. */
+static bb_status read_slice(bb_ranks *ranks, const bb_source *source, bb_read_options o,
+                            bb_slice *slice, bb_dataset *part) {
+    bb_status status =
+        bb_slice_cut(source->path, &o, ranks->number, ranks->count, slice);
+    status = join_slices(ranks, source->path, status, slice);
+    if (status || slice->whole) return status;
+    o.slice = slice;
+    status = bb_source_read(source, &o, part);
+    if (status == BB_EDATA && slice->failed) status = BB_OK;
+    status = join_slices(ranks, source->path, status, slice);
+    if (!status && slice->failed && !slice->whole)
+        status = bb_source_read(source, &o, part);
+    else if (!status)
+        bb_slice_number(slice, part);
+    return status;
+}
+
 bb_status bb_dealt_read(const bb_dealt *d, const bb_source *source,
                         const bb_read_options *options, bb_dataset *part) {
-    bb_read_options o = *options;
     bb_slice slice = {.whole = true};
     bb_status status = BB_OK;
-    if (!d->ranks) return bb_source_read(source, &o, part);
-    if (source->path) status = find_slice(d->ranks, source->path, &o, &slice);
-    if (!slice.whole) o.slice = &slice;
-    if (!status && (!slice.whole || d->ranks->number == 0))
-        status = bb_source_read(source, &o, part);
+    if (!d->ranks) return bb_source_read(source, options, part);
+    if (source->path) status = read_slice(d->ranks, source, *options, &slice, part);
     status = bb_ranks_agree(d->ranks, status);
+    if (!status && slice.whole) {
+        bb_dataset_free(part);
+        if (d->ranks->number == 0) status = bb_source_read(source, options, part);
+        status = bb_ranks_agree(d->ranks, status);
+    }
     if (status) bb_dataset_free(part);
     return status;
 }

@@ -19,5 +19,10 @@ BB_MUST_CHECK bb_status bb_share_shape(bb_ranks *ranks, bb_status status,
 /* *rows: a rank's part becomes the rows of its own tasks. */
 BB_MUST_CHECK bb_status bb_exchange_rows(const bb_dealt *dealt, bb_status status,
                                          const bb_dataset *like, bb_dataset *rows);
+/* What came from each rank (its own part, too) -> the own tasks' rows. The own rows'
+ * features stay in the memory that *rows has for them, which *out takes over. BB_EIO. */
+BB_MUST_CHECK bb_status bb_join_rows(const bb_dealt *dealt, const bb_message *piece,
+                                     const bb_message *x, const bb_dataset *like,
+                                     bb_dataset *rows, bb_dataset *out);
 
 #endif

@@ -1,4 +1,5 @@
 /* What a run's models reach, and what its figures warn of. */
+#include "base/memory.h"
 #include "train/experiment.h"
 
 #include <math.h>
@@ -115,6 +116,26 @@ static void warn_of_results(bb_experiment *e) {
     if (r->warning[0]) bb_experiment_warn(e, r->warning);
 }
 
+/* A task's error on the held-out rows: with the squared loss the root of their mean
+ * squared error over half of the target's public range, else what is missing to an AUC,
+ * accuracy or F1 of 1; at most 1, and 1/2 where it has none. */
+static bb_status keep_held_out(bb_experiment *e) {
+    const bb_dataset *rows = &e->population.test;
+    const bb_preprocess *steps = &e->population.steps;
+    const bool squared = e->run.pub.loss == BB_LOSS_SQUARED;
+    const double half = 0.5 * (steps->target.high - steps->target.low);
+    if (squared && !(steps->has_target && half > 0.0)) return BB_OK;
+    const bb_status status =
+        bb_allocate(&e->held_out, rows->tasks, sizeof *e->held_out, "scores");
+    for (size_t i = 0; i < rows->tasks && !status; i++) {
+        const double n = (double)(rows->first[i + 1] - rows->first[i]);
+        const double error =
+            squared ? sqrt(e->test.score[i] / n) / half : 1.0 - e->test.figure[i];
+        e->held_out[i] = isnan(error) ? 0.5 : fmin(1.0, error);
+    }
+    return status;
+}
+
 void bb_experiment_evaluate(bb_experiment *e) {
     bb_report *r = &e->report;
     bb_experiment_say(e, "evaluating");
@@ -122,6 +143,8 @@ void bb_experiment_evaluate(bb_experiment *e) {
     r->per_task = (bb_summary){0, NAN, NAN, NAN};
     if (e->dealt.ranks ? assess_ranks(e) : assess_alone(e))
         bb_experiment_leave_out(e, "what the models reach is");
+    else if (e->resolved->request->held_out && keep_held_out(e))
+        bb_experiment_leave_out(e, "scores of held-out rows are");
     else if (bb_ranks_number(e->dealt.ranks) == 0)
         warn_of_results(e);
 }

@@ -30,11 +30,18 @@ typedef struct bb_experiment {
     bb_kept kept;  /* so that it survives its process, if it does */
     bb_run run;    /* the resolved one, with what the data say */
     bb_result result;
-    bb_models own;    /* finished models of the own tasks; empty in one process */
-    bb_models models; /* of all tasks; rank 0 has them */
+    double *spread;        /* with --intervals: bb_run.spread, */
+    bb_models kept_spread; /* and as it is written */
+    bb_models own;         /* finished models of the own tasks; empty in one process */
+    bb_models models;      /* of all tasks; rank 0 has them */
+    bb_message lines;      /* of their file, if several ranks have made them */
     bb_models
         shared; /* the one that all share, for everybody; none where there is not */
+    double *held_out; /* tasks: in [0, 1], less is better; of a request with held_out,
+                         NULL where targets have no range */
     char *tasks_csv;  /* operator/tasks.csv; NULL without a comparison */
+    json_t *trace;    /* an object for each round; NULL without --trace */
+    double traced_from;
     bb_assessed test; /* on the test rows */
     bb_report report;
     uint8_t agreed[BB_HASH_BYTES]; /* bb_run.agreed, of a place of several */
@@ -44,6 +51,7 @@ typedef struct bb_experiment {
 struct bb_training {
     bb_resolved resolved;
     bb_watch watch; /* silent */
+    char note[200]; /* of its statement, where it is not of one run alone */
     bb_experiment e;
 };
 
@@ -68,6 +76,8 @@ BB_MUST_CHECK bb_status bb_experiment_open_tasks(bb_experiment *e);
 
 /* -- the end of a run -- */
 
+/* Lets the run tell what it reaches after each round: --trace. */
+void bb_experiment_trace(bb_experiment *e);
 /* Lets the run tell its watch how far it is, and be stopped. */
 void bb_experiment_observe(bb_experiment *e);
 /* What the run has paid for, from its result: statement and models, and the parts of the
@@ -92,7 +102,7 @@ void bb_experiment_evaluate(bb_experiment *e);
 
 /* -- several ranks: gather.c -- */
 
-/* On rank 0 e->models, from every rank's e->own. */
+/* On rank 0 e->models and, for their file, e->lines, from every rank's e->own. */
 BB_MUST_CHECK bb_status bb_experiment_gather(bb_experiment *e, bb_status status);
 /* Assesses every rank's models on its own rows, one of e->population's data sets; rank 0
  * gets the figures, as if it had all rows, and their targets (bb_dataset_free). */
@@ -104,7 +114,7 @@ BB_MUST_CHECK bb_status bb_experiment_assess(bb_experiment *e, bb_status status,
 
 /* What the baselines reach for each task. */
 typedef struct bb_scores {
-    bb_assessed alone, pooled, mixed, mean, own_mean;
+    bb_assessed alone, own, pooled, mixed, mean, own_mean;
 } bb_scores;
 
 /* Makes those that were asked for and writes what each task has of them. They come last:
@@ -122,6 +132,8 @@ BB_MUST_CHECK bb_status bb_write_models(const bb_experiment *e);
 BB_MUST_CHECK bb_status bb_write_report(const bb_experiment *e);
 /* operator/tasks.csv: a line a task, kept in the experiment, too. */
 BB_MUST_CHECK bb_status bb_write_tasks(bb_experiment *e, const bb_scores *scores);
+/* operator/trace.csv: a line a round; nothing in memory. */
+BB_MUST_CHECK bb_status bb_write_trace(const bb_experiment *e);
 /* Report, as run.json has it; NULL: out of memory. */
 json_t *bb_experiment_json(const bb_experiment *e);
 

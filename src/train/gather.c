@@ -66,6 +66,17 @@ static bb_status gather_compact(const bb_experiment *e, bb_status status,
     return status;
 }
 
+/* Every rank makes the text of its own models: that takes longer than to write it. */
+static bb_status gather_lines(bb_experiment *e, bb_status status) {
+    char *text = NULL;
+    size_t size = 0;
+    if (!e->own.intercept || e->resolved->request->in_memory) return status;
+    if (!status) status = bb_models_lines(&e->own, &text, &size);
+    status = bb_ranks_gather(e->dealt.ranks, status, text, size, &e->lines);
+    free(text);
+    return status;
+}
+
 bb_status bb_experiment_gather(bb_experiment *e, bb_status status) {
     const bb_models *own = &e->own;
     bb_models all = {.tasks = e->dealt.tasks,
@@ -91,6 +102,7 @@ bb_status bb_experiment_gather(bb_experiment *e, bb_status status) {
     if (own->single)
         status = gather(e, status, own->single, own->tasks,
                         own->parameters * sizeof *own->single, &all.single);
+    status = gather_lines(e, status);
     if (status || e->dealt.ranks->number)
         bb_models_free(&all);
     else

@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "learners/loss.h"
+#include "train/intervals.h"
 #include "train/trained.h"
 
 #include <dirent.h>
@@ -57,7 +58,8 @@ static bb_status write_json(const char *folder, const char *name, json_t *json) 
     return status;
 }
 
-bb_status bb_handout_write(const char *folder, const bb_models *models, bb_loss loss,
+bb_status bb_handout_write(const char *folder, const bb_models *models,
+                           const bb_piece *lines, bb_loss loss,
                            const bb_preprocess *steps) {
     char *path = NULL;
     bb_status status =
@@ -65,7 +67,16 @@ bb_status bb_handout_write(const char *folder, const bb_models *models, bb_loss 
     if (!status && models->intercept)
         status = write_json(folder, "models.json", about(loss, steps));
     if (!status) status = bb_file_join(&path, folder, bb_models_file(models));
-    if (!status) status = bb_models_write(models, path);
+    if (!status) status = bb_models_write_lines(models, lines, path);
+    free(path);
+    return status;
+}
+
+bb_status bb_handout_intervals(const char *folder, const bb_models *intervals) {
+    char *path = NULL;
+    if (!intervals->tasks) return BB_OK;
+    bb_status status = bb_file_join(&path, folder, BB_INTERVALS_FILE);
+    if (!status) status = bb_models_write(intervals, path);
     free(path);
     return status;
 }
@@ -121,15 +132,16 @@ static bb_status copy_half(const char *from, const char *to) {
     return status;
 }
 
-static bb_status fill(const bb_trained *t, const bb_models *own, const char *run,
-                      const char *dir) {
+static bb_status fill(const bb_trained *t, const bb_models *own,
+                      const bb_models *intervals, const char *run, const char *dir) {
     char *from = NULL, *to = NULL, *task = NULL;
     bb_status status = bb_file_join(&from, run, "public");
     if (!status) status = bb_file_join(&to, dir, "public");
     if (!status) status = bb_file_join(&task, dir, BB_TRAINED_TASK);
     if (!status) status = copy_half(from, to);
     if (!status && mkdir(task, 0700)) status = failed(task, "created");
-    if (!status) status = bb_handout_write(task, own, t->loss, &t->steps);
+    if (!status) status = bb_handout_write(task, own, NULL, t->loss, &t->steps);
+    if (!status) status = bb_handout_intervals(task, intervals);
     free(from);
     free(to);
     free(task);
@@ -145,20 +157,24 @@ static bb_status find_task(const bb_models *m, const char *run, const char *task
 
 bb_status bb_handout_export(const char *run, const char *task, const char *dir) {
     bb_trained t = {0};
-    bb_models own = {0};
+    bb_models own = {0}, intervals = {0};
     char *temporary = NULL;
     size_t at = 0;
     bb_status status = bb_trained_open(&t, run);
     if (!status) status = find_task(&t.models, run, task, &at);
     if (!status) status = bb_models_select(&own, &t.models, at);
+    if (!status && t.intervals.tasks) status = find_task(&t.intervals, run, task, &at);
+    if (!status && t.intervals.tasks)
+        status = bb_models_select(&intervals, &t.intervals, at);
     if (!status) status = bb_directory_begin(&temporary, dir);
-    if (!status) status = fill(&t, &own, run, temporary);
+    if (!status) status = fill(&t, &own, &intervals, run, temporary);
     if (!status) status = bb_directory_commit(temporary, dir);
     struct stat there;
     if (status && temporary && lstat(temporary, &there) == 0)
         (void)!bb_directory_discard(temporary);
     free(temporary);
     bb_models_free(&own);
+    bb_models_free(&intervals);
     bb_trained_close(&t);
     return status;
 }

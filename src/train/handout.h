@@ -7,11 +7,16 @@
 #include "data/preprocess.h"
 #include "models/models.h"
 
-/* Writes the models, `models.json` (one linear output: whose they are, and the formula
+/* Writes the models (`lines`: bb_models_write_lines), `models.json` (one linear output: whose they are, and the formula
  * of a prediction) and `preprocessing.json` into a folder that is there; steps are those
  * that the models expect to be done to rows. */
 BB_MUST_CHECK bb_status bb_handout_write(const char *folder, const bb_models *models,
-                                         bb_loss loss, const bb_preprocess *steps);
+                                         const bb_piece *lines, bb_loss loss,
+                                         const bb_preprocess *steps);
+
+/* Writes intervals.csv (train/intervals.h) beside them; nothing where there are none. */
+BB_MUST_CHECK bb_status bb_handout_intervals(const char *folder,
+                                             const bb_models *intervals);
 
 /* Makes DIR, complete or not there (BB_EUSAGE if something is), with task NAME's model
  * out of the run directory RUN: RUN's public half as it is, and DIR/task, with that

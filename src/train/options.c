@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "methods/registry.h"
+#include "train/effects.h"
 #include "train/kept.h"
 #include "train/phases.h"
 
@@ -35,12 +36,14 @@ enum { PRIVATE = false, PUBLIC = true };
     ROW(NULL,        0,   PUBLIC,  "classes", BB_OPTION_COUNT, AT(classes), "0", 0.0, 0x1p24, NULL, "N", "softmax, multilabel: how many classes or labels there are, numbered from 0; 0 counts them in the data, which a private run may not") \
     ROW(NULL,        0,   PUBLIC,  "cluster", BB_OPTION_TEXT, AT(cluster), NULL, 0.0, 0.0, NULL, "COLUMN", "a public column that groups tasks, the same number in all rows of a task; no feature") \
     ROW(NULL,        0,   PUBLIC,  "clusters", BB_OPTION_COUNT, AT(clusters), "0", 0.0, 0x1p24, NULL, "N", "how many groups --cluster tells, numbered from 0; 0 finds them in the data, which a private run may not") \
+    ROW(NULL,        0,   PRIVATE, "graph", BB_OPTION_TEXT, AT(graph), NULL, 0.0, 0.0, NULL, "FILE", "public relations of tasks, as JSON: [[task, task, weight], ...], for pmtl-graph") \
     ROW(NULL,        0,   PUBLIC,  "train-fraction", BB_OPTION_REAL, AT(train_fraction), "1", 0.0, 1.0, NULL, "F", "of every task's n rows, max(1, round(F n)) train and the others test") \
     ROW(NULL,        0,   PUBLIC,  "split-seed", BB_OPTION_COUNT, AT(split_seed), "1", 0.0, 0x1p63, NULL, "S", "which rows train and which test") \
+    ROW(NULL,        0,   PUBLIC,  "first-tasks", BB_OPTION_COUNT, AT(first_tasks), "0", 0.0, 0x1p40, NULL, "M", "leave all tasks out but the first M, in the order of their names; 0: all take part") \
     ROW(NULL,        0,   PRIVATE, "test", BB_OPTION_TEXT, AT(test), NULL, 0.0, 0.0, NULL, "FILE", "test rows, in place of a split") \
     ROW(NULL,        0,   PUBLIC,  "standardize", BB_OPTION_CHOICE, AT(standardize), "none", 0.0, 0.0, "none|unit-rows|task", "HOW", "none; unit-rows: every row divided by its norm; task: every column by the task's own mean and deviation") \
     ROW(NULL,        0,   PUBLIC,  "scale", BB_OPTION_TEXT, AT(scale), NULL, 0.0, 0.0, NULL, "FILE", "public ranges or constants of columns and target (docs/data-formats.md)") \
-    ROW("Learning:", 0,   PUBLIC,  "method", BB_OPTION_TEXT, AT(method), NULL, 0.0, 0.0, NULL, "METHOD", "how to learn: see `billboard methods'; auto (default): mp-mixed for numbers, mp-centre for two classes") \
+    ROW("Learning:", 0,   PUBLIC,  "method", BB_OPTION_TEXT, AT(method), NULL, 0.0, 0.0, NULL, "METHOD", "how to learn: see `billboard methods'; auto (default): mp-mixed for numbers, mp-centre for classes") \
     ROW(NULL,        0,   PUBLIC,  "loss", BB_OPTION_CHOICE, AT(loss), "squared", 0.0, 0.0, "squared|logistic|softmax|multilabel", "LOSS", "squared; logistic for targets 0 and 1 or -1 and 1; softmax for classes; multilabel for lists of labels") \
     ROW(NULL,        0,   PUBLIC,  "net", BB_OPTION_TEXT, AT(net), NULL, 0.0, 0.0, NULL, "LAYERS", "models are networks: conv5x32,pool2,conv5x64,pool2,dense62 (docs/networks.md)") \
     ROW(NULL,        0,   PUBLIC,  "batch", BB_OPTION_COUNT, AT(batch), "0", 0.0, 65536.0, NULL, "B", "rows of a step of stochastic descent; 0: all, networks 10") \
@@ -50,13 +53,14 @@ enum { PRIVATE = false, PUBLIC = true };
     ROW(NULL,        0,   PUBLIC,  "rounds", BB_OPTION_COUNT, AT(rounds), "0", 0.0, 1e6, NULL, "T", "rounds of the method; 0 takes the method's default") \
     ROW(NULL,        0,   PUBLIC,  "phase", BB_OPTION_TEXT, AT(phase), NULL, 0.0, 0.0, NULL, "PHASE", "METHOD,key=value,...: goes on with this method; rounds=T and share=S of the budget, else keys of the method; repeated, or separated by semicolons: one after the other") \
     ROW(NULL,        0,   PUBLIC,  "finetune", BB_OPTION_TEXT, AT(finetune), NULL, 0.0, 0.0, NULL, "HOW", "a last phase at home: none, vanilla, mean, kl or ewc, then ,key=value,... (default: the method's)") \
-    ROW(NULL,        0,   PUBLIC,  "schedule", BB_OPTION_TEXT, AT(schedule), NULL, 0.0, 0.0, NULL, "SCHEDULE", "budget over rounds: uniform, power:A or geometric:Q (default: the method's)") \
+    ROW(NULL,        0,   PUBLIC,  "schedule", BB_OPTION_TEXT, AT(schedule), NULL, 0.0, 0.0, NULL, "SCHEDULE", "budget over rounds: uniform, power:A, geometric:Q or, for the mp-* methods of Liang et al., advised (default: the method's)") \
     ROW(NULL,        0,   PUBLIC,  "sampling", BB_OPTION_TEXT, AT(sampling), NULL, 0.0, 0.0, NULL, "WHO", "who takes part in a round: all (default), poisson:Q (each task with probability Q), or fixed:K tasks") \
     ROW("Privacy:",  0,   PUBLIC,  "epsilon", BB_OPTION_AUTO, AT(epsilon), "auto", 1e-6, 1e6, NULL, "EPSILON", "the privacy budget of the whole run; a private method needs it") \
     ROW(NULL,        0,   PUBLIC,  "delta", BB_OPTION_TEXT, AT(delta), NULL, 0.0, 0.0, NULL, "DELTA", "a number, or `paper' for 1/(m ln m); default: min(1e-5, 1/(10 m)) for m tasks") \
     ROW(NULL,        0,   PUBLIC,  "adjacency", BB_OPTION_CHOICE, AT(adjacency), "replace-one", 0.0, 0.0, "replace-one|add-remove", "WHICH", "what neighbouring populations are") \
     ROW(NULL,        0,   PUBLIC,  "mechanism", BB_OPTION_TEXT, AT(mechanism), NULL, 0.0, 0.0, NULL, "NAME", "gaussian (default of private methods); none: no noise, no privacy; wishart-published: as printed, not private as claimed") \
     ROW(NULL,        0,   PUBLIC,  "allow-broken-privacy", BB_OPTION_FLAG, AT(allow_broken_privacy), "false", 0.0, 0.0, NULL, NULL, "let wishart-published run; the statement says what is true") \
+    ROW(NULL,        0,   PUBLIC,  "tuned-on-data", BB_OPTION_FLAG, AT(tuned_on_data), "false", 0.0, 0.0, NULL, NULL, "options were chosen by looking at these data, as `billboard tune --not-private' does: the run is not private, and says so") \
     ROW(NULL,        0,   PRIVATE, "ledger", BB_OPTION_TEXT, AT(ledger), NULL, 0.0, 0.0, NULL, "FILE", "charge the run to this population's budget") \
     ROW(NULL,        0,   PRIVATE, "population", BB_OPTION_TEXT, AT(population), NULL, 0.0, 0.0, NULL, "NAME", "the population that a new ledger is for") \
     ROW(NULL,        0,   PRIVATE, "budget-epsilon", BB_OPTION_AUTO, AT(budget_epsilon), "auto", 1e-6, 1e6, NULL, "E", "a new ledger's budget") \
@@ -69,6 +73,9 @@ enum { PRIVATE = false, PUBLIC = true };
     ROW(NULL,        0,   PRIVATE, "checkpoint-every", BB_OPTION_REAL, AT(checkpoint_every), "60", 0.0, 1e9, NULL, "SECONDS", "how often to write FILE, between rounds") \
     ROW(NULL,        0,   PRIVATE, "resume", BB_OPTION_TEXT, AT(resume), NULL, 0.0, 0.0, NULL, "FILE", "go on with the run that --checkpoint FILE kept; DATA and all options are in it") \
     ROW(NULL,        0,   PRIVATE, "compare", BB_OPTION_TEXT, AT(compare), NULL, 0.0, 0.0, NULL, "LIST", "for evaluation only, separated by commas: stl (every task alone, one model for all and a mixed model, chosen by looking at all tasks), no-privacy (the same method without noise)") \
+    ROW(NULL,        0,   PRIVATE, "intervals", BB_OPTION_FLAG, AT(intervals), "false", 0.0, 0.0, NULL, NULL, "mp-mixed: each task also keeps how uncertain its model is, for `billboard predict --intervals'; costs nothing") \
+    ROW(NULL,        0,   PUBLIC,  "report-effects", BB_OPTION_FLAG, AT(report_effects), "false", 0.0, 0.0, NULL, NULL, "mp-mixed: publish fixed effects and variance components with standard errors, for a fifth of the budget (--set effects=SHARE): RUN/public/effects.json") \
+    ROW(NULL,        0,   PRIVATE, "trace", BB_OPTION_FLAG, AT(trace), "false", 0.0, 0.0, NULL, NULL, "for simulations only: what the models reach after each round, in RUN/operator/trace.csv") \
     ROW(NULL,        'o', PRIVATE, "output", BB_OPTION_TEXT, AT(output), NULL, 0.0, 0.0, NULL, "RUN", "the run directory to make") \
     ROW(NULL,        0,   PRIVATE, "force", BB_OPTION_FLAG, AT(force), "false", 0.0, 0.0, NULL, NULL, "replace RUN if it is a run directory") \
     ROW(NULL,        0,   PRIVATE, "json", BB_OPTION_FLAG, AT(json), "false", 0.0, 0.0, NULL, NULL, "results on stdout as one JSON object") \
@@ -96,9 +103,9 @@ const bb_train_row *bb_train_row_of(size_t row) {
  * in public units. NULL, with the reason, where there is none. */
 static const char *choose_method(const bb_train_options *o) {
     const bb_loss loss = (bb_loss)o->loss;
-    if (o->net || !bb_loss_is_single(loss)) {
+    if (o->net || loss == BB_LOSS_MULTILABEL) {
         (void)bb_fail(BB_EUSAGE,
-                      "which method? networks and losses of several outputs have no "
+                      "which method? networks and multilabel targets have no "
                       "default one: give --method, fedavg for instance (see `billboard "
                       "methods')");
         return NULL;
@@ -107,8 +114,10 @@ static const char *choose_method(const bb_train_options *o) {
         (void)bb_fail(
             BB_EUSAGE,
             "which ranges can columns and target have? Give --scale FILE with "
-            "what anybody knows, or --standardize unit-rows to do without, "
-            "often worse; or choose a --method for the data as they are");
+            "what anybody knows; or do without, often worse: --standardize task "
+            "(each task's own means and deviations) where tasks have dozens of rows, "
+            "else --standardize unit-rows; or choose a --method for the data as they "
+            "are");
         return NULL;
     }
     return loss == BB_LOSS_SQUARED ? bb_method_mp_mixed.name : bb_method_mp_centre.name;
@@ -125,6 +134,14 @@ static bb_status find_method(bb_train_request *r) {
         if (status) return status;
     }
     return bb_train_add_phase(r, *name);
+}
+
+/* Their share, unless `set` says another. */
+static bb_status ask_for_effects(bb_train_request *r) {
+    const bb_phase *first = &r->phase[0];
+    if (!first->method->effects) return bb_effects_check(r);
+    return bb_options_set(first->method->options, bb_train_phase_options(first),
+                          first->method->name, "effects", "0.2");
 }
 
 static bb_status set_pair(bb_train_request *r, const char *pair) {
@@ -165,7 +182,8 @@ static const char *last_text(const bb_train_flag *flag, size_t flags,
  * here. */
 static bb_status value_to_text(json_t *config, const char *name) {
     const json_t *value = json_object_get(config, name);
-    if (!json_is_number(value) && !json_is_object(value)) return BB_OK;
+    if (!json_is_number(value) && !json_is_object(value) && !json_is_array(value))
+        return BB_OK;
     char *text = bb_json_text(value, 0);
     const bool failed = !text || json_object_set_new(config, name, json_string(text));
     free(text);
@@ -173,7 +191,7 @@ static bb_status value_to_text(json_t *config, const char *name) {
 }
 
 bb_status bb_train_options_json(bb_train_options *o, const char *where, json_t *json) {
-    static const char *const any[] = {"delta", "seed", "scale", "categories"};
+    static const char *const any[] = {"delta", "seed", "scale", "categories", "graph"};
     bb_status status = BB_OK;
     for (size_t k = 0; k < sizeof any / sizeof *any && !status; k++)
         status = value_to_text(json, any[k]);
@@ -279,23 +297,32 @@ static bb_status begin_options(bb_train_request *r, const bb_train_flag *flag,
     return config ? read_config(&r->options, config, set) : BB_OK;
 }
 
+/* All but those of methods, in their order. */
+static bb_status take_flags(bb_train_options *o, const bb_train_flag *flag,
+                            size_t flags) {
+    bb_status status = BB_OK;
+    if (last_text(flag, flags, "phase")) {
+        free(o->phase); /* what a config file says */
+        o->phase = NULL;
+    }
+    for (size_t f = 0; f < flags && !status; f++)
+        if (strcmp(flag[f].name, "phase") == 0)
+            status = add_phase_text(o, flag[f].text);
+        else if (strcmp(flag[f].name, "set") != 0)
+            status = bb_options_set(bb_train_table(), o, "train", flag[f].name,
+                                    flag[f].text);
+    return status;
+}
+
 bb_status bb_train_resolve(bb_train_request *out, const bb_train_flag *flag,
                            size_t flags) {
     bb_train_request r = {0};
     json_t *set = NULL;
     bb_status status = begin_options(&r, flag, flags, &set);
-    if (last_text(flag, flags, "phase")) {
-        free(r.options.phase); /* what a config file says */
-        r.options.phase = NULL;
-    }
-    for (size_t f = 0; f < flags && !status; f++)
-        if (strcmp(flag[f].name, "phase") == 0)
-            status = add_phase_text(&r.options, flag[f].text);
-        else if (strcmp(flag[f].name, "set") != 0)
-            status = bb_options_set(bb_train_table(), &r.options, "train", flag[f].name,
-                                    flag[f].text);
+    if (!status) status = take_flags(&r.options, flag, flags);
     if (!status && r.resumed) status = check_resumed(&r, false);
     if (!status) status = find_method(&r);
+    if (!status && r.options.report_effects) status = ask_for_effects(&r);
     if (!status && set)
         status = bb_options_set_json(r.phase[0].method->options,
                                      bb_train_phase_options(&r.phase[0]),

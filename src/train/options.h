@@ -12,11 +12,11 @@
 typedef struct bb_train_options {
     /* data */
     char *task, *target, *features, *ignore, *labels, *tasks, *test, *scale;
-    char *cluster, *image, *separator, *missing, *categories;
+    char *cluster, *graph, *image, *separator, *missing, *categories;
     uint64_t classes, clusters;
     int format, standardize;
     double train_fraction;
-    uint64_t split_seed;
+    uint64_t split_seed, first_tasks;
     /* learning */
     char *method, *schedule, *phase, *finetune, *net;
     uint64_t batch, start_seed;
@@ -29,7 +29,7 @@ typedef struct bb_train_options {
     char *delta;    /* NULL: the default; "paper"; or a number */
     int adjacency;
     char *mechanism;
-    bool allow_broken_privacy;
+    bool allow_broken_privacy, tuned_on_data;
     char *ledger, *population;
     double budget_epsilon, budget_delta; /* NaN: not given */
     char *ledger_kind;                   /* NULL: not given */
@@ -39,7 +39,7 @@ typedef struct bb_train_options {
     uint64_t threads;
     char *compare, *output, *config, *checkpoint, *resume;
     double checkpoint_every; /* seconds */
-    bool force, json;
+    bool force, json, trace, report_effects, intervals;
 } bb_train_options;
 
 /* Where an option belongs in --help, and whether others may know it: options that name
@@ -68,6 +68,9 @@ typedef struct bb_train_request {
     char name[BB_RUN_NAME];         /* of what shares something: bb_run_name */
     json_t *resumed; /* with the option resume: what its file says (train/kept.h) */
     bool in_memory;  /* no output is named, and none is needed; set by hand */
+    bool held_out;   /* tuning, set by hand: of the rows to train on, those of this fold
+                        test (bb_crossval_folds), and rows to test on are not looked at */
+    unsigned fold;
 } bb_train_request;
 
 /* One flag of the command line: a text for an option, NULL for a flag without value;

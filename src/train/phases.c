@@ -94,10 +94,14 @@ static bb_status add_phases(bb_train_request *r) {
 
 /* The last method that shows something says how its models are finetuned. */
 static bb_status choose_finetuning(bb_train_request *r) {
+    const bb_method *last = r->phase[0].method;
     const char *how = NULL;
     for (size_t k = 0; k < r->phases; k++)
         if (k == 0 || r->phase[k].method->kind != BB_METHOD_ALONE)
-            how = r->phase[k].method->finetune;
+            last = r->phase[k].method;
+    if (!last->finetune_solved ||
+        bb_loss_is_solved((bb_loss)r->options.loss, r->options.net != NULL))
+        how = last->finetune;
     for (size_t k = 0; k < r->phases; k++)
         if (r->phase[k].method->follows) how = NULL;
     if (!how) how = "none";

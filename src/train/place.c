@@ -30,6 +30,7 @@ static bb_status check_options(const bb_resolved *c, const bb_roster *roster) {
     if (o->net && !o->image)
         return bb_fail(BB_EUSAGE,
                        "every place must be told what images are: --image HxWxC");
+    if (o->graph) return bb_fail(BB_EUSAGE, "--graph needs all rows in one place");
     if (o->cluster && !o->clusters)
         return bb_fail(BB_EUSAGE,
                        "every place must be told how many clusters there are, numbered "

@@ -2,10 +2,14 @@
 
 #include "base/memory.h"
 #include "data/encode.h"
+#include "data/names.h"
 #include "data/split.h"
 #include "train/clusters.h"
+#include "train/crossval.h"
+#include "train/graph.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -123,6 +127,42 @@ static bb_status shape(const bb_train_options *o, bb_dataset *data) {
     return o->cluster && o->image ? bb_read_image(o->image, data) : BB_OK;
 }
 
+/* Leaves out the rows of tasks that are not among those of `like`. */
+static bb_status keep_tasks(const bb_dataset *like, bb_dataset *data) {
+    bb_names names = {0};
+    bb_dataset fewer = {0};
+    unsigned char *keep = NULL;
+    size_t at = 0;
+    bb_status status = bb_allocate(&keep, data->rows, 1, "rows");
+    for (size_t i = 0; i < like->tasks && !status; i++)
+        status =
+            bb_names_add(&names, like->task_name[i], strlen(like->task_name[i]), &at);
+    for (size_t i = 0; i < data->tasks && !status; i++)
+        if (bb_names_find(&names, data->task_name[i], strlen(data->task_name[i])) !=
+            SIZE_MAX)
+            memset(keep + data->first[i], 1, data->first[i + 1] - data->first[i]);
+    if (!status) status = bb_dataset_select(data, keep, &fewer);
+    bb_names_free(&names);
+    free(keep);
+    if (status) return status;
+    bb_dataset_free(data);
+    *data = fewer;
+    return BB_OK;
+}
+
+/* --first-tasks: as if there were no other. */
+static bb_status take_first(const bb_train_options *o, bb_dataset *data) {
+    bb_dataset like = *data;
+    if (!o->first_tasks) return BB_OK;
+    if (o->first_tasks > data->tasks)
+        return bb_fail(BB_EUSAGE, "--first-tasks %" PRIu64 ": there are %zu tasks",
+                       o->first_tasks, data->tasks);
+    like.tasks = (size_t)o->first_tasks;
+    const bb_status status = keep_tasks(&like, data);
+    if (!status) data->tasks = (size_t)o->first_tasks; /* rows go by task */
+    return status;
+}
+
 /* Test rows of their own, with the tasks and features of the training rows.
  */
 static bb_status read_test(bb_population *p, const bb_resolved *c, bb_dealt *dealt,
@@ -132,6 +172,7 @@ static bb_status read_test(bb_population *p, const bb_resolved *c, bb_dealt *dea
     bb_dataset data = {0};
     bb_status status = read_rows(c, dealt, &p->outputs, source, true, &data);
     p->dropped += data.dropped;
+    if (!status && o->first_tasks) status = keep_tasks(train, &data);
     if (!status && o->cluster) status = bb_clusters_drop(&data, o->cluster);
     if (!status) status = shape(o, &data);
     if (!status)
@@ -139,6 +180,30 @@ static bb_status read_test(bb_population *p, const bb_resolved *c, bb_dealt *dea
                                   train->features, train->feature_name, test);
     bb_dataset_free(&data);
     return status;
+}
+
+/* The rows of one fold test, and the others train. */
+static bb_status hold_out(const bb_train_request *request, bb_dataset *train,
+                          bb_dataset *test) {
+    bb_dataset rest = {0}, held = {0};
+    unsigned char *fold = NULL;
+    bb_status status = bb_allocate(&fold, train->rows, 1, "the folds");
+    if (!status) status = bb_crossval_folds(train, request->options.split_seed, fold);
+    for (size_t r = 0; r < train->rows && !status; r++)
+        fold[r] = fold[r] == request->fold;
+    if (!status) status = bb_dataset_select(train, fold, &held);
+    for (size_t r = 0; r < train->rows && !status; r++) fold[r] = !fold[r];
+    if (!status) status = bb_dataset_select(train, fold, &rest);
+    free(fold);
+    if (status) {
+        bb_dataset_free(&held);
+        return status;
+    }
+    bb_dataset_free(train);
+    bb_dataset_free(test);
+    *train = rest;
+    *test = held;
+    return BB_OK;
 }
 
 static bb_status read_parts(bb_population *p, const bb_resolved *c, bb_dealt *dealt,
@@ -150,14 +215,21 @@ static bb_status read_parts(bb_population *p, const bb_resolved *c, bb_dealt *de
     bb_status status = source ? read_rows(c, dealt, &p->outputs, source, false, &read)
                               : read_nothing(c, &p->outputs, &read);
     if (source && !test_source && o->test) test_source = &named;
+    const bool all_train = test_source != NULL;
+    if (c->request->held_out) test_source = NULL;
     p->dropped = read.dropped;
+    if (!status) status = take_first(o, &read);
     if (!status && source && o->cluster)
         status = bb_clusters_take(&read, o->cluster, (size_t)o->clusters, dealt,
                                   &p->cluster, &p->clusters);
+    if (!status && source && o->graph)
+        status = bb_graph_read(o->graph, &read, &p->relations, &p->edges);
     if (!status && source && c->roster) status = fit_rows(p, c, &read);
     if (!status && source) status = shape(o, &read);
     if (!status && !test_source)
-        status = bb_split(&read, o->train_fraction, o->split_seed, train, test, NULL);
+        status = bb_split(&read, all_train ? 1.0 : o->train_fraction, o->split_seed,
+                          train, test, NULL);
+    if (!status && c->request->held_out) status = hold_out(c->request, train, test);
     status = bb_ranks_agree(dealt->ranks, status);
     if (!status && test_source) {
         *train = read;
@@ -282,6 +354,8 @@ void bb_population_close(bb_population *p) {
     bb_preprocess_free(&p->steps);
     bb_preprocess_free(&p->open);
     free(p->cluster);
+    bb_relations_close(&p->relations);
+    json_decref(p->edges);
     json_decref(p->ranges);
     json_decref(p->levels);
     *p = (bb_population){0};

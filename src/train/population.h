@@ -31,9 +31,11 @@ typedef struct bb_population {
     uint32_t *
         cluster; /* tasks, of all ranks: their public group, from 0; NULL without --cluster */
     size_t clusters;
-    json_t *ranges;   /* of --scale, as data/ranges.h has them; NULL without */
-    json_t *levels;   /* of --categories; NULL without */
-    bool data_ranges; /* and they were taken from the data */
+    bb_relations relations; /* of --graph; rank 0 without */
+    json_t *edges;          /* likewise; NULL */
+    json_t *ranges;         /* of --scale, as data/ranges.h has them; NULL without */
+    json_t *levels;         /* of --categories; NULL without */
+    bool data_ranges;       /* and they were taken from the data */
 } bb_population;
 
 /* How the request says that data are to be read. Borrows its texts. */

@@ -2,11 +2,13 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "data/write.h"
+#include "train/intervals.h"
 #include "train/trained.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct place {
     uint32_t line;
@@ -56,6 +58,8 @@ static void take(void *self, const bb_outputs *block) {
     for (size_t k = 0; k < block->rows; k++) {
         const size_t j = block->row + k;
         const double *z = block->z + k * outputs;
+        if (a->said.output)
+            memcpy(a->said.output + j * outputs, z, outputs * sizeof *z);
         if (a->trained->loss == BB_LOSS_MULTILABEL) {
             take_labels(a, j, outputs, z);
         } else if (a->trained->loss == BB_LOSS_SOFTMAX) {
@@ -72,7 +76,8 @@ static void take(void *self, const bb_outputs *block) {
 }
 
 /* One task after the other, so that lists of labels lie in the order of rows. */
-bb_status bb_trained_ask(const bb_trained *t, const bb_dataset *rows, bb_said *said) {
+bb_status bb_trained_ask(const bb_trained *t, const bb_dataset *rows, bool outputs,
+                         bb_said *said) {
     static const char what[] = "the predictions";
     answers all = {.trained = t}, *a = &all;
     bb_status status = BB_OK;
@@ -83,6 +88,9 @@ bb_status bb_trained_ask(const bb_trained *t, const bb_dataset *rows, bb_said *s
         status = bb_allocate(&a->said.number, rows->rows, sizeof *a->said.number, what);
     if (!status && t->loss == BB_LOSS_SOFTMAX)
         status = bb_allocate(&a->said.class, rows->rows, sizeof *a->said.class, what);
+    if (!status && outputs)
+        status = bb_allocate(&a->said.output, rows->rows,
+                             t->models.outputs * sizeof *a->said.output, what);
     if (!status) status = bb_models_outputs(&t->models, rows, NULL, take, a);
     if (!status) status = a->status;
     if (status)
@@ -92,18 +100,38 @@ bb_status bb_trained_ask(const bb_trained *t, const bb_dataset *rows, bb_said *s
     return status;
 }
 
+bb_status bb_trained_bound(const bb_trained *t, const bb_dataset *rows, double level,
+                           bb_said *said) {
+    if (!t->intervals.tasks)
+        return bb_fail(BB_EUSAGE, "this run kept nothing for intervals: train with "
+                                  "--intervals (mp-mixed)");
+    const bb_status status =
+        bb_allocate(&said->half, rows->rows, sizeof *said->half, "the intervals");
+    return status ? status
+                  : bb_intervals_half(&t->intervals, t->models.features, rows, level,
+                                      said->half);
+}
+
 void bb_said_free(bb_said *said) {
+    free(said->half);
     free(said->number);
     free(said->class);
     free(said->first);
     free(said->labels);
+    free(said->output);
     *said = (bb_said){0};
 }
 
 static void write_answer(const bb_said *a, size_t j, FILE *stream) {
     if (a->class) fprintf(stream, ",%" PRIu32, a->class[j]);
     if (a->number) {
-        fprintf(stream, ",%.17g\n", a->number[j]);
+        fprintf(stream, ",%.17g", a->number[j]);
+        if (a->half && isfinite(a->half[j]))
+            fprintf(stream, ",%.17g,%.17g", a->number[j] - a->half[j],
+                    a->number[j] + a->half[j]);
+        else if (a->half)
+            fputs(",,", stream);
+        putc('\n', stream);
         return;
     }
     for (size_t k = a->first[j]; k < a->first[j + 1]; k++)
@@ -115,7 +143,7 @@ static void write_rows(bb_loss loss, const bb_said *a, const bb_dataset *rows,
                        const place *at, FILE *stream) {
     static const char *const heading[] = {"prediction", "probability",
                                           "class,probability", "labels"};
-    fprintf(stream, "task,%s\n", heading[loss]);
+    fprintf(stream, "task,%s%s\n", heading[loss], a->half ? ",lower,upper" : "");
     for (size_t j = 0; j < rows->rows; j++) {
         bb_write_field(stream, rows->task_name[at[j].task]);
         write_answer(a, at[j].row, stream);
@@ -147,7 +175,7 @@ bb_status bb_predictions_print(bb_loss loss, const bb_said *said,
 
 bb_status bb_trained_print(const bb_trained *t, const bb_dataset *rows, FILE *stream) {
     bb_said said = {0};
-    bb_status status = bb_trained_ask(t, rows, &said);
+    bb_status status = bb_trained_ask(t, rows, false, &said);
     if (!status) status = bb_predictions_print(t->loss, &said, rows, stream);
     bb_said_free(&said);
     return status;

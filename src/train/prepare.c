@@ -5,6 +5,7 @@
 #include "train/locals.h"
 #include "train/run_statement.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -48,12 +49,27 @@ static bb_status set_public(bb_experiment *e) {
     pub->cluster = roster ? roster->cluster : e->population.cluster;
     pub->clusters = roster ? (size_t)e->resolved->request->options.clusters
                            : e->population.clusters;
+    pub->relations = e->population.relations.rank ? &e->population.relations : NULL;
     pub->start = e->start;
     pub->parameters = bb_model_parameters(pub->features, pub->outputs, e->net);
     if (e->net && !pub->batch) pub->batch = bb_net_batch(e->net);
     if (!bb_mechanism_is_noisy(e->run.mechanism)) return BB_OK;
     return bb_delta_choose(e->resolved->request->options.delta, pub->tasks,
                            &pub->delta);
+}
+
+/* Room for how uncertain every task will be of its model. */
+static bb_status open_spread(bb_experiment *e) {
+    if (!e->population.prepared.x)
+        return bb_fail(BB_EUSAGE, "--intervals needs dense rows, and these are sparse");
+    const bb_method *last = e->run.phase[e->run.phases - 1].method;
+    const bb_view view = {.method = last, .pub = &e->run.pub};
+    const bb_status status =
+        bb_allocate(&e->spread, e->population.prepared.tasks,
+                    last->spread_length(&view) * sizeof *e->spread, "intervals");
+    e->run.spread = e->spread;
+    e->run.pub.spread = !status;
+    return status;
 }
 
 bb_status bb_experiment_open_tasks(bb_experiment *e) {
@@ -64,6 +80,7 @@ bb_status bb_experiment_open_tasks(bb_experiment *e) {
     for (size_t i = 0; i < data->tasks && !status; i++)
         status = bb_random_key(data->task_name[i], &e->key[i]);
     e->run.key = e->key;
+    if (!status && e->resolved->request->options.intervals) status = open_spread(e);
     return status;
 }
 
@@ -95,16 +112,49 @@ static void warn_of_long_rows(const bb_experiment *e, size_t long_rows, size_t r
              "%zu of %zu rows have a norm above 1, and %s expects rows in the unit "
              "ball: the privacy promise holds all the same, but the models may be "
              "poor; use public ranges (--scale FILE with --standardize none) or "
-             "--standardize unit-rows",
+             "--standardize task or unit-rows",
              long_rows, rows, e->run.phase[0].method->name);
     bb_experiment_warn(e, text);
 }
 
-static void warn_of_data_ranges(const bb_experiment *e) {
-    if (bb_mechanism_is_noisy(e->run.mechanism) && e->population.data_ranges)
+static void warn_of_data(const bb_experiment *e) {
+    if (!bb_mechanism_is_noisy(e->run.mechanism)) return;
+    if (e->population.data_ranges)
         bb_experiment_warn(
             e, "the ranges of --scale were taken from the data: this run is not "
                "private");
+    if (e->resolved->request->options.tuned_on_data)
+        bb_experiment_warn(e, "options were chosen by looking at the data "
+                              "(--tuned-on-data): this run is not private");
+}
+
+/* Only one phase publishes, by what stands out of the noise of directions. */
+static bool is_foreseen(const bb_experiment *e) {
+    const bb_run *run = &e->run;
+    size_t publishing = 0;
+    for (size_t k = 0; k < run->phases; k++)
+        publishing += run->phase[k].method->kind != BB_METHOD_ALONE;
+    return bb_mechanism_is_noisy(run->mechanism) && publishing == 1 &&
+           run->phase[0].method->foreseen;
+}
+
+/* What can be hoped for, before a budget is spent; rows: those that train, where they
+ * are all here. */
+static void foresee(bb_experiment *e, size_t rows) {
+    const bb_public *pub = &e->run.pub;
+    char sampling[BB_SAMPLING_TEXT], hope[BB_HOPE_TEXT], text[BB_HOPE_TEXT + 160];
+    if (!is_foreseen(e)) return;
+    e->report.hope = bb_hope_of(
+        pub, rows && !e->resolved->roster ? (double)rows / (double)pub->tasks : NAN);
+    e->report.foreseen = true;
+    if (!bb_hope_is_poor(&e->report.hope)) return;
+    bb_run_sampling(pub, sampling, sizeof sampling);
+    bb_hope_say(&e->report.hope, hope);
+    snprintf(text, sizeof text,
+             "beforehand, for %zu tasks at epsilon %g, delta %g, %s, sampling %s: %s",
+             pub->tasks, pub->epsilon, pub->delta, bb_adjacency_name(pub->adjacency),
+             sampling, hope);
+    bb_experiment_warn(e, text);
 }
 
 static bb_status open_population(bb_experiment *e) {
@@ -160,9 +210,11 @@ bb_status bb_experiment_prepare(bb_experiment *e) {
     if (!status) status = deal_again(e);
     e->report.seconds_read = bb_experiment_now() - start;
     if (!status) status = sum_up(e, &dropped, &rows, &long_rows);
-    if (status || !e->watch->warn) return status;
+    if (status) return status;
+    foresee(e, rows);
+    if (!e->watch->warn) return BB_OK;
     warn_of_dropped_rows(e, dropped);
     warn_of_long_rows(e, long_rows, rows);
-    warn_of_data_ranges(e);
+    warn_of_data(e);
     return bb_run_warnings(&e->run, e->watch->warn, e->watch->self);
 }

@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "core/run.h"
 #include "eval/metrics.h"
+#include "methods/hope.h"
 #include "privacy/statement.h"
 #include "train/centred.h"
 #include "train/mixed.h"
@@ -22,7 +23,8 @@ typedef struct bb_baseline {
     bb_mixed mixed;     /* of a mixed model, squared loss: what it found */
     bb_centred centred; /* with classes: likewise */
     bb_metrics test;
-    bb_gain gain; /* the run's over this baseline */
+    double range[2]; /* 95 % of its metric over resampled tasks; NAN: none */
+    bb_gain gain;    /* the run's over this baseline */
 } bb_baseline;
 
 /* Everything a training run found. Texts are borrowed from the request. */
@@ -34,16 +36,26 @@ typedef struct bb_report {
     uint32_t rounds;
     bool sampled;        /* rounds were for some of the tasks */
     size_t never_picked; /* tasks that took part in none of them */
-    const char *note;    /* what the billboard tells of the method's success, or NULL */
-    char warning[400];   /* of results that cannot be meant; "": none */
+    bool foreseen;       /* before the run something was said of what it can reach: */
+    bb_hope hope;
+    json_t *effects;   /* public/effects.json; NULL: nobody asked. Owned by the run */
+    const char *note;  /* what the billboard tells of the method's success, or NULL */
+    char warning[400]; /* of results that cannot be meant; "": none */
     bb_metrics train, test;
+    double test_range[2]; /* with a comparison: likewise */
     bb_summary per_task;  /* of the test rows' nMSE or AUC */
     bb_majority majority; /* of the training rows, on the test rows */
-    bb_baseline stl, pooled, mixed, no_privacy;
+    bb_baseline stl, own, pooled, mixed, no_privacy; /* own: stl, tuned by itself */
     bb_baseline mean, own_mean; /* squared loss: of all training rows, of the task's */
     char billboard_sha256[BB_HASH_TEXT], models_sha256[BB_HASH_TEXT];
     double seconds_read, seconds_solve, seconds_total;
 } bb_report;
+
+bb_loss bb_report_loss(const bb_report *report);
+/* The noise of the run's promise, by name. */
+const char *bb_report_mechanism(const bb_report *report);
+/* Whether there is somebody to compare with, and so test_range. */
+bool bb_report_is_compared(const bb_report *report);
 
 /* The object that --json prints and operator/run.json holds (docs/run-directory.md).
  * NULL: out of memory. */

@@ -2,6 +2,8 @@
 
 #include "base/number.h"
 #include "data/preprocess.h"
+#include "train/effects.h"
+#include "train/intervals.h"
 
 #include <math.h>
 #include <string.h>
@@ -163,6 +165,19 @@ static bb_status check_clusters(const bb_train_options *o, const bb_run *run) {
                                run->phase[0].method->name);
 }
 
+static bb_status check_graph(const bb_train_options *o, const bb_run *run) {
+    const bb_method *related = NULL;
+    for (size_t k = 0; k < run->phases; k++)
+        if (run->phase[k].method->related) related = run->phase[k].method;
+    if ((related != NULL) == (o->graph != NULL)) return BB_OK;
+    return related ? bb_fail(BB_EUSAGE,
+                             "method %s needs the public relations of tasks: --graph "
+                             "FILE",
+                             related->name)
+                   : bb_fail(BB_EUSAGE, "method %s has no use for --graph",
+                             run->phase[0].method->name);
+}
+
 /* The promise for single rows needs each prepared without looking at the others. */
 static bb_status check_rows(const bb_train_options *o, const bb_run *run) {
     if (!bb_mechanism_is_noisy(run->mechanism) || o->standardize != BB_STANDARDIZE_TASK)
@@ -191,6 +206,17 @@ static bb_status check_ledger(const bb_train_options *o) {
     return bb_ledger_kind_find(o->ledger_kind, &kind);
 }
 
+/* A trace looks at all rows after each round, and is kept in memory until the end. */
+static bb_status check_trace(const bb_train_options *o, const bb_resolved *c) {
+    if (o->trace && (o->checkpoint || o->resume))
+        return bb_fail(BB_EUSAGE, "--trace is for runs that are not kept: leave "
+                                  "--checkpoint out");
+    if ((o->trace || o->first_tasks || o->intervals) && c->roster)
+        return bb_fail(BB_EUSAGE, "--trace, --first-tasks and --intervals need all "
+                                  "rows in one place");
+    return BB_OK;
+}
+
 static bb_status check_files(const bb_train_request *request) {
     const bb_train_options *o = &request->options;
     if (o->test && o->train_fraction < 1.0)
@@ -210,9 +236,13 @@ bb_status bb_resolve(const bb_train_request *request, bb_resolved *resolved) {
     if (!status && o->ledger) status = bb_run_check_price(&c.run);
     if (!status) status = check_loss(o, &c);
     if (!status) status = check_clusters(o, &c.run);
+    if (!status) status = check_graph(o, &c.run);
     if (!status) status = check_epsilon(o, &c.run);
     if (!status) status = check_rows(o, &c.run);
     if (!status) status = check_ledger(o);
+    if (!status) status = check_trace(o, &c);
+    if (!status) status = bb_effects_check(request);
+    if (!status) status = bb_intervals_check(request);
     if (!status) status = check_files(request);
     if (!status) *resolved = c;
     return status;

@@ -3,7 +3,9 @@
 
 #include "base/memory.h"
 #include "linalg/linalg.h"
+#include "train/effects.h"
 #include "train/experiment.h"
+#include "train/intervals.h"
 #include "train/run_statement.h"
 
 #include <stdio.h>
@@ -137,15 +139,21 @@ static bb_status open_run(bb_experiment *e) {
 }
 
 void bb_experiment_observe(bb_experiment *e) {
-    e->run.observer = (bb_observer){e, published, progress, at_home, e->watch->stop};
+    e->run.observer = (bb_observer){.self = e,
+                                    .published = published,
+                                    .progress = progress,
+                                    .at_home = at_home,
+                                    .stop = e->watch->stop};
 }
 
 static bb_status train(bb_experiment *e) {
     const double start = bb_experiment_now();
     const bb_deal deal = {e->dealt.first};
     bb_experiment_observe(e);
+    if (e->resolved->request->options.trace) bb_experiment_trace(e);
     bb_status status = bb_run_train_ranks(&e->run, e->dealt.ranks, &deal, &e->result);
     if (!status) status = bb_ranks_agree(e->dealt.ranks, bb_kept_release(&e->kept));
+    e->run.observer.traced = NULL; /* baselines are not */
     e->report.seconds_solve += bb_experiment_now() - start;
     return status;
 }
@@ -192,15 +200,20 @@ void bb_experiment_close_work(bb_experiment *e) {
     bb_result_free(&e->result);
     bb_assessed_close(&e->test);
     bb_models_free(&e->own);
+    free(e->lines.at);
     bb_dealt_close(&e->dealt);
     bb_net_close(e->net);
     free(e->start);
     free(e->key);
+    free(e->spread);
+    e->spread = NULL;
+    e->run.spread = NULL;
     e->ledger = NULL;
     e->local = NULL;
     e->net = NULL;
     e->start = NULL;
     e->key = NULL;
+    e->lines = (bb_message){NULL, 0};
     e->run.local = NULL;
     e->run.ledger = NULL;
     e->run.key = NULL;
@@ -214,6 +227,7 @@ static bb_status make_statement(bb_experiment *e) {
     e->report.statement.method = e->resolved->request->name;
     e->report.statement.silos = e->resolved->roster ? e->resolved->roster->silos : 0;
     e->report.statement.data_ranges = e->population.data_ranges;
+    e->report.statement.data_options = e->resolved->request->options.tuned_on_data;
     return status;
 }
 
@@ -222,6 +236,12 @@ static bb_status make_models(bb_experiment *e) {
     bb_status status =
         bb_experiment_gather(e, bb_experiment_models(e, &e->result, own));
     if (status || !is_first(e)) return status;
+    if (e->resolved->request->options.report_effects && e->result.effects) {
+        e->report.effects = bb_effects_json(e->result.effects, &e->population.steps);
+        if (!e->report.effects) return bb_fail(BB_ENOMEM, "no memory for the effects");
+    }
+    if (e->spread && bb_intervals_models(&e->population, e->spread, &e->kept_spread))
+        bb_experiment_leave_out(e, "intervals are");
     status = bb_models_hash(&e->models, e->report.models_sha256);
     return status ? status : bb_experiment_shared(e, &e->shared);
 }
@@ -238,6 +258,7 @@ bb_status bb_experiment_keep(bb_experiment *e) {
     bb_status status = make_models(e);
     if (!status && is_first(e)) status = make_statement(e);
     if (!status && is_first(e) && !in_memory(e)) status = write_parts(e);
+    if (!status && e->trace) status = bb_write_trace(e);
     return bb_ranks_agree(e->dealt.ranks, status);
 }
 
@@ -311,6 +332,9 @@ static bb_status check(bb_training *t, const bb_train_request *request,
     const bb_train_options *o = &request->options;
     bb_status status = bb_linalg_ready();
     if (!status) status = bb_resolve(request, &t->resolved);
+    if (!status && ranks && (o->trace || o->first_tasks || o->graph || o->intervals))
+        status = bb_fail(BB_EUSAGE, "--trace, --first-tasks, --graph and --intervals "
+                                    "need all rows in one process");
     if (status || bb_ranks_number(ranks)) return status;
     if (!request->in_memory) status = bb_rundir_check(o->output, o->force);
     if (status && o->resume)
@@ -361,8 +385,12 @@ void bb_training_close(bb_training *t) {
     bb_rundir_close(&t->e.dir);
     bb_models_free(&t->e.models);
     bb_models_free(&t->e.shared);
+    bb_models_free(&t->e.kept_spread);
     bb_population_close(&t->e.population);
+    free(t->e.held_out);
     free(t->e.tasks_csv);
+    json_decref(t->e.trace);
+    json_decref(t->e.report.effects);
     free(t);
 }
 
@@ -379,7 +407,8 @@ bb_trained bb_training_trained(const bb_training *t) {
                           .loss = t->e.run.pub.loss,
                           .models = t->e.models,
                           .steps = t->e.population.open,
-                          .shared = t->e.shared};
+                          .shared = t->e.shared,
+                          .intervals = t->e.kept_spread};
     return trained;
 }
 
@@ -390,6 +419,7 @@ static bb_status save(bb_experiment *e, const bb_rundir *memory, const char *pat
     if (!status) status = write_parts(e);
     if (!status && e->tasks_csv)
         status = bb_rundir_text(&e->dir, "operator/tasks.csv", e->tasks_csv);
+    if (!status && e->trace) status = bb_write_trace(e);
     if (!status) status = bb_write_report(e);
     return status ? status : bb_rundir_commit(&e->dir);
 }
@@ -413,6 +443,7 @@ bb_status bb_train_run(const bb_train_request *request, const char *path,
     const bb_status status =
         bb_training_open(&training, request, &data, NULL, watch, NULL);
     if (!status) *report = *bb_training_report(training);
+    if (!status) report->effects = NULL; /* goes with the run */
     bb_training_close(training);
     return status;
 }

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "data/names.h"
+#include "train/intervals.h"
 #include "train/population.h"
 #include "train/rundir.h"
 
@@ -106,6 +107,15 @@ static bb_status read_shared(bb_trained *t, const char *run) {
     return status;
 }
 
+static bb_status read_intervals(bb_trained *t, const char *folder) {
+    char *name = NULL;
+    bb_status status = bb_file_join(&name, folder, BB_INTERVALS_FILE);
+    if (!status && access(name, F_OK) == 0)
+        status = bb_models_read(&t->intervals, name);
+    free(name);
+    return status;
+}
+
 bb_status bb_trained_open(bb_trained *trained, const char *run) {
     bb_trained t = {0};
     const char *part = NULL;
@@ -118,6 +128,7 @@ bb_status bb_trained_open(bb_trained *trained, const char *run) {
     if (!status) status = read_models(&t, folder);
     if (!status) status = read_shared(&t, run);
     if (!status) status = read_steps(&t, run, folder);
+    if (!status) status = read_intervals(&t, folder);
     free(folder);
     if (status)
         bb_trained_close(&t);
@@ -130,6 +141,7 @@ void bb_trained_close(bb_trained *t) {
     bb_options_free(bb_train_table(), &t->options);
     bb_models_free(&t->models);
     bb_models_free(&t->shared);
+    bb_models_free(&t->intervals);
     bb_preprocess_free(&t->steps);
     *t = (bb_trained){0};
 }

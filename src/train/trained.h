@@ -18,6 +18,7 @@ typedef struct bb_trained {
     bb_models models;
     bb_preprocess steps; /* the public ones */
     bb_models shared;    /* one, of all tasks; no task where there is none */
+    bb_models intervals; /* of train/intervals.h; likewise */
 } bb_trained;
 
 /* Reads RUN/operator, or RUN/task of what was exported for one task. BB_EDATA if RUN is no run directory, or one that was changed. */
@@ -66,15 +67,24 @@ BB_MUST_CHECK bb_status bb_trained_assess(const bb_trained *trained,
                                           bb_majority *majority);
 
 /* What is said of every row, of whatever the loss says: a number, a class with its
- * probability, or a list of labels. Row j of the data set is at j. */
+ * probability, or a list of labels; with `outputs` also what that is made of. Row j of
+ * the data set is at j. */
 typedef struct bb_said {
     double *number;   /* rows: prediction or probability; NULL with multilabel */
     uint32_t *class;  /* rows; softmax */
     size_t *first;    /* rows + 1; multilabel */
     uint32_t *labels; /* one list behind the other */
+    double *output;   /* rows x the models' outputs; NULL without `outputs` */
+    double *half;     /* rows: of bb_trained_bound; NULL without */
 } bb_said;
 BB_MUST_CHECK bb_status bb_trained_ask(const bb_trained *trained,
-                                       const bb_dataset *rows, bb_said *said);
+                                       const bb_dataset *rows, bool outputs,
+                                       bb_said *said);
+/* Adds intervals around predictions (squared loss), level in (0, 1), for those tasks that
+ * have kept how uncertain they are; NAN for others. BB_EUSAGE where none has. */
+BB_MUST_CHECK bb_status bb_trained_bound(const bb_trained *trained,
+                                         const bb_dataset *rows, double level,
+                                         bb_said *said);
 void bb_said_free(bb_said *said);
 /* place[k] (rows) is the row that is k-th in the source. */
 BB_MUST_CHECK bb_status bb_predictions_order(const bb_dataset *rows, size_t *place);

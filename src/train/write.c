@@ -2,6 +2,7 @@
 #include "data/write.h"
 
 #include "base/memory.h"
+#include "train/effects.h"
 #include "train/experiment.h"
 #include "train/handout.h"
 #include "train/run_statement.h"
@@ -16,13 +17,14 @@ static int set_content(json_t *options, const char *name, json_t *content) {
                                content ? json_incref(content) : json_null());
 }
 
-/* The same run again, with the same data: ranges and levels themselves for the names of
- * their files. */
+/* The same run again, with the same data: ranges, levels and relations themselves for
+ * the names of their files. */
 static json_t *public_options(const bb_experiment *e) {
     const bb_population *p = &e->population;
     json_t *options = bb_train_json(e->resolved->request, true);
     if (options && (set_content(options, "scale", p->ranges) ||
-                    (p->levels && set_content(options, "categories", p->levels)))) {
+                    (p->levels && set_content(options, "categories", p->levels)) ||
+                    (p->edges && set_content(options, "graph", p->edges)))) {
         json_decref(options);
         options = NULL;
     }
@@ -71,6 +73,26 @@ static bb_status write_shared(const bb_experiment *e) {
     return status;
 }
 
+/* Of the private mixed model: a function of the billboard. */
+static bb_status write_effects(const bb_experiment *e) {
+    char *text = NULL;
+    size_t size = 0;
+    if (!e->report.effects) return BB_OK;
+    FILE *stream = open_memstream(&text, &size);
+    if (!stream) return bb_fail(BB_ENOMEM, "no memory for the effects");
+    bb_effects_csv(e->report.effects, stream);
+    const bool whole = !ferror(stream);
+    bb_status status = fclose(stream) || !whole
+                           ? bb_fail(BB_ENOMEM, "no memory for the effects")
+                           : BB_OK;
+    if (!status) status = bb_rundir_text(&e->dir, "public/effects.csv", text);
+    if (!status)
+        status = bb_rundir_json(&e->dir, "public/effects.json",
+                                json_incref(e->report.effects));
+    free(text);
+    return status;
+}
+
 bb_status bb_write_public(const bb_experiment *e) {
     char *statement = NULL;
     bb_status status =
@@ -82,12 +104,17 @@ bb_status bb_write_public(const bb_experiment *e) {
     if (!status) status = bb_rundir_text(&e->dir, "public/statement.txt", statement);
     if (!status) status = write_categories(e);
     if (!status) status = write_shared(e);
+    if (!status) status = write_effects(e);
     free(statement);
     return status;
 }
 
 json_t *bb_experiment_json(const bb_experiment *e) {
     json_t *run = bb_report_json(&e->report);
+    if (e->trace && json_object_set(run, "trace", e->trace)) {
+        json_decref(run);
+        return NULL;
+    }
     if (!json_object_set_new(run, "options",
                              bb_train_json(e->resolved->request, false)))
         return run;
@@ -100,11 +127,13 @@ bb_status bb_write_report(const bb_experiment *e) {
 }
 
 bb_status bb_write_models(const bb_experiment *e) {
+    const bb_piece lines = {e->lines.at, e->lines.length};
     char *folder = NULL;
     bb_status status = bb_rundir_name(&e->dir, "operator", &folder);
     if (!status)
-        status =
-            bb_handout_write(folder, &e->models, e->run.pub.loss, &e->population.open);
+        status = bb_handout_write(folder, &e->models, lines.at ? &lines : NULL,
+                                  e->run.pub.loss, &e->population.open);
+    if (!status) status = bb_handout_intervals(folder, &e->kept_spread);
     free(folder);
     return status;
 }

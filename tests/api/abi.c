@@ -23,7 +23,8 @@ int main(void) {
     STRUCT(billboard_arrays, target_name);
     STRUCT(billboard_privacy, statement);
     STRUCT(billboard_model, parameters);
-    STRUCT(billboard_values, with_missing);
+    STRUCT(billboard_models, parameters);
+    STRUCT(billboard_values, output);
     VALUE(BILLBOARD_EXPERIMENTAL_WAITS);
     VALUE(BILLBOARD_EXPERIMENTAL_WORK);
     VALUE(BILLBOARD_EXPERIMENTAL_COMPLETE);

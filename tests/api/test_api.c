@@ -165,7 +165,8 @@ static void options_are_those_of_the_program(void **state) {
     assert_string_equal(billboard_answer_text(options, "options.0.name"), "task");
     assert_string_equal(billboard_answer_text(options, "options.0.group"), "Data:");
     billboard_answer_free(options);
-    static const char *const of[] = {"account", "synth", "audit", "audit-method"};
+    static const char *const of[] = {"account", "synth", "tune", "audit",
+                                     "audit-method"};
     for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
         ASSERT_OK(billboard_options(of[k], &options));
         assert_non_null(billboard_answer_text(options, "options.0.expects"));

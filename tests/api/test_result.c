@@ -57,6 +57,17 @@ static void models_predict_as_they_say(void **state) {
         for (size_t k = 0; k < FEATURES; k++) z += m.weight[k] * x[r * FEATURES + k];
         assert_close(v.value[r], z, 1e-12);
     }
+    assert_null(v.output); /* nobody asked for them */
+    billboard_models all = {.struct_size = sizeof all};
+    ASSERT_OK(billboard_result_models(result, &all));
+    assert_int_equal(all.tasks, TASKS);
+    for (size_t i = 0; i < TASKS; i++) {
+        billboard_model m = {.struct_size = sizeof m};
+        assert_string_equal(all.task_name[i], billboard_result_task(result, i));
+        ASSERT_OK(billboard_result_model(result, all.task_name[i], &m));
+        assert_ptr_equal(all.weight + i * FEATURES, m.weight);
+        assert_true(all.intercept[i] == m.intercept);
+    }
     ASSERT_OK(billboard_predictions_csv(said, &csv));
     assert_int_equal(strncmp(csv, "task,prediction\n95,", 19), 0);
     ASSERT_OK(billboard_predictions_write(said, "said.csv"));
@@ -80,12 +91,18 @@ static void classes_are_named(void **state) {
     billboard_predictions *said = NULL;
     billboard_values v = {.struct_size = sizeof v};
     size_t right = 0;
+    const billboard_option outputs = {"outputs", NULL};
     ASSERT_OK(billboard_job_run(job, data, NULL, NULL, &result));
-    ASSERT_OK(billboard_predict(result, data, NULL, 0, &said));
+    ASSERT_OK(billboard_predict(result, data, &outputs, 1, &said));
     ASSERT_OK(billboard_predictions_values(said, &v));
+    assert_int_equal(v.outputs, 3);
     for (size_t r = 0; r < ROWS; r++) {
         assert_in_range(v.classes[r], 0, 2);
         assert_true(v.value[r] > 1.0 / 3 && v.value[r] <= 1.0);
+        const double *z = v.output + 3 * r, best = z[v.classes[r]];
+        double sum = 0.0;
+        for (size_t c = 0; c < 3; c++) sum += exp(z[c] - best);
+        assert_close(v.value[r], 1.0 / sum, 1e-12);
         right += (double)v.classes[r] == classes[r];
     }
     assert_close((double)right / ROWS, figure(result, "train.accuracy"), 1e-12);

@@ -77,6 +77,37 @@ static void a_restarted_stream_is_a_fresh_one(void **state) {
     bb_random_close(&other);
 }
 
+/* Chi-square of 60,000 draws of mean 1 and 12 against the law, what is rarer than 20 draws
+ * in one class; fixed seeds. Bounds: 1 - 1e-6 of 8 and 24 degrees of freedom. */
+static void counts_are_poisson(void **state) {
+    (void)state;
+    enum { DRAWS = 60000, MOST = 60 };
+    static const double bound[] = {43.0, 71.0};
+    static const uint64_t mean[] = {1, 12};
+    bb_random random = {0};
+    assert_ok(bb_random_open_stream(&random, 17, BB_FOR_TEST, 0, 0));
+    for (size_t i = 0; i < 2; i++) {
+        size_t count[MOST] = {0};
+        double chi_square = 0.0, rest = DRAWS, seen = DRAWS;
+        for (size_t k = 0; k < DRAWS; k++) {
+            const uint64_t drawn = bb_random_poisson(&random, mean[i]);
+            assert_true(drawn < MOST);
+            count[drawn]++;
+        }
+        double due = DRAWS * exp(-(double)mean[i]);
+        for (size_t k = 0; k < MOST; k++, due *= (double)mean[i] / (double)k) {
+            if (due < 20.0) continue;
+            chi_square += ((double)count[k] - due) * ((double)count[k] - due) / due;
+            rest -= due;
+            seen -= (double)count[k];
+        }
+        if (rest > 1.0) chi_square += (seen - rest) * (seen - rest) / rest;
+        assert_true(chi_square < bound[i]);
+    }
+    assert_int_equal(bb_random_poisson(&random, 0), 0);
+    bb_random_close(&random);
+}
+
 /* Words of streams whose names differ in one place agree in about half of their bits:
  * of 512 * 64 bits 50 % +- 6 standard deviations (false alarms: 2e-9 a pair). */
 static void streams_of_different_names_are_independent(void **state) {
@@ -221,6 +252,7 @@ int main(void) {
         cmocka_unit_test(streams_of_different_names_are_independent),
         cmocka_unit_test(a_name_is_a_key),
         cmocka_unit_test(draws_below_n_are_uniform),
+        cmocka_unit_test(counts_are_poisson),
         cmocka_unit_test(a_large_n_is_uniform_too),
         cmocka_unit_test(normal_and_uniform_have_their_moments),
         cmocka_unit_test(every_order_is_as_likely),

@@ -63,6 +63,8 @@ INPUTS = {
     "DATA.csv": table,
     "DATA.csv with classes": lambda: table(logistic=True),
     "DATA.csv with regions": lambda: table(region=True),
+    "relations.json": lambda: "[" + ", ".join(
+        f'["t{k}", "t{k + 1}", 1]' for k in range(39)) + "]\n",
     "ranges.json": lambda: '{"target": [-2, 2], "others": [-1, 1]}\n',
 }
 

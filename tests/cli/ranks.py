@@ -3,7 +3,8 @@ whatever goes wrong on one rank ends all of them, with one message and nothing h
 
     ranks.py BILLBOARD SOURCE_DIR MPIRUN ARGUMENT...
 """
-import contextlib, gzip, json, os, random, signal, subprocess, sys, tempfile, time
+import contextlib, gzip, json, os, random, shlex, signal, struct, subprocess, sys, tempfile, time
+import zipfile
 
 BILLBOARD, SOURCE = sys.argv[1:3]
 MPIRUN = sys.argv[3:-2]  # without -n 1
@@ -82,6 +83,23 @@ def write_libsvm(path, table, target):
             f.write(f"{target(y)} qid:{name[1:]} {entries}\n")
 
 
+def npy(shape, numbers, order="<f8"):
+    """The bytes of a NumPy array."""
+    header = f"{{'descr': '{order}', 'fortran_order': False, 'shape': {shape}, }}"
+    header += " " * (-(len(header) + 11) % 64) + "\n"
+    return (b"\x93NUMPY\1\0" + struct.pack("<H", len(header)) + header.encode()
+            + struct.pack(f"<{len(numbers)}{order[1] == 'f' and 'd' or 'q'}", *numbers))
+
+
+def write_npz(path, table, packed=False):
+    arrays = {"X": npy((len(table), FEATURES), [v for _, x, _ in table for v in x]),
+              "y": npy((len(table),), [float(y) for _, _, y in table]),
+              "task": npy((len(table),), [int(t[1:]) for t, _, _ in table], "<i8")}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED if packed else zipfile.ZIP_STORED) as z:
+        for name, bytes_ in arrays.items():
+            z.writestr(name + ".npy", bytes_)
+
+
 def make_files():
     number = lambda z: f"{z:.5f}"
     label = lambda z: int(z > 0)
@@ -100,6 +118,11 @@ def make_files():
     write_csv("test.csv", rows(number, seed=2, tasks=TASKS - 3))
     write_csv("slow.csv", rows(number, times=100))
     write_csv("few.csv", rows(number, tasks=2))
+    write_npz("squared.npz", rows(number))
+    write_npz("packed.npz", rows(number), packed=True)
+    with open("squared.npy", "wb") as f:
+        f.write(npy((len(rows(number)), FEATURES + 2),
+                    [float(v) for t, x, y in rows(number) for v in (t[1:], y, *x)]))
     write_libsvm("labels.libsvm", rows(lambda z: sorted({classes(z), classes(-z)})),
                  lambda y: ",".join(map(str, y)))
     with open("squared.csv", "rb") as f, gzip.open("packed.csv.gz", "wb") as g:
@@ -112,6 +135,9 @@ SPLIT = ["--train-fraction", "0.7"]
 
 CASES = [
     ("linear", 4, "squared.csv", "--method mp-prior".split() + NOISE + SPLIT),
+    ("the default", 3, "squared.csv", "--standardize unit-rows".split() + NOISE + SPLIT),
+    ("the default for labels", 2, "labels.csv",
+     "--loss logistic --standardize unit-rows".split() + NOISE + SPLIT),
     ("classes by label", 2, "labels.csv",
      "--method ppsgd --loss logistic --rounds 4".split() + NOISE + SPLIT),
     ("softmax", 3, "classes.csv", "--method fedprox --loss softmax --classes 3 --rounds 3".split()
@@ -128,6 +154,10 @@ CASES = [
     ("missing values", 3, "missing.csv",
      "--method fedprox --rounds 3 --missing drop-rows".split() + NOISE + SPLIT),
     ("compressed", 2, "packed.csv.gz", "--method fedprox --rounds 3".split() + NOISE + SPLIT),
+    ("arrays", 3, "squared.npz", "--method fedprox --rounds 3".split() + NOISE + SPLIT),
+    ("packed arrays", 2, "packed.npz", "--method fedprox --rounds 3".split() + NOISE + SPLIT),
+    ("a table of numbers", 4, "squared.npy",
+     "--method fedprox --rounds 3 --task 0 --target 1".split() + NOISE + SPLIT),
     ("groups", 3, "groups.csv", "--method pmtl-clusters --cluster group --rounds 3".split() + OPEN + SPLIT),
     ("groups that are public", 2, "groups.csv",
      "--method pmtl-clusters --cluster group --clusters 3 --rounds 3".split() + NOISE + SPLIT),
@@ -183,7 +213,12 @@ def check_errors():
         command = [BILLBOARD, "train", "spoilt.csv", "--method", "fedprox", *NOISE,
                    "--output", "bad"]
         check_fails(("row", bad), call(command), call(ranks(3, *command)))
+    table = rows(lambda z: f"{z:.5f}")
+    table[-3] = (*table[-3][:2], "nan")
+    write_npz("spoilt.npz", table)
     for case, data, options in [
+        ("not a number", "spoilt.npz", []),
+        ("no array", "squared.npz", ["--target", "z"]),
         ("no file", "nowhere.csv", []),
         ("no method", "squared.csv", ["--method", "none-such"]),
         ("no number", "squared.csv", ["--epsilon", "many"]),
@@ -266,6 +301,7 @@ def check_signals():
         said = [line for line in err.splitlines()
                 if line.startswith("billboard: ") and "warning" not in line]
         assert len(said) == 1, (case, err)
+        assert ("rank 1 was lost" in said[0]) == (number == signal.SIGKILL), (case, err)
         assert "nothing was written; ledger ledger.db keeps the charge" in said[0], (case, err)
     code, out, err = call([BILLBOARD, "ledger", "ledger.db"])
     assert code == 0 and out.count("died") == 4, (out, err)
@@ -306,6 +342,73 @@ def check_checkpoints():
         assert not [name for name in os.listdir(".") if name.startswith(kept)]
 
 
+# -- the page --
+
+
+def block_of(page, begin):
+    """The indented block of a page that begins with this line."""
+    lines = page.split("\n")
+    at = next(k for k, line in enumerate(lines) if line == "    " + begin)
+    found = []
+    while lines[at].startswith("    ") or not lines[at]:
+        found.append(lines[at][4:])
+        at += 1
+    return "\n".join(found)
+
+
+def check_page():
+    """What docs/scaling.md says to type; as `srun`, mpirun with fewer ranks."""
+    with open(f"{SOURCE}/docs/scaling.md", encoding="utf-8") as f:
+        page = f.read()
+    header = "school,score," + ",".join(f"x{k}" for k in range(FEATURES))
+    with open("squared.csv") as f:
+        table = [line.rstrip("\n").split(",") for line in f][1:]
+    with open("pupils.csv", "w") as f:
+        f.write(header + "\n")
+        f.writelines(",".join([r[0], r[-1], *r[1:-1]]) + "\n" for r in table)
+    os.mkdir("bin")
+    for name, text in [
+        ("billboard", f'exec "{BILLBOARD}" "$@"'),
+        ("mpirun", f'shift 3; exec {shlex.join(ranks(2))} "$@"'),
+        ("srun", f'echo "$1 $2" >> srun.log; shift 2; exec {shlex.join(ranks(3))} "$@"'),
+        ("scontrol", 'echo "$@" >> scontrol.log'),
+    ]:
+        with open(f"bin/{name}", "w") as f:
+            f.write(f"#!/bin/sh\n{text}\n")
+        os.chmod(f"bin/{name}", 0o755)
+    environment = {**os.environ, "PATH": os.path.abspath("bin") + ":" + os.environ["PATH"],
+                   "SLURM_JOB_ID": "7"}
+    def sh(text, **more):
+        return subprocess.Popen(["sh", "-c", text], env=environment, stdout=subprocess.DEVNULL,
+                                stderr=subprocess.PIPE, text=True, **more)
+    typed = sh(block_of(page, next(line.strip() for line in page.split("\n")
+                                   if line.startswith("    mpirun "))))
+    err = typed.communicate(timeout=LIMIT)[1]
+    assert typed.returncode == 0 and os.path.isdir("run"), err
+    os.rename("run", "run.mpirun")
+    script = block_of(page, "#!/bin/sh")
+    # a run that is told to end asks to be started again, and goes on then
+    job = sh(script.replace("--epsilon 1", "--epsilon 1 --rounds 3000"), start_new_session=True)
+    while not os.path.exists("pupils.ckpt"):
+        assert job.poll() is None, job.communicate()
+        time.sleep(0.05)
+    time.sleep(0.5)
+    for process in children_of(job.pid):
+        if rank_of(process) is not None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGTERM)
+    err = job.communicate(timeout=LIMIT)[1]
+    assert job.returncode == 130 and not os.path.exists("run"), (job.returncode, err)
+    with open("scontrol.log") as f:
+        assert f.read() == "requeue 7\n"
+    job = sh(script)
+    err = job.communicate(timeout=LIMIT)[1]
+    assert job.returncode == 0 and os.path.isdir("run"), err
+    assert not os.path.exists("pupils.ckpt")
+    with open("run/operator/run.json") as f:
+        assert json.load(f)["options"]["rounds"] == 3000
+
+
 def main():
     if not MPIRUN:
         sys.exit(77)
@@ -317,6 +420,7 @@ def main():
         check_missing_on_one_rank()
         check_signals()
         check_checkpoints()
+        check_page()
         os.chdir("/")
 
 

@@ -387,6 +387,18 @@ static void curves_are_printed_and_drawn(void **state) {
     assert_int_equal(cli_count("a.svg*"), 0);
 }
 
+/* A level of noise that is too much work to price says nothing about more noise. */
+static void a_search_goes_around_what_is_refused(void **state) {
+    (void)state;
+    static const char plan[] = "--rounds 87 --schedule power:0.856 --sampling "
+                               "poisson:2.18083e-05 --delta 0.000485579";
+    cli_fails(2, "too much work", "account %s --noise-multiplier 0.02", plan);
+    json_t *a = cli_json("account --json %s --epsilon 0.755442", plan);
+    assert_true(cli_number(a, "epsilon") <= 0.755442);
+    assert_true(cli_number(a, "epsilon_lower") > 0.755442 * (1.0 - 1e-3));
+    json_decref(a);
+}
+
 static void people_get_sentences(void **state) {
     (void)state;
     cli_result r =
@@ -398,6 +410,16 @@ static void people_get_sentences(void **state) {
     assert_non_null(
         strstr(r.out, "at delta = 0.02, adjacency replace-one, sampling all"));
     assert_non_null(strstr(r.out, "Warning: delta is not below 1/50"));
+    cli_free(&r);
+    /* Hu, Wu and Smith's closed form: for the rounds that it is about, and no others */
+    r = cli("account --rounds 100 --epsilon 1 --delta 0.004878");
+    assert_non_null(strstr(r.out, "closed form"));
+    cli_free(&r);
+    assert_relative(number("noise_multiplier_published",
+                           "--rounds 100 --epsilon 1 --delta 0.004878"),
+                    4.0 * sqrt(100.0 * log(1.0 / 0.004878)), 1e-9);
+    r = cli("account --rounds 100 --epsilon 1 --delta 1e-5 --form outer");
+    assert_null(strstr(r.out, "closed form"));
     cli_free(&r);
     r = cli("account --rounds 7 --epsilon 1 --delta 1e-5");
     assert_int_equal(strncmp(r.out, "noise multiplier = ", 19), 0);
@@ -419,6 +441,7 @@ int main(void) {
         cmocka_unit_test(a_file_lists_what_flags_cannot),
         cmocka_unit_test(wrong_questions_are_refused),
         cmocka_unit_test(curves_are_printed_and_drawn),
+        cmocka_unit_test(a_search_goes_around_what_is_refused),
         cmocka_unit_test(people_get_sentences),
     };
     return cmocka_run_group_tests(tests, cli_open, cli_close);

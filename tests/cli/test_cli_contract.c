@@ -164,7 +164,8 @@ static void usage_is_exit_code_2(void **state) {
               "-o x");
     cli_fails(2, "unknown method", "train W.csv --method magic -o x");
     cli_fails(2, "which ranges", "train W.csv --epsilon 1 -o x");
-    cli_fails(2, "which method", "train W.csv --loss softmax --epsilon 1 -o x");
+    cli_fails(2, "which method", "train W.csv --loss multilabel --epsilon 1 -o x");
+    cli_fails(2, "which ranges", "train W.csv --loss softmax --epsilon 1 -o x");
     cli_fails(2, "--output", "train W.csv --method stl");
     cli_fails(2, "epsilon", "train W.csv --method mp-prior --epsilon -1 -o x");
     cli_fails(2, "epsilon", "train W.csv --method mp-prior --epsilon nan -o x");
@@ -461,10 +462,11 @@ static void every_flag_is_in_the_help(void **state) {
 static void methods_are_listed(void **state) {
     (void)state;
     const char *const name[] = {
-        "stl",     "mtl-trace",   "mtl-l21", "mtl-mtrl", "mp-lowrank", "mp-groupsparse",
-        "mp-lrsp", "mp-instance", "fedavg",  "fedprox",  "pmtl",       "pmtl-clusters",
-        "ppsgd",   "dp-aggr",     "dp-mtrl", "mp-mixed", "mp-prior",   "mp-centre",
-        "finetune"};
+        "stl",        "mtl-trace",      "mtl-l21",   "mtl-mtrl",
+        "mp-lowrank", "mp-groupsparse", "mp-lrsp",   "mp-instance",
+        "fedavg",     "fedprox",        "pmtl",      "pmtl-clusters",
+        "pmtl-graph", "ppsgd",          "dp-aggr",   "dp-mtrl",
+        "mp-mixed",   "mp-prior",       "mp-centre", "finetune"};
     json_t *j = cli_json("methods --json");
     const json_t *list = cli_at(j, "methods");
     assert_int_equal(json_array_size(list), sizeof name / sizeof *name);
@@ -476,6 +478,8 @@ static void methods_are_listed(void **state) {
                     (strcmp(name[k], "finetune") == 0));
         assert_true(json_is_true(cli_at(m, "clustered")) ==
                     (strcmp(name[k], "pmtl-clusters") == 0));
+        assert_true(json_is_true(cli_at(m, "related")) ==
+                    (strcmp(name[k], "pmtl-graph") == 0));
         for (size_t o = 0; o < json_array_size(cli_at(m, "options")); o++)
             assert_non_null(cli_at(json_array_get(cli_at(m, "options"), o), "default"));
     }
@@ -556,11 +560,27 @@ static void a_guard_that_found_nothing_says_so(void **state) {
     assert_int_equal(system("rm -r chance open prior numbers.csv"), 0);
 }
 
+/* Three classes need no method either. */
+static void classes_have_a_default(void **state) {
+    (void)state;
+    cli_result made =
+        cli("synth classes --tasks 20 --features 4 --labels 3 --seed 1 -o C.csv");
+    assert_int_equal(made.code, 0);
+    cli_free(&made);
+    json_t *run =
+        cli_json("train C.csv --loss softmax --classes 3 --epsilon 5 --delta 1e-6 "
+                 "--seed 1 --standardize unit-rows --json -o classes");
+    assert_string_equal(cli_text(run, "method"), "mp-centre");
+    json_decref(run);
+    assert_int_equal(system("rm -r classes C.csv"), 0);
+}
+
 static void absurd_results_draw_a_warning(void **state) {
     (void)state;
     make_world();
-    cli_result r = cli("train W.csv --method ppsgd --batch 4 --set rate=50 --seed 1 "
-                       "--epsilon 1 --test W.test.csv --json -o wild");
+    cli_result r =
+        cli("train W.csv --method ppsgd --finetune none --batch 4 --set rate=50 "
+            "--set guard=off --seed 1 --epsilon 1 --test W.test.csv --json -o wild");
     assert_int_equal(r.code, 0);
     assert_non_null(strstr(r.err, "worse than always saying the mean"));
     assert_non_null(strstr(r.err, "diverged"));
@@ -579,6 +599,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(idle_options_are_refused),
         cmocka_unit_test(a_guard_that_found_nothing_says_so),
+        cmocka_unit_test(classes_have_a_default),
         cmocka_unit_test(absurd_results_draw_a_warning),
         cmocka_unit_test(a_private_run_has_every_key),
         cmocka_unit_test(without_noise_there_is_no_epsilon),

@@ -36,6 +36,7 @@ static void a_method_has_a_page(void **state) {
     says("odds=RATIO\n", "methods mp-prior");
     says("expects a number in [1, 1e+09]; default 10\n", "methods mp-prior");
     says("needs groups of tasks: --cluster", "methods pmtl-clusters");
+    says("needs relations of tasks: --graph", "methods pmtl-graph");
     says("goes on from another method", "methods finetune");
     json_t *j = cli_json("methods stl --json");
     assert_int_equal(json_array_size(cli_at(j, "methods")), 1);

@@ -55,9 +55,11 @@ static void worlds_without_a_file(void **state) {
     (void)state;
     cli_fails(2, "ends in .svm or .libsvm, got \"L.csv\"", "synth multilabel -o L.csv");
     cli_fails(2, "ends in .svm or .libsvm, got \"L\"", "synth multilabel -o L");
-    cli_fails(2,
-              "synth knows low-rank, group-sparse, classes and multilabel, got \"new\"",
-              "synth new -o L.csv");
+    cli_fails(
+        2,
+        "a world is low-rank, group-sparse, outliers, anomaly, classes or multilabel, "
+        "got \"new\"",
+        "synth new -o L.csv");
     cli_fails(2, "--output", "synth classes");
     cli_fails(2, "labels", "synth classes --labels 1 -o L.csv");
     assert_int_equal(cli_count("L*"), 0);

@@ -21,6 +21,8 @@ static void make_rows(const char *path, int from, int to, bool labels) {
                 labels ? (double)(y > 24.0) : y, task % 3, dose);
     }
     fclose(file);
+    cli_write("graph.json", "[[\"t, 0\", \"t, 1\", 1], [\"t, 1\", \"t, 5\", 2], "
+                            "[\"t, 3\", \"t, 3\", 1]]");
     cli_write("ranges.json", "{\"target\": [10, 40], \"columns\": {\"year\": [1965, "
                              "2015], \"dose\": 0.02, \"one\": [3, 3]}}");
 }
@@ -49,6 +51,7 @@ static const char *const squared[] = {
     "fedprox --epsilon 2 --rounds 2",
     "pmtl --epsilon 2 --rounds 2",
     "pmtl-clusters --epsilon 2 --rounds 2 --cluster group --clusters 3",
+    "pmtl-graph --epsilon 2 --rounds 2 --graph graph.json",
     "ppsgd --epsilon 2 --rounds 2",
     "dp-aggr --epsilon 2",
     "dp-mtrl --epsilon 2",

@@ -317,33 +317,50 @@ static void clusters_are_checked(void **state) {
     (void)state;
     cli_write("S.svm", "1,2 qid:1 1:0.5 9:1\n0 qid:1 2:0.5 9:1\n"
                        "1 qid:2 1:0.5 9:2\n0,2 qid:2 2:0.5 9:2\n");
-    REFUSE({2, "G.csv --method pmtl-clusters --mechanism none",
-            "method pmtl-clusters needs the public column that groups tasks"},
-           {2, "G.csv --method fedavg --phase pmtl-clusters --mechanism none",
-            "method pmtl-clusters needs"},
-           {2, "G.csv --method pmtl --cluster group --mechanism none",
-            "method pmtl has no use for --cluster"},
-           {2, "G.csv --method pmtl-clusters --cluster city --mechanism none",
-            "G.csv: has no column \"city\" that tells clusters"},
-           {1, "G.csv --method pmtl-clusters --cluster row --mechanism none",
-            "the rows of task t0 must be in one cluster: expected 0 in column "
-            "\"row\", found 24"},
-           {2, "G.csv --method pmtl-clusters --cluster group --epsilon 1",
-            "numbered from 0 in column \"group\": --clusters N"},
-           {2, "G.csv --method pmtl --clusters 3 --epsilon 1", "give --cluster COLUMN"},
-           {1,
-            "G.csv --method pmtl-clusters --cluster group --clusters 2 --ignore row "
-            "--epsilon 1",
-            "G.csv:2: expected a whole number from 0 to 1 in column \"group\" "
-            "(--clusters), found 2"},
-           {2,
-            "G.csv --method pmtl-clusters --cluster group --phase pmtl --ignore row "
-            "--mechanism none",
-            "phase 2, pmtl, has one shared model"},
-           {2,
-            "S.svm --method pmtl-clusters --loss multilabel --cluster x9 --mechanism "
-            "none",
-            "clusters are not for several outputs of sparse rows"});
+    REFUSE(
+        {2, "G.csv --method pmtl-clusters --mechanism none",
+         "method pmtl-clusters needs the public column that groups tasks"},
+        {2, "G.csv --method pmtl-graph --ignore row --mechanism none",
+         "needs the public relations of tasks"},
+        {2, "G.csv --method pmtl --graph g.json --ignore row --mechanism none",
+         "no use for --graph"},
+        {1,
+         "G.csv --method pmtl-graph --graph nowhere.json --ignore row,group "
+         "--mechanism none",
+         "nowhere.json"},
+        {2,
+         "G.csv --method pmtl-graph --graph '[[1]]' --ignore row,group --mechanism "
+         "none",
+         "entry 1"},
+        {2,
+         "G.csv --method pmtl-graph --graph '[[\"nobody\", \"nobody\", 1]]' --ignore "
+         "row,group --mechanism none",
+         "not in the data"},
+        {2, "G.csv --method fedavg --phase pmtl-clusters --mechanism none",
+         "method pmtl-clusters needs"},
+        {2, "G.csv --method pmtl --cluster group --mechanism none",
+         "method pmtl has no use for --cluster"},
+        {2, "G.csv --method pmtl-clusters --cluster city --mechanism none",
+         "G.csv: has no column \"city\" that tells clusters"},
+        {1, "G.csv --method pmtl-clusters --cluster row --mechanism none",
+         "the rows of task t0 must be in one cluster: expected 0 in column "
+         "\"row\", found 24"},
+        {2, "G.csv --method pmtl-clusters --cluster group --epsilon 1",
+         "numbered from 0 in column \"group\": --clusters N"},
+        {2, "G.csv --method pmtl --clusters 3 --epsilon 1", "give --cluster COLUMN"},
+        {1,
+         "G.csv --method pmtl-clusters --cluster group --clusters 2 --ignore row "
+         "--epsilon 1",
+         "G.csv:2: expected a whole number from 0 to 1 in column \"group\" "
+         "(--clusters), found 2"},
+        {2,
+         "G.csv --method pmtl-clusters --cluster group --phase pmtl --ignore row "
+         "--mechanism none",
+         "phase 2, pmtl, has one shared model"},
+        {2,
+         "S.svm --method pmtl-clusters --loss multilabel --cluster x9 --mechanism "
+         "none",
+         "clusters and relations are not for several outputs of sparse rows"});
 }
 
 static void outputs_are_checked(void **state) {

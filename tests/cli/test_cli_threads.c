@@ -28,7 +28,7 @@ static bool supports(const json_t *method, const char *loss) {
     return false;
 }
 
-static void every_method(const char *loss, const char *data) {
+static void every_method(const char *loss, const char *data, const char *graph) {
     json_t *j = cli_json("methods --json");
     char flags[200];
     for (size_t k = 0; k < json_array_size(cli_at(j, "methods")); k++) {
@@ -38,10 +38,13 @@ static void every_method(const char *loss, const char *data) {
             json_is_true(cli_at(m, "clustered")))
             continue; /* test_cli_phases.c has them */
         const bool is_private = strcmp(cli_text(m, "kind"), "private") == 0;
-        snprintf(flags, sizeof flags, "--seed 5 --loss %s", loss);
-        compare(data, name, is_private ? strcat(flags, " --epsilon 2") : flags);
+        const char *relations = json_is_true(cli_at(m, "related")) ? graph : "";
+        snprintf(flags, sizeof flags, "--seed 5 --loss %s %s%s", loss, relations,
+                 is_private ? " --epsilon 2" : "");
+        compare(data, name, flags);
         if (!is_private) continue;
-        snprintf(flags, sizeof flags, "--seed 5 --loss %s --mechanism none", loss);
+        snprintf(flags, sizeof flags, "--seed 5 --loss %s %s --mechanism none", loss,
+                 relations);
         compare(data, name, flags);
     }
     json_decref(j);
@@ -50,7 +53,7 @@ static void every_method(const char *loss, const char *data) {
 static void squared(void **state) {
     (void)state;
     cli_ok("synth low-rank --tasks 70 --samples 12 --features 5 --seed 2 -o W.csv");
-    every_method("squared", "W.csv");
+    every_method("squared", "W.csv", "--graph '[[1, 2, 1], [2, 5, 3], [7, 7, 1]]'");
     compare(
         "W.csv", "mp-lowrank",
         "--seed 5 --epsilon 1 --mechanism wishart-published --allow-broken-privacy");
@@ -67,7 +70,8 @@ static void logistic(void **state) {
                 a + 0.5 * b + c > 0.2 * (j % 3), a, b, c);
     }
     fclose(file);
-    every_method("logistic", "L.csv");
+    every_method("logistic", "L.csv",
+                 "--graph '[[\"t1\", \"t2\", 1], [\"t2\", \"t5\", 3]]'");
 }
 
 static void another_seed_gives_other_bytes(void **state) {

@@ -29,6 +29,14 @@ static inline population law_population(const law_case *c, size_t tasks, size_t 
 
 /* Public groups of tasks, for methods that need them. */
 static const uint32_t law_clusters[LAW_TASKS] = {0, 1, 2, 2, 1, 0, 0, 2, 1, 1, 2, 0};
+/* Public relations: what a task shows of its model, and sees of the sums. */
+static double law_show[2 * LAW_TASKS] = {1,   .5, 1,  -.5, 1,   .25, 1,  0,
+                                         .5,  1,  .5, 1,   .25, 1,   0,  1,
+                                         -.5, 1,  1,  1,   1,   -.5, .5, .5};
+static double law_see[2 * LAW_TASKS] = {.1, .05, .1, 0,  .1, .02, .1, .1,
+                                        0,  .1,  .1, .1, .1, .1,  0,  .1,
+                                        .1, .1,  0,  .1, .1, 0,   .1, .1};
+static const bb_relations law_relations = {LAW_TASKS, 2, law_show, law_see};
 
 static inline bb_run law_run(const law_case *c, const population *p,
                              const bb_engine *engine) {
@@ -41,10 +49,13 @@ static inline bb_run law_run(const law_case *c, const population *p,
         run.pub.cluster = law_clusters;
         run.pub.clusters = 3;
     }
+    if (c->method->related) run.pub.relations = &law_relations;
     /* so few tasks are too few for a signal that a guard sees */
     for (size_t k = 0; k < c->method->options.count; k++)
         if (strcmp(c->method->options.row[k].name, "guard") == 0)
             run_set(&run, "guard", "off");
+        else if (strcmp(c->method->options.row[k].name, "effects") == 0)
+            run_set(&run, "effects", "0.2"); /* what else it may publish */
     return run;
 }
 

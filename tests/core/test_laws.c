@@ -81,16 +81,21 @@ static void law_permutation(const law_case *c) {
     const bb_engine engine = bb_engine_threads(2);
     bb_result a, b;
     uint32_t cluster[LAW_TASKS];
+    double show[2 * LAW_TASKS], see[2 * LAW_TASKS];
+    const bb_relations relations = {LAW_TASKS, 2, show, see};
     q.local = calloc(p.tasks, sizeof *q.local);
     assert_non_null(q.local);
     for (size_t i = 0; i < p.tasks; i++) {
         q.local[(i * 7 + 3) % p.tasks] = p.local[i];
         cluster[(i * 7 + 3) % p.tasks] = law_clusters[i];
+        memcpy(show + 2 * ((i * 7 + 3) % p.tasks), law_show + 2 * i, 2 * sizeof *show);
+        memcpy(see + 2 * ((i * 7 + 3) % p.tasks), law_see + 2 * i, 2 * sizeof *see);
     }
     bb_run run = law_run(c, &p, &engine);
     law_train(c, &run, &a);
     run.local = q.local;
     if (run.pub.cluster) run.pub.cluster = cluster;
+    if (run.pub.relations) run.pub.relations = &relations;
     law_train(c, &run, &b);
     for (size_t i = 0; i < p.tasks; i++) {
         const size_t j = (i * 7 + 3) % p.tasks;

@@ -77,6 +77,48 @@ static void low_rank_blocks(void **state) {
     drop(&train, &test, model);
 }
 
+/* The low-rank world of the same seed, and one entry in twenty is another. */
+static void one_task_is_an_anomaly(void **state) {
+    (void)state;
+    bb_dataset train, test;
+    double *model, off = 0.0;
+    make((bb_synth_options){BB_WORLD_ANOMALY, 10, 6, 5, 3}, &train, &test, &model);
+    for (size_t i = 0; i < 10; i++)
+        for (size_t k = 0; k < 5; k++) {
+            const double w = model[i * 5 + k] / (i == 9 ? 100.0 : 1.0);
+            assert_true(w > 0.0 && w < 1.0);
+        }
+    for (size_t r = 0; r < train.rows; r++) {
+        double y = 0.0;
+        for (size_t k = 0; k < 5; k++) y += train.x[r * 5 + k] * model[r / 6 * 5 + k];
+        off = fmax(off, fabs(y - train.y[r]));
+    }
+    assert_true(off < 1e-12);
+    bb_dataset_free(&train);
+    bb_dataset_free(&test);
+    free(model);
+}
+
+static void outliers_are_entries(void **state) {
+    (void)state;
+    bb_dataset train, test;
+    double *low, *with;
+    size_t other = 0;
+    make((bb_synth_options){BB_WORLD_LOW_RANK, 320, 1, 30, 3}, &train, &test, &low);
+    bb_dataset_free(&train);
+    bb_dataset_free(&test);
+    make((bb_synth_options){BB_WORLD_OUTLIERS, 320, 1, 30, 3}, &train, &test, &with);
+    for (size_t k = 0; k < 9600; k++) {
+        const double more = fabs(with[k] - low[k]);
+        other += more > 0;
+        assert_true(more == 0 || (more > 1 - 1e-9 && more < 50 + 1e-9));
+    }
+    /* binomial, 9600 and 1/20: 480, within 6.2 deviations of 21.4 */
+    assert_close((double)other, 480, 6.2 * 21.4);
+    free(low);
+    drop(&train, &test, with);
+}
+
 static void group_sparse_models(void **state) {
     (void)state;
     bb_dataset train, test;
@@ -191,6 +233,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shapes_and_noise),
         cmocka_unit_test(low_rank_blocks),
+        cmocka_unit_test(outliers_are_entries),
+        cmocka_unit_test(one_task_is_an_anomaly),
         cmocka_unit_test(group_sparse_models),
         cmocka_unit_test(streams),
         cmocka_unit_test(sizes),

@@ -134,6 +134,13 @@ static void by_hand(void **state) {
     assert_ok(bb_metrics_all(&(bb_scored){BB_LOSS_LOGISTIC, 1, first, label, s}, &m));
     assert_close(m.auc, 1.0, 0.0);
     assert_close(m.accuracy, 0.5, 0.0);
+    /* numbers that are labels are ranked, too */
+    const double zero_one[] = {0, 1, 0, 1}, two[] = {0, 2, 0, 1};
+    assert_ok(bb_metrics_all(&(bb_scored){BB_LOSS_SQUARED, 1, first, zero_one, s}, &m));
+    assert_close(m.auc, 1.0, 0.0);
+    assert_true(m.nmse > 0.0 && isnan(m.accuracy));
+    assert_ok(bb_metrics_all(&(bb_scored){BB_LOSS_SQUARED, 1, first, two, s}, &m));
+    assert_true(isnan(m.auc));
     const double tied[] = {0.5, 0.5, 0.5, 0.5};
     assert_ok(
         bb_metrics_all(&(bb_scored){BB_LOSS_LOGISTIC, 1, first, label, tied}, &m));
@@ -238,6 +245,58 @@ static void gain_equals_its_twin(void **state) {
     assert_close(gain.not_worse, 0.0, 0.0);
 }
 
+static double range_of(bb_loss loss, size_t tasks, const bb_metric_part *part,
+                       double range[2]) {
+    bb_metric_part sum = {0};
+    for (size_t i = 0; i < tasks; i++) {
+        sum.weight += part[i].weight;
+        sum.value += part[i].value;
+        sum.sum += part[i].sum;
+        sum.squares += part[i].squares;
+    }
+    assert_ok(bb_metrics_range(loss, tasks, part, range));
+    return bb_metrics_of_parts(loss, &sum);
+}
+
+/* The parts of tasks make the metric, and the interval of a mean is as wide as its
+ * standard error says; tasks without a figure count nowhere. */
+static void figures_have_intervals(void **state) {
+    (void)state;
+    enum { MANY = 300, EACH = 4 };
+    static size_t from[MANY + 1];
+    static double target[MANY * EACH], predicted[MANY * EACH], own[MANY];
+    static bb_metric_part part[MANY];
+    double range[2], again[2], squares = 0.0, sum = 0.0;
+    bb_metrics m;
+    for (size_t j = 0; j < (size_t)MANY * EACH; j++) {
+        target[j] = 1e3 + sin((double)j * 0.7) + 0.5 * cos((double)(j / EACH));
+        predicted[j] = target[j] + 0.3 * sin((double)(j * j));
+    }
+    for (size_t i = 0; i < MANY; i++) from[i + 1] = from[i] + (i % 7 ? EACH : 0);
+    const bb_scored scored = {BB_LOSS_SQUARED, MANY, from, target, predicted};
+    assert_ok(bb_metrics_all(&scored, &m));
+    assert_ok(bb_metrics_scores(&scored, own));
+    bb_metrics_parts(&scored, own, part);
+    assert_relative(range_of(BB_LOSS_SQUARED, MANY, part, range), m.nmse, 1e-10);
+    assert_true(range[0] < m.nmse && m.nmse < range[1]);
+    assert_ok(bb_metrics_range(BB_LOSS_SQUARED, MANY, part, again));
+    assert_memory_equal(range, again, sizeof range);
+    for (size_t i = 0; i < MANY; i++) {
+        part[i] =
+            (bb_metric_part){.weight = i % 3 ? 1.0 : 0.0,
+                             .value = i % 3 ? 0.5 + 0.2 * sin(1.3 * (double)i) : 0.0};
+        sum += part[i].value;
+        squares += part[i].value * part[i].value;
+    }
+    const double n = MANY * 2.0 / 3.0, mean = sum / n;
+    const double error = sqrt((squares / n - mean * mean) / n);
+    assert_relative(range_of(BB_LOSS_LOGISTIC, MANY, part, range), mean, 1e-12);
+    assert_close(range[1] - range[0], 3.92 * error, 0.4 * error);
+    assert_ok(
+        bb_metrics_range(BB_LOSS_LOGISTIC, 2, part, range)); /* one of them counts */
+    assert_true(isnan(range[0]) && isnan(range[1]));
+}
+
 /* Where every task gains the same, every resample says so; where they differ, the range
  * of the mean is that of its standard error. */
 static void gains_have_intervals(void **state) {
@@ -275,6 +334,7 @@ static void gains_have_intervals(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(figures_have_intervals),
         cmocka_unit_test(gains_have_intervals),
         cmocka_unit_test(squared_equals_its_twin),
         cmocka_unit_test(logistic_equals_its_twin),

@@ -111,29 +111,43 @@ static void detects(void **state) {
     population_close(&p);
 }
 
+/* Nothing found: every task has exactly the model that it makes alone. */
+static void check_alone(const population *p, const bb_method *method) {
+    const bb_engine engine = bb_engine_threads(2);
+    at_home home;
+    bb_run run = open_run(p, method, 1e-3, &engine, &home);
+    bb_result result;
+    assert_ok(bb_run_train(&run, &result));
+    assert_false(is_found(&result));
+    for (size_t i = 0; i < p->tasks; i++) {
+        double own[FEATURES], work[4096];
+        assert_true(bb_personal_work(&p->local[i]) <= 4096);
+        assert_ok(bb_personal_model(&p->local[i], NULL, own, work));
+        for (size_t k = 0; k < FEATURES; k++)
+            assert_true(result.model[i * FEATURES + k] == own[k]);
+    }
+    bb_result_free(&result);
+    run_close(&run);
+}
+
 /* The same tasks at epsilon .001, where the centre is far below the noise: every task
  * keeps exactly the model that it fits alone. A false alarm is expected in 1 of 100
  * runs, in none of these seeds. */
 static void undetected_is_alone(void **state) {
     (void)state;
     population p = with_centre();
-    const bb_engine engine = bb_engine_threads(2);
-    at_home home;
-    for (size_t m = 0; m < GUARDED; m++) {
-        bb_run run = open_run(&p, guarded[m], 1e-3, &engine, &home);
-        bb_result result;
-        assert_ok(bb_run_train(&run, &result));
-        assert_false(is_found(&result));
-        for (size_t i = 0; i < p.tasks; i++) {
-            double own[FEATURES], work[4096];
-            assert_true(bb_personal_work(&p.local[i]) <= 4096);
-            assert_ok(bb_personal_model(&p.local[i], NULL, own, work));
-            for (size_t k = 0; k < FEATURES; k++)
-                assert_true(result.model[i * FEATURES + k] == own[k]);
-        }
-        bb_result_free(&result);
-        run_close(&run);
-    }
+    for (size_t m = 0; m < GUARDED; m++) check_alone(&p, guarded[m]);
+    population_close(&p);
+}
+
+/* So it is for numbers: without the guard twenty rounds of noise would be the model. */
+static void undetected_numbers(void **state) {
+    (void)state;
+    population p = population_make(60, 10, FEATURES, BB_LOSS_SQUARED, false, 61);
+    check_alone(&p, &bb_method_fedavg);
+    check_alone(&p, &bb_method_fedprox);
+    check_alone(&p, &bb_method_pmtl);
+    check_alone(&p, &bb_method_ppsgd);
     population_close(&p);
 }
 
@@ -192,6 +206,7 @@ int main(void) {
         cmocka_unit_test(false_alarms_of_many_looks),
         cmocka_unit_test(detects),
         cmocka_unit_test(undetected_is_alone),
+        cmocka_unit_test(undetected_numbers),
         cmocka_unit_test(models_that_follow_noise),
         cmocka_unit_test(off),
     };

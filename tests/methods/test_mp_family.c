@@ -118,16 +118,29 @@ static bb_status look(const bb_view *view, bb_task *task) {
     return BB_OK;
 }
 
-static void test_lrsp_fixed_point(void **state) {
-    (void)state;
+/* The proximal operator of the own part's penalty, by definition. */
+static void prox_own(const char *own, size_t d, double *q) {
+    const double norm = bb_norm(d, q);
+    for (size_t k = 0; k < d; k++)
+        if (strcmp(own, "l1") == 0)
+            q[k] = bb_soft(q[k], 0.05);
+        else if (strcmp(own, "l12") == 0)
+            q[k] *= matrix_shrink(norm, 0.05);
+        else
+            q[k] /= 1.0 + 2.0 * 0.05;
+}
+
+static void check_two_parts(const char *pattern, const char *penalty) {
     population p = population_make(8, 12, 5, BB_LOSS_SQUARED, false, 32);
     const size_t n = p.tasks * p.features;
-    double *g = calloc(n, sizeof *g);
+    double *g = calloc(2 * n, sizeof *g), *moved = g + n;
     bb_method method = bb_method_mp_lrsp;
     bb_run run = run_open(&p, &bb_method_mp_lrsp, &bb_mechanism_none, one());
     run.phase[0].rounds = 30000;
     run_set(&run, "lambda", "0.1");
     run_set(&run, "sparse-lambda", "0.05");
+    run_set(&run, "pattern", pattern);
+    run_set(&run, "own", penalty);
     bb_result sum = train(&run);
     method.finish = look;
     run.phase[0].method = &method;
@@ -138,10 +151,16 @@ static void test_lrsp_fixed_point(void **state) {
     gradients(&p, &sum, 0.0, g);
     for (size_t k = 0; k < n; k++) {
         assert_close(sum.model[k], shared.model[k] + own.model[k], 1e-12);
-        assert_close(own.model[k], bb_soft(own.model[k] - g[k], 0.05), 1e-7);
+        moved[k] = own.model[k] - g[k];
         g[k] = shared.model[k] - g[k];
     }
-    matrix_prox_trace(p.tasks, p.features, g, 0.1);
+    for (size_t i = 0; i < p.tasks; i++)
+        prox_own(penalty, p.features, moved + i * p.features);
+    for (size_t k = 0; k < n; k++) assert_close(own.model[k], moved[k], 1e-7);
+    if (strcmp(pattern, "low-rank") == 0)
+        matrix_prox_trace(p.tasks, p.features, g, 0.1);
+    else
+        matrix_prox_l21(p.tasks, p.features, g, 0.1);
     for (size_t k = 0; k < n; k++) assert_close(shared.model[k], g[k], 1e-7);
     bb_result_free(&sum);
     bb_result_free(&shared);
@@ -149,6 +168,51 @@ static void test_lrsp_fixed_point(void **state) {
     run_close(&run);
     free(g);
     population_close(&p);
+}
+
+static void test_lrsp_fixed_point(void **state) {
+    (void)state;
+    check_two_parts("low-rank", "l1");
+    check_two_parts("low-rank", "l12");
+    check_two_parts("group-sparse", "frobenius");
+}
+
+/* -- the mean over iterations: runs of 1, 2, 3, ... rounds are its parts */
+
+static void check_average(const bb_method *method) {
+    enum { ROUNDS = 4 };
+    population p = population_make(8, 12, 5, BB_LOSS_SQUARED, false, 36);
+    const size_t n = p.tasks * p.features;
+    double *mean = calloc(n, sizeof *mean), away = 0.0;
+    bb_run run = run_open(&p, method, &bb_mechanism_none, one());
+    run_set(&run, "lambda", "0.05");
+    run_set(&run, "momentum", "none");
+    for (uint32_t rounds = 1; rounds <= ROUNDS; rounds++) {
+        run.phase[0].rounds = rounds;
+        bb_result last = train(&run);
+        bb_axpy(n, 1.0 / ROUNDS, last.model, mean);
+        bb_result_free(&last);
+    }
+    bb_result last = train(&run);
+    run_set(&run, "output", "average");
+    bb_result average = train(&run);
+    for (size_t k = 0; k < n; k++) {
+        assert_close(average.model[k], mean[k], 1e-12);
+        away = fmax(away, fabs(average.model[k] - last.model[k]));
+    }
+    assert_true(away > 1e-3);
+    bb_result_free(&last);
+    bb_result_free(&average);
+    run_close(&run);
+    free(mean);
+    population_close(&p);
+}
+
+static void test_average(void **state) {
+    (void)state;
+    check_average(&bb_method_mp_lowrank);
+    check_average(&bb_method_mp_groupsparse);
+    check_average(&bb_method_mp_lrsp);
 }
 
 /* -- clip
@@ -307,6 +371,55 @@ static void test_matrix(void **state) {
     population_close(&p);
 }
 
+/* lambda = auto: three hundredths of what half of the singular values do not exceed, of
+ * any size of models. */
+static void test_automatic(void **state) {
+    (void)state;
+    population p = population_make(4, 5, 2, BB_LOSS_SQUARED, false, 36);
+    const double square[] = {9.0, 4.0}, larger[] = {9e6, 4e6}, empty[] = {9.0, -1.0};
+    double board[5] = {0}, first[2];
+    bb_run run = run_open(&p, &bb_method_mp_groupsparse, &bb_mechanism_gaussian, one());
+    bb_release release = {.round = 1, .value = {square}, .noise = {0.0}};
+    run_set(&run, "clip", "1");
+    digest_once(&bb_method_mp_groupsparse, &run, &release, board);
+    assert_close(board[1], 1.0 - 0.03 * 2.0 / 3.0, 1e-14);
+    assert_close(board[2], 1.0 - 0.03, 1e-14);
+    memcpy(first, board + 1, sizeof first);
+    release.value[0] = larger;
+    digest_once(&bb_method_mp_groupsparse, &run, &release, board);
+    for (size_t k = 0; k < 2; k++) assert_close(board[1 + k], first[k], 1e-14);
+    release.value[0] = empty; /* a hundredth of the largest takes its place */
+    digest_once(&bb_method_mp_groupsparse, &run, &release, board);
+    assert_close(board[1], 1.0 - 0.0003, 1e-14);
+    assert_true(board[2] == 0.0);
+    run_close(&run);
+    population_close(&p);
+}
+
+/* No option: models that are of some use, not zero, without noise, too. */
+static void test_defaults_learn(void **state) {
+    (void)state;
+    static const bb_method *const all[] = {
+        &bb_method_mp_lowrank, &bb_method_mp_groupsparse, &bb_method_mp_lrsp};
+    population p = population_make(12, 20, 3, BB_LOSS_SQUARED, false, 36);
+    for (size_t m = 0; m < 3; m++) {
+        bb_run run = run_open(&p, all[m], &bb_mechanism_none, one());
+        bb_result result;
+        assert_ok(bb_run_train(&run, &result));
+        for (size_t i = 0; i < p.tasks; i++) {
+            const bb_local *local = &p.local[i];
+            double work[4096];
+            const double zero[3] = {0.0}, *w = result.model + i * 3;
+            assert_true(bb_local_work(local) <= 4096);
+            assert_true(bb_local_value(local, w, 0.0, work) <
+                        0.9 * bb_local_value(local, zero, 0.0, work));
+        }
+        bb_result_free(&result);
+        run_close(&run);
+    }
+    population_close(&p);
+}
+
 /* -- odd data and refusals
  * --------------------------------------------------------------- */
 
@@ -376,12 +489,15 @@ int main(void) {
         cmocka_unit_test(test_reference_optima),
         cmocka_unit_test(test_fixed_points),
         cmocka_unit_test(test_lrsp_fixed_point),
+        cmocka_unit_test(test_average),
         cmocka_unit_test(test_clip_bounds_models),
         cmocka_unit_test(test_selected_clip),
         cmocka_unit_test(test_fallback),
         cmocka_unit_test(test_matrix),
         cmocka_unit_test(test_large_rows),
         cmocka_unit_test(test_empty_task),
+        cmocka_unit_test(test_automatic),
+        cmocka_unit_test(test_defaults_learn),
         cmocka_unit_test(test_refusals),
     };
     if (bb_linalg_start()) return 1;

@@ -247,6 +247,7 @@ static void check_learning(const char *pattern, bb_loss loss) {
     run.phase[0].rounds = 300;
     run_set(&run, "pattern", pattern);
     run_set(&run, "lambda", "0.01");
+    run_set(&run, "clip", "1000");
     run_set(&run, "gradient-clip", "10");
     run_set(&run, "instance-epsilon", "1e7");
     assert_ok(bb_run_train(&run, &result));

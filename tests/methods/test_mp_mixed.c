@@ -129,6 +129,50 @@ static void nothing_shared_is_nothing_lost(void **state) {
     assert_true(gain(NOTHING, FEATURES, 3 * ROWS, 5.0, NULL) > -0.03);
 }
 
+/* Alone, with ranges 8 times too wide: rows are short, models long, and nothing else. */
+static void wrong_ranges_do_no_harm(void **state) {
+    (void)state;
+    double error[2];
+    for (size_t wide = 0; wide < 2; wide++) {
+        population p = world(NOTHING, 200, FEATURES, 2 * ROWS + 20);
+        bb_result result;
+        for (size_t k = 0; wide && k < p.first[p.tasks] * FEATURES; k++) p.x[k] /= 8.0;
+        error[wide] = learn(&p, 2 * ROWS, 1e-3, NULL, &result);
+        assert_int_equal(result.rounds, 0);
+        bb_result_free(&result);
+        population_close(&p);
+    }
+    assert_true(error[1] < 1.1 * error[0]);
+}
+
+/* -- votes -- */
+
+/* A vote that nothing disturbs leads back to what it was made of: evidence that is a line
+ * over penalties and a parabola over levels, for both sides. */
+static void votes_say_what_evidence_says(void **state) {
+    (void)state;
+    static double evidence[BB_MIXED_FITS];
+    static const double group[BB_MIXED_GROUPS] = {0};
+    double vote[BB_MIXED_SHAPES], odds[BB_MIXED_SHAPES];
+    for (size_t k = 0; k < BB_MIXED_FITS; k++) {
+        const double l = (double)(k % BB_MIXED_CELLS / BB_MIXED_LEVELS);
+        const double s = (double)(k % BB_MIXED_LEVELS) - 2.0;
+        const bool candidate = k / BB_MIXED_CELLS < 4;
+        evidence[k] = candidate ? 0.02 * l - 0.05 * s * s : -INFINITY;
+    }
+    const bb_mixed_board empty = {.group = group, .shape = odds};
+    bb_mixed_show_shapes(&empty, evidence, vote);
+    assert_true(bb_norm(BB_MIXED_SHAPES, vote) < 1.0); /* not shortened */
+    const bb_release release = {.value = {vote}, .noise = {0.0}};
+    bb_mixed_take_shapes(&release, 40, odds); /* counts as it is */
+    for (size_t k = 1; k < BB_MIXED_CELLS; k++)
+        assert_close(bb_mixed_odds(&empty, k) - bb_mixed_odds(&empty, 0),
+                     evidence[k] - evidence[0], 1e-12);
+    const bb_release drowned = {.value = {vote}, .noise = {10.0}};
+    bb_mixed_take_shapes(&drowned, 40, odds);
+    for (size_t k = 0; k < BB_MIXED_SHAPES; k++) assert_close(odds[k], 0.0, 0.0);
+}
+
 /* -- what a task shows -- */
 
 /* Rows of any size, a centre and directions of any size, whatever the billboard says:
@@ -151,13 +195,13 @@ static void shows_are_in_the_unit_ball(void **state) {
         bb_billboard board = {.at = at, .length = 0};
         bb_view view = planned;
         view.board = &board;
-        for (size_t k = 5 + BB_MIXED_GROUPS + BB_MIXED_CELLS;
-             k < 5 + BB_MIXED_GROUPS + BB_MIXED_CELLS + 20; k++)
+        for (size_t k = 6 + BB_MIXED_GROUPS + BB_MIXED_SHAPES;
+             k < 6 + BB_MIXED_GROUPS + BB_MIXED_SHAPES + 20; k++)
             at[k] = sizes[(s + 1) % 3];
         at[0] = 1.0; /* a centre was found */
         double *own = calloc(bb_mixed_state_length(&view), sizeof *own);
         for (size_t i = 0; i < p.tasks; i++) {
-            double shown[BB_MIXED_CELLS], *block[1] = {shown};
+            double shown[20], *block[1] = {shown};
             double *work =
                 calloc(bb_mixed_local_length(&view, &p.local[i]), sizeof *work);
             bb_task task = {.id = i, .local = &p.local[i], .state = own, .work = work};
@@ -165,7 +209,7 @@ static void shows_are_in_the_unit_ball(void **state) {
                 memset(shown, 0, sizeof shown);
                 bb_mixed_train(&view, &task);
                 bb_mixed_show(&view, &task, block);
-                assert_true(bb_norm(BB_MIXED_CELLS, shown) <= 1.0 + 1e-12);
+                assert_true(bb_norm(20, shown) <= 1.0 + 1e-12);
             }
             board.releases = 0;
             memset(shown, 0, sizeof shown);
@@ -187,6 +231,8 @@ int main(void) {
         cmocka_unit_test(a_centre_helps),
         cmocka_unit_test(directions_help),
         cmocka_unit_test(nothing_shared_is_nothing_lost),
+        cmocka_unit_test(wrong_ranges_do_no_harm),
+        cmocka_unit_test(votes_say_what_evidence_says),
         cmocka_unit_test(shows_are_in_the_unit_ball),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

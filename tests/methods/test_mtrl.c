@@ -232,12 +232,39 @@ static void test_definition(void **state) {
     }
 }
 
+/* With keep=noisy a task has what everybody has seen of it. */
+static bb_status see(void *self, const bb_release *release, size_t tasks) {
+    memcpy(self, release->value[0], tasks * D * sizeof(double));
+    return BB_OK;
+}
+
+static void test_noisy_models_are_those_seen(void **state) {
+    (void)state;
+    population p = population_make(TASKS, 9, D, BB_LOSS_SQUARED, false, 75);
+    bb_run run = run_open(&p, &bb_method_dp_mtrl, &bb_mechanism_gaussian, &engine);
+    double seen[TASKS * D];
+    bb_result noisy, own;
+    run.phase[0].rounds = ROUNDS;
+    run.observer = (bb_observer){.self = seen, .published = see};
+    run_set(&run, "clip", "2");
+    assert_ok(bb_run_train(&run, &own));
+    run_set(&run, "keep", "noisy");
+    assert_ok(bb_run_train(&run, &noisy));
+    assert_memory_equal(noisy.model, seen, sizeof seen);
+    assert_true(memcmp(noisy.model, own.model, sizeof seen) != 0);
+    bb_result_free(&noisy);
+    bb_result_free(&own);
+    run_close(&run);
+    population_close(&p);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_optimality),
         cmocka_unit_test(test_one_task),
         cmocka_unit_test(test_alternation),
         cmocka_unit_test(test_definition),
+        cmocka_unit_test(test_noisy_models_are_those_seen),
     };
     if (bb_linalg_start()) return 1;
     engine = bb_engine_threads(2);

@@ -254,7 +254,7 @@ static void clusters_are_refused(void **state) {
     run.pub.cluster = cluster;
     run.pub.clusters = 2;
     assert_fails(bb_run_train(&run, &result), BB_EUSAGE,
-                 "clusters are not for several outputs of sparse rows");
+                 "clusters and relations are not for several outputs of sparse rows");
     run_close(&run);
     rows_close(&r);
 }

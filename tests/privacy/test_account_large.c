@@ -97,12 +97,31 @@ static void many_steps(void **state) {
     assert_relative(answer.upper, bb_gdp_epsilon(1e-4 * sqrt(0x1p25), 1e-5), 1e-3);
 }
 
+/* Losses of thousands: refused where only their moments are wanted and cannot be had,
+ * never called impossible; and Renyi's bound where it can. */
+static void hardly_any_noise(void **state) {
+    (void)state;
+    const bb_event event = sampled(2e-6, 0.02, 1000.0);
+    const bb_account added = {BB_ADD_REMOVE, 1, &event};
+    const bb_account replaced = {BB_REPLACE_ONE, 1, &event};
+    bb_answer answer;
+    assert_int_equal(bb_account_epsilon(&added, BB_ACCOUNTANT_PLD, 1e-10, &answer),
+                     BB_ENUMERIC);
+    assert_int_equal(bb_account_epsilon(&replaced, BB_ACCOUNTANT_AUTO, 1e-10, &answer),
+                     BB_ENUMERIC);
+    assert_int_equal(bb_account_epsilon(&replaced, BB_ACCOUNTANT_RDP, 1e-10, &answer),
+                     BB_ENUMERIC);
+    assert_ok(bb_account_epsilon(&added, BB_ACCOUNTANT_AUTO, 1e-10, &answer));
+    assert_int_equal(answer.accountant, BB_ACCOUNTANT_RDP);
+    /* one round's, mu^2 / 2 and more, is what it costs to be in one */
+    assert_true(answer.upper > 1250.0 && isfinite(answer.upper));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(never_below_truth),
-        cmocka_unit_test(none_is_valid),
-        cmocka_unit_test(next_to_no_noise),
-        cmocka_unit_test(many_steps),
+        cmocka_unit_test(never_below_truth), cmocka_unit_test(none_is_valid),
+        cmocka_unit_test(next_to_no_noise),  cmocka_unit_test(many_steps),
+        cmocka_unit_test(hardly_any_noise),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -101,6 +101,11 @@ static void broken_runs(void **state) {
     scaled.data_ranges = true;
     assert_false(bb_statement_is_private(&scaled));
     assert_says(&scaled, "NOT PRIVATE: rows were scaled by ranges", true);
+    bb_statement tuned = good;
+    tuned.data_options = true;
+    assert_false(bb_statement_is_private(&tuned));
+    assert_says(&tuned, "NOT PRIVATE: options were chosen by looking at the data",
+                true);
     const bb_statement none = {.method = "mtl-trace", .tasks = 139};
     assert_false(bb_statement_is_private(&none));
     char *text = NULL;
@@ -113,12 +118,13 @@ static void broken_runs(void **state) {
 /* Every object that stands for a guarantee says that it does not hold. */
 static void nothing_is_valid_that_does_not_hold(void **state) {
     (void)state;
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < 4; k++) {
         bb_statement s = good;
         s.count = 2;
         s.guarantee[1] = good.guarantee[0];
         s.seeded = k == 1;
         s.data_ranges = k == 2;
+        s.data_options = k == 3;
         json_t *json = bb_statement_json(&s);
         const json_t *list = json_object_get(json, "guarantees");
         for (size_t g = 0; g < 2; g++) {

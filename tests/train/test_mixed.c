@@ -221,6 +221,44 @@ static void a_random_intercept_is_that_of_lme4(void **state) {
     bb_dataset_free(&data);
 }
 
+/* Of real data that may lie beside the repository, with columns that are linear in
+ * others: which of them is left out does not matter. */
+static void school_is_that_of_lme4(void **state) {
+    (void)state;
+    const bb_engine engine = bb_engine_threads(2);
+    char path[1024];
+    bb_dataset data;
+    bb_design design;
+    bb_reml reml;
+    if (!shared_path(path, sizeof path, "data/school/data.csv")) skip();
+    numbers lme4 = numbers_open(BB_SOURCE_DIR "/tests/reference/lme4/school.csv", 1);
+    assert_ok(bb_read(path, &(bb_read_options){0}, &data));
+    assert_ok(bb_design_open(&design, &data, true));
+    assert_ok(bb_reml_open(&reml, &design, data.y, &engine));
+    const size_t p = design.columns;
+    double *L = calloc(p * p, sizeof *L);
+    double *found = calloc(data.tasks * p, sizeof *found);
+    const double ratio = numbers_at(&lme4, 0, 1) / numbers_at(&lme4, 0, 0);
+    double least[3]; /* around lme4's: it is the best */
+    for (size_t k = 0; k < 3; k++) {
+        L[0] = ratio * (1.0 + 0.01 * ((double)k - 1.0));
+        least[k] = bb_reml_value(&reml, L, false, false);
+    }
+    assert_true(least[1] < least[0] && least[1] < least[2]);
+    L[0] = ratio;
+    assert_true(isfinite(bb_reml_value(&reml, L, false, false)));
+    assert_close(reml.s, numbers_at(&lme4, 0, 0), 1e-6);
+    bb_reml_effects(&reml, found);
+    for (size_t i = 0; i < 3; i++)
+        assert_close(found[i * p], numbers_at(&lme4, 1 + i / 2, i % 2), 1e-5);
+    free(L);
+    free(found);
+    free(lme4.at);
+    bb_reml_close(&reml);
+    bb_design_close(&design);
+    bb_dataset_free(&data);
+}
+
 static void workers_change_nothing(void **state) {
     (void)state;
     const bb_engine one = bb_engine_threads(1), three = bb_engine_threads(3);
@@ -402,6 +440,7 @@ int main(void) {
         cmocka_unit_test(likelihood_is_the_plain_one),
         cmocka_unit_test(fits_are_those_of_lme4),
         cmocka_unit_test(a_random_intercept_is_that_of_lme4),
+        cmocka_unit_test(school_is_that_of_lme4),
         cmocka_unit_test(workers_change_nothing),
         cmocka_unit_test(units_and_needless_columns_do_not_matter),
         cmocka_unit_test(says_what_it_cannot_fit),

@@ -191,7 +191,10 @@ static void give_all(flags *f, const ask *a) {
     if (!m->clustered && a->world->columns) give(f, "ignore", a->world->cluster);
     if (a->world->tested && m->kind == BB_METHOD_ALONE) give(f, "compare", "stl");
     for (size_t k = 0; k < m->options.count; k++)
-        if (strcmp(m->options.row[k].name, "guard") == 0) give(f, "set", "guard=off");
+        if (strcmp(m->options.row[k].name, "guard") == 0)
+            give(f, "set", "guard=off");
+        else if (strcmp(m->options.row[k].name, "effects") == 0)
+            give(f, "set", "effects=0.2");
 }
 
 static void train(const ask *a, bb_models *models) {
@@ -328,6 +331,8 @@ static bool fits(const world *w, const bb_method *m, bb_loss loss) {
     if (m->follows || !(w->losses & m->losses & (1U << loss))) return false;
     if (w->net && !(m->losses & BB_SUPPORTS_NETWORKS)) return false;
     if (m->clustered && !w->cluster) return false;
+    if (m->related)
+        return false; /* a graph names tasks, and some changes rename them */
     return !(z_scores && m->own_noise); /* refused: rows are prepared together */
 }
 

@@ -169,6 +169,10 @@ static void baselines_do_not_depend_on_the_method(void **state) {
     assert_close(plain.pooled.test.nmse, other.pooled.test.nmse, 0.0);
     assert_true(plain.stl.test.nmse < plain.mean.test.nmse);
     assert_true(plain.own_mean.there);
+    assert_true(plain.own.there && plain.own.test.rows == plain.stl.test.rows);
+    assert_true(plain.own.test.nmse != plain.stl.test.nmse);
+    assert_true(plain.own.test.nmse < plain.mean.test.nmse);
+    assert_close(plain.own.test.nmse, other.own.test.nmse, 0.0);
     const bb_gain *gain = &plain.pooled.gain;
     assert_true(gain->improvement_range[0] <= gain->improvement);
     assert_true(gain->improvement <= gain->improvement_range[1]);
@@ -177,6 +181,7 @@ static void baselines_do_not_depend_on_the_method(void **state) {
     const json_t *compare = json_object_get(run, "compare");
     assert_true(json_is_object(json_object_get(compare, "pooled")));
     assert_true(json_is_object(json_object_get(compare, "mean_task")));
+    assert_true(json_is_object(json_object_get(compare, "own")));
     const json_t *mixed = json_object_get(compare, "mixed");
     assert_true(json_is_string(json_object_get(mixed, "model")));
     assert_true(json_is_real(json_object_get(mixed, "icc")));

@@ -1,5 +1,4 @@
-/* account.h - the parts of `billboard account` that print: the answer of
- * billboard_account in words (account_say.c), and its curve as a chart (account_chart.c). */
+/* account.h - the answer of billboard_account in words (account_say.c). */
 #ifndef BILLBOARD_ACCOUNT_H
 #define BILLBOARD_ACCOUNT_H
 
@@ -23,9 +22,5 @@ double account_curve_at(const billboard_answer *price, size_t k, const char *nam
                         bool lower);
 
 void account_say_text(const billboard_answer *price, const char *curve, FILE *stream);
-
-/* Draws the curve to `path`. */
-BILLBOARD_CHECK billboard_status account_draw(const billboard_answer *price,
-                                              const char *curve, const char *path);
 
 #endif

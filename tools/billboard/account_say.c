@@ -123,6 +123,12 @@ void account_say_text(const billboard_answer *price, const char *curve, FILE *st
             billboard_answer_text(price, "sampling_text"),
             billboard_answer_text(price, "plan_text"));
     say_lower(price, stream);
+    if (!isnan(billboard_answer_number(price, "noise_multiplier_published")))
+        fprintf(
+            stream,
+            "published    noise multiplier %.4g by the closed form of Hu, Wu and Smith "
+            "(2023, theorem 1)\n",
+            billboard_answer_number(price, "noise_multiplier_published"));
     fprintf(stream, "accountant   %s", billboard_answer_text(price, "accountant"));
     if (!isnan(order)) fprintf(stream, ", order %g", order);
     fprintf(stream, "\n\n%s", billboard_answer_text(price, "statement"));

@@ -15,6 +15,7 @@
  * the program's exit code. */
 int cmd_info(int argc, char **argv);
 int cmd_train(int argc, char **argv);
+int cmd_tune(int argc, char **argv);
 int cmd_evaluate(int argc, char **argv);
 int cmd_predict(int argc, char **argv);
 int cmd_export(int argc, char **argv);
@@ -25,6 +26,9 @@ int cmd_audit(int argc, char **argv);
 /* `billboard audit --method ...`, which cmd_audit hands over to. */
 int cmd_audit_run(int argc, char **argv);
 int cmd_account(int argc, char **argv);
+int cmd_report(int argc, char **argv);
+int cmd_advise(int argc, char **argv);
+int cmd_experiment(int argc, char **argv);
 
 /* What both have: asks, with progress; and ends, saying whether a claim was refuted. Frees
  * the verdict. */
@@ -41,6 +45,9 @@ enum { CMD_VIOLATED = 4 };
 /* The columns of the terminal behind a file descriptor: COLUMNS, or what the terminal
  * says, or 80; 0 if it is no terminal. */
 size_t cmd_width(int fd);
+
+/* Set by Ctrl-C, SIGTERM, SIGHUP and SIGUSR1 from this call on, for billboard_watch. */
+const billboard_flag *cmd_listen(void);
 
 /* Keeps a message of the program's own, in place of billboard_error(); returns the
  * status. */

@@ -90,7 +90,7 @@ static billboard_status answer(const request *r, progress *bar,
         fprintf(output->stream, "%s\n", billboard_answer_json(price));
     else if (!status)
         account_say_text(price, curve, output->stream);
-    if (!status && r->plot) status = account_draw(price, curve, r->plot);
+    if (!status && r->plot) status = billboard_account_draw(price, curve, r->plot);
     billboard_answer_free(price);
     return status;
 }

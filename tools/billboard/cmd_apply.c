@@ -152,6 +152,8 @@ static billboard_status predict(const request *r, const cmd_output *output) {
 
 /* -- the command lines -- */
 
+enum { INTERVALS = 1000 }; /* no letter */
+
 /* Both commands have them. */
 #define UNKNOWN                                                                        \
     {                                                                                  \
@@ -177,6 +179,9 @@ static error_t parse(int key, char *text, struct argp_state *state) {
         return 0;
     case 'u':
         cmd_options_add(&r->given, "unknown", text);
+        return 0;
+    case INTERVALS:
+        cmd_options_add(&r->given, "intervals", text);
         return 0;
     case 'o':
         r->output = text;
@@ -224,6 +229,10 @@ int cmd_predict(int argc, char **argv) {
          "the predictions, as CSV, in the order of DATA; - is standard output", 0},
         IGNORE,
         UNKNOWN,
+        {"intervals", INTERVALS, "LEVEL", 0,
+         "an interval around each prediction that holds the target in this part of all "
+         "cases, .95 for instance: for runs that were trained with --intervals",
+         0},
         {0}};
     const struct argp argp = {option,
                               parse,

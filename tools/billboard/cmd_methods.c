@@ -86,6 +86,12 @@ static void page_option(const billboard_answer *a, size_t k, FILE *stream) {
             text(a, "methods.0.options.%zu.expects", k), fallback ? fallback : "none");
 }
 
+/* What an example must give. */
+static const char *needs(const billboard_answer *a) {
+    if (is(a, 0, "clustered")) return " --cluster COLUMN";
+    return is(a, 0, "related") ? " --graph FILE" : "";
+}
+
 static void print_page(const billboard_answer *a, FILE *stream) {
     const char *name = text(a, "methods.0.name"), *kind = text(a, "methods.0.kind");
     const bool squared = strcmp(text(a, "methods.0.losses.0"), "squared") == 0;
@@ -98,13 +104,14 @@ static void print_page(const billboard_answer *a, FILE *stream) {
         fputs("        goes on from another method: --phase or --finetune\n", stream);
     if (is(a, 0, "clustered"))
         fputs("        needs groups of tasks: --cluster\n", stream);
+    if (is(a, 0, "related"))
+        fputs("        needs relations of tasks: --graph\n", stream);
     fputs(options ? "\nOptions, each --set NAME=VALUE:\n" : "\nThere are no options.\n",
           stream);
     for (size_t k = 0; k < options; k++) page_option(a, k, stream);
     if (!is(a, 0, "follows"))
         fprintf(stream, "\nExample: billboard train DATA --method %s%s%s%s -o RUN\n",
-                name, squared ? "" : " --loss logistic",
-                is(a, 0, "clustered") ? " --cluster COLUMN" : "",
+                name, squared ? "" : " --loss logistic", needs(a),
                 strcmp(kind, "private") == 0 ? " --epsilon 1" : "");
 }
 

@@ -1,5 +1,7 @@
 #include "cmd.h"
 
+#include <string.h>
+
 enum { MOST_ROWS = 16, FIRST_KEY = 1000 };
 
 typedef struct request {
@@ -20,7 +22,8 @@ static error_t parse(int key, char *text, struct argp_state *state) {
         r->kind = text;
     else if (key == ARGP_KEY_NO_ARGS)
         argp_error(state,
-                   "which world: low-rank, group-sparse, classes or multilabel?");
+                   "which world: low-rank, group-sparse, outliers, anomaly, classes or "
+                   "multilabel?");
     else
         return ARGP_ERR_UNKNOWN;
     return 0;
@@ -36,19 +39,21 @@ static void read_line(int argc, char **argv, const billboard_answer *table,
         r->name[k] = cmd_option_part(table, k, "name");
         snprintf(help[k], sizeof help[k], fallback ? "%s (default %s)" : "%s",
                  cmd_option_part(table, k, "help"), fallback);
-        option[k] = (struct argp_option){.name = r->name[k],
-                                         .key = fallback ? FIRST_KEY + (int)k : 'o',
-                                         .arg = cmd_option_part(table, k, "argument"),
-                                         .doc = help[k]};
+        option[k] = (struct argp_option){
+            .name = r->name[k],
+            .key = strcmp(r->name[k], "output") == 0 ? 'o' : FIRST_KEY + (int)k,
+            .arg = cmd_option_part(table, k, "argument"),
+            .doc = help[k]};
     }
-    const struct argp argp = {option,
-                              parse,
-                              "low-rank|group-sparse|classes|multilabel",
-                              "Writes a synthetic population: many small regressions "
-                              "or classifications whose models share a pattern.",
-                              NULL,
-                              NULL,
-                              NULL};
+    const struct argp argp = {
+        option,
+        parse,
+        "low-rank|group-sparse|outliers|anomaly|classes|multilabel",
+        "Writes a synthetic population: many small regressions "
+        "or classifications whose models share a pattern.",
+        NULL,
+        NULL,
+        NULL};
     argp_parse(&argp, argc, argv, 0, NULL, r);
 }
 

@@ -1,29 +1,8 @@
 #include "flags.h"
 #include "progress.h"
 
-#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-/* Set by Ctrl-C, SIGTERM, SIGHUP or SIGUSR1, which schedulers send before they end a job:
- * the run ends before the next task works. */
-static billboard_flag stopped;
-
-static void stop(int number) {
-    (void)number;
-    stopped = 1;
-}
-
-/* The second Ctrl-C ends the program at once. What the caller had ignored, as nohup does,
- * stays so. */
-static void listen(void) {
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1};
-    const struct sigaction action = {.sa_handler = stop, .sa_flags = (int)SA_RESETHAND};
-    struct sigaction before;
-    for (size_t k = 0; k < sizeof signals / sizeof *signals; k++)
-        if (sigaction(signals[k], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
-            sigaction(signals[k], &action, NULL);
-}
 
 /* The command line, in its order. */
 typedef struct line {
@@ -114,13 +93,13 @@ static void silence(void) {
 static billboard_status run(const line *l, const billboard_job *job,
                             billboard_ranks *ranks, cmd_output *output) {
     progress bar = progress_open();
-    const billboard_watch watch = {sizeof watch, &bar, progress_watch, warn, &stopped};
+    billboard_watch watch = {sizeof watch, &bar, progress_watch, warn, NULL};
     billboard_data *data = NULL;
     billboard_result *result = NULL;
     billboard_status status =
         l->data ? billboard_data_from_file(l->data, &data) : BILLBOARD_OK;
     if (!status) {
-        listen();
+        watch.stop = cmd_listen();
         status = billboard_job_run_ranks(job, data, NULL, &watch, ranks, &result);
         progress_close(&bar);
     }

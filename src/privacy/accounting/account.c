@@ -302,6 +302,9 @@ static bb_status ask_auto(const bb_account *account, question q, bb_answer *answ
         return BB_OK;
     }
     bb_status status = ask_both(account, q, ask_pld, answer);
+    /* losses that only their Renyi moments can be had of */
+    if (status == BB_ENUMERIC && has_moments(account))
+        status = ask_rdp(account, q, answer);
     if (status || !all_are(account, is_step)) return status;
     status = ask_kov(account, q, &other);
     if (!status && other.upper < answer->upper) {

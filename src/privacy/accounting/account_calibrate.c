@@ -80,9 +80,11 @@ static bb_status widen(const search *s, bracket *b) {
     while (!status && b->f_high > 0.0 && b->high < 120.0) {
         b->low = b->high;
         b->f_low = b->f_high;
-        b->high += step;
-        status = excess_near(s, b->low, &b->high, &b->f_high, &b->answer);
-        step = 2.0 * (b->high - b->low);
+        do {
+            b->high = b->low + step;
+            status = excess(s, b->high, &b->f_high, &b->answer);
+            step *= 2.0;
+        } while (is_refused(status) && b->low + step < 120.0);
     }
     if (!status && b->f_high > 0.0)
         return bb_fail(BB_EBUDGET,
@@ -97,18 +99,26 @@ static bb_status widen(const search *s, bracket *b) {
         status = excess_near(s, b->high, &b->low, &b->f_low, &answer);
         step = 2.0 * (b->high - b->low);
         if (!status && b->f_low <= 0.0) b->answer = answer;
+        if (is_refused(status)) { /* what is enough is known, and nothing below it */
+            b->low = b->high;
+            return BB_OK;
+        }
     }
     if (!status && b->f_low <= 0.0) b->high = b->low;
     return status;
 }
+
+/* Of so many different events bounds are not closer than that, and take long. */
+enum { MANY = 64 };
 
 /* Points just above and just below the secant's root, by turns; every third time it is
  * bisection, if that hardly helped. The bracket always holds. */
 static bb_status narrow(const search *s, bracket *b) {
     bb_status status = BB_OK;
     double before = INFINITY;
+    const double near = s->account->count > MANY ? 1e-6 : 1e-9;
     for (int k = 0;
-         k < 100 && !status && b->high - b->low > 1e-10 && !(b->f_high > -1e-9); k++) {
+         k < 100 && !status && b->high - b->low > 1e-10 && !(b->f_high > -near); k++) {
         const double width = b->high - b->low;
         const double aside = fmax(4e-11, width * fmin(0.25, width / 4.0));
         const bool useful = k % 3 != 2 || width < 0.1 * before;
@@ -121,6 +131,7 @@ static bb_status narrow(const search *s, bracket *b) {
             x = fmin(b->high - 1e-12, fmax(b->low + 1e-12, x));
         }
         status = excess_near(s, b->high, &x, &f, &answer);
+        if (is_refused(status)) return BB_OK; /* likewise */
         if (status) break;
         b->on_high = f <= 0.0;
         if (f > 0.0) {

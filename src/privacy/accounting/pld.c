@@ -57,8 +57,8 @@ static bool is_nothing(const bb_account *account, double delta) {
 
 /* What all of it may take, in multiplications or so: well under two seconds, and under
  * ten for a search of some twenty upper bounds. */
-#define WORK_MOST  2.5e9
-#define WORK_UPPER 3.5e8
+#define WORK_MOST  1.7e9
+#define WORK_UPPER 3.2e8
 
 static bb_status ask_both(const bb_account *account, question ask, double at,
                           double *first, double *second) {
@@ -79,8 +79,12 @@ static bb_status ask_both(const bb_account *account, question ask, double at,
 /* Before anything is known of it. */
 #define FIRST_DELTA 1e-12
 
+/* A search for noise ends with closer bounds. */
+#define ROUGHLY 1e-2
+
 /* Of all work, for the first direction: the other one is mostly not needed. */
-#define FIRST_SHARE 0.85
+#define FIRST_SHARE  0.85
+#define SECOND_LEAST 0.4
 
 /* A question, and bounds of the answer for each direction. */
 typedef struct asked {
@@ -105,10 +109,12 @@ static bb_status ask_plan(asked *q, bb_pld_plan *plan) {
     for (int d = 0; d < directions; d++) {
         double up = q->upper[d], low = d ? q->lower[0] : 0.0;
         if (isfinite(up) && is_close(q, d)) continue;
-        /* the second direction shall have some left */
-        plan->work_most = d == 1 || directions == 1
-                              ? q->most
-                              : q->work + FIRST_SHARE * (q->most - q->work);
+        /* the second direction shall have some left, and always enough for a bound */
+        plan->work_most = q->most;
+        if (d == 0 && directions == 2)
+            plan->work_most = q->work + FIRST_SHARE * (q->most - q->work);
+        if (d == 1)
+            plan->work_most = fmax(q->most, plan->work + SECOND_LEAST * q->most);
         plan->method = q->method[d];
         const bb_status status =
             q->ask(plan, d ? BB_WITHOUT : BB_WITH, q->at, &up, &low);
@@ -172,7 +178,7 @@ bb_status bb_pld_epsilon(const bb_account *account, double delta, double *upper,
                .at = delta,
                .delta = delta,
                .least = BB_PLD_EPSILON_LEAST,
-               .wanted = 2.0 * BB_PLD_WANTED,
+               .wanted = wanted ? 2.0 * BB_PLD_WANTED : ROUGHLY,
                .most = wanted ? WORK_MOST : WORK_UPPER};
     return ask_finer(account, &q, upper, lower);
 }

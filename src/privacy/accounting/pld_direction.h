@@ -19,7 +19,14 @@ typedef struct bb_pld_direction {
     double *envelope_of;   /* the same */
     double infinite;       /* P(L = infinity) */
     double lost;           /* of what the losses leave out */
-    size_t tried;          /* what was learnt while c was chosen */
+    bool cut;              /* large losses are apart (pld_cut.h) */
+    bool guesses;          /* moments that were tried are not bounds */
+    double cut_most;       /* the epsilon up to which `reverse` holds */
+    double beyond_p[BB_BOUNDS], beyond_q[BB_BOUNDS]; /* sums over all rounds */
+    double
+        reverse; /* the profile, seen from the other world, at the cut less cut_most */
+    double sure_tilt, sure_moment; /* of those that were tried, one that is no guess */
+    size_t tried;                  /* what was learnt while c was chosen */
     double tried_tilt[BB_PLD_DIRECTION_TRIED], tried_moment[BB_PLD_DIRECTION_TRIED];
     double tilt, log_moment;
     double smooth;           /* mu of the Gaussian round that is added, or 0 */
@@ -62,12 +69,23 @@ double bb_pld_direction_choose(bb_pld_direction *side, const bb_goal *goal,
 BB_MUST_CHECK bb_status bb_pld_direction_try(bb_pld_direction *side,
                                              const bb_goal *goal, double enough,
                                              double *promise);
+/* log M(c) of the chain above by the moments of all losses, without chords. */
+double bb_pld_direction_moment(bb_pld_direction *side, double c);
+/* log of max_L (1 - e^(-L))_+ e^(-c L) = c^c / (1 + c)^(1 + c) */
+double bb_pld_log_peak(double c);
+/* After a cut moments between losses are guesses: makes sure of the one that the terms k !=
+ * 0 at epsilon need. */
+void bb_pld_direction_make_sure(bb_pld_direction *side, double epsilon);
 /* log M(tilt) of the chain above less that of the chain below. */
 double bb_pld_direction_between(bb_pld_direction *side);
 /* Tries c on both sides of the tilt, for bb_pld_direction_set_period: upwards until its
  * promise is so bad that rounding errors would be seen. */
 void bb_pld_direction_look_around(bb_pld_direction *side, double log_delta,
                                   double epsilon);
+/* Sets the tilt to c, and tries others near it. */
+void bb_pld_direction_look_near(bb_pld_direction *side, double c);
+/* How far delta by one c may be above that by the best. */
+#define BB_PLD_MOST_EXCESS 12.0
 /* Sets the tilt to the one, among those that were tried, with the shortest period,
  * unless errors, which grow with e^(log M - c epsilon), would be seen; and the step.
  * Returns the log of what the terms exceed their sum by. The saddle point itself is too

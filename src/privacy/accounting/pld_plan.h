@@ -31,7 +31,16 @@ typedef struct bb_pld_chain {
 
 /* How a profile is computed: by the sum over frequencies as it is, with a round that is
  * added, and if that is too much work, by lists (pld.h). */
+typedef enum bb_pld_cut {
+    BB_PLD_CUT_UNKNOWN,
+    BB_PLD_CUT_WANTED, /* nothing else but lists is left */
+    BB_PLD_CUT_USED,
+    BB_PLD_CUT_USELESS
+} bb_pld_cut;
+
 typedef struct bb_pld_method {
+    bb_pld_cut cut;          /* large losses apart (pld_cut.h) */
+    double loss, tilt;       /* where they are, and what a sum of the rest takes */
     double smooth, fineness; /* 0: not yet */
     double scale, spread;    /* of lists: of the total loss, if they are known */
     bool over;               /* everything is too much work */

@@ -17,6 +17,7 @@ static bb_status promise_of(bb_pld_direction *s, const bb_goal *goal, double *pr
 
 bb_status bb_pld_side_renyi_epsilon(bb_pld_plan *plan, bb_direction direction,
                                     double delta, double *epsilon, double *order) {
+    const bool best = isnan(*order);
     bb_pld_direction s;
     bb_status status = bb_pld_direction_open(&s, plan, direction, 0.0);
     if (status) return status;
@@ -24,6 +25,7 @@ bb_status bb_pld_side_renyi_epsilon(bb_pld_plan *plan, bb_direction direction,
     if (plan->rounds > 0.0 && delta > s.infinite) {
         const bb_goal g = {log(delta - s.infinite), NAN};
         status = promise_of(&s, &g, epsilon, order);
+        if (!status && best && isinf(*epsilon)) status = bb_privacy_loss_too_large();
         *epsilon = fmax(0.0, *epsilon);
     }
     bb_pld_direction_close(&s);

@@ -3,12 +3,7 @@
 #ifndef BB_PRIVACY_PLD_SIDE_H
 #define BB_PRIVACY_PLD_SIDE_H
 
-#include "privacy/accounting/pld_direction.h"
-
-/* Bounds are brought so close, relative, in epsilon; below BB_PLD_EPSILON_LEAST it is an
- * absolute difference. */
-#define BB_PLD_WANTED        4e-4
-#define BB_PLD_EPSILON_LEAST 1e-3
+#include "privacy/accounting/pld_refine.h"
 
 /* In *upper: what is known already; in *lower: a lower bound of the other direction,
  * below which nothing has to be shown. Bounds are as close as the plan's work allows;

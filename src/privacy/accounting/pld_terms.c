@@ -1,6 +1,6 @@
 /* The sum over frequencies of pld.h, its end and its errors. */
 #include "base/memory.h"
-#include "privacy/accounting/pld_direction.h"
+#include "privacy/accounting/pld_cut.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -10,6 +10,7 @@ static const double most_frequencies = 0x1p22;
 /* Of all work, what a sum may take. */
 #define EXACT_SHARE  0.3
 #define SMOOTH_SHARE 0.5
+#define CUT_SHARE    0.7
 
 /* -- the end of the sum over frequencies -- */
 
@@ -87,8 +88,9 @@ static bool choose_frequencies(bb_pld_direction *s, double log_delta, double eps
     s->frequencies = (size_t)n;
     s->end = exp(log_end(s, n));
     double left = s->plan->work_most - s->plan->work;
-    left =
-        fmin(left, (s->smooth > 0.0 ? SMOOTH_SHARE : EXACT_SHARE) * s->plan->work_most);
+    double share = s->smooth > 0.0 ? SMOOTH_SHARE : EXACT_SHARE;
+    if (s->cut) share = CUT_SHARE;
+    left = fmin(left, share * s->plan->work_most);
     const double work = work_of(s, n, left);
     if (n >= most_frequencies || work > left) return false;
     s->plan->work += work;
@@ -126,16 +128,21 @@ static bb_status fill_spectrum(bb_pld_direction *s, size_t loss, bb_fourier *fou
     return status;
 }
 
+/* Of a mixture with the next loss, whose share has the error of the moments: phi - 1 is
+ * at most omega times the mean size of the loss, which is at most 2^49 times the slip. */
+static double mixed_slip(const bb_privacy_loss *loss) {
+    const double slips = loss->slip + loss[1].slip;
+    return slips * (1.5 + 0x1p49 * (loss->error + loss[1].error));
+}
+
 /* *= phi^times; and the relative rounding errors. */
 static void multiply(const bb_pld_direction *s, product *p, const spectrum *a,
                      const spectrum *b, const bb_pld_factor *x) {
     const bb_privacy_loss *loss = &s->loss[a->loss];
     const bool mixed = x->share > 0.0;
     const double share = bb_pld_factor_share(x, s->log_moment_of);
-    const double slip = mixed ? fmax(loss->slip, loss[1].slip) : loss->slip;
-    const double blur =
-        loss->blur +
-        (mixed ? loss[1].blur + 0x1p-48 + loss->error + loss[1].error : 0.0);
+    const double slip = mixed ? mixed_slip(loss) : loss->slip;
+    const double blur = loss->blur + (mixed ? loss[1].blur : 0.0);
     for (size_t k = 0; k < s->frequencies; k++) {
         const double omega = (double)k * s->step;
         double re = a->re[k], im = a->im[k];
@@ -235,8 +242,11 @@ static double error_of(const bb_pld_direction *s, const bb_pld_chain *chain) {
     for (size_t f = 0; f < chain->count; f++) {
         const bb_pld_factor *x = &chain->factor[f];
         const bb_privacy_loss *loss = &s->loss[x->loss];
-        sum += x->times *
-               fmax(loss->error, x->share > 0.0 ? loss[1].error + 0x1p-50 : 0.0);
+        const double logs =
+            fabs(s->log_moment_of[x->loss]) +
+            (x->share > 0.0 ? fabs(s->log_moment_of[x->loss + 1]) : 0.0);
+        sum += x->times * (0x1p-50 * logs +
+                           fmax(loss->error, x->share > 0.0 ? loss[1].error : 0.0));
     }
     return sum;
 }
@@ -307,10 +317,12 @@ void bb_pld_direction_profile(const bb_pld_direction *s, double epsilon, double 
         fabs(less) * scale * relative -
         exp(bb_pld_direction_log_aliases(s, BB_TWO_PI / s->step, epsilon));
     /* NAN: nothing is known */
-    *upper = (s->infinite + s->lost) * (1.0 + 0x1p-30) + fmax(0.0, most);
+    *upper = (s->infinite + s->lost) * (1.0 + 0x1p-30) + fmax(0.0, most) +
+             bb_pld_beyond(s, BB_ABOVE, epsilon);
     *upper = *upper <= 1.0 && !isnan(most) ? *upper : 1.0;
     *lower =
-        below_truth(s, s->infinite * (1.0 - 0x1p-30) + (least > 0.0 ? least : 0.0));
+        below_truth(s, s->infinite * (1.0 - 0x1p-30) + (least > 0.0 ? least : 0.0) +
+                           bb_pld_beyond(s, BB_BELOW, epsilon));
     *lower = isfinite(*lower) && isfinite(most) ? fmin(*lower, *upper) : 0.0;
 }
 
@@ -329,20 +341,21 @@ double bb_pld_direction_apart(const bb_pld_direction *s, double epsilon) {
 
 bb_status bb_pld_direction_prepare(bb_pld_direction *s, double log_delta,
                                    double epsilon, double smooth) {
+    bb_status status = BB_OK;
     free(s->terms);
     free(s->below);
     s->terms = s->below = NULL;
     s->smooth = smooth;
+    s->sure_tilt = 0.0;
     const double excess = bb_pld_direction_set_period(s, log_delta, epsilon);
     const double blurred = s->plan->rounds * exp(excess);
     s->fast = blurred * BB_FOURIER_ERROR < (smooth > 0.0 ? BLUR_MOST : BLUR_EXACT);
     for (size_t e = 0; e < s->plan->losses; e++) s->loss[e].counted_reach = 0.0;
     for (size_t e = 0; e < s->plan->losses; e++)
         s->loss[e].coarse = smooth > 0.0 && blurred * BB_PRIVACY_LOSS_BLUR < BLUR_MOST;
-    for (size_t e = 0; e < s->plan->losses; e++) {
-        const bb_status status = bb_privacy_loss_tilt(&s->loss[e], s->tilt, 0.0);
-        if (status) return status;
-    }
-    if (!choose_frequencies(s, log_delta, epsilon)) return BB_OK;
+    for (size_t e = 0; e < s->plan->losses && !status; e++)
+        status = bb_privacy_loss_tilt(&s->loss[e], s->tilt, 0.0);
+    if (status || !choose_frequencies(s, log_delta, epsilon)) return status;
+    if (s->cut) bb_pld_direction_make_sure(s, epsilon);
     return fill_terms(s);
 }

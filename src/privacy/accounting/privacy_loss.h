@@ -68,10 +68,11 @@ typedef struct bb_privacy_loss {
     double rate, mu, epsilon; /* of the closed forms */
     bb_curve curve[BB_PRIVACY_LOSS_CURVES_MOST];
     size_t curves;
-    double loss_atom; /* untilted mass at loss 0 */
-    double infinite;  /* mass of P at infinite loss */
-    double lost;      /* mass of P at large losses that is left out */
-    bool coarse;      /* a spectrum may be wrong by `blur`, and is less work */
+    double loss_atom;          /* untilted mass at loss 0 */
+    double infinite;           /* mass of P at infinite loss */
+    double lost;               /* mass of P at large losses that is left out */
+    double beyond_p, beyond_q; /* both masses of what bb_privacy_loss_cut left out */
+    bool coarse;               /* a spectrum may be wrong by `blur`, and is less work */
     /* after bb_privacy_loss_tilt: */
     double tilt, log_moment; /* c, log M(c) */
     double error;            /* relative, of M(c) */
@@ -90,13 +91,23 @@ typedef struct bb_privacy_loss {
  * `lose` >= 0 is left out: M no longer grows with them. No memory is taken. */
 void bb_privacy_loss_open(bb_privacy_loss *loss, const bb_event *event,
                           bb_adjacency adjacency, bb_direction direction, double lose);
+/* Leaves out all losses of sampled rounds above `most` > 0, whatever was left out before;
+ * where losses cannot be as large, or are not those of curves, nothing. */
+void bb_privacy_loss_cut(bb_privacy_loss *loss, double most);
 /* Whether BB_WITH and BB_WITHOUT have the same loss. */
 bool bb_privacy_loss_is_symmetric(const bb_event *event, bb_adjacency adjacency);
 void bb_privacy_loss_close(bb_privacy_loss *loss);
 
+/* Fails: such losses need too many nodes. */
+BB_MUST_CHECK bb_status bb_privacy_loss_too_large(void);
+
 /* log M(c), c > 0, as a tilt would find it; INFINITY where that needs too many nodes.
  * *work: += what it costs, in multiplications or so. */
 double bb_privacy_loss_moment(const bb_privacy_loss *loss, double c, double *work);
+/* What a tilt does for closed forms, and for a moment near 1 that has been read off the
+ * nodes: better than to a rounding error of 1. */
+void bb_privacy_loss_tilt_closed(bb_privacy_loss *loss);
+void bb_privacy_loss_settle_moment(bb_privacy_loss *loss);
 /* Tilts to c > 0, good for frequencies up to `reach`. */
 BB_MUST_CHECK bb_status bb_privacy_loss_tilt(bb_privacy_loss *loss, double c,
                                              double reach);
@@ -129,6 +140,12 @@ typedef struct bb_point {
 bb_point bb_curve_point(const bb_curve *curve, double c, double t);
 /* Its log_weight alone. */
 double bb_curve_weight(const bb_curve *curve, double c, double t);
+/* Of rounds, as functions of t: the factors 1 + *ahead and 1 + *back of which dP/dQ is the
+ * ratio (P the mixture), and the log density of that under which both have mean 1. */
+void bb_curve_gains(const bb_curve *curve, double t, double *ahead, double *back);
+double bb_curve_log_base(const bb_curve *curve, double t);
+/* P and Q beyond t, P being the mixture. */
+void bb_curve_tails(const bb_curve *curve, double t, double *p, double *q);
 /* Where the tilted density is not negligible. */
 void bb_curve_range(const bb_curve *curve, double c, double *from, double *to);
 /* The log of the tilted density somewhere near its maximum: not above it. */

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #define LOG_SQRT_2PI 0.91893853320467274178
+#define SQRT_HALF    0.70710678118654752440
 /* e^-FALL is nothing beside 1, a million rounds included */
 #define FALL  54.0
 #define REACH 10.4 /* sqrt(2 FALL) */
@@ -43,6 +44,38 @@ static double hidden_rise(const bb_curve *curve, double t) {
 
 static double hidden_fall(const bb_curve *curve, double t) {
     return curve->back * (1.0 - curve->q / hidden_rest(curve, t));
+}
+
+/* dP/dQ - 1 of one sampled shift. */
+static double shift_gain(const bb_curve *curve, double t) {
+    return curve->q * expm1(curve->mu * (t - curve->mu / 2.0));
+}
+
+void bb_curve_gains(const bb_curve *curve, double t, double *ahead, double *back) {
+    const double gain = shift_gain(curve, t);
+    *ahead = *back = gain;
+    if (curve->kind == BB_CURVE_MIXTURE || curve->kind == BB_CURVE_HIDDEN) *back = 0.0;
+    if (curve->kind == BB_CURVE_MIRROR) *back = shift_gain(curve, -t);
+    if (curve->back > 0.0) {
+        *ahead /= hidden_rest(curve, t);
+        *back /= hidden_rest(curve, t);
+    }
+}
+
+double bb_curve_log_base(const bb_curve *curve, double t) {
+    const double log_density = -t * t / 2.0 - LOG_SQRT_2PI;
+    return curve->back > 0.0 ? log_density + log(hidden_rest(curve, t)) : log_density;
+}
+
+static double upper_tail(double x) {
+    return 0.5 * erfc(x * SQRT_HALF);
+}
+
+void bb_curve_tails(const bb_curve *curve, double t, double *p, double *q) {
+    const double rate = curve->q, mu = curve->mu;
+    const double others = (1.0 - rate) * upper_tail(t + curve->back);
+    *p = others + rate * upper_tail(t - mu);
+    *q = others + rate * upper_tail(curve->kind == BB_CURVE_MIRROR ? t + mu : t);
 }
 
 static bb_point hidden_point(const bb_curve *curve, double c, double t) {

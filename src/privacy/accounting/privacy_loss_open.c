@@ -97,6 +97,30 @@ static void open_hidden(bb_privacy_loss *loss, const bb_event *event,
         mu / 2.0, cut_mixture(event->rate, mu, loss->curve[0].back, lose, &loss->lost));
 }
 
+void bb_privacy_loss_cut(bb_privacy_loss *loss, double most) {
+    bb_curve *curve = &loss->curve[0];
+    /* there a mixture has that loss, and the others more */
+    double low = 0.0,
+           high = curve->mu + log1p(expm1(most) / curve->q) / curve->mu + 1.0;
+    loss->beyond_p = loss->beyond_q = 0.0;
+    if (loss->kind != BB_PRIVACY_LOSS_CURVES || loss->curves == 0 ||
+        (curve->kind != BB_CURVE_MIXTURE && curve->kind != BB_CURVE_MIRROR &&
+         curve->kind != BB_CURVE_HIDDEN))
+        return;
+    curve->to = INFINITY;
+    if (!(bb_curve_point(curve, 0.0, high).loss > most)) return;
+    if (curve->from > 0.0) low = curve->from;
+    for (int k = 0; k < 60; k++) {
+        const double t = (low + high) / 2.0;
+        if (bb_curve_point(curve, 0.0, t).loss <= most)
+            low = t;
+        else
+            high = t;
+    }
+    curve->to = high;
+    bb_curve_tails(curve, high, &loss->beyond_p, &loss->beyond_q);
+}
+
 static void open_round(bb_privacy_loss *loss, const bb_event *event,
                        bb_adjacency adjacency, bb_direction direction, double lose) {
     loss->rate = 1.0;

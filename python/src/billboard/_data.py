@@ -1,0 +1,178 @@
+"""Rows as Python has them, given to the library without copying where that is possible.
+
+numpy arrays and scipy's CSR matrices of float32 or float64 are read where they are, by rows or
+by columns; everything else (data frames, Arrow, integers, other sparse formats) is made one such
+array first. The library keeps 8 bytes for every number of its own, during the call only."""
+
+import ctypes as c
+from typing import Any, Dict, List, Optional, Sequence, Tuple
+
+import numpy as np
+from scipy import sparse
+
+from . import _abi
+from ._library import Data, make
+
+
+def _address(array: np.ndarray) -> int:
+    return int(array.ctypes.data)
+
+
+def from_arrow(X: Any) -> Any:
+    """Whatever speaks Arrow's C stream and is no array yet, as a frame that numpy reads."""
+    if hasattr(X, "__array__") or not hasattr(X, "__arrow_c_stream__"):
+        return X
+    try:
+        import pyarrow
+        return pyarrow.table(X)
+    except ImportError:
+        pass
+    try:
+        import polars
+        return polars.DataFrame(X)
+    except ImportError:
+        raise TypeError(f"{type(X).__name__} has an Arrow stream; install pyarrow or polars to "
+                        "read it") from None
+
+
+def column_of(X: Any, column: Any) -> Tuple[Any, Any]:
+    """(X without a column, the column), which is named or counted."""
+    if hasattr(X, "drop_columns"):  # pyarrow
+        name = X.column_names[column] if isinstance(column, int) else column
+        return X.drop_columns([name]), X.column(name)
+    if hasattr(X, "get_column"):  # polars
+        name = X.columns[column] if isinstance(column, int) else column
+        return X.drop(name), X.get_column(name)
+    if hasattr(X, "iloc"):  # pandas
+        at = column if isinstance(column, int) else X.columns.get_loc(column)
+        return X.drop(columns=X.columns[at]), X.iloc[:, at]
+    if isinstance(column, str):
+        raise ValueError(f"group_column={column!r} is a name, but X has no column names")
+    if sparse.issparse(X):
+        rows = sparse.csc_matrix(X)
+        others = [k for k in range(rows.shape[1]) if k != column % rows.shape[1]]
+        return rows[:, others].tocsr(), rows[:, [column]].toarray()[:, 0]
+    array = np.asarray(X)
+    return np.delete(array, column, axis=1), array[:, column]
+
+
+# -- whose rows they are -------------------------------------------------------------------
+
+
+class Groups:
+    """Whose each row is: `code[r]` of the different `labels`, which have the `names` that the
+    library knows tasks by."""
+
+    def __init__(self, labels: Sequence[Any], code: np.ndarray) -> None:
+        self.labels, self.code = list(labels), code
+        self.names = [_name(label) for label in self.labels]
+        if len(set(self.names)) != len(self.names):
+            raise ValueError("groups: two different groups have the same name as text, such "
+                             "as 1 and '1'")
+
+    def by_name(self) -> Dict[str, Any]:
+        return dict(zip(self.names, self.labels))
+
+    def pointers(self) -> Tuple[Any, List[Any]]:
+        """`const char *const *`, and what must live as long."""
+        texts: Any = (c.c_char_p * len(self.names))(*[name.encode() for name in self.names])
+        at = np.frombuffer(texts, dtype=np.uintp)[self.code]
+        return c.cast(_address(at), c.POINTER(c.c_char_p)), [texts, at]
+
+
+def _name(label: Any) -> str:
+    if isinstance(label, (float, np.floating)) and float(label).is_integer():
+        return str(int(label))
+    if isinstance(label, bytes):
+        return label.decode()
+    return str(label)
+
+
+def _is_missing(label: Any) -> bool:
+    return label is None or bool(label != label) or str(label) in ("nan", "<NA>", "NaT")
+
+
+def groups_of(groups: Any, rows: int) -> Groups:
+    """Of strings, integers or categoricals; of None: all rows are one task."""
+    if groups is None:
+        return Groups(["all"], np.zeros(rows, dtype=np.intp))
+    dtype = getattr(groups, "dtype", None)
+    categories = getattr(dtype, "categories", None)
+    if hasattr(groups, "cat") and categories is not None and hasattr(groups.cat, "codes"):
+        code, labels = np.asarray(groups.cat.codes), list(categories)  # pandas
+    elif categories is not None and hasattr(groups, "codes"):
+        code, labels = np.asarray(groups.codes), list(categories)
+    else:
+        code, labels = _factorize(np.asarray(groups))
+    if code.ndim != 1:
+        raise ValueError(f"groups should be a 1d array, got an array of shape {code.shape} "
+                         "instead.")
+    if len(code) != rows:
+        raise ValueError("Found input variables with inconsistent numbers of samples: "
+                         f"[{rows}, {len(code)}]")
+    present, code = np.unique(code, return_inverse=True)
+    if present[0] < 0 or any(_is_missing(labels[k]) for k in present):
+        raise ValueError("groups contains NaN or None: every row belongs to a group")
+    return Groups([labels[k] for k in present], code.astype(np.intp, copy=False))
+
+
+def _factorize(groups: np.ndarray) -> Tuple[np.ndarray, List[Any]]:
+    if groups.dtype.kind in "iufbUS" and groups.ndim == 1:
+        labels, code = np.unique(groups, return_inverse=True)
+        return code, labels.tolist()
+    if groups.ndim != 1:
+        return groups, []
+    found: Dict[Any, int] = {}
+    code = np.fromiter((found.setdefault(g, len(found)) for g in groups.tolist()),
+                       dtype=np.intp, count=len(groups))
+    return code, list(found)
+
+
+# -- rows ----------------------------------------------------------------------------------
+
+_TYPES = {np.dtype(np.float64): _abi.FLOAT64, np.dtype(np.float32): _abi.FLOAT32}
+
+
+def _dense(arrays: Any, X: np.ndarray) -> List[Any]:
+    if X.dtype not in _TYPES:
+        X = X.astype(np.float64)
+    by_columns = X.flags.f_contiguous and not X.flags.c_contiguous
+    if not (X.flags.c_contiguous or by_columns):
+        X = np.ascontiguousarray(X)
+    arrays.x, arrays.x_type = _address(X), _TYPES[X.dtype]
+    arrays.columns_first = int(by_columns)
+    return [X]
+
+
+def _sparse(arrays: Any, X: Any) -> List[Any]:
+    if not X.has_sorted_indices:
+        X = X.sorted_indices()
+    start = X.indptr.astype(np.int64, copy=False)
+    column = X.indices.astype(np.int32, copy=False)
+    value = X.data if X.data.dtype in _TYPES else X.data.astype(np.float64)
+    arrays.row_start = c.cast(_address(start), c.POINTER(c.c_int64))
+    arrays.column = c.cast(_address(column), c.POINTER(c.c_int32))
+    arrays.value, arrays.x_type = _address(value), _TYPES[value.dtype]
+    return [start, column, value]
+
+
+def rows_of(X: Any, groups: Groups, y: Optional[np.ndarray] = None,
+            names: Optional[Sequence[str]] = None) -> Data:
+    """`billboard_data` of features (dense, or CSR), the rows' groups, and targets as numbers;
+    `names` are those of the features."""
+    arrays = _abi.billboard_arrays(struct_size=c.sizeof(_abi.billboard_arrays),
+                                   rows=X.shape[0], features=X.shape[1])
+    alive = _sparse(arrays, X) if sparse.issparse(X) else _dense(arrays, X)
+    arrays.task_name, texts = groups.pointers()
+    alive += texts
+    if y is not None:
+        y = np.ascontiguousarray(y, dtype=y.dtype if y.dtype in _TYPES else np.float64)
+        arrays.y, arrays.y_type = _address(y), _TYPES[y.dtype]
+        alive.append(y)
+    if names is not None:
+        column_names = (c.c_char_p * len(names))(*[name.encode() for name in names])
+        arrays.feature_name = column_names
+        alive.append(column_names)
+    data = make(Data, "billboard_data_from_arrays", c.byref(arrays))
+    del alive
+    return data

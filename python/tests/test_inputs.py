@@ -1,0 +1,187 @@
+"""Rows as people have them: the same models from all of them, and how much is copied."""
+
+import subprocess
+import sys
+import tracemalloc
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import billboard
+from billboard._data import groups_of
+
+
+def fit(X, y, groups):
+    return billboard.MultiTaskRegressor("stl").fit(X, y, groups)
+
+
+ARRAYS = {
+    "C": np.ascontiguousarray, "Fortran": np.asfortranarray, "lists": lambda X: X.tolist(),
+    "strided": lambda X: np.repeat(X, 2, axis=1)[:, ::2],
+    "csr": sparse.csr_matrix, "csc": sparse.csc_matrix, "coo": sparse.coo_matrix,
+    "csr_array": sparse.csr_array,
+}
+
+
+@pytest.mark.parametrize("make", ARRAYS.values(), ids=ARRAYS)
+def test_arrays(pop, make):
+    want = fit(pop.X, pop.y, pop.groups)
+    found = fit(make(pop.X), pop.y, pop.groups)
+    np.testing.assert_allclose(found.coef_, want.coef_, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(found.predict(make(pop.X), pop.groups),
+                               want.predict(pop.X, pop.groups), rtol=0, atol=1e-9)
+    if not sparse.issparse(make(pop.X)):
+        assert found.report_.models_sha256 == want.report_.models_sha256
+
+
+@pytest.mark.parametrize("make", [np.ascontiguousarray, np.asfortranarray, sparse.csr_matrix])
+def test_float32_is_read_as_it_is(pop, make):
+    single = pop.X.astype(np.float32)
+    want = fit(make(single.astype(np.float64)), pop.y, pop.groups)
+    assert fit(make(single), pop.y.astype(np.float64), pop.groups).report_.models_sha256 \
+        == want.report_.models_sha256
+
+
+def test_integers_and_flags(pop):
+    X = np.column_stack([pop.X[:, 0] > 0, np.round(9 * pop.X[:, 1])]).astype(np.int8)
+    assert fit(X, pop.y, pop.groups).report_.models_sha256 \
+        == fit(X.astype(float), pop.y, pop.groups).report_.models_sha256
+
+
+def frames(pop):
+    names = ["age", "height", "dose"]
+    columns = {name: pop.X[:, k] for k, name in enumerate(names)}
+    columns["count"] = np.round(10 * pop.X[:, 0]).astype(np.int64)
+    return columns
+
+
+@pytest.mark.parametrize("module", ["pandas", "polars", "pyarrow"])
+def test_frames(pop, module):
+    library = pytest.importorskip(module)
+    make = library.table if module == "pyarrow" else library.DataFrame
+    columns = frames(pop)
+    want = fit(np.column_stack(list(columns.values())), pop.y, pop.groups)
+    frame = make(columns)
+    text = make({"g": pop.groups.astype(str), "y": pop.y})
+    found = fit(frame, text["y"], text["g"])
+    assert found.feature_names_in_.tolist() == list(columns)
+    assert np.array_equal(found.coef_, want.coef_)
+    assert np.array_equal(found.predict(frame, text["g"]), want.predict(
+        np.column_stack(list(columns.values())), pop.groups))
+    assert found.groups_.tolist() == [str(g) for g in want.groups_]
+
+
+class Stream:
+    """Nothing but Arrow's C stream, as the capsule of a table."""
+
+    def __init__(self, table):
+        self.table = table
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self.table.__arrow_c_stream__(requested_schema)
+
+
+def test_arrow_streams(pop):
+    pyarrow = pytest.importorskip("pyarrow")
+    table = pyarrow.table(frames(pop))
+    stream = fit(Stream(table), pop.y, pop.groups)
+    assert np.array_equal(stream.coef_, fit(table, pop.y, pop.groups).coef_)
+    assert stream.feature_names_in_.tolist() == table.column_names
+
+
+def test_groups_have_many_forms(pop):
+    want = fit(pop.X, pop.y, pop.groups)
+    text = pop.groups.astype(str)
+    forms = [pop.groups.tolist(), pop.groups.astype(np.int32), pop.groups.astype(float), text,
+             text.astype(object), text.tolist(), np.char.encode(text)]
+    pandas = pytest.importorskip("pandas")
+    forms += [pandas.Series(pop.groups), pandas.Series(text).astype("category"),
+              pandas.Categorical(text), pandas.Series(text, dtype="string"),
+              pandas.Series(pop.groups, dtype="Int64"),
+              pandas.Series(text, index=np.arange(len(text))[::-1])]
+    polars = pytest.importorskip("polars")
+    forms += [polars.Series(pop.groups), polars.Series(text.tolist(), dtype=polars.Categorical)]
+    pyarrow = pytest.importorskip("pyarrow")
+    forms += [pyarrow.array(text), pyarrow.chunked_array([text[:9], text[9:]]),
+              pyarrow.array(text).dictionary_encode()]
+    for groups in forms:
+        found = fit(pop.X, pop.y, groups)
+        assert found.report_.models_sha256 == want.report_.models_sha256, type(groups)
+        assert found.groups_.tolist() in (want.groups_.tolist(), [*map(str, want.groups_)],
+                                          [str(g).encode() for g in want.groups_])
+        assert np.array_equal(found.predict(pop.X[:9], groups[:9]),
+                              want.predict(pop.X[:9], pop.groups[:9]))
+
+
+def test_labels_come_back(pop):
+    assert groups_of(np.array([("a", 1), ("b", 2), None], dtype=object)[[0, 1, 0]], 3).names \
+        == ["('a', 1)", "('b', 2)"]
+    days = np.array(["2024-01-01", "2024-01-02"], dtype="datetime64[D]")[[0, 1, 1]]
+    assert len(groups_of(days, 3).labels) == 2
+
+
+# -- copies --------------------------------------------------------------------------------
+
+
+def copied(X, y, groups):
+    """The most that Python allocates during fit and predict, as a share of X."""
+    model = fit(X[:8], y[:8], groups[:8])  # whatever is allocated once
+    model = billboard.MultiTaskRegressor("stl")
+    size = X.data.nbytes if sparse.issparse(X) else X.nbytes if hasattr(X, "nbytes") \
+        else X.memory_usage().sum()
+    tracemalloc.start()
+    model.fit(X, y, groups)
+    model.predict(X, groups)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return most / size
+
+
+def big(rows=20000, features=100):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((rows, features))
+    return X, X[:, 0].copy(), np.arange(rows) % 20
+
+
+@pytest.mark.parametrize("make", [
+    np.ascontiguousarray, np.asfortranarray, lambda X: X.astype(np.float32), sparse.csr_matrix])
+def test_arrays_are_not_copied(make):
+    X, y, groups = big()
+    assert copied(make(X), y, groups) < 0.15
+
+
+def test_frames_are_copied_once():
+    pandas = pytest.importorskip("pandas")
+    X, y, groups = big()
+    frame = pandas.DataFrame(X)
+    frame.columns = [f"c{k}" for k in range(X.shape[1])]
+    assert copied(frame, y, groups) < 1.15
+    frame["c1"] = (10 * frame["c1"]).astype(int)
+    assert copied(frame, y, groups) < 1.15
+
+
+def test_integers_are_copied_once():
+    X, y, groups = big()
+    assert copied((100 * X).astype(np.int64), y, groups) < 1.15
+
+
+# -- what need not be installed ------------------------------------------------------------
+
+WITHOUT = """
+import sys
+for name in ("pandas", "polars", "pyarrow", "matplotlib", "tqdm"):
+    sys.modules[name] = None
+import numpy as np, billboard
+X = np.random.default_rng(0).uniform(-1, 1, (400, 2))
+model = billboard.MultiTaskRegressor(epsilon=2, bounds={"others": 1, "target": 2}, progress=True)
+model.fit(X, X[:, 0], groups=np.arange(400) % 40)
+assert isinstance(billboard.account(rounds=2, tasks=40, epsilon=1, curve="delta").curve_frame(), list)
+print(repr(model.privacy_))
+"""
+
+
+def test_without_pandas_and_polars():
+    said = subprocess.run([sys.executable, "-c", WITHOUT], check=True, capture_output=True,
+                          text=True).stdout
+    assert said == "Privacy(ε = 2 at δ = 1e-05, replace-one, sampling all)\n"

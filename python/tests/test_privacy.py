@@ -1,0 +1,193 @@
+"""What is promised, and what is refused."""
+
+import json
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+import sklearn
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, KFold
+
+import billboard
+
+
+def private(bounds, **more):
+    return billboard.MultiTaskRegressor(**{"epsilon": 1, "bounds": bounds, **more})
+
+
+# -- the promise ---------------------------------------------------------------------------
+
+
+def test_a_promise_has_all_of_its_parts(pop, bounds):
+    privacy = private(bounds).fit(pop.X, pop.y, pop.groups).privacy_
+    assert privacy.is_private and privacy.epsilon == 1 and privacy.delta == 1e-5
+    assert (privacy.unit, privacy.adjacency, privacy.sampling) == ("task", "replace-one", "all")
+    assert repr(privacy) == "Privacy(ε = 1 at δ = 1e-05, replace-one, sampling all)"
+    assert "Guarantee" in str(privacy) and "Guarantee" in privacy._repr_html_()
+
+
+def test_without_a_budget_nothing_is_shared(pop):
+    model = billboard.MultiTaskRegressor().fit(pop.X, pop.y, pop.groups)
+    assert not model.privacy_.is_private and model.privacy_.epsilon is None
+    assert "Nothing was exchanged" in str(model.privacy_)
+    assert model.report_.method == "stl"
+
+
+def test_seeded_fits_are_not_private(pop, bounds):
+    model = private(bounds, random_state=3)
+    with pytest.warns(billboard.PrivacyWarning, match="random_state makes the noise reproducible"):
+        model.fit(pop.X, pop.y, pop.groups)
+    assert not model.privacy_.is_private and model.privacy_.epsilon is None
+    assert "NOT PRIVATE: seeded" in str(model.privacy_)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        again = clone(model).fit(pop.X, pop.y, pop.groups)
+        other = clone(model).set_params(random_state=np.random.RandomState(1))
+        other.fit(pop.X, pop.y, pop.groups)
+    assert again.report_.models_sha256 == model.report_.models_sha256
+    assert other.report_.billboard_sha256 != model.report_.billboard_sha256
+    fresh = private(bounds)
+    a, b = (fresh.fit(pop.X, pop.y, pop.groups).report_.billboard_sha256 for _ in range(2))
+    assert a != b
+
+
+@pytest.mark.parametrize("pass_on", [lambda b: b, lambda b: json.loads(b.to_json()), clone,
+                                     lambda b: b.to_json()])
+def test_bounds_of_the_data_are_not_private(pop, pass_on):
+    bounds = billboard.Bounds.from_data(pop.X, pop.y)
+    if pass_on is clone:
+        model = clone(private(bounds))
+    else:
+        model = private(pass_on(bounds))
+    with pytest.warns(billboard.PrivacyWarning, match="taken from the data"):
+        model.fit(pop.X, pop.y, pop.groups)
+    assert not model.privacy_.is_private and model.report_.privacy["ranges_from_data"]
+    assert "NOT PRIVATE" in str(model.privacy_) and "NOT private" in repr(bounds)
+    assert model.privacy_.epsilon is None and "nothing is promised" in repr(model.privacy_)
+
+
+# -- bounds --------------------------------------------------------------------------------
+
+
+def test_bounds_by_name_by_place_and_from_files(pop, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(pop.X, columns=list("abc"))
+    by_name = billboard.Bounds({"a": 1, "b": (-1, 1), "c": (-2, 2)}, target=3)
+    by_place = billboard.Bounds([1, 1, (-2, 2)], target=(-3, 3))
+    path = tmp_path / "ranges.json"
+    path.write_text(by_name.to_json())
+    found = [private(bounds, random_state=1) for bounds in
+             (by_name, by_place, path, str(path), {"columns": {"a": 1, "b": 1, "c": 2},
+                                                   "target": 3})]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        hashes = {m.fit(frame, pop.y, pop.groups).report_.models_sha256 for m in found}
+        place = private(by_place, random_state=1).fit(pop.X, pop.y, pop.groups)
+    assert len(hashes) == 1
+    np.testing.assert_array_equal(place.coef_, found[0].coef_)
+    assert billboard.Bounds.from_json(path) == by_name
+    assert pickle.loads(pickle.dumps(by_name)) == by_name
+    with pytest.raises(billboard.BillboardError, match="has 3 ranges, but there are 2 columns"):
+        private(by_place).fit(frame[["a", "b"]], pop.y, pop.groups)
+    with pytest.raises(billboard.BillboardError, match='"c"'):
+        private(billboard.Bounds({"a": 1, "b": 1})).fit(frame, pop.y, pop.groups)
+
+
+@pytest.mark.parametrize("wrong,words", [
+    ({"a": (1, 0)}, "finite low < high"), ({"a": (0, np.inf)}, "finite low < high"),
+    ({"a": (1, 2, 3)}, r"expected \(low, high\)"), ([None], r"column 0: expected \(low, high\)")])
+def test_bounds_that_are_none(wrong, words):
+    with pytest.raises(billboard.BillboardError, match=words):
+        billboard.Bounds(wrong)
+
+
+def test_values_outside_are_moved_to_the_border(pop, bounds):
+    model = private(bounds).fit(pop.X, pop.y, pop.groups)
+    far, edge = np.array([[50, 0, 0]]), np.array([[1, 0, 0]])
+    assert model.predict(far, groups=[5]) == model.predict(edge, groups=[5])
+
+
+# -- ledgers -------------------------------------------------------------------------------
+
+
+def test_a_ledger_refuses(pop, bounds, tmp_path, program):
+    ledger = billboard.Ledger(tmp_path / "schools.ledger", epsilon=2.5, delta=1e-4)
+    assert ledger.spent() == (0, 0) and ledger.left() == (2.5, 1e-4)
+    told = []
+    model = private(bounds, ledger=ledger)
+    for _ in range(2):
+        model.fit(pop.X, pop.y, pop.groups)
+    before = model.report_.models_sha256
+    refused = private(bounds, ledger=ledger, progress=lambda *what: told.append(what))
+    with pytest.raises(billboard.BudgetError, match="only.*is left"):
+        refused.fit(pop.X, pop.y, pop.groups)
+    assert not [what for what, done, all in told if what == "round"]
+    assert not hasattr(refused, "coef_") and model.report_.models_sha256 == before
+    assert ledger.spent() == (2, 2e-5)
+    assert len(ledger.read().entries) == len(ledger.to_frame()) == 2
+    assert "spent    ε = 2.0, δ = 2e-05" in str(ledger)
+    assert program("ledger", ledger.path, "--json") == json.dumps(
+        dict(ledger.read()), indent=2) + "\n" or ledger.read().spent["epsilon"] == 2
+    private(bounds, ledger=str(ledger.path), epsilon=0.25).fit(pop.X, pop.y, pop.groups)
+    assert ledger.spent()[0] == 2.25
+    with pytest.raises(billboard.BillboardError, match="has the budget"):
+        private(bounds, ledger=billboard.Ledger(ledger.path, epsilon=9)).fit(
+            pop.X, pop.y, pop.groups)
+
+
+def test_a_ledger_warns_of_no_sum(pop, bounds, tmp_path):
+    ledger = billboard.Ledger(tmp_path / "l", epsilon=10, delta=1e-3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", billboard.PrivacyWarning)
+        for _ in range(3):
+            private(bounds, ledger=ledger).fit(pop.X, pop.y, pop.groups)
+
+
+def test_the_second_fit_without_a_ledger_says_the_sum(pop, bounds):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", billboard.PrivacyWarning)
+        private(bounds).fit(pop.X, pop.y, pop.groups)
+        billboard.MultiTaskRegressor("stl").fit(pop.X, pop.y, pop.groups)
+        private(bounds).fit(pop.X, pop.y, pop.groups + 1000)
+    half = pop.groups < 30
+    with pytest.warns(billboard.PrivacyWarning, match="up to ε = 3 at δ = 2e-05 .*sampling all"):
+        private(bounds, epsilon=2).fit(pop.X[half], pop.y[half], pop.groups[half])
+
+
+def test_a_search_says_what_it_multiplies(pop, bounds, tmp_path):
+    frame = np.column_stack([pop.groups, pop.X])
+    model = private(bounds, group_column=0, method="mp-prior")
+    search = GridSearchCV(model, {"method_params": [{"vote": False}, {"vote": True}]}, cv=KFold(3))
+    with pytest.warns(billboard.PrivacyWarning, match="6 times .2 candidates x 3 splits.*7 times"):
+        search.fit(frame, pop.y)
+    ledger = billboard.Ledger(tmp_path / "l", epsilon=3.5, delta=1e-3)
+    search.set_params(estimator__ledger=ledger, error_score="raise")
+    with pytest.warns(billboard.PrivacyWarning, match="ledger refuses"), \
+            pytest.raises(billboard.BudgetError):
+        search.fit(frame, pop.y)
+    assert ledger.spent()[0] == 3
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", billboard.PrivacyWarning)
+        GridSearchCV(billboard.MultiTaskRegressor(group_column=0),
+                     {"fit_intercept": [True, False]}).fit(frame, pop.y)
+
+
+# -- classes -------------------------------------------------------------------------------
+
+
+def test_classes_of_a_private_fit_are_public(pop, bounds):
+    names = np.array(["no", "yes"])[pop.binary]
+    model = billboard.MultiTaskClassifier(epsilon=2, bounds=bounds)
+    with pytest.raises(billboard.BillboardError, match="must be told which classes"):
+        model.fit(pop.X, names, pop.groups)
+    told = billboard.MultiTaskClassifier("mp-centre", epsilon=2, bounds=bounds,
+                                         classes=["yes", "no"]).fit(pop.X, names, pop.groups)
+    assert told.classes_.tolist() == ["no", "yes"]
+    with pytest.raises(ValueError, match="not in classes"):
+        clone(told).fit(pop.X, np.where(pop.binary, "yes", "maybe"), pop.groups)
+    signs = clone(model).fit(pop.X, 2 * pop.binary - 1, pop.groups + 100)
+    assert signs.classes_.tolist() == [-1, 1]
+    all_zero = clone(model).fit(pop.X, 0 * pop.binary, pop.groups + 200)
+    assert all_zero.classes_.tolist() == [0, 1]

@@ -1,0 +1,237 @@
+"""At home in scikit-learn: its checks, its tools, its errors."""
+
+import pickle
+import warnings
+
+import joblib
+import numpy as np
+import pytest
+import sklearn
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics import make_scorer, mean_squared_error
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import billboard
+
+# what asks for the environment variable SCIPY_ARRAY_API
+SKIPPED = {"check_array_api_input": "numpy's arrays are the ones that the library reads"}
+
+
+@parametrize_with_checks([billboard.MultiTaskRegressor(), billboard.MultiTaskClassifier(),
+                          billboard.MultiTaskRegressor("mtl-trace"),
+                          billboard.MultiTaskRegressor(epsilon=5, standardize="unit-rows"),
+                          billboard.MultiTaskNetwork("dense4,dense")])
+def test_estimator_checks(estimator, check):
+    if check.func.__name__ in SKIPPED:
+        pytest.skip(SKIPPED[check.func.__name__])
+    try:
+        check(estimator)
+    except billboard.BillboardError as error:
+        if "libdnnl" not in str(error):
+            raise
+        pytest.skip(str(error))
+
+
+@pytest.fixture
+def routing():
+    with sklearn.config_context(enable_metadata_routing=True):
+        yield
+
+
+def test_groups_are_routed(pop, routing):
+    model = billboard.MultiTaskRegressor("stl")
+    score = cross_val_score(model, pop.X, pop.y, cv=KFold(3), params={"groups": pop.groups})
+    pipe = make_pipeline(FunctionTransformer(), model)
+    piped = cross_val_score(pipe, pop.X, pop.y, cv=KFold(3), params={"groups": pop.groups})
+    assert np.array_equal(score, piped) and score.min() > 0.9
+    alone = cross_val_score(model, pop.X, pop.y, cv=KFold(3))
+    assert alone.max() < score.min()
+
+
+def test_search(pop, routing):
+    search = GridSearchCV(billboard.MultiTaskRegressor("stl"),
+                          {"method_params": [{"lambda": 1e-3}, {"lambda": 10}]}, cv=KFold(3))
+    search.fit(pop.X, pop.y, groups=pop.groups)
+    assert search.best_params_ == {"method_params": {"lambda": 1e-3}}
+    assert search.best_estimator_.score(pop.X, pop.y, pop.groups) > 0.9
+
+
+def test_group_column_needs_no_routing(pop):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(pop.X, columns=list("abc")).assign(school=pop.groups)
+    model = billboard.MultiTaskRegressor("stl", group_column="school")
+    by_name = cross_validate(model, frame, pop.y, cv=KFold(3),
+                             scoring=make_scorer(mean_squared_error))["test_score"]
+    array = np.column_stack([pop.groups, pop.X])
+    by_place = cross_validate(clone(model).set_params(group_column=0), array, pop.y, cv=KFold(3),
+                              scoring=make_scorer(mean_squared_error))["test_score"]
+    assert np.array_equal(by_name, by_place) and by_name.max() < 0.1
+    assert model.fit(frame, pop.y).feature_names_in_.tolist() == list("abc")
+    search = GridSearchCV(model, {"method_params": [{"lambda": 1e-3}, {"lambda": 10}]}, cv=3)
+    assert search.fit(frame, pop.y).best_params_ == {"method_params": {"lambda": 1e-3}}
+    rows = sparse.csr_array(array)
+    found = clone(model).set_params(group_column=0).fit(rows, pop.y)
+    assert np.array_equal(found.predict(rows), model.predict(frame))
+    with pytest.raises(ValueError, match="given twice"):
+        model.fit(frame, pop.y, groups=pop.groups)
+
+
+@pytest.mark.parametrize("again", [lambda m: pickle.loads(pickle.dumps(m)),
+                                   lambda m: pickle.loads(pickle.dumps(pickle.loads(
+                                       pickle.dumps(m))))])
+def test_pickles_predict_the_same(pop, bounds, again):
+    model = billboard.MultiTaskRegressor(epsilon=3, bounds=bounds).fit(pop.X, pop.y, pop.groups)
+    other = again(model)
+    assert np.array_equal(other.predict(pop.X, pop.groups), model.predict(pop.X, pop.groups))
+    assert str(other.privacy_) == str(model.privacy_)
+    assert other.report_["models_sha256"] == model.report_["models_sha256"]
+
+
+def test_pickles_of_classes_and_sparse_rows(pop):
+    X = sparse.csr_matrix(pop.X)
+    model = billboard.MultiTaskClassifier("stl").fit(X, pop.classes, pop.groups)
+    other = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(other.predict_proba(X, pop.groups), model.predict_proba(X, pop.groups))
+
+
+def test_joblib(pop):
+    def fit(k):
+        return billboard.MultiTaskRegressor("stl", method_params={"lambda": 10.0**-k}).fit(
+            pop.X, pop.y, pop.groups)
+    here = [fit(k).score(pop.X, pop.y, pop.groups) for k in range(3)]
+    for backend in ("loky", "threading"):
+        models = joblib.Parallel(n_jobs=2, backend=backend)(joblib.delayed(fit)(k)
+                                                            for k in range(3))
+        assert [m.score(pop.X, pop.y, pop.groups) for m in models] == here
+
+
+def test_clone_keeps_everything(bounds, tmp_path):
+    ledger = billboard.Ledger(tmp_path / "l", epsilon=3)
+    model = billboard.MultiTaskRegressor("mp-mixed", epsilon=1, bounds=bounds, ledger=ledger,
+                                         method_params={"vote": False}, random_state=3)
+    assert clone(model).get_params() == model.get_params()
+
+
+# -- errors --------------------------------------------------------------------------------
+
+
+def test_unknown_groups(pop, bounds):
+    model = billboard.MultiTaskRegressor("stl").fit(pop.X, pop.y, pop.groups)
+    with pytest.raises(ValueError, match=r"Found unknown groups \[999\] during predict"):
+        model.predict(pop.X[:2], groups=[999, 5])
+    with pytest.raises(ValueError, match="groups is missing"):
+        model.predict(pop.X[:2])
+    model.set_params(unknown_groups="shared")
+    with pytest.raises(billboard.BillboardError, match="no model"):
+        model.predict(pop.X[:2], groups=[999, 5])
+    model = billboard.MultiTaskRegressor(epsilon=5, bounds=bounds, unknown_groups="shared")
+    model.fit(pop.X, pop.y, pop.groups)
+    if model.shared_ is not None:
+        said = model.predict(pop.X[:3], groups=[999, 5, 998])
+        by_hand = pop.X[0] @ model.shared_.coef + model.shared_.intercept
+        assert abs(said[0] - by_hand) < 1e-12
+        assert model.predict(pop.X[:1])[0] == said[0]
+
+
+@pytest.mark.parametrize("wrong,words", [
+    ([[np.nan, 1, 1]], "contains NaN"), ([[np.inf, 1, 1]], "contains infinity"),
+    ([[1, 1]], "X has 2 features, but MultiTaskRegressor is expecting 3 features as input"),
+    ([1, 2, 3], "Expected 2D array")])
+def test_rows_that_are_none(pop, wrong, words):
+    model = billboard.MultiTaskRegressor("stl").fit(pop.X, pop.y, pop.groups)
+    with pytest.raises(ValueError, match=words):
+        model.predict(wrong, groups=pop.groups[:1])
+
+
+def test_changed_columns(pop):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(pop.X, columns=list("abc"))
+    model = billboard.MultiTaskRegressor("stl").fit(frame, pop.y, pop.groups)
+    with pytest.raises(ValueError, match="feature names should match those that were passed"):
+        model.predict(frame[list("bac")], pop.groups)
+    with pytest.raises(ValueError, match="Feature names unseen at fit time"):
+        model.predict(frame.rename(columns={"a": "z"}), pop.groups)
+    with pytest.warns(UserWarning, match="X does not have valid feature names"):
+        model.predict(pop.X, pop.groups)
+
+
+def test_errors_speak_python(pop):
+    with pytest.raises(NotFittedError):
+        billboard.MultiTaskRegressor().predict(pop.X)
+    with pytest.raises(ValueError, match="bounds=billboard.Bounds"):
+        billboard.MultiTaskRegressor(epsilon=1).fit(pop.X, pop.y, pop.groups)
+    with pytest.raises(billboard.BillboardError, match=r"mtl-trac.*billboard\.methods\(\)"):
+        billboard.MultiTaskRegressor("mtl-trac").fit(pop.X, pop.y, pop.groups)
+    with pytest.raises(billboard.BillboardError, match="so delta has no meaning"):
+        billboard.MultiTaskRegressor("stl", delta=1e-5).fit(pop.X, pop.y, pop.groups)
+    for groups, words in (([1, 2], "inconsistent numbers of samples"),
+                          ([None] * len(pop.y), "contains NaN or None"),
+                          (np.full(len(pop.y), np.nan), "contains NaN or None"),
+                          (["1"] + [1] * (len(pop.y) - 1), "same name as text"),
+                          (pop.X, "should be a 1d array")):
+        with pytest.raises(ValueError, match=words):
+            billboard.MultiTaskRegressor().fit(
+                pop.X, pop.y, np.array(groups, dtype=object) if words.startswith("same")
+                else groups)
+
+
+def test_lists_of_tasks(pop):
+    order = np.argsort(pop.groups, kind="stable")
+    Xs, ys = np.split(pop.X[order], 60), np.split(pop.y[order], 60)
+    model = billboard.MultiTaskRegressor("mtl-trace").fit_list(Xs, ys)
+    same = billboard.MultiTaskRegressor("mtl-trace").fit(
+        pop.X[order], pop.y[order], np.repeat(np.arange(60), 12))
+    assert np.array_equal(model.coef_, same.coef_)
+    named = billboard.MultiTaskClassifier("stl").fit_list(
+        [sparse.csr_matrix(x) for x in Xs], [y > 0 for y in ys], groups=pop.groups[order][::12])
+    assert named.groups_.tolist() == sorted(set(pop.groups.tolist()))
+    with pytest.raises(ValueError, match="as many tasks"):
+        model.fit_list(Xs, ys[1:])
+
+
+def test_classes_have_their_names(pop):
+    names = np.array(["low", "mid", "high"])
+    y = names[pop.classes]
+    model = billboard.MultiTaskClassifier("stl").fit(pop.X, y, pop.groups)
+    assert model.classes_.tolist() == ["high", "low", "mid"]
+    share = model.predict_proba(pop.X, pop.groups)
+    score = model.decision_function(pop.X, pop.groups)
+    assert share.shape == score.shape == (len(y), 3)
+    np.testing.assert_allclose(share.sum(axis=1), 1)
+    assert np.array_equal(model.predict(pop.X, pop.groups), model.classes_[share.argmax(axis=1)])
+    assert model.score(pop.X, y, pop.groups) > 0.8
+    assert model.coef_.shape == (60, 3, 3) and model.intercept_.shape == (60, 3)
+    i = pop.groups[0] - 5
+    np.testing.assert_allclose(model.coef_[i] @ pop.X[0] + model.intercept_[i], score[0])
+    two = billboard.MultiTaskClassifier("stl").fit(pop.X, names[pop.binary], pop.groups)
+    odds = two.decision_function(pop.X, pop.groups)
+    np.testing.assert_allclose(two.predict_proba(pop.X, pop.groups)[:, 1], 1 / (1 + np.exp(-odds)))
+    np.testing.assert_allclose(two.coef_[i] @ pop.X[0] + two.intercept_[i], odds[0])
+
+
+def test_a_network(pop):
+    net = billboard.MultiTaskNetwork("dense8,dense3", "fedavg", rounds=3, random_state=1,
+                                     options={"mechanism": "none"})
+    images = np.repeat(pop.X, 12, axis=1).reshape(-1, 6, 6)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            model = clone(net).fit(pop.X, pop.classes, pop.groups)
+        except billboard.BillboardError as error:
+            if "libdnnl" in str(error):
+                pytest.skip(str(error))
+            raise
+        seen = clone(net).set_params(net="conv3x4,pool2,dense").fit(images, pop.classes,
+                                                                   pop.groups)
+        again = clone(net).fit(pop.X, pop.classes, pop.groups)
+    for fitted, X in ((model, pop.X), (seen, images), (seen, images[..., np.newaxis])):
+        assert fitted.predict_proba(X, pop.groups).shape == (len(pop.y), 3)
+    assert not hasattr(model, "coef_") and model.score(pop.X, pop.classes, pop.groups) > 0.4
+    said = model.predict(pop.X, pop.groups)
+    assert np.array_equal(again.predict(pop.X, pop.groups), said)
+    assert np.array_equal(pickle.loads(pickle.dumps(model)).predict(pop.X, pop.groups), said)

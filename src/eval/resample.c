@@ -1,0 +1,145 @@
+/* How figures depend on which tasks there are: comparisons, and resamples of tasks. */
+#include "base/memory.h"
+#include "base/random.h"
+#include "eval/metrics.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+static const double no_difference = 1e-9; /* relative: rounding between two ways */
+
+/* What tasks add to a comparison. */
+typedef struct balance {
+    size_t tasks, not_worse, better;
+    double ours, theirs;
+} balance;
+
+static void weigh(balance *sum, bb_loss loss, double score, double baseline) {
+    const double direction = loss == BB_LOSS_SQUARED ? -1.0 : 1.0;
+    const double gain = direction * (score - baseline);
+    const double least = no_difference * fabs(baseline);
+    sum->tasks++;
+    sum->not_worse += gain >= -least;
+    sum->better += gain > least;
+    sum->ours += score;
+    sum->theirs += baseline;
+}
+
+static double improvement(const balance *sum, bb_loss loss) {
+    if (loss == BB_LOSS_SQUARED)
+        return sum->theirs > 0.0 ? 1.0 - sum->ours / sum->theirs : NAN;
+    return (sum->ours - sum->theirs) / (double)sum->tasks;
+}
+
+bb_gain bb_metrics_compare(bb_loss loss, size_t tasks, const double *score,
+                           const double *baseline) {
+    balance sum = {0};
+    for (size_t i = 0; i < tasks; i++)
+        if (!isnan(score[i]) && !isnan(baseline[i]))
+            weigh(&sum, loss, score[i], baseline[i]);
+    bb_gain gain = {sum.tasks, NAN, NAN, NAN, {NAN, NAN}, {NAN, NAN}};
+    if (!sum.tasks) return gain;
+    gain.not_worse = (double)sum.not_worse / (double)sum.tasks;
+    gain.better = (double)sum.better / (double)sum.tasks;
+    gain.improvement = improvement(&sum, loss);
+    return gain;
+}
+
+static int by_value(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void percentiles(double *value, double range[2]) {
+    qsort(value, BB_RESAMPLES, sizeof *value, by_value);
+    range[0] = value[BB_RESAMPLES / 40 - 1];
+    range[1] = value[BB_RESAMPLES - BB_RESAMPLES / 40];
+}
+
+/* -- resamples -- */
+
+/* Where the same tasks are counted, the same resamples. */
+static bb_status open_resamples(bb_random *random) {
+    return bb_random_open_stream(random, 1, BB_FOR_BOOTSTRAP, 0, 0);
+}
+
+bb_status bb_metrics_gain_range(bb_loss loss, size_t tasks, const double *score,
+                                const double *baseline, bb_gain *out) {
+    double *value = NULL;
+    size_t *compared = NULL, count = 0;
+    bb_random random;
+    *out = bb_metrics_compare(loss, tasks, score, baseline);
+    if (out->tasks < 2) return BB_OK;
+    bb_status status = open_resamples(&random);
+    if (status) return status;
+    status =
+        bb_allocate(&value, (size_t)2 * BB_RESAMPLES, sizeof *value, "the resamples");
+    if (!status)
+        status = bb_allocate(&compared, tasks, sizeof *compared, "the resamples");
+    for (size_t i = 0; i < tasks && !status; i++)
+        if (!isnan(score[i]) && !isnan(baseline[i])) compared[count++] = i;
+    for (size_t k = 0; k < BB_RESAMPLES && !status; k++) {
+        balance sum = {0};
+        for (size_t t = 0; t < count; t++) {
+            const size_t i = compared[bb_random_below(&random, count)];
+            weigh(&sum, loss, score[i], baseline[i]);
+        }
+        value[k] = (double)sum.better / (double)sum.tasks;
+        value[BB_RESAMPLES + k] = improvement(&sum, loss);
+    }
+    if (!status) status = bb_random_check(&random);
+    if (!status) {
+        percentiles(value, out->better_range);
+        percentiles(value + BB_RESAMPLES, out->improvement_range);
+    }
+    bb_random_close(&random);
+    free(value);
+    free(compared);
+    return status;
+}
+
+static void add_part(bb_metric_part *sum, const bb_metric_part *part) {
+    sum->weight += part->weight;
+    sum->value += part->value;
+    sum->sum += part->sum;
+    sum->squares += part->squares;
+}
+
+double bb_metrics_of_parts(bb_loss loss, const bb_metric_part *sum) {
+    const double spread = loss == BB_LOSS_SQUARED
+                              ? sum->squares - sum->sum * sum->sum / sum->weight
+                              : sum->weight;
+    return sum->weight > 0.0 && spread > 0.0 ? sum->value / spread : NAN;
+}
+
+bb_status bb_metrics_range(bb_loss loss, size_t tasks, const bb_metric_part *part,
+                           double range[2]) {
+    double *value = NULL;
+    size_t *scored = NULL, count = 0;
+    bool finite = true;
+    bb_random random;
+    range[0] = range[1] = NAN;
+    bb_status status = bb_allocate(&scored, tasks, sizeof *scored, "the resamples");
+    if (!status)
+        status = bb_allocate(&value, BB_RESAMPLES, sizeof *value, "the resamples");
+    for (size_t i = 0; i < tasks && !status; i++)
+        if (part[i].weight > 0.0) scored[count++] = i;
+    if (status || count < 2) goto done;
+    status = open_resamples(&random);
+    if (status) goto done;
+    for (size_t k = 0; k < BB_RESAMPLES; k++) {
+        bb_metric_part sum = {0};
+        for (size_t t = 0; t < count; t++)
+            add_part(&sum, &part[scored[bb_random_below(&random, count)]]);
+        value[k] = bb_metrics_of_parts(loss, &sum);
+        finite = finite && isfinite(value[k]);
+    }
+    status = bb_random_check(&random);
+    if (!status && finite) percentiles(value, range);
+    bb_random_close(&random);
+done:
+    free(value);
+    free(scored);
+    return status;
+}

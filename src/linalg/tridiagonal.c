@@ -1,0 +1,97 @@
+#include "linalg/tridiagonal.h"
+
+#include "linalg/kernel.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { LANES = BB_KERNEL_LANES };
+
+static size_t stride_of(size_t n) {
+    return (n + LANES - 1) / LANES * LANES;
+}
+
+size_t bb_tridiagonal_length(size_t n) {
+    return n * stride_of(n) + 3 * n + 2 * LANES * n + 2 * stride_of(n);
+}
+
+/* A power of two that brings `most`, the largest entry (of the diagonal, since A is
+ * positive semidefinite), near one, so that what underflows is nothing. */
+static double scale_of(double most) {
+    int exponent;
+    if (most == 0 || (most > 1e-10 && most < 1e10)) return 1;
+    (void)frexp(most, &exponent);
+    return ldexp(1, exponent < -1000 ? 1000 : -exponent);
+}
+
+bb_status bb_tridiagonal_open(bb_tridiagonal *t, size_t n, const double *A,
+                              double *room) {
+    const size_t stride = stride_of(n);
+    double most = 0;
+    for (size_t k = 0; k < n; k++) most = fmax(most, A[k * n + k]);
+    const double scale = scale_of(most);
+    *t = (bb_tridiagonal){.n = n, .stride = stride, .reflector = room};
+    t->factor = t->reflector + n * stride;
+    t->diagonal = t->factor + n;
+    t->beside = t->diagonal + n;
+    t->work = t->beside + n;
+    for (size_t i = 0; i < n; i++) {
+        double *row = t->reflector + i * stride;
+        for (size_t k = 0; k < n; k++) row[k] = scale * A[i * n + k];
+        memset(row + n, 0, (stride - n) * sizeof *row);
+    }
+    bb_kernel_pick()->tridiagonal(n, stride, t->reflector, t->factor, t->diagonal,
+                                  t->beside, t->work);
+    for (size_t k = 0; k < n; k++) {
+        t->diagonal[k] /= scale;
+        t->beside[k] /= scale;
+        if (!isfinite(t->diagonal[k]) || !isfinite(t->beside[k]))
+            return bb_fail(BB_ENUMERIC, "a matrix is not finite");
+    }
+    return BB_OK;
+}
+
+static void turn(const bb_tridiagonal *t, bool back, double *x) {
+    double *padded = t->work;
+    memcpy(padded, x, t->n * sizeof *x);
+    memset(padded + t->n, 0, (t->stride - t->n) * sizeof *x);
+    bb_kernel_pick()->reflect(back, t->n, t->stride, t->reflector, t->factor, padded);
+    memcpy(x, padded, t->n * sizeof *x);
+}
+
+void bb_tridiagonal_into(const bb_tridiagonal *t, double *x) {
+    turn(t, false, x);
+}
+
+void bb_tridiagonal_back(const bb_tridiagonal *t, double *x) {
+    turn(t, true, x);
+}
+
+/* The next shifts; lanes without any repeat the last. */
+static size_t next_shifts(size_t count, const double *shift, double *lane) {
+    for (size_t k = 0; k < LANES; k++) lane[k] = shift[k < count ? k : count - 1];
+    return count < LANES ? count : LANES;
+}
+
+void bb_tridiagonal_weigh(const bb_tridiagonal *t, const double *c, size_t count,
+                          const double *shift, double *log_det, double *explained) {
+    double lane[LANES], det[LANES], sum[LANES];
+    for (size_t from = 0, taken; from < count; from += taken) {
+        taken = next_shifts(count - from, shift + from, lane);
+        bb_kernel_pick()->shifts_weigh(t->n, t->diagonal, t->beside, c, lane, det, sum);
+        memcpy(log_det + from, det, taken * sizeof *det);
+        memcpy(explained + from, sum, taken * sizeof *sum);
+    }
+}
+
+void bb_tridiagonal_average(const bb_tridiagonal *t, const double *c, size_t count,
+                            const double *shift, const double *share, double *x) {
+    double lane[LANES], part[LANES];
+    memset(x, 0, t->n * sizeof *x);
+    for (size_t from = 0, taken; from < count; from += taken) {
+        taken = next_shifts(count - from, shift + from, lane);
+        for (size_t k = 0; k < LANES; k++) part[k] = k < taken ? share[from + k] : 0;
+        bb_kernel_pick()->shifts_average(t->n, t->diagonal, t->beside, c, lane, part, x,
+                                         t->work);
+    }
+}

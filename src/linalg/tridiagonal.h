@@ -1,0 +1,39 @@
+/* tridiagonal.h - (A + shift I) x = c for one symmetric positive semidefinite matrix and
+ * many shifts: A = Q T Q' with T tridiagonal (Householder 1958; Golub and Van Loan 2013,
+ * 8.3.1), once, in 4/3 n^3 multiplications; then every shift is a factorisation L D L'
+ * of T + shift I, in O(n), and no eigenvalue is needed. Own loops for every n: the same
+ * bits on every x86-64, wherever arrays lie. */
+#ifndef BB_LINALG_TRIDIAGONAL_H
+#define BB_LINALG_TRIDIAGONAL_H
+
+#include "base/status.h"
+
+#include <stddef.h>
+
+typedef struct bb_tridiagonal {
+    size_t n, stride;
+    double *reflector; /* n x stride: Q = H_0 H_1 .., H_k = I - factor_k v_k v_k' */
+    double *factor;    /* n */
+    double *diagonal;  /* n: of T */
+    double *beside;    /* n: its other diagonal, then 0 */
+    double *work;
+} bb_tridiagonal;
+
+/* Doubles of room of a matrix, which the functions below work in, too. */
+size_t bb_tridiagonal_length(size_t n);
+/* A (n x n, symmetric) is read once. BB_ENUMERIC if it is not finite. */
+BB_MUST_CHECK bb_status bb_tridiagonal_open(bb_tridiagonal *t, size_t n,
+                                            const double *A, double *room);
+/* x (n) <- Q'x, and Q x. O(n^2). */
+void bb_tridiagonal_into(const bb_tridiagonal *t, double *x);
+void bb_tridiagonal_back(const bb_tridiagonal *t, double *x);
+
+/* For `count` shifts > 0, c (n) = Q' times the right-hand side: log_det <- ln det(I +
+ * A / shift), explained <- c'(T + shift I)^-1 c. O(n count). */
+void bb_tridiagonal_weigh(const bb_tridiagonal *t, const double *c, size_t count,
+                          const double *shift, double *log_det, double *explained);
+/* x (n) <- the sum of share (T + shift I)^-1 c. O(n count). */
+void bb_tridiagonal_average(const bb_tridiagonal *t, const double *c, size_t count,
+                            const double *shift, const double *share, double *x);
+
+#endif

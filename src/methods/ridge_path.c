@@ -1,0 +1,197 @@
+/* One task's Gram matrix under a prior's covariance, for many penalties. */
+#include "methods/ridge_path.h"
+
+#include "linalg/linalg.h"
+
+#include <string.h>
+
+static bool is_by_rows(const bb_local *local) {
+    return local->n < local->d;
+}
+
+/* -- between features and the prior's own coordinates -- */
+
+/* x <- R' x. work: d. */
+static void into(const bb_covariance *prior, size_t d, double *x, double *work) {
+    if (prior->basis) {
+        bb_multiply(d, d, 1.0, prior->basis, x, 0.0, work);
+        memcpy(x, work, d * sizeof *x);
+    }
+    for (size_t a = 0; prior->root && a < d; a++) x[a] *= prior->root[a];
+}
+
+/* w <- w + R q; q is lost. */
+static void add_back(const bb_covariance *prior, size_t d, double *q, double *w) {
+    for (size_t a = 0; prior->root && a < d; a++) q[a] *= prior->root[a];
+    if (prior->basis)
+        bb_multiply_transposed(d, d, 1.0, prior->basis, q, 1.0, w);
+    else
+        bb_axpy(d, 1.0, q, w);
+}
+
+/* out (d x d) <- R, a direction each column. */
+static void root_of(const bb_covariance *prior, size_t d, double *out) {
+    for (size_t a = 0; a < d; a++) {
+        const double root = prior->root ? prior->root[a] : 1.0;
+        for (size_t k = 0; k < d; k++) out[k * d + a] = root * prior->basis[a * d + k];
+    }
+}
+
+/* -- n >= d: R' G R with G = weight X'X -- */
+
+static size_t length_by_features(const bb_local *local) {
+    const size_t d = local->d, own = local->gram ? 0 : d * d;
+    const size_t gram = local->gram ? 0 : d + bb_local_hessian_work(local);
+    const size_t scratch = 3 * d * d > gram ? 3 * d * d : gram;
+    return own + 2 * d + bb_tridiagonal_length(d) + scratch;
+}
+
+static bb_status open_by_features(bb_ridge_path *path, double *room) {
+    const bb_local *local = path->local;
+    const bb_covariance *prior = &path->covariance;
+    const size_t d = local->d;
+    path->towards = room;
+    path->q = path->towards + d;
+    room = path->q + d;
+    double *matrix = room + bb_tridiagonal_length(d), *work = matrix + d * d, bend;
+    path->gram = local->gram;
+    if (!local->gram) {
+        double *gram = room + bb_tridiagonal_length(d);
+        matrix = gram + d * d;
+        work = matrix + d * d;
+        bb_local_hessian(local, NULL, 0.0, gram, matrix, &bend, matrix + d);
+        path->gram = gram;
+    }
+    if (prior->basis) {
+        root_of(prior, d, work);
+        bb_product(d, d, d, 1.0, path->gram, work, 0.0, work + d * d);
+        bb_product_transposed(d, d, d, 1.0, work, work + d * d, 0.0, matrix);
+        return bb_tridiagonal_open(&path->matrix, d, matrix, room);
+    }
+    memcpy(matrix, path->gram, d * d * sizeof *matrix);
+    for (size_t a = 0; prior->root && a < d; a++)
+        for (size_t b = 0; b < d; b++)
+            matrix[a * d + b] *= prior->root[a] * prior->root[b];
+    return bb_tridiagonal_open(&path->matrix, d, matrix, room);
+}
+
+/* R'(X'y - G centre), turned. */
+static void centre_by_features(bb_ridge_path *path, const double *centre) {
+    const bb_local *local = path->local;
+    const size_t d = local->d;
+    double *r = path->towards;
+    memcpy(r, local->xy, d * sizeof *r);
+    path->squares = local->yy;
+    if (centre) {
+        bb_multiply(d, d, -1.0, path->gram, centre, 1.0, r);
+        path->squares -= bb_dot(d, centre, local->xy) + bb_dot(d, centre, r);
+    }
+    into(&path->covariance, d, r, path->q);
+    bb_tridiagonal_into(&path->matrix, r);
+}
+
+/* -- n < d: K = weight X R R'X' -- */
+
+static size_t length_by_rows(const bb_local *local) {
+    const size_t n = local->n, d = local->d;
+    return n * d + 2 * n + d + bb_tridiagonal_length(n) + d * d + n * d;
+}
+
+/* Rows of the task, dense, centred if it has an own intercept. */
+static void copy_rows(const bb_local *local, double *x) {
+    const size_t n = local->n, d = local->d;
+    if (local->x) {
+        memcpy(x, local->x, n * d * sizeof *x);
+    } else {
+        memset(x, 0, n * d * sizeof *x);
+        for (size_t j = 0; j < n; j++)
+            for (size_t k = local->sparse_first[j]; k < local->sparse_first[j + 1]; k++)
+                x[j * d + local->sparse_column[k]] = local->sparse_value[k];
+    }
+    for (size_t j = 0; local->x_mean && j < n; j++)
+        bb_axpy(d, -1.0, local->x_mean, x + j * d);
+}
+
+static bb_status open_by_rows(bb_ridge_path *path, double *room) {
+    const bb_local *local = path->local;
+    const bb_covariance *prior = &path->covariance;
+    const size_t n = local->n, d = local->d;
+    double *x = room, *kernel;
+    path->rows = x;
+    path->towards = x + n * d;
+    path->a = path->towards + n;
+    path->q = path->a + n;
+    room = path->q + d;
+    kernel = room + bb_tridiagonal_length(n);
+    if (prior->basis) {
+        double *root = kernel, *plain = root + d * d;
+        copy_rows(local, plain);
+        root_of(prior, d, root);
+        bb_product(n, d, d, 1.0, plain, root, 0.0, x);
+    } else {
+        copy_rows(local, x);
+        for (size_t j = 0; prior->root && j < n; j++)
+            for (size_t a = 0; a < d; a++) x[j * d + a] *= prior->root[a];
+    }
+    bb_gram_rows(n, d, local->weight, x, kernel);
+    return bb_tridiagonal_open(&path->matrix, n, kernel, room);
+}
+
+/* weight (y - X centre), turned. */
+static void centre_by_rows(bb_ridge_path *path, const double *centre) {
+    const bb_local *local = path->local;
+    double *u = path->towards;
+    memset(path->q, 0, local->d * sizeof *path->q);
+    bb_local_residual(local, centre ? centre : path->q, 0.0, u);
+    bb_scale(local->n, -1.0, u);
+    path->squares = local->n ? bb_dot(local->n, u, u) / local->weight : 0.0;
+    bb_tridiagonal_into(&path->matrix, u);
+}
+
+/* -- both -- */
+
+size_t bb_ridge_path_length(const bb_local *local) {
+    return is_by_rows(local) ? length_by_rows(local) : length_by_features(local);
+}
+
+bb_status bb_ridge_path_open(bb_ridge_path *path, const bb_local *local,
+                             const bb_covariance *covariance, double *room) {
+    *path = (bb_ridge_path){.local = local, .covariance = *covariance};
+    return is_by_rows(local) ? open_by_rows(path, room) : open_by_features(path, room);
+}
+
+void bb_ridge_path_centre(bb_ridge_path *path, const double *centre) {
+    if (is_by_rows(path->local))
+        centre_by_rows(path, centre);
+    else
+        centre_by_features(path, centre);
+}
+
+void bb_ridge_path_weigh(const bb_ridge_path *path, size_t count, const double *penalty,
+                         double *log_det, double *least) {
+    const bb_local *local = path->local;
+    bb_tridiagonal_weigh(&path->matrix, path->towards, count, penalty, log_det, least);
+    for (size_t l = 0; l < count; l++) {
+        if (local->n == 0)
+            least[l] = 0.0;
+        else if (is_by_rows(local))
+            least[l] *= penalty[l] / local->weight;
+        else
+            least[l] = path->squares - least[l];
+    }
+}
+
+void bb_ridge_path_add(const bb_ridge_path *path, size_t count, const double *penalty,
+                       const double *share, double *w) {
+    const bb_local *local = path->local;
+    double *q = path->q, *a = path->a;
+    if (is_by_rows(local)) {
+        bb_tridiagonal_average(&path->matrix, path->towards, count, penalty, share, a);
+        bb_tridiagonal_back(&path->matrix, a);
+        bb_multiply_transposed(local->n, local->d, 1.0, path->rows, a, 0.0, q);
+    } else {
+        bb_tridiagonal_average(&path->matrix, path->towards, count, penalty, share, q);
+        bb_tridiagonal_back(&path->matrix, q);
+    }
+    add_back(&path->covariance, local->d, q, w);
+}

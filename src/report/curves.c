@@ -1,0 +1,123 @@
+#include "report/curves.h"
+
+#include "report/charts.h"
+
+#include <math.h>
+
+/* How far apart results are before they get a logarithmic axis. */
+#define FAR 5.0
+
+enum { LEFT = 96, RIGHT = 700, TOP = 14, BOTTOM = 270, IN_A_LINE = 3, LINE = 20 };
+
+static size_t named(const bb_curves *all) {
+    size_t count = 0;
+    for (size_t c = 0; c < all->curves; c++) count += all->curve[c].name != NULL;
+    return count;
+}
+
+int bb_curves_height(const bb_curves *all) {
+    const size_t lines = (named(all) + IN_A_LINE - 1) / IN_A_LINE;
+    return BOTTOM + (int)bb_axis_room_below(&all->x) + (int)lines * LINE;
+}
+
+static bool cover(bb_plot *p, const bb_curves *all) {
+    double x[2] = {INFINITY, -INFINITY}, y[2] = {INFINITY, -INFINITY};
+    for (size_t c = 0; c < all->curves; c++)
+        for (size_t k = 0; k < all->curve[c].points; k++) {
+            const bb_curve_point *at = &all->curve[c].point[k];
+            x[0] = fmin(x[0], at->x);
+            x[1] = fmax(x[1], at->x);
+            y[0] = fmin(y[0], at->least);
+            y[1] = fmax(y[1], at->most);
+        }
+    for (size_t k = 0; k < all->levels; k++)
+        if (isfinite(all->level[k].value)) {
+            y[0] = fmin(y[0], all->level[k].value);
+            y[1] = fmax(y[1], all->level[k].value);
+        }
+    p->y.log = y[0] > 0.0 && y[1] > FAR * y[0];
+    if (!bb_axis_cover(&p->y, y, 2, false) || !(x[0] <= x[1])) return false;
+    if (!p->x.places) return bb_axis_cover(&p->x, x, 2, false);
+    p->x.least = -0.5;
+    p->x.most = (double)p->x.places - 0.5;
+    return true;
+}
+
+static void draw_dot(const bb_plot *p, size_t which, const bb_drawn_curve *curve,
+                     const bb_curve_point *at) {
+    fprintf(p->to, "<circle class=\"dot d%zu\" cx=\"%.1f\" cy=\"%.1f\" r=\"5\"><title>",
+            which, bb_plot_x(p, at->x), bb_plot_y(p, at->mean));
+    bb_svg_text(p->to, curve->name ? curve->name : "");
+    fputs(curve->name ? ", " : "", p->to);
+    bb_svg_text(p->to, p->x.title);
+    fputs(" ", p->to);
+    if (p->x.places)
+        bb_svg_text(p->to, p->x.place[(size_t)at->x]);
+    else
+        fprintf(p->to, "%g", at->x);
+    fprintf(p->to, ": %.4g (%.4g to %.4g, %zu runs)</title></circle>\n", at->mean,
+            at->least, at->most, at->runs);
+}
+
+static void draw_curve(const bb_plot *p, size_t which, const bb_drawn_curve *curve) {
+    bool on = false;
+    fprintf(p->to, "<path class=\"c c%zu\" d=\"", which);
+    for (size_t k = 0; k < curve->points && curve->name; k++, on = true)
+        fprintf(p->to, "%s%.1f %.1f", on ? "L" : "M", bb_plot_x(p, curve->point[k].x),
+                bb_plot_y(p, curve->point[k].mean));
+    fputs("\"/>\n", p->to);
+    for (size_t k = 0; k < curve->points; k++) {
+        const bb_curve_point *at = &curve->point[k];
+        if (at->runs > 1)
+            fprintf(p->to, "<path class=\"c thin c%zu\" d=\"M%.1f %.1fV%.1f\"/>", which,
+                    bb_plot_x(p, at->x), bb_plot_y(p, at->least),
+                    bb_plot_y(p, at->most));
+        draw_dot(p, which, curve, at);
+    }
+}
+
+/* Names of neighbours stand at different ends. */
+static void draw_level(const bb_plot *p, const bb_level *level, bool at_left) {
+    const double y = bb_plot_y(p, level->value);
+    fprintf(p->to,
+            "<path class=\"level\" d=\"M%g %.1fH%g\"/><text class=\"n\" "
+            "x=\"%g\" y=\"%.1f\" text-anchor=\"%s\">",
+            p->left, y, p->right, at_left ? p->left + 6.0 : p->right - 4.0, y - 5.0,
+            at_left ? "start" : "end");
+    bb_svg_text(p->to, level->name);
+    fputs("</text>\n", p->to);
+}
+
+static void draw_legend(const bb_plot *p, const bb_curves *all) {
+    const double wide = (double)(RIGHT - LEFT) / IN_A_LINE;
+    const double top = BOTTOM + bb_axis_room_below(&p->x) + LINE / 2.0;
+    size_t place = 0;
+    for (size_t c = 0; c < all->curves; c++) {
+        if (!all->curve[c].name) continue;
+        const double x = LEFT + wide * (double)(place % IN_A_LINE);
+        const size_t line = place / IN_A_LINE;
+        const double y = top + LINE * (double)line;
+        place++;
+        fprintf(p->to,
+                "<circle class=\"dot d%zu\" cx=\"%.1f\" cy=\"%.1f\" r=\"5\"/><text "
+                "x=\"%.1f\" y=\"%.1f\">",
+                c % BB_MOST_CURVES, x, y - 4.5, x + 12.0, y);
+        bb_svg_text(p->to, all->curve[c].name);
+        fputs("</text>\n", p->to);
+    }
+}
+
+bool bb_draw_curves(FILE *to, const bb_curves *all) {
+    const bb_axis y = {.title = all->metric};
+    bb_plot p = {all->x, y, LEFT, RIGHT, TOP, BOTTOM, to};
+    if (!cover(&p, all)) return false;
+    bb_chart_begin(to, BB_CHART_WIDTH, bb_curves_height(all), all->title, all->metric);
+    bb_plot_axes(&p);
+    for (size_t k = 0; k < all->levels; k++)
+        if (isfinite(all->level[k].value)) draw_level(&p, &all->level[k], k % 2);
+    for (size_t c = 0; c < all->curves; c++)
+        draw_curve(&p, c % BB_MOST_CURVES, &all->curve[c]);
+    draw_legend(&p, all);
+    fputs("</svg>\n", to);
+    return true;
+}

@@ -1,0 +1,211 @@
+/* What is said beforehand. */
+#include "cli.h"
+
+#include <math.h>
+
+static void a_closed_gate_says_what_opens_it(void **state) {
+    (void)state;
+    json_t *a = cli_json("advise --json --tasks 139 --features 27 --epsilon 0.1");
+    const double tasks = cli_number(a, "hope.tasks"),
+                 epsilon = cli_number(a, "hope.epsilon");
+    assert_true(cli_number(a, "hope.reach") < 1.0);
+    assert_non_null(strstr(cli_text(a, "recommended.text"), "Nothing"));
+    json_decref(a);
+    a = cli_json("advise --json --tasks %.0f --features 27 --epsilon 0.1 --delta 1e-5",
+                 tasks);
+    assert_true(cli_number(a, "hope.reach") >= 1.0);
+    json_decref(a);
+    a = cli_json("advise --json --tasks 139 --features 27 --epsilon %.17g", epsilon);
+    assert_close(cli_number(a, "hope.reach"), 1.0, 1e-6);
+    json_decref(a);
+}
+
+/* What it says of a closed gate is what a run says before it starts, and does: nothing
+ * is published. */
+static void runs_agree(void **state) {
+    (void)state;
+    static const char *const figure[] = {"reach", "least", "tasks", "epsilon"};
+    cli_ok("synth low-rank --tasks 100 --samples 6 --features 5 --seed 2 -o W.csv");
+    cli_write("ranges.json", "{\"target\": [-40, 40], \"others\": [-1, 1]}");
+    json_t *a = cli_json("advise W.csv --json");
+    assert_close(cli_number(a, "tasks"), 100.0, 0.0);
+    assert_close(cli_number(a, "features"), 5.0, 0.0);
+    const double epsilon = cli_number(a, "hope.epsilon");
+    json_decref(a);
+    for (int above = 0; above < 2; above++) {
+        a = cli_json("train W.csv --json --epsilon %.6g --scale ranges.json -o r%d",
+                     epsilon * (above ? 1.05 : 0.95), above);
+        assert_int_equal(cli_number(a, "rounds") > 0.0, above);
+        assert_int_equal(cli_at(a, "note") != json_null(), !above);
+        json_t *b = cli_json("advise W.csv --json --rows 6 --epsilon %.6g",
+                             epsilon * (above ? 1.05 : 0.95));
+        for (size_t k = 0; k < 4; k++) {
+            char at[40];
+            snprintf(at, sizeof at, "hope.%s", figure[k]);
+            assert_close(cli_number(a, at), cli_number(b, at), 0.0);
+        }
+        assert_string_equal(cli_text(a, "hope.text"), cli_text(b, "recommended.text"));
+        json_decref(a);
+        json_decref(b);
+    }
+    cli_result said =
+        cli("train W.csv --epsilon %.6g --scale ranges.json -o said", epsilon * 0.5);
+    static const char warned[] = "replace-one, sampling all: Nothing is to be gained "
+                                 "at this budget, and nothing "
+                                 "will be published";
+    assert_int_equal(said.code, 0);
+    assert_non_null(strstr(said.err, warned));
+    assert_non_null(strstr(said.out, "beforehand: Nothing is to be gained"));
+    cli_free(&said);
+}
+
+/* Effects are in the data's units, by name, and public; refused where they have none. */
+static void effects_are_published(void **state) {
+    (void)state;
+    cli_ok("synth low-rank --tasks 3000 --samples 8 --features 3 --seed 4 -o E.csv");
+    cli_write("wide.json", "{\"target\": [-12, 12], \"others\": [-3, 3]}");
+    json_t *run = cli_json("train E.csv --json --epsilon 20 --seed 5 --scale wide.json "
+                           "--report-effects -o effects");
+    char *text = cli_read("effects/public/effects.json");
+    json_t *file = json_loads(text, 0, NULL);
+    assert_true(json_equal(file, cli_at(run, "effects")));
+    assert_true(json_is_true(cli_at(file, "published")));
+    const json_t *fixed = cli_at(file, "fixed");
+    assert_int_equal(json_array_size(fixed), 4);
+    assert_string_equal(cli_text(json_array_get(fixed, 3), "name"), "(intercept)");
+    assert_true(cli_number(json_array_get(fixed, 0), "standard_error") > 0.0);
+    assert_true(cli_number(file, "residual.standard_error") > 0.0);
+    assert_true(cli_number(file, "random.slope_deviations.x1") >= 0.0);
+    json_decref(file);
+    json_decref(run);
+    free(text);
+    cli_fails(2, "--scale",
+              "train E.csv --epsilon 1 --standardize task --report-effects -o x");
+    cli_fails(2, "mp-mixed",
+              "train E.csv --epsilon 1 --method fedavg --scale wide.json "
+              "--report-effects -o x");
+}
+
+/* Without ranges the default method says how to do without, and does. */
+static void ranges_can_be_done_without(void **state) {
+    (void)state;
+    cli_ok("synth low-rank --tasks 200 --samples 40 --features 3 --seed 6 -o Z.csv");
+    cli_fails(2, "--standardize task", "train Z.csv --epsilon 1 -o z");
+    json_t *run = cli_json("train Z.csv --json --epsilon 3 --standardize task "
+                           "--train-fraction 0.8 -o z");
+    assert_string_equal(cli_text(run, "method"), "mp-mixed");
+    assert_true(cli_number(run, "rounds") > 0.0);
+    assert_true(cli_number(run, "test.nmse") < 0.9);
+    json_decref(run);
+}
+
+/* Intervals are kept for those who ask, travel with a task's model, and hold about as
+ * many targets as they should. */
+static void predictions_have_intervals(void **state) {
+    (void)state;
+    cli_ok("synth low-rank --tasks 300 --samples 12 --features 4 --seed 3 -o I.csv");
+    cli_write("near.json", "{\"target\": [-40, 40], \"others\": [-1, 1]}");
+    json_decref(cli_json("train I.csv --epsilon 5 --scale near.json --seed 8 --json "
+                         "--intervals -o kept"));
+    cli_ok("predict kept I.test.csv --intervals 0.9 -o all.csv");
+    char *said = cli_read("all.csv"), *data = cli_read("I.test.csv");
+    double rows = 0.0, held = 0.0;
+    for (const char *p = strchr(said, '\n') + 1, *y = strchr(data, '\n') + 1; *p;
+         p = strchr(p, '\n') + 1, y = strchr(y, '\n') + 1) {
+        double middle, low, high, target;
+        assert_int_equal(sscanf(p, "%*[^,],%lf,%lf,%lf", &middle, &low, &high), 3);
+        assert_int_equal(sscanf(y, "%*[^,],%lf", &target), 1);
+        assert_true(low < middle && middle < high);
+        held += low < target && target < high;
+        rows++;
+    }
+    assert_true(held / rows > 0.86 && held / rows < 0.95);
+    free(said);
+    free(data);
+    cli_ok("export kept --task 7 -o seven");
+    assert_true(cli_exists("seven/task/intervals.csv"));
+    cli_ok("train I.csv --epsilon 5 --scale near.json -o bare");
+    cli_fails(2, "--intervals", "predict bare I.test.csv --intervals 0.9 -o none.csv");
+    cli_fails(2, "mp-mixed",
+              "train I.csv --epsilon 5 --scale near.json --method mp-prior --intervals "
+              "-o none");
+}
+
+static void rows_may_be_enough(void **state) {
+    (void)state;
+    json_t *a = cli_json("advise --json --tasks 50 --features 3 --rows 5000");
+    assert_string_equal(cli_text(a, "recommended.method"), "stl");
+    json_decref(a);
+}
+
+/* The noise that is named is that of `account`, round by round. */
+static void noise_is_the_accountants(void **state) {
+    (void)state;
+    json_t *a = cli_json("advise --json --tasks 100000 --features 20 --strong 0.1");
+    const json_t *list = cli_at(a, "theory.algorithms");
+    assert_int_equal(json_array_size(list), 12);
+    for (size_t k = 0; k < 12; k++) {
+        const json_t *one = json_array_get(list, k);
+        const bool sparse = strcmp(cli_text(one, "method"), "mp-groupsparse") == 0;
+        json_t *price = cli_json(
+            "account --json --epsilon 1 --delta 1e-6 --rounds %.0f --schedule %s "
+            "--form %s --adjacency replace-one",
+            cli_number(one, "rounds"), cli_text(one, "schedule"),
+            sparse ? "square" : "outer");
+        assert_relative(cli_number(one, "noise_multiplier"),
+                        cli_number(price, "noise_multiplier"), 1e-6);
+        json_decref(price);
+    }
+    json_decref(a);
+}
+
+static void trained(const char *options, char hash[80]) {
+    json_t *run =
+        cli_json("train W.csv --json --method mp-lowrank --epsilon 5 --seed 3 "
+                 "--rounds 7 --standardize unit-rows --set clip=10 %s -o s "
+                 "--force",
+                 options);
+    snprintf(hash, 80, "%s", cli_text(run, "billboard_sha256"));
+    json_decref(run);
+}
+
+static void schedules_follow_the_momentum(void **state) {
+    (void)state;
+    static const char *const same[][2] = {
+        {"--schedule advised", "--schedule power:0.4"},
+        {"--schedule advised --set momentum=none", "--set momentum=none"},
+        {"--schedule advised --set momentum=strong --set strong-convexity=0.25 --set "
+         "step=1",
+         "--schedule geometric:0.870550563 --set momentum=strong --set "
+         "strong-convexity=0.25 --set step=1"}};
+    char one[80], other[80];
+    for (size_t k = 0; k < 3; k++) {
+        trained(same[k][0], one);
+        trained(same[k][1], other);
+        assert_string_equal(one, other);
+    }
+    cli_fails(2, "advised",
+              "train W.csv --method fedavg --epsilon 1 --schedule advised -o x");
+}
+
+static void sizes_must_be_known(void **state) {
+    (void)state;
+    cli_fails(2, "--features", "advise --tasks 3");
+    cli_fails(2, "--smooth", "advise --tasks 3 --features 2 --strong 2");
+    cli_fails(2, "tasks", "advise --tasks 0 --features 2");
+    cli_fails(1, "none.csv", "advise none.csv");
+}
+
+int main(void) {
+    const struct CMUnitTest test[] = {
+        cmocka_unit_test(a_closed_gate_says_what_opens_it),
+        cmocka_unit_test(runs_agree),
+        cmocka_unit_test(effects_are_published),
+        cmocka_unit_test(ranges_can_be_done_without),
+        cmocka_unit_test(predictions_have_intervals),
+        cmocka_unit_test(rows_may_be_enough),
+        cmocka_unit_test(noise_is_the_accountants),
+        cmocka_unit_test(schedules_follow_the_momentum),
+        cmocka_unit_test(sizes_must_be_known)};
+    return cmocka_run_group_tests(test, cli_open, cli_close);
+}

@@ -1,0 +1,262 @@
+/* Systems with many shifts against what the eigenvalues of the matrix say: condition
+ * numbers up to 1e16, matrices without full rank, zero, far from one; and the variants
+ * for different instruction sets against each other. */
+#include "linalg/kernel.h"
+#include "linalg/linalg.h"
+#include "linalg/naive.h"
+#include "linalg/tridiagonal.h"
+#include "test.h"
+
+#include <float.h>
+#include <string.h>
+
+enum { SHIFTS = 21 };
+
+/* A = V diag(value) V' with V from the eigenvectors of something random. */
+static double *matrix(size_t n, const double *value, uint64_t seed) {
+    double *V = naive_vector(n * n, seed), *A = naive_vector(n * n, 0);
+    double *found = naive_vector(n, 0), *work = malloc(bb_eigen_work(n));
+    assert_non_null(work);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < i; k++) V[i * n + k] = V[k * n + i];
+    assert_ok(bb_eigen(n, V, found, work));
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < n; k++) {
+            long double sum = 0;
+            for (size_t e = 0; e < n; e++)
+                sum += (long double)V[e * n + i] * value[e] * V[e * n + k];
+            A[i * n + k] = (double)sum;
+        }
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < i; k++) A[i * n + k] = A[k * n + i];
+    free(V);
+    free(found);
+    free(work);
+    return A;
+}
+
+typedef struct problem {
+    size_t n;
+    double *A, *c, *value, *vector; /* eigenvectors are rows */
+    double *room;
+    bb_tridiagonal t;
+    double largest;
+} problem;
+
+static problem open_problem(size_t n, double *A) {
+    problem p = {.n = n, .A = A, .c = naive_vector(n, 77)};
+    void *work = malloc(bb_eigen_work(n));
+    assert_non_null(work);
+    p.vector = naive_vector(n * n, 0);
+    p.value = naive_vector(n, 0);
+    memcpy(p.vector, A, n * n * sizeof *A);
+    assert_ok(bb_eigen(n, p.vector, p.value, work));
+    for (size_t k = 0; k < n; k++) p.largest = fmax(p.largest, p.value[k]);
+    p.room = naive_vector(bb_tridiagonal_length(n), 1);
+    assert_ok(bb_tridiagonal_open(&p.t, n, A, p.room));
+    free(work);
+    return p;
+}
+
+static void close_problem(problem *p) {
+    free(p->A);
+    free(p->c);
+    free(p->value);
+    free(p->vector);
+    free(p->room);
+}
+
+/* Q T Q' is A, column by column. */
+static void check_product(const problem *p) {
+    const size_t n = p->n;
+    double *x = naive_vector(n, 0), *y = naive_vector(n, 0);
+    for (size_t k = 0; k < n; k++) {
+        memset(x, 0, n * sizeof *x);
+        x[k] = 1;
+        bb_tridiagonal_into(&p->t, x);
+        for (size_t i = 0; i < n; i++) {
+            y[i] = p->t.diagonal[i] * x[i];
+            if (i > 0) y[i] += p->t.beside[i - 1] * x[i - 1];
+            if (i + 1 < n) y[i] += p->t.beside[i] * x[i + 1];
+        }
+        bb_tridiagonal_back(&p->t, y);
+        for (size_t i = 0; i < n; i++)
+            assert_close(y[i], p->A[i * n + k],
+                         1e-15 * (double)(n + 4) * p->largest + DBL_MIN);
+    }
+    free(x);
+    free(y);
+}
+
+/* Rounding of A moves what a shift sees by `blur` at most, relative. */
+static void check_shifts(const problem *p) {
+    const size_t n = p->n;
+    double shift[SHIFTS], det[SHIFTS], sum[SHIFTS], share[SHIFTS];
+    double *c = naive_vector(n, 0), *x = naive_vector(n, 0),
+           *w = calloc(n + 1, sizeof *w);
+    assert_non_null(w);
+    const double unit = p->largest > 0 ? p->largest : 1;
+    double worst = 0, size = 0;
+    for (size_t l = 0; l < SHIFTS; l++) {
+        shift[l] = unit * pow(10, 2 - 0.6 * (double)l);
+        share[l] = shift[l] / unit * (l % 3 == 1 ? -1.5 : 1);
+    }
+    memcpy(c, p->c, n * sizeof *c);
+    bb_tridiagonal_into(&p->t, c);
+    bb_tridiagonal_weigh(&p->t, c, SHIFTS, shift, det, sum);
+    bb_tridiagonal_average(&p->t, c, SHIFTS, shift, share, x);
+    bb_tridiagonal_back(&p->t, x);
+    for (size_t l = 0; l < SHIFTS; l++) {
+        const double blur = 1e-15 * (double)(n + 9) * unit / shift[l] + 1e-13;
+        double log_det = 0, explained = 0;
+        for (size_t e = 0; e < n; e++) {
+            const double b = naive_dot(n, p->vector + e * n, p->c);
+            const double g = fmax(p->value[e], 0);
+            log_det += log1p(g / shift[l]);
+            explained += b * b / (g + shift[l]);
+            for (size_t k = 0; k < n; k++)
+                w[k] += share[l] * b / (g + shift[l]) * p->vector[e * n + k];
+        }
+        assert_close(det[l], log_det, blur * (double)(n + 1));
+        assert_relative(sum[l], explained, fmin(1, blur));
+        worst += fabs(share[l]) * blur * sqrt((double)n) / shift[l];
+        size = fmax(size, log_det);
+    }
+    assert_true(naive_largest_difference(n, x, w) <= worst);
+    free(c);
+    free(x);
+    free(w);
+}
+
+static void check(size_t n, double *A) {
+    problem p = open_problem(n, A);
+    check_product(&p);
+    if (n > 0) check_shifts(&p);
+    close_problem(&p);
+}
+
+static const size_t orders[] = {0,  1,  2,  3,  5,  7,  8,  9,   15,  16,
+                                17, 20, 24, 31, 33, 64, 65, 100, 129, 200};
+
+#define EACH_ORDER(n)                                                                  \
+    for (size_t o = 0, n; o < sizeof orders / sizeof *orders && (n = orders[o], true); \
+         o++)
+
+static void test_conditions(void **state) {
+    (void)state;
+    EACH_ORDER(n) {
+        for (double digits = 0; digits <= 16; digits += 4) {
+            double *value = naive_vector(n, 0);
+            for (size_t k = 0; k < n; k++)
+                value[k] = pow(10, -digits * (double)k / (double)(n > 1 ? n - 1 : 1));
+            check(n, matrix(n, value, n + 1));
+            free(value);
+        }
+    }
+}
+
+static void test_rank(void **state) {
+    (void)state;
+    EACH_ORDER(n) {
+        for (size_t rank = 0; rank < n; rank += 1 + n / 3) {
+            double *value = naive_vector(n, 0);
+            memset(value, 0, n * sizeof *value);
+            for (size_t k = 0; k < rank; k++) value[k] = 1 + (double)k;
+            check(n, matrix(n, value, n + 2));
+            free(value);
+        }
+    }
+}
+
+static void test_special(void **state) {
+    (void)state;
+    EACH_ORDER(n) {
+        double *diagonal = naive_vector(n * n, 0), *ones = naive_vector(n * n, 0);
+        for (size_t k = 0; k < n * n; k++) {
+            diagonal[k] = k % (n + 1) == 0 ? (double)(k % 7) : 0;
+            ones[k] = 3;
+        }
+        check(n, diagonal);
+        check(n, ones);
+    }
+}
+
+/* Far from one, and with entries of very unlike sizes. */
+static void test_scales(void **state) {
+    (void)state;
+    static const double scale[] = {1e-250, 1e-160, 1e-99, 1e99, 1e150};
+    for (size_t s = 0; s < 5; s++)
+        for (size_t n = 1; n < 40; n += 6) {
+            double *root = naive_vector(n * n, n);
+            double *A = naive_vector(n * n, 0);
+            bb_gram(n, n, scale[s], root, 0, A);
+            check(n, A);
+            for (size_t k = 0; k < n * n; k++)
+                root[k] *= pow(10, -9.0 * (double)(k % n) / (double)n);
+            A = naive_vector(n * n, 0);
+            bb_gram(n, n, scale[s], root, 0, A);
+            check(n, A);
+            free(root);
+        }
+}
+
+static void test_not_finite(void **state) {
+    (void)state;
+    double A[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, room[512];
+    bb_tridiagonal t;
+    assert_true(bb_tridiagonal_length(3) <= 512);
+    A[4] = NAN;
+    assert_int_equal(bb_tridiagonal_open(&t, 3, A, room), BB_ENUMERIC);
+    A[4] = INFINITY;
+    assert_int_equal(bb_tridiagonal_open(&t, 3, A, room), BB_ENUMERIC);
+}
+
+static void compare(const bb_kernel *one, const bb_kernel *other, size_t n) {
+    const size_t stride = (n + 7) / 8 * 8, all = n * stride + 5 * stride + 16 * n + 16;
+    double *a = naive_vector(all, 0), *b = naive_vector(all, 0);
+    const bb_kernel *kernel[2] = {one, other};
+    double shift[8], share[8];
+    for (size_t l = 0; l < 8; l++) shift[l] = share[l] = pow(10, -(double)l);
+    for (int v = 0; v < 2; v++) {
+        double *at = v ? b : a, *factor = at + n * stride, *diagonal = factor + stride;
+        double *beside = diagonal + stride, *work = beside + stride;
+        memset(at, 0, all * sizeof *at);
+        for (size_t i = 0; i < n; i++)
+            for (size_t k = 0; k < n; k++)
+                at[i * stride + k] = 1 / (double)(1 + i + k) + (i == k);
+        kernel[v]->tridiagonal(n, stride, at, factor, diagonal, beside, work);
+        memset(work, 0, 2 * stride * sizeof *work);
+        for (size_t k = 0; k < n; k++) work[k] = 1 / (double)(k + 1);
+        kernel[v]->reflect(false, n, stride, at, factor, work);
+        kernel[v]->shifts_weigh(n, diagonal, beside, work, shift, at, at + 8);
+        memset(at, 0, n * sizeof *at);
+        kernel[v]->shifts_average(n, diagonal, beside, work, shift, share, at,
+                                  work + stride);
+        kernel[v]->reflect(true, n, stride, at, factor, work);
+    }
+    assert_memory_equal(a, b, all * sizeof *a);
+    free(a);
+    free(b);
+}
+
+static void test_variants_give_the_same_bits(void **state) {
+    (void)state;
+    const bb_kernel *variant[2] = {bb_kernel_pick(), bb_kernel_pick()};
+#ifdef __x86_64__
+    if (__builtin_cpu_supports("avx2")) variant[1] = &bb_kernel_avx2;
+#endif
+    for (int v = 0; v < 2; v++)
+        for (size_t n = 8; n < 80; n++) compare(variant[v], &bb_kernel_baseline, n);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_conditions),
+        cmocka_unit_test(test_rank),
+        cmocka_unit_test(test_special),
+        cmocka_unit_test(test_scales),
+        cmocka_unit_test(test_not_finite),
+        cmocka_unit_test(test_variants_give_the_same_bits),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
