@@ -7,7 +7,7 @@ static const uint32_t curator_magic = 0x53434242; /* "BBCS" */
 
 void bb_curator_save(const bb_curator *c, bb_writer *bytes) {
     uint8_t hash[BB_HASH_SAVED];
-    bb_put_u32(bytes, curator_magic);
+    bb_put_saved(bytes, curator_magic);
     bb_put_u64(bytes, c->offer.length);
     bb_put_bytes(bytes, c->offer.at, c->offer.length);
     for (uint32_t s = 0; s < c->roll.silos; s++) {
@@ -143,9 +143,8 @@ bb_status bb_curator_restore(bb_curator **out, const bb_curator_terms *terms,
                              bb_bytes saved) {
     bb_reader reader = bb_reader_of(saved);
     bb_curator *c = NULL;
-    if (bb_get_u32(&reader) != curator_magic)
-        return bb_fail(BB_EDATA, "no saved curator");
-    bb_status status = bb_curator_begin(&c, terms, &reader);
+    bb_status status = bb_get_saved(&reader, curator_magic, "curator");
+    if (!status) status = bb_curator_begin(&c, terms, &reader);
     if (!status) status = restore(c, &reader);
     if (status)
         bb_curator_close(c);

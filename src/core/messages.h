@@ -31,6 +31,12 @@ enum { BB_END_SUMMARY = 8 + BB_HASH_TEXT - 1 };
 BB_MUST_CHECK bb_status bb_get_kept(bb_reader *reader, const bb_roll *roll,
                                     bb_phases *phases);
 
+/* The head of what a curator or a silo saves: its offer is that of frames of the same
+ * version. BB_EDATA: nothing that `what` saved, or in another version. */
+void bb_put_saved(bb_writer *writer, uint32_t magic);
+BB_MUST_CHECK bb_status bb_get_saved(bb_reader *reader, uint32_t magic,
+                                     const char *what);
+
 /* A round's question. BB_EDATA: no layout that the plan has room for, or a clip or grid
  * that no door chooses. */
 void bb_put_ask(bb_writer *writer, const bb_ask *ask);

@@ -130,6 +130,30 @@ bb_status bb_check_terms(bb_reader *reader, const bb_phases *phases, const char 
     return status;
 }
 
+/* What a round of a plan costs. */
+typedef struct priced {
+    double number[5]; /* weight, selection, mu, pure; that of single rows */
+} priced;
+
+static priced priced_round(const bb_plan *plan, uint32_t t) {
+    return (priced){{plan->step[t].weight, plan->step[t].selection, plan->mu[t],
+                     plan->pure[t], plan->instance ? plan->instance[t] : 0.0}};
+}
+
+/* Rounds behind each other that are the same, bit for bit, once: many plans have thousands
+ * of those. */
+static void put_prices(bb_writer *writer, const bb_plan *plan) {
+    for (uint32_t t = 0, next; t < plan->rounds; t = next) {
+        const priced p = priced_round(plan, t);
+        for (next = t + 1; next < plan->rounds; next++) {
+            const priced q = priced_round(plan, next);
+            if (memcmp(&p, &q, sizeof p) != 0) break;
+        }
+        bb_put_u32(writer, next - t);
+        bb_put_doubles(writer, p.number, plan->instance ? 5 : 4);
+    }
+}
+
 void bb_put_plan(bb_writer *writer, const bb_roll *roll, const bb_phases *phases) {
     const bb_plan *plan = &phases->plan;
     bb_put_u32(writer, roll->silos);
@@ -149,33 +173,42 @@ void bb_put_plan(bb_writer *writer, const bb_roll *roll, const bb_phases *phases
         bb_put_double(writer, phases->pub[k].mu);
     }
     bb_put_u32(writer, plan->accountant);
-    for (uint32_t t = 0; t < plan->rounds; t++) {
-        bb_put_double(writer, plan->step[t].weight);
-        bb_put_double(writer, plan->step[t].selection);
-    }
-    bb_put_doubles(writer, plan->mu, plan->rounds);
-    bb_put_doubles(writer, plan->pure, plan->rounds);
     bb_put_u32(writer, plan->instance != NULL);
-    if (plan->instance) bb_put_doubles(writer, plan->instance, plan->rounds);
+    put_prices(writer, plan);
+}
+
+/* Into its rounds from the t-th on; 0 if there are none, or more than are left. */
+static uint32_t get_same(bb_reader *reader, bb_plan *plan, uint32_t t) {
+    const uint32_t count = bb_get_u32(reader);
+    priced p = {{0}};
+    bb_get_doubles(reader, p.number, plan->instance ? 5 : 4);
+    if (reader->bad || count > plan->rounds - t) return 0;
+    for (uint32_t end = t + count; t < end; t++) {
+        plan->step[t] = (bb_step){.weight = p.number[0], .selection = p.number[1]};
+        plan->mu[t] = p.number[2];
+        plan->pure[t] = p.number[3];
+        if (plan->instance) plan->instance[t] = p.number[4];
+    }
+    return count;
 }
 
 static bb_status get_prices(bb_reader *reader, bb_plan *plan, uint32_t rounds) {
-    const uint32_t accountant = bb_get_u32(reader);
-    if (rounds > reader->left / 32 || accountant > BB_ACCOUNTANT_KOV)
-        return bb_fail(BB_EDATA, "an offer whose plan ends too early, or is none");
+    const uint32_t accountant = bb_get_u32(reader), rows = bb_get_u32(reader);
+    if (accountant > BB_ACCOUNTANT_KOV)
+        return bb_fail(BB_EDATA, "an offer that was priced by no accountant");
     bb_status status = bb_plan_rounds(plan, rounds);
+    if (!status && rows)
+        status =
+            bb_allocate(&plan->instance, rounds, sizeof *plan->instance, "the plan");
     if (status) return status;
     plan->accountant = (bb_accountant)accountant;
-    for (uint32_t t = 0; t < rounds; t++) {
-        plan->step[t].weight = bb_get_double(reader);
-        plan->step[t].selection = bb_get_double(reader);
+    for (uint32_t t = 0, same; t < rounds; t += same) {
+        same = get_same(reader, plan, t);
+        if (!same)
+            return bb_fail(BB_EDATA, "an offer whose plan is not one of %u rounds",
+                           rounds);
     }
-    bb_get_doubles(reader, plan->mu, rounds);
-    bb_get_doubles(reader, plan->pure, rounds);
-    if (!bb_get_u32(reader)) return BB_OK;
-    status = bb_allocate(&plan->instance, rounds, sizeof *plan->instance, "the plan");
-    if (!status) bb_get_doubles(reader, plan->instance, rounds);
-    return status;
+    return BB_OK;
 }
 
 bb_status bb_get_plan(bb_reader *reader, bb_roll *roll, bb_phases *phases) {
@@ -203,9 +236,10 @@ bb_status bb_get_plan(bb_reader *reader, bb_roll *roll, bb_phases *phases) {
     if (rounds != total)
         return bb_fail(BB_EDATA, "an offer of %u rounds for phases of %llu", total,
                        (unsigned long long)rounds);
-    bb_status status = get_prices(reader, plan, total);
-    if (!status) status = bb_read_all(reader, "an offer");
-    return status ? status : bb_phases_check(phases);
+    /* before there is memory for so many rounds */
+    bb_status status = bb_phases_check(phases);
+    if (!status) status = get_prices(reader, plan, total);
+    return status ? status : bb_read_all(reader, "an offer");
 }
 
 bb_status bb_get_kept(bb_reader *reader, const bb_roll *roll, bb_phases *phases) {
@@ -219,4 +253,19 @@ bb_status bb_get_kept(bb_reader *reader, const bb_roll *roll, bb_phases *phases)
         status = bb_fail(BB_EDATA, "a saved curator of %u silos, not %u", kept.silos,
                          roll->silos);
     return status;
+}
+
+/* -- what is saved -- */
+
+void bb_put_saved(bb_writer *writer, uint32_t magic) {
+    bb_put_u32(writer, magic);
+    bb_put_u32(writer, BB_WIRE_VERSION);
+}
+
+bb_status bb_get_saved(bb_reader *reader, uint32_t magic, const char *what) {
+    if (bb_get_u32(reader) != magic) return bb_fail(BB_EDATA, "no saved %s", what);
+    const uint32_t version = bb_get_u32(reader);
+    if (version == BB_WIRE_VERSION) return BB_OK;
+    return bb_fail(BB_EDATA, "a saved %s of version %u; this program knows %d", what,
+                   version, BB_WIRE_VERSION);
 }

@@ -8,7 +8,7 @@ static const uint32_t silo_magic = 0x53534242; /* "BBSS" */
 void bb_silo_save(const bb_silo *silo, bb_writer *bytes) {
     const size_t own = silo->own;
     const bb_run *run = bb_silo_run(silo);
-    bb_put_u32(bytes, silo_magic);
+    bb_put_saved(bytes, silo_magic);
     bb_put_u32(bytes, silo->joined);
     if (!silo->joined) return;
     bb_put_u64(bytes, silo->offer.length);
@@ -87,17 +87,17 @@ bb_status bb_silo_restore(bb_silo *silo, bb_bytes saved) {
     bb_reader reader = bb_reader_of(saved);
     if (silo->joined)
         return bb_silo_failed(silo, bb_fail(BB_EUSAGE, "this silo has begun already"));
-    if (bb_get_u32(&reader) != silo_magic)
-        return bb_silo_failed(silo, bb_fail(BB_EDATA, "no saved silo"));
+    bb_status status = bb_get_saved(&reader, silo_magic, "silo");
+    if (status) return bb_silo_failed(silo, status);
     silo->joined = bb_get_u32(&reader) != 0;
     if (!silo->joined) {
-        const bb_status status = bb_read_all(&reader, "a saved silo");
+        status = bb_read_all(&reader, "a saved silo");
         return status ? bb_silo_failed(silo, status) : BB_OK;
     }
     const uint64_t length = bb_get_u64(&reader);
     const uint8_t *offer = bb_get(&reader, length);
     if (!offer) return bb_silo_failed(silo, bb_read_all(&reader, "a saved silo"));
-    bb_status status = bb_silo_accept(silo, (bb_bytes){offer, length}, NULL);
+    status = bb_silo_accept(silo, (bb_bytes){offer, length}, NULL);
     if (!status) status = restore(silo, &reader);
     return status ? bb_silo_failed(silo, status) : BB_OK;
 }

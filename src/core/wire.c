@@ -227,7 +227,9 @@ bb_status bb_frame_read(bb_bytes bytes, bool sealed, bb_frame *frame) {
     const uint32_t version = read_u32(bytes.at + AT_VERSION);
     const uint32_t kind = read_u32(bytes.at + AT_KIND);
     if (version != BB_WIRE_VERSION)
-        return bb_fail(BB_EDATA, "a frame of version %u; this program speaks %d",
+        return bb_fail(BB_EDATA,
+                       "a frame of version %u; this program speaks %d: all places need "
+                       "the same Billboard",
                        version, BB_WIRE_VERSION);
     if (kind < BB_FRAME_OFFER || kind > BB_FRAME_STOP)
         return bb_fail(BB_EDATA, "a frame of kind %u, which is none", kind);

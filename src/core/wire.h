@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { BB_WIRE_VERSION = 2, BB_FRAME_HEADER = 104 };
+enum { BB_WIRE_VERSION = 3, BB_FRAME_HEADER = 104 };
 
 typedef enum bb_frame_kind {
     BB_FRAME_OFFER = 1, /* curator -> silo: what the run is, and its plan */
