@@ -33,7 +33,7 @@ bb_watch bb_watching(billboard_watch *watch);
 void bb_watch_waits(void *self, const char *path);
 
 static inline bb_source bb_data_source(const billboard_data *data) {
-    return (bb_source){data->path, &data->rows};
+    return (bb_source){.path = data->path, .rows = &data->rows};
 }
 
 #endif

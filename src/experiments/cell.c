@@ -128,7 +128,12 @@ static bb_status read_request(const json_t *cell, bb_train_request *request) {
     if (!status && file_of(cell) && !json_object_get(options, "split-seed"))
         status = add_number(&f, "split-seed", seed_of(cell));
     if (!status) status = bb_train_resolve(request, f.flag, f.count);
-    if (!status) request->in_memory = true;
+    const json_int_t fold = json_integer_value(json_object_get(cell, "fold"));
+    if (!status) {
+        request->in_memory = true;
+        request->held_out = fold > 0;
+        request->fold = fold > 0 ? (unsigned)(fold - 1) : 0;
+    }
     close_flags(&f);
     return status;
 }
@@ -225,7 +230,7 @@ static bb_status train_on_file(const bb_train_request *request,
                                json_t **answer) {
     char *path = NULL;
     bb_status status = find_file(place, file, &path);
-    const bb_source data = {path, NULL};
+    const bb_source data = {.path = path};
     if (!status) status = train(request, &data, NULL, NULL, place, answer);
     free(path);
     return status;
@@ -240,7 +245,7 @@ static bb_status train_on_world(const bb_train_request *request,
     bb_status status =
         bb_cell_world_read(json_object_get(cell, "data"), seed_of(cell), &world);
     if (!status) status = bb_cell_world_draw(&world, &rows, &tests, &truth);
-    const bb_source data = {NULL, &rows}, test = {NULL, &tests};
+    const bb_source data = {.rows = &rows}, test = {.rows = &tests};
     if (!status) status = train(request, &data, &test, truth, place, answer);
     bb_dataset_free(&rows);
     bb_dataset_free(&tests);

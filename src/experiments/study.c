@@ -68,9 +68,12 @@ static bb_status want_cells(bb_study *s) {
     status = bb_allocate(&s->cell, s->groups.count * each, sizeof *s->cell,
                          "the cells of an experiment");
     for (size_t g = 0; g < s->groups.count; g++)
-        for (size_t k = 0; k < each && !status; k++)
-            status = bb_study_want(s, &s->cell[s->cells++], g, s->chosen[g],
-                                   seeds ? k + 1 : 0);
+        for (size_t k = 0; k < each && !status; k++) {
+            bb_wanted *cell = &s->cell[s->cells++];
+            *cell = (bb_wanted){.group = g, .candidate = s->chosen[g]};
+            cell->seed = seeds ? k + 1 : 0;
+            status = bb_study_want(s, cell);
+        }
     return status;
 }
 

@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "experiments/cell.h"
+#include "experiments/commit.h"
 #include "experiments/study_inside.h"
 
 #include <locale.h>
@@ -91,14 +92,29 @@ bb_status bb_study_keep(const bb_study *s, const json_t *answer, json_t **out) {
 
 /* -- what is wanted -- */
 
-bb_status bb_study_want(const bb_study *s, bb_wanted *cell, size_t group,
-                        size_t candidate, uint64_t seed) {
-    json_t *what = bb_group_cell(&s->groups, &s->groups.group[group], candidate, seed);
+/* Cells of folds say which, and those with settings that folds have chosen what they are:
+ * not private. */
+static json_t *what_of(const bb_study *s, const bb_wanted *cell) {
+    const bb_group *group = &s->groups.group[cell->group];
+    json_t *what = bb_group_cell(&s->groups, group, cell->candidate, cell->seed);
+    json_t *options = json_object_get(what, "options");
+    const bool marked = bb_study_folds(s) && group->candidates && trains(s);
+    bool whole = what != NULL;
+    if (whole && cell->fold)
+        whole = !json_object_set_new(what, "fold", json_integer(cell->fold));
+    if (whole && marked)
+        whole = !json_object_set_new(options, "tuned-on-data", json_true());
+    if (whole) return what;
+    json_decref(what);
+    return NULL;
+}
+
+bb_status bb_study_want(const bb_study *s, bb_wanted *cell) {
+    json_t *what = what_of(s, cell);
     const json_t *keep = json_object_get(s->definition, "keep"),
                  *trace = json_object_get(s->definition, "trace");
     json_t *key = json_pack("{s:s,s:O?,s:O?,s:O?}", "version", BB_VERSION, "cell", what,
                             "keep", keep, "trace", trace);
-    *cell = (bb_wanted){.group = group, .candidate = candidate, .seed = seed};
     cell->cell = what;
     cell->key = key ? bb_json_text(key, 0) : NULL;
     json_decref(key);
@@ -158,6 +174,8 @@ static bb_status run_cell(const bb_study *s, bb_wanted *wanted) {
     } else if (!status)
         status = bb_study_keep(s, answer, &result);
     json_decref(answer);
+    if (!status && json_object_set_new(result, "commit", json_string(BB_COMMIT)))
+        status = no_memory();
     char *text = status ? NULL : bb_json_text(result, 0);
     if (!status && !text) status = no_memory();
     if (!status)

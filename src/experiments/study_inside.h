@@ -6,12 +6,16 @@
 #include "experiments/registry.h"
 #include "experiments/study.h"
 
+#include <stdbool.h>
+
 /* One cell that is wanted, and what it gave. */
 typedef struct bb_wanted {
     size_t group, candidate;
     uint64_t seed;
-    char *key;      /* what it does, as one line of JSON, and by which version */
-    json_t *cell;   /* the same */
+    unsigned
+        fold;     /* 1 ..: of the seed's training rows this fold is held out; 0: none */
+    char *key;    /* what it does, as one line of JSON, and by which version */
+    json_t *cell; /* the same */
     json_t *result; /* {COLUMN: value, "rounds": [...]} or {"error"}; NULL: not yet */
 } bb_wanted;
 
@@ -32,10 +36,13 @@ BB_MUST_CHECK bb_status bb_study_keep(const bb_study *study, const json_t *answe
                                       json_t **result);
 /* Runs what the registry does not have. BB_EINTERRUPTED. */
 BB_MUST_CHECK bb_status bb_study_cells(bb_study *study, bb_wanted *cell, size_t cells);
-/* Sets study->chosen, by cells of other seeds. */
+/* Sets study->chosen: by cells of other seeds or, where the definition asks for folds, as
+ * papers do, by held-out training rows of the seeds that are reported. */
 BB_MUST_CHECK bb_status bb_study_tune(bb_study *study);
-BB_MUST_CHECK bb_status bb_study_want(const bb_study *study, bb_wanted *cell,
-                                      size_t group, size_t candidate, uint64_t seed);
+/* The definition asks for folds: settings are chosen by looking at the same data. */
+bool bb_study_folds(const bb_study *study);
+/* cell: group, candidate, seed and fold are given. */
+BB_MUST_CHECK bb_status bb_study_want(const bb_study *study, bb_wanted *cell);
 void bb_wanted_close(bb_wanted *cell, size_t cells);
 
 /* The names of the columns that say which group a line is of; NULL: out of memory. */

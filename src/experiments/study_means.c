@@ -78,15 +78,17 @@ static json_t *promise_of(const bb_study *s, size_t group) {
                  *broken = json_object_get(r, "true_delta_at_least");
     const char *adjacency = json_string_value(json_object_get(r, "adjacency")),
                *sampling = json_string_value(json_object_get(r, "sampling"));
+    const bool chosen = bb_study_folds(s) && s->groups.group[group].candidates;
     char but[60] = "";
     if (!json_is_number(epsilon) || !json_is_number(delta) || !adjacency || !sampling)
         return json_null();
     if (json_is_number(broken))
         snprintf(but, sizeof but, "; not true: delta is at least %.3g",
                  json_number_value(broken));
-    return json_sprintf("epsilon %g, delta %.3g, %s, sampling %s%s",
-                        json_number_value(epsilon), json_number_value(delta), adjacency,
-                        sampling, but);
+    return json_sprintf(
+        "epsilon %g, delta %.3g, %s, sampling %s%s%s", json_number_value(epsilon),
+        json_number_value(delta), adjacency, sampling, but,
+        chosen ? "; not private: settings were chosen on these data" : "");
 }
 
 /* Of all the group's runs; round 0: of their end. */

@@ -26,6 +26,7 @@ typedef struct search {
     bb_best_found *found;
     bb_train_request whole; /* epsilon, delta and ledger of the whole */
     size_t *setting, settings;
+    bb_tune_rows rows;
     uint64_t runs; /* K; told to nobody */
     bb_random random;
     bool random_open;
@@ -66,17 +67,16 @@ static bb_status divide(search *s) {
         f->epsilon, f->delta, bb_adjacency_name(f->adjacency), mean);
 }
 
-/* How many tasks there are, which is public; delta may depend on it. */
-static bb_status count_tasks(search *s) {
+/* How many tasks there are, which is public; delta may depend on it. The rows are kept for
+ * the runs. */
+static bb_status read_rows(search *s) {
     const bb_train_options *o = &s->whole.options;
-    const bb_read_options format = bb_population_format(o);
-    bb_dataset data = {0};
-    const bb_status status = bb_source_read(s->asked->tune->data, &format, &data);
-    s->found->tasks = data.tasks;
-    if (o->first_tasks && o->first_tasks < data.tasks)
+    const bb_status status = bb_tune_rows_open(s->asked->tune, s->setting[0], &s->rows);
+    if (status) return status;
+    s->found->tasks = s->rows.rows.tasks;
+    if (o->first_tasks && o->first_tasks < s->found->tasks)
         s->found->tasks = (size_t)o->first_tasks;
-    bb_dataset_free(&data);
-    return status;
+    return BB_OK;
 }
 
 static bb_status open_ledger(search *s) {
@@ -148,8 +148,8 @@ static bb_status make(search *s, size_t setting, const uint64_t *seed, made *out
     bb_status status = bb_tune_request(s->asked->tune, setting, seed, &out->request);
     out->request.options.epsilon = s->run_epsilon;
     if (!status)
-        status = bb_training_open(&out->training, &out->request, s->asked->tune->data,
-                                  NULL, &silent, NULL);
+        status = bb_training_open(&out->training, &out->request, &s->rows.source, NULL,
+                                  &silent, NULL);
     if (!status) status = check_price(&bb_training_report(out->training)->statement);
     return status;
 }
@@ -233,7 +233,7 @@ static bb_status prepare(search *s) {
                              "settings");
     if (!status) status = bb_tune_check(t, tried, s->setting, &s->settings, &loss);
     free(tried);
-    if (!status) status = count_tasks(s);
+    if (!status) status = read_rows(s);
     if (!status)
         status =
             bb_delta_choose(s->whole.options.delta, s->found->tasks, &s->found->delta);
@@ -256,6 +256,7 @@ bb_status bb_best_of_run(const bb_best_of *best, const bb_watch *watch,
     if (s.best) close_made(s.best);
     if (s.ledger) bb_ledger_close(s.ledger);
     bb_train_request_free(&s.whole);
+    bb_tune_rows_close(&s.rows);
     free(s.setting);
     return status;
 }

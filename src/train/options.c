@@ -16,73 +16,74 @@
 #define AT(field) offsetof(bb_train_options, field)
 
 enum { PRIVATE = false, PUBLIC = true };
+enum { LEARNING = false, ONE_RUN = true };
 
 /* clang-format off */
-/* heading of --help that starts here, letter, whether others may know it; then as in
- * bb_option: name, kind, field, default, least, most, choices, what --help calls the
+/* heading of --help that starts here, letter, whether others may know it, whether it is of
+ * one run alone; then as in bb_option: name, kind, field, default, least, most, choices, what --help calls the
  * value, help */
 #define ROWS(ROW) \
-    ROW("Data:",     0,   PUBLIC,  "task", BB_OPTION_TEXT, AT(task), NULL, 0.0, 0.0, NULL, "COLUMN", "CSV: the column that names a row's task (default task)") \
-    ROW(NULL,        0,   PUBLIC,  "target", BB_OPTION_TEXT, AT(target), NULL, 0.0, 0.0, NULL, "COLUMN", "CSV: the column to predict (default y)") \
-    ROW(NULL,        0,   PUBLIC,  "features", BB_OPTION_TEXT, AT(features), NULL, 0.0, 0.0, NULL, "COLUMNS", "use these columns only, separated by commas (default: every other column); LIBSVM: how many there are") \
-    ROW(NULL,        0,   PUBLIC,  "ignore", BB_OPTION_TEXT, AT(ignore), NULL, 0.0, 0.0, NULL, "COLUMNS", "leave these columns out, separated by commas") \
-    ROW(NULL,        0,   PUBLIC,  "format", BB_OPTION_CHOICE, AT(format), "auto", 0.0, 0.0, "auto|csv|libsvm|mat|npy|leaf|idx", "FORMAT", "the data's format; auto goes by the file's name") \
-    ROW(NULL,        0,   PUBLIC,  "separator", BB_OPTION_TEXT, AT(separator), NULL, 0.0, 0.0, NULL, "CHARACTER", "CSV: what separates columns: \",\" (default), \";\" or tab") \
-    ROW(NULL,        0,   PUBLIC,  "missing", BB_OPTION_TEXT, AT(missing), NULL, 0.0, 0.0, NULL, "HOW", "CSV: missing values: error (default); drop-rows leaves their rows out; indicator makes them 0 beside a column COLUMN_missing, of every column or of indicator:COLUMNS") \
-    ROW(NULL,        0,   PRIVATE, "categories", BB_OPTION_TEXT, AT(categories), NULL, 0.0, 0.0, NULL, "FILE", "CSV: columns of text and their public levels, as JSON (docs/data-formats.md)") \
-    ROW(NULL,        0,   PRIVATE, "labels", BB_OPTION_TEXT, AT(labels), NULL, 0.0, 0.0, NULL, "FILE", "IDX: the labels of DATA (default: its name with `labels' for `images')") \
-    ROW(NULL,        0,   PRIVATE, "tasks", BB_OPTION_TEXT, AT(tasks), NULL, 0.0, 0.0, NULL, "FILE", "IDX: the task of each image of DATA, a line each (default: its name up to `images', then tasks.csv)") \
-    ROW(NULL,        0,   PUBLIC,  "image", BB_OPTION_TEXT, AT(image), NULL, 0.0, 0.0, NULL, "HxWxC", "rows are images of this height, width and number of channels") \
-    ROW(NULL,        0,   PUBLIC,  "classes", BB_OPTION_COUNT, AT(classes), "0", 0.0, 0x1p24, NULL, "N", "softmax, multilabel: how many classes or labels there are, numbered from 0; 0 counts them in the data, which a private run may not") \
-    ROW(NULL,        0,   PUBLIC,  "cluster", BB_OPTION_TEXT, AT(cluster), NULL, 0.0, 0.0, NULL, "COLUMN", "a public column that groups tasks, the same number in all rows of a task; no feature") \
-    ROW(NULL,        0,   PUBLIC,  "clusters", BB_OPTION_COUNT, AT(clusters), "0", 0.0, 0x1p24, NULL, "N", "how many groups --cluster tells, numbered from 0; 0 finds them in the data, which a private run may not") \
-    ROW(NULL,        0,   PRIVATE, "graph", BB_OPTION_TEXT, AT(graph), NULL, 0.0, 0.0, NULL, "FILE", "public relations of tasks, as JSON: [[task, task, weight], ...], for pmtl-graph") \
-    ROW(NULL,        0,   PUBLIC,  "train-fraction", BB_OPTION_REAL, AT(train_fraction), "1", 0.0, 1.0, NULL, "F", "of every task's n rows, max(1, round(F n)) train and the others test") \
-    ROW(NULL,        0,   PUBLIC,  "split-seed", BB_OPTION_COUNT, AT(split_seed), "1", 0.0, 0x1p63, NULL, "S", "which rows train and which test") \
-    ROW(NULL,        0,   PUBLIC,  "first-tasks", BB_OPTION_COUNT, AT(first_tasks), "0", 0.0, 0x1p40, NULL, "M", "leave all tasks out but the first M, in the order of their names; 0: all take part") \
-    ROW(NULL,        0,   PRIVATE, "test", BB_OPTION_TEXT, AT(test), NULL, 0.0, 0.0, NULL, "FILE", "test rows, in place of a split") \
-    ROW(NULL,        0,   PUBLIC,  "standardize", BB_OPTION_CHOICE, AT(standardize), "none", 0.0, 0.0, "none|unit-rows|task", "HOW", "none; unit-rows: every row divided by its norm; task: every column by the task's own mean and deviation") \
-    ROW(NULL,        0,   PUBLIC,  "scale", BB_OPTION_TEXT, AT(scale), NULL, 0.0, 0.0, NULL, "FILE", "public ranges or constants of columns and target (docs/data-formats.md)") \
-    ROW("Learning:", 0,   PUBLIC,  "method", BB_OPTION_TEXT, AT(method), NULL, 0.0, 0.0, NULL, "METHOD", "how to learn: see `billboard methods'; auto (default): mp-mixed for numbers, mp-centre for classes") \
-    ROW(NULL,        0,   PUBLIC,  "loss", BB_OPTION_CHOICE, AT(loss), "squared", 0.0, 0.0, "squared|logistic|softmax|multilabel", "LOSS", "squared; logistic for targets 0 and 1 or -1 and 1; softmax for classes; multilabel for lists of labels") \
-    ROW(NULL,        0,   PUBLIC,  "net", BB_OPTION_TEXT, AT(net), NULL, 0.0, 0.0, NULL, "LAYERS", "models are networks: conv5x32,pool2,conv5x64,pool2,dense62 (docs/networks.md)") \
-    ROW(NULL,        0,   PUBLIC,  "batch", BB_OPTION_COUNT, AT(batch), "0", 0.0, 65536.0, NULL, "B", "rows of a step of stochastic descent; 0: all, networks 10") \
-    ROW(NULL,        0,   PUBLIC,  "start-seed", BB_OPTION_COUNT, AT(start_seed), "1", 0.0, 0x1p63, NULL, "S", "where networks start, public") \
-    ROW(NULL,        0,   PUBLIC,  "loss-scale", BB_OPTION_CHOICE, AT(loss_scale), "mean", 0.0, 0.0, "mean|sum", "SCALE", "a task's loss is the mean or the sum over its rows") \
-    ROW(NULL,        0,   PUBLIC,  "no-intercept", BB_OPTION_FLAG, AT(no_intercept), "false", 0.0, 0.0, NULL, NULL, "models without intercept") \
-    ROW(NULL,        0,   PUBLIC,  "rounds", BB_OPTION_COUNT, AT(rounds), "0", 0.0, 1e6, NULL, "T", "rounds of the method; 0 takes the method's default") \
-    ROW(NULL,        0,   PUBLIC,  "phase", BB_OPTION_TEXT, AT(phase), NULL, 0.0, 0.0, NULL, "PHASE", "METHOD,key=value,...: goes on with this method; rounds=T and share=S of the budget, else keys of the method; repeated, or separated by semicolons: one after the other") \
-    ROW(NULL,        0,   PUBLIC,  "finetune", BB_OPTION_TEXT, AT(finetune), NULL, 0.0, 0.0, NULL, "HOW", "a last phase at home: none, vanilla, mean, kl or ewc, then ,key=value,... (default: the method's)") \
-    ROW(NULL,        0,   PUBLIC,  "schedule", BB_OPTION_TEXT, AT(schedule), NULL, 0.0, 0.0, NULL, "SCHEDULE", "budget over rounds: uniform, power:A, geometric:Q or, for the mp-* methods of Liang et al., advised (default: the method's)") \
-    ROW(NULL,        0,   PUBLIC,  "sampling", BB_OPTION_TEXT, AT(sampling), NULL, 0.0, 0.0, NULL, "WHO", "who takes part in a round: all (default), poisson:Q (each task with probability Q), or fixed:K tasks") \
-    ROW("Privacy:",  0,   PUBLIC,  "epsilon", BB_OPTION_AUTO, AT(epsilon), "auto", 1e-6, 1e6, NULL, "EPSILON", "the privacy budget of the whole run; a private method needs it") \
-    ROW(NULL,        0,   PUBLIC,  "delta", BB_OPTION_TEXT, AT(delta), NULL, 0.0, 0.0, NULL, "DELTA", "a number, or `paper' for 1/(m ln m); default: min(1e-5, 1/(10 m)) for m tasks") \
-    ROW(NULL,        0,   PUBLIC,  "adjacency", BB_OPTION_CHOICE, AT(adjacency), "replace-one", 0.0, 0.0, "replace-one|add-remove", "WHICH", "what neighbouring populations are") \
-    ROW(NULL,        0,   PUBLIC,  "mechanism", BB_OPTION_TEXT, AT(mechanism), NULL, 0.0, 0.0, NULL, "NAME", "gaussian (default of private methods); none: no noise, no privacy; wishart-published: as printed, not private as claimed") \
-    ROW(NULL,        0,   PUBLIC,  "allow-broken-privacy", BB_OPTION_FLAG, AT(allow_broken_privacy), "false", 0.0, 0.0, NULL, NULL, "let wishart-published run; the statement says what is true") \
-    ROW(NULL,        0,   PUBLIC,  "tuned-on-data", BB_OPTION_FLAG, AT(tuned_on_data), "false", 0.0, 0.0, NULL, NULL, "options were chosen by looking at these data, as `billboard tune --not-private' does: the run is not private, and says so") \
-    ROW(NULL,        0,   PRIVATE, "ledger", BB_OPTION_TEXT, AT(ledger), NULL, 0.0, 0.0, NULL, "FILE", "charge the run to this population's budget") \
-    ROW(NULL,        0,   PRIVATE, "population", BB_OPTION_TEXT, AT(population), NULL, 0.0, 0.0, NULL, "NAME", "the population that a new ledger is for") \
-    ROW(NULL,        0,   PRIVATE, "budget-epsilon", BB_OPTION_AUTO, AT(budget_epsilon), "auto", 1e-6, 1e6, NULL, "E", "a new ledger's budget") \
-    ROW(NULL,        0,   PRIVATE, "budget-delta", BB_OPTION_AUTO, AT(budget_delta), "auto", 0.0, 1.0, NULL, "D", "a new ledger's budget") \
-    ROW(NULL,        0,   PRIVATE, "ledger-kind", BB_OPTION_TEXT, AT(ledger_kind), NULL, 0.0, 0.0, NULL, "KIND", "what a new ledger adds up: sum (default) epsilon and delta; gdp mu^2, for Gaussian releases only; rdp Renyi divergence at one order") \
-    ROW(NULL,        0,   PRIVATE, "ledger-order", BB_OPTION_AUTO, AT(ledger_order), "auto", 1.0, 1e12, NULL, "A", "a new ledger's Renyi order, for kind rdp; auto suits its budget") \
-    ROW(NULL,        0,   PUBLIC,  "seed", BB_OPTION_TEXT, AT(seed), NULL, 0.0, 0.0, NULL, "S", "reproducible noise, for tests and simulations: the run is not private") \
-    ROW("Running:",  0,   PRIVATE, "threads", BB_OPTION_COUNT, AT(threads), "0", 0.0, 4096.0, NULL, "N", "threads; 0 takes as many as the data keep busy; results do not depend on it") \
-    ROW(NULL,        0,   PRIVATE, "checkpoint", BB_OPTION_TEXT, AT(checkpoint), NULL, 0.0, 0.0, NULL, "FILE", "keep the run in FILE, which is private data, so that it can go on when it is interrupted or killed") \
-    ROW(NULL,        0,   PRIVATE, "checkpoint-every", BB_OPTION_REAL, AT(checkpoint_every), "60", 0.0, 1e9, NULL, "SECONDS", "how often to write FILE, between rounds") \
-    ROW(NULL,        0,   PRIVATE, "resume", BB_OPTION_TEXT, AT(resume), NULL, 0.0, 0.0, NULL, "FILE", "go on with the run that --checkpoint FILE kept; DATA and all options are in it") \
-    ROW(NULL,        0,   PRIVATE, "compare", BB_OPTION_TEXT, AT(compare), NULL, 0.0, 0.0, NULL, "LIST", "for evaluation only, separated by commas: stl (every task alone, one model for all and a mixed model, chosen by looking at all tasks), no-privacy (the same method without noise)") \
-    ROW(NULL,        0,   PRIVATE, "intervals", BB_OPTION_FLAG, AT(intervals), "false", 0.0, 0.0, NULL, NULL, "mp-mixed: each task also keeps how uncertain its model is, for `billboard predict --intervals'; costs nothing") \
-    ROW(NULL,        0,   PUBLIC,  "report-effects", BB_OPTION_FLAG, AT(report_effects), "false", 0.0, 0.0, NULL, NULL, "mp-mixed: publish fixed effects and variance components with standard errors, for a fifth of the budget (--set effects=SHARE): RUN/public/effects.json") \
-    ROW(NULL,        0,   PRIVATE, "trace", BB_OPTION_FLAG, AT(trace), "false", 0.0, 0.0, NULL, NULL, "for simulations only: what the models reach after each round, in RUN/operator/trace.csv") \
-    ROW(NULL,        'o', PRIVATE, "output", BB_OPTION_TEXT, AT(output), NULL, 0.0, 0.0, NULL, "RUN", "the run directory to make") \
-    ROW(NULL,        0,   PRIVATE, "force", BB_OPTION_FLAG, AT(force), "false", 0.0, 0.0, NULL, NULL, "replace RUN if it is a run directory") \
-    ROW(NULL,        0,   PRIVATE, "json", BB_OPTION_FLAG, AT(json), "false", 0.0, 0.0, NULL, NULL, "results on stdout as one JSON object") \
-    ROW(NULL,        0,   PRIVATE, "config", BB_OPTION_TEXT, AT(config), NULL, 0.0, 0.0, NULL, "FILE", "options from a JSON file; flags override it")
+    ROW("Data:",     0,   PUBLIC,  LEARNING, "task", BB_OPTION_TEXT, AT(task), NULL, 0.0, 0.0, NULL, "COLUMN", "CSV: the column that names a row's task (default task)") \
+    ROW(NULL,        0,   PUBLIC,  LEARNING, "target", BB_OPTION_TEXT, AT(target), NULL, 0.0, 0.0, NULL, "COLUMN", "CSV: the column to predict (default y)") \
+    ROW(NULL,        0,   PUBLIC,  LEARNING, "features", BB_OPTION_TEXT, AT(features), NULL, 0.0, 0.0, NULL, "COLUMNS", "use these columns only, separated by commas (default: every other column); LIBSVM: how many there are") \
+    ROW(NULL,        0,   PUBLIC,  LEARNING, "ignore", BB_OPTION_TEXT, AT(ignore), NULL, 0.0, 0.0, NULL, "COLUMNS", "leave these columns out, separated by commas") \
+    ROW(NULL,        0,   PUBLIC,  LEARNING, "format", BB_OPTION_CHOICE, AT(format), "auto", 0.0, 0.0, "auto|csv|libsvm|mat|npy|leaf|idx", "FORMAT", "the data's format; auto goes by the file's name") \
+    ROW(NULL,        0,   PUBLIC,  LEARNING, "separator", BB_OPTION_TEXT, AT(separator), NULL, 0.0, 0.0, NULL, "CHARACTER", "CSV: what separates columns: \",\" (default), \";\" or tab") \
+    ROW(NULL,        0,   PUBLIC,  LEARNING, "missing", BB_OPTION_TEXT, AT(missing), NULL, 0.0, 0.0, NULL, "HOW", "CSV: missing values: error (default); drop-rows leaves their rows out; indicator makes them 0 beside a column COLUMN_missing, of every column or of indicator:COLUMNS") \
+    ROW(NULL,        0,   PRIVATE, LEARNING, "categories", BB_OPTION_TEXT, AT(categories), NULL, 0.0, 0.0, NULL, "FILE", "CSV: columns of text and their public levels, as JSON (docs/data-formats.md)") \
+    ROW(NULL,        0,   PRIVATE, LEARNING, "labels", BB_OPTION_TEXT, AT(labels), NULL, 0.0, 0.0, NULL, "FILE", "IDX: the labels of DATA (default: its name with `labels' for `images')") \
+    ROW(NULL,        0,   PRIVATE, LEARNING, "tasks", BB_OPTION_TEXT, AT(tasks), NULL, 0.0, 0.0, NULL, "FILE", "IDX: the task of each image of DATA, a line each (default: its name up to `images', then tasks.csv)") \
+    ROW(NULL,        0,   PUBLIC,  LEARNING, "image", BB_OPTION_TEXT, AT(image), NULL, 0.0, 0.0, NULL, "HxWxC", "rows are images of this height, width and number of channels") \
+    ROW(NULL,        0,   PUBLIC,  LEARNING, "classes", BB_OPTION_COUNT, AT(classes), "0", 0.0, 0x1p24, NULL, "N", "softmax, multilabel: how many classes or labels there are, numbered from 0; 0 counts them in the data, which a private run may not") \
+    ROW(NULL,        0,   PUBLIC,  LEARNING, "cluster", BB_OPTION_TEXT, AT(cluster), NULL, 0.0, 0.0, NULL, "COLUMN", "a public column that groups tasks, the same number in all rows of a task; no feature") \
+    ROW(NULL,        0,   PUBLIC,  LEARNING, "clusters", BB_OPTION_COUNT, AT(clusters), "0", 0.0, 0x1p24, NULL, "N", "how many groups --cluster tells, numbered from 0; 0 finds them in the data, which a private run may not") \
+    ROW(NULL,        0,   PRIVATE, LEARNING, "graph", BB_OPTION_TEXT, AT(graph), NULL, 0.0, 0.0, NULL, "FILE", "public relations of tasks, as JSON: [[task, task, weight], ...], for pmtl-graph") \
+    ROW(NULL,        0,   PUBLIC,  LEARNING, "train-fraction", BB_OPTION_REAL, AT(train_fraction), "1", 0.0, 1.0, NULL, "F", "of every task's n rows, max(1, round(F n)) train and the others test") \
+    ROW(NULL,        0,   PUBLIC,  LEARNING, "split-seed", BB_OPTION_COUNT, AT(split_seed), "1", 0.0, 0x1p63, NULL, "S", "which rows train and which test") \
+    ROW(NULL,        0,   PUBLIC,  LEARNING, "first-tasks", BB_OPTION_COUNT, AT(first_tasks), "0", 0.0, 0x1p40, NULL, "M", "leave all tasks out but the first M, in the order of their names; 0: all take part") \
+    ROW(NULL,        0,   PRIVATE, LEARNING, "test", BB_OPTION_TEXT, AT(test), NULL, 0.0, 0.0, NULL, "FILE", "test rows, in place of a split") \
+    ROW(NULL,        0,   PUBLIC,  LEARNING, "standardize", BB_OPTION_CHOICE, AT(standardize), "none", 0.0, 0.0, "none|unit-rows|task", "HOW", "none; unit-rows: every row divided by its norm; task: every column by the task's own mean and deviation") \
+    ROW(NULL,        0,   PUBLIC,  LEARNING, "scale", BB_OPTION_TEXT, AT(scale), NULL, 0.0, 0.0, NULL, "FILE", "public ranges or constants of columns and target (docs/data-formats.md)") \
+    ROW("Learning:", 0,   PUBLIC,  LEARNING, "method", BB_OPTION_TEXT, AT(method), NULL, 0.0, 0.0, NULL, "METHOD", "how to learn: see `billboard methods'; auto (default): mp-mixed for numbers, mp-centre for classes") \
+    ROW(NULL,        0,   PUBLIC,  LEARNING, "loss", BB_OPTION_CHOICE, AT(loss), "squared", 0.0, 0.0, "squared|logistic|softmax|multilabel", "LOSS", "squared; logistic for targets 0 and 1 or -1 and 1; softmax for classes; multilabel for lists of labels") \
+    ROW(NULL,        0,   PUBLIC,  LEARNING, "net", BB_OPTION_TEXT, AT(net), NULL, 0.0, 0.0, NULL, "LAYERS", "models are networks: conv5x32,pool2,conv5x64,pool2,dense62 (docs/networks.md)") \
+    ROW(NULL,        0,   PUBLIC,  LEARNING, "batch", BB_OPTION_COUNT, AT(batch), "0", 0.0, 65536.0, NULL, "B", "rows of a step of stochastic descent; 0: all, networks 10") \
+    ROW(NULL,        0,   PUBLIC,  LEARNING, "start-seed", BB_OPTION_COUNT, AT(start_seed), "1", 0.0, 0x1p63, NULL, "S", "where networks start, public") \
+    ROW(NULL,        0,   PUBLIC,  LEARNING, "loss-scale", BB_OPTION_CHOICE, AT(loss_scale), "mean", 0.0, 0.0, "mean|sum", "SCALE", "a task's loss is the mean or the sum over its rows") \
+    ROW(NULL,        0,   PUBLIC,  LEARNING, "no-intercept", BB_OPTION_FLAG, AT(no_intercept), "false", 0.0, 0.0, NULL, NULL, "models without intercept") \
+    ROW(NULL,        0,   PUBLIC,  LEARNING, "rounds", BB_OPTION_COUNT, AT(rounds), "0", 0.0, 1e6, NULL, "T", "rounds of the method; 0 takes the method's default") \
+    ROW(NULL,        0,   PUBLIC,  LEARNING, "phase", BB_OPTION_TEXT, AT(phase), NULL, 0.0, 0.0, NULL, "PHASE", "METHOD,key=value,...: goes on with this method; rounds=T and share=S of the budget, else keys of the method; repeated, or separated by semicolons: one after the other") \
+    ROW(NULL,        0,   PUBLIC,  LEARNING, "finetune", BB_OPTION_TEXT, AT(finetune), NULL, 0.0, 0.0, NULL, "HOW", "a last phase at home: none, vanilla, mean, kl or ewc, then ,key=value,... (default: the method's)") \
+    ROW(NULL,        0,   PUBLIC,  LEARNING, "schedule", BB_OPTION_TEXT, AT(schedule), NULL, 0.0, 0.0, NULL, "SCHEDULE", "budget over rounds: uniform, power:A, geometric:Q or, for the mp-* methods of Liang et al., advised (default: the method's)") \
+    ROW(NULL,        0,   PUBLIC,  LEARNING, "sampling", BB_OPTION_TEXT, AT(sampling), NULL, 0.0, 0.0, NULL, "WHO", "who takes part in a round: all (default), poisson:Q (each task with probability Q), or fixed:K tasks") \
+    ROW("Privacy:",  0,   PUBLIC,  LEARNING, "epsilon", BB_OPTION_AUTO, AT(epsilon), "auto", 1e-6, 1e6, NULL, "EPSILON", "the privacy budget of the whole run; a private method needs it") \
+    ROW(NULL,        0,   PUBLIC,  LEARNING, "delta", BB_OPTION_TEXT, AT(delta), NULL, 0.0, 0.0, NULL, "DELTA", "a number, or `paper' for 1/(m ln m); default: min(1e-5, 1/(10 m)) for m tasks") \
+    ROW(NULL,        0,   PUBLIC,  LEARNING, "adjacency", BB_OPTION_CHOICE, AT(adjacency), "replace-one", 0.0, 0.0, "replace-one|add-remove", "WHICH", "what neighbouring populations are") \
+    ROW(NULL,        0,   PUBLIC,  LEARNING, "mechanism", BB_OPTION_TEXT, AT(mechanism), NULL, 0.0, 0.0, NULL, "NAME", "gaussian (default of private methods); none: no noise, no privacy; wishart-published: as printed, not private as claimed") \
+    ROW(NULL,        0,   PUBLIC,  LEARNING, "allow-broken-privacy", BB_OPTION_FLAG, AT(allow_broken_privacy), "false", 0.0, 0.0, NULL, NULL, "let wishart-published run; the statement says what is true") \
+    ROW(NULL,        0,   PUBLIC,  LEARNING, "tuned-on-data", BB_OPTION_FLAG, AT(tuned_on_data), "false", 0.0, 0.0, NULL, NULL, "options were chosen by looking at these data, as `billboard tune --not-private' does: the run is not private, and says so") \
+    ROW(NULL,        0,   PRIVATE, ONE_RUN,  "ledger", BB_OPTION_TEXT, AT(ledger), NULL, 0.0, 0.0, NULL, "FILE", "charge the run to this population's budget") \
+    ROW(NULL,        0,   PRIVATE, ONE_RUN,  "population", BB_OPTION_TEXT, AT(population), NULL, 0.0, 0.0, NULL, "NAME", "the population that a new ledger is for") \
+    ROW(NULL,        0,   PRIVATE, ONE_RUN,  "budget-epsilon", BB_OPTION_AUTO, AT(budget_epsilon), "auto", 1e-6, 1e6, NULL, "E", "a new ledger's budget") \
+    ROW(NULL,        0,   PRIVATE, ONE_RUN,  "budget-delta", BB_OPTION_AUTO, AT(budget_delta), "auto", 0.0, 1.0, NULL, "D", "a new ledger's budget") \
+    ROW(NULL,        0,   PRIVATE, ONE_RUN,  "ledger-kind", BB_OPTION_TEXT, AT(ledger_kind), NULL, 0.0, 0.0, NULL, "KIND", "what a new ledger adds up: sum (default) epsilon and delta; gdp mu^2, for Gaussian releases only; rdp Renyi divergence at one order") \
+    ROW(NULL,        0,   PRIVATE, ONE_RUN,  "ledger-order", BB_OPTION_AUTO, AT(ledger_order), "auto", 1.0, 1e12, NULL, "A", "a new ledger's Renyi order, for kind rdp; auto suits its budget") \
+    ROW(NULL,        0,   PUBLIC,  ONE_RUN,  "seed", BB_OPTION_TEXT, AT(seed), NULL, 0.0, 0.0, NULL, "S", "reproducible noise, for tests and simulations: the run is not private") \
+    ROW("Running:",  0,   PRIVATE, ONE_RUN,  "threads", BB_OPTION_COUNT, AT(threads), "0", 0.0, 4096.0, NULL, "N", "threads; 0 takes as many as the data keep busy; results do not depend on it") \
+    ROW(NULL,        0,   PRIVATE, ONE_RUN,  "checkpoint", BB_OPTION_TEXT, AT(checkpoint), NULL, 0.0, 0.0, NULL, "FILE", "keep the run in FILE, which is private data, so that it can go on when it is interrupted or killed") \
+    ROW(NULL,        0,   PRIVATE, ONE_RUN,  "checkpoint-every", BB_OPTION_REAL, AT(checkpoint_every), "60", 0.0, 1e9, NULL, "SECONDS", "how often to write FILE, between rounds") \
+    ROW(NULL,        0,   PRIVATE, ONE_RUN,  "resume", BB_OPTION_TEXT, AT(resume), NULL, 0.0, 0.0, NULL, "FILE", "go on with the run that --checkpoint FILE kept; DATA and all options are in it") \
+    ROW(NULL,        0,   PRIVATE, ONE_RUN,  "compare", BB_OPTION_TEXT, AT(compare), NULL, 0.0, 0.0, NULL, "LIST", "for evaluation only, separated by commas: stl (every task alone, one model for all and a mixed model, chosen by looking at all tasks), no-privacy (the same method without noise)") \
+    ROW(NULL,        0,   PRIVATE, LEARNING, "intervals", BB_OPTION_FLAG, AT(intervals), "false", 0.0, 0.0, NULL, NULL, "mp-mixed: each task also keeps how uncertain its model is, for `billboard predict --intervals'; costs nothing") \
+    ROW(NULL,        0,   PUBLIC,  LEARNING, "report-effects", BB_OPTION_FLAG, AT(report_effects), "false", 0.0, 0.0, NULL, NULL, "mp-mixed: publish fixed effects and variance components with standard errors, for a fifth of the budget (--set effects=SHARE): RUN/public/effects.json") \
+    ROW(NULL,        0,   PRIVATE, ONE_RUN,  "trace", BB_OPTION_FLAG, AT(trace), "false", 0.0, 0.0, NULL, NULL, "for simulations only: what the models reach after each round, in RUN/operator/trace.csv") \
+    ROW(NULL,        'o', PRIVATE, ONE_RUN,  "output", BB_OPTION_TEXT, AT(output), NULL, 0.0, 0.0, NULL, "RUN", "the run directory to make") \
+    ROW(NULL,        0,   PRIVATE, ONE_RUN,  "force", BB_OPTION_FLAG, AT(force), "false", 0.0, 0.0, NULL, NULL, "replace RUN if it is a run directory") \
+    ROW(NULL,        0,   PRIVATE, ONE_RUN,  "json", BB_OPTION_FLAG, AT(json), "false", 0.0, 0.0, NULL, NULL, "results on stdout as one JSON object") \
+    ROW(NULL,        0,   PRIVATE, LEARNING, "config", BB_OPTION_TEXT, AT(config), NULL, 0.0, 0.0, NULL, "FILE", "options from a JSON file; flags override it")
 
-#define OPTION(group, key, is_public, ...) {__VA_ARGS__},
-#define ATTRIBUTE(group, key, is_public, ...) {group, key, is_public},
+#define OPTION(group, key, is_public, one_run, ...) {__VA_ARGS__},
+#define ATTRIBUTE(group, key, is_public, one_run, ...) {group, key, is_public, one_run},
 /* clang-format on */
 
 static const bb_option option[] = {ROWS(OPTION)};
@@ -95,6 +96,12 @@ bb_options bb_train_table(void) {
 
 const bb_train_row *bb_train_row_of(size_t row) {
     return &attribute[row];
+}
+
+bool bb_train_is_of_one_run(const char *name) {
+    for (size_t k = 0; k < COUNT; k++)
+        if (strcmp(option[k].name, name) == 0) return attribute[k].one_run;
+    return false;
 }
 
 /* -- the method's own options -- */

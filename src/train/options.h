@@ -42,18 +42,21 @@ typedef struct bb_train_options {
     bool force, json, trace, report_effects, intervals;
 } bb_train_options;
 
-/* Where an option belongs in --help, and whether others may know it: options that name
- * files of the operator's machine or change nothing that is published are not public.
- */
+/* Where an option belongs in --help; whether others may know it: options that name files
+ * of the operator's machine or change nothing that is published are not public; and whether
+ * it is of one run alone, what that writes, charges, compares and prints, and not of how to
+ * learn: tuning has no such options. */
 typedef struct bb_train_row {
     const char *group; /* starts a new group of --help when not NULL */
     char key;          /* one-letter flag, 0 for none */
-    bool is_public;
+    bool is_public, one_run;
 } bb_train_row;
 
 /* The table and, row by row, its attributes. */
 bb_options bb_train_table(void);
 const bb_train_row *bb_train_row_of(size_t row);
+bool bb_train_is_of_one_run(
+    const char *name); /* false: or there is none of this name */
 
 /* Sets options from the members of a JSON object, in which ranges and levels may stand
  * themselves, in place of the names of their files. BB_EUSAGE, with `where`. */

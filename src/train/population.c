@@ -29,6 +29,14 @@ bb_read_options bb_population_format(const bb_train_options *o) {
                              .outputs = (size_t)o->classes};
 }
 
+bb_read_options bb_population_reading(const bb_resolved *c) {
+    bb_read_options format = bb_population_format(&c->request->options);
+    format.public_shape = bb_mechanism_is_noisy(c->run.mechanism) || c->roster;
+    /* a column that is no pixel is still there */
+    if (c->request->options.cluster) format.image = NULL;
+    return format;
+}
+
 /* Targets of the logistic loss, by all ranks. */
 static bb_status take_labels(const bb_dealt *dealt, bb_dataset *data) {
     size_t line[2] = {SIZE_MAX, SIZE_MAX};
@@ -56,11 +64,8 @@ static bb_status count_outputs(const bb_dealt *dealt, bb_loss loss, bb_dataset *
 /* Targets as the loss has them; outputs: of the rows that were read before, or 0. */
 static bb_status read_rows(const bb_resolved *c, bb_dealt *dealt, size_t *outputs,
                            const bb_source *source, bool test, bb_dataset *out) {
-    const bb_train_options *o = &c->request->options;
     const bb_loss loss = c->run.pub.loss;
-    bb_read_options format = bb_population_format(o);
-    format.public_shape = bb_mechanism_is_noisy(c->run.mechanism) || c->roster;
-    if (o->cluster) format.image = NULL; /* a column that is no pixel is still there */
+    bb_read_options format = bb_population_reading(c);
     bb_dataset data = {0};
     if (test) format.labels = format.tasks = NULL; /* those are the data's */
     if (*outputs)

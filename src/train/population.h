@@ -40,6 +40,8 @@ typedef struct bb_population {
 
 /* How the request says that data are to be read. Borrows its texts. */
 bb_read_options bb_population_format(const bb_train_options *options);
+/* How a run reads its data. */
+bb_read_options bb_population_reading(const bb_resolved *resolved);
 
 /* Reads the data and the test rows (NULL: those of the file that the request names, if
  * any); splits and prepares. Data may be NULL where there is a roster: then there is no

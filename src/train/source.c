@@ -89,9 +89,39 @@ static bb_status leave_out(const bb_read_options *o, bb_dataset *data) {
     return status;
 }
 
+static bool same_text(const char *a, const char *b) {
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static bool is_read_so(const bb_read_options *a, const bb_read_options *b) {
+    const struct {
+        const char *one, *other;
+    } text[] = {{a->task, b->task},
+                {a->target, b->target},
+                {a->features, b->features},
+                {a->ignore, b->ignore},
+                {a->labels, b->labels},
+                {a->tasks, b->tasks},
+                {a->separator, b->separator},
+                {a->missing, b->missing},
+                {a->categories, b->categories},
+                {a->image, b->image}};
+    for (size_t k = 0; k < sizeof text / sizeof *text; k++)
+        if (!same_text(text[k].one, text[k].other)) return false;
+    return a->format == b->format && a->keep_missing == b->keep_missing &&
+           a->target_missing == b->target_missing &&
+           a->target_ignored == b->target_ignored &&
+           a->target_optional == b->target_optional &&
+           a->ignore_optional == b->ignore_optional &&
+           a->public_shape == b->public_shape && a->multilabel == b->multilabel &&
+           a->outputs == b->outputs && !a->slice && !b->slice;
+}
+
 bb_status bb_source_read(const bb_source *source, const bb_read_options *o,
                          bb_dataset *out) {
     bb_dataset data = {0};
+    if (source->path && source->as && is_read_so(source->as, o))
+        return copy_rows(source->rows, out);
     if (source->path) return bb_read(source->path, o, out);
     const char *name = o->ignore_optional ? NULL : for_files(o);
     if (name)

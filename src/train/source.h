@@ -7,9 +7,13 @@
 typedef struct bb_source {
     const char *path;       /* NULL: */
     const bb_dataset *rows; /* these, borrowed */
+    const bb_read_options
+        *as; /* with a path: `rows` are what it gave when it was read with
+                                  these options, and stand for it where they are the same;
+                                  NULL: it has not been read */
 } bb_source;
 
-/* bb_read of a file; a copy of rows in memory. Options that say where in a file
+/* bb_read of a file, or a copy of what it gave before; a copy of rows in memory. Options that say where in a file
  * something is are BB_EUSAGE for rows in memory, unless they are of a run whose models
  * meet new rows (ignore_optional): then they are about other data. */
 BB_MUST_CHECK bb_status bb_source_read(const bb_source *source,

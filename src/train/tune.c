@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "linalg/linalg.h"
+#include "train/population.h"
 #include "train/resolve.h"
 
 #include <locale.h>
@@ -31,17 +32,6 @@ static double loss_of(const bb_metrics *m, bb_loss loss) {
 
 /* -- requests -- */
 
-static bool is_of_the_run_alone(const char *name) {
-    static const char *const names[] = {
-        "ledger",      "population",       "budget-epsilon", "budget-delta",
-        "ledger-kind", "ledger-order",     "seed",           "threads",
-        "checkpoint",  "checkpoint-every", "resume",         "compare",
-        "trace",       "output",           "force",          "json"};
-    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
-        if (strcmp(name, names[k]) == 0) return true;
-    return false;
-}
-
 static bb_status open_request(const bb_tune *t, size_t setting, bool whole,
                               bb_train_request *out) {
     const bb_setting *s = &t->settings->at[setting];
@@ -51,7 +41,8 @@ static bb_status open_request(const bb_tune *t, size_t setting, bool whole,
         bb_allocate(&flag, t->flags + s->flags, sizeof *flag, "flags of a run");
     if (status) return status;
     for (size_t f = 0; f < t->flags; f++)
-        if (whole || !is_of_the_run_alone(t->flag[f].name)) flag[flags++] = t->flag[f];
+        if (whole || !bb_train_is_of_one_run(t->flag[f].name))
+            flag[flags++] = t->flag[f];
     for (size_t f = 0; f < s->flags; f++) flag[flags++] = s->flag[f];
     status = bb_train_resolve(out, flag, flags);
     free(flag);
@@ -103,7 +94,7 @@ bb_status bb_tune_config(const bb_tune *t, size_t setting, bool from_data,
     const char *name;
     json_t *value;
     json_object_foreach(all, name, value) {
-        if (!is_of_the_run_alone(name) && json_object_set(kept, name, value))
+        if (!bb_train_is_of_one_run(name) && json_object_set(kept, name, value))
             status = BB_ENOMEM;
     }
     bb_train_request_free(&r);
@@ -139,6 +130,32 @@ bb_status bb_tune_check(const bb_tune *t, bb_tried *tried, size_t *setting,
     return *count ? BB_OK : status;
 }
 
+/* -- rows -- */
+
+bb_status bb_tune_rows_open(const bb_tune *t, size_t setting, bb_tune_rows *out) {
+    const bb_source *data = t->data;
+    bb_resolved resolved;
+    bb_tune_rows r = {.source = *data};
+    bb_status status = bb_tune_request(t, setting, &t->seed, &r.request);
+    if (!status) status = bb_resolve(&r.request, &resolved);
+    if (!status) r.as = bb_population_reading(&resolved);
+    if (!status) status = bb_source_read(data, &r.as, &r.rows);
+    if (status) {
+        bb_train_request_free(&r.request);
+        return status;
+    }
+    *out = r;
+    if (data->path)
+        out->source =
+            (bb_source){.path = data->path, .rows = &out->rows, .as = &out->as};
+    return BB_OK;
+}
+
+void bb_tune_rows_close(bb_tune_rows *rows) {
+    bb_dataset_free(&rows->rows);
+    bb_train_request_free(&rows->request);
+}
+
 /* -- runs -- */
 
 /* How a run ended. */
@@ -150,6 +167,7 @@ typedef struct ended {
 /* So many settings, on some more folds. */
 typedef struct rung {
     const bb_tune *tune;
+    const bb_source *data;
     const bb_watch *watch;
     bb_tried *tried;
     const size_t *setting; /* which of them */
@@ -168,8 +186,7 @@ static bb_status run_one(const rung *g, size_t setting, unsigned fold) {
     const uint64_t seed = g->tune->seed + fold;
     bb_status status = bb_tune_request(g->tune, setting, &seed, &r);
     r.fold = fold;
-    if (!status)
-        status = bb_training_open(&training, &r, g->tune->data, NULL, &silent, NULL);
+    if (!status) status = bb_training_open(&training, &r, g->data, NULL, &silent, NULL);
     if (!status)
         g->tried[setting].loss[fold] =
             loss_of(&bb_training_report(training)->test, g->loss);
@@ -271,15 +288,21 @@ static bb_status halve(rung *g, size_t *setting, size_t count) {
 bb_status bb_tune_run(const bb_tune *t, const bb_watch *watch, bb_tried *tried,
                       bb_tuned *tuned) {
     size_t *setting = NULL, count = 0;
-    rung g = {.tune = t, .watch = watch, .tried = tried, .locale = uselocale(NULL)};
+    bb_tune_rows rows = {.source = *t->data};
+    rung g = {.tune = t, .data = &rows.source, .watch = watch, .tried = tried};
     bb_status status = bb_linalg_ready();
     if (!status)
         status = bb_allocate(&setting, t->settings->count, sizeof *setting, "settings");
     if (!status) status = bb_tune_check(t, tried, setting, &count, &g.loss);
     g.setting = setting;
+    g.locale = uselocale(NULL);
+    /* where the first setting's rows cannot be read every run says so for itself */
+    if (!status && t->data->path && bb_tune_rows_open(t, setting[0], &rows))
+        rows.source = *t->data;
     if (!status) status = halve(&g, setting, count);
     if (!status) *tuned = (bb_tuned){setting[0], metric_of(g.loss)};
     free(setting);
+    bb_tune_rows_close(&rows);
     if (status) return status;
     const bb_tried *best = &tried[tuned->best];
     if (best->mean < INFINITY) return BB_OK;

@@ -58,6 +58,18 @@ BB_MUST_CHECK bb_status bb_tune_request(const bb_tune *tune, size_t setting,
 BB_MUST_CHECK bb_status bb_tune_check(const bb_tune *tune, bb_tried *tried,
                                       size_t *setting, size_t *count, bb_loss *loss);
 
+/* The data, read once for all runs that read them as this setting does. Stays where it is;
+ * tune is borrowed. Errors of reading; nothing is left to close then. */
+typedef struct bb_tune_rows {
+    bb_train_request request; /* whose texts `as` borrows */
+    bb_read_options as;
+    bb_dataset rows;
+    bb_source source; /* for the runs */
+} bb_tune_rows;
+BB_MUST_CHECK bb_status bb_tune_rows_open(const bb_tune *tune, size_t setting,
+                                          bb_tune_rows *out);
+void bb_tune_rows_close(bb_tune_rows *rows);
+
 /* The options of a setting for `train --config`, as a new object: all of them that have
  * to do with data, learning and privacy, and what is left out above not. `from_data`
  * marks them. */

@@ -3,6 +3,7 @@
 #include "rows.h"
 
 #include <pthread.h>
+#include <unistd.h>
 
 static void write_csv(const char *path, const double *target) {
     FILE *file = fopen(path, "w");
@@ -179,6 +180,41 @@ static void a_run_is_watched_and_stopped(void **state) {
     billboard_job_free(job);
 }
 
+/* -- tuning -- */
+
+/* Once a run has ended the file is gone. */
+static void take_away(void *self, const char *what, uint32_t done, uint32_t all) {
+    (void)what;
+    (void)all;
+    if (done == 1) remove(self);
+}
+
+static void tuning_reads_its_rows_once(void **state) {
+    (void)state;
+    char path[] = "once.csv";
+    const billboard_watch watch = {sizeof watch, path, take_away, NULL, NULL};
+    billboard_job *job = JOB({"method", "mp-prior"}, {"epsilon", "8"},
+                             {"scale", "{\"target\": [-40, 40], \"others\": [-9, 9]}"});
+    const billboard_option open[] = {{"data", "not-private"},
+                                     {"grid", "lambda=0.1,1,10"},
+                                     {"threads", "1"}},
+                           closed[] = {{"data", "private"}, {"grid", "lambda=0.1,1,10"},
+                                       {"runs", "30"},      {"seed", "1"},
+                                       {"threads", "1"},    {"output", "tuned"}};
+    for (int k = 0; k < 2; k++) {
+        billboard_data *data = NULL;
+        billboard_answer *answer = NULL;
+        write_csv(path, y);
+        ASSERT_OK(billboard_data_from_file(path, &data));
+        ASSERT_OK(
+            billboard_tune(job, data, k ? closed : open, k ? 6 : 3, &watch, &answer));
+        assert_int_not_equal(access(path, F_OK), 0);
+        billboard_answer_free(answer);
+        billboard_data_free(data);
+    }
+    billboard_job_free(job);
+}
+
 /* -- going on -- */
 
 static billboard_job *resuming_job(const char *path) {
@@ -315,6 +351,7 @@ int main(void) {
         cmocka_unit_test(jobs_refuse_by_name),
         cmocka_unit_test(test_rows_can_be_data),
         cmocka_unit_test(a_run_is_watched_and_stopped),
+        cmocka_unit_test(tuning_reads_its_rows_once),
         cmocka_unit_test(a_stopped_job_goes_on),
         cmocka_unit_test(another_thread_cancels),
         cmocka_unit_test(jobs_run_at_once_in_several_threads),

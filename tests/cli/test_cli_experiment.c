@@ -126,11 +126,56 @@ static void settings_are_chosen(void **state) {
     assert_string_equal(cli_text(group, "options.adjacency"), "replace-one");
     assert_int_equal(json_array_size(cli_at(group, "cells")), 2);
     assert_non_null(cli_text(results, "version"));
+    /* of which commit the build is, with every cell; empty outside of a repository */
+    const json_t *cell = json_array_get(cli_at(group, "cells"), 0);
+    assert_true(json_is_string(json_object_get(cell, "commit")));
     json_decref(results);
     free(text);
     /* 2 groups: 3 candidates on 2 seeds, then 2 seeds */
     assert_close(cli_number(shown, "cells"), 2 * (3 * 2 + 2), 0.0);
     json_decref(shown);
+}
+
+/* Or, as papers do, by folds of the reported training rows (here there are no other ones);
+ * and then nothing of it is private, and everything says so. */
+static void settings_are_chosen_by_folds(void **state) {
+    (void)state;
+    char *rows = NULL;
+    size_t size = 0;
+    FILE *to = open_memstream(&rows, &size);
+    assert_non_null(to);
+    fputs("task,y,a,b\n", to);
+    for (int r = 0; r < 120; r++)
+        fprintf(to, "t%d,%d,%d,%d\n", r / 10, 2 * (r % 7) - r % 3, r % 7, r % 3);
+    assert_int_equal(fclose(to), 0);
+    cli_write("rows.csv", rows);
+    free(rows);
+    cli_write("folds.json",
+              "{\"seeds\": 2, \"options\": {\"no-intercept\": true, \"epsilon\": 5},"
+              " \"data\": {\"rows\": {\"file\": \"rows.csv\"}},"
+              " \"tune\": {\"seeds\": 2, \"folds\": true},"
+              " \"methods\": {\"fixed\": {\"method\": \"mp-lowrank\", \"rounds\": 2},"
+              " \"chosen\": {\"method\": \"mp-lowrank\", \"rounds\": 2,"
+              " \"tune\": {\"set.start-lambda\": [10000, 1e-6]}}}}");
+    cli_ok("experiment folds.json --data . -o folds");
+    json_t *shown = cli_json("experiment show folds --json");
+    /* 1 group with 2 candidates on 2 seeds and 5 folds; 2 groups with 2 seeds */
+    assert_close(cli_number(shown, "cells"), 2 * 2 * 5 + 2 * 2, 0.0);
+    char *text = cli_read("folds/results.json");
+    json_t *results = json_loads(text, 0, NULL);
+    const json_t *groups = cli_at(results, "groups");
+    const json_t *fixed = json_array_get(groups, 0),
+                 *chosen = json_array_get(groups, 1);
+    assert_close(cli_number(chosen, "options.set.start-lambda"), 1e-6, 0.0);
+    assert_true(json_is_false(cli_at(fixed, "options.tuned-on-data")));
+    assert_true(json_is_true(cli_at(chosen, "options.tuned-on-data")));
+    const json_t *means = cli_at(shown, "means");
+    static const char mark[] = "; not private: settings were chosen on these data";
+    assert_null(strstr(cli_text(json_array_get(means, 0), "promise"), mark));
+    assert_non_null(strstr(cli_text(json_array_get(means, 1), "promise"), mark));
+    json_decref(results);
+    json_decref(shown);
+    free(text);
 }
 
 /* Figures over rounds have a mean for each; neighbours on an axis are compared. */
@@ -214,6 +259,7 @@ int main(void) {
         cmocka_unit_test(all_that_are_shipped),
         cmocka_unit_test(killed_ones_go_on),
         cmocka_unit_test(settings_are_chosen),
+        cmocka_unit_test(settings_are_chosen_by_folds),
         cmocka_unit_test(rounds_and_neighbours),
         cmocka_unit_test(plans_are_cells),
         cmocka_unit_test(what_makes_no_sense_is_refused),
