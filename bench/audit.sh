@@ -15,7 +15,7 @@ cell() { # METHOD LOSS and further arguments
 }
 echo "| method | squared, honest | squared, spends 30 | logistic, honest | logistic, spends 30 |"
 echo "|---|---|---|---|---|"
-for method in ${METHODS:-mp-lowrank mp-groupsparse mp-lrsp mp-instance mp-prior mp-mixed mp-centre fedavg fedprox pmtl pmtl-clusters ppsgd dp-aggr dp-mtrl}; do
+for method in ${METHODS:-mp-lowrank mp-groupsparse mp-lrsp mp-instance mp-prior mp-mixed mp-centre fedavg fedprox pmtl pmtl-clusters pmtl-graph ppsgd dp-aggr dp-mtrl}; do
     printf '| `%s` ' "$method"
     set --
     [ $method = mp-instance ] && set -- --set instance-epsilon=1000

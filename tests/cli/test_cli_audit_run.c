@@ -79,7 +79,7 @@ static void wrong_claim(void **state) {
 /* Methods that show models as they are: their canaries are opposite. */
 static void wrong_claims_of_averages(void **state) {
     (void)state;
-    const char *const method[] = {"pmtl", "ppsgd", "fedavg"};
+    const char *const method[] = {"pmtl", "ppsgd", "fedavg", "mp-mixed"};
     for (size_t k = 0; k < sizeof method / sizeof *method; k++) {
         cli_result r =
             cli("audit --method %s --epsilon 1 --run-epsilon 30 --seed 2", method[k]);

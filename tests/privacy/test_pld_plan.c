@@ -137,7 +137,7 @@ static void calibration(void **state) {
     double factor;
     assert_ok(
         bb_account_noise(&account, BB_ACCOUNTANT_AUTO, 2.0, 1e-5, &factor, &answer));
-    assert_true(answer.upper <= 2.0 && answer.upper > 2.0 * (1.0 - 3e-4));
+    assert_true(answer.upper <= 2.0 && answer.upper >= 2.0 * (1.0 - 2e-4));
     assert_true(answer.lower >= 2.0 * (1.0 - 1e-3));
     for (size_t t = 0; t < 600; t++) {
         event[t].absent /= factor * (1.0 - 1e-3);

@@ -64,6 +64,7 @@ static bb_status excess_near(const search *s, double from, double *x, double *ou
 /* low: too little noise, high: enough. */
 typedef struct bracket {
     double low, high, f_low, f_high;
+    double slope;     /* as it was seen last; 0: not yet */
     bool on_high;     /* the last one was enough */
     bb_answer answer; /* at high */
 } bracket;
@@ -111,6 +112,12 @@ static bb_status widen(const search *s, bracket *b) {
 /* Of so many different events bounds are not closer than that, and take long. */
 enum { MANY = 64 };
 
+/* How steep log epsilon falls; narrow brackets show the bounds' own errors. */
+static double slope_of(const bracket *b) {
+    const double width = b->high - b->low, slope = (b->f_high - b->f_low) / width;
+    return width > 1e-6 && isfinite(slope) ? slope : b->slope;
+}
+
 /* Points just above and just below the secant's root, by turns; every third time it is
  * bisection, if that hardly helped. The bracket always holds. */
 static bb_status narrow(const search *s, bracket *b) {
@@ -124,6 +131,7 @@ static bb_status narrow(const search *s, bracket *b) {
         const bool useful = k % 3 != 2 || width < 0.1 * before;
         double x = (b->low + b->high) / 2.0, f;
         bb_answer answer;
+        b->slope = slope_of(b);
         if (k % 3 == 2) before = width;
         if (useful && isfinite(b->f_low) && isfinite(b->f_high)) {
             x = b->low + width * b->f_low / (b->f_low - b->f_high) +
@@ -158,12 +166,12 @@ static bb_status price(const search *s, double log_factor, bb_answer *answer) {
 }
 
 /* Upper bounds of the search are made with less work than there is. Where that is seen, a
- * little less noise does: epsilon grows about as its square, and then as was found. */
+ * little less noise does: epsilon grows as was seen. Each such price takes long. */
 #define SEEN 2e-4
-enum { POLISHED_MOST = 3 };
+enum { POLISHED_MOST = 2 };
 
 static bb_status polish(const search *s, bracket *b) {
-    double slope = -2.0, bad = -INFINITY; /* too little noise */
+    double slope = fmin(-1.0, slope_of(b)), bad = -INFINITY; /* too little noise */
     bb_answer here;
     bb_status status = price(s, b->high, &here);
     if (status) return status;
@@ -172,7 +180,7 @@ static bb_status polish(const search *s, bracket *b) {
     for (int k = 0; k < POLISHED_MOST && !status; k++) {
         const double gap = log(s->epsilon / b->answer.upper);
         if (gap <= SEEN) break;
-        const double next = fmax(s->least, fmax(b->high + 0.9 * gap / slope, bad));
+        const double next = fmax(s->least, fmax(b->high + 0.95 * gap / slope, bad));
         status = price(s, next, &here);
         if (status || isnan(here.upper) || next == b->high) break;
         slope = fmin(-1.0, log(here.upper / b->answer.upper) / (next - b->high));
