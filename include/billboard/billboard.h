@@ -683,7 +683,44 @@ typedef struct billboard_experimental_policy {
                             something */
     int allow_open;      /* also runs without noise, or with the option seed: for tests,
                             with rows that may be seen */
+    const char *adjacencies; /* names with commas between them */
 } billboard_experimental_policy;
+
+/* -- files that say so --
+ *
+ * What all have agreed on as JSON (docs/silos.md): {"options": {...}, "tasks": [...],
+ * "features": [...], "silos": [names], "fewest-silos": N, "clusters": [...]}. */
+typedef struct billboard_experimental_agreement billboard_experimental_agreement;
+
+/* BILLBOARD_FAILED: it cannot be read, or is no JSON; BILLBOARD_USAGE: it is no
+ * agreement: what is wrong is named. No privacy cost. */
+BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_experimental_agreement_read(
+    const char *path, billboard_experimental_agreement **agreement);
+/* Its job, to which a place adds what is its own: task, target, checkpoint, ledger, ...
+ * It and the roster belong to the agreement. */
+BILLBOARD_API billboard_job *
+billboard_experimental_agreement_job(billboard_experimental_agreement *agreement);
+BILLBOARD_API const billboard_experimental_roster *
+billboard_experimental_agreement_roster(
+    const billboard_experimental_agreement *agreement);
+/* Silo `number`, from 1; NULL: there is none. */
+BILLBOARD_API const char *
+billboard_experimental_agreement_silo(const billboard_experimental_agreement *agreement,
+                                      uint32_t number);
+BILLBOARD_API void
+billboard_experimental_agreement_free(billboard_experimental_agreement *agreement);
+
+/* A silo's policy as JSON (docs/silos.md): most-epsilon, most-delta, which must be there,
+ * fewest-tasks, fewest-silos, methods, adjacencies, allow-open, ledger, population,
+ * ledger-kind, budget-epsilon and budget-delta. The answer has all of them, null where
+ * nothing is said. Errors as ..._agreement_read. */
+BILLBOARD_API BILLBOARD_CHECK billboard_status
+billboard_experimental_policy_read(const char *path, billboard_answer **answer);
+/* The same for a silo that is about to be opened: the policy, whose texts belong to the
+ * agreement, and the ledger among the options of its job. policy->struct_size is set. */
+BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_experimental_agreement_policy(
+    billboard_experimental_agreement *agreement, const char *path,
+    billboard_experimental_policy *policy);
 
 typedef enum billboard_experimental_state {
     BILLBOARD_EXPERIMENTAL_WAITS = 0,     /* frames are to be taken or given */
@@ -742,6 +779,14 @@ BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_experimental_silo_save(
  * not of it. */
 BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_experimental_silo_restore(
     billboard_experimental_silo *silo, const void *bytes, size_t size);
+/* Writes the PRIVATE file of the option `checkpoint`, durably; a silo that is opened where
+ * it is there goes on from it, and its ledger is not charged again. Before sending the
+ * frame that ..._give gave. BILLBOARD_USAGE: there is no such option. */
+BILLBOARD_API BILLBOARD_CHECK billboard_status
+billboard_experimental_silo_keep(billboard_experimental_silo *silo);
+/* Removes that file: once the result is stored. */
+BILLBOARD_API void
+billboard_experimental_silo_forget(billboard_experimental_silo *silo);
 /* In state DONE, once: the models of this silo's tasks and what they reach on its rows.
  * For this silo; of it only the promise and the shared model are public. Saved as a run
  * directory it has an empty billboard, which is the curator's to publish. */
@@ -802,8 +847,15 @@ BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_experimental_curator_re
     const billboard_job *job, const billboard_experimental_roster *roster,
     const billboard_watch *watch, const void *bytes, size_t size,
     billboard_experimental_curator **curator);
-/* After the last ..._go_on, once: what is public of the run: the promise, the billboard, the model
- * that all share where there is one; no task's model. Saved as a run directory its
+/* The same in the file of the option `checkpoint`, as a silo's: after every
+ * ..._close_round, before ..._go_on. A curator that is opened where it is there goes on
+ * from it; tell it ..._again for every silo. */
+BILLBOARD_API BILLBOARD_CHECK billboard_status
+billboard_experimental_curator_keep(billboard_experimental_curator *curator);
+BILLBOARD_API void
+billboard_experimental_curator_forget(billboard_experimental_curator *curator);
+/* After the last ..._go_on, once: what is public of the run: the promise, the billboard,
+ * the model that all share where there is one; no task's model. Saved as a run directory its
  * public half may be published. */
 BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_experimental_curator_result(
     billboard_experimental_curator *curator, billboard_result **result);

@@ -169,6 +169,18 @@ billboard_status billboard_experimental_curator_save(billboard_experimental_cura
 }
 
 billboard_status
+billboard_experimental_curator_keep(billboard_experimental_curator *c) {
+    bb_call call;
+    bb_status status = bb_call_begin(&call, false);
+    if (!status) status = bb_train_curator_keep(c->curator);
+    return bb_call_end(&call, status);
+}
+
+void billboard_experimental_curator_forget(billboard_experimental_curator *c) {
+    bb_train_curator_forget(c->curator);
+}
+
+billboard_status
 billboard_experimental_curator_result(billboard_experimental_curator *c,
                                       billboard_result **result) {
     static const char function[] = "billboard_experimental_curator_result";

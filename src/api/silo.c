@@ -6,12 +6,32 @@
 #include "methods/registry.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct billboard_experimental_silo {
     bb_api_place place;
     bb_train_silo *silo;
     bb_silo *core;
 };
+
+static bb_status take_adjacencies(const char *text, unsigned *bits) {
+    bb_names names = {0};
+    bb_status status = bb_names_parse(&names, text, "a policy's adjacencies");
+    for (size_t k = 0; k < names.count && !status; k++) {
+        const char *name = bb_names_at(&names, k);
+        unsigned bit = 0;
+        for (int a = BB_REPLACE_ONE; a <= BB_ADD_REMOVE; a++)
+            if (strcmp(name, bb_adjacency_name((bb_adjacency)a)) == 0) bit = 1U << a;
+        *bits |= bit;
+        if (!bit)
+            status = bb_fail(BB_EUSAGE,
+                             "a policy's adjacencies: expected %s or %s, got \"%s\"",
+                             bb_adjacency_name(BB_REPLACE_ONE),
+                             bb_adjacency_name(BB_ADD_REMOVE), name);
+    }
+    bb_names_free(&names);
+    return status;
+}
 
 /* A policy, and the names in it, which it borrows from `names` and `method`. */
 static bb_status take_policy(bb_silo_policy *own,
@@ -35,12 +55,15 @@ static bb_status take_policy(bb_silo_policy *own,
             status = bb_fail(BB_EUSAGE, "a policy's methods: there is no method \"%s\"",
                              (*method)[k]);
     }
+    unsigned adjacencies = 0;
+    if (!status) status = take_adjacencies(p.adjacencies, &adjacencies);
     *own = (bb_silo_policy){.most_epsilon = p.most_epsilon,
                             .most_delta = p.most_delta,
                             .fewest_tasks = p.fewest_tasks,
                             .fewest_silos = p.fewest_silos,
                             .method = *method,
                             .methods = names->count,
+                            .adjacencies = adjacencies,
                             .allow_open = p.allow_open != 0};
     return status;
 }
@@ -181,6 +204,17 @@ billboard_status billboard_experimental_silo_restore(billboard_experimental_silo
     if (!status) status = bb_api_bytes(bytes, size, function, &saved);
     if (!status) status = bb_silo_restore(s->core, saved);
     return bb_call_end(&call, status);
+}
+
+billboard_status billboard_experimental_silo_keep(billboard_experimental_silo *s) {
+    bb_call call;
+    bb_status status = bb_call_begin(&call, false);
+    if (!status) status = bb_train_silo_keep(s->silo);
+    return bb_call_end(&call, status);
+}
+
+void billboard_experimental_silo_forget(billboard_experimental_silo *s) {
+    bb_train_silo_forget(s->silo);
 }
 
 billboard_status billboard_experimental_silo_result(billboard_experimental_silo *s,

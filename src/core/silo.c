@@ -37,6 +37,9 @@ static bb_status check_terms(const bb_silo_terms *terms) {
     if (run->pub.tasks < policy->fewest_tasks)
         return bb_fail(BB_EUSAGE, "this silo's policy asks for %zu tasks, not %zu",
                        policy->fewest_tasks, run->pub.tasks);
+    if (policy->adjacencies && !(policy->adjacencies >> run->pub.adjacency & 1))
+        return bb_fail(BB_EUSAGE, "this silo's policy forbids adjacency %s",
+                       bb_adjacency_name(run->pub.adjacency));
     for (size_t k = 0; k < run->phases && policy->method; k++)
         if (!may_share(policy, run->phase[k].method))
             return bb_fail(BB_EUSAGE, "this silo's policy forbids method %s",

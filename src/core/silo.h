@@ -26,8 +26,9 @@ typedef struct bb_silo_policy {
     const char *const *method;       /* those that may share something, by name; NULL:
                                         all. Looked at by bb_silo_open only */
     size_t methods;
-    bool allow_open;   /* runs that are not private at all */
-    bb_ledger *ledger; /* this silo's own; NULL: none */
+    unsigned adjacencies; /* bits 1 << bb_adjacency of those allowed; 0: all */
+    bool allow_open;      /* runs that are not private at all */
+    bb_ledger *ledger;    /* this silo's own; NULL: none */
 } bb_silo_policy;
 
 typedef struct bb_silo_terms {

@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "train/place.h"
+#include "train/place_kept.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@ struct bb_train_curator {
     bb_training *training; /* NULL: it was given away */
     bb_curator *core;
     bool spent; /* its public half was moved */
+    bb_place_kept kept;
 };
 
 /* -- bytes of both, which are public -- */
@@ -75,9 +77,15 @@ static bb_status open_core(bb_train_curator *curator, const bb_bytes *saved) {
                                     .silos = e->resolved->roster->silos,
                                     .fewest = e->resolved->roster->fewest,
                                     .sealed = true};
+    bb_status status = bb_place_kept_open(
+        &curator->kept, e->resolved->request->options.checkpoint, "curator", "");
+    if (!status) status = bb_place_kept_charge_once(&curator->kept, e->ledger);
+    if (status) return status;
     e->run.ledger = e->ledger;
-    return saved ? restore(curator, &terms, *saved)
-                 : bb_curator_open(&curator->core, &terms);
+    if (saved) return restore(curator, &terms, *saved);
+    if (curator->kept.saved.length)
+        return restore(curator, &terms, curator->kept.saved);
+    return bb_curator_open(&curator->core, &terms);
 }
 
 bb_status bb_train_curator_open(bb_train_curator **out, const bb_train_request *request,
@@ -100,6 +108,7 @@ bb_status bb_train_curator_open(bb_train_curator **out, const bb_train_request *
 void bb_train_curator_close(bb_train_curator *curator) {
     if (!curator) return;
     bb_curator_close(curator->core);
+    bb_place_kept_close(&curator->kept);
     if (curator->training) bb_experiment_close_work(&curator->training->e);
     bb_training_close(curator->training);
     free(curator);
@@ -117,6 +126,22 @@ bb_status bb_train_curator_close_round(bb_train_curator *curator) {
         return status;
     return bb_rundir_release(&e->dir, bb_curator_release(curator->core),
                              e->run.pub.tasks);
+}
+
+bb_status bb_train_curator_keep(bb_train_curator *curator) {
+    bb_writer place = {0};
+    if (!curator->training)
+        return bb_fail(BB_EUSAGE, "this curator's result was given already");
+    bb_status status = bb_train_curator_save(curator, &place);
+    if (!status)
+        status = bb_place_kept_write(&curator->kept, curator->training->e.ledger,
+                                     (bb_bytes){place.at, place.length});
+    bb_writer_close(&place);
+    return status;
+}
+
+void bb_train_curator_forget(bb_train_curator *curator) {
+    bb_place_kept_remove(&curator->kept);
 }
 
 bb_status bb_train_curator_result(bb_train_curator *curator, bb_training **out) {

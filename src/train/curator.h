@@ -8,8 +8,8 @@
 
 typedef struct bb_train_curator bb_train_curator;
 
-/* Makes the plan, or goes on from what bb_train_curator_save made (`saved`; NULL: it
- * begins). The request is that of all places; a ledger that it names is charged.
+/* Makes the plan, or goes on: from what bb_train_curator_save made (`saved`; may be NULL),
+ * or from the file of the option checkpoint, if it is there. The request is that of all places; a ledger that it names is charged.
  * Borrowed until bb_train_curator_close. BB_EUSAGE: bb_place_open, bb_curator_open;
  * BB_EDATA: bytes of another run. */
 BB_MUST_CHECK bb_status bb_train_curator_open(bb_train_curator **out,
@@ -25,6 +25,11 @@ BB_MUST_CHECK bb_status bb_train_curator_close_round(bb_train_curator *curator);
 /* Appends public bytes: bb_curator_save, and everything published so far. */
 BB_MUST_CHECK bb_status bb_train_curator_save(const bb_train_curator *curator,
                                               bb_writer *bytes);
+/* Writes the file of the option checkpoint: before anybody learns of a round that was
+ * published. BB_EUSAGE: there is no such option; BB_EIO. */
+BB_MUST_CHECK bb_status bb_train_curator_keep(bb_train_curator *curator);
+/* Removes it: what came of the run is stored. */
+void bb_train_curator_forget(bb_train_curator *curator);
 /* After BB_CURATOR_DONE, once: everything public, and no task's model. The request is
  * borrowed until bb_training_close. */
 BB_MUST_CHECK bb_status bb_train_curator_result(bb_train_curator *curator,

@@ -126,7 +126,7 @@ static bb_keep due(void *self, bool at_the_end) {
 
 /* -- a run begins, or goes on -- */
 
-static bb_status draw_token(char token[BB_KEPT_TOKEN]) {
+bb_status bb_kept_draw_token(char token[BB_KEPT_TOKEN]) {
     unsigned char bits[(BB_KEPT_TOKEN - 1) / 2];
     if (getrandom(bits, sizeof bits, 0) != (ssize_t)sizeof bits)
         return bb_fail(BB_EIO, "the operating system gave no random bits");
@@ -139,7 +139,7 @@ static bb_status draw_token(char token[BB_KEPT_TOKEN]) {
 static bb_status begin(bb_kept *k, const bb_train_request *request, const char *data,
                        const char *fingerprint, size_t ranks, char *log) {
     bb_status status = bb_kept_check(request); /* once more, under the lock */
-    if (!status) status = draw_token(k->token);
+    if (!status) status = bb_kept_draw_token(k->token);
     if (!status) status = bb_release_log_check(log);
     if (status) return status;
     k->about =

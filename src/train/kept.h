@@ -35,6 +35,9 @@ typedef struct bb_kept {
     bool begun;     /* the file says more than how the run began */
 } bb_kept;
 
+/* A name that no other run has. BB_EIO: the system gives no random bits. */
+BB_MUST_CHECK bb_status bb_kept_draw_token(char token[BB_KEPT_TOKEN]);
+
 /* What FILE says of its run, to be released with json_decref: "options" as bb_train_json
  * has them, and "data", the name of its file or null. BB_EIO; BB_EDATA: it is no checkpoint
  * or damaged; BB_EUSAGE: another version's. */

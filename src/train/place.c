@@ -17,11 +17,9 @@ static bb_status check_options(const bb_resolved *c, const bb_roster *roster) {
     if (o->output)
         return bb_fail(BB_EUSAGE, "--output: what a silo or a curator found is in "
                                   "memory, and saved from there: leave it out");
-    if (o->checkpoint || o->resume)
-        return bb_fail(BB_EUSAGE,
-                       "--%s is for runs in one process: places are saved by "
-                       "whoever carries their frames",
-                       o->resume ? "resume" : "checkpoint");
+    if (o->resume)
+        return bb_fail(BB_EUSAGE, "--resume is for runs in one process: a place whose "
+                                  "--checkpoint is there goes on from it");
     if (!bb_loss_is_single(loss) && !o->classes &&
         (!o->net || loss == BB_LOSS_MULTILABEL))
         return bb_fail(BB_EUSAGE,

@@ -2,13 +2,29 @@
 
 #include "base/memory.h"
 #include "train/place.h"
+#include "train/place_kept.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 struct bb_train_silo {
     bb_training *training; /* NULL: it was given away */
     bb_silo *core;
+    bb_place_kept kept;
 };
+
+/* The option checkpoint: a silo that goes on has its ledger's entry again. */
+static bb_status keep(bb_train_silo *silo, uint32_t number) {
+    bb_experiment *e = &silo->training->e;
+    char place[24], fingerprint[BB_HASH_TEXT];
+    snprintf(place, sizeof place, "silo %u", number);
+    bb_status status =
+        bb_kept_fingerprint(&e->population, &e->dealt, BB_OK, fingerprint);
+    if (!status)
+        status = bb_place_kept_open(
+            &silo->kept, e->resolved->request->options.checkpoint, place, fingerprint);
+    return status ? status : bb_place_kept_charge_once(&silo->kept, e->ledger);
+}
 
 static bb_status open_core(bb_train_silo *silo, uint32_t number,
                            const bb_silo_policy *policy) {
@@ -26,8 +42,11 @@ static bb_status open_core(bb_train_silo *silo, uint32_t number,
     terms.id = id;
     if (!status) status = bb_experiment_open_tasks(e);
     if (!status) status = bb_result_open(&e->result, &e->run, rows->tasks);
+    if (!status) status = keep(silo, number);
     if (!status) status = bb_silo_open(&silo->core, &terms);
     free(id);
+    if (!status && silo->kept.saved.length)
+        status = bb_silo_restore(silo->core, silo->kept.saved);
     return status;
 }
 
@@ -54,6 +73,7 @@ bb_status bb_train_silo_open(bb_train_silo **out, const bb_train_request *reques
 void bb_train_silo_close(bb_train_silo *silo) {
     if (!silo) return;
     bb_silo_close(silo->core);
+    bb_place_kept_close(&silo->kept);
     if (silo->training) bb_experiment_close_work(&silo->training->e);
     bb_training_close(silo->training);
     free(silo);
@@ -61,6 +81,23 @@ void bb_train_silo_close(bb_train_silo *silo) {
 
 bb_silo *bb_train_silo_core(bb_train_silo *silo) {
     return silo->core;
+}
+
+bb_status bb_train_silo_keep(bb_train_silo *silo) {
+    bb_writer place = {0};
+    if (!silo->training)
+        return bb_fail(BB_EUSAGE, "this silo's result was given already");
+    bb_silo_save(silo->core, &place);
+    bb_status status = place.status;
+    if (!status)
+        status = bb_place_kept_write(&silo->kept, silo->training->e.ledger,
+                                     (bb_bytes){place.at, place.length});
+    bb_writer_close(&place);
+    return status;
+}
+
+void bb_train_silo_forget(bb_train_silo *silo) {
+    bb_place_kept_remove(&silo->kept);
 }
 
 bb_status bb_train_silo_result(bb_train_silo *silo, bb_training **out) {

@@ -10,8 +10,9 @@ typedef struct bb_train_silo bb_train_silo;
 
 /* Reads and prepares its rows. The request is that of all places of the run, but for where
  * and how rows are read; a ledger that it names is this silo's own, in place of the
- * policy's. Request, roster and watch are borrowed until bb_train_silo_close. BB_EUSAGE, BB_EDATA: bb_place_open, bb_silo_open, a task
- * that the roster does not name. */
+ * policy's. One that its option checkpoint keeps already goes on from there. Request,
+ * roster and watch are borrowed until bb_train_silo_close. BB_EUSAGE, BB_EDATA:
+ * bb_place_open, bb_place_kept_open, bb_silo_open, a task that the roster does not name. */
 BB_MUST_CHECK bb_status bb_train_silo_open(bb_train_silo **out,
                                            const bb_train_request *request,
                                            const bb_roster *roster, uint32_t number,
@@ -21,6 +22,11 @@ BB_MUST_CHECK bb_status bb_train_silo_open(bb_train_silo **out,
 void bb_train_silo_close(bb_train_silo *silo); /* NULL is allowed */
 /* What takes and gives frames. */
 bb_silo *bb_train_silo_core(bb_train_silo *silo);
+/* Writes the file of the option checkpoint: before the frame leaves that bb_silo_give has.
+ * BB_EUSAGE: there is no such option; BB_EIO. */
+BB_MUST_CHECK bb_status bb_train_silo_keep(bb_train_silo *silo);
+/* Removes it: what came of the run is stored. */
+void bb_train_silo_forget(bb_train_silo *silo);
 /* After BB_SILO_DONE, once: its tasks' models and what it knows of the run, without a
  * billboard. The request is borrowed until bb_training_close. */
 BB_MUST_CHECK bb_status bb_train_silo_result(bb_train_silo *silo, bb_training **out);

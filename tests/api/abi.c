@@ -32,6 +32,6 @@ int main(void) {
     VALUE(BILLBOARD_EXPERIMENTAL_DONE);
     VALUE(BILLBOARD_EXPERIMENTAL_FAILED);
     STRUCT(billboard_experimental_roster, fewest_silos);
-    STRUCT(billboard_experimental_policy, allow_open);
+    STRUCT(billboard_experimental_policy, adjacencies);
     return 0;
 }

@@ -43,10 +43,10 @@ def pupils(rows):
     return "\n".join(lines) + "\n"
 
 
-def table(logistic=False, region=False):
+def table(logistic=False, region=False, tasks=range(40)):
     """40 tasks of 12 rows and 3 features in [-1, 1]."""
     lines = ["task,y,x1,x2,x3" + (",region" if region else "")]
-    for task in range(40):
+    for task in tasks:
         for row in range(12):
             x = [(task * 131 + row * 17 + k * 53 + row * row * 7 * (k + 1)) % 201 / 100 - 1
                  for k in range(3)]
@@ -63,6 +63,8 @@ INPUTS = {
     "DATA.csv": table,
     "DATA.csv with classes": lambda: table(logistic=True),
     "DATA.csv with regions": lambda: table(region=True),
+    "north.csv": lambda: table(tasks=range(0, 40, 2)),
+    "south.csv": lambda: table(tasks=range(1, 40, 2)),
     "relations.json": lambda: "[" + ", ".join(
         f'["t{k}", "t{k + 1}", 1]' for k in range(39)) + "]\n",
     "ranges.json": lambda: '{"target": [-2, 2], "others": [-1, 1]}\n',
@@ -238,7 +240,9 @@ def main():
     shared = tempfile.TemporaryDirectory(prefix="billboard-prefix-")
     Runner.prefix = os.path.join(shared.name, "prefix")
     for page in pages:
-        with tempfile.TemporaryDirectory(prefix="billboard-pages-") as folder:
+        # what a page left in the background may still be removing its files
+        with tempfile.TemporaryDirectory(prefix="billboard-pages-",
+                                         ignore_cleanup_errors=True) as folder:
             runner = Runner(billboard, source, page, folder)
             for block in blocks_of(os.path.join(source, page)):
                 runner.block(block)

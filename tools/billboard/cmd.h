@@ -29,6 +29,9 @@ int cmd_account(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_advise(int argc, char **argv);
 int cmd_experiment(int argc, char **argv);
+int cmd_silo(int argc, char **argv);
+int cmd_curator(int argc, char **argv);
+int cmd_policy(int argc, char **argv);
 
 /* What both have: asks, with progress; and ends, saying whether a claim was refuted. Frees
  * the verdict. */

@@ -34,6 +34,10 @@ static const command known[] = {
     {"audit", "billboard audit", "try to refute a claim of privacy", cmd_audit},
     {"advise", "billboard advise",
      "what can be hoped for at a size and budget, and what theory advises", cmd_advise},
+    {"silo", "billboard silo", "take part in a run with the rows of this place",
+     cmd_silo},
+    {"curator", "billboard curator", "conduct a run of several silos", cmd_curator},
+    {"policy", "billboard policy", "what a silo agrees to", cmd_policy},
     {"account", "billboard account", "what a plan costs, before any data are touched",
      cmd_account},
 };

@@ -223,6 +223,7 @@ class billboard_experimental_policy(c.Structure):
     fewest_silos: Any
     methods: Any
     allow_open: Any
+    adjacencies: Any
 
     _fields_ = [
         ("struct_size", c.c_size_t),
@@ -232,6 +233,7 @@ class billboard_experimental_policy(c.Structure):
         ("fewest_silos", c.c_uint32),
         ("methods", c.c_char_p),
         ("allow_open", c.c_int),
+        ("adjacencies", c.c_char_p),
     ]
 
 
@@ -245,7 +247,7 @@ SIZES: Dict[Any, int] = {
     billboard_models: 80,
     billboard_values: 88,
     billboard_experimental_roster: 64,
-    billboard_experimental_policy: 56,
+    billboard_experimental_policy: 64,
 }
 
 #: What functions return, and take.
@@ -353,6 +355,17 @@ FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
         c.c_void_p,
         c.POINTER(c.c_void_p))),
     "billboard_ranks_leave": (None, (c.c_void_p, c.c_int)),
+    "billboard_experimental_agreement_read": (c.c_int, (c.c_char_p, c.POINTER(c.c_void_p))),
+    "billboard_experimental_agreement_job": (c.c_void_p, (c.c_void_p,)),
+    "billboard_experimental_agreement_roster": (c.POINTER(billboard_experimental_roster), (
+        c.c_void_p,)),
+    "billboard_experimental_agreement_silo": (c.c_char_p, (c.c_void_p, c.c_uint32)),
+    "billboard_experimental_agreement_free": (None, (c.c_void_p,)),
+    "billboard_experimental_policy_read": (c.c_int, (c.c_char_p, c.POINTER(c.c_void_p))),
+    "billboard_experimental_agreement_policy": (c.c_int, (
+        c.c_void_p,
+        c.c_char_p,
+        c.POINTER(billboard_experimental_policy))),
     "billboard_experimental_silo_open": (c.c_int, (
         c.c_void_p,
         c.POINTER(billboard_experimental_roster),
@@ -374,6 +387,8 @@ FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
         c.POINTER(c.c_void_p),
         c.POINTER(c.c_size_t))),
     "billboard_experimental_silo_restore": (c.c_int, (c.c_void_p, c.c_void_p, c.c_size_t)),
+    "billboard_experimental_silo_keep": (c.c_int, (c.c_void_p,)),
+    "billboard_experimental_silo_forget": (None, (c.c_void_p,)),
     "billboard_experimental_silo_result": (c.c_int, (c.c_void_p, c.POINTER(c.c_void_p))),
     "billboard_experimental_silo_free": (None, (c.c_void_p,)),
     "billboard_experimental_curator_open": (c.c_int, (
@@ -403,6 +418,8 @@ FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
         c.c_void_p,
         c.c_size_t,
         c.POINTER(c.c_void_p))),
+    "billboard_experimental_curator_keep": (c.c_int, (c.c_void_p,)),
+    "billboard_experimental_curator_forget": (None, (c.c_void_p,)),
     "billboard_experimental_curator_result": (c.c_int, (c.c_void_p, c.POINTER(c.c_void_p))),
     "billboard_experimental_curator_free": (None, (c.c_void_p,)),
 }

@@ -1,0 +1,42 @@
+/* place_kept.h - inside the room: a silo or a curator that survives its process.
+ *
+ * FILE       what it is and where it stands: core/checkpoint.h, whole or not at all
+ * FILE.lock  one process at a time is that place
+ *
+ * FILE is there before anything is charged, with a token under which a ledger charges the
+ * run once. It is PRIVATE. */
+#ifndef BB_TRAIN_PLACE_KEPT_H
+#define BB_TRAIN_PLACE_KEPT_H
+
+#include "base/lock.h"
+#include "core/wire.h"
+#include "privacy/ledger/ledger.h"
+
+#include <jansson.h>
+
+typedef struct bb_place_kept {
+    char *path; /* of FILE; NULL: the place is not kept */
+    bb_lock lock;
+    json_t *about;  /* what FILE says of the place */
+    uint8_t *bytes; /* of FILE as it was found; NULL: it is new */
+    bb_bytes saved; /* in them: where the place stands; empty: it has not begun */
+} bb_place_kept;
+
+/* Keeps a place from now on: makes FILE, or takes what it says. `place` is "curator",
+ * "silo 2"; `fingerprint` that of its rows, or "". A path of NULL keeps nothing. BB_EUSAGE:
+ * another process has FILE, or it is of another place, of other rows, or of another
+ * version; BB_EDATA: it is none, or damaged. */
+BB_MUST_CHECK bb_status bb_place_kept_open(bb_place_kept *kept, const char *path,
+                                           const char *place, const char *fingerprint);
+/* The ledger, which may be NULL, charges the place once. BB_EUSAGE: FILE says that it was
+ * charged, and the ledger does not know. */
+BB_MUST_CHECK bb_status bb_place_kept_charge_once(const bb_place_kept *kept,
+                                                  bb_ledger *ledger);
+/* Writes FILE, durably: where the place stands, and whether the ledger has charged it. */
+BB_MUST_CHECK bb_status bb_place_kept_write(bb_place_kept *kept,
+                                            const bb_ledger *ledger, bb_bytes place);
+/* The run has ended well, and what came of it is stored. */
+void bb_place_kept_remove(bb_place_kept *kept);
+void bb_place_kept_close(bb_place_kept *kept); /* what was written stays */
+
+#endif

@@ -1,0 +1,94 @@
+/* carrier.h - carries frames between the processes of silos and their curator: over
+ * standard input and output, a Unix socket, or files in a shared folder (docs/silos.md).
+ *
+ * A message is a frame of billboard.h, or one of two words that a silo says itself: HELLO,
+ * it is there and is to be given whatever it is due; BYE, it has stored its result. On a
+ * stream its length comes before it: 8 bytes, little endian. */
+#ifndef BILLBOARD_CARRIER_H
+#define BILLBOARD_CARRIER_H
+
+#include "cmd.h"
+
+#include <stdint.h>
+
+typedef enum carrier_kind {
+    CARRIER_STDIO,
+    CARRIER_SOCKET,
+    CARRIER_FOLDER
+} carrier_kind;
+
+typedef struct carrier_way {
+    carrier_kind kind;
+    const char *path; /* of the socket or folder */
+    uint32_t silo;    /* who this is; 0: the curator */
+    uint32_t silos;   /* of the run */
+} carrier_way;
+
+typedef enum message_kind {
+    MESSAGE_NONE, /* nothing came in time, or a signal */
+    MESSAGE_FRAME,
+    MESSAGE_HELLO,
+    MESSAGE_BYE,
+    MESSAGE_AGAIN /* a silo has found the curator, which does not know it yet */
+} message_kind;
+
+typedef struct message {
+    message_kind kind;
+    uint32_t silo;     /* of whom, for a curator; 0: unknown */
+    const void *frame; /* the carrier's, until it is asked again */
+    size_t size;
+} message;
+
+typedef struct carrier carrier;
+
+/* A curator waits for silos at a socket that only its user may open; a silo looks for the
+ * curator at the first message. BILLBOARD_FAILED: no such folder, a socket that another
+ * process has. */
+BILLBOARD_CHECK billboard_status carrier_open(carrier **out, const carrier_way *way);
+void carrier_close(carrier *c); /* NULL is allowed */
+/* Whether a silo (0: the curator) can be told something now. */
+bool carrier_reaches(const carrier *c, uint32_t silo);
+/* Takes a copy, which leaves when there is room for it: now or in carrier_receive. */
+BILLBOARD_CHECK billboard_status carrier_send(carrier *c, uint32_t silo,
+                                              const void *frame, size_t size);
+BILLBOARD_CHECK billboard_status carrier_say(carrier *c, message_kind word);
+/* The next message, for so many seconds. BILLBOARD_FAILED: standard input has ended, the
+ * folder cannot be read, or what comes is no message. */
+BILLBOARD_CHECK billboard_status carrier_receive(carrier *c, double seconds,
+                                                 message *got);
+/* Whether everything that was sent has left. */
+bool carrier_is_empty(const carrier *c);
+
+/* -- inside -- */
+
+enum {
+    CARRIER_HEADER = 104,
+    CARRIER_WORD = 12
+}; /* bytes of a frame's header; a word */
+
+/* What these bytes are; from whom, if they say so. MESSAGE_NONE: no message. */
+message carrier_read(const unsigned char *bytes, size_t size);
+/* A word of this silo. */
+void carrier_write_word(message_kind word, uint32_t silo,
+                        unsigned char bytes[CARRIER_WORD]);
+
+/* How one kind of carrier does it. */
+typedef struct carrier_class {
+    bool (*reaches)(const carrier *c, uint32_t silo);
+    billboard_status (*send)(carrier *c, uint32_t silo, const void *bytes, size_t size);
+    billboard_status (*receive)(carrier *c, double seconds, message *got);
+    bool (*is_empty)(const carrier *c);
+    void (*close)(carrier *c);
+} carrier_class;
+
+struct carrier {
+    const carrier_class *class;
+    carrier_way way;
+};
+
+BILLBOARD_CHECK billboard_status carrier_stream_open(carrier **out,
+                                                     const carrier_way *way);
+BILLBOARD_CHECK billboard_status carrier_folder_open(carrier **out,
+                                                     const carrier_way *way);
+
+#endif

@@ -1,0 +1,250 @@
+#include "place.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PLAN = 5000, STDIO, SOCKET, FOLDER, NAME, POLICY, PATIENCE };
+
+/* Of train's options: what is a place's own. The rest is the plan's. */
+static const char *const own_of_silo[] = {
+    "task",       "target",         "format",     "separator", "labels",
+    "tasks",      "train-fraction", "split-seed", "test",      "threads",
+    "checkpoint", "output",         "json"};
+static const char *const own_of_curator[] = {
+    "ledger",       "population", "budget-epsilon", "budget-delta", "ledger-kind",
+    "ledger-order", "checkpoint", "output",         "json"};
+
+typedef struct parsing {
+    place *place;
+    bool silo;
+} parsing;
+
+static void take_way(place *p, struct argp_state *state, carrier_kind kind,
+                     const char *path) {
+    if (p->has_way) argp_error(state, "one of --stdio, --socket and --folder");
+    p->has_way = true;
+    p->way.kind = kind;
+    p->way.path = path;
+}
+
+static void take_patience(place *p, struct argp_state *state, const char *text) {
+    char *end;
+    p->patience = strtod(text, &end);
+    if (end == text || *end || !(p->patience > 0.0) || !isfinite(p->patience))
+        argp_error(state, "--patience expects seconds, more than 0, got \"%s\"", text);
+}
+
+static bool take_train(place *p, int key, const char *text) {
+    const char *name = cmd_flags_name(&p->flags, key);
+    if (!name) return false;
+    if (strcmp(name, "json") == 0)
+        p->json = true;
+    else if (strcmp(name, "output") == 0)
+        p->output = text;
+    else
+        cmd_options_add(&p->given, name, text);
+    return true;
+}
+
+static error_t parse(int key, char *text, struct argp_state *state) {
+    const parsing *parsed = state->input;
+    place *p = parsed->place;
+    if (take_train(p, key, text)) return 0;
+    switch (key) {
+    case PLAN:
+        p->plan = text;
+        return 0;
+    case NAME:
+        p->name = text;
+        return 0;
+    case POLICY:
+        p->policy = text;
+        return 0;
+    case STDIO:
+        take_way(p, state, CARRIER_STDIO, "standard input");
+        return 0;
+    case SOCKET:
+        take_way(p, state, CARRIER_SOCKET, text);
+        return 0;
+    case FOLDER:
+        take_way(p, state, CARRIER_FOLDER, text);
+        return 0;
+    case PATIENCE:
+        take_patience(p, state, text);
+        return 0;
+    case ARGP_KEY_ARG:
+        if (p->data || !parsed->silo)
+            argp_error(state, "\"%s\": expected options only", text);
+        p->data = text;
+        return 0;
+    case ARGP_KEY_END:
+        if (!p->plan) argp_error(state, "which --plan?");
+        if (!p->has_way)
+            argp_error(state,
+                       "how are messages carried: --stdio, --socket or --folder?");
+        if (!p->output) argp_error(state, "where does the result go: --output?");
+        if (parsed->silo && !p->data) argp_error(state, "which DATA?");
+        if (parsed->silo && !p->name) argp_error(state, "which silo is this: --name?");
+        if (parsed->silo && !p->policy) argp_error(state, "which --policy?");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static bool is_own(const char *name, bool silo) {
+    const char *const *own = silo ? own_of_silo : own_of_curator;
+    const size_t count = silo ? sizeof own_of_silo / sizeof *own_of_silo
+                              : sizeof own_of_curator / sizeof *own_of_curator;
+    for (size_t k = 0; k < count; k++)
+        if (strcmp(name, own[k]) == 0) return true;
+    return false;
+}
+
+static const char silo_words[] =
+    "Takes part in a run with the rows of this place, which do not leave it. The "
+    "curator is whoever the other end of the messages is; what it may ask for is in "
+    "the "
+    "policy. Writes the run directory RUN with this place's models.\vStarted again "
+    "with "
+    "the same --checkpoint it goes on where it was, also after a crash.\n\nExample: "
+    "billboard silo north.csv --plan plan.json --name north --policy policy.json "
+    "--socket run.sock --checkpoint north.state -o north";
+static const char curator_words[] =
+    "Conducts a run of several silos: adds up what they send, adds the noise, "
+    "publishes, "
+    "and charges the ledger. It has no rows. Writes the run directory RUN, whose "
+    "public "
+    "half may be published.\vStarted again with the same --checkpoint it goes on where "
+    "it was, also after a crash.\n\nExample: billboard curator --plan plan.json "
+    "--socket run.sock --checkpoint curator.state -o joint";
+
+static billboard_status parse_line(place *p, int argc, char **argv, bool silo) {
+    static const struct argp_option first[] = {
+        {"plan", PLAN, "FILE", 0, "what all places have agreed on, as JSON", 1},
+        {"stdio", STDIO, NULL, 0, "messages come and go by standard input and output",
+         1},
+        {"socket", SOCKET, "PATH", 0,
+         "by a Unix socket: the curator makes it, silos look for it", 1},
+        {"folder", FOLDER, "FOLDER", 0, "as files in a folder that all places share",
+         1},
+        {"name", NAME, "SILO", 0, "which silo of the plan this is", 1},
+        {"policy", POLICY, "FILE", 0, "what this silo agrees to, as JSON", 1},
+        {"patience", PATIENCE, "SECONDS", 0,
+         "how long a round, once enough silos have answered, waits for the others "
+         "(default: without end)",
+         1}};
+    enum { FIRST = sizeof first / sizeof *first };
+    parsing parsed = {p, silo};
+    size_t count = 0, n = 0;
+    while (p->flags.option[count].name || p->flags.option[count].doc) count++;
+    struct argp_option *option = calloc(FIRST + count + 1, sizeof *option);
+    if (!option) return cmd_fail(BILLBOARD_FAILED, "no memory for the flags");
+    for (size_t k = 0; k < FIRST; k++) {
+        const bool of_silo = first[k].key == NAME || first[k].key == POLICY;
+        const bool of_curator = first[k].key == PATIENCE;
+        if (silo ? !of_curator : !of_silo) option[n++] = first[k];
+    }
+    for (size_t k = 0; k < count; k++) {
+        const struct argp_option *o = &p->flags.option[k];
+        if (!o->name || !is_own(o->name, silo)) continue;
+        option[n] = *o;
+        option[n++].group = 2;
+    }
+    const struct argp argp = {
+        option, parse, silo ? "DATA" : NULL, silo ? silo_words : curator_words, NULL,
+        NULL,   NULL};
+    argp_parse(&argp, argc, argv, 0, NULL, &parsed);
+    free(option);
+    return p->given.failed ? cmd_fail(BILLBOARD_FAILED, "no memory for the flags")
+                           : BILLBOARD_OK;
+}
+
+static billboard_status find_self(place *p) {
+    for (uint32_t k = 1; k <= p->roster->silos; k++)
+        if (strcmp(billboard_experimental_agreement_silo(p->agreement, k), p->name) ==
+            0)
+            p->way.silo = k;
+    return p->way.silo ? BILLBOARD_OK
+                       : cmd_fail(BILLBOARD_USAGE, "%s: there is no silo \"%s\" in it",
+                                  p->plan, p->name);
+}
+
+/* A run directory that is there, with a checkpoint, is this run's. */
+static billboard_status check_output(place *p) {
+    const bool there = access(p->output, F_OK) == 0;
+    p->checkpoint = cmd_options_last(&p->given, "checkpoint");
+    p->stored = there && p->checkpoint && access(p->checkpoint, F_OK) == 0;
+    return there && !p->stored
+               ? cmd_fail(BILLBOARD_USAGE, "%s: exists already", p->output)
+               : BILLBOARD_OK;
+}
+
+static void warn(void *self, const char *text) {
+    place_say(self, "warning: %s", text);
+}
+
+static void watch(void *self, const char *what, uint32_t done, uint32_t all) {
+    place *p = self;
+    progress_watch(&p->bar, what, done, all);
+}
+
+billboard_status place_open(place *p, int argc, char **argv, bool silo) {
+    *p = (place){.bar = progress_open()};
+    p->watch = (billboard_watch){sizeof p->watch, p, watch, warn, cmd_listen()};
+    billboard_status status = cmd_flags_open(&p->flags);
+    if (!status) status = parse_line(p, argc, argv, silo);
+    if (!status) status = check_output(p);
+    if (!status) status = billboard_experimental_agreement_read(p->plan, &p->agreement);
+    if (status) return status;
+    p->roster = billboard_experimental_agreement_roster(p->agreement);
+    p->job = billboard_experimental_agreement_job(p->agreement);
+    p->way.silos = p->roster->silos;
+    if (silo) status = find_self(p);
+    for (size_t k = 0; k < p->given.count && !status; k++)
+        status = billboard_job_set(p->job, p->given.option[k].name,
+                                   p->given.option[k].value);
+    return status;
+}
+
+void place_close(place *p) {
+    progress_close(&p->bar);
+    billboard_experimental_agreement_free(p->agreement);
+    cmd_options_free(&p->given);
+    cmd_flags_close(&p->flags);
+}
+
+void place_say(place *p, const char *format, ...) {
+    va_list arguments;
+    progress_close(&p->bar);
+    fputs("billboard: ", stderr);
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    putc('\n', stderr);
+}
+
+billboard_status place_store(const place *p, const billboard_result *result,
+                             FILE *stream) {
+    const billboard_status status = billboard_result_save(result, p->output, 0);
+    if (status) return status;
+    fputs(p->json ? billboard_answer_json(billboard_result_answer(result))
+                  : billboard_result_text(result),
+          stream);
+    if (p->json) putc('\n', stream);
+    return BILLBOARD_OK;
+}
+
+int place_end(place *p, cmd_output *output, billboard_status status) {
+    const bool carries = p->has_way && p->way.kind == CARRIER_STDIO;
+    place_close(p);
+    output->wrap = !p->json;
+    if (carries && !status && output->stream && !fflush(output->stream)) {
+        fputs(output->text, stderr);
+        rewind(output->stream);
+    }
+    return cmd_close(output, status);
+}

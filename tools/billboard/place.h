@@ -1,0 +1,42 @@
+/* place.h - what `billboard silo' and `billboard curator' have in common: their command
+ * lines, and what they agreed on. */
+#ifndef BILLBOARD_PLACE_H
+#define BILLBOARD_PLACE_H
+
+#define BILLBOARD_EXPERIMENTAL
+#include "carrier.h"
+#include "flags.h"
+#include "progress.h"
+
+typedef struct place {
+    cmd_flags flags; /* of train; names belong to it */
+    cmd_options given;
+    const char *data, *plan, *policy, *name;
+    double patience; /* seconds; 0: without end */
+    bool json;
+    carrier_way way;
+    bool has_way;
+    billboard_experimental_agreement *agreement;
+    const billboard_experimental_roster *roster;
+    billboard_job *job;
+    const char *output, *checkpoint;
+    bool stored; /* the run directory and the checkpoint are both there: this place has
+                    its result, and went before it could say so */
+    progress bar;
+    billboard_watch watch;
+} place;
+
+/* Reads the line of a silo or a curator, and the plan. To be closed also after a failure.
+ * BILLBOARD_USAGE: something is missing, or RUN is there already. */
+BILLBOARD_CHECK billboard_status place_open(place *p, int argc, char **argv, bool silo);
+void place_close(place *p);
+/* On stderr, above the progress. */
+void place_say(place *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Stores the result as the run directory, and writes what it says to `stream`. */
+BILLBOARD_CHECK billboard_status place_store(const place *p,
+                                             const billboard_result *result,
+                                             FILE *stream);
+/* Says what is in the output: on stderr where stdout carries frames. The exit code. */
+int place_end(place *p, cmd_output *output, billboard_status status);
+
+#endif
