@@ -1,0 +1,253 @@
+/* Plans and policies of several places from files, and places that are kept in files: closed
+ * and opened after every step they make what one process makes, to the bit. */
+#define BILLBOARD_EXPERIMENTAL
+#include "rows.h"
+
+#include <stdbool.h>
+#include <unistd.h>
+
+typedef billboard_experimental_silo silo;
+typedef billboard_experimental_curator curator;
+typedef billboard_experimental_agreement agreement;
+
+static void write_file(const char *path, const char *words) {
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(words, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+static const char plan[] =
+    "{\"options\": {\"method\": \"fedavg\", \"epsilon\": 8, \"seed\": 5, \"rounds\": "
+    "3},"
+    " \"tasks\": [\"95\", \"96\", \"97\", \"98\", \"99\", \"100\", \"101\", \"102\","
+    " \"103\", \"104\", \"105\", \"106\"],"
+    " \"features\": [\"age\", \"height\", \"weight\"], \"silos\": [\"only\"]}";
+
+static agreement *agreed(const char *checkpoint) {
+    agreement *a = NULL;
+    ASSERT_OK(billboard_experimental_agreement_read("plan.json", &a));
+    ASSERT_OK(billboard_job_set(billboard_experimental_agreement_job(a), "checkpoint",
+                                checkpoint));
+    return a;
+}
+
+/* -- places that are opened anew for every step -- */
+
+typedef struct opened {
+    agreement *of_silo, *of_curator;
+    silo *silo;
+    curator *curator;
+} opened;
+
+static void open_both(opened *o) {
+    const billboard_arrays all = arrays();
+    billboard_experimental_policy policy = {.struct_size = sizeof policy};
+    billboard_data *data = data_of(&all);
+    o->of_silo = agreed("silo.state");
+    o->of_curator = agreed("curator.state");
+    ASSERT_OK(
+        billboard_experimental_agreement_policy(o->of_silo, "policy.json", &policy));
+    ASSERT_OK(billboard_experimental_curator_open(
+        billboard_experimental_agreement_job(o->of_curator),
+        billboard_experimental_agreement_roster(o->of_curator), NULL, &o->curator));
+    ASSERT_OK(billboard_experimental_silo_open(
+        billboard_experimental_agreement_job(o->of_silo),
+        billboard_experimental_agreement_roster(o->of_silo), 1, data, &policy, NULL,
+        &o->silo));
+    billboard_data_free(data);
+    billboard_experimental_curator_again(o->curator, 1);
+}
+
+static void close_both(opened *o) {
+    billboard_experimental_silo_free(o->silo);
+    billboard_experimental_curator_free(o->curator);
+    billboard_experimental_agreement_free(o->of_silo);
+    billboard_experimental_agreement_free(o->of_curator);
+}
+
+/* What the curator has for the silo, and its answer, which is kept before it leaves. */
+static void exchange(const opened *o) {
+    const void *frame;
+    size_t size;
+    for (;;) {
+        ASSERT_OK(billboard_experimental_curator_give(o->curator, 1, &frame, &size));
+        if (!frame) return;
+        ASSERT_OK(billboard_experimental_silo_take(o->silo, frame, size));
+        if (billboard_experimental_silo_state(o->silo) == BILLBOARD_EXPERIMENTAL_WORK)
+            ASSERT_OK(billboard_experimental_silo_work(o->silo));
+        ASSERT_OK(billboard_experimental_silo_keep(o->silo));
+        ASSERT_OK(billboard_experimental_silo_give(o->silo, &frame, &size));
+        if (frame)
+            ASSERT_OK(billboard_experimental_curator_take(o->curator, frame, size));
+        billboard_experimental_silo_gave(o->silo);
+    }
+}
+
+/* False at the end. */
+static bool step(const opened *o) {
+    exchange(o);
+    switch (billboard_experimental_curator_state(o->curator)) {
+    case BILLBOARD_EXPERIMENTAL_COMPLETE:
+        ASSERT_OK(billboard_experimental_curator_close_round(o->curator));
+        ASSERT_OK(billboard_experimental_curator_keep(o->curator));
+        return true;
+    case BILLBOARD_EXPERIMENTAL_PUBLISHED:
+        ASSERT_OK(billboard_experimental_curator_go_on(o->curator));
+        ASSERT_OK(billboard_experimental_curator_keep(o->curator));
+        return true;
+    default:
+        assert_int_equal(billboard_experimental_curator_state(o->curator),
+                         BILLBOARD_EXPERIMENTAL_DONE);
+        return false;
+    }
+}
+
+static void places_go_on_from_their_files(void **state) {
+    (void)state;
+    const billboard_arrays all = arrays();
+    write_file("plan.json", plan);
+    write_file("policy.json",
+               "{\"most-epsilon\": 8, \"most-delta\": 1e-5, \"allow-open\": true}");
+    billboard_job *job =
+        JOB({"method", "fedavg"}, {"epsilon", "8"}, {"seed", "5"}, {"rounds", "3"});
+    billboard_result *whole = run_on(job, data_of(&all)), *result = NULL;
+    opened o;
+    int steps = 0;
+    open_both(&o);
+    for (; step(&o); steps++) {
+        close_both(&o);
+        open_both(&o);
+    }
+    assert_int_equal(steps, 7); /* joining, and two for each round */
+    ASSERT_OK(billboard_experimental_silo_result(o.silo, &result));
+    assert_string_equal(found(result, "models_sha256"), found(whole, "models_sha256"));
+    billboard_result_free(result);
+    ASSERT_OK(billboard_experimental_curator_result(o.curator, &result));
+    assert_string_equal(found(result, "billboard_sha256"),
+                        found(whole, "billboard_sha256"));
+    billboard_result_free(result);
+    assert_int_equal(access("silo.state", F_OK), 0);
+    billboard_experimental_silo_forget(o.silo);
+    billboard_experimental_curator_forget(o.curator);
+    close_both(&o);
+    assert_int_equal(access("silo.state", F_OK), -1);
+    assert_int_equal(access("curator.state", F_OK), -1);
+    billboard_result_free(whole);
+    billboard_job_free(job);
+}
+
+/* -- what is refused -- */
+
+static void one_file_is_of_one_place(void **state) {
+    (void)state;
+    opened o;
+    curator *other = NULL;
+    open_both(&o);
+    agreement *same = agreed("curator.state");
+    assert_refused(billboard_experimental_curator_open(
+                       billboard_experimental_agreement_job(same),
+                       billboard_experimental_agreement_roster(same), NULL, &other),
+                   BILLBOARD_USAGE, "another process has this checkpoint");
+    billboard_experimental_agreement_free(same);
+    ASSERT_OK(billboard_experimental_curator_keep(o.curator));
+    close_both(&o);
+    same = agreed("silo.state");
+    assert_refused(billboard_experimental_curator_open(
+                       billboard_experimental_agreement_job(same),
+                       billboard_experimental_agreement_roster(same), NULL, &other),
+                   BILLBOARD_USAGE, "silo.state: keeps the silo 1, not the curator");
+    billboard_experimental_agreement_free(same);
+    /* other rows */
+    const billboard_arrays all = arrays();
+    const double before = y[0];
+    y[0] += 1.0;
+    billboard_data *data = data_of(&all);
+    y[0] = before;
+    billboard_experimental_policy policy = {.struct_size = sizeof policy,
+                                            .allow_open = 1};
+    silo *made = NULL;
+    same = agreed("silo.state");
+    assert_refused(
+        billboard_experimental_silo_open(billboard_experimental_agreement_job(same),
+                                         billboard_experimental_agreement_roster(same),
+                                         1, data, &policy, NULL, &made),
+        BILLBOARD_USAGE, "is of other rows");
+    billboard_experimental_agreement_free(same);
+    billboard_data_free(data);
+    write_file("curator.state", "no checkpoint");
+    same = agreed("curator.state");
+    assert_refused(billboard_experimental_curator_open(
+                       billboard_experimental_agreement_job(same),
+                       billboard_experimental_agreement_roster(same), NULL, &other),
+                   BILLBOARD_FAILED, "curator.state");
+    billboard_experimental_agreement_free(same);
+    assert_null(made);
+    assert_null(other);
+}
+
+static void a_place_without_a_file_cannot_be_kept(void **state) {
+    (void)state;
+    agreement *a = NULL;
+    curator *c = NULL;
+    ASSERT_OK(billboard_experimental_agreement_read("plan.json", &a));
+    assert_string_equal(billboard_experimental_agreement_silo(a, 1), "only");
+    assert_null(billboard_experimental_agreement_silo(a, 0));
+    assert_null(billboard_experimental_agreement_silo(a, 2));
+    ASSERT_OK(billboard_experimental_curator_open(
+        billboard_experimental_agreement_job(a),
+        billboard_experimental_agreement_roster(a), NULL, &c));
+    assert_refused(billboard_experimental_curator_keep(c), BILLBOARD_USAGE,
+                   "give the option checkpoint");
+    billboard_experimental_curator_free(c);
+    billboard_experimental_agreement_free(a);
+}
+
+static void policies_are_read(void **state) {
+    (void)state;
+    billboard_answer *answer = NULL;
+    billboard_experimental_policy policy = {.struct_size = sizeof policy};
+    agreement *a = NULL;
+    write_file("full.json",
+               "{\"most-epsilon\": 2.5, \"most-delta\": 1e-6, \"fewest-tasks\": 30, "
+               "\"fewest-silos\": 3, \"methods\": \"fedavg,pmtl\", \"adjacencies\": "
+               "\"replace-one\", \"ledger\": \"own.ledger\", \"population\": \"own\", "
+               "\"budget-epsilon\": 0.1, \"budget-delta\": 1e-5}");
+    ASSERT_OK(billboard_experimental_policy_read("full.json", &answer));
+    assert_true(billboard_answer_number(answer, "most-epsilon") == 2.5);
+    assert_string_equal(billboard_answer_text(answer, "adjacencies"), "replace-one");
+    billboard_answer_free(answer);
+    ASSERT_OK(billboard_experimental_agreement_read("plan.json", &a));
+    ASSERT_OK(billboard_experimental_agreement_policy(a, "full.json", &policy));
+    assert_true(policy.most_epsilon == 2.5 && policy.most_delta == 1e-6);
+    assert_true(policy.fewest_tasks == 30 && policy.fewest_silos == 3);
+    assert_string_equal(policy.methods, "fedavg,pmtl");
+    assert_string_equal(policy.adjacencies, "replace-one");
+    assert_int_equal(policy.allow_open, 0);
+    ASSERT_OK(billboard_job_options(billboard_experimental_agreement_job(a), &answer));
+    assert_string_equal(billboard_answer_text(answer, "ledger"), "own.ledger");
+    assert_true(billboard_answer_number(answer, "budget-epsilon") == 0.1);
+    billboard_answer_free(answer);
+    write_file("full.json", "{\"most-epsilon\": -1, \"most-delta\": 1e-6}");
+    assert_refused(billboard_experimental_agreement_policy(a, "full.json", &policy),
+                   BILLBOARD_USAGE, "most-epsilon");
+    assert_refused(billboard_experimental_policy_read("full.json", &answer),
+                   BILLBOARD_USAGE, "most-epsilon");
+    write_file("full.json", "{\"most-epsilon\": 1, \"most-delta\": 0, \"population\": "
+                            "\"x\"}");
+    assert_refused(billboard_experimental_policy_read("full.json", &answer),
+                   BILLBOARD_USAGE, "no \"ledger\"");
+    billboard_experimental_agreement_free(a);
+    assert_refused(billboard_experimental_agreement_read("plan.json", NULL),
+                   BILLBOARD_USAGE, "agreement is NULL");
+}
+
+int main(void) {
+    const struct CMUnitTest all[] = {
+        cmocka_unit_test(places_go_on_from_their_files),
+        cmocka_unit_test(one_file_is_of_one_place),
+        cmocka_unit_test(a_place_without_a_file_cannot_be_kept),
+        cmocka_unit_test(policies_are_read),
+    };
+    return cmocka_run_group_tests(all, set_up, tear_down);
+}
