@@ -354,13 +354,21 @@ BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_job_run(
 /* Looks for the setting of a job's options that learns best, by rows of every task that
  * are held out: five folds, with successive halving. Options (billboard_options("tune")):
  * methods, grid, random, seed, threads, output (a file for the answer's config), and
- * `data`, which must say whether the rows are "public" or "not-private": then what is
- * found is marked, and runs with it say that they are not private. What a job says of
- * output, ledger, seed, comparisons and test rows is left out (docs/tune.md). The answer:
- * metric ("nmse", "log_loss", "1-f1": less is better), best (a number), tried [{method,
- * flags [{name, value}], folds, loss, standard_error, losses, failure}], config (what the
- * option `config` takes as a file), from_private_data. BILLBOARD_USAGE: options that make
- * no sense, or no setting could be run. Looks at all rows, outside of any privacy. */
+ * `data`, which must say whose the rows are: "public"; "not-private": what is found is
+ * marked, and runs with it say that they are not private; or "private", below. What a job
+ * says of output, ledger, seed, comparisons and test rows is left out (docs/tune.md). The
+ * answer: metric ("nmse", "log_loss", "1-f1": less is better), best (a number), tried
+ * [{method, flags [{name, value}], folds, loss, standard_error, losses, failure}], config
+ * (what the option `config` takes as a file), from_private_data. BILLBOARD_USAGE: options
+ * that make no sense, or no setting could be run. Looks at all rows, outside of any
+ * privacy.
+ *
+ * With private data the search is inside the budget: the best of a random number of runs
+ * (`runs` on average; `share` of each one's budget is for its score) is published as the
+ * run directory `output`. The answer: best {method, flags, score, noise}, null if that
+ * number was 0, which leaves no directory; runs, output, epsilon, delta, adjacency,
+ * sampling, mu {alone, best_of, composed}. Privacy cost: the job's (epsilon, delta),
+ * charged to its ledger before the first run. */
 BILLBOARD_API BILLBOARD_CHECK billboard_status
 billboard_tune(const billboard_job *job, const billboard_data *data,
                const billboard_option *option, size_t options,
@@ -463,8 +471,9 @@ BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_export(const char *run,
  *
  * The tasks of new rows are found by name. Options are `unknown`, what becomes of rows
  * of tasks that have no model: "error" (default), "skip", or "shared", the model that
- * all share; `ignore`, columns to leave out; `outputs`, see billboard_values; and `intervals`, a level
- * in (0, 1): lower and upper in the CSV, for runs that were trained with it. */
+ * all share; `ignore`, columns to leave out; `outputs`, see billboard_values; and
+ * `intervals`, a level in (0, 1): half_width, and lower and upper in the CSV, for runs that
+ * were trained with it. */
 typedef struct billboard_predictions billboard_predictions;
 
 /* Predicts every row with its own task's model. BILLBOARD_FAILED: a task without a
@@ -497,6 +506,10 @@ typedef struct billboard_values {
      * proportional to. NAN: the row was left out. NULL without the option. */
     size_t outputs;
     const double *output;
+    /* With the option `intervals`: value - half_width to value + half_width holds a new
+     * row's target in that part of all cases. NAN: it is not known, for a task without
+     * rows of its own, or the row was left out. NULL without the option. */
+    const double *half_width;
 } billboard_values;
 BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_predictions_values(
     const billboard_predictions *predictions, billboard_values *values);

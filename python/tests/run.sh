@@ -19,12 +19,16 @@ python3 -c 'import sys; sys.exit(sys.version_info < (3, 9))' || skip "python3 is
 python3 -c 'import venv, ensurepip' 2>/dev/null || skip "python3 has no venv (python3-venv)"
 
 if ! cmp -s "$here/requirements.txt" "$venv/requirements.txt"; then
-    rm -rf "$venv"
+    rm -rf "$venv" "$build/python/compiled"
     python3 -m venv "$venv"
-    "$venv/bin/pip" install --quiet --disable-pip-version-check -r "$here/requirements.txt" ||
+    "$venv/bin/pip" install --quiet --disable-pip-version-check --no-compile \
+        -r "$here/requirements.txt" ||
         skip "pip could not install python/tests/requirements.txt"
     cp "$here/requirements.txt" "$venv/requirements.txt"
 fi
+
+# what is imported is compiled then; most of what is installed never is
+export PYTHONPYCACHEPREFIX="$build/python/compiled"
 
 # the package as an installation has it, but for copies
 package=$build/python/package/billboard
@@ -34,7 +38,7 @@ ln -s "$source"/python/src/billboard/* "$package"
 rm -f "$package/__pycache__"
 ln -s "$build"/libbillboard.so.0 "$package"
 
-export PYTHONPATH="$build/python/package" PYTHONDONTWRITEBYTECODE=1
+export PYTHONPATH="$build/python/package" MYPY_CACHE_DIR="$build/python/mypy"
 export BILLBOARD_PROGRAM="$build/billboard"
 cd "$build/python"
 exec "$venv/bin/python" -m pytest -q -p no:cacheprovider -c "$here/pytest.ini" \

@@ -13,10 +13,11 @@ python3 -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null || {
     exit 77
 }
 "$here/../../scripts/wheel" "$wheel"
+rm -rf "$wheel/compiled"
 python3 -m venv --clear "$clean"
-"$clean/bin/pip" install --quiet --disable-pip-version-check "$wheel"/billboard-*.whl pandas pytest
+"$clean/bin/pip" install --quiet --disable-pip-version-check --no-compile "$wheel"/billboard-*.whl pandas pytest
 cd "$wheel"
-exec env -i PATH="$clean/bin" HOME="$wheel" PYTHONDONTWRITEBYTECODE=1 \
+exec env -i PATH="$clean/bin" HOME="$wheel" PYTHONPYCACHEPREFIX="$wheel/compiled" \
     BILLBOARD_PROGRAM="$build/billboard" OMP_WAIT_POLICY=passive \
     "$clean/bin/python" -m pytest -q -p no:cacheprovider -c "$here/pytest.ini" --rootdir "$here" \
     "$here/test_same.py" "$here/test_privacy.py" "$here/test_prices.py" "$here/test_installed.py"

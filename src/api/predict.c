@@ -34,7 +34,7 @@ static const bb_option row[] = {
      NULL, "also what the predictions are made of"},
     {"intervals", BB_OPTION_AUTO, offsetof(request, intervals), "auto", 0.001, 0.9999,
      NULL, "LEVEL",
-     "also an interval around each prediction: lower and upper in the CSV"}};
+     "also an interval around each prediction, and lower and upper in the CSV"}};
 static const bb_options table = {row, sizeof row / sizeof *row};
 
 static bb_status choose_unknown(const request *r, bb_unknown *unknown) {
@@ -102,7 +102,7 @@ struct billboard_predictions {
     bb_said said;    /* of those */
     char *csv, *run, *data;
     billboard_values values;
-    double *value, *output;
+    double *value, *output, *half_width;
     int64_t *classes, *label_start;
     int32_t *label;
 };
@@ -126,6 +126,8 @@ static bb_status make_room(billboard_predictions *p, size_t rows) {
     if (!status && p->said.output)
         status =
             bb_allocate(&p->output, rows, p->values.outputs * sizeof *p->output, what);
+    if (!status && p->said.half)
+        status = bb_allocate(&p->half_width, rows, sizeof *p->half_width, what);
     if (status || !p->said.first) return status;
     status = bb_allocate(&p->label_start, rows + 1, sizeof *p->label_start, what);
     if (!status)
@@ -150,6 +152,7 @@ static void put(billboard_predictions *p, size_t rows, const size_t *at) {
         if (p->value) p->value[k] = said ? p->said.number[j] : NAN;
         if (p->classes) p->classes[k] = said ? (int64_t)p->said.class[j] : -1;
         if (p->output) put_outputs(p, k, j);
+        if (p->half_width) p->half_width[k] = said ? p->said.half[j] : NAN;
         if (!p->label_start) continue;
         int64_t end = p->label_start[k];
         for (size_t e = said ? p->said.first[j] : 0; said && e < p->said.first[j + 1];
@@ -202,6 +205,7 @@ static bb_status predict(const billboard_result *result, const request *r,
     if (!status) status = order(p, data);
     p->values.value = p->value;
     p->values.output = p->output;
+    p->values.half_width = p->half_width;
     p->values.classes = p->classes;
     p->values.label_start = p->label_start;
     p->values.label = p->label;
@@ -279,6 +283,7 @@ void billboard_predictions_free(billboard_predictions *p) {
     bb_said_free(&p->said);
     free(p->value);
     free(p->output);
+    free(p->half_width);
     free(p->classes);
     free(p->label_start);
     free(p->label);

@@ -81,6 +81,46 @@ static void models_predict_as_they_say(void **state) {
     billboard_job_free(job);
 }
 
+/* Where a row's task is known, by as much as the CSV says. */
+static void intervals_lie_around_predictions(void **state) {
+    (void)state;
+    billboard_job *job = JOB({"method", "mp-mixed"}, {"epsilon", "30"},
+                             {"scale", "{\"others\": [-1, 1], \"target\": [-3, 3]}"},
+                             {"intervals", NULL}, {"seed", "1"});
+    billboard_arrays a = arrays();
+    billboard_result *result = run_on(job, data_of(&a));
+    char *names[ROWS];
+    memcpy(names, name, sizeof names);
+    names[1] = (char *)"nobody";
+    a.task_number = NULL;
+    a.task_name = (const char *const *)names;
+    a.y = NULL;
+    billboard_data *data = data_of(&a);
+    billboard_predictions *said = NULL;
+    billboard_values v = {.struct_size = sizeof v};
+    const billboard_option how[] = {{"unknown", "shared"}, {"intervals", "0.9"}};
+    const char *csv = NULL;
+    double value, low, high;
+    ASSERT_OK(billboard_predict(result, data, how, 1, &said));
+    ASSERT_OK(billboard_predictions_values(said, &v));
+    assert_null(v.half_width); /* nobody asked for it */
+    billboard_predictions_free(said);
+    ASSERT_OK(billboard_predict(result, data, how, 2, &said));
+    ASSERT_OK(billboard_predictions_values(said, &v));
+    assert_true(isnan(v.half_width[1]) && isfinite(v.value[1]));
+    assert_true(v.half_width[0] > 0.0 && isfinite(v.half_width[0]));
+    ASSERT_OK(billboard_predictions_csv(said, &csv));
+    assert_int_equal(
+        sscanf(csv, "task,prediction,lower,upper\n95,%lf,%lf,%lf", &value, &low, &high),
+        3); /* the first row, which is the first of task 95 */
+    assert_true(value == v.value[0] && low == value - v.half_width[0] &&
+                high == value + v.half_width[0]);
+    billboard_predictions_free(said);
+    billboard_data_free(data);
+    billboard_result_free(result);
+    billboard_job_free(job);
+}
+
 static void classes_are_named(void **state) {
     (void)state;
     billboard_job *job = JOB({"method", "stl"}, {"loss", "softmax"}, {"classes", "3"});
@@ -307,6 +347,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_result_says_what_it_promises),
         cmocka_unit_test(models_predict_as_they_say),
+        cmocka_unit_test(intervals_lie_around_predictions),
         cmocka_unit_test(classes_are_named),
         cmocka_unit_test(lists_of_labels_are_said),
         cmocka_unit_test(unknown_tasks_are_refused_skipped_or_answered),

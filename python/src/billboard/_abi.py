@@ -175,6 +175,7 @@ class billboard_values(c.Structure):
     with_missing: Any
     outputs: Any
     output: Any
+    half_width: Any
 
     _fields_ = [
         ("struct_size", c.c_size_t),
@@ -188,6 +189,7 @@ class billboard_values(c.Structure):
         ("with_missing", c.c_size_t),
         ("outputs", c.c_size_t),
         ("output", c.POINTER(c.c_double)),
+        ("half_width", c.POINTER(c.c_double)),
     ]
 
 
@@ -245,7 +247,7 @@ SIZES: Dict[Any, int] = {
     billboard_privacy: 80,
     billboard_model: 64,
     billboard_models: 80,
-    billboard_values: 88,
+    billboard_values: 96,
     billboard_experimental_roster: 64,
     billboard_experimental_policy: 64,
 }

@@ -7,12 +7,22 @@ from typing import Any, Dict, List, Mapping, Optional, Tuple
 import numpy as np
 
 from . import _library
-from ._library import Answer, Result
+from ._answers import Answer
+from ._library import Result
 
 
 class Report(Answer):
     """Everything that a fit found, as ``operator/run.json`` of a run directory has it; printed,
-    what the program prints. It tells about private data: for whoever holds them all."""
+    what the program prints. It tells about private data: for whoever holds them all.
+
+    Examples
+    --------
+    >>> import numpy as np, billboard
+    >>> X, group = np.random.default_rng(0).uniform(-1, 1, (200, 2)), np.arange(200) // 10
+    >>> model = billboard.MultiTaskRegressor("mtl-trace").fit(X, X[:, 0], groups=group)
+    >>> model.report_.method
+    'mtl-trace'
+    """
 
     def __init__(self, values: Mapping[str, Any], text: str) -> None:
         super().__init__(values)
@@ -29,6 +39,16 @@ class SharedModel:
     ----------
     coef : array of shape (n_features,) or (n_classes, n_features)
     intercept : float, or array of shape (n_classes,)
+
+    Examples
+    --------
+    >>> import numpy as np, billboard
+    >>> X, group = np.random.default_rng(0).uniform(-1, 1, (400, 2)), np.arange(400) // 10
+    >>> model = billboard.MultiTaskRegressor(
+    ...     "fedavg", epsilon=5, bounds=billboard.Bounds(others=1, target=2))
+    >>> model = model.fit(X, X[:, 0], groups=group)
+    >>> model.shared_.coef.shape
+    (2,)
     """
 
     def __init__(self, coef: np.ndarray, intercept: Any) -> None:
@@ -75,11 +95,17 @@ def _files_in(path: str) -> List[Tuple[str, bytes]]:
     return found
 
 
+def trained_at(path: str) -> Trained:
+    """Of a run directory, which may go away."""
+    return Trained(_library.make(Result, "billboard_result_load", os.fsencode(path)),
+                   dict(_files_in(path)))
+
+
 def trained_again(files: Dict[str, bytes]) -> Trained:
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "run")
         Trained(Result(None), files).save(path)
-        return Trained(_library.make(Result, "billboard_result_load", os.fsencode(path)), files)
+        return trained_at(path)
 
 
 def array_of(pointer: Any, *shape: int) -> np.ndarray:

@@ -10,7 +10,7 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
-from ._library import BillboardError
+from .errors import BillboardError
 from .prices import Price
 from .runs import read_json, read_released, read_table, report
 

@@ -6,7 +6,7 @@ has its results. None of them looks at anybody's data, and none costs privacy.
 
 from typing import Any, Dict, List, Optional
 
-from ._library import Answer, asked, asked_long, frame, options, promise
+from ._answers import Answer, asked, asked_long, frame, options, promise
 
 __all__ = ["Advice", "Audit", "Price", "account", "advise", "audit", "calibrate"]
 
@@ -16,6 +16,13 @@ class Price(Answer):
 
     Names of `billboard account --json`, also as attributes: found, epsilon, delta,
     noise_multiplier, rounds, tasks, adjacency, sampling_text, accountant, statement, …
+
+    Examples
+    --------
+    >>> import billboard
+    >>> price = billboard.account(rounds=10, tasks=1000, epsilon=1)
+    >>> price.adjacency, price["rounds"]
+    ('replace-one', 10)
     """
 
     def __str__(self) -> str:
@@ -30,7 +37,15 @@ class Price(Answer):
         return str(self)
 
     def curve_frame(self) -> Any:
-        """The curve that ``curve=`` asked for: a ``pandas.DataFrame``, or a list of dicts."""
+        """The curve that ``curve=`` asked for: a ``pandas.DataFrame``, or a list of dicts.
+
+        Examples
+        --------
+        >>> import billboard
+        >>> price = billboard.account(rounds=3, tasks=1000, epsilon=1, curve="rounds")
+        >>> len(price.curve_frame())
+        3
+        """
         return frame(list(self.get("curve") or []))
 
 
@@ -97,7 +112,14 @@ def calibrate(epsilon: float, *, tasks: int, rounds: int = 1, delta: Optional[fl
 
 class Advice(Answer):
     """What can be hoped for: hope (reach, least, tasks, epsilon, alone_is_enough), recommended
-    (method, command, text), theory (algorithms, mean_regularised), and the sizes asked about."""
+    (method, command, text), theory (algorithms, mean_regularised), and the sizes asked about.
+
+    Examples
+    --------
+    >>> import billboard
+    >>> billboard.advise(tasks=2410, features=5, epsilon=1).recommended["method"]
+    'mp-mixed'
+    """
 
     def __str__(self) -> str:
         rows = "" if self["rows"] is None else f", {self['rows']:g} rows each"
@@ -110,7 +132,15 @@ class Advice(Answer):
 
     def theory_frame(self) -> Any:
         """What the theorems of the published algorithms advise, a row for each: a
-        ``pandas.DataFrame``, or a list of dicts."""
+        ``pandas.DataFrame``, or a list of dicts.
+
+        Examples
+        --------
+        >>> import billboard
+        >>> advice = billboard.advise(tasks=2410, features=5, epsilon=1)
+        >>> len(advice.theory_frame()) == len(advice.theory["algorithms"])
+        True
+        """
         found: List[Dict[str, Any]] = self["theory"]["algorithms"]
         return frame(found)
 
@@ -146,7 +176,15 @@ def advise(*, tasks: int, features: int, epsilon: float, rows: Optional[float] =
 
 class Audit(Answer):
     """What attacks on a claim of privacy have found: violated, epsilon (claimed),
-    epsilon_lower (that the runs have at least, with this confidence), delta, …"""
+    epsilon_lower (that the runs have at least, with this confidence), delta, …
+
+    Examples
+    --------
+    >>> import billboard
+    >>> verdict = billboard.audit(rounds=2, trials=2000, seed=1)
+    >>> verdict.epsilon_lower <= verdict.epsilon
+    True
+    """
 
     def __str__(self) -> str:
         verdict = "REFUTED" if self["violated"] else "consistent"

@@ -16,7 +16,8 @@ from typing import Any, Dict, Iterator, List, Optional, Union
 import numpy as np
 
 from . import _library
-from ._library import Answer, BillboardError, asked, asked_watching, frame, options
+from ._answers import Answer, asked, asked_watching, frame, options
+from .errors import BillboardError
 
 __all__ = ["Experiment", "Page", "experiment", "experiments", "report"]
 
@@ -97,14 +98,33 @@ def _framed(html: str) -> str:
 
 
 class Page:
-    """What runs have promised and reached: a page in a notebook, a table when printed."""
+    """What runs have promised and reached: a page in a notebook, a table when printed.
+
+    Examples
+    --------
+    >>> import numpy as np, billboard
+    >>> X, group = np.random.default_rng(0).uniform(-1, 1, (200, 2)), np.arange(200) // 10
+    >>> model = billboard.MultiTaskRegressor("mtl-trace").fit(X, X[:, 0], groups=group)
+    >>> page = billboard.report(model)
+    >>> "mtl-trace" in str(page)
+    True
+    """
 
     def __init__(self, html: str, markdown: str, rows: List[Dict[str, Any]]) -> None:
         self.html, self.markdown, self.rows = html, markdown, rows
 
     def to_frame(self) -> Any:
         """A row for each run: a ``pandas.DataFrame``, or a list of dicts where there is no
-        pandas."""
+        pandas.
+
+        Examples
+        --------
+        >>> import numpy as np, billboard
+        >>> X, group = np.random.default_rng(0).uniform(-1, 1, (200, 2)), np.arange(200) // 10
+        >>> model = billboard.MultiTaskRegressor("mtl-trace").fit(X, X[:, 0], groups=group)
+        >>> len(billboard.report(model).to_frame())
+        1
+        """
         return frame(self.rows)
 
     def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
@@ -114,6 +134,15 @@ class Page:
         ----------
         path : path
             Of the file.
+
+        Examples
+        --------
+        >>> import numpy as np, billboard
+        >>> X, group = np.random.default_rng(0).uniform(-1, 1, (200, 2)), np.arange(200) // 10
+        >>> model = billboard.MultiTaskRegressor("mtl-trace").fit(X, X[:, 0], groups=group)
+        >>> import os, tempfile
+        >>> path = os.path.join(tempfile.mkdtemp(), "page.html")
+        >>> billboard.report(model).save(path)
         """
         with open(path, "w", encoding="utf-8") as file:
             file.write(self.html)
@@ -178,16 +207,40 @@ def report(*runs: Any) -> Page:
 
 class Experiment(Answer):
     """What an experiment has come to: experiment, title, source, preset, output (its folder),
-    cells, failed, seconds, means. All of it is simulation: runs are seeded."""
+    cells, failed, seconds, means. All of it is simulation: runs are seeded.
+
+    Examples
+    --------
+    >>> import billboard, tempfile
+    >>> found = billboard.experiment("models", output=tempfile.mkdtemp(), preset="tiny")
+    >>> found.preset, found.failed
+    ('tiny', 0)
+    """
 
     def means_frame(self) -> Any:
         """A row for runs that differ in their seed only: a ``pandas.DataFrame``, or a list of
-        dicts."""
+        dicts.
+
+        Examples
+        --------
+        >>> import billboard, tempfile
+        >>> found = billboard.experiment("models", output=tempfile.mkdtemp(), preset="tiny")
+        >>> len(found.means_frame()) > 0
+        True
+        """
         with open(os.path.join(self["output"], "means.csv"), encoding="utf-8") as file:
             return frame(_rows(file.read()))
 
     def cells_frame(self) -> Any:
-        """A row for each run: a ``pandas.DataFrame``, or a list of dicts."""
+        """A row for each run: a ``pandas.DataFrame``, or a list of dicts.
+
+        Examples
+        --------
+        >>> import billboard, tempfile
+        >>> found = billboard.experiment("models", output=tempfile.mkdtemp(), preset="tiny")
+        >>> len(found.cells_frame()) == found.cells
+        True
+        """
         with open(os.path.join(self["output"], "cells.csv"), encoding="utf-8") as file:
             return frame(_rows(file.read()))
 

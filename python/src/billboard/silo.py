@@ -32,118 +32,19 @@ Privacy(ε = 2 at δ = 1e-05, replace-one, sampling all)
 """
 
 import ctypes as c
-import enum
-from typing import Any, Callable, Iterable, Iterator, List, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Iterator, List, Optional, Tuple, Union
 
 import numpy as np
 from sklearn.base import clone
 
 from . import _abi, _library
 from ._data import Groups
-from ._library import Bar, Handle, Result, Watching
+from ._library import Handle, Result
+from ._trained import Trained
+from ._watching import Bar, Watching, on_thread
+from .roster import Policy, Roster, State
 
 __all__ = ["Curator", "Policy", "Roster", "Silo", "State"]
-
-
-class State(enum.Enum):
-    """What a silo or curator waits for."""
-
-    WAITS = 0      #: frames are to be taken or given
-    WORK = 1       #: a silo: call `work`
-    COMPLETE = 2   #: a curator: all have answered, call `close_round`
-    PUBLISHED = 3  #: a curator: a round is public, call `go_on`
-    DONE = 4       #: call `result`
-    FAILED = 5     #: it cannot go on, or the run was ended
-
-
-def _texts(names: Sequence[str]) -> Any:
-    return (c.c_char_p * len(names))(*[name.encode() for name in names])
-
-
-class Roster:
-    """What all places have agreed on: public, and the same everywhere.
-
-    Parameters
-    ----------
-    groups : sequence
-        All groups of the run, of all silos, in any order, none twice. Who takes part is public:
-        take pseudonyms. Their number is what the noise and delta are chosen for.
-    features : int or sequence of str
-        How many columns there are, or their names, in order.
-    silos : int
-        How many there are: they are numbered 1, 2, …
-    fewest_silos : int, default=0
-        That must join, and answer in every round; 0: all. One that does not answer has shown
-        zeros.
-    clusters : sequence of int, optional
-        The public cluster of each group, from 0, for methods that need them.
-    """
-
-    def __init__(self, groups: Iterable[Any], *, features: Union[int, Sequence[str]], silos: int,
-                 fewest_silos: int = 0, clusters: Optional[Sequence[int]] = None) -> None:
-        labels = list(groups)
-        self.groups = Groups(labels, np.arange(len(labels), dtype=np.intp))
-        self.features = features if isinstance(features, int) else [str(f) for f in features]
-        self.silos, self.fewest_silos = silos, fewest_silos
-        self.clusters = None if clusters is None else [int(k) for k in clusters]
-        if self.clusters is not None and len(self.clusters) != len(labels):
-            raise ValueError(f"clusters should have one for each of {len(labels)} groups, got "
-                             f"{len(self.clusters)}")
-
-    def __repr__(self) -> str:
-        return (f"Roster({len(self.groups.labels)} groups, features={self.features!r}, "
-                f"silos={self.silos})")
-
-    def struct(self) -> Any:
-        """For the library."""
-        names = None if isinstance(self.features, int) else _texts(self.features)
-        made = _abi.billboard_experimental_roster(
-            struct_size=c.sizeof(_abi.billboard_experimental_roster),
-            tasks=len(self.groups.names), task_name=_texts(self.groups.names),
-            features=self.features if names is None else len(names), silos=self.silos,
-            fewest_silos=self.fewest_silos)
-        if names is not None:
-            made.feature_name = names
-        if self.clusters is not None:
-            made.cluster = (c.c_uint32 * len(self.clusters))(*self.clusters)
-        return made
-
-
-class Policy:
-    """What a silo agrees to, whoever asks; it is checked before a row is looked at.
-
-    Parameters
-    ----------
-    most_epsilon, most_delta : float, optional
-        Of one run; for several give the estimator of this place a ledger.
-    fewest_groups, fewest_silos : int, optional
-        Of the run.
-    methods : sequence of str, optional
-        That may share something.
-    allow_open : bool, default=False
-        Also runs without noise, or with `random_state`: for tests, with rows that may be seen.
-    """
-
-    def __init__(self, *, most_epsilon: float = 0, most_delta: float = 0, fewest_groups: int = 0,
-                 fewest_silos: int = 0, methods: Optional[Sequence[str]] = None,
-                 allow_open: bool = False) -> None:
-        self.most_epsilon, self.most_delta = most_epsilon, most_delta
-        self.fewest_groups, self.fewest_silos = fewest_groups, fewest_silos
-        self.methods = None if methods is None else list(methods)
-        self.allow_open = allow_open
-
-    def __repr__(self) -> str:
-        given = [f"{name}={value!r}" for name, value in vars(self).items() if value]
-        return f"Policy({', '.join(given)})"
-
-    def struct(self) -> Any:
-        """For the library."""
-        return _abi.billboard_experimental_policy(
-            struct_size=c.sizeof(_abi.billboard_experimental_policy),
-            most_epsilon=self.most_epsilon, most_delta=self.most_delta,
-            fewest_tasks=self.fewest_groups, fewest_silos=self.fewest_silos,
-            methods=None if self.methods is None else ",".join(self.methods).encode(),
-            allow_open=int(self.allow_open))
 
 
 class _Silo(Handle):
@@ -172,7 +73,7 @@ class _Place:
     def _open(self, kind: Any, name: str, *arguments: Any) -> None:
         """The library's object, whose functions are told to `_watching` until it is freed."""
         pointer = c.c_void_p()
-        _library.on_thread(self._watching, self._full(name), *arguments, c.byref(pointer))
+        on_thread(self._watching, self._full(name), *arguments, c.byref(pointer))
         self._handle = kind(pointer)
         self._handle.watching = self._watching  # which goes after it
 
@@ -180,7 +81,7 @@ class _Place:
         return f"billboard_experimental_{self._kind}_{name}"
 
     def _long(self, name: str, *arguments: Any) -> None:
-        _library.on_thread(self._watching, self._full(name), self._handle, *arguments)
+        on_thread(self._watching, self._full(name), self._handle, *arguments)
 
     def _bytes(self, name: str, *arguments: Any) -> Optional[bytes]:
         at, size = c.c_void_p(), c.c_size_t()
@@ -190,17 +91,37 @@ class _Place:
     def _result(self, groups: Groups) -> Any:
         pointer = c.c_void_p()
         self._long("result", c.byref(pointer))
-        self._model._keep(Result(pointer), groups)
+        self._model._keep(Trained(Result(pointer)), groups)
         return self._model
 
     @property
     def state(self) -> State:
-        """What it waits for."""
+        """What it waits for.
+
+        Examples
+        --------
+        >>> import billboard
+        >>> from billboard.silo import Curator, Roster
+        >>> agreed = billboard.MultiTaskRegressor("fedprox", epsilon=2, rounds=3)
+        >>> curator = Curator(agreed, Roster(range(40), features=2, silos=1))
+        >>> curator.state
+        <State.WAITS: 0>
+        """
         return State(_library.ask(self._full("state"), self._handle))
 
     @property
     def done(self) -> bool:
-        """The result is there."""
+        """The result is there.
+
+        Examples
+        --------
+        >>> import billboard
+        >>> from billboard.silo import Curator, Roster
+        >>> agreed = billboard.MultiTaskRegressor("fedprox", epsilon=2, rounds=3)
+        >>> curator = Curator(agreed, Roster(range(40), features=2, silos=1))
+        >>> curator.done
+        False
+        """
         return self.state is State.DONE
 
     def take(self, frame: bytes) -> None:
@@ -211,6 +132,19 @@ class _Place:
         ----------
         frame : bytes
             As the other side gave it.
+
+        Examples
+        --------
+        >>> import numpy as np, billboard
+        >>> from billboard.silo import Curator, Roster, Silo
+        >>> X, ward = np.random.default_rng(0).uniform(-.5, .5, (400, 2)), np.arange(400) // 10
+        >>> agreed = billboard.MultiTaskRegressor("fedprox", epsilon=2, rounds=3)
+        >>> roster = Roster(range(40), features=2, silos=1)
+        >>> curator, silo = Curator(agreed, roster), Silo(agreed, roster, 1, X, X[:, 0], ward)
+        >>> silo.take(curator.give(1))
+        >>> curator.take(silo.give())
+        >>> curator.state
+        <State.COMPLETE: 2>
         """
         self._long("take", frame, len(frame))
 
@@ -231,6 +165,17 @@ class Silo(_Place):
         The rows of this silo's groups, as in `fit`.
     policy : Policy, optional
         What it agrees to. Without one, only runs that are not private are refused.
+
+    Examples
+    --------
+    >>> import numpy as np, billboard
+    >>> from billboard.silo import Curator, Roster, Silo
+    >>> X, ward = np.random.default_rng(0).uniform(-.5, .5, (400, 2)), np.arange(400) // 10
+    >>> agreed = billboard.MultiTaskRegressor("fedprox", epsilon=2, rounds=3)
+    >>> roster = Roster(range(40), features=2, silos=1)
+    >>> curator, silo = Curator(agreed, roster), Silo(agreed, roster, 1, X, X[:, 0], ward)
+    >>> silo.state
+    <State.WAITS: 0>
     """
 
     _kind = "silo"
@@ -243,20 +188,68 @@ class Silo(_Place):
         if names is not None and names != roster.features:
             raise ValueError("The feature names should match those of the roster, in its order: "
                              f"expected {roster.features}, got {names}")
-        agreed = None if policy is None else c.byref(policy.struct())
-        self._open(_Silo, "open", self._model._job(), c.byref(roster.struct()), number, data,
+        agreed = None if policy is None else c.byref(policy._struct())
+        self._open(_Silo, "open", self._model._job(), c.byref(roster._struct()), number, data,
                    agreed, c.byref(self._watching.watch))
 
     def work(self) -> None:
-        """Trains for a round, or finishes: the only function that looks at rows."""
+        """Trains for a round, or finishes: the only function that looks at rows.
+
+        Examples
+        --------
+        >>> import numpy as np, billboard
+        >>> from billboard.silo import Curator, Roster, Silo
+        >>> X, ward = np.random.default_rng(0).uniform(-.5, .5, (400, 2)), np.arange(400) // 10
+        >>> agreed = billboard.MultiTaskRegressor("fedprox", epsilon=2, rounds=3)
+        >>> roster = Roster(range(40), features=2, silos=1)
+        >>> curator, silo = Curator(agreed, roster), Silo(agreed, roster, 1, X, X[:, 0], ward)
+        >>> while silo.state.name != "WORK":
+        ...     curator.take(silo.answer(curator.give(1)))
+        ...     curator.advance()
+        ...     curator.advance()
+        ...     silo.take(curator.give(1))
+        >>> silo.work()
+        >>> silo.state
+        <State.WAITS: 0>
+        """
         self._long("work")
 
     def give(self) -> Optional[bytes]:
-        """The frame for the curator, if there is one: again and again, until `gave`."""
+        """The frame for the curator, if there is one: again and again, until `gave`.
+
+        Examples
+        --------
+        >>> import numpy as np, billboard
+        >>> from billboard.silo import Curator, Roster, Silo
+        >>> X, ward = np.random.default_rng(0).uniform(-.5, .5, (400, 2)), np.arange(400) // 10
+        >>> agreed = billboard.MultiTaskRegressor("fedprox", epsilon=2, rounds=3)
+        >>> roster = Roster(range(40), features=2, silos=1)
+        >>> curator, silo = Curator(agreed, roster), Silo(agreed, roster, 1, X, X[:, 0], ward)
+        >>> silo.give() is None  # before it was asked
+        True
+        >>> silo.take(curator.give(1))
+        >>> silo.give() == silo.give()
+        True
+        """
         return self._bytes("give")
 
     def gave(self) -> None:
-        """The frame has left."""
+        """The frame has left.
+
+        Examples
+        --------
+        >>> import numpy as np, billboard
+        >>> from billboard.silo import Curator, Roster, Silo
+        >>> X, ward = np.random.default_rng(0).uniform(-.5, .5, (400, 2)), np.arange(400) // 10
+        >>> agreed = billboard.MultiTaskRegressor("fedprox", epsilon=2, rounds=3)
+        >>> roster = Roster(range(40), features=2, silos=1)
+        >>> curator, silo = Curator(agreed, roster), Silo(agreed, roster, 1, X, X[:, 0], ward)
+        >>> silo.take(curator.give(1))
+        >>> said = silo.give()
+        >>> silo.gave()
+        >>> silo.give() is None
+        True
+        """
         _library.ask(self._full("gave"), self._handle)
 
     def answer(self, frame: bytes) -> Optional[bytes]:
@@ -268,6 +261,16 @@ class Silo(_Place):
         ----------
         frame : bytes
             The curator's.
+
+        Examples
+        --------
+        >>> import numpy as np, billboard
+        >>> from billboard.silo import Curator, Roster, Silo
+        >>> X, ward = np.random.default_rng(0).uniform(-.5, .5, (400, 2)), np.arange(400) // 10
+        >>> agreed = billboard.MultiTaskRegressor("fedprox", epsilon=2, rounds=3)
+        >>> roster = Roster(range(40), features=2, silos=1)
+        >>> curator, silo = Curator(agreed, roster), Silo(agreed, roster, 1, X, X[:, 0], ward)
+        >>> curator.take(silo.answer(curator.give(1)))
         """
         self.take(frame)
         if self.state is State.WORK:
@@ -278,7 +281,20 @@ class Silo(_Place):
 
     def save(self) -> bytes:
         """All that another process needs to go on: PRIVATE. Store it before sending what
-        `give` gave."""
+        `give` gave.
+
+        Examples
+        --------
+        >>> import numpy as np, billboard
+        >>> from billboard.silo import Curator, Roster, Silo
+        >>> X, ward = np.random.default_rng(0).uniform(-.5, .5, (400, 2)), np.arange(400) // 10
+        >>> agreed = billboard.MultiTaskRegressor("fedprox", epsilon=2, rounds=3)
+        >>> roster = Roster(range(40), features=2, silos=1)
+        >>> curator, silo = Curator(agreed, roster), Silo(agreed, roster, 1, X, X[:, 0], ward)
+        >>> silo.take(curator.give(1))
+        >>> isinstance(silo.save(), bytes)
+        True
+        """
         return self._bytes("save") or b""
 
     def restore(self, saved: bytes) -> None:
@@ -288,11 +304,43 @@ class Silo(_Place):
         ----------
         saved : bytes
             What `save` returned.
+
+        Examples
+        --------
+        >>> import numpy as np, billboard
+        >>> from billboard.silo import Curator, Roster, Silo
+        >>> X, ward = np.random.default_rng(0).uniform(-.5, .5, (400, 2)), np.arange(400) // 10
+        >>> agreed = billboard.MultiTaskRegressor("fedprox", epsilon=2, rounds=3)
+        >>> roster = Roster(range(40), features=2, silos=1)
+        >>> curator, silo = Curator(agreed, roster), Silo(agreed, roster, 1, X, X[:, 0], ward)
+        >>> silo.take(curator.give(1))
+        >>> other = Silo(agreed, roster, 1, X, X[:, 0], ward)  # in another process, perhaps
+        >>> other.restore(silo.save())
+        >>> other.give() == silo.give()
+        True
         """
         self._long("restore", saved, len(saved))
 
     def result(self) -> Any:
-        """The estimator, fitted, with the models of this silo's groups: private data. Once."""
+        """The estimator, fitted, with the models of this silo's groups: private data. Once.
+
+        Examples
+        --------
+        >>> import numpy as np, billboard
+        >>> from billboard.silo import Curator, Roster, Silo
+        >>> X, ward = np.random.default_rng(0).uniform(-.5, .5, (400, 2)), np.arange(400) // 10
+        >>> agreed = billboard.MultiTaskRegressor("fedprox", epsilon=2, rounds=3)
+        >>> roster = Roster(range(40), features=2, silos=1)
+        >>> curator, silo = Curator(agreed, roster), Silo(agreed, roster, 1, X, X[:, 0], ward)
+        >>> while not curator.done:
+        ...     for _, frame in curator.frames():
+        ...         answer = silo.answer(frame)
+        ...         if answer is not None:
+        ...             curator.take(answer)
+        ...     curator.advance()
+        >>> silo.result().coef_.shape
+        (40, 2)
+        """
         return self._result(self._groups)
 
 
@@ -308,6 +356,15 @@ class Curator(_Place):
     saved : bytes, optional
         What `save` returned in another process: goes on from there, charging nothing again.
         Go on from the newest only, and tell `again` for silos whose frames were under way.
+
+    Examples
+    --------
+    >>> import billboard
+    >>> from billboard.silo import Curator, Roster
+    >>> agreed = billboard.MultiTaskRegressor("fedprox", epsilon=2, rounds=3)
+    >>> curator = Curator(agreed, Roster(range(40), features=2, silos=1))
+    >>> curator.state
+    <State.WAITS: 0>
     """
 
     _kind = "curator"
@@ -322,7 +379,7 @@ class Curator(_Place):
             model.feature_names_in_ = np.array(roster.features, dtype=object)
         if hasattr(model, "classes"):
             model.classes_ = np.unique(np.asarray(model.classes))
-        given: List[Any] = [model._job(), c.byref(roster.struct()),
+        given: List[Any] = [model._job(), c.byref(roster._struct()),
                             c.byref(self._watching.watch)]
         if saved is None:
             self._open(_Curator, "open", *given)
@@ -332,16 +389,59 @@ class Curator(_Place):
     def close_round(self) -> None:
         """In state COMPLETE, or, with ``roster.fewest_silos``, when waited long enough: ends
         the joining and charges the ledger, the first time; adds the noise and publishes,
-        later."""
+        later.
+
+        Examples
+        --------
+        >>> import numpy as np, billboard
+        >>> from billboard.silo import Curator, Roster, Silo
+        >>> X, ward = np.random.default_rng(0).uniform(-.5, .5, (400, 2)), np.arange(400) // 10
+        >>> agreed = billboard.MultiTaskRegressor("fedprox", epsilon=2, rounds=3)
+        >>> roster = Roster(range(40), features=2, silos=1)
+        >>> curator, silo = Curator(agreed, roster), Silo(agreed, roster, 1, X, X[:, 0], ward)
+        >>> curator.take(silo.answer(curator.give(1)))
+        >>> curator.close_round()  # the joining is over
+        """
         self._long("close_round")
 
     def go_on(self) -> None:
         """In state PUBLISHED: to the next round, or the end. Whoever wants to survive a crash
-        stores `save` before anybody learns of the round."""
+        stores `save` before anybody learns of the round.
+
+        Examples
+        --------
+        >>> import numpy as np, billboard
+        >>> from billboard.silo import Curator, Roster, Silo
+        >>> X, ward = np.random.default_rng(0).uniform(-.5, .5, (400, 2)), np.arange(400) // 10
+        >>> agreed = billboard.MultiTaskRegressor("fedprox", epsilon=2, rounds=3)
+        >>> roster = Roster(range(40), features=2, silos=1)
+        >>> curator, silo = Curator(agreed, roster), Silo(agreed, roster, 1, X, X[:, 0], ward)
+        >>> while curator.state.name != "PUBLISHED":
+        ...     for _, frame in curator.frames():
+        ...         curator.take(silo.answer(frame))
+        ...     curator.close_round()
+        >>> curator.go_on()
+        >>> curator.state
+        <State.WAITS: 0>
+        """
         self._long("go_on")
 
     def advance(self) -> None:
-        """`close_round` or `go_on`, whichever the state asks for; else nothing."""
+        """`close_round` or `go_on`, whichever the state asks for; else nothing.
+
+        Examples
+        --------
+        >>> import numpy as np, billboard
+        >>> from billboard.silo import Curator, Roster, Silo
+        >>> X, ward = np.random.default_rng(0).uniform(-.5, .5, (400, 2)), np.arange(400) // 10
+        >>> agreed = billboard.MultiTaskRegressor("fedprox", epsilon=2, rounds=3)
+        >>> roster = Roster(range(40), features=2, silos=1)
+        >>> curator, silo = Curator(agreed, roster), Silo(agreed, roster, 1, X, X[:, 0], ward)
+        >>> curator.take(silo.answer(curator.give(1)))
+        >>> curator.advance()
+        >>> curator.state
+        <State.WAITS: 0>
+        """
         if self.state is State.COMPLETE:
             self.close_round()
         elif self.state is State.PUBLISHED:
@@ -354,11 +454,30 @@ class Curator(_Place):
         ----------
         silo : int
             Its number.
+
+        Examples
+        --------
+        >>> import billboard
+        >>> from billboard.silo import Curator, Roster
+        >>> agreed = billboard.MultiTaskRegressor("fedprox", epsilon=2, rounds=3)
+        >>> curator = Curator(agreed, Roster(range(40), features=2, silos=1))
+        >>> isinstance(curator.give(1), bytes), curator.give(1) is None
+        (True, True)
         """
         return self._bytes("give", silo)
 
     def frames(self) -> Iterator[Tuple[int, bytes]]:
-        """All frames that silos are due, each with the silo's number."""
+        """All frames that silos are due, each with the silo's number.
+
+        Examples
+        --------
+        >>> import billboard
+        >>> from billboard.silo import Curator, Roster
+        >>> agreed = billboard.MultiTaskRegressor("fedprox", epsilon=2, rounds=3)
+        >>> curator = Curator(agreed, Roster(range(40), features=2, silos=1))
+        >>> [silo for silo, frame in curator.frames()]
+        [1]
+        """
         for silo in range(1, self.roster.silos + 1):
             frame = self.give(silo)
             while frame is not None:
@@ -372,19 +491,70 @@ class Curator(_Place):
         ----------
         silo : int
             Its number.
+
+        Examples
+        --------
+        >>> import billboard
+        >>> from billboard.silo import Curator, Roster
+        >>> agreed = billboard.MultiTaskRegressor("fedprox", epsilon=2, rounds=3)
+        >>> curator = Curator(agreed, Roster(range(40), features=2, silos=1))
+        >>> lost = curator.give(1)
+        >>> curator.again(1)
+        >>> curator.give(1) == lost
+        True
         """
         _library.ask(self._full("again"), self._handle, silo)
 
     def stop(self) -> None:
         """Ends the run before its end: there is a frame for every silo that says why. What was
-        charged stays charged."""
+        charged stays charged.
+
+        Examples
+        --------
+        >>> import billboard
+        >>> from billboard.silo import Curator, Roster
+        >>> agreed = billboard.MultiTaskRegressor("fedprox", epsilon=2, rounds=3)
+        >>> curator = Curator(agreed, Roster(range(40), features=2, silos=1))
+        >>> curator.stop()
+        >>> curator.state
+        <State.FAILED: 5>
+        """
         _library.ask(self._full("stop"), self._handle, _abi.INTERRUPTED)
 
     def save(self) -> bytes:
-        """All that another process needs to go on: public bytes."""
+        """All that another process needs to go on: public bytes.
+
+        Examples
+        --------
+        >>> import billboard
+        >>> from billboard.silo import Curator, Roster
+        >>> agreed = billboard.MultiTaskRegressor("fedprox", epsilon=2, rounds=3)
+        >>> curator = Curator(agreed, Roster(range(40), features=2, silos=1))
+        >>> again = Curator(agreed, curator.roster, saved=curator.save())
+        >>> again.state
+        <State.WAITS: 0>
+        """
         return self._bytes("save") or b""
 
     def result(self) -> Any:
         """The estimator with what is public of the run: `privacy_`, `shared_` where the method
-        has one, `report_`; no group's model. Once."""
+        has one, `report_`; no group's model. Once.
+
+        Examples
+        --------
+        >>> import numpy as np, billboard
+        >>> from billboard.silo import Curator, Roster, Silo
+        >>> X, ward = np.random.default_rng(0).uniform(-.5, .5, (400, 2)), np.arange(400) // 10
+        >>> agreed = billboard.MultiTaskRegressor("fedprox", epsilon=2, rounds=3)
+        >>> roster = Roster(range(40), features=2, silos=1)
+        >>> curator, silo = Curator(agreed, roster), Silo(agreed, roster, 1, X, X[:, 0], ward)
+        >>> while not curator.done:
+        ...     for _, frame in curator.frames():
+        ...         answer = silo.answer(frame)
+        ...         if answer is not None:
+        ...             curator.take(answer)
+        ...     curator.advance()
+        >>> curator.result().privacy_
+        Privacy(ε = 2 at δ = 1e-05, replace-one, sampling all)
+        """
         return self._result(Groups([], np.zeros(0, dtype=np.intp)))

@@ -1,0 +1,321 @@
+"""What all estimators are: options, learning, predicting."""
+
+import ctypes as c
+import os
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from . import _abi, _library
+from ._data import Groups, column_of, from_arrow, groups_of, rows_of
+from ._answers import answer_of, options, text_of
+from ._library import Data, Job, Predictions, Result
+from ._trained import Report, SharedModel, Trained, array_of, split
+from ._watching import Bar, run
+from .bounds import bounds_of
+from .errors import BillboardError
+from .ledger import Ledger
+from .privacy import Privacy, count_fit, warn_of_search
+
+
+class Said(NamedTuple):
+    """Of every row."""
+
+    value: np.ndarray   # the prediction, or the probability of the larger class
+    output: np.ndarray  # rows x outputs: what that is made of
+    half_width: Any     # of an interval around it; None: nobody asked
+
+
+class MultiTask(BaseEstimator):  # type: ignore[misc]
+    """Rows of groups, and a job of the library."""
+
+    # X's rows belong to groups: scikit-learn hands these on where metadata are routed
+    __metadata_request__fit = {"groups": True}
+    __metadata_request__predict = {"groups": True}
+    __metadata_request__score = {"groups": True}
+
+    def __init__(self, method: str = "auto", *, epsilon: Optional[float] = None,
+                 delta: Optional[float] = None, adjacency: str = "replace-one",
+                 bounds: Any = None, standardize: str = "none",
+                 ledger: Union[Ledger, str, None] = None, sampling: Optional[str] = None,
+                 rounds: Optional[int] = None, fit_intercept: bool = True,
+                 method_params: Optional[Mapping[str, Any]] = None,
+                 options: Optional[Mapping[str, Any]] = None,
+                 group_column: Union[str, int, None] = None, unknown_groups: str = "error",
+                 random_state: Any = None, n_jobs: Optional[int] = 1,
+                 progress: Union[bool, Callable[[str, int, int], None]] = False) -> None:
+        self.method = method
+        self.epsilon = epsilon
+        self.delta = delta
+        self.adjacency = adjacency
+        self.bounds = bounds
+        self.standardize = standardize
+        self.ledger = ledger
+        self.sampling = sampling
+        self.rounds = rounds
+        self.fit_intercept = fit_intercept
+        self.method_params = method_params
+        self.options = options
+        self.group_column = group_column
+        self.unknown_groups = unknown_groups
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.progress = progress
+
+    _sparse: Union[str, bool] = "csr"  # what sparse rows become, or that there are none
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = bool(self._sparse)
+        return tags
+
+    def __sklearn_clone__(self) -> Any:
+        warn_of_search(self)
+        return super().__sklearn_clone__()
+
+    # -- options --
+
+    def _loss(self) -> str:
+        raise NotImplementedError
+
+    def _method(self) -> Optional[str]:
+        """Without a budget nothing can be shared: then every task learns alone."""
+        if self.method != "auto":
+            return self.method
+        if self.epsilon is None:
+            return "stl"
+        if self.bounds is None and self.standardize == "none":
+            raise BillboardError(
+                "bounds: which ranges can columns and target have? Give bounds=billboard.Bounds("
+                "…) with what anybody knows, or standardize='unit-rows' to do without, often "
+                "worse; or choose a method for the data as they are")
+        return None
+
+    def _seed(self) -> Optional[str]:
+        if self.random_state is None:
+            return None
+        if isinstance(self.random_state, (int, np.integer)):
+            return str(int(self.random_state))
+        return str(check_random_state(self.random_state).randint(2**31 - 1))
+
+    def _job_options(self) -> Dict[str, Any]:
+        bounds = bounds_of(self.bounds)
+        given: Dict[str, Any] = {
+            "method": self._method(), "loss": self._loss(), "epsilon": self.epsilon,
+            "delta": self.delta, "standardize": self.standardize, "sampling": self.sampling,
+            "rounds": self.rounds, "no-intercept": not self.fit_intercept,
+            "seed": self._seed(), "threads": threads_of(self.n_jobs)}
+        if self.adjacency != "replace-one":
+            given["adjacency"] = self.adjacency
+        if bounds is not None:
+            given["scale"] = bounds.to_json(self._names())
+        if self.ledger is not None:
+            ledger = self.ledger if isinstance(self.ledger, Ledger) else Ledger(self.ledger)
+            given.update(ledger._options())
+        given.update(self._own_options())
+        given.update({k.replace("_", "-"): v for k, v in (self.options or {}).items()})
+        return given
+
+    def _own_options(self) -> Dict[str, Any]:
+        """Of one kind of estimator."""
+        raise NotImplementedError
+
+    def _job(self) -> Job:
+        job = _library.make(Job, "billboard_job_new")
+        pairs = list(self._job_options().items())
+        for name, value in (self.method_params or {}).items():
+            text = text_of(value) or b""
+            pairs.append(("set", name.replace("_", "-") + "=" + text.decode()))
+        for name, value in pairs:
+            if value is not None:
+                _library.call("billboard_job_set", job, name.encode(), text_of(value))
+        return job
+
+    # -- learning --
+
+    def _rows(self, X: Any, groups: Any, reset: bool, y: Any = None) -> Tuple[Any, Any, Any]:
+        """(X, y, groups) as numbers, checked as scikit-learn checks them."""
+        X = from_arrow(X)
+        if self.group_column is not None:
+            if groups is not None:
+                raise ValueError("groups are given twice: as an argument, and by group_column")
+            X, groups = column_of(X, self.group_column)
+        checks: Dict[str, Any] = {"accept_sparse": self._sparse, "dtype": [np.float64, np.float32],
+                                  "reset": reset}
+        if reset:
+            X, y = validate_data(self, X, y, y_numeric=self._loss() == "squared",
+                                 **checks)
+        else:
+            X = validate_data(self, X, **checks)
+        return X, y, groups
+
+    def _targets(self, y: np.ndarray) -> np.ndarray:
+        """y as the numbers that the library learns."""
+        raise NotImplementedError
+
+    def _data(self, X: Any, y: Any, groups: Any) -> Tuple[Data, Groups]:
+        """Rows to learn from, checked, as the library has them, and whose they are."""
+        X, y, groups = self._rows(X, groups, reset=True, y=y)
+        target, grouped = self._targets(y), groups_of(groups, X.shape[0])
+        return rows_of(X, grouped, target, self._names()), grouped
+
+    def _names(self) -> Optional[List[str]]:
+        names = getattr(self, "feature_names_in_", None)
+        return None if names is None else list(names)
+
+    def _columns(self) -> Any:
+        """What tells these rows from those of other things."""
+        names = self._names()
+        return self.n_features_in_ if names is None else tuple(names)
+
+    def _train(self, X: Any, y: Any, groups: Any) -> None:
+        data, grouped = self._data(X, y, groups)
+        job = self._job()
+        bar = Bar() if self.progress is True else None
+        progress = bar or (self.progress if callable(self.progress) else None)
+        try:
+            result = run(Result, "billboard_job_run", job, data, None,
+                                  progress=progress)
+        finally:
+            if bar:
+                bar.close()
+        self._keep(Trained(result), grouped)
+        if self.ledger is None and self.privacy_.is_private:
+            count_fit(self._columns(), grouped.names, vars(self.privacy_))
+
+    def _keep(self, trained: Trained, groups: Groups) -> None:
+        """Becomes fitted."""
+        self._trained_ = trained
+        self._grouped_ = groups.labels != ["all"]
+        self._labels_ = groups.by_name()
+        self._read()
+
+    def _read(self) -> None:
+        """What the result says, as attributes."""
+        result = self._trained_.result
+        answer = answer_of(_library.ask("billboard_result_answer", result))
+        text = _library.ask("billboard_result_text", result).decode()
+        self.report_ = Report(answer, text)
+        self.privacy_ = Privacy(answer["privacy"])
+        tasks = [_library.ask("billboard_result_task", result, i).decode()
+                 for i in range(_library.ask("billboard_result_tasks", result))]
+        labels = [self._labels_[name] for name in tasks]
+        self.groups_ = np.empty(len(labels), dtype=object)
+        self.groups_[:] = labels
+        if not any(isinstance(label, tuple) for label in labels):
+            self.groups_ = np.array(labels)
+        self._read_models(result)
+
+    def _read_models(self, result: Result) -> None:
+        models = _abi.billboard_models(struct_size=c.sizeof(_abi.billboard_models))
+        self.shared_ = self._read_shared(result)
+        try:
+            _library.call("billboard_result_models", result, c.byref(models))
+        except BillboardError:
+            return  # sparse rows and several outputs: there are predictions only
+        if not models.weight:
+            return  # networks
+        names = [models.feature_name[k].decode() for k in range(models.features)]
+        weight = array_of(models.weight, models.tasks, models.features, models.outputs)
+        intercept = array_of(models.intercept, models.tasks) if models.intercept else None
+        self.coef_, self.intercept_ = split(weight, intercept, names)
+
+    @staticmethod
+    def _read_shared(result: Result) -> Optional[SharedModel]:
+        model = _abi.billboard_model(struct_size=c.sizeof(_abi.billboard_model))
+        try:
+            _library.call("billboard_result_model", result, None, c.byref(model))
+        except BillboardError:
+            return None
+        if not model.weight:
+            return None
+        names = [model.feature_name[k].decode() for k in range(model.features)]
+        weight = array_of(model.weight, model.features, model.outputs)
+        intercept = np.array(model.intercept) if model.outputs == 1 else None
+        coef, intercept = split(weight, intercept, names)
+        return SharedModel(coef, float(intercept) if np.ndim(intercept) == 0 else intercept)
+
+    # -- predicting --
+
+    def _known(self, groups: Any, rows: int) -> Groups:
+        """The groups of new rows, all of which the fit knows or the shared model answers."""
+        if groups is None and self._grouped_:
+            if self.unknown_groups != "shared":
+                raise ValueError("groups is missing: this estimator was fitted with groups, and "
+                                 "every row is predicted by its own group's model")
+            return Groups(["(no group)"], np.zeros(rows, dtype=np.intp))
+        found = groups_of(groups, rows)
+        unknown = [label for name, label in zip(found.names, found.labels)
+                   if name not in self._labels_]
+        if unknown and self.unknown_groups != "shared":
+            raise ValueError(f"Found unknown groups {unknown[:10]} during predict: there is no "
+                             "model of them; unknown_groups='shared' answers with the model "
+                             "that all share")
+        return found
+
+    def _ask(self, X: Any, groups: Any, intervals: Optional[float] = None) -> Said:
+        """What the library says of every row."""
+        check_is_fitted(self)
+        X, _, groups = self._rows(X, groups, reset=False)
+        known = self._known(groups, X.shape[0])
+        data = rows_of(X, known, names=self._names())
+        how = options({"unknown": "shared" if self.unknown_groups == "shared"
+                                else None, "outputs": True, "intervals": intervals})
+        said = run(Predictions, "billboard_predict", self._trained_.result, data, *how,
+                            watch=False)
+        values = _abi.billboard_values(struct_size=c.sizeof(_abi.billboard_values))
+        _library.call("billboard_predictions_values", said, c.byref(values))
+        return Said(array_of(values.value, values.rows),
+                    array_of(values.output, values.rows, values.outputs),
+                    array_of(values.half_width, values.rows) if values.half_width else None)
+
+    # -- files --
+
+    def save_run(self, path: Union[str, "os.PathLike[str]"], replace: bool = False) -> None:
+        """Writes the run directory of this fit, whole or not at all, for the program.
+
+        Parameters
+        ----------
+        path : path
+            The directory to make.
+        replace : bool, default=False
+            Also over a run directory.
+
+        Notes
+        -----
+        Its half ``public/`` may be published; ``operator/`` has all models.
+
+        Examples
+        --------
+        >>> import billboard, os, tempfile
+        >>> X, y, group = [[0.0], [1.0], [0.0], [1.0]], [0.0, 1.0, 5.0, 3.0], ["a", "a", "b", "b"]
+        >>> run = os.path.join(tempfile.mkdtemp(), "run")
+        >>> billboard.MultiTaskRegressor().fit(X, y, groups=group).save_run(run)
+        >>> sorted(os.listdir(run))
+        ['operator', 'public']
+        """
+        check_is_fitted(self)
+        self._trained_.save(os.fspath(path), replace)
+
+
+def threads_of(jobs: Optional[int]) -> int:
+    """As the program counts them: 0 is as many as are of use."""
+    jobs = 1 if jobs is None else int(jobs)
+    return jobs if jobs > 0 else 0
+
+
+def joined(Xs: Sequence[Any], ys: Sequence[Any], groups: Optional[Sequence[Any]]
+           ) -> Tuple[Any, np.ndarray, np.ndarray]:
+    """A list of tasks as the rows of all."""
+    if len(Xs) != len(ys) or not Xs:
+        raise ValueError(f"Xs and ys should have as many tasks, got {len(Xs)} and {len(ys)}")
+    names = np.arange(len(Xs)) if groups is None else np.asarray(groups)
+    if len(names) != len(Xs):
+        raise ValueError(f"groups should name {len(Xs)} tasks, got {len(names)}")
+    sizes = [np.shape(x)[0] for x in Xs]
+    stack = sparse.vstack if any(map(sparse.issparse, Xs)) else np.concatenate
+    return stack(list(Xs)), np.concatenate([np.ravel(y) for y in ys]), np.repeat(names, sizes)

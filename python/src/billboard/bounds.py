@@ -1,0 +1,195 @@
+"""Public ranges of columns and target."""
+
+import json
+import os
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from .errors import BillboardError
+
+__all__ = ["Bounds"]
+
+Range = Union[float, Sequence[float]]
+PathLike = Union[str, "os.PathLike[str]"]
+
+
+class Bounds:
+    """Public ranges of columns and target: what anybody knows without looking at the data.
+
+    Columns are mapped from their ranges to [-1, 1] before learning, and values outside are
+    moved to the border, so that no row can show more than its range. The scale's ends, a
+    physical limit, a questionnaire's answers are good ranges. The least and the largest
+    value of the data are none: they are somebody's.
+
+    Parameters
+    ----------
+    columns : mapping or sequence, optional
+        A range ``(low, high)`` for each column, by name, or in the columns' order. A number c
+        is the range (-c, c).
+    target : range, optional
+        Of the target, for regression.
+    others : range, optional
+        Of every column that is not in `columns`.
+    note : str, optional
+        Where the ranges come from. Kept with the run.
+
+    Notes
+    -----
+    Privacy cost: none if the ranges are public. If they were looked up in the data, the run is
+    not private, and `from_data` makes every statement about it say so.
+
+    Examples
+    --------
+    >>> import billboard
+    >>> bounds = billboard.Bounds({"gcse": (0, 8), "girl": (0, 1)}, target=(0, 10))
+    >>> bounds
+    Bounds({'gcse': (0.0, 8.0), 'girl': (0.0, 1.0)}, target=(0.0, 10.0))
+    >>> bounds.is_public
+    True
+    """
+
+    def __init__(self, columns: Union[Mapping[str, Range], Sequence[Range], None] = None, *,
+                 target: Optional[Range] = None, others: Optional[Range] = None,
+                 note: Optional[str] = None) -> None:
+        self.columns: Union[Dict[str, Tuple[float, float]], List[Tuple[float, float]]]
+        if isinstance(columns, Mapping):
+            self.columns = {str(k): _range(v, f"column {k!r}") for k, v in columns.items()}
+        else:
+            self.columns = [_range(v, f"column {k}") for k, v in enumerate(columns or [])]
+        self.target = None if target is None else _range(target, "the target")
+        self.others = None if others is None else _range(others, "others")
+        self.note = note
+        self.is_public = True
+
+    @classmethod
+    def from_json(cls, source: PathLike) -> "Bounds":
+        """Reads ranges from a file, in the form that ``billboard train --scale`` takes.
+
+        Parameters
+        ----------
+        source : path
+            A file, or its text if that begins with ``{``.
+
+        Examples
+        --------
+        >>> import billboard
+        >>> billboard.Bounds.from_json('{"columns": {"gcse": [0, 8]}, "target": [0, 10]}')
+        Bounds({'gcse': (0.0, 8.0)}, target=(0.0, 10.0))
+        """
+        text = os.fspath(source)
+        if not text.lstrip().startswith("{"):
+            with open(text, encoding="utf-8") as file:
+                text = file.read()
+        try:
+            read = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise BillboardError(f"bounds: no JSON: {error}") from None
+        unknown = set(read) - {"columns", "target", "others", "note", "source"}
+        if unknown:
+            raise BillboardError(f"bounds: unknown member {sorted(unknown)[0]!r}")
+        bounds = cls(read.get("columns"), target=read.get("target"), others=read.get("others"),
+                     note=read.get("note"))
+        bounds.is_public = read.get("source", "public") == "public"
+        return bounds
+
+    @classmethod
+    def from_data(cls, X: Any, y: Any = None) -> "Bounds":
+        """Ranges looked up in the data: for simulations. A run with them is NOT private, and
+        its statement says so.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features)
+            Columns of numbers.
+        y : array of shape (n_samples,), optional
+            The target, for regression.
+
+        Notes
+        -----
+        Privacy cost: everything. The least and the largest value of a column belong to
+        somebody, whom no noise hides.
+
+        Examples
+        --------
+        >>> import billboard
+        >>> billboard.Bounds.from_data([[0.0, 2.0], [1.0, 5.0]]).is_public
+        False
+        """
+        from sklearn.utils.validation import _get_feature_names, check_array
+        names = _get_feature_names(X)
+        values = check_array(X, dtype="numeric")
+        ranges = [_wide(low, high) for low, high in
+                  zip(values.min(axis=0).tolist(), values.max(axis=0).tolist())]
+        target = None
+        if y is not None:
+            numbers = np.asarray(y, dtype=float)
+            target = _wide(float(numbers.min()), float(numbers.max()))
+        bounds = cls(ranges if names is None else dict(zip(names, ranges)), target=target)
+        bounds.is_public = False
+        return bounds
+
+    def to_json(self, names: Optional[Sequence[str]] = None) -> str:
+        """As the program reads them.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Of the columns, where ranges are in their order (default x1, x2, …).
+
+        Examples
+        --------
+        >>> import billboard
+        >>> billboard.Bounds([(0, 8)], target=10).to_json(["gcse"])
+        '{"columns": {"gcse": [0.0, 8.0]}, "target": [-10.0, 10.0]}'
+        """
+        columns = self.columns
+        if isinstance(columns, list):
+            if names is not None and len(columns) > len(names):
+                raise BillboardError(f"bounds has {len(columns)} ranges, but there are "
+                                     f"{len(names)} columns")
+            given = names or [f"x{k + 1}" for k in range(len(columns))]
+            columns = dict(zip(given, columns))
+        values: Dict[str, Any] = {"columns": columns, "target": self.target,
+                                  "others": self.others, "note": self.note,
+                                  "source": None if self.is_public else "data"}
+        return json.dumps({k: v for k, v in values.items() if v is not None})
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Bounds) and vars(self) == vars(other)
+
+    def __hash__(self) -> int:
+        return hash(self.to_json())
+
+    def __repr__(self) -> str:
+        parts = [repr(self.columns)] if self.columns else []
+        parts += [f"{name}={value!r}" for name, value in
+                  (("target", self.target), ("others", self.others)) if value is not None]
+        public = "" if self.is_public else " taken from the data: NOT private"
+        return f"Bounds({', '.join(parts)}){public}"
+
+
+def _range(given: Range, what: str) -> Tuple[float, float]:
+    if isinstance(given, (int, float, np.number)):
+        given = (-float(given), float(given))
+    try:
+        low, high = (float(v) for v in given)
+    except (TypeError, ValueError):
+        raise BillboardError(f"bounds: {what}: expected (low, high), found {given!r}") from None
+    if not (np.isfinite(low) and np.isfinite(high) and low < high):
+        raise BillboardError(f"bounds: {what}: expected finite low < high, found {given!r}")
+    return low, high
+
+
+def _wide(low: float, high: float) -> Tuple[float, float]:
+    """A constant column is given some width."""
+    return (low, high) if low < high else (low - 0.5, high + 0.5)
+
+
+def bounds_of(given: Union[Bounds, Mapping[str, Any], PathLike, None]) -> Optional[Bounds]:
+    """What estimators take: bounds, a JSON file, or its object."""
+    if given is None or isinstance(given, Bounds):
+        return given
+    if isinstance(given, Mapping):
+        return Bounds.from_json(json.dumps(given))
+    return Bounds.from_json(given)

@@ -1,0 +1,259 @@
+"""Classes to predict: a linear model for each group."""
+
+from typing import Any, Callable, Dict, Mapping, Optional, Sequence, Union
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.metrics import accuracy_score
+from sklearn.utils.multiclass import check_classification_targets
+
+from ._base import MultiTask, joined
+from ._words import ATTRIBUTES, CLASSES, NOTES, PARAMETERS
+from .errors import BillboardError
+from .ledger import Ledger
+
+__all__ = ["MultiTaskClassifier"]
+
+
+class MultiTaskClassifier(ClassifierMixin, MultiTask):  # type: ignore[misc]
+    __doc__ = """Predicts classes with a personal linear model for each group of rows.
+
+    Two classes are learned with the logistic loss, more with softmax.
+""" + PARAMETERS + CLASSES + ATTRIBUTES + """    classes_ : array of shape (n_classes,)
+""" + NOTES + """
+    Examples
+    --------
+    >>> import numpy as np, billboard
+    >>> rng = np.random.default_rng(0)
+    >>> clinic = np.repeat(np.arange(50), 20)
+    >>> X = rng.uniform(-1, 1, (1000, 2))
+    >>> y = np.where(X[:, 0] > 0, "ill", "well")
+    >>> model = billboard.MultiTaskClassifier(method="mtl-trace").fit(X, y, groups=clinic)
+    >>> model.classes_.tolist()
+    ['ill', 'well']
+    >>> model.predict_proba(X[:3], groups=clinic[:3]).shape
+    (3, 2)
+    """
+
+    def __init__(self, method: str = "auto", *, epsilon: Optional[float] = None,
+                 delta: Optional[float] = None, adjacency: str = "replace-one",
+                 bounds: Any = None, standardize: str = "none",
+                 ledger: Union[Ledger, str, None] = None, sampling: Optional[str] = None,
+                 rounds: Optional[int] = None, fit_intercept: bool = True,
+                 method_params: Optional[Mapping[str, Any]] = None,
+                 options: Optional[Mapping[str, Any]] = None,
+                 group_column: Union[str, int, None] = None, unknown_groups: str = "error",
+                 random_state: Any = None, n_jobs: Optional[int] = 1,
+                 progress: Union[bool, Callable[[str, int, int], None]] = False,
+                 classes: Optional[Sequence[Any]] = None) -> None:
+        super().__init__(method, epsilon=epsilon, delta=delta, adjacency=adjacency,
+                         bounds=bounds, standardize=standardize, ledger=ledger,
+                         sampling=sampling, rounds=rounds, fit_intercept=fit_intercept,
+                         method_params=method_params, options=options,
+                         group_column=group_column, unknown_groups=unknown_groups,
+                         random_state=random_state, n_jobs=n_jobs, progress=progress)
+        self.classes = classes
+
+    def _loss(self) -> str:
+        return "softmax" if len(getattr(self, "classes_", ())) > 2 else "logistic"
+
+    def _own_options(self) -> Dict[str, Any]:
+        return {"classes": len(self.classes_) if self._loss() == "softmax" else None}
+
+    def _targets(self, y: np.ndarray) -> np.ndarray:
+        """Finds the classes that there are; the number of each row's."""
+        check_classification_targets(y)
+        found, code = np.unique(y, return_inverse=True)
+        if self.classes is not None:
+            known = np.unique(np.asarray(self.classes))
+            if not np.isin(found, known).all():
+                strange = found[~np.isin(found, known)][:10].tolist()
+                raise ValueError(f"y contains labels that are not in classes: {strange}")
+            self.classes_ = known
+            code = np.searchsorted(known, found)[code]
+        elif self.epsilon is None:
+            self.classes_ = found
+        else:
+            self.classes_ = _public_classes(found)
+            code = np.searchsorted(self.classes_, found)[code]
+        if len(self.classes_) < 2:
+            raise ValueError("This solver needs samples of at least 2 classes in the data, but "
+                             f"the data contains only one class: {self.classes_[0]!r}")
+        return np.asarray(code, dtype=np.float64)
+
+    def fit(self, X: Any, y: Any, groups: Any = None) -> "MultiTaskClassifier":
+        """Trains a model for each group.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            Rows.
+        y : array of shape (n_samples,)
+            Classes.
+        groups : array of shape (n_samples,), optional
+            Whose each row is: strings, integers or categoricals. Without groups all rows are
+            one task, which has nobody to learn from.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> import billboard
+        >>> X, clinic = [[0.0], [1.0], [0.0], [1.0]], [1, 1, 2, 2]
+        >>> y = ["well", "ill", "ill", "well"]
+        >>> model = billboard.MultiTaskClassifier(method_params={"lambda": 1e-3})
+        >>> model = model.fit(X, y, groups=clinic)
+        >>> model.classes_.tolist(), model.groups_.tolist()
+        (['ill', 'well'], [1, 2])
+        """
+        self._train(X, y, groups)
+        return self
+
+    def decision_function(self, X: Any, groups: Any = None) -> np.ndarray:
+        """Log-odds of the second class, or every class's score.
+
+        Parameters
+        ----------
+        X, groups
+            As in `predict`.
+
+        Returns
+        -------
+        array of shape (n_samples,), or (n_samples, n_classes)
+
+        Examples
+        --------
+        >>> import billboard
+        >>> X, clinic = [[0.0], [1.0], [0.0], [1.0]], [1, 1, 2, 2]
+        >>> y = ["well", "ill", "ill", "well"]
+        >>> model = billboard.MultiTaskClassifier(method_params={"lambda": 1e-3})
+        >>> model = model.fit(X, y, groups=clinic)
+        >>> (model.decision_function(X, groups=clinic) > 0).tolist()
+        [True, False, False, True]
+        """
+        score = self._ask(X, groups).output
+        if score.shape[1] == 2:
+            return np.asarray(score[:, 1] - score[:, 0])
+        return score[:, 0] if score.shape[1] == 1 else score
+
+    def predict_proba(self, X: Any, groups: Any = None) -> np.ndarray:
+        """Every class's probability.
+
+        Parameters
+        ----------
+        X, groups
+            As in `predict`.
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+
+        Examples
+        --------
+        >>> import billboard
+        >>> X, clinic = [[0.0], [1.0], [0.0], [1.0]], [1, 1, 2, 2]
+        >>> y = ["well", "ill", "ill", "well"]
+        >>> model = billboard.MultiTaskClassifier(method_params={"lambda": 1e-3})
+        >>> model = model.fit(X, y, groups=clinic)
+        >>> model.predict_proba(X, groups=clinic).round().tolist()
+        [[0.0, 1.0], [1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]
+        """
+        said = self._ask(X, groups)
+        value, score = said.value, said.output
+        if score.shape[1] == 1:
+            return np.column_stack([1 - value, value])
+        share = np.exp(score - score.max(axis=1, keepdims=True))
+        return np.asarray(share / share.sum(axis=1, keepdims=True))
+
+    def predict(self, X: Any, groups: Any = None) -> np.ndarray:
+        """Every row's class, by its own group's model.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            Rows.
+        groups : array of shape (n_samples,), optional
+            Whose each row is, as in `fit`.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+
+        Examples
+        --------
+        >>> import billboard
+        >>> X, clinic = [[0.0], [1.0], [0.0], [1.0]], [1, 1, 2, 2]
+        >>> y = ["well", "ill", "ill", "well"]
+        >>> model = billboard.MultiTaskClassifier(method_params={"lambda": 1e-3})
+        >>> model = model.fit(X, y, groups=clinic)
+        >>> model.predict([[0.0], [0.0]], groups=[1, 2]).tolist()
+        ['well', 'ill']
+        """
+        score = self.decision_function(X, groups)
+        code = (score > 0).astype(int) if score.ndim == 1 else score.argmax(axis=1)
+        return np.asarray(self.classes_[code])
+
+    def score(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> float:
+        """The share of rows whose class is right.
+
+        Parameters
+        ----------
+        X, groups
+            As in `predict`.
+        y : array of shape (n_samples,)
+            True classes.
+        sample_weight : array of shape (n_samples,), optional
+            Weights.
+
+        Returns
+        -------
+        float
+
+        Examples
+        --------
+        >>> import billboard
+        >>> X, clinic = [[0.0], [1.0], [0.0], [1.0]], [1, 1, 2, 2]
+        >>> y = ["well", "ill", "ill", "well"]
+        >>> model = billboard.MultiTaskClassifier(method_params={"lambda": 1e-3})
+        >>> model = model.fit(X, y, groups=clinic)
+        >>> model.score(X, y, groups=clinic)
+        1.0
+        """
+        return float(accuracy_score(y, self.predict(X, groups), sample_weight=sample_weight))
+
+    def fit_list(self, Xs: Sequence[Any], ys: Sequence[Any],
+                 groups: Optional[Sequence[Any]] = None) -> "MultiTaskClassifier":
+        """Trains on a list of tasks, as MALSAR has them.
+
+        Parameters
+        ----------
+        Xs : sequence of arrays of shape (n_samples_i, n_features)
+            Each task's rows.
+        ys : sequence of arrays of shape (n_samples_i,)
+            Each task's classes.
+        groups : sequence, optional
+            Their names; the default is 0, 1, …
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> import billboard
+        >>> Xs, ys = [[[0.0], [1.0]], [[0.0], [1.0]]], [["well", "ill"], ["ill", "well"]]
+        >>> billboard.MultiTaskClassifier().fit_list(Xs, ys, groups=["a", "b"]).groups_.tolist()
+        ['a', 'b']
+        """
+        return self.fit(*joined(Xs, ys, groups))
+
+
+def _public_classes(found: np.ndarray) -> np.ndarray:
+    """Of a private fit that was not told its classes."""
+    for usual in ((0, 1), (-1, 1)):
+        if found.dtype.kind in "iufb" and np.isin(found, usual).all():
+            return np.array(usual, dtype=found.dtype)
+    raise BillboardError("classes: a private fit must be told which classes there can be, which "
+                         "is public: classes=[…]")

@@ -1,0 +1,142 @@
+"""The budget that lasts."""
+
+import os
+from typing import Any, Dict, Optional, Tuple, Union
+
+from ._answers import Answer, asked_watching, frame, html_text
+
+__all__ = ["Ledger"]
+
+PathLike = Union[str, "os.PathLike[str]"]
+
+
+class Ledger:
+    """The budget of a population, in a file that all fits and processes share.
+
+    Every private fit is charged before it computes, and refused with `BudgetError` when not
+    enough is left. A fit keeps its charge however it ends. The program's ``--ledger`` and
+    ``billboard ledger`` use the same files.
+
+    Parameters
+    ----------
+    path : path
+        The file. The first fit makes it.
+    epsilon, delta : float, optional
+        The budget of a new ledger; one that exists must have the same.
+    population : str, optional
+        What the new ledger is for.
+    kind : {"sum", "gdp", "rdp"}, optional
+        How a new ledger adds up.
+
+    Examples
+    --------
+    >>> import billboard, os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "pupils.ledger")
+    >>> billboard.Ledger(path, epsilon=3, delta=3e-5).left()
+    (3.0, 3e-05)
+    """
+
+    def __init__(self, path: PathLike, *, epsilon: Optional[float] = None,
+                 delta: Optional[float] = None, population: Optional[str] = None,
+                 kind: Optional[str] = None) -> None:
+        self.path = os.path.abspath(os.fspath(path))
+        self.epsilon, self.delta = epsilon, delta
+        self.population, self.kind = population, kind
+
+    def _options(self) -> Dict[str, Any]:
+        """The options of ``billboard train`` that name this ledger."""
+        return {"ledger": self.path, "budget-epsilon": self.epsilon,
+                "budget-delta": self.delta, "population": self.population,
+                "ledger-kind": self.kind}
+
+    def read(self) -> Answer:
+        """All that is in it: population, tasks, adjacency, kind, budget, spent, left, entries.
+
+        Examples
+        --------
+        >>> import numpy as np, billboard, os, tempfile
+        >>> ledger = billboard.Ledger(os.path.join(tempfile.mkdtemp(), "l"), epsilon=3, delta=3e-5)
+        >>> X, group = np.random.default_rng(0).uniform(-1, 1, (400, 2)), np.arange(400) // 10
+        >>> model = billboard.MultiTaskRegressor(
+        ...     epsilon=1, bounds=billboard.Bounds(others=1, target=2), ledger=ledger)
+        >>> model = model.fit(X, X[:, 0], groups=group)
+        >>> ledger.read().tasks
+        40
+        """
+        return Answer(asked_watching("billboard_ledger", os.fsencode(self.path)))
+
+    def _amount(self, which: str) -> Tuple[Optional[float], Optional[float]]:
+        if not os.path.exists(self.path):
+            none_yet = (0.0, 0.0) if which == "spent" else (self.epsilon, self.delta)
+            return tuple(None if v is None else float(v) for v in none_yet)  # type: ignore
+        amount = self.read()[which]
+        return amount["epsilon"], amount["delta"]
+
+    def spent(self) -> Tuple[Optional[float], Optional[float]]:
+        """(epsilon, delta) that all fits have cost so far.
+
+        Examples
+        --------
+        >>> import numpy as np, billboard, os, tempfile
+        >>> ledger = billboard.Ledger(os.path.join(tempfile.mkdtemp(), "l"), epsilon=3, delta=3e-5)
+        >>> X, group = np.random.default_rng(0).uniform(-1, 1, (400, 2)), np.arange(400) // 10
+        >>> model = billboard.MultiTaskRegressor(
+        ...     epsilon=1, bounds=billboard.Bounds(others=1, target=2), ledger=ledger)
+        >>> model = model.fit(X, X[:, 0], groups=group)
+        >>> ledger.spent()
+        (1.0, 1e-05)
+        """
+        return self._amount("spent")
+
+    def left(self) -> Tuple[Optional[float], Optional[float]]:
+        """(epsilon, delta) that are left.
+
+        Examples
+        --------
+        >>> import billboard, os, tempfile
+        >>> ledger = billboard.Ledger(os.path.join(tempfile.mkdtemp(), "l"), epsilon=3, delta=3e-5)
+        >>> ledger.left()
+        (3.0, 3e-05)
+        """
+        return self._amount("left")
+
+    def to_frame(self) -> Any:
+        """The entries: a ``pandas.DataFrame``, or a list of dicts where there is no pandas.
+
+        Examples
+        --------
+        >>> import numpy as np, billboard, os, tempfile
+        >>> ledger = billboard.Ledger(os.path.join(tempfile.mkdtemp(), "l"), epsilon=3, delta=3e-5)
+        >>> X, group = np.random.default_rng(0).uniform(-1, 1, (400, 2)), np.arange(400) // 10
+        >>> model = billboard.MultiTaskRegressor(
+        ...     epsilon=1, bounds=billboard.Bounds(others=1, target=2), ledger=ledger)
+        >>> model = model.fit(X, X[:, 0], groups=group)
+        >>> len(ledger.to_frame())
+        1
+        """
+        return frame(self.read()["entries"] if os.path.exists(self.path) else [])
+
+    def __str__(self) -> str:
+        if not os.path.exists(self.path):
+            return f"ledger {self.path}: no fit was charged yet"
+        read = self.read()
+        said = [f"ledger {self.path}: {read.population}, {read.tasks} tasks, "
+                f"{read.adjacency}, adds up by {read.kind}"]
+        for which in ("budget", "spent", "left"):
+            amount = read[which]
+            said.append(f"{which:8} ε = {amount['epsilon']}, δ = {amount['delta']}")
+        said += [f"{e['time']}  {e['state']:8} ε = {e['epsilon']}, δ = {e['delta']}  "
+                 f"{e['description']}" for e in read.entries]
+        return "\n".join(said)
+
+    def __repr__(self) -> str:
+        return f"Ledger({self.path!r}, epsilon={self.epsilon!r}, delta={self.delta!r})"
+
+    def _repr_html_(self) -> str:
+        return html_text(str(self))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Ledger) and vars(self) == vars(other)
+
+    def __hash__(self) -> int:
+        return hash(self.path)

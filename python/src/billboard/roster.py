@@ -1,0 +1,132 @@
+"""What the places of one run have agreed on, and what each agrees to."""
+
+import ctypes as c
+import enum
+from typing import Any, Iterable, Optional, Sequence, Union
+
+import numpy as np
+
+from . import _abi
+from ._data import Groups
+
+__all__ = ["Policy", "Roster", "State"]
+
+
+class State(enum.Enum):
+    """What a silo or curator waits for.
+
+    Examples
+    --------
+    >>> from billboard.silo import State
+    >>> State.DONE.name
+    'DONE'
+    """
+
+    WAITS = 0      #: frames are to be taken or given
+    WORK = 1       #: a silo: call `work`
+    COMPLETE = 2   #: a curator: all have answered, call `close_round`
+    PUBLISHED = 3  #: a curator: a round is public, call `go_on`
+    DONE = 4       #: call `result`
+    FAILED = 5     #: it cannot go on, or the run was ended
+
+
+def _texts(names: Sequence[str]) -> Any:
+    return (c.c_char_p * len(names))(*[name.encode() for name in names])
+
+
+class Roster:
+    """What all places have agreed on: public, and the same everywhere.
+
+    Parameters
+    ----------
+    groups : sequence
+        All groups of the run, of all silos, in any order, none twice. Who takes part is public:
+        take pseudonyms. Their number is what the noise and delta are chosen for.
+    features : int or sequence of str
+        How many columns there are, or their names, in order.
+    silos : int
+        How many there are: they are numbered 1, 2, …
+    fewest_silos : int, default=0
+        That must join, and answer in every round; 0: all. One that does not answer has shown
+        zeros.
+    clusters : sequence of int, optional
+        The public cluster of each group, from 0, for methods that need them.
+
+    Examples
+    --------
+    >>> from billboard.silo import Roster
+    >>> Roster(["a", "b", "c"], features=["gcse", "girl"], silos=2)
+    Roster(3 groups, features=['gcse', 'girl'], silos=2)
+    """
+
+    def __init__(self, groups: Iterable[Any], *, features: Union[int, Sequence[str]], silos: int,
+                 fewest_silos: int = 0, clusters: Optional[Sequence[int]] = None) -> None:
+        labels = list(groups)
+        self.groups = Groups(labels, np.arange(len(labels), dtype=np.intp))
+        self.features = features if isinstance(features, int) else [str(f) for f in features]
+        self.silos, self.fewest_silos = silos, fewest_silos
+        self.clusters = None if clusters is None else [int(k) for k in clusters]
+        if self.clusters is not None and len(self.clusters) != len(labels):
+            raise ValueError(f"clusters should have one for each of {len(labels)} groups, got "
+                             f"{len(self.clusters)}")
+
+    def __repr__(self) -> str:
+        return (f"Roster({len(self.groups.labels)} groups, features={self.features!r}, "
+                f"silos={self.silos})")
+
+    def _struct(self) -> Any:
+        """For the library."""
+        names = None if isinstance(self.features, int) else _texts(self.features)
+        made = _abi.billboard_experimental_roster(
+            struct_size=c.sizeof(_abi.billboard_experimental_roster),
+            tasks=len(self.groups.names), task_name=_texts(self.groups.names),
+            features=self.features if names is None else len(names), silos=self.silos,
+            fewest_silos=self.fewest_silos)
+        if names is not None:
+            made.feature_name = names
+        if self.clusters is not None:
+            made.cluster = (c.c_uint32 * len(self.clusters))(*self.clusters)
+        return made
+
+
+class Policy:
+    """What a silo agrees to, whoever asks; it is checked before a row is looked at.
+
+    Parameters
+    ----------
+    most_epsilon, most_delta : float, optional
+        Of one run; for several give the estimator of this place a ledger.
+    fewest_groups, fewest_silos : int, optional
+        Of the run.
+    methods : sequence of str, optional
+        That may share something.
+    allow_open : bool, default=False
+        Also runs without noise, or with `random_state`: for tests, with rows that may be seen.
+
+    Examples
+    --------
+    >>> from billboard.silo import Policy
+    >>> Policy(most_epsilon=2, methods=["mp-mixed", "fedavg"])
+    Policy(most_epsilon=2, methods=['mp-mixed', 'fedavg'])
+    """
+
+    def __init__(self, *, most_epsilon: float = 0, most_delta: float = 0, fewest_groups: int = 0,
+                 fewest_silos: int = 0, methods: Optional[Sequence[str]] = None,
+                 allow_open: bool = False) -> None:
+        self.most_epsilon, self.most_delta = most_epsilon, most_delta
+        self.fewest_groups, self.fewest_silos = fewest_groups, fewest_silos
+        self.methods = None if methods is None else list(methods)
+        self.allow_open = allow_open
+
+    def __repr__(self) -> str:
+        given = [f"{name}={value!r}" for name, value in vars(self).items() if value]
+        return f"Policy({', '.join(given)})"
+
+    def _struct(self) -> Any:
+        """For the library."""
+        return _abi.billboard_experimental_policy(
+            struct_size=c.sizeof(_abi.billboard_experimental_policy),
+            most_epsilon=self.most_epsilon, most_delta=self.most_delta,
+            fewest_tasks=self.fewest_groups, fewest_silos=self.fewest_silos,
+            methods=None if self.methods is None else ",".join(self.methods).encode(),
+            allow_open=int(self.allow_open))
