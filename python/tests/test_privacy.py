@@ -91,7 +91,7 @@ def test_bounds_by_name_by_place_and_from_files(pop, tmp_path):
     assert pickle.loads(pickle.dumps(by_name)) == by_name
     with pytest.raises(billboard.BillboardError, match="has 3 ranges, but there are 2 columns"):
         private(by_place).fit(frame[["a", "b"]], pop.y, pop.groups)
-    with pytest.raises(billboard.BillboardError, match='"c"'):
+    with pytest.raises(billboard.BillboardError, match="no range is given for column 'c'"):
         private(billboard.Bounds({"a": 1, "b": 1})).fit(frame, pop.y, pop.groups)
 
 
@@ -101,6 +101,25 @@ def test_bounds_by_name_by_place_and_from_files(pop, tmp_path):
 def test_bounds_that_are_none(wrong, words):
     with pytest.raises(billboard.BillboardError, match=words):
         billboard.Bounds(wrong)
+
+
+@pytest.mark.parametrize("wrong,words", [
+    ((0, 20), r"expected billboard.Bounds.*found \(0, 20\)"),
+    ({"a": (0, 8)}, "unknown member 'a'.*billboard.Bounds"),
+    (billboard.Bounds([1, 1], target=3), "no range is given for column 'c'")])
+def test_bounds_that_do_not_fit(pop, wrong, words):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(pop.X, columns=list("abc"))
+    with pytest.raises(billboard.BillboardError, match=words):
+        private(wrong).fit(frame, pop.y, pop.groups)
+
+
+def test_a_range_without_a_column_is_no_secret(pop):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(pop.X, columns=["age", "height", "dose"])
+    bounds = billboard.Bounds({"ages": 1}, others=2, target=3)
+    with pytest.warns(billboard.BillboardWarning, match="range for 'ages', which is no column"):
+        private(bounds).fit(frame, pop.y, pop.groups)
 
 
 def test_values_outside_are_moved_to_the_border(pop, bounds):

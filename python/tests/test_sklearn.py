@@ -173,11 +173,24 @@ def test_errors_speak_python(pop):
                           ([None] * len(pop.y), "contains NaN or None"),
                           (np.full(len(pop.y), np.nan), "contains NaN or None"),
                           (["1"] + [1] * (len(pop.y) - 1), "same name as text"),
-                          (pop.X, "should be a 1d array")):
+                          (pop.X, "should be a 1d array"),
+                          ("school", "did you mean groups=X.'school'.")):
         with pytest.raises(ValueError, match=words):
             billboard.MultiTaskRegressor().fit(
                 pop.X, pop.y, np.array(groups, dtype=object) if words.startswith("same")
                 else groups)
+
+
+def test_groups_that_did_not_arrive(pop):
+    """Without routing scikit-learn hands groups to the splitter alone, and says nothing."""
+    search = GridSearchCV(billboard.MultiTaskRegressor("stl"), {"rounds": [None]}, cv=3)
+    with pytest.warns(billboard.BillboardWarning, match="groups is missing.*metadata_routing"), \
+            warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The groups parameter is ignored")
+        search.fit(pop.X, pop.y, groups=pop.groups)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        billboard.MultiTaskRegressor("stl").fit(pop.X, pop.y, pop.groups)
 
 
 def test_lists_of_tasks(pop):

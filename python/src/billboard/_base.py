@@ -2,6 +2,7 @@
 
 import ctypes as c
 import os
+import warnings
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
@@ -17,7 +18,7 @@ from ._library import Data, Job, Predictions, Result
 from ._trained import Report, SharedModel, Trained, array_of, split
 from ._watching import Bar, run
 from .bounds import bounds_of
-from .errors import BillboardError
+from .errors import BillboardError, BillboardWarning
 from .ledger import Ledger
 from .privacy import Privacy, count_fit, warn_of_search
 
@@ -112,7 +113,10 @@ class MultiTask(BaseEstimator):  # type: ignore[misc]
         if self.adjacency != "replace-one":
             given["adjacency"] = self.adjacency
         if bounds is not None:
-            given["scale"] = bounds.to_json(self._names())
+            names = self._names()
+            if not {"cluster", "ignore", "features"} & set(self.options or {}):
+                bounds._check(names or [f"x{k + 1}" for k in range(self.n_features_in_)])
+            given["scale"] = bounds.to_json(names)
         if self.ledger is not None:
             ledger = self.ledger if isinstance(self.ledger, Ledger) else Ledger(self.ledger)
             given.update(ledger._options())
@@ -174,6 +178,11 @@ class MultiTask(BaseEstimator):  # type: ignore[misc]
 
     def _train(self, X: Any, y: Any, groups: Any) -> None:
         data, grouped = self._data(X, y, groups)
+        if groups is None and self.group_column is None:
+            warnings.warn("groups is missing: all rows are one group, which has nobody to learn from. "
+                          "Give groups=…, or group_column=…; through scikit-learn's tools groups "
+                          "come with sklearn.set_config(enable_metadata_routing=True)",
+                          BillboardWarning, stacklevel=3)
         job = self._job()
         bar = Bar() if self.progress is True else None
         progress = bar or (self.progress if callable(self.progress) else None)

@@ -96,6 +96,9 @@ def groups_of(groups: Any, rows: int) -> Groups:
     """Of strings, integers or categoricals; of None: all rows are one task."""
     if groups is None:
         return Groups(["all"], np.zeros(rows, dtype=np.intp))
+    if isinstance(groups, str):
+        raise ValueError("groups should have one for every row, found a text: did you mean "
+                         f"groups=X[{groups!r}], or group_column={groups!r}?")
     dtype = getattr(groups, "dtype", None)
     categories = getattr(dtype, "categories", None)
     if hasattr(groups, "cat") and categories is not None and hasattr(groups.cat, "codes"):

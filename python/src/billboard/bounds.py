@@ -2,11 +2,12 @@
 
 import json
 import os
+import warnings
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
-from .errors import BillboardError
+from .errors import BillboardError, BillboardWarning
 
 __all__ = ["Bounds"]
 
@@ -87,7 +88,9 @@ class Bounds:
             raise BillboardError(f"bounds: no JSON: {error}") from None
         unknown = set(read) - {"columns", "target", "others", "note", "source"}
         if unknown:
-            raise BillboardError(f"bounds: unknown member {sorted(unknown)[0]!r}")
+            raise BillboardError(f"bounds: unknown member {sorted(unknown)[0]!r}, known are columns, "
+                                 "target, others and note; for ranges of columns alone give "
+                                 "billboard.Bounds({…})")
         bounds = cls(read.get("columns"), target=read.get("target"), others=read.get("others"),
                      note=read.get("note"))
         bounds.is_public = read.get("source", "public") == "public"
@@ -155,6 +158,19 @@ class Bounds:
                                   "source": None if self.is_public else "data"}
         return json.dumps({k: v for k, v in values.items() if v is not None})
 
+    def _check(self, names: Sequence[str]) -> None:
+        """Refuses columns without a range, and warns of ranges without a column that `others`
+        would hide."""
+        given = list(self.columns) if isinstance(self.columns, dict) else names[:len(self.columns)]
+        missing = [name for name in names if name not in given] if self.others is None else []
+        if missing:
+            raise BillboardError(f"bounds: no range is given for column {missing[0]!r}: give it one, "
+                                 "or others=(low, high) for all that have none")
+        strange = [name for name in given if name not in names]
+        if strange and self.others is not None:
+            warnings.warn(f"bounds has a range for {strange[0]!r}, which is no column: the columns "
+                          "without one have that of others", BillboardWarning, stacklevel=6)
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Bounds) and vars(self) == vars(other)
 
@@ -192,4 +208,7 @@ def bounds_of(given: Union[Bounds, Mapping[str, Any], PathLike, None]) -> Option
         return given
     if isinstance(given, Mapping):
         return Bounds.from_json(json.dumps(given))
+    if not isinstance(given, (str, os.PathLike)):
+        raise BillboardError(f"bounds: expected billboard.Bounds(…), a dict or a file, found "
+                             f"{given!r}")
     return Bounds.from_json(given)
