@@ -103,15 +103,32 @@ static double to_unit(double x, bb_range range) {
     return (clamp(x, range) - middle_of(range)) / half_of(range);
 }
 
+/* Step 1 on one number of column k. */
+static double scale_number(const bb_preprocess *p, size_t k, double x) {
+    if (!p->range) return x;
+    return p->folded ? clamp(x, p->range[k]) : to_unit(x, p->range[k]);
+}
+
 /* Step 1 and 2 on one dense row. */
 static void scale_row(const bb_preprocess *p, const double *x, double *z) {
-    for (size_t k = 0; k < p->features; k++)
-        if (!p->range)
-            z[k] = x[k];
-        else
-            z[k] = p->folded ? clamp(x[k], p->range[k]) : to_unit(x[k], p->range[k]);
+    for (size_t k = 0; k < p->features; k++) z[k] = scale_number(p, k, x[k]);
     if (p->constant) z[p->features] = 1;
 }
+
+/* Equal numbers have no deviation, though their rounded mean may differ. */
+static bool is_constant(const bb_preprocess *p, const bb_dataset *data, size_t begin,
+                        size_t end, size_t k) {
+    const size_t d = p->features;
+    const double first = scale_number(p, k, data->x[begin * d + k]);
+    for (size_t r = begin + 1; r < end; r++)
+        if (scale_number(p, k, data->x[r * d + k]) != first) return false;
+    return true;
+}
+
+/* With public ranges, in which columns are in [-1, 1]: a deviation below this is taken for
+ * it. Else a column that hardly varies in a task's training rows, or that a range cuts,
+ * would make of another value in a test row a number without any bound. */
+static const double least_deviation = 0.05;
 
 /* Mean and 1 / standard deviation of the columns in rows begin .. end-1; two passes. */
 static void measure(const bb_preprocess *p, const bb_dataset *data, size_t begin,
@@ -127,12 +144,11 @@ static void measure(const bb_preprocess *p, const bb_dataset *data, size_t begin
             inverse[k] += (row[k] - mean[k]) * (row[k] - mean[k]);
     }
     for (size_t k = 0; k < d; k++) {
-        /* equal numbers have no deviation, though their rounded mean may differ */
-        bool constant = true;
-        for (size_t r = begin + 1; constant && r < end; r++)
-            constant = data->x[r * d + k] == data->x[begin * d + k];
-        inverse[k] =
-            constant || inverse[k] <= 0 ? 0 : 1 / sqrt(inverse[k] / ((double)n - 1));
+        const double least = p->range ? least_deviation : 0;
+        if (is_constant(p, data, begin, end, k) || inverse[k] <= 0)
+            inverse[k] = 0;
+        else
+            inverse[k] = 1 / fmax(least, sqrt(inverse[k] / ((double)n - 1)));
     }
 }
 

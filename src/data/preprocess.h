@@ -9,8 +9,9 @@
  *      none: with ranges, every row is divided by sqrt(width), so that it lies in the
  * unit ball, but for networks; without, nothing; unit-rows: every row is divided by its
  * own 2-norm (a zero row stays); task: every column is standardised by the mean and
- * standard deviation (n - 1) of the task's own training rows; a column that is constant
- * in them becomes 0. The constant column of step 2 stays as it is. 1, 2 and the other
+ * standard deviation (n - 1) of the task's own training rows, with ranges at least a
+ * twentieth of half the range; a column that is constant in them, or made so by the
+ * range, becomes 0. The constant column of step 2 stays as it is. 1, 2 and the other
  * two of 3 are public and happen again at prediction; the z-scores of a task are
  * private, and are folded into its own model, as the target's range is. */
 #ifndef BB_DATA_PREPROCESS_H

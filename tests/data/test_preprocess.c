@@ -130,6 +130,29 @@ static bb_ranges some_ranges(void) {
                        .target = {0, 8}};
 }
 
+/* What a range cuts to its border is constant, though the mean of ten equal numbers is
+ * rounded; what hardly varies counts as varying by a twentieth of half the range. */
+static void scores_within_ranges(void **state) {
+    (void)state;
+    const bb_ranges scale = some_ranges();
+    const bb_preprocess_options options = {.standardize = BB_STANDARDIZE_TASK,
+                                           .scale = &scale};
+    static const char text[] = "task,y,a,b\n1,0,5,2\n1,0,6,2.02\n1,0,7,2\n1,0,8,2.02\n"
+                               "1,0,9,2\n1,0,8,2.02\n1,0,7,2\n1,0,6,2.02\n1,0,5,2\n"
+                               "1,0,9,2.02\n2,0,0,-10\n2,0,4,10\n";
+    bb_dataset data, out;
+    assert_ok(read_text("t.csv", text, NULL, &data));
+    out = apply(&options, &data);
+    for (size_t j = 0; j < 10; j++) {
+        assert_true(out.x[2 * j] == 0);
+        assert_close(out.x[2 * j + 1], (j % 2 ? 0.001 : -0.001) / 0.05, 1e-12);
+    }
+    assert_close(out.x[20], -sqrt(0.5), 1e-15);
+    assert_close(out.x[23], sqrt(0.5), 1e-15);
+    bb_dataset_free(&out);
+    bb_dataset_free(&data);
+}
+
 /* Clamped, mapped to [-1, 1], and inside the unit ball. */
 static void ranges(void **state) {
     (void)state;
@@ -334,7 +357,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing),          cmocka_unit_test(constant),
         cmocka_unit_test(unit_rows),        cmocka_unit_test(own_scores),
-        cmocka_unit_test(constant_columns), cmocka_unit_test(ranges),
+        cmocka_unit_test(constant_columns), cmocka_unit_test(scores_within_ranges), cmocka_unit_test(ranges),
         cmocka_unit_test(folded_models),    cmocka_unit_test(models_for_raw_columns),
         cmocka_unit_test(messages),         cmocka_unit_test(bad_json),
     };
