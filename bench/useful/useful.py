@@ -47,6 +47,7 @@ FIGURE = {"squared": ("nmse", "nMSE"), "logistic": ("auc", "AUC"), "softmax": ("
 BASELINES = ("stl", "own", "pooled", "mixed")
 SHOWN = ("alone", "own", "pooled", "mixed")
 LIMIT = 900  # seconds a run may take
+OPEN = 0  # in place of an epsilon: a method that exchanges everything in the clear
 
 
 # -- what a figure means ---------------------------------------------------------------
@@ -148,6 +149,8 @@ def work(job):
         for epsilon in epsilons:
             if epsilon is None:
                 more = ["--method", "stl", "--compare", "stl"]
+            elif epsilon == OPEN:
+                more = arguments.method
             else:
                 more = [*arguments.method, "--epsilon", f"{epsilon:g}", "--seed",
                         str(noise_seed(one.name, seed, epsilon))]

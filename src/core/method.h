@@ -182,6 +182,7 @@ enum {
 typedef struct bb_outcome {
     double objective, gap;
     bool converged;
+    double lambda; /* the penalty that an automatic one came to; 0: there was none */
 } bb_outcome;
 
 struct bb_method {

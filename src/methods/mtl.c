@@ -7,6 +7,8 @@
 #include <string.h>
 
 enum { ROUNDS = 10000 };
+/* An automatic lambda: of the least one that makes W = 0 the optimum. */
+static const double part_of_largest = 0.1, least_lambda = 1e-12;
 /* rho starts at this fraction of the mean curvature of the tasks' losses ... */
 static const double first_rho = 0.3;
 /* ... and is balanced after this many steps, and after every threefold number, if the
@@ -106,9 +108,9 @@ static void take_roots(size_t d, double *value) {
 static prox prox_of(const bb_view *view, size_t d, const double *value) {
     const bb_mtl_options *o = view->options;
     const double rho = board_of(view)->rho, a = (o->ridge + rho) / rho;
-    if (!is_mtrl(view)) return (prox){.theta = o->lambda / rho, .keep = 1.0};
-    return (prox){.theta = bb_mtrl_level(d, value, a, o->lambda / rho),
-                  .keep = 1.0 / a};
+    const double lambda = board_of(view)->lambda;
+    if (!is_mtrl(view)) return (prox){.theta = lambda / rho, .keep = 1.0};
+    return (prox){.theta = bb_mtrl_level(d, value, a, lambda / rho), .keep = 1.0 / a};
 }
 
 /* The prox's matrix from the sum of v v' or v o v; `work` as in bb_mtl_digest_length.
@@ -131,35 +133,49 @@ static bb_status make_matrix(const bb_view *view, const double *sum,
         for (size_t k = 0; k < d; k++) f[k] = shrink(&p, value[k]);
         bb_spectral(d, vector, f, board->matrix, rest);
     }
-    board->omega =
-        is_mtrl(view) ? 0.5 * (o->ridge / o->lambda * p.kept + p.sum * p.sum) : p.sum;
+    board->omega = is_mtrl(view)
+                       ? 0.5 * (o->ridge / board->lambda * p.kept + p.sum * p.sum)
+                       : p.sum;
     board->ratio_before = board->ratio;
     board->ratio = sqrt(p.kept / fmax(p.cut, 1e-300));
     return BB_OK;
 }
 
-/* ||G|| from the sum of g g' or g o g; of mtl-mtrl, P*(G). */
-static bb_status dual_norm(const bb_view *view, const double *sum, double *norm,
-                           double *work) {
-    const bb_mtl_options *o = view->options;
+/* How large gradients are, from the sum of g g' or g o g. */
+typedef struct norms {
+    double dual;    /* ||G|| */
+    double nuclear; /* the sum of its singular values; not of mtl-l21 */
+    double *value;  /* d: these, ascending, likewise; in the work */
+} norms;
+
+static bb_status measure(const bb_view *view, const double *sum, norms *out,
+                         double *work) {
     const size_t d = view->pub->features;
     double largest = 0.0;
+    *out = (norms){.value = work + d * d};
     if (!is_trace(view)) {
         for (size_t k = 0; k < d; k++) largest = fmax(largest, sum[k]);
-    } else {
-        double *copy = work, *value = copy + d * d, *rest = value + 2 * d;
-        memcpy(copy, sum, d * d * sizeof *copy);
-        const bb_status status = bb_eigenvalues(d, copy, value, rest);
-        if (status) return status;
-        largest = d ? value[d - 1] : 0.0;
-        if (is_mtrl(view)) {
-            take_roots(d, value);
-            *norm = bb_mtrl_conjugate(d, value, o->ridge, o->lambda);
-            return BB_OK;
-        }
+        out->dual = root(largest);
+        return BB_OK;
     }
-    *norm = root(largest);
+    memcpy(work, sum, d * d * sizeof *work);
+    const bb_status status = bb_eigenvalues(d, work, out->value, out->value + 2 * d);
+    if (status) return status;
+    take_roots(d, out->value);
+    for (size_t k = 0; k < d; k++) out->nuclear += out->value[k];
+    out->dual = d ? out->value[d - 1] : 0.0;
     return BB_OK;
+}
+
+/* The penalty that nobody gave, from the gradients at W = 0: a part of that from which on
+ * W = 0 is the optimum; for mtl-mtrl, whose lambda ||W||_* takes its place, with ||W||_*
+ * by one step of gradients over the mean curvature. */
+static double automatic(const bb_view *view, const norms *g, double spread) {
+    const bb_public *pub = view->pub;
+    const double entries = (double)pub->tasks * (double)pub->features;
+    double lambda = part_of_largest * g->dual;
+    if (is_mtrl(view) && g->nuclear > 0.0) lambda *= spread / entries / g->nuclear;
+    return fmax(lambda, least_lambda);
 }
 
 /* -- a step -- */
@@ -185,10 +201,10 @@ static bool check_is_due(const bb_view *view, double moved, bb_mtl_board *board)
     const bool soon = board->steps > 1.0 && board->steps >= board->check_from;
     /* gradients exceed the ball of radius lambda by at most this fraction of it, which
      * costs the bound that fraction of the penalty */
-    const double excess = moved / (BB_MTL_RELAXATION * o->lambda);
+    const double excess = moved / (BB_MTL_RELAXATION * board->lambda);
     board->guess = fmin(1.0 / (1.0 + 4.0 * excess), BB_MTL_ALMOST);
     if (is_mtrl(view)) board->guess = BB_MTL_ALMOST;
-    return soon && (is_mtrl(view) || excess * o->lambda * board->omega <=
+    return soon && (is_mtrl(view) || excess * board->lambda * board->omega <=
                                          check_when * o->tolerance * board->objective);
 }
 
@@ -225,13 +241,19 @@ static bb_status digest_check(const bb_view *view, const bb_release *release,
     const bb_mtl_options *o = view->options;
     bb_mtl_board *board = (bb_mtl_board *)draft->at;
     const double *sum = release->value[1];
-    double norm = 0.0;
-    bb_status status = dual_norm(view, release->value[0], &norm, work);
+    norms g;
+    const bb_status status = measure(view, release->value[0], &g, work);
     if (status) return status;
-    const bool inside = is_mtrl(view) || norm <= o->lambda;
-    const double t = inside ? BB_MTL_ALMOST : fmin(BB_MTL_ALMOST, o->lambda / norm);
-    const double dual = -conjugate_at(board, sum, t) - t * sum[BB_MTL_SLACK] -
-                        (is_mtrl(view) ? norm : 0.0);
+    if (release->round == 1)
+        board->lambda =
+            isnan(o->lambda) ? automatic(view, &g, sum[BB_MTL_SPREAD]) : o->lambda;
+    const double lambda = board->lambda;
+    const double charge = is_mtrl(view) ? bb_mtrl_conjugate(view->pub->features,
+                                                            g.value, o->ridge, lambda)
+                                        : 0.0;
+    const bool inside = is_mtrl(view) || g.dual <= lambda;
+    const double t = inside ? BB_MTL_ALMOST : fmin(BB_MTL_ALMOST, lambda / g.dual);
+    const double dual = -conjugate_at(board, sum, t) - t * sum[BB_MTL_SLACK] - charge;
     const bool failed = sum[BB_MTL_FAILED] > 0.0;
     if (release->round == 1) {
         board->dual = 0.0; /* no loss is negative */
@@ -241,7 +263,7 @@ static bb_status digest_check(const bb_view *view, const bb_release *release,
         if (!(board->rho > 0.0)) board->rho = 1.0;
     }
     if (!failed) board->dual = fmax(board->dual, dual);
-    board->objective = failed ? INFINITY : sum[BB_MTL_LOSS] + o->lambda * board->omega;
+    board->objective = failed ? INFINITY : sum[BB_MTL_LOSS] + lambda * board->omega;
     board->gap = fmax(0.0, board->objective - board->dual);
     board->pending = 0.0;
     board->step = 1.0;
@@ -267,5 +289,7 @@ bb_status bb_mtl_digest(const bb_view *view, const bb_release *release, bb_draft
 
 void bb_mtl_outcome(const bb_view *view, bb_outcome *outcome) {
     const bb_mtl_board *board = board_of(view);
-    *outcome = (bb_outcome){board->objective, board->gap, view->board->done};
+    const bb_mtl_options *o = view->options;
+    *outcome = (bb_outcome){board->objective, board->gap, view->board->done,
+                            isnan(o->lambda) ? board->lambda : 0.0};
 }

@@ -25,19 +25,20 @@ enum { BB_MTL_MOST_FEATURES = 4000 };
 typedef enum bb_mtl_variant { BB_MTL_TRACE, BB_MTL_L21, BB_MTL_MTRL } bb_mtl_variant;
 
 typedef struct bb_mtl_options {
-    double lambda, tolerance;
+    double lambda; /* NaN: from the data, see bb_mtl_board */
+    double tolerance;
     double ridge; /* mtl-mtrl */
 } bb_mtl_options;
 
-#define BB_MTL_ROWS(penalty, value)                                                    \
+#define BB_MTL_ROWS(penalty, automatic)                                                \
     {.name = "lambda",                                                                 \
-     .kind = BB_OPTION_REAL,                                                           \
+     .kind = BB_OPTION_AUTO,                                                           \
      .offset = offsetof(bb_mtl_options, lambda),                                       \
-     .fallback = (value),                                                              \
+     .fallback = "auto",                                                               \
      .least = 1e-12,                                                                   \
      .most = 1e12,                                                                     \
      .argument = "LAMBDA",                                                             \
-     .help = "weight of the " penalty},                                                \
+     .help = "weight of the " penalty "; auto: " automatic},                           \
     {                                                                                  \
         .name = "tolerance", .kind = BB_OPTION_REAL,                                   \
         .offset = offsetof(bb_mtl_options, tolerance), .fallback = "1e-6",             \
@@ -53,8 +54,9 @@ typedef struct bb_mtl_board {
     double diagonal;   /* 1: M is diagonal */
     double steps;      /* so far */
     double check_from; /* no check before so many steps */
-    double rho, rho_before;     /* of the coming step, and of the one that made M */
-    double omega;               /* the penalty over lambda at Z = M V */
+    double rho, rho_before; /* of the coming step, and of the one that made M */
+    double lambda;          /* the penalty's; automatic: from the gradients at W = 0 */
+    double omega;           /* the penalty over lambda at Z = M V */
     double ratio, ratio_before; /* ||Z|| / ||U||, and of the step before */
     double guess;               /* of t, for the coming check */
     double objective, dual,

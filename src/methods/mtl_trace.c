@@ -3,7 +3,8 @@
 #include "methods/mtl.h"
 #include "methods/registry.h"
 
-static const bb_option table[] = {BB_MTL_ROWS("trace norm", "0.1")};
+static const bb_option table[] = {BB_MTL_ROWS(
+    "trace norm", "a tenth of the least one that leaves no model but zero")};
 
 const bb_method bb_method_mtl_trace = {
     .name = "mtl-trace",

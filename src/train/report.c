@@ -209,13 +209,15 @@ static json_t *hope_json(const bb_report *r) {
 json_t *bb_report_json(const bb_report *r) {
     const json_int_t rounds = (json_int_t)r->rounds;
     return json_pack(
-        "{s:s,s:s,s:s,s:s,s:I,s:I,s:I,s:o,s:o,s:b,s:I,s:I,s:o,s:o,s:o,s:o,s:o,s:s,s:s,"
+        "{s:s,s:s,s:s,s:s,s:I,s:I,s:I,s:o,s:o,s:b,s:o,s:I,s:I,s:o,s:o,s:o,s:o,s:o,s:s,"
+        "s:s,"
         "s:{s:f,s:f,s:f},s:{s:s,s:I},s:o,s:o,s:o,s:o,s:o,s:O?,s:s?,s:s?}",
         "program", "billboard", "version", BB_VERSION, "method",
         r->request->phase[0].method->name, "loss", bb_loss_name(bb_report_loss(r)),
         "tasks", (json_int_t)r->tasks, "features", (json_int_t)r->features, "rows",
         (json_int_t)r->rows, "objective", bb_json_real(r->outcome.objective), "gap",
-        bb_json_real(r->outcome.gap), "converged", r->outcome.converged, "iterations",
+        bb_json_real(r->outcome.gap), "converged", r->outcome.converged, "lambda",
+        bb_json_real(r->outcome.lambda > 0.0 ? r->outcome.lambda : NAN), "iterations",
         rounds, "rounds", rounds, "privacy", privacy_json(r), "train",
         bb_metrics_json(&r->train), "test", bb_metrics_json(&r->test), "per_task",
         bb_summary_json(&r->per_task, bb_report_loss(r)), "compare", compare_json(r),

@@ -237,6 +237,8 @@ bb_status bb_report_text(const bb_report *r, FILE *stream) {
         fprintf(stream, " in %.2f s (%.2f s with reading and evaluation)",
                 r->seconds_solve, r->seconds_total);
     putc('\n', stream);
+    if (r->outcome.lambda > 0.0)
+        fprintf(stream, "lambda=auto was %.4g\n", r->outcome.lambda);
     if (isfinite(r->outcome.objective))
         fprintf(stream, "objective %.10g", r->outcome.objective);
     if (isfinite(r->outcome.objective) && isfinite(r->outcome.gap))

@@ -355,11 +355,17 @@ static void bad_json(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing),          cmocka_unit_test(constant),
-        cmocka_unit_test(unit_rows),        cmocka_unit_test(own_scores),
-        cmocka_unit_test(constant_columns), cmocka_unit_test(scores_within_ranges), cmocka_unit_test(ranges),
-        cmocka_unit_test(folded_models),    cmocka_unit_test(models_for_raw_columns),
-        cmocka_unit_test(messages),         cmocka_unit_test(bad_json),
+        cmocka_unit_test(nothing),
+        cmocka_unit_test(constant),
+        cmocka_unit_test(unit_rows),
+        cmocka_unit_test(own_scores),
+        cmocka_unit_test(constant_columns),
+        cmocka_unit_test(scores_within_ranges),
+        cmocka_unit_test(ranges),
+        cmocka_unit_test(folded_models),
+        cmocka_unit_test(models_for_raw_columns),
+        cmocka_unit_test(messages),
+        cmocka_unit_test(bad_json),
     };
     return cmocka_run_group_tests(tests, folder_enter, folder_leave);
 }

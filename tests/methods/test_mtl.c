@@ -186,6 +186,15 @@ static void test_zero(void **state) {
         snprintf(text, sizeof text, "%.17g", 1.0000001 * sqrt(most));
         bb_result above = train(&p, trace, text, "1e-9", 0, 1);
         assert_int_equal(above.rounds, 1);
+        assert_true(above.outcome.lambda == 0.0);
+        bb_result automatic = train(&p, trace, "auto", "1e-9", 0, 1);
+        assert_relative(automatic.outcome.lambda, 0.1 * sqrt(most), 1e-12);
+        snprintf(text, sizeof text, "%.17g", automatic.outcome.lambda);
+        bb_result given = train(&p, trace, text, "1e-9", 0, 1);
+        assert_memory_equal(given.model, automatic.model, sizeof g);
+        assert_true(bb_norm(TASKS * D, given.model) > 0.1);
+        bb_result_free(&given);
+        bb_result_free(&automatic);
         snprintf(text, sizeof text, "%.17g", 0.95 * sqrt(most));
         bb_result below = train(&p, trace, text, "1e-9", 0, 1);
         assert_true(below.outcome.converged);
