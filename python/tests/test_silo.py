@@ -92,7 +92,7 @@ def test_policies_refuse(pop, bounds):
     agreed = billboard.MultiTaskRegressor("mp-prior", epsilon=2, bounds=bounds)
     offer = dict(Curator(agreed, roster_of(pop)).frames())[1]
     for policy in (Policy(most_epsilon=1), Policy(fewest_groups=61), Policy(fewest_silos=3),
-                   Policy(methods=["fedprox", "stl"])):
+                   Policy(methods=["fedprox", "stl"]), Policy(adjacencies=["add-remove"])):
         with pytest.raises(billboard.BillboardError):
             place(agreed, pop, 1, policy=policy).take(offer)
     with pytest.raises(billboard.BillboardError, match="no method"):

@@ -100,6 +100,8 @@ class Policy:
         Of the run.
     methods : sequence of str, optional
         That may share something.
+    adjacencies : sequence of str, optional
+        That the run may have: "replace-one", "add-remove".
     allow_open : bool, default=False
         Also runs without noise, or with `random_state`: for tests, with rows that may be seen.
 
@@ -112,10 +114,11 @@ class Policy:
 
     def __init__(self, *, most_epsilon: float = 0, most_delta: float = 0, fewest_groups: int = 0,
                  fewest_silos: int = 0, methods: Optional[Sequence[str]] = None,
-                 allow_open: bool = False) -> None:
+                 adjacencies: Optional[Sequence[str]] = None, allow_open: bool = False) -> None:
         self.most_epsilon, self.most_delta = most_epsilon, most_delta
         self.fewest_groups, self.fewest_silos = fewest_groups, fewest_silos
         self.methods = None if methods is None else list(methods)
+        self.adjacencies = None if adjacencies is None else list(adjacencies)
         self.allow_open = allow_open
 
     def __repr__(self) -> str:
@@ -129,4 +132,5 @@ class Policy:
             most_epsilon=self.most_epsilon, most_delta=self.most_delta,
             fewest_tasks=self.fewest_groups, fewest_silos=self.fewest_silos,
             methods=None if self.methods is None else ",".join(self.methods).encode(),
+            adjacencies=None if self.adjacencies is None else ",".join(self.adjacencies).encode(),
             allow_open=int(self.allow_open))
