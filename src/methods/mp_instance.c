@@ -1,5 +1,5 @@
-/* mp-instance - after algorithm 5 of Liang et al. (2020, supplement): two guarantees at
- * once. What a task shows protects each of its rows by the task's own noise, before the
+/* mp-instance - after algorithm 5 of Liang et al. (2020, preprint and supplement): two
+ * guarantees at once. What a task shows protects each of its rows by the task's own noise, before the
  * door protects the whole task. docs/methods/mp-instance.md
  *
  * Iteration t: w = z - eta s (sum_j clip_G(grad_j(z)) + b), where z is made of earlier
@@ -7,7 +7,10 @@
  * clipped gradient is rounded to a vector of integers, of norm at most c where c steps
  * are G; the sum is exact, so that replacing one row moves it by at most 2 c steps
  * whatever floating point does, and noise b on the same grid, of scale 2 c / epsilon_t,
- * makes it epsilon_t-DP for rows. The rest is computed from that noisy sum. */
+ * makes it epsilon_t-DP for rows. The rest is computed from that noisy sum.
+ *
+ * With calibration=model, as in the preprint, w = clip_K(z - eta s sum_j grad_j(z)) + b:
+ * replacing one row moves the clipped model by at most 2 K, whatever its gradient is. */
 #include "linalg/linalg.h"
 #include "methods/mp_family.h"
 #include "methods/registry.h"
@@ -17,7 +20,11 @@
 #include <math.h>
 #include <string.h>
 
-typedef enum calibration { CALIBRATION_OURS, CALIBRATION_PUBLISHED } calibration;
+typedef enum calibration {
+    CALIBRATION_OURS,
+    CALIBRATION_PUBLISHED,
+    CALIBRATION_MODEL
+} calibration;
 
 typedef struct instance_options {
     bb_mp_options common;
@@ -58,9 +65,12 @@ static const bb_option table[] = {
      .kind = BB_OPTION_CHOICE,
      .offset = offsetof(instance_options, calibration),
      .fallback = "ours",
-     .choices = "ours|published",
+     .choices = "ours|published|model",
      .argument = "WORD",
-     .help = "published: noise from the actual rows' gradients, which is not private"},
+     .help =
+         "what has the noise: ours: the sum of clipped gradients; model: the model, "
+         "clipped to K, as in the preprint; published: ours with noise from the "
+         "actual rows' gradients, which is not private"},
 };
 
 /* -- public -- */
@@ -160,6 +170,29 @@ static void look_ahead(const bb_view *view, const bb_task *task, double *hat,
     bb_mp_extrapolate(d, bb_mp_beta(view, t), hat, own.previous, z);
 }
 
+/* w <- z - eta gradient(z), clipped to K and rounded toward zero to integers, of norm at
+ * most `steps`, and noise. A model that is not finite counts as 0. room: d. */
+static void noise_on_model(const bb_view *view, bb_task *task, double epsilon,
+                           double *z, void *room, double *work) {
+    const instance_options *o = view->options;
+    const size_t d = view->pub->features;
+    const double steps = clip_steps(epsilon, 1), eta = bb_mp_step(view);
+    const double clip = o->common.clip;
+    double *w = bb_mp_read(task).w, *gradient = room, none;
+    int64_t *sum = room;
+    bb_local_gradient(task->local, z, 0.0, gradient, &none, work);
+    for (size_t k = 0; k < d; k++) z[k] -= eta * (gradient[k] + o->common.ridge * z[k]);
+    const double norm = bb_norm(d, z);
+    const bool whole = isfinite(norm) && norm > 1e-280;
+    const double most = steps * (1.0 - 0x1p-29);
+    double f = steps / clip;
+    if (whole && !(f * norm <= most)) f = most / norm;
+    for (size_t k = 0; k < d; k++) sum[k] = whole ? (int64_t)(f * z[k]) : 0;
+    bb_noise_radial(task->random, fmax(2.0 * steps / epsilon, BB_RADIAL_LEAST_SCALE), d,
+                    sum);
+    for (size_t k = 0; k < d; k++) w[k] = clip / steps * (double)sum[k];
+}
+
 static void train(const bb_view *view, bb_task *task) {
     const instance_options *o = view->options;
     const bb_mp_state own = bb_mp_read(task);
@@ -170,6 +203,10 @@ static void train(const bb_view *view, bb_task *task) {
     const double epsilon = view->plan->instance[view->board->releases];
     if (local->n == 0) return;
     look_ahead(view, task, hat, z);
+    if (o->calibration == CALIBRATION_MODEL) {
+        noise_on_model(view, task, epsilon, z, hat, u);
+        return;
+    }
     bb_local_residual(local, z, 0.0, u);
     const bool ours = o->calibration == CALIBRATION_OURS;
     const double bound = ours ? o->gradient_clip : largest_norm(local, u);

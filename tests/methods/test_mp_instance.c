@@ -183,6 +183,45 @@ static void test_reach_of_a_row(void **state) {
                 bound);
 }
 
+/* With the noise on the clipped model, of norm K = 1 at most, it moves by at most 2 K,
+ * and with gradients of 0 what is shown is the noise of that: 2^36 steps at epsilon 2. */
+static void test_noise_on_the_model(void **state) {
+    (void)state;
+    enum { TASKS = 30, D = 5 };
+    const double rows[][4] = {{1e3, -1e3, 1e3, 0},
+                              {0, 0, 0, 0},
+                              {1e100, 1e100, 1e100, 1e100},
+                              {0.1, 0.3, -0.7, 0.2}};
+    const double bound = 2.0 * 0x1p36, step = 0x1p-36;
+    double most = 0.0;
+    bool others;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (int sign = -1; sign <= 1; sign += 2) {
+            const double moved =
+                moved_by(BB_LOSS_SQUARED, rows[i], sign * 1e4, "model", step, &others);
+            assert_true(moved <= bound);
+            assert_false(others);
+            most = fmax(most, moved);
+        }
+    assert_true(most > 0.25 * bound);
+    population p = population_empty(TASKS, 4, D, BB_LOSS_SQUARED, false);
+    for (size_t i = 0; i < TASKS; i++) population_fill(&p, i, 51);
+    memset(p.y, 0, p.first[TASKS] * sizeof *p.y);
+    population_open_locals(&p);
+    double *model = first_shown(&p, "model", "0.7");
+    for (size_t i = 0; i < TASKS; i++) {
+        static bb_random random;
+        int64_t noise[D] = {0};
+        assert_ok(bb_random_open_stream(&random, 7, BB_FOR_LOCAL, 1, i));
+        bb_noise_radial(&random, 0x1p36, D, noise);
+        bb_random_close(&random);
+        for (size_t k = 0; k < D; k++)
+            assert_true(model[i * D + k] == step * (double)noise[k]);
+    }
+    free(model);
+    population_close(&p);
+}
+
 /* A row and its negative, both clipped, are as far apart as the bound says, but for
  * the margin of 2^-29 and the rounding. */
 static void test_opposite_rows(void **state) {
@@ -240,14 +279,15 @@ static void test_plan(void **state) {
 }
 
 /* Little noise of both kinds: tasks learn. */
-static void check_learning(const char *pattern, bb_loss loss) {
+static void check_learning(const char *pattern, const char *calibration, bb_loss loss) {
     population p = population_make(20, 30, 4, loss, false, 54);
     bb_run run = run_open(&p, &bb_method_mp_instance, &bb_mechanism_none, &engine);
     bb_result result;
     run.phase[0].rounds = 300;
     run_set(&run, "pattern", pattern);
+    run_set(&run, "calibration", calibration);
     run_set(&run, "lambda", "0.01");
-    run_set(&run, "clip", "1000");
+    run_set(&run, "clip", "100");
     run_set(&run, "gradient-clip", "10");
     run_set(&run, "instance-epsilon", "1e7");
     assert_ok(bb_run_train(&run, &result));
@@ -262,9 +302,11 @@ static void check_learning(const char *pattern, bb_loss loss) {
 
 static void test_learning(void **state) {
     (void)state;
-    check_learning("low-rank", BB_LOSS_SQUARED);
-    check_learning("group-sparse", BB_LOSS_SQUARED);
-    check_learning("low-rank", BB_LOSS_LOGISTIC);
+    check_learning("low-rank", "ours", BB_LOSS_SQUARED);
+    check_learning("low-rank", "model", BB_LOSS_SQUARED);
+    check_learning("group-sparse", "model", BB_LOSS_LOGISTIC);
+    check_learning("group-sparse", "ours", BB_LOSS_SQUARED);
+    check_learning("low-rank", "ours", BB_LOSS_LOGISTIC);
 }
 
 /* Sparse rows give what dense rows give. */
@@ -308,9 +350,13 @@ static void test_sparse_rows(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_noise),         cmocka_unit_test(test_grid),
-        cmocka_unit_test(test_opposite_rows), cmocka_unit_test(test_reach_of_a_row),
-        cmocka_unit_test(test_plan),          cmocka_unit_test(test_learning),
+        cmocka_unit_test(test_noise),
+        cmocka_unit_test(test_grid),
+        cmocka_unit_test(test_noise_on_the_model),
+        cmocka_unit_test(test_opposite_rows),
+        cmocka_unit_test(test_reach_of_a_row),
+        cmocka_unit_test(test_plan),
+        cmocka_unit_test(test_learning),
         cmocka_unit_test(test_sparse_rows),
     };
     if (bb_linalg_start()) return 1;
