@@ -130,27 +130,29 @@ bb_status bb_check_terms(bb_reader *reader, const bb_phases *phases, const char 
     return status;
 }
 
-/* What a round of a plan costs. */
-typedef struct priced {
-    double number[5]; /* weight, selection, mu, pure; that of single rows */
-} priced;
+enum { PRICES = 4 }; /* of a round: weight, selection, mu, pure; one more with rows */
 
-static priced priced_round(const bb_plan *plan, uint32_t t) {
-    return (priced){{plan->step[t].weight, plan->step[t].selection, plan->mu[t],
-                     plan->pure[t], plan->instance ? plan->instance[t] : 0.0}};
+/* What a round of a plan costs, bit for bit. */
+static void priced(const bb_plan *plan, uint32_t t, int64_t price[PRICES + 1]) {
+    price[0] = bb_bits_of(plan->step[t].weight);
+    price[1] = bb_bits_of(plan->step[t].selection);
+    price[2] = bb_bits_of(plan->mu[t]);
+    price[3] = bb_bits_of(plan->pure[t]);
+    price[4] = plan->instance ? bb_bits_of(plan->instance[t]) : 0;
 }
 
-/* Rounds behind each other that are the same, bit for bit, once: many plans have thousands
- * of those. */
+/* Rounds behind each other that are the same, once: many plans have thousands of those.
+ */
 static void put_prices(bb_writer *writer, const bb_plan *plan) {
+    int64_t one[PRICES + 1], other[PRICES + 1];
     for (uint32_t t = 0, next; t < plan->rounds; t = next) {
-        const priced p = priced_round(plan, t);
+        priced(plan, t, one);
         for (next = t + 1; next < plan->rounds; next++) {
-            const priced q = priced_round(plan, next);
-            if (memcmp(&p, &q, sizeof p) != 0) break;
+            priced(plan, next, other);
+            if (memcmp(one, other, sizeof one) != 0) break;
         }
         bb_put_u32(writer, next - t);
-        bb_put_doubles(writer, p.number, plan->instance ? 5 : 4);
+        bb_put_integers(writer, one, PRICES + (plan->instance != NULL));
     }
 }
 
@@ -180,19 +182,20 @@ void bb_put_plan(bb_writer *writer, const bb_roll *roll, const bb_phases *phases
 /* Into its rounds from the t-th on; 0 if there are none, or more than are left. */
 static uint32_t get_same(bb_reader *reader, bb_plan *plan, uint32_t t) {
     const uint32_t count = bb_get_u32(reader);
-    priced p = {{0}};
-    bb_get_doubles(reader, p.number, plan->instance ? 5 : 4);
+    double price[PRICES + 1] = {0};
+    bb_get_doubles(reader, price, PRICES + (plan->instance != NULL));
     if (reader->bad || count > plan->rounds - t) return 0;
     for (uint32_t end = t + count; t < end; t++) {
-        plan->step[t] = (bb_step){.weight = p.number[0], .selection = p.number[1]};
-        plan->mu[t] = p.number[2];
-        plan->pure[t] = p.number[3];
-        if (plan->instance) plan->instance[t] = p.number[4];
+        plan->step[t] = (bb_step){.weight = price[0], .selection = price[1]};
+        plan->mu[t] = price[2];
+        plan->pure[t] = price[3];
+        if (plan->instance) plan->instance[t] = price[4];
     }
     return count;
 }
 
-static bb_status get_prices(bb_reader *reader, bb_plan *plan, uint32_t rounds) {
+static bb_status get_prices(bb_reader *reader, bb_plan *plan) {
+    const uint32_t rounds = plan->rounds;
     const uint32_t accountant = bb_get_u32(reader), rows = bb_get_u32(reader);
     if (accountant > BB_ACCOUNTANT_KOV)
         return bb_fail(BB_EDATA, "an offer that was priced by no accountant");
@@ -213,10 +216,9 @@ static bb_status get_prices(bb_reader *reader, bb_plan *plan, uint32_t rounds) {
 
 bb_status bb_get_plan(bb_reader *reader, bb_roll *roll, bb_phases *phases) {
     bb_plan *plan = &phases->plan;
-    uint64_t rounds = 0;
     roll->silos = bb_get_u32(reader);
     roll->fewest = bb_get_u32(reader);
-    const uint32_t total = bb_get_u32(reader);
+    plan->rounds = bb_get_u32(reader);
     plan->forms = bb_get_u32(reader);
     plan->show_length = bb_get_u64(reader);
     plan->sum_length = bb_get_u64(reader);
@@ -229,16 +231,10 @@ bb_status bb_get_plan(bb_reader *reader, bb_roll *roll, bb_phases *phases) {
         phases->part[k].from = bb_get_u32(reader);
         phases->part[k].rounds = bb_get_u32(reader);
         phases->pub[k].mu = bb_get_double(reader);
-        if (phases->part[k].rounds && phases->part[k].from != rounds)
-            return bb_fail(BB_EDATA, "an offer whose phases do not follow each other");
-        rounds += phases->part[k].rounds;
     }
-    if (rounds != total)
-        return bb_fail(BB_EDATA, "an offer of %u rounds for phases of %llu", total,
-                       (unsigned long long)rounds);
     /* before there is memory for so many rounds */
     bb_status status = bb_phases_check(phases);
-    if (!status) status = get_prices(reader, plan, total);
+    if (!status) status = get_prices(reader, plan);
     return status ? status : bb_read_all(reader, "an offer");
 }
 

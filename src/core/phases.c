@@ -1,6 +1,7 @@
 #include "core/phases.h"
 
 #include <math.h>
+#include <string.h>
 
 /* What each phase has of mu^2, all of it together (bb_run_check): the first of those
  * that say nothing has what the others leave. */
@@ -70,34 +71,23 @@ bb_status bb_phases_plan(bb_phases *phases) {
                         phases->run.mechanism->pricing);
 }
 
-static void keep_most(size_t *most, size_t length) {
-    if (length > *most) *most = length;
-}
-
 bb_status bb_phases_check(const bb_phases *phases) {
     const bb_plan *plan = &phases->plan;
-    bb_plan all = {0};
-    bool same = true;
-    for (size_t k = 0; k < phases->count && same; k++) {
-        const bb_plan_part *part = &phases->part[k];
-        bb_plan own = {0};
-        if (part->view.method->kind != BB_METHOD_ALONE) {
-            const bb_status status = part->view.method->plan(&part->view, &own);
-            if (status) bb_plan_free(&own);
-            if (status) return status;
-        }
-        same = own.rounds == part->rounds;
-        keep_most(&all.show_length, own.show_length);
-        keep_most(&all.sum_length, own.sum_length);
-        keep_most(&all.outer_length, own.outer_length);
-        keep_most(&all.lifted_rows, own.lifted_rows);
-        all.forms |= own.forms;
-        bb_plan_free(&own);
-    }
-    if (same && all.show_length == plan->show_length &&
-        all.sum_length == plan->sum_length && all.outer_length == plan->outer_length &&
-        all.lifted_rows == plan->lifted_rows && all.forms == plan->forms)
-        return BB_OK;
+    bb_plan_part part[BB_MOST_PHASES];
+    bb_plan asked = {0};
+    memcpy(part, phases->part, sizeof part);
+    const bb_status status = bb_plan_ask(&asked, phases->count, part);
+    if (status) return status;
+    bool same = asked.rounds == plan->rounds && asked.forms == plan->forms &&
+                asked.show_length == plan->show_length &&
+                asked.sum_length == plan->sum_length &&
+                asked.outer_length == plan->outer_length &&
+                asked.lifted_rows == plan->lifted_rows;
+    for (size_t k = 0; k < phases->count; k++)
+        same = same && part[k].rounds == phases->part[k].rounds &&
+               part[k].from == phases->part[k].from;
+    bb_plan_free(&asked);
+    if (same) return BB_OK;
     return bb_fail(BB_EDATA, "an offer whose plan is not what its methods ask for");
 }
 

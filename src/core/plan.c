@@ -331,17 +331,27 @@ static bb_status join(bb_plan *whole, size_t parts, bb_plan_part *part, bb_plan 
     return status;
 }
 
-bb_status bb_plan_join(bb_plan *plan, const bb_public *pub, size_t parts,
-                       bb_plan_part *part, bb_pricing pricing) {
-    bb_plan *own = NULL, made = {0};
+bb_status bb_plan_ask(bb_plan *plan, size_t parts, bb_plan_part *part) {
+    bb_plan *own = NULL, asked = {0};
     bb_status status = bb_allocate(&own, parts, sizeof *own, "the plan");
     for (size_t k = 0; k < parts && !status; k++)
         if (part[k].view.method->kind != BB_METHOD_ALONE)
             status = part[k].view.method->plan(&part[k].view, &own[k]);
-    if (!status) status = join(&made, parts, part, own);
-    if (!status) status = price(&made, pub, pricing);
+    if (!status) status = join(&asked, parts, part, own);
     for (size_t k = 0; own && k < parts; k++) bb_plan_free(&own[k]);
     free(own);
+    if (status)
+        bb_plan_free(&asked);
+    else
+        *plan = asked;
+    return status;
+}
+
+bb_status bb_plan_join(bb_plan *plan, const bb_public *pub, size_t parts,
+                       bb_plan_part *part, bb_pricing pricing) {
+    bb_plan made = {0};
+    bb_status status = bb_plan_ask(&made, parts, part);
+    if (!status) status = price(&made, pub, pricing);
     if (status)
         bb_plan_free(&made);
     else

@@ -25,16 +25,18 @@ BB_MUST_CHECK bb_status bb_plan_spent(const bb_plan *plan, const bb_public *pub,
 
 /* One phase of a run. */
 typedef struct bb_plan_part {
-    bb_view view;  /* no board, no plan */
-    double share;  /* of mu^2, and of the selections' epsilon */
-    uint32_t from; /* out: its first round in the whole plan, from 0 */
-    uint32_t rounds;
+    bb_view view;    /* no board, no plan */
+    double share;    /* of mu^2, and of the selections' epsilon */
+    uint32_t from;   /* out: its first round in the whole plan, from 0 */
+    uint32_t rounds; /* out */
 } bb_plan_part;
 
 /* The same for several phases behind each other, priced together: pub is the whole
  * run's, those of the views differ in what is the phase's own (rounds, mu). */
 BB_MUST_CHECK bb_status bb_plan_join(bb_plan *plan, const bb_public *pub, size_t parts,
                                      bb_plan_part *part, bb_pricing pricing);
+/* Without prices: the rounds and the room that the phases' methods ask for. */
+BB_MUST_CHECK bb_status bb_plan_ask(bb_plan *plan, size_t parts, bb_plan_part *part);
 /* What a phase's method sees of the whole plan, from which it is borrowed. */
 bb_plan_view bb_plan_view_of(const bb_plan *plan, const bb_plan_part *part);
 void bb_plan_free(bb_plan *plan);
