@@ -134,7 +134,8 @@ static bool is_small(size_t rows, size_t columns) {
 void bb_gram(size_t rows, size_t n, double a, const double *A, double b, double *C) {
     if (n == 0) return;
     if (is_small(n, n)) {
-        bb_kernel_pick()->small_product(n, rows, n, a, A, 1, n, A, n, 1, b, C);
+        bb_kernel_pick()->small_product(n, rows, n, a, A, 1, n, A, n, 1, b, true, C);
+        mirror(n, C);
         return;
     }
     enter();
@@ -147,7 +148,8 @@ void bb_gram(size_t rows, size_t n, double a, const double *A, double b, double 
 void bb_gram_rows(size_t rows, size_t n, double a, const double *A, double *C) {
     if (rows == 0) return;
     if (is_small(rows, rows)) {
-        bb_kernel_pick()->small_product(rows, n, rows, a, A, n, 1, A, 1, n, 0, C);
+        bb_kernel_pick()->small_product(rows, n, rows, a, A, n, 1, A, 1, n, 0, true, C);
+        mirror(rows, C);
         return;
     }
     enter();
@@ -165,7 +167,7 @@ static void product(CBLAS_TRANSPOSE transpose, size_t rows, size_t depth,
     const size_t width = turned ? rows : depth;
     if (is_small(rows, columns)) {
         bb_kernel_pick()->small_product(rows, depth, columns, a, A, turned ? 1 : depth,
-                                        turned ? rows : 1, B, columns, 1, b, C);
+                                        turned ? rows : 1, B, columns, 1, b, false, C);
         return;
     }
     enter();

@@ -24,7 +24,7 @@ typedef struct bb_kernel {
     /* kernel_small.h */
     void (*small_product)(size_t rows, size_t depth, size_t columns, double a,
                           const double *A, size_t down, size_t along, const double *B,
-                          size_t from, size_t across, double b, double *C);
+                          size_t from, size_t across, double b, bool upper, double *C);
     size_t (*small_cholesky)(size_t n, double *A);
     void (*small_solve)(size_t n, const double *U, double *b);
     /* kernel_tridiagonal.h */
