@@ -281,7 +281,7 @@ BILLBOARD_API void billboard_data_free(billboard_data *data);
 
 /* What is in them: {tasks, rows, features, rows_per_task, sparse, target {kind, min,
  * max}, missing, constant_columns, classes, labels, image, start (a command to begin
- * with)}. Options: task, target, features, ignore, format, labels, tasks, separator,
+ * with; null for arrays)}. Options: task, target, features, ignore, format, labels, tasks, separator,
  * missing, categories, image, as a job has them; multilabel (targets are lists of
  * labels); ranges, a file for the columns' ranges, which are then looked up in the
  * data: for simulations only. Looks at everything, outside of any privacy: for whoever
@@ -290,9 +290,9 @@ BILLBOARD_API BILLBOARD_CHECK billboard_status
 billboard_info(const billboard_data *data, const billboard_option *option,
                size_t options, billboard_answer **info);
 /* Writes a synthetic population as files, to try things on. `world` is low-rank,
- * group-sparse, outliers, anomaly, classes or multilabel; options are tasks, samples, features,
- * labels, seed, output (its name) and models (the file of the true ones). The answer: {train, test (the files), train_rows,
- * test_rows (of each task), ...}. BILLBOARD_USAGE: sizes or names that make no sense.
+ * group-sparse, outliers, anomaly, classes or multilabel; options are tasks, samples,
+ * features, labels, seed, output (its name) and models (the file of the true ones). The
+ * answer: {train, test (the files), train_rows, test_rows (of each task), ...}. BILLBOARD_USAGE: sizes or names that make no sense.
  */
 BILLBOARD_API BILLBOARD_CHECK billboard_status
 billboard_synth(const char *world, const billboard_option *option, size_t options,
@@ -304,6 +304,12 @@ billboard_synth(const char *world, const billboard_option *option, size_t option
  * billboard_options("train") list them): method, loss, epsilon, rounds, train-fraction,
  * ledger, ... A method's own options are given as {"set", "rank=3"}, as often as
  * needed.
+ *
+ * Where anybody knows ranges of the columns and the target, the option `scale` says them:
+ * the name of a file, or the JSON itself,
+ *    {"target": [0, 100], "columns": {"age": [0, 120]}, "others": [0, 1]}
+ * (`others`: of columns that are not named). Methods that learn centres need them, or an
+ * option standardize, and so does a job that names no method.
  *
  *    billboard_job *job;
  *    billboard_job_new(&job);
@@ -621,6 +627,9 @@ billboard_ranks_join(billboard_ranks **ranks);
 BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_job_run_ranks(
     const billboard_job *job, const billboard_data *data, const billboard_data *test,
     const billboard_watch *watch, billboard_ranks *ranks, billboard_result **result);
+/* Whether this rank is the one that says what became of the run: rank 0 (and a process
+ * alone, NULL); where rank 0 was lost, the lowest of the others on its machine. */
+BILLBOARD_API int billboard_ranks_speaks(const billboard_ranks *ranks);
 /* The last that a rank does (NULL is allowed): waits for the others. After a failure that
  * cut it off from them it ends all of them, with this exit code, and does not return. */
 BILLBOARD_API void billboard_ranks_leave(billboard_ranks *ranks, int exit_code);

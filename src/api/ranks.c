@@ -39,6 +39,10 @@ billboard_status billboard_ranks_join(billboard_ranks **ranks) {
     return bb_call_end(&call, status);
 }
 
+int billboard_ranks_speaks(const billboard_ranks *ranks) {
+    return !ranks || ranks->joined->speaks;
+}
+
 billboard_status
 billboard_job_run_ranks(const billboard_job *job, const billboard_data *data,
                         const billboard_data *test, const billboard_watch *watch,

@@ -27,6 +27,8 @@ struct bb_ranks {
         *stop;       /* may be NULL; non-zero: who waits gives up, with patience */
     double patience; /* seconds that who was asked to stop waits for the others */
     bool broken;     /* some exchange failed: the others cannot be reached any more */
+    bool speaks; /* this rank says what happened: rank 0, or, where that was lost, the
+                    lowest one beside it */
     /* send[r] (count, borrowed) goes to rank r, and receive[r] (count) becomes a block of
      * what came from there, to be freed; nothing is sent to oneself. BB_EIO,
      * BB_EINTERRUPTED, BB_ENOMEM: nothing was received, and ranks are `broken`. */

@@ -27,7 +27,8 @@ typedef struct bb_ranges {
     bb_range target, others;
 } bb_ranges;
 
-/* Reads a file. BB_EDATA says which member is wrong. */
+/* Reads a file, or what --scale may be in its place: the JSON text itself. BB_EDATA says
+ * which member is wrong. */
 BB_MUST_CHECK bb_status bb_ranges_read(bb_ranges *ranges, const char *path);
 /* The same from a JSON value; `where` is for messages. */
 BB_MUST_CHECK bb_status bb_ranges_parse(bb_ranges *ranges, const json_t *json,

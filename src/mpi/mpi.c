@@ -38,6 +38,7 @@ static const double look_every = 0.1;
 static library mpi;
 static bb_ranks joined;
 static bb_peers peers;
+static bool told_to_end; /* while rank 0 was there: it says so itself */
 
 static double now(void) {
     struct timespec t;
@@ -73,6 +74,7 @@ static bb_status end_without(size_t lost, requests *all, int *done) {
     const bb_status status = test(all, done);
     if (status || *done) return status;
     joined.broken = true;
+    if (!told_to_end && bb_peers_succeeds(&peers, joined.number)) joined.speaks = true;
     return bb_fail(BB_EINTERRUPTED, "rank %zu was lost", lost);
 }
 
@@ -89,7 +91,10 @@ static bb_status wait_for(requests *all) {
         bb_status status = test(all, &done);
         if (status || done) return status;
         const double moment = now();
-        if (joined.stop && *joined.stop && stopped == 0.0) stopped = moment;
+        if (joined.stop && *joined.stop && stopped == 0.0) {
+            stopped = moment;
+            told_to_end = told_to_end || bb_peers_lost(&peers) != 0;
+        }
         if (moment - looked > look_every) {
             const size_t lost = bb_peers_lost(&peers);
             if (lost < peers.count) status = end_without(lost, all, &done);
@@ -207,6 +212,7 @@ bb_status bb_mpi_join(bb_ranks **out) {
     joined = (bb_ranks){.number = (size_t)rank,
                         .count = (size_t)count,
                         .patience = 0.3,
+                        .speaks = rank == 0,
                         .exchange = exchange};
     status = check_launcher(count);
     if (!status) status = bb_peers_open(&peers, &joined);

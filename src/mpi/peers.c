@@ -62,9 +62,21 @@ void bb_peers_close(bb_peers *peers) {
     *peers = (bb_peers){0};
 }
 
+static bool has_ended(long process) {
+    return process && kill((pid_t)process, 0) && errno == ESRCH;
+}
+
 size_t bb_peers_lost(const bb_peers *peers) {
     for (size_t r = 0; r < peers->count; r++)
-        if (peers->process[r] && kill((pid_t)peers->process[r], 0) && errno == ESRCH)
-            return r;
+        if (has_ended(peers->process[r])) return r;
     return peers->count;
+}
+
+bool bb_peers_succeeds(const bb_peers *peers, size_t own) {
+    bool lowest = own > 0 && has_ended(peers->process[0]);
+    for (size_t r = 1; r < peers->count; r++) {
+        if (has_ended(peers->process[r])) return false;
+        if (r < own && peers->process[r]) lowest = false;
+    }
+    return lowest;
 }

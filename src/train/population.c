@@ -245,16 +245,8 @@ static bb_status read_parts(bb_population *p, const bb_resolved *c, bb_dealt *de
     return status;
 }
 
-/* --scale is a file's name, or the ranges themselves, as a config file may give them. */
 static bb_status read_ranges(bb_population *p, const char *scale, bb_ranges *ranges) {
-    bb_status status;
-    if (*scale == '{') {
-        json_t *json = json_loads(scale, JSON_REJECT_DUPLICATES, NULL);
-        status = bb_ranges_parse(ranges, json, "scale");
-        json_decref(json);
-    } else {
-        status = bb_ranges_read(ranges, scale);
-    }
+    const bb_status status = bb_ranges_read(ranges, scale);
     if (status) return status;
     p->data_ranges = ranges->from_data;
     p->ranges = bb_ranges_json(ranges);

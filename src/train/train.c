@@ -46,6 +46,21 @@ static bool is_charged(const bb_experiment *e) {
     return e->ledger && bb_ledger_reserved(e->ledger);
 }
 
+/* Where rank 0 was lost, nobody knows how far it was. */
+static bb_status say_what_may_be_left(const bb_experiment *e) {
+    const bb_train_options *o = &e->resolved->request->options;
+    const char *kept = o->resume ? o->resume : o->checkpoint;
+    char before[400], going_on[600] = "";
+    snprintf(before, sizeof before, "%s", bb_last_error());
+    if (kept)
+        snprintf(going_on, sizeof going_on, "; if %s is there, go on with it: --resume",
+                 kept);
+    return bb_fail(BB_EINTERRUPTED,
+                   "%s; it may have left a temporary directory%s%s%s%s", before,
+                   going_on, o->ledger ? "; ledger " : "", o->ledger ? o->ledger : "",
+                   o->ledger ? " keeps the charge, if there was one" : "");
+}
+
 /* An interrupted run says what it leaves behind: at most its charge. */
 static bb_status say_what_is_charged(const bb_experiment *e) {
     const bb_public *pub = &e->run.pub;
@@ -326,6 +341,14 @@ static bb_status compare(bb_experiment *e, double start) {
 
 /* -- a run that is kept -- */
 
+/* They are public: what is wrong with them is not the data's doing. */
+static bb_status check_ranges(const char *scale) {
+    bb_ranges ranges = {0};
+    const bb_status status = bb_ranges_read(&ranges, scale);
+    bb_ranges_free(&ranges);
+    return status;
+}
+
 /* Before anything is read. */
 static bb_status check(bb_training *t, const bb_train_request *request,
                        const bb_ranks *ranks) {
@@ -335,6 +358,7 @@ static bb_status check(bb_training *t, const bb_train_request *request,
     if (!status && ranks && (o->trace || o->first_tasks || o->graph || o->intervals))
         status = bb_fail(BB_EUSAGE, "--trace, --first-tasks, --graph and --intervals "
                                     "need all rows in one process");
+    if (!status && o->scale) status = check_ranges(o->scale);
     if (status || bb_ranks_number(ranks)) return status;
     if (!request->in_memory) status = bb_rundir_check(o->output, o->force);
     if (status && o->resume)
@@ -349,7 +373,9 @@ static bb_status start(bb_training *t, const bb_train_request *request,
     bb_status status = bb_ranks_agree(ranks, check(t, request, ranks));
     if (status) return status;
     status = run(&t->e, begun);
-    if (status == BB_EINTERRUPTED) status = say_what_is_charged(&t->e);
+    if (status == BB_EINTERRUPTED)
+        status =
+            is_first(&t->e) ? say_what_is_charged(&t->e) : say_what_may_be_left(&t->e);
     if (status == BB_EIO || status == BB_ENOMEM)
         status = say_what_is_kept(&t->e, status);
     return status || !is_first(&t->e) ? status : compare(&t->e, begun);

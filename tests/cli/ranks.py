@@ -3,8 +3,8 @@ whatever goes wrong on one rank ends all of them, with one message and nothing h
 
     ranks.py BILLBOARD SOURCE_DIR MPIRUN ARGUMENT...
 """
-import contextlib, gzip, json, os, random, shlex, signal, struct, subprocess, sys, tempfile, time
-import zipfile
+import concurrent.futures, contextlib, gzip, json, os, random, shlex, signal, struct, subprocess
+import sys, tempfile, time, zipfile
 
 BILLBOARD, SOURCE = sys.argv[1:3]
 MPIRUN = sys.argv[3:-2]  # without -n 1
@@ -19,6 +19,13 @@ def ranks(count, *arguments):
 def call(command):
     done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT)
     return done.returncode, done.stdout, done.stderr
+
+
+def at_once(function, cases):
+    """function(k, *case) for every case, a few at a time: mpirun mostly waits."""
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        for done in [pool.submit(function, k, *case) for k, case in enumerate(cases)]:
+            done.result()
 
 
 def files_of(folder):
@@ -172,79 +179,77 @@ CASES = [
 ]
 
 
-def check_same_runs():
-    for k, (case, count, data, options) in enumerate(CASES):
-        command = [BILLBOARD, "train", data, *options, "--threads", "1", "--output"]
-        alone = call([*command, f"one{k}"])
-        together = call(ranks(count, *command, f"many{k}"))
-        assert alone[0] == together[0] == 0, (case, alone, together)
-        assert alone[2] == together[2], (case, alone[2], together[2])
-        check_same(case, f"one{k}", f"many{k}")
+def check_same_run(k, case, count, data, options):
+    command = [BILLBOARD, "train", data, *options, "--threads", "1", "--output"]
+    alone = call([*command, f"one{k}"])
+    together = call(ranks(count, *command, f"many{k}"))
+    assert alone[0] == together[0] == 0, (case, alone, together)
+    assert alone[2] == together[2], (case, alone[2], together[2])
+    check_same(case, f"one{k}", f"many{k}")
 
 
 # -- what goes wrong --
 
 
-def left():
-    return [name for name in os.listdir(".") if name.startswith("bad")]
+def left(output):
+    """The run directory itself, and what is beside it while it is made."""
+    return [name for name in os.listdir(".") if name.split(".")[0] == output]
 
 
-def check_fails(case, alone, together):
+def check_error(k, case, count, data, *options):
     """The same message and exit code as one process, once, and nothing left behind."""
+    output = f"bad{k}"
+    command = [BILLBOARD, "train", data, "--method", "fedprox", *OPEN, "--output", output, *options]
+    alone, together = call(command), call(ranks(count, *command))
     assert alone[0] != 0 and alone[1] == together[1] == "", (case, alone, together)
     assert together[0] == alone[0], (case, alone, together)
     assert together[2] == alone[2], (case, alone, together)
-    assert not left(), (case, left())
+    assert not left(output), (case, left(output))
 
 
-def check_errors():
+def spoilt_files():
+    """Files with bad rows in one rank's part, or in several: the first one is said."""
     with open("squared.csv") as f:
         lines = f.read().split("\n")
     middle, end = len(lines) // 2, len(lines) - 20
-    def spoil(*which):
+    for k, which in enumerate([(end,), (middle, end), (1,), (3, end)]):
         spoilt = list(lines)
-        for k in which:
-            spoilt[k] = spoilt[k].replace(",0.", ",zero.").replace(",-0.", ",zero.")
-        with open("bad_rows.txt", "w") as f:
+        for line in which:
+            spoilt[line] = spoilt[line].replace(",0.", ",zero.").replace(",-0.", ",zero.")
+        with open(f"spoilt{k}.csv", "w") as f:
             f.write("\n".join(spoilt))
-        os.rename("bad_rows.txt", "spoilt.csv")
-    for bad in [(end,), (middle, end), (1,), (3, end)]:
-        spoil(*bad)
-        command = [BILLBOARD, "train", "spoilt.csv", "--method", "fedprox", *NOISE,
-                   "--output", "bad"]
-        check_fails(("row", bad), call(command), call(ranks(3, *command)))
+        yield f"spoilt{k}.csv"
+
+
+def errors():
     table = rows(lambda z: f"{z:.5f}")
     table[-3] = (*table[-3][:2], "nan")
     write_npz("spoilt.npz", table)
-    for case, data, options in [
-        ("not a number", "spoilt.npz", []),
-        ("no array", "squared.npz", ["--target", "z"]),
-        ("no file", "nowhere.csv", []),
-        ("no method", "squared.csv", ["--method", "none-such"]),
-        ("no number", "squared.csv", ["--epsilon", "many"]),
-        ("no option", "squared.csv", ["--no-such-option"]),
-        ("no column", "squared.csv", ["--target", "z"]),
-        ("unknown task", "few.csv", ["--test", "test.csv"]),
-        ("no labels", "squared.csv", ["--loss", "logistic"]),
-        ("exists", "squared.csv", ["--output", "one0"]),
-    ]:
-        command = [BILLBOARD, "train", data, "--method", "fedprox", *OPEN, "--output", "bad", *options]
-        alone, together = call(command), call(ranks(3, *command))
-        check_fails(case, alone, together)
     with open("mixed.csv", "w") as f:  # 0 and 1 in one part of the file, -1 and 1 in another
         f.write("task,x,y\n" + "".join(f"t{k % 5},1,{k % 2}\n" for k in range(40))
                 + "".join(f"t{k % 5},1,{k % 2 * 2 - 1}\n" for k in range(60)))
-    command = [BILLBOARD, "train", "mixed.csv", "--method", "fedprox", "--loss", "logistic",
-               *OPEN, "--output", "bad"]
-    check_fails("mixed labels", call(command), call(ranks(2, *command)))
+    return [
+        *[("rows", 3, name, "--mechanism", "gaussian", *NOISE) for name in spoilt_files()],
+        ("not a number", 3, "spoilt.npz"),
+        ("no array", 3, "squared.npz", "--target", "z"),
+        ("no file", 3, "nowhere.csv"),
+        ("no method", 3, "squared.csv", "--method", "none-such"),
+        ("no number", 3, "squared.csv", "--epsilon", "many"),
+        ("no option", 3, "squared.csv", "--no-such-option"),
+        ("no column", 3, "squared.csv", "--target", "z"),
+        ("unknown task", 3, "few.csv", "--test", "test.csv"),
+        ("no labels", 3, "squared.csv", "--loss", "logistic"),
+        ("exists", 3, "squared.csv", "--output", "one0"),
+        ("mixed labels", 2, "mixed.csv", "--loss", "logistic"),
+    ]
 
 
 def check_missing_on_one_rank():
     script = ('if [ "$OMPI_COMM_WORLD_RANK" = 1 ]; then cd elsewhere; fi; '
-              f'exec "{BILLBOARD}" train squared.csv --method fedprox --mechanism none --output bad')
+              f'exec "{BILLBOARD}" train squared.csv --method fedprox --mechanism none --output gone')
     os.mkdir("elsewhere")
     code, out, err = call(ranks(3, "sh", "-c", script))
-    assert code == 1 and out == "" and not left(), (code, out, err)
+    assert code == 1 and out == "" and not left("gone"), (code, out, err)
     assert err == "billboard: rank 1: squared.csv: No such file or directory\n", err
 
 
@@ -266,80 +271,87 @@ def children_of(process):
     return found
 
 
-def charges():
-    out = call([BILLBOARD, "ledger", "ledger.db"])[1]
-    return out.count("running") + out.count("died")
+def states(ledger):
+    return [charge["state"] for charge in
+            json.loads(call([BILLBOARD, "ledger", ledger, "--json"])[1] or "{}").get("entries", [])]
 
 
-def begin(output):
-    """A run that takes longer than anybody waits, once it has paid."""
-    before = charges()
+def check_signal(k, case, rank, number, expected):
+    """A run that takes longer than anybody waits, and is ended once it has paid."""
+    output, ledger = f"ended{k}", f"ended{k}-ledger.db"
     command = [BILLBOARD, "train", "slow.csv", "--method", "fedprox", "--rounds", "200000",
-               "--epsilon", "1", "--ledger", "ledger.db", "--population", "p",
+               "--epsilon", "1", "--ledger", ledger, "--population", "p",
                "--budget-epsilon", "50", "--budget-delta", "1e-3", "--output", output]
     job = subprocess.Popen(ranks(3, *command), stdout=subprocess.PIPE,
                            stderr=subprocess.PIPE, text=True)
-    while charges() == before:
+    while not os.path.exists(ledger) or not states(ledger):
         assert job.poll() is None, job.communicate()
         time.sleep(0.2)
-    return job
+    processes = {rank_of(p): p for p in children_of(job.pid)}
+    os.kill(job.pid if rank is None else processes[rank], number)
+    out, err = job.communicate(timeout=LIMIT)
+    assert job.returncode in expected, (case, job.returncode, err)
+    lost = number == signal.SIGKILL
+    # who is killed cannot tidy up
+    assert out == "" and (left(output) == [] or (lost and rank == 0)), (case, out, left(output))
+    assert not os.path.exists(output), case
+    said = [line for line in err.splitlines()
+            if line.startswith("billboard: ") and "warning" not in line]
+    assert len(said) == 1, (case, err)
+    assert (f"rank {rank} was lost" in said[0]) == lost, (case, err)
+    assert f"ledger {ledger} keeps the charge" in said[0], (case, err)
+    assert ("nothing was written" in said[0]) == (not lost or rank != 0), (case, err)
+    assert states(ledger) == ["died"], (case, states(ledger))
 
 
-def check_signals():
-    for case, rank, number, expected in [
-        ("a rank is killed", 1, signal.SIGKILL, [137]),
-        ("a rank is interrupted", 2, signal.SIGINT, [130]),
-        ("rank 0 is told to end", 0, signal.SIGTERM, [130]),
-        ("mpirun is interrupted", None, signal.SIGINT, [1, 130]),
-    ]:
-        job = begin("bad")
-        processes = {rank_of(p): p for p in children_of(job.pid)}
-        os.kill(job.pid if rank is None else processes[rank], number)
-        out, err = job.communicate(timeout=LIMIT)
-        assert job.returncode in expected, (case, job.returncode, err)
-        assert out == "" and not left(), (case, out, left())
-        said = [line for line in err.splitlines()
-                if line.startswith("billboard: ") and "warning" not in line]
-        assert len(said) == 1, (case, err)
-        assert ("rank 1 was lost" in said[0]) == (number == signal.SIGKILL), (case, err)
-        assert "nothing was written; ledger ledger.db keeps the charge" in said[0], (case, err)
-    code, out, err = call([BILLBOARD, "ledger", "ledger.db"])
-    assert code == 0 and out.count("died") == 4, (out, err)
+SIGNALS = [
+    ("a rank is killed", 1, signal.SIGKILL, [137]),
+    ("a rank is interrupted", 2, signal.SIGINT, [130]),
+    ("rank 0 is told to end", 0, signal.SIGTERM, [130]),
+    ("rank 0 is killed", 0, signal.SIGKILL, [137]),
+    ("mpirun is interrupted", None, signal.SIGINT, [1, 130]),
+]
 
 
 # -- runs that go on --
 
 
-def check_checkpoints():
+KEPT = "--method pmtl --rounds 300 --threads 1".split() + NOISE + SPLIT + ["--output"]
+
+
+def check_checkpoint(k, rank, number):
     """Killed or told to end on any rank, and gone on with by as many: the bytes of a run that
     nobody touched. Fewer ranks are refused, and change nothing."""
-    command = [BILLBOARD, "train", "slow.csv", "--method", "pmtl", "--rounds", "300", *NOISE,
-               *SPLIT, "--threads", "1", "--output"]
-    assert call([*command, "whole"])[0] == 0
-    for k, (rank, number) in enumerate([(1, signal.SIGKILL), (2, signal.SIGTERM),
-                                        (0, signal.SIGKILL)]):
-        kept, out = f"kept{k}.ckpt", f"again{k}"
-        job = subprocess.Popen(
-            ranks(3, *command, out, "--checkpoint", kept, "--checkpoint-every", "0"),
-            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        releases = kept + ".billboard"
-        while not os.path.exists(releases) or os.path.getsize(releases) < 500:
-            assert job.poll() is None, job.communicate()
-            time.sleep(0.02)
-        processes = {rank_of(p): p for p in children_of(job.pid)}
-        os.kill(processes[rank], number)
-        err = job.communicate(timeout=LIMIT)[1]
-        assert job.returncode == (137 if number == signal.SIGKILL else 130), err
-        assert os.path.exists(kept) and not os.path.exists(out), err
-        code, _, err = call([BILLBOARD, "train", "--resume", kept])
-        assert code == 2 and "is of a run in 3 processes" in err, (code, err)
-        code, _, err = call(ranks(3, BILLBOARD, "train", "--resume", kept))
-        assert code == 0, err
-        a, b = files_of("whole"), files_of(out)
-        assert a.keys() == b.keys()
-        for name in a:
-            assert a[name] == b[name] or name == "operator/run.json", (rank, name)
-        assert not [name for name in os.listdir(".") if name.startswith(kept)]
+    kept, out = f"kept{k}.ckpt", f"again{k}"
+    job = subprocess.Popen(
+        ranks(3, BILLBOARD, "train", "slow.csv", *KEPT, out, "--checkpoint", kept,
+              "--checkpoint-every", "0"),
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    releases = kept + ".billboard"
+    while not os.path.exists(releases) or os.path.getsize(releases) < 500:
+        assert job.poll() is None, job.communicate()
+        time.sleep(0.02)
+    processes = {rank_of(p): p for p in children_of(job.pid)}
+    os.kill(processes[rank], number)
+    err = job.communicate(timeout=LIMIT)[1]
+    assert job.returncode == (137 if number == signal.SIGKILL else 130), err
+    assert kept in err, (rank, number, err)
+    assert os.path.exists(kept) and not os.path.exists(out), err
+    code, _, err = call([BILLBOARD, "train", "--resume", kept])
+    assert code == 2 and "is of a run in 3 processes" in err, (code, err)
+    code, _, err = call(ranks(3, BILLBOARD, "train", "--resume", kept))
+    assert code == 0, err
+    a, b = files_of("whole"), files_of(out)
+    assert a.keys() == b.keys()
+    for name in a:
+        assert a[name] == b[name] or name == "operator/run.json", (rank, name)
+    assert not [name for name in os.listdir(".") if name.startswith(kept)]
+
+
+def check_checkpoints():
+    assert call([BILLBOARD, "train", "slow.csv", *KEPT, "whole"])[0] == 0
+    at_once(check_checkpoint,
+            [(1, signal.SIGKILL), (2, signal.SIGTERM), (0, signal.SIGKILL)])
 
 
 # -- the page --
@@ -415,10 +427,10 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         make_files()
-        check_same_runs()
-        check_errors()
+        at_once(check_same_run, CASES)
+        at_once(check_error, errors())
         check_missing_on_one_rank()
-        check_signals()
+        at_once(check_signal, SIGNALS)
         check_checkpoints()
         check_page()
         os.chdir("/")

@@ -1,6 +1,7 @@
 #include "flags.h"
 #include "progress.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -82,12 +83,23 @@ static void let_rank_0_speak(void) {
     if (!joined) sleep(3);
 }
 
-/* Rank 0 alone speaks: what all ranks have to say, it says, too. */
-static void silence(void) {
-    if (billboard_ranks_number() == 0) return;
+/* Rank 0 alone speaks: what all ranks have to say, it says, too. Returns where messages
+ * went, or -1. */
+static int silence(void) {
+    if (billboard_ranks_number() == 0) return -1;
+    const int messages = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
     if (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr))
         exit(BILLBOARD_FAILED);
+    setvbuf(stderr, NULL, _IONBF, 0);
     atexit(let_rank_0_speak);
+    return messages;
+}
+
+/* Rank 0 was lost, and this one speaks in its place. */
+static void speak(int messages, const billboard_ranks *ranks) {
+    if (messages < 0) return;
+    if (ranks && billboard_ranks_speaks(ranks)) dup2(messages, STDERR_FILENO);
+    close(messages);
 }
 
 static billboard_status run(const line *l, const billboard_job *job,
@@ -121,7 +133,7 @@ int cmd_train(int argc, char **argv) {
     billboard_job *job = NULL;
     billboard_ranks *ranks = NULL;
     cmd_output output = {0};
-    silence();
+    const int messages = silence();
     billboard_status status = read_line(argc, argv, &l);
     if (!status) status = make_job(&l, &job);
     if (!status) status = cmd_open(&output);
@@ -131,6 +143,7 @@ int cmd_train(int argc, char **argv) {
     billboard_job_free(job);
     cmd_options_free(&l.given);
     cmd_flags_close(&l.flags);
+    speak(messages, ranks);
     const int code = cmd_close(&output, status);
     billboard_ranks_leave(ranks, code);
     return code;

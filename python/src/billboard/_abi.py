@@ -356,6 +356,7 @@ FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
         c.POINTER(billboard_watch),
         c.c_void_p,
         c.POINTER(c.c_void_p))),
+    "billboard_ranks_speaks": (c.c_int, (c.c_void_p,)),
     "billboard_ranks_leave": (None, (c.c_void_p, c.c_int)),
     "billboard_experimental_agreement_read": (c.c_int, (c.c_char_p, c.POINTER(c.c_void_p))),
     "billboard_experimental_agreement_job": (c.c_void_p, (c.c_void_p,)),
