@@ -192,12 +192,26 @@ static void work(void **state) {
     bb_privacy_loss_close(&law);
 }
 
+/* Above what a double can tell, from above what is largest, and nothing from below. */
+static void beyond_doubles(void **state) {
+    (void)state;
+    double ratio[] = {1.0, 0x1p-600, 0.0}, mass[] = {0.5, 0.3, 0.2};
+    const bb_discrete_pld list = {
+        .count = 3, .ratio = ratio, .mass = mass, .error = 0.0, .rounds = 1.0};
+    const double most = bb_discrete_pld_delta(&list, BB_ABOVE, BB_DISCRETE_PLD_LARGEST);
+    assert_true(most >= 0.2);
+    for (double epsilon = 700.0; epsilon < 1e300; epsilon *= 1e3) {
+        assert_true(bb_discrete_pld_delta(&list, BB_ABOVE, epsilon) >= 0.2);
+        assert_true(bb_discrete_pld_delta(&list, BB_BELOW, epsilon) == 0.0);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gaussian),  cmocka_unit_test(sampled),
         cmocka_unit_test(selection), cmocka_unit_test(steps),
         cmocka_unit_test(wishart),   cmocka_unit_test(two_rounds),
-        cmocka_unit_test(work),
+        cmocka_unit_test(work),      cmocka_unit_test(beyond_doubles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

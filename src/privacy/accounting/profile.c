@@ -15,6 +15,7 @@
 bool bb_profile_knows(const bb_event *event, bb_adjacency adjacency) {
     if (event->kind == BB_EVENT_WISHART)
         return event->rounds <= 1.0 && adjacency == BB_ADD_REMOVE;
+    if (event->kind == BB_EVENT_SELECTION) return event->rounds <= 1.0;
     if (event->kind != BB_EVENT_ROUND) return false;
     return event->rounds <= 1.0 || event->rate == 1.0 || event->rate == 0.0 ||
            event->sampling == BB_SAMPLING_FIXED_VISIBLE;
@@ -199,12 +200,18 @@ static double wishart(double freedom, double ratio, double epsilon, double *size
     return fmax(0.0, fmax(with, without));
 }
 
+/* (e^(e/2) - e^(x/2))^2 / (e^e - 1) (docs/privacy.md) */
+static double chosen(double e, double x) {
+    return x < e ? pow(expm1((x - e) / 2.0), 2.0) / -expm1(-e) : 0.0;
+}
+
 /* delta, and in *size its rounding error beside a relative one. */
 static double round_delta(const bb_event *event, bb_adjacency adjacency, double epsilon,
                           double *size) {
     const double mu = bb_event_mu(event, adjacency), q = event->rate;
     double delta;
     if (event->rounds == 0.0) return 0.0;
+    if (event->kind == BB_EVENT_SELECTION) return chosen(event->epsilon, epsilon);
     if (event->kind == BB_EVENT_WISHART) {
         delta = wishart(event->freedom, event->ratio, epsilon, size);
         *size *= 0x1p-30;

@@ -9,7 +9,7 @@
 
 /* Whether bb_profile knows this event: a Gaussian round any number of times if all
  * tasks take part or the cohort is visible, once under any sampling; Wishart noise once
- * under add-remove. */
+ * under add-remove; one selection. */
 bool bb_profile_knows(const bb_event *event, bb_adjacency adjacency);
 /* delta at epsilon >= 0: never below truth, and a lower bound, both within 1e-9; of a
  * visible cohort over very many rounds as close as blocks of the binomial are.
