@@ -124,7 +124,7 @@ class Ledger:
                 f"{read.adjacency}, adds up by {read.kind}"]
         for which in ("budget", "spent", "left"):
             amount = read[which]
-            said.append(f"{which:8} ε = {amount['epsilon']}, δ = {amount['delta']}")
+            said.append(f"{which:8} ε = {amount['epsilon']:.6g}, δ = {amount['delta']:.6g}")
         said += [f"{e['time']}  {e['state']:8} ε = {e['epsilon']}, δ = {e['delta']}  "
                  f"{e['description']}" for e in read.entries]
         return "\n".join(said)
