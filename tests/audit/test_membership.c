@@ -100,6 +100,7 @@ static attacked *open_one(const char *method, const bb_mechanism *mechanism,
         .tasks = 8, .canaries = 1, .rows = 6, .features = 4, .seed = 1};
     attacked *a = attacked_open(bb_method_find(method), mechanism, epsilon, world);
     if (strcmp(method, "mp-lowrank") == 0) attacked_set(a, "clip", "0.99");
+    if (strcmp(method, "mtl-l21") == 0) attacked_set(a, "lambda", "1");
     return a;
 }
 
