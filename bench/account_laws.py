@@ -251,9 +251,9 @@ def profile(lists, tilt, epsilon):
 
 class Composed:
     """delta(epsilon) between two bounds, the larger of several compositions, near a delta.
-    Above: connected dots, whose error falls with the square of the step. Below: what two
-    steps extrapolate to, less as much as that is apart again; or what masses moved to
-    the loss below have, if that is more."""
+    Above: connected dots, whose error falls with the square of the step. Below: what masses
+    moved to the loss below have; and where epsilon is many steps, what two steps
+    extrapolate to, less as much as that is apart again, if that is more."""
 
     def __init__(self, compositions, delta, size=1 << 15):
         self.finer = lambda: Composed(compositions, delta, 8 * size)
@@ -300,7 +300,9 @@ class Composed:
         for tilt, *lists in self.lists:
             coarse, above, below = (profile(x, tilt, float(epsilon)) for x in lists)
             high = max(high, above)
-            low = max(low, below, above - 0.7 * abs(coarse - above))
+            low = max(low, below)
+            if epsilon > 50 * (lists[1][0][1] - lists[1][0][0]):
+                low = max(low, above - 0.7 * abs(coarse - above))
         return low, high
 
 
