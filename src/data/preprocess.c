@@ -145,7 +145,7 @@ static void measure(const bb_preprocess *p, const bb_dataset *data, size_t begin
     }
     for (size_t k = 0; k < d; k++) {
         const double least = p->range ? least_deviation : 0;
-        if (is_constant(p, data, begin, end, k) || inverse[k] <= 0)
+        if (inverse[k] <= 0 || is_constant(p, data, begin, end, k)) /* or no rows */
             inverse[k] = 0;
         else
             inverse[k] = 1 / fmax(least, sqrt(inverse[k] / ((double)n - 1)));
