@@ -143,6 +143,14 @@ static void put_outputs(billboard_predictions *p, size_t k, size_t j) {
             j == SIZE_MAX ? NAN : p->said.output[j * outputs + c];
 }
 
+static void put_labels(billboard_predictions *p, size_t k, size_t j) {
+    int64_t end = p->label_start[k];
+    if (j != SIZE_MAX)
+        for (size_t e = p->said.first[j]; e < p->said.first[j + 1]; e++)
+            p->label[end++] = (int32_t)p->said.labels[e];
+    p->label_start[k + 1] = end;
+}
+
 /* Where in the answer each row's place is: at[k] is the row that is said k-th, SIZE_MAX:
  * none. */
 static void put(billboard_predictions *p, size_t rows, const size_t *at) {
@@ -153,12 +161,7 @@ static void put(billboard_predictions *p, size_t rows, const size_t *at) {
         if (p->classes) p->classes[k] = said ? (int64_t)p->said.class[j] : -1;
         if (p->output) put_outputs(p, k, j);
         if (p->half_width) p->half_width[k] = said ? p->said.half[j] : NAN;
-        if (!p->label_start) continue;
-        int64_t end = p->label_start[k];
-        for (size_t e = said ? p->said.first[j] : 0; said && e < p->said.first[j + 1];
-             e++)
-            p->label[end++] = (int32_t)p->said.labels[e];
-        p->label_start[k + 1] = end;
+        if (p->label_start) put_labels(p, k, j);
     }
 }
 
