@@ -94,13 +94,8 @@ static billboard_status close_late(conduct *k) {
     const bool may = p->roster->fewest_silos > 0 &&
                      p->roster->fewest_silos < p->roster->silos && p->patience > 0.0;
     if (!may || now() - k->asked < p->patience) return BILLBOARD_OK;
-    const billboard_status status =
-        billboard_experimental_curator_close_round(k->curator);
-    k->asked = now();
-    if (status == BILLBOARD_USAGE) return BILLBOARD_OK; /* too few: wait on */
-    if (!status && p->checkpoint)
-        return billboard_experimental_curator_keep(k->curator);
-    return status;
+    const billboard_status status = close_round(k);
+    return status == BILLBOARD_USAGE ? BILLBOARD_OK : status; /* too few: wait on */
 }
 
 static billboard_status step(conduct *k) {
