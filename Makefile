@@ -3,7 +3,7 @@
 #   make           build/billboard, optimised
 #   make demo      installs what is missing, builds, runs examples/schools, writes build/schools.html
 #   make check     installs what is missing, builds, runs every test
-#   make bench     what is measured, and against what
+#   make bench     the table of docs/benchmarks.md: against NumPy, pandas, scikit-learn, polars
 #   make install   the program and the library, to PREFIX (/usr/local)
 #   make format    one style for every C file
 #   make clean

@@ -7,7 +7,7 @@ import math
 import mpmath
 import numpy as np
 from mpmath import mp, mpf
-from scipy.special import ndtr
+from scipy.special import log_ndtr, ndtr
 
 mp.dps = 40
 
@@ -106,6 +106,78 @@ def wishart(freedom, ratio, epsilon):
         v = ratio / (1 - top)
         present = beyond(v - ratio) - a * beyond(v)
     return max(present, absent)
+
+
+# -- two or three events by quadrature: functions of arrays of epsilon, relative 1e-11 ------
+
+
+def gaussian_array(mu, x):
+    up, down = log_ndtr(mu / 2 - x / mu), log_ndtr(-mu / 2 - x / mu)
+    return np.exp(up) * -np.expm1(np.minimum(0.0, x + down - up))
+
+
+def poisson_array(q, mu, way, x):
+    """The profile of a Poisson sample at any real epsilon; q = 1: all tasks."""
+    with np.errstate(all="ignore"):
+        if way == "there":  # q delta(log(1 + (e^x - 1) / q))
+            inner = x + np.log1p(-(1 - q) * np.exp(-x)) - math.log(q)
+            return np.where(x > np.log1p(-q), q * gaussian_array(mu, inner), -np.expm1(x))
+        if way == "gone":
+            left = -np.expm1(x + np.log1p(-q))  # 1 - e^x (1 - q)
+            inner = x + math.log(q) - np.log(left)
+            return np.where(left > 0, left * gaussian_array(mu, inner), 0.0)
+        y = np.abs(x)  # its own mirror image
+        a, small = np.exp(y), q * math.exp(-mu * mu / 2)
+        half = (1 - q) * (a - 1)
+        t = np.log((half + np.sqrt(half**2 + 4 * small**2 * a)) / (2 * small)) / mu
+        there = np.exp(log_ndtr(mu - t) + math.log(q))
+        away = np.exp(y + math.log(q) + log_ndtr(-mu - t))
+        rest = np.exp(np.log(half) + log_ndtr(-t)) if q < 1 else 0.0
+        there = np.maximum(0.0, there - away - rest)
+        return np.where(x < 0, -np.expm1(x) + np.exp(x) * there, there)
+
+
+def losses_of(q, mu, way, panel):
+    """Nodes of P with their losses."""
+    means = [0.0, mu] if way != "replaced" else [-mu, 0.0, mu]
+    p = {"there": [1 - q, q], "gone": [1, 0], "replaced": [0, 1 - q, q]}[way]
+    other = {"there": [1, 0], "gone": [1 - q, q], "replaced": [q, 1 - q, 0]}[way]
+    pair = Pair(means, p, other)
+    ends = np.arange(means[0] - 14, means[-1] + 14 + panel, panel)
+    at, weight = np.polynomial.legendre.leggauss(16)
+    t = (ends[:-1, None] + panel * (1 + at) / 2).ravel()
+    log_p = pair.log(pair.p, t) - math.log(2 * math.pi) / 2 - t * t / 2
+    masses = np.tile(weight * panel / 2, len(ends) - 1) * np.exp(log_p)
+    return pair.loss(t), masses
+
+
+class Quadrature:
+    """delta(epsilon) of two or three (q, mu) between two bounds: by panels of two lengths,
+    as far apart as these say. The rarer rounds are integrated over; the profile of the one
+    with the largest q, which is the smoothest, is in closed form."""
+
+    def __init__(self, events, adjacency, panel=0.5):
+        self.ways = ["replaced"] if adjacency == "replace-one" else ["there", "gone"]
+        self.events, self.panel = sorted(events), panel
+        self.finer = lambda: Quadrature(events, adjacency, panel / 2)
+
+    def delta(self, epsilon, panel):
+        most = 0.0
+        for way in self.ways:
+            loss, mass = np.zeros(1), np.ones(1)
+            for q, mu in self.events[:-1]:
+                more, weight = losses_of(q, mu, way, panel)
+                loss = (loss[:, None] + more).ravel()
+                mass = (mass[:, None] * weight).ravel()
+                loss, mass = loss[mass > 1e-40], mass[mass > 1e-40]
+            last = poisson_array(*self.events[-1], way, epsilon - loss)
+            most = max(most, float((mass * last).sum()))
+        return most
+
+    def __call__(self, epsilon):
+        coarse, fine = (self.delta(float(epsilon), x) for x in (self.panel, 0.6 * self.panel))
+        margin = abs(coarse - fine) + 1e-9 * fine
+        return fine - margin, fine + margin
 
 
 # -- one round on a grid of losses: masses of P that bound it from above and from below ----
@@ -256,7 +328,7 @@ class Composed:
     extrapolate to, less as much as that is apart again, if that is more."""
 
     def __init__(self, compositions, delta, size=1 << 15):
-        self.finer = lambda: Composed(compositions, delta, 8 * size)
+        self.finer = lambda: Composed(compositions, delta, 4 * size)
         self.lists = []
         for parts in compositions:
             tilt, step, reach = self.scale(parts, delta, size)

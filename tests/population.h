@@ -123,6 +123,13 @@ static inline population population_make_last_empty(size_t tasks, size_t rows,
     return p;
 }
 
+/* What mp-instance does not guess. */
+static inline void population_give(const bb_method *method, void *options) {
+    static const char *const name[] = {"instance-epsilon", "gradient-clip", "clip"};
+    for (size_t k = 0; strcmp(method->name, "mp-instance") == 0 && k < 3; k++)
+        assert_ok(bb_options_set(method->options, options, "test", name[k], "1"));
+}
+
 /* A run of `method` on p with the options' defaults: epsilon 1 (none: INFINITY), delta
  * 1e-5, replace-one, seed 7. The caller changes what it likes; free(run.phase[0].options as
  * text) with run_close. */
@@ -132,6 +139,7 @@ static inline bb_run run_open(const population *p, const bb_method *method,
     const bool noise = mechanism->pricing != BB_PRICE_NOTHING;
     assert_non_null(options);
     assert_ok(bb_options_default(method->options, options));
+    population_give(method, options);
     return (bb_run){.phases = 1,
                     .phase = {{.method = method, .options = options}},
                     .pub = {.tasks = p->tasks,

@@ -210,8 +210,8 @@ BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_advise(
  * no such method. */
 BILLBOARD_API BILLBOARD_CHECK billboard_status
 billboard_methods(const char *name, billboard_answer **methods);
-/* The options of "train", "tune", "account", "advise", "synth", "experiment", "audit" or
- * "audit-method": {options:
+/* The options of "train", "tune", "account", "advise", "convert", "synth", "experiment",
+ * "audit" or "audit-method": {options:
  * [{name, type, default, choices, help, default_text, argument (what --help calls the
  * value), expects (in words)}]}. BILLBOARD_USAGE for any other name. */
 BILLBOARD_API BILLBOARD_CHECK billboard_status
@@ -289,6 +289,18 @@ BILLBOARD_API void billboard_data_free(billboard_data *data);
 BILLBOARD_API BILLBOARD_CHECK billboard_status
 billboard_info(const billboard_data *data, const billboard_option *option,
                size_t options, billboard_answer **info);
+/* Writes the rows of one or more data sets to one file of Billboard's own format
+ * (docs/data-formats.md), grouped by task, whole or not at all: `output` says where. Of CSV
+ * files, and of NumPy files that are not packed, about `memory` bytes are in memory at a
+ * time, beside what there is a task of. Further options: `float32`, and those of
+ * billboard_info that say how files are read. The answer: tasks, rows, features, entries
+ * (of sparse rows), bytes (of the file), dropped_rows and output. It looks at rows and
+ * shows none of them: no privacy cost, but the file is as private as its rows.
+ * BILLBOARD_DATA: wrong rows, or data sets with different columns. */
+BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_convert(
+    const billboard_data *const *data, size_t count, const billboard_option *option,
+    size_t options, billboard_answer **made);
+
 /* Writes a synthetic population as files, to try things on. `world` is low-rank,
  * group-sparse, outliers, anomaly, classes or multilabel; options are tasks, samples,
  * features, labels, seed, output (its name) and models (the file of the true ones). The
@@ -671,6 +683,9 @@ BILLBOARD_API void billboard_ranks_leave(billboard_ranks *ranks, int exit_code);
 extern "C" {
 #endif
 
+/* A place's own key, and whose signatures it takes. */
+typedef struct billboard_experimental_identity billboard_experimental_identity;
+
 /* What all places have agreed on beforehand beside the options of the job: what one
  * process would find by looking at all rows. Public, and the same everywhere. */
 typedef struct billboard_experimental_roster {
@@ -691,6 +706,10 @@ typedef struct billboard_experimental_roster {
     uint32_t silos;        /* of the run: they are numbered 1 .. silos */
     uint32_t fewest_silos; /* that must join, and answer in every round; 0: all. A silo
                               that does not answer has shown zeros */
+    /* Frames are signed, and what others have not signed is refused:
+     * ..._agreement_identify. NULL: they are not, and who sent a frame is your program's to
+     * know. The only member that is not the same everywhere. */
+    const billboard_experimental_identity *identity;
 } billboard_experimental_roster;
 
 /* What a silo agrees to, whoever asks; 0 and NULL: no limit. It is checked before a row
@@ -706,12 +725,18 @@ typedef struct billboard_experimental_policy {
     int allow_open;      /* also runs without noise, or with the option seed: for tests,
                             with rows that may be seen */
     const char *adjacencies; /* names with commas between them */
+    const char *curators; /* public keys with commas between them: those that may ask.
+                                A run that is not signed is refused then */
+    const char
+        *helpers; /* likewise: a run must have two doors then, the second of which
+                                is kept by one of these */
 } billboard_experimental_policy;
 
 /* -- files that say so --
  *
  * What all have agreed on as JSON (docs/silos.md): {"options": {...}, "tasks": [...],
- * "features": [...], "silos": [names], "fewest-silos": N, "clusters": [...]}. */
+ * "features": [...], "silos": [names], "fewest-silos": N, "clusters": [...]}. With the option
+ * `doors` of 2 there is a helper, too, which is carried as silo number silos + 1. */
 typedef struct billboard_experimental_agreement billboard_experimental_agreement;
 
 /* BILLBOARD_FAILED: it cannot be read, or is no JSON; BILLBOARD_USAGE: it is no
@@ -729,11 +754,40 @@ billboard_experimental_agreement_roster(
 BILLBOARD_API const char *
 billboard_experimental_agreement_silo(const billboard_experimental_agreement *agreement,
                                       uint32_t number);
+/* How many doors a run has: 2, or 1. */
+BILLBOARD_API uint32_t billboard_experimental_agreement_doors(
+    const billboard_experimental_agreement *agreement);
 BILLBOARD_API void
 billboard_experimental_agreement_free(billboard_experimental_agreement *agreement);
 
+/* Keys (Ed25519) are files that only their owner may read; a public key is "ed25519:" and 64
+ * hexadecimal digits. A new one; its answer, and that of one that is there, is {public}.
+ * BILLBOARD_USAGE: there is a file already, or others may read it; BILLBOARD_FAILED: it
+ * cannot be written or read, or is no key. The private key is in no answer and no message. */
+BILLBOARD_API BILLBOARD_CHECK billboard_status
+billboard_experimental_identity_new(const char *path, billboard_answer **answer);
+BILLBOARD_API BILLBOARD_CHECK billboard_status
+billboard_experimental_identity_read(const char *path, billboard_answer **answer);
+/* The roster of keys: who may speak for which silo, and who is the helper (its public key;
+ * NULL: nobody), signed with the curator's `key`, the
+ * same file in all places. BILLBOARD_USAGE: a silo is there twice, or a text is no key. */
+BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_experimental_keys_write(
+    const char *path, const char *key, const char *helper, size_t silos,
+    const char *const *name, const char *const *public_key);
+/* {curator, helper (null: none), silos: [{name, public}]}. BILLBOARD_FAILED: it is not as its curator has signed
+ * it, or cannot be read; BILLBOARD_USAGE: it is no roster. */
+BILLBOARD_API BILLBOARD_CHECK billboard_status
+billboard_experimental_keys_read(const char *path, billboard_answer **answer);
+/* From then on the agreement's roster has this place's identity: silo `number`, or 0 for the
+ * curator, or silos + 1 for the helper. BILLBOARD_USAGE: the roster of keys lacks a silo of the agreement, or the key is
+ * not that of the place. */
+BILLBOARD_API BILLBOARD_CHECK billboard_status
+billboard_experimental_agreement_identify(billboard_experimental_agreement *agreement,
+                                          uint32_t number, const char *key,
+                                          const char *roster);
+
 /* A silo's policy as JSON (docs/silos.md): most-epsilon, most-delta, which must be there,
- * fewest-tasks, fewest-silos, methods, adjacencies, allow-open, ledger, population,
+ * fewest-tasks, fewest-silos, methods, adjacencies, allow-open, curators, helpers, ledger, population,
  * ledger-kind, budget-epsilon and budget-delta. The answer has all of them, null where
  * nothing is said. Errors as ..._agreement_read. */
 BILLBOARD_API BILLBOARD_CHECK billboard_status
@@ -744,13 +798,24 @@ BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_experimental_agreement_
     billboard_experimental_agreement *agreement, const char *path,
     billboard_experimental_policy *policy);
 
+/* Whether the policy of silo `number` allows the run, before a row is read. BILLBOARD_USAGE
+ * says what it forbids, and then the first *size bytes of `refusal` are a frame that tells
+ * the curator so; *size is 0 else. A silo asks it, too, and asks an offer about the rest: how
+ * many silos, what noise. */
+enum { BILLBOARD_EXPERIMENTAL_REFUSAL = 512 };
+BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_experimental_policy_check(
+    const billboard_job *job, const billboard_experimental_roster *roster,
+    uint32_t number, const billboard_experimental_policy *policy, void *refusal,
+    size_t *size);
+
 typedef enum billboard_experimental_state {
     BILLBOARD_EXPERIMENTAL_WAITS = 0,     /* frames are to be taken or given */
     BILLBOARD_EXPERIMENTAL_WORK = 1,      /* silo: call ..._work */
     BILLBOARD_EXPERIMENTAL_COMPLETE = 2,  /* curator: all answered, ..._close_round */
     BILLBOARD_EXPERIMENTAL_PUBLISHED = 3, /* curator: a round is public, ..._go_on */
     BILLBOARD_EXPERIMENTAL_DONE = 4,      /* the result is there; a curator has given
-                                             every silo that joined its last frame */
+                                             every silo that joined its last frame, or
+                                             knows that it has its models */
     BILLBOARD_EXPERIMENTAL_FAILED = 5     /* it cannot go on, or the run was ended */
 } billboard_experimental_state;
 
@@ -780,6 +845,7 @@ billboard_experimental_silo_state(const billboard_experimental_silo *silo);
  * offer of another run, of which the message says what differs: nothing has changed. Or
  * its plan has less noise than its epsilon asks for; BILLBOARD_USAGE: the policy forbids
  * what is offered; BILLBOARD_BUDGET: the silo's ledger does: the silo has FAILED then.
+ * Where the offer is refused, ..._give has a frame that tells the curator so.
  * BILLBOARD_INTERRUPTED: the curator has ended the run early, and the message says why.
  */
 BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_experimental_silo_take(
@@ -793,6 +859,15 @@ billboard_experimental_silo_work(billboard_experimental_silo *silo);
 BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_experimental_silo_give(
     billboard_experimental_silo *silo, const void **frame, size_t *size);
 BILLBOARD_API void billboard_experimental_silo_gave(billboard_experimental_silo *silo);
+/* The next frame of ..._give tells the curator that this silo is there, and is to be given
+ * whatever it is due: after a connection was lost. One that signs begins with it. */
+BILLBOARD_API BILLBOARD_CHECK billboard_status
+billboard_experimental_silo_hello(billboard_experimental_silo *silo);
+/* The next frame of ..._give tells the curator that this silo has stored its models, and
+ * needs nothing any more. The curator answers with a frame of the same kind (docs/wire.md),
+ * which ..._take takes. */
+BILLBOARD_API BILLBOARD_CHECK billboard_status
+billboard_experimental_silo_leave(billboard_experimental_silo *silo);
 /* Everything needed to go on in another process: PRIVATE bytes, which belong to the silo
  * until the next call. Store them before sending the frame that ..._give gave. */
 BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_experimental_silo_save(
@@ -828,7 +903,8 @@ BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_experimental_curator_op
 BILLBOARD_API billboard_experimental_state
 billboard_experimental_curator_state(const billboard_experimental_curator *curator);
 /* Takes a frame of a silo's; BILLBOARD_FAILED: it is none for this curator now, or sums
- * that are more than the silo's tasks can show. Nothing has changed then. */
+ * that are more than the silo's tasks can show; BILLBOARD_USAGE: the silo refuses to take
+ * part, and the message says why. Nothing has changed then. */
 BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_experimental_curator_take(
     billboard_experimental_curator *curator, const void *frame, size_t size);
 /* In state COMPLETE, or, with roster.fewest_silos, when you have waited long enough. The
@@ -850,6 +926,17 @@ billboard_experimental_curator_give(billboard_experimental_curator *curator,
 BILLBOARD_API void
 billboard_experimental_curator_again(billboard_experimental_curator *curator,
                                      uint32_t silo);
+/* 1: this silo has joined, and has not said that it has stored its models. */
+BILLBOARD_API int
+billboard_experimental_curator_waits_for(const billboard_experimental_curator *curator,
+                                         uint32_t silo);
+/* How far the run is, of which everything is public: {state ("joining", "rounds", "over",
+ * "ended early"), charged, round (the last one asked), rounds (planned), published,
+ * epsilon_spent, promise {private, epsilon, delta, adjacency, sampling, tasks}, silos [each
+ * "away", "joined", "answered" (this round) or "left"]}. epsilon_spent is what was charged:
+ * 0, and promise.epsilon once all have joined; like it null where the run is not private. */
+BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_experimental_curator_progress(
+    const billboard_experimental_curator *curator, billboard_answer **answer);
 /* Ends the run before its end: ..._give has a frame for every silo that says why. What
  * was charged stays charged. `why` is the status that ended it: BILLBOARD_BUDGET,
  * BILLBOARD_INTERRUPTED (somebody wants so), BILLBOARD_USAGE (too few silos answer) or
@@ -883,6 +970,48 @@ BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_experimental_curator_re
     billboard_experimental_curator *curator, billboard_result **result);
 BILLBOARD_API void
 billboard_experimental_curator_free(billboard_experimental_curator *curator);
+
+/* -- the helper -- */
+
+/* Keeps the second of two doors (docs/two-doors.md), so that nobody need trust the curator
+ * alone. It has no rows, and sees no sum without the other door's noise. */
+typedef struct billboard_experimental_helper billboard_experimental_helper;
+
+/* The option `ledger` is the helper's own, charged when it joins; with the option
+ * `checkpoint` it goes on where the file is. Errors as ..._silo_open; BILLBOARD_USAGE also: a
+ * run with one door, or a roster without helper. */
+BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_experimental_helper_open(
+    const billboard_job *job, const billboard_experimental_roster *roster,
+    const billboard_watch *watch, billboard_experimental_helper **helper);
+/* WAITS, DONE or FAILED. */
+BILLBOARD_API billboard_experimental_state
+billboard_experimental_helper_state(const billboard_experimental_helper *helper);
+/* Rounds that it has answered. */
+BILLBOARD_API uint32_t
+billboard_experimental_helper_rounds(const billboard_experimental_helper *helper);
+/* Takes a frame of the curator's, and answers it. Privacy cost: once, that of the job, when
+ * the offer is taken. BILLBOARD_FAILED: no frame for this helper now; BILLBOARD_USAGE: a
+ * round that it has answered already, with another question, or too few silos; nothing has
+ * changed then. BILLBOARD_BUDGET: its ledger refuses; BILLBOARD_INTERRUPTED: the curator has
+ * ended the run. */
+BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_experimental_helper_take(
+    billboard_experimental_helper *helper, const void *frame, size_t size);
+/* These as for a silo. */
+BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_experimental_helper_give(
+    billboard_experimental_helper *helper, const void **frame, size_t *size);
+BILLBOARD_API void
+billboard_experimental_helper_gave(billboard_experimental_helper *helper);
+BILLBOARD_API BILLBOARD_CHECK billboard_status
+billboard_experimental_helper_hello(billboard_experimental_helper *helper);
+BILLBOARD_API BILLBOARD_CHECK billboard_status
+billboard_experimental_helper_leave(billboard_experimental_helper *helper);
+BILLBOARD_API BILLBOARD_CHECK billboard_status
+billboard_experimental_helper_keep(billboard_experimental_helper *helper);
+/* In state DONE: the run is over, and this run's key is not needed any more. */
+BILLBOARD_API void
+billboard_experimental_helper_forget(billboard_experimental_helper *helper);
+BILLBOARD_API void
+billboard_experimental_helper_free(billboard_experimental_helper *helper);
 
 #ifdef __cplusplus
 }

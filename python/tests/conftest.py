@@ -33,8 +33,9 @@ class Population:
         self.y = np.round(np.clip(np.sum(self.X * np.repeat(own, rows, axis=0), axis=1), -3, 3), 6)
         self.binary = (self.y > 0).astype(int)
         self.classes = np.digitize(self.y, [-0.4, 0.4])
+        self.labels = np.column_stack([self.y > 0, self.X[:, 0] > 0.5, self.classes == 1]).astype(int)
         order = rng.permutation(len(self.y))
-        for name in ("groups", "X", "y", "binary", "classes"):
+        for name in ("groups", "X", "y", "binary", "classes", "labels"):
             setattr(self, name, getattr(self, name)[order])
 
 

@@ -1,45 +1,44 @@
 #!/bin/sh
-# run.sh BUILD [PYTEST'S ARGUMENTS]: the tests of the Python package with the library and the
-# program of BUILD, in a virtual environment BUILD/python/venv, which is made when it is not there
-# and kept. Skipped (77), with a line that says why, where Python, venv or its packages are not.
+# run.sh BUILD [oldest] [PYTEST'S ARGUMENTS]: the tests of the Python package with the library and
+# the program of BUILD, in a virtual environment BUILD/python/newest/venv, which is made when it is
+# not there and kept; with oldest, those that depend on numpy, scipy and scikit-learn, with the
+# oldest of them. Skipped (77), with a line that says why, where Python, venv or its packages are
+# not.
 set -eu
 build=$(cd "$1" && pwd)
 shift
 here=$(cd "$(dirname "$0")" && pwd)
 source=$(cd "$here/../.." && pwd)
-venv=$build/python/venv
+packages=requirements place=$build/python/newest
+if [ "${1-}" = oldest ]; then
+    shift
+    packages=oldest place=$build/python/oldest
+    set -- "$here/test_sklearn.py" "$here/test_same.py" "$here/test_inputs.py" "$@"
+else
+    set -- "$here" "$@"
+fi
+venv=$place/venv
 
-skip() {
-    echo "skipped: $*"
+python3 -c 'import sys; sys.exit(sys.version_info < (3, 9))' || {
+    echo "skipped: python3 is older than 3.9, or not there"
     exit 77
 }
-
-command -v python3 >/dev/null || skip "there is no python3"
-python3 -c 'import sys; sys.exit(sys.version_info < (3, 9))' || skip "python3 is older than 3.9"
-python3 -c 'import venv, ensurepip' 2>/dev/null || skip "python3 has no venv (python3-venv)"
-
-if ! cmp -s "$here/requirements.txt" "$venv/requirements.txt"; then
-    rm -rf "$venv" "$build/python/compiled"
-    python3 -m venv "$venv"
-    "$venv/bin/pip" install --quiet --disable-pip-version-check --no-compile \
-        -r "$here/requirements.txt" ||
-        skip "pip could not install python/tests/requirements.txt"
-    cp "$here/requirements.txt" "$venv/requirements.txt"
-fi
+cmp -s "$here/$packages.txt" "$venv/requirements.txt" || rm -rf "$place/compiled"
+"$source/scripts/venv" "$venv" "$here/$packages.txt"
 
 # what is imported is compiled then; most of what is installed never is
-export PYTHONPYCACHEPREFIX="$build/python/compiled"
+export PYTHONPYCACHEPREFIX="$place/compiled"
 
 # the package as an installation has it, but for copies
-package=$build/python/package/billboard
+package=$place/package/billboard
 rm -rf "$package"
 mkdir -p "$package"
 ln -s "$source"/python/src/billboard/* "$package"
 rm -f "$package/__pycache__"
 ln -s "$build"/libbillboard.so.0 "$package"
 
-export PYTHONPATH="$build/python/package" MYPY_CACHE_DIR="$build/python/mypy"
+export PYTHONPATH="$place/package" MYPY_CACHE_DIR="$place/mypy"
 export BILLBOARD_PROGRAM="$build/billboard"
-cd "$build/python"
+cd "$place"
 exec "$venv/bin/python" -m pytest -q -p no:cacheprovider -c "$here/pytest.ini" \
-    --rootdir "$here" "$@" "$here"
+    --rootdir "$here" "$@"

@@ -1,6 +1,9 @@
-"""The same data and seed give the program's bytes, with every method and loss."""
+"""The same data and seed give the program's bytes: every method, every loss, networks, what is
+chosen where nobody names a method, and the options that change what is released. Methods and losses
+are those of the registry, so that a new one cannot be left out."""
 
 import json
+import subprocess
 import warnings
 
 import numpy as np
@@ -9,103 +12,137 @@ import pytest
 
 import billboard
 
-LOSSES = {"squared": "y", "logistic": "binary", "softmax": "classes"}
-FOUND = [(name, loss) for name, method in billboard.methods().items()
-         for loss in method.losses if loss in LOSSES and name != "finetune"]
+METHODS = billboard.methods()
+TARGETS = {"squared": "y", "logistic": "binary", "softmax": "classes", "multilabel": "labels"}
+FOUND = [(name, loss) for name, method in METHODS.items() for loss in method.losses]
+COLUMNS = ["age", "height", "dose"]
 
 
-def frame_of(pop, loss):
-    """As text and back: what the program reads is what Python has."""
-    frame = pandas.DataFrame(pop.X, columns=["age", "height", "dose"])
-    frame["region"] = pop.groups % 3
-    frame["task"] = pop.groups
-    frame["y"] = getattr(pop, LOSSES[loss])
-    return frame
+class Both:
+    """One run by the program and by Python, with the same rows, options and seed."""
 
+    def __init__(self, pop, program, folder, loss, clustered=False):
+        self.program, self.folder, self.loss = program, folder, loss
+        self.bounds = billboard.Bounds(others=(-1, 1),
+                                       target=(-3, 3) if loss == "squared" else None)
+        (folder / "ranges.json").write_text(self.bounds.to_json())
+        self.X = pandas.DataFrame(pop.X, columns=COLUMNS)
+        if clustered:
+            self.X["region"] = pop.groups % 3
+        self.y, self.groups = getattr(pop, TARGETS[loss]), pop.groups
+        y = [" ".join(map(str, np.flatnonzero(row))) for row in self.y] \
+            if loss == "multilabel" else self.y
+        self.X.assign(task=pop.groups, y=y).to_csv(folder / "data.csv", index=False)
 
-def options_of(method, loss):
-    """Command line and constructor of the same run."""
-    flags, given = ["--seed", "7", "--threads", "1"], {"random_state": 7, "options": {}}
-    if method.kind == "private":
-        flags += ["--epsilon", "2"]
-        given["epsilon"] = 2
-    if method.name.startswith(("fed", "pmtl", "ppsgd", "mp-lrsp")):
-        flags += ["--rounds", "3"]
-        given["rounds"] = 3
-    if loss == "softmax":
-        flags += ["--classes", "3"]
-        given["classes"] = [0, 1, 2]
-    if method.clustered:
-        flags += ["--cluster", "region", "--clusters", "3"]
-        given["options"] = {"cluster": "region", "clusters": 3}
-    if method.name == "pmtl-graph":
-        graph = json.dumps([[k, k + 1, 1 + k % 2] for k in range(5, 64)])
-        flags += ["--graph", graph]
-        given["options"] = {"graph": graph}
-    return flags, given
+    def check(self, method, flags, epsilon=2, **given):
+        """`flags` are the program's options, `given` what they are called here."""
+        flags = {"loss": self.loss, "epsilon": epsilon, "seed": 7, "threads": 1, **flags}
+        if method:
+            flags["method"] = method
+        given = {"random_state": 7, "epsilon": epsilon, "bounds": self.bounds, **given}
+        if self.loss in ("softmax", "multilabel"):
+            flags["classes"], given["classes"] = 3, [0, 1, 2]
+        words = [word for name, values in flags.items()
+                 for value in (values if isinstance(values, list) else [values])
+                 if value is not None
+                 for word in ((f"--{name}",) if value is True else (f"--{name}", value))]
+        run, here = self.folder / "run", self.folder / "python"
+        said = json.loads(self.program("train", self.folder / "data.csv", "--scale",
+                                       self.folder / "ranges.json", "-o", run, "--json", *words))
+        kind = billboard.MultiTaskRegressor if self.loss == "squared" else \
+            billboard.MultiTaskNetwork if "net" in given else billboard.MultiTaskClassifier
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", billboard.BillboardWarning)
+            model = kind(method=method or "auto", **given).fit(self.X, self.y, groups=self.groups)
+        for figure in ("method", "billboard_sha256", "models_sha256", "train"):
+            assert model.report_[figure] == said[figure]
+        model.save_run(here)
+        for public in ("billboard.bin", "privacy.json", "statement.txt"):
+            assert (here / "public" / public).read_bytes() == (run / "public" / public).read_bytes()
+        return model, run
+
+    def check_method(self, name, **given):
+        """One of the registry; where nobody says how many rounds, a few."""
+        method, flags = METHODS[name], {}
+        epsilon = 2 if method.kind == "private" else None
+        if method.follows:  # goes on from another's models
+            name, flags["phase"], epsilon = "fedavg", name, 2
+        if method.clustered:
+            flags.update(cluster="region", clusters=3)
+        if method.related:
+            flags["graph"] = json.dumps([[k, k + 1, 1 + k % 2] for k in range(5, 64)])
+        options = dict(flags)
+        if name.startswith(("fed", "pmtl", "ppsgd", "mp-lrsp")):
+            given["rounds"] = flags["rounds"] = 3
+        if name == "mp-instance":  # guesses nothing
+            given["method_params"] = {"instance_epsilon": 1, "gradient_clip": 1, "clip": 1}
+            flags["set"] = ["instance-epsilon=1", "gradient-clip=1", "clip=1"]
+        if "net" in given:
+            given["image"] = "1x1x3"
+            flags.update(net=given["net"] + "3", image="1x1x3", batch=10)
+        return self.check(name, flags, epsilon, options=options, **given)
 
 
 @pytest.mark.parametrize("name,loss", FOUND)
-def test_hashes(pop, program, tmp_path, name, loss):
-    method, frame = billboard.methods(name)[name], frame_of(pop, loss)
-    path, ranges = tmp_path / "data.csv", tmp_path / "ranges.json"
-    flags, given = options_of(method, loss)
-    if not method.clustered:
-        frame = frame.drop(columns="region")
-    frame.to_csv(path, index=False)
-    bounds = billboard.Bounds(others=(-1, 1), target=(-3, 3) if loss == "squared" else None)
-    ranges.write_text(bounds.to_json())
-    run = tmp_path / "run"
-    said = json.loads(program("train", path, "--method", name, "--loss", loss, "--scale", ranges,
-                              "-o", run, "--json", *flags))
-    kind = billboard.MultiTaskRegressor if loss == "squared" else billboard.MultiTaskClassifier
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", billboard.BillboardWarning)
-        model = kind(name, bounds=bounds, **given)
-        model.fit(frame.drop(columns=["task", "y"]), frame["y"], groups=frame["task"])
-    for figure in ("billboard_sha256", "models_sha256"):
-        assert model.report_[figure] == said[figure]
-    assert model.report_["train"] == said["train"]
-    model.save_run(tmp_path / "python")
-    for public in ("billboard.bin", "privacy.json", "statement.txt"):
-        assert (tmp_path / "python" / "public" / public).read_bytes() \
-            == (run / "public" / public).read_bytes()
+def test_every_method_and_loss(pop, program, tmp_path, name, loss):
+    Both(pop, program, tmp_path, loss, METHODS[name].clustered).check_method(name)
+
+
+@pytest.mark.parametrize("name,loss", [f for f in FOUND if TARGETS[f[1]] in ("classes", "labels")])
+def test_networks(pop, program, tmp_path, name, loss):
+    """Methods that learn no networks refuse here and there."""
+    both = Both(pop, program, tmp_path, loss, METHODS[name].clustered)
+    try:
+        both.check_method(name, net="dense4,dense")
+    except subprocess.CalledProcessError as refusal:
+        if "libdnnl" in refusal.stderr:
+            pytest.skip(refusal.stderr)
+        assert "--net" in refusal.stderr or "network" in refusal.stderr
+        both.program = lambda *_: "null"
+        with pytest.raises(billboard.BillboardError, match="net"):
+            both.check_method(name, net="dense4,dense")
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic", "softmax"])
+def test_nobody_names_a_method(pop, program, tmp_path, loss):
+    model, _ = Both(pop, program, tmp_path, loss).check(None, {})
+    assert model.report_.method == ("mp-mixed" if loss == "squared" else "mp-centre")
+
+
+@pytest.mark.parametrize("method,flags,given", [
+    (None, {"adjacency": "add-remove"}, {"adjacency": "add-remove"}),
+    (None, {"no-intercept": True}, {"fit_intercept": False}),
+    (None, {"report-effects": True, "intervals": True},
+     {"report_effects": True, "intervals": True}),
+    ("fedavg", {"sampling": "poisson:0.5", "rounds": 4}, {"sampling": "poisson:0.5", "rounds": 4}),
+    ("fedavg", {"rounds": 3, "set": "clip=0.5", "finetune": "kl,penalty=0.2"},
+     {"rounds": 3, "method_params": {"clip": 0.5}, "options": {"finetune": "kl,penalty=0.2"}}),
+    ("mp-lowrank", {"schedule": "advised", "train-fraction": 0.7, "compare": "stl"},
+     {"options": {"schedule": "advised", "train_fraction": 0.7, "compare": "stl"}})])
+def test_options(pop, program, tmp_path, method, flags, given):
+    model, run = Both(pop, program, tmp_path, "squared").check(method, flags, **given)
+    said = json.loads((run / "operator" / "run.json").read_text())
+    for figure in ("effects", "test", "compare"):
+        assert model.report_.get(figure) == said.get(figure)
 
 
 def test_predictions(pop, program, tmp_path):
-    frame = frame_of(pop, "squared").drop(columns="region")
-    path, out = tmp_path / "data.csv", tmp_path / "out.csv"
-    frame.to_csv(path, index=False)
-    X, y, groups = frame[["age", "height", "dose"]], frame["y"], frame["task"]
-    model = billboard.MultiTaskRegressor("mtl-trace").fit(X, y, groups)
-    model.save_run(tmp_path / "run")
-    program("predict", tmp_path / "run", path, "-o", out)
-    said = np.loadtxt(out, delimiter=",", skiprows=1, usecols=1)
-    assert np.array_equal(said, model.predict(X, groups))
-    by_hand = np.sum(X.to_numpy() * model.coef_[groups - 5], axis=1) + model.intercept_[groups - 5]
+    both = Both(pop, program, tmp_path, "squared")
+    model, run = both.check_method("mtl-trace")
+    program("predict", run, tmp_path / "data.csv", "-o", tmp_path / "out.csv")
+    said = np.loadtxt(tmp_path / "out.csv", delimiter=",", skiprows=1, usecols=1)
+    groups, scaled = both.groups, both.X.to_numpy()
+    assert np.array_equal(said, model.predict(both.X, groups))
+    by_hand = np.sum(scaled * model.coef_[groups - 5], axis=1) + model.intercept_[groups - 5]
     assert np.array_equal(model.groups_, np.arange(60) + 5)
     np.testing.assert_allclose(said, by_hand, rtol=0, atol=1e-12)
 
 
-def test_default_method_is_the_programs(pop, bounds):
-    regressor = billboard.MultiTaskRegressor(epsilon=1, bounds=bounds)
-    assert regressor.fit(pop.X, pop.y, pop.groups).report_.method == "mp-mixed"
-    classifier = billboard.MultiTaskClassifier(epsilon=1, bounds=bounds)
-    assert classifier.fit(pop.X, pop.binary, pop.groups).report_.method == "mp-centre"
-
-
-@pytest.mark.parametrize("loss", ["squared", "logistic"])
-def test_default_hashes(pop, program, tmp_path, loss):
-    """Nobody names a method, here or there."""
-    frame = frame_of(pop, loss).drop(columns="region")
-    path, ranges = tmp_path / "data.csv", tmp_path / "ranges.json"
-    frame.to_csv(path, index=False)
-    bounds = billboard.Bounds(others=(-1, 1), target=(-3, 3) if loss == "squared" else None)
-    ranges.write_text(bounds.to_json())
-    said = json.loads(program("train", path, "--loss", loss, "--scale", ranges, "--epsilon", 2,
-                              "--seed", 7, "-o", tmp_path / "run", "--json"))
-    kind = billboard.MultiTaskRegressor if loss == "squared" else billboard.MultiTaskClassifier
-    model = kind(epsilon=2, bounds=bounds, random_state=7)
-    model.fit(frame.drop(columns=["task", "y"]), frame["y"], groups=frame["task"])
-    for figure in ("method", "billboard_sha256", "models_sha256", "train"):
-        assert model.report_[figure] == said[figure]
+def test_predicted_labels(pop, program, tmp_path):
+    both = Both(pop, program, tmp_path, "multilabel")
+    model, run = both.check_method("fedavg")
+    program("predict", run, tmp_path / "data.csv", "-o", tmp_path / "out.csv")
+    said = [line.split(",")[1].split() for line in
+            (tmp_path / "out.csv").read_text().splitlines()[1:]]
+    found = model.predict(both.X, both.groups)
+    assert [[str(k) for k in np.flatnonzero(row)] for row in found] == said

@@ -1,6 +1,10 @@
 """At home in scikit-learn: its checks, its tools, its errors."""
 
+import importlib
+import os
 import pickle
+import subprocess
+import sys
 import warnings
 
 import joblib
@@ -10,7 +14,7 @@ import sklearn
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.metrics import make_scorer, mean_squared_error
+from sklearn.metrics import check_scoring, make_scorer, mean_squared_error
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -18,8 +22,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import billboard
 
-# what asks for the environment variable SCIPY_ARRAY_API
-SKIPPED = {"check_array_api_input": "numpy's arrays are the ones that the library reads"}
+ROUTES_SCORE = tuple(map(int, sklearn.__version__.split(".")[:2])) >= (1, 8)
 
 
 @parametrize_with_checks([billboard.MultiTaskRegressor(), billboard.MultiTaskClassifier(),
@@ -27,14 +30,37 @@ SKIPPED = {"check_array_api_input": "numpy's arrays are the ones that the librar
                           billboard.MultiTaskRegressor(epsilon=5, standardize="unit-rows"),
                           billboard.MultiTaskNetwork("dense4,dense")])
 def test_estimator_checks(estimator, check):
-    if check.func.__name__ in SKIPPED:
-        pytest.skip(SKIPPED[check.func.__name__])
+    if check.func.__name__ == "check_array_api_input":
+        pytest.skip("test_the_check_that_asks_for_an_environment does")
     try:
         check(estimator)
     except billboard.BillboardError as error:
         if "libdnnl" not in str(error):
             raise
         pytest.skip(str(error))
+
+
+ARRAYS = """
+import billboard
+from sklearn.utils.estimator_checks import estimator_checks_generator
+for estimator in (billboard.MultiTaskRegressor(), billboard.MultiTaskClassifier()):
+    for estimator, check in estimator_checks_generator(estimator):
+        if check.func.__name__ == "check_array_api_input":
+            check(estimator)
+"""
+
+
+def test_the_check_that_asks_for_an_environment():
+    pytest.importorskip("array_api_strict")
+    subprocess.run([sys.executable, "-W", "ignore", "-c", ARRAYS], check=True,
+                   env=dict(os.environ, SCIPY_ARRAY_API="1"))
+
+
+def test_an_older_scikit_learn_is_refused(monkeypatch):
+    monkeypatch.delattr(sklearn.utils.validation, "validate_data")
+    monkeypatch.setattr(sklearn, "__version__", "1.5.2")
+    with pytest.raises(ImportError, match="needs scikit-learn 1.6 or newer, found 1.5.2"):
+        importlib.reload(billboard._base)
 
 
 @pytest.fixture
@@ -46,11 +72,24 @@ def routing():
 def test_groups_are_routed(pop, routing):
     model = billboard.MultiTaskRegressor("stl")
     score = cross_val_score(model, pop.X, pop.y, cv=KFold(3), params={"groups": pop.groups})
+    alone = cross_val_score(model, pop.X, pop.y, cv=KFold(3), params={})
+    assert alone.max() < score.min() and score.min() > 0.9
     pipe = make_pipeline(FunctionTransformer(), model)
-    piped = cross_val_score(pipe, pop.X, pop.y, cv=KFold(3), params={"groups": pop.groups})
-    assert np.array_equal(score, piped) and score.min() > 0.9
-    alone = cross_val_score(model, pop.X, pop.y, cv=KFold(3))
-    assert alone.max() < score.min()
+    told = check_scoring(pipe).set_score_request(groups=True) if not ROUTES_SCORE else None
+    piped = cross_val_score(pipe, pop.X, pop.y, cv=KFold(3), params={"groups": pop.groups},
+                            scoring=told)
+    assert np.array_equal(score, piped)
+    search = GridSearchCV(pipe, {"multitaskregressor__method_params": [{"lambda": 1e-3}]},
+                          cv=KFold(3), scoring=told).fit(pop.X, pop.y, groups=pop.groups)
+    assert search.best_score_ == np.mean(score)
+
+
+@pytest.mark.skipif(ROUTES_SCORE, reason="scikit-learn hands groups on to a pipeline's score")
+def test_older_versions_say_how_a_pipeline_is_scored(pop, routing):
+    pipe = make_pipeline(billboard.MultiTaskRegressor("stl"))
+    with pytest.raises(ValueError, match=r"check_scoring\(pipeline\)\.set_score_request"):
+        cross_val_score(pipe, pop.X, pop.y, cv=KFold(3), params={"groups": pop.groups},
+                        error_score="raise")
 
 
 def test_search(pop, routing):
@@ -79,6 +118,11 @@ def test_group_column_needs_no_routing(pop):
     assert np.array_equal(found.predict(rows), model.predict(frame))
     with pytest.raises(ValueError, match="given twice"):
         model.fit(frame, pop.y, groups=pop.groups)
+    with pytest.raises(ValueError, match=r"'shool' is no column of X, which has \['a', 'b', 'c'"):
+        clone(model).set_params(group_column="shool").fit(frame, pop.y)
+    with pytest.raises(ValueError, match="did you mean groups=X.'school'."):
+        clone(model).set_params(group_column=None).fit(frame.assign(house="red"), pop.y,
+                                                   groups="school")
 
 
 @pytest.mark.parametrize("again", [lambda m: pickle.loads(pickle.dumps(m)),
@@ -97,6 +141,33 @@ def test_pickles_of_classes_and_sparse_rows(pop):
     model = billboard.MultiTaskClassifier("stl").fit(X, pop.classes, pop.groups)
     other = pickle.loads(pickle.dumps(model))
     assert np.array_equal(other.predict_proba(X, pop.groups), model.predict_proba(X, pop.groups))
+
+
+def test_labels(pop):
+    """Any number for each row: a column each, dense or sparse, as scikit-learn has them."""
+    frame = billboard.MultiTaskClassifier("stl").fit(pop.X, pop.labels, pop.groups)
+    rows = billboard.MultiTaskClassifier("stl", classes=["a", "b", "c"]).fit(
+        pop.X, sparse.csr_matrix(pop.labels), pop.groups)
+    said = rows.predict(pop.X, pop.groups)
+    assert np.array_equal(said, frame.predict(pop.X, pop.groups)) and said.dtype.kind == "i"
+    assert rows.coef_.shape == (60, 3, 3) and rows.classes_.tolist() == ["a", "b", "c"]
+    assert frame.classes_.tolist() == [0, 1, 2]
+    assert rows.score(pop.X, pop.labels, pop.groups) == (said == pop.labels).all(axis=1).mean() > 0.7
+    share = rows.predict_proba(pop.X, pop.groups)
+    np.testing.assert_allclose(share, 1 / (1 + np.exp(-rows.decision_function(pop.X, pop.groups))))
+    assert np.array_equal(share > 0.5, said == 1)
+    again = pickle.loads(pickle.dumps(rows))
+    assert np.array_equal(again.predict(pop.X, pop.groups), said)
+    assert frame.fit(pop.X, pop.binary, pop.groups).predict(pop.X, pop.groups).ndim == 1
+    order = np.argsort(pop.groups, kind="stable")
+    listed = billboard.MultiTaskClassifier("stl").fit_list(
+        np.split(pop.X[order], 60), np.split(pop.labels[order], 60))
+    np.testing.assert_allclose(listed.coef_, rows.coef_, rtol=1e-6, atol=1e-9)
+    for wrong, words in ((2 * pop.labels - 1, "a matrix of 0 and 1"),
+                         (pop.labels[:, :2], "classes has 3 labels, but y has 2 columns"),
+                         (pop.labels + 0.5, "Unknown label type")):
+        with pytest.raises(ValueError, match=words):
+            rows.fit(pop.X, wrong, pop.groups)
 
 
 def test_joblib(pop):
@@ -167,6 +238,8 @@ def test_errors_speak_python(pop):
         billboard.MultiTaskRegressor(epsilon=1).fit(pop.X, pop.y, pop.groups)
     with pytest.raises(billboard.BillboardError, match=r"mtl-trac.*billboard\.methods\(\)"):
         billboard.MultiTaskRegressor("mtl-trac").fit(pop.X, pop.y, pop.groups)
+    with pytest.raises(billboard.BillboardError, match="without epsilon there is none"):
+        billboard.MultiTaskRegressor(ledger="l").fit(pop.X, pop.y, pop.groups)
     with pytest.raises(billboard.BillboardError, match="so delta has no meaning"):
         billboard.MultiTaskRegressor("stl", delta=1e-5).fit(pop.X, pop.y, pop.groups)
     for groups, words in (([1, 2], "inconsistent numbers of samples"),

@@ -1,8 +1,10 @@
 /* Files that say what the places of a run have agreed on, and what a silo agrees to. */
 #include "api/call.h"
+#include "api/place.h"
 #include "api/tables.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "train/keys.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -18,6 +20,7 @@ typedef struct policy_options {
     bool allow_open;
     char *ledger, *population, *ledger_kind;
     double budget_epsilon, budget_delta; /* NAN: not said */
+    char *curators, *helpers;
 } policy_options;
 
 #define AT(field) offsetof(policy_options, field)
@@ -30,6 +33,8 @@ static const bb_option row[] = {
     {"methods", BB_OPTION_TEXT, AT(methods), NULL, 0.0, 0.0, NULL, "METHODS", "that may share something, separated by commas (default: all)"},
     {"adjacencies", BB_OPTION_TEXT, AT(adjacencies), NULL, 0.0, 0.0, NULL, "WHICH", "separated by commas (default: all)"},
     {"allow-open", BB_OPTION_FLAG, AT(allow_open), "false", 0.0, 0.0, NULL, NULL, "also runs without noise, or seeded, which are not private"},
+    {"curators", BB_OPTION_TEXT, AT(curators), NULL, 0.0, 0.0, NULL, "KEYS", "public keys of those that may ask, separated by commas (default: the roster's)"},
+    {"helpers", BB_OPTION_TEXT, AT(helpers), NULL, 0.0, 0.0, NULL, "KEYS", "public keys of helpers, separated by commas: runs must have two doors, the second of which one of these keeps (default: one door will do)"},
     {"ledger", BB_OPTION_TEXT, AT(ledger), NULL, 0.0, 0.0, NULL, "FILE", "this silo's own, charged when it joins"},
     {"population", BB_OPTION_TEXT, AT(population), NULL, 0.0, 0.0, NULL, "NAME", "that a new ledger is for"},
     {"ledger-kind", BB_OPTION_TEXT, AT(ledger_kind), NULL, 0.0, 0.0, NULL, "KIND", "of a new ledger"},
@@ -79,6 +84,7 @@ struct billboard_experimental_agreement {
     const char **task, **feature, **silo;
     uint32_t *cluster;
     policy_options policy;
+    billboard_experimental_identity identity;
 };
 
 static bb_status expected(const char *path, const char *name, const char *what) {
@@ -210,6 +216,7 @@ void billboard_experimental_agreement_free(billboard_experimental_agreement *a) 
     if (!a) return;
     billboard_job_free(a->job);
     bb_options_free(table, &a->policy);
+    bb_identity_close(&a->identity.own);
     free(a->task);
     free(a->feature);
     free(a->silo);
@@ -228,10 +235,37 @@ billboard_experimental_agreement_roster(const billboard_experimental_agreement *
     return &a->roster;
 }
 
+uint32_t
+billboard_experimental_agreement_doors(const billboard_experimental_agreement *a) {
+    const json_t *doors = json_object_get(json_object_get(a->json, "options"), "doors");
+    return json_integer_value(doors) == 2 ? 2 : 1;
+}
+
 const char *
 billboard_experimental_agreement_silo(const billboard_experimental_agreement *a,
                                       uint32_t number) {
     return number >= 1 && number <= a->roster.silos ? a->silo[number - 1] : NULL;
+}
+
+billboard_status
+billboard_experimental_agreement_identify(billboard_experimental_agreement *a,
+                                          uint32_t number, const char *key,
+                                          const char *roster) {
+    static const char function[] = "billboard_experimental_agreement_identify";
+    bb_call call;
+    bb_status status = bb_call_begin(&call, false);
+    if (!status) status = bb_call_given(key, function, "key");
+    if (!status) status = bb_call_given(roster, function, "roster");
+    const uint32_t helpers = billboard_experimental_agreement_doors(a) - 1;
+    if (!status && number > a->roster.silos + helpers)
+        status = bb_fail(BB_EUSAGE, "silo number %u of %u", number, a->roster.silos);
+    bb_identity_close(&a->identity.own);
+    a->roster.identity = NULL;
+    if (!status)
+        status = bb_identity_open(&a->identity.own, key, roster, a->roster.silos,
+                                  a->silo, number);
+    if (!status) a->roster.identity = &a->identity;
+    return bb_call_end(&call, status);
 }
 
 /* -- both -- */
@@ -274,7 +308,9 @@ billboard_experimental_agreement_policy(billboard_experimental_agreement *a,
                                                    (uint32_t)p->fewest_silos,
                                                .methods = p->methods,
                                                .allow_open = p->allow_open,
-                                               .adjacencies = p->adjacencies};
+                                               .adjacencies = p->adjacencies,
+                                               .curators = p->curators,
+                                               .helpers = p->helpers};
     if (!status)
         status =
             bb_call_give(policy, &own, sizeof own, "billboard_experimental_policy");

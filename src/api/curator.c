@@ -136,6 +136,24 @@ void billboard_experimental_curator_again(billboard_experimental_curator *c,
     bb_curator_again(c->core, silo);
 }
 
+int billboard_experimental_curator_waits_for(const billboard_experimental_curator *c,
+                                             uint32_t silo) {
+    return bb_curator_waits_for(c->core, silo);
+}
+
+billboard_status
+billboard_experimental_curator_progress(const billboard_experimental_curator *c,
+                                        billboard_answer **answer) {
+    static const char function[] = "billboard_experimental_curator_progress";
+    json_t *json = NULL;
+    bb_call call;
+    bb_status status = bb_call_begin(&call, false);
+    if (!status) status = bb_call_given(answer, function, "answer");
+    if (!status) status = bb_train_curator_progress(c->curator, &json);
+    if (!status) status = bb_answer_open(answer, json);
+    return bb_call_end(&call, status);
+}
+
 void billboard_experimental_curator_stop(billboard_experimental_curator *c,
                                          billboard_status why) {
     switch (why) {

@@ -31,7 +31,7 @@ static const bb_option row[] = {
     TEXT("features", read.features),
     TEXT("ignore", read.ignore),
     {"format", BB_OPTION_CHOICE, offsetof(info_options, read.format), "auto", 0.0, 0.0,
-     "auto|csv|libsvm|mat|npy|leaf|idx", NULL, ""},
+     "auto|csv|libsvm|mat|npy|leaf|idx|bb", NULL, ""},
     TEXT("labels", read.labels),
     TEXT("tasks", read.tasks),
     TEXT("separator", read.separator),

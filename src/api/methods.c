@@ -109,9 +109,13 @@ static bb_status other_json(const char *of, json_t **list) {
     static const struct {
         const char *name;
         bb_option_table (*table)(void);
-    } known[] = {{"advise", bb_advise_table}, {"tune", bb_tune_table},
-                 {"synth", bb_synth_table},   {"experiment", bb_experiment_table},
-                 {"audit", bb_audit_table},   {"audit-method", bb_audit_method_table}};
+    } known[] = {{"advise", bb_advise_table},
+                 {"tune", bb_tune_table},
+                 {"convert", bb_convert_table},
+                 {"synth", bb_synth_table},
+                 {"experiment", bb_experiment_table},
+                 {"audit", bb_audit_table},
+                 {"audit-method", bb_audit_method_table}};
     for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
         const bb_option_table table = known[k].table();
         if (strcmp(of, known[k].name) == 0)
@@ -119,7 +123,7 @@ static bb_status other_json(const char *of, json_t **list) {
     }
     return bb_fail(BB_EUSAGE,
                    "options are those of \"train\", \"tune\", \"account\", "
-                   "\"advise\", \"synth\", \"experiment\", \"audit\" or "
+                   "\"advise\", \"convert\", \"synth\", \"experiment\", \"audit\" or "
                    "\"audit-method\", got \"%s\"",
                    of);
 }

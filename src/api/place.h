@@ -6,6 +6,10 @@
 #include "core/wire.h"
 #include "train/roster.h"
 
+struct billboard_experimental_identity {
+    bb_identity own;
+};
+
 typedef struct bb_api_place {
     billboard_result
         *result; /* its request, and at the end all of it; NULL: given away */

@@ -5,6 +5,7 @@
 #include "data/names.h"
 #include "methods/registry.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,11 +34,44 @@ static bb_status take_adjacencies(const char *text, unsigned *bits) {
     return status;
 }
 
-/* A policy, and the names in it, which it borrows from `names` and `method`. */
+/* What a policy borrows. */
+typedef struct policy_parts {
+    bb_names names;
+    const char **method;
+    uint8_t (*curator)[BB_SIGN_KEY], (*helper)[BB_SIGN_KEY];
+} policy_parts;
+
+static void drop_parts(policy_parts *parts) {
+    bb_names_free(&parts->names);
+    free(parts->method);
+    free(parts->curator);
+    free(parts->helper);
+}
+
+/* Public keys with commas between them; `what` they are. */
+static bb_status take_keys(const char *text, const char *what,
+                           uint8_t (**key)[BB_SIGN_KEY], size_t *count) {
+    bb_names names = {0};
+    if (!text) return BB_OK;
+    bb_status status = bb_names_parse(&names, text, what);
+    if (!status) status = bb_allocate(key, names.count, BB_SIGN_KEY, "a policy");
+    for (size_t k = 0; k < names.count && !status; k++)
+        if (!bb_sign_parse(bb_names_at(&names, k), (*key)[k]))
+            status = bb_fail(BB_EUSAGE,
+                             "%s: expected public keys, ed25519: and "
+                             "64 hexadecimal digits, got \"%s\"",
+                             what, bb_names_at(&names, k));
+    *count = names.count;
+    bb_names_free(&names);
+    return status;
+}
+
 static bb_status take_policy(bb_silo_policy *own,
                              const billboard_experimental_policy *given,
-                             bb_names *names, const char ***method) {
+                             policy_parts *parts) {
     billboard_experimental_policy p = {.struct_size = sizeof p};
+    bb_names *names = &parts->names;
+    const char ***method = &parts->method;
     bb_status status =
         given ? bb_call_struct(&p, sizeof p, given, "billboard_experimental_policy")
               : BB_OK;
@@ -65,6 +99,14 @@ static bb_status take_policy(bb_silo_policy *own,
                             .methods = names->count,
                             .adjacencies = adjacencies,
                             .allow_open = p.allow_open != 0};
+    if (!status)
+        status = take_keys(p.curators, "a policy's curators", &parts->curator,
+                           &own->curators);
+    if (!status)
+        status =
+            take_keys(p.helpers, "a policy's helpers", &parts->helper, &own->helpers);
+    own->curator = (const uint8_t(*)[BB_SIGN_KEY])parts->curator;
+    own->helper = (const uint8_t(*)[BB_SIGN_KEY])parts->helper;
     return status;
 }
 
@@ -73,17 +115,59 @@ static bb_status open_train(billboard_experimental_silo *s, uint32_t number,
                             const billboard_experimental_policy *policy) {
     const bb_source rows = bb_data_source(data);
     bb_silo_policy own;
-    bb_names names = {0};
-    const char **method = NULL;
-    bb_status status = take_policy(&own, policy, &names, &method);
+    policy_parts parts = {.method = NULL};
+    bb_status status = take_policy(&own, policy, &parts);
     if (!status)
         status =
             bb_train_silo_open(&s->silo, &s->place.result->request, &s->place.roster,
                                number, &rows, &own, &s->place.watching);
     if (!status) s->core = bb_train_silo_core(s->silo);
-    bb_names_free(&names);
-    free(method);
+    drop_parts(&parts);
     return status;
+}
+
+static bb_status check_policy(const billboard_job *job,
+                              const billboard_experimental_roster *roster,
+                              uint32_t number,
+                              const billboard_experimental_policy *policy,
+                              bb_writer *refusal) {
+    bb_api_place place = {.result = NULL};
+    bb_silo_policy own;
+    policy_parts parts = {.method = NULL};
+    bb_status status = bb_api_place_open(&place, job, roster, NULL);
+    if (!status) status = take_policy(&own, policy, &parts);
+    if (!status)
+        status = bb_train_silo_check(&place.result->request, &place.roster, number,
+                                     &own, &place.watching, refusal);
+    drop_parts(&parts);
+    bb_api_place_close(&place);
+    return status;
+}
+
+static_assert(BILLBOARD_EXPERIMENTAL_REFUSAL >= BB_FRAME_HEADER + 8 + BB_MOST_REASON,
+              "room for a refusal");
+
+billboard_status billboard_experimental_policy_check(
+    const billboard_job *job, const billboard_experimental_roster *roster,
+    uint32_t number, const billboard_experimental_policy *policy, void *refusal,
+    size_t *size) {
+    static const char function[] = "billboard_experimental_policy_check";
+    bb_writer made = {0};
+    bb_call call;
+    bb_status status = bb_call_begin(&call, true);
+    if (!status) status = bb_call_given(job, function, "job");
+    if (!status) status = bb_call_given(roster, function, "roster");
+    if (!status) status = bb_call_given(policy, function, "policy");
+    if (!status) status = bb_call_given(refusal, function, "refusal");
+    if (!status) status = bb_call_given(size, function, "size");
+    if (size) *size = 0;
+    if (!status) status = check_policy(job, roster, number, policy, &made);
+    if (size && made.length && !made.status) {
+        memcpy(refusal, made.at, made.length);
+        *size = made.length;
+    }
+    bb_writer_close(&made);
+    return bb_api_place_end(&call, status);
 }
 
 static bb_status open_silo(billboard_experimental_silo **out, const billboard_job *job,
@@ -173,6 +257,20 @@ billboard_status billboard_experimental_silo_give(billboard_experimental_silo *s
         *frame = there ? bytes.at : NULL;
         *size = there ? bytes.length : 0;
     }
+    return bb_call_end(&call, status);
+}
+
+billboard_status billboard_experimental_silo_hello(billboard_experimental_silo *s) {
+    bb_call call;
+    const bb_status status = bb_call_begin(&call, false);
+    if (!status) bb_silo_hello(s->core);
+    return bb_call_end(&call, status);
+}
+
+billboard_status billboard_experimental_silo_leave(billboard_experimental_silo *s) {
+    bb_call call;
+    const bb_status status = bb_call_begin(&call, false);
+    if (!status) bb_silo_leave(s->core);
     return bb_call_end(&call, status);
 }
 

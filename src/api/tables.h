@@ -10,6 +10,7 @@ typedef struct bb_option_table {
 } bb_option_table;
 
 bb_option_table bb_advise_table(void);
+bb_option_table bb_convert_table(void);
 bb_option_table bb_synth_table(void);
 bb_option_table bb_tune_table(void);
 bb_option_table bb_experiment_table(void);

@@ -295,6 +295,7 @@ bb_status bb_run_attack(const bb_run *asked, size_t canaries, const bb_local *ot
     bb_result result = {0};
     bb_arena arena = {0};
     bb_local *local = NULL;
+    known.pub.rounds = known.phase[0].rounds; /* as its phase sees it */
     r.view = (bb_view){known.phase[0].method, known.phase[0].options, &known.pub, NULL,
                        NULL};
     bb_status status = bb_plan_make(&r.plan, &r.view, known.mechanism->pricing);

@@ -68,7 +68,7 @@ static bb_status create_file(const char *path, char *name, size_t length,
     for (int i = 0; i < TRIES; i++) {
         const bb_status status = draw_suffix(name, length);
         if (status) return status;
-        *descriptor = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        *descriptor = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (*descriptor >= 0) return BB_OK;
         if (errno != EEXIST) break;
     }
@@ -174,6 +174,42 @@ bb_status bb_file_write_private(const char *path, const bb_piece *piece,
     else
         status = sync_parent(path);
     free(name);
+    return status;
+}
+
+bb_status bb_file_begin(bb_file_new *file, const char *path) {
+    struct stat there;
+    size_t length = 0;
+    const bool is_there = stat(path, &there) == 0;
+    bb_status status = BB_OK;
+    *file = (bb_file_new){.descriptor = -1};
+    if (is_there && !S_ISREG(there.st_mode))
+        return bb_fail(BB_EUSAGE, "%s: expected the name of a plain file", path);
+    if (is_there) {
+        file->target = realpath(path, NULL);
+        if (!file->target) return failed(path, "followed");
+    } else {
+        status = bb_duplicate(&file->target, path, strlen(path));
+    }
+    if (!status) status = temporary_name(&file->name, &length, file->target);
+    if (!status) status = create_file(path, file->name, length, &file->descriptor);
+    if (status) {
+        free(file->name);
+        free(file->target);
+    }
+    return status;
+}
+
+bb_status bb_file_end(bb_file_new *file, const char *path, bb_status status) {
+    if (!status && fsync(file->descriptor)) status = failed(path, "made durable");
+    if (close(file->descriptor) && !status) status = failed(path, "written");
+    if (!status && rename(file->name, file->target)) status = failed(path, "replaced");
+    if (status)
+        unlink(file->name);
+    else
+        status = sync_parent(file->target);
+    free(file->name);
+    free(file->target);
     return status;
 }
 

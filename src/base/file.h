@@ -36,6 +36,18 @@ typedef struct bb_piece {
 BB_MUST_CHECK bb_status bb_file_write_private(const char *path, const bb_piece *piece,
                                               size_t pieces);
 
+/* A file that is written piece by piece to a temporary sibling of `path`. */
+typedef struct bb_file_new {
+    int descriptor; /* to be read and written */
+    char *name;
+    char *target; /* what `path` leads to */
+} bb_file_new;
+BB_MUST_CHECK bb_status bb_file_begin(bb_file_new *file, const char *path);
+/* Makes it durable and renames it to `path`, replacing what is there, or, after a failure,
+ * removes it. The status is that failure, or BB_EIO. */
+BB_MUST_CHECK bb_status bb_file_end(bb_file_new *file, const char *path,
+                                    bb_status status);
+
 /* All bytes of a plain file, to be freed with free(). BB_EIO; BB_ENOMEM. */
 BB_MUST_CHECK bb_status bb_file_read(const char *path, uint8_t **bytes, size_t *size);
 

@@ -53,15 +53,28 @@ void bb_hash_digest(const bb_hash *hash, uint8_t digest[BB_HASH_BYTES]) {
     SHA256_Final(digest, context_of(&copy));
 }
 
+static const char digit[] = "0123456789abcdef";
+
+void bb_hash_digits(const uint8_t *bytes, size_t size, char *text) {
+    for (size_t i = 0; i < size; i++) {
+        text[2 * i] = digit[bytes[i] >> 4];
+        text[2 * i + 1] = digit[bytes[i] & 15];
+    }
+    text[2 * size] = '\0';
+}
+
+bool bb_hash_parse(const char *text, uint8_t *bytes, size_t size) {
+    if (strlen(text) != 2 * size || strspn(text, digit) != 2 * size) return false;
+    for (size_t i = 0; i < size; i++)
+        bytes[i] = (uint8_t)((strchr(digit, text[2 * i]) - digit) << 4 |
+                             (strchr(digit, text[2 * i + 1]) - digit));
+    return true;
+}
+
 void bb_hash_text(const bb_hash *hash, char text[BB_HASH_TEXT]) {
-    static const char digit[] = "0123456789abcdef";
     uint8_t digest[BB_HASH_BYTES];
     bb_hash_digest(hash, digest);
-    for (size_t i = 0; i < BB_HASH_BYTES; i++) {
-        text[2 * i] = digit[digest[i] >> 4];
-        text[2 * i + 1] = digit[digest[i] & 15];
-    }
-    text[BB_HASH_TEXT - 1] = '\0';
+    bb_hash_digits(digest, sizeof digest, text);
 }
 
 static uint8_t *put(uint8_t *at, uint32_t word) {

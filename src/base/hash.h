@@ -8,6 +8,7 @@
 
 #include "base/status.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,6 +30,10 @@ void bb_hash_add_integers(bb_hash *hash, const int64_t *number, size_t count);
 void bb_hash_digest(const bb_hash *hash, uint8_t digest[BB_HASH_BYTES]);
 /* The same as text. */
 void bb_hash_text(const bb_hash *hash, char text[BB_HASH_TEXT]);
+/* Any bytes as hexadecimal digits (2 size, and a zero), and back: false if they are not
+ * such digits, that many. */
+void bb_hash_digits(const uint8_t *bytes, size_t size, char *text);
+bool bb_hash_parse(const char *text, uint8_t *bytes, size_t size);
 /* Where the hash stands, the same bytes on every machine. */
 void bb_hash_save(const bb_hash *hash, uint8_t saved[BB_HASH_SAVED]);
 /* BB_EDATA: no bytes of bb_hash_save. */

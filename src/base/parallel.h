@@ -13,7 +13,11 @@ typedef struct bb_engine {
                  void (*fn)(void *context, size_t item, size_t worker), void *context);
 } bb_engine;
 
-/* An engine of this many threads (OpenMP); 0 takes as many as the machine has processors. */
+/* An engine of this many threads; 0 takes as many as the process may have processors. Those
+ * beside the caller's are started when a loop has lasted some 0.1 ms, shared by all
+ * engines of the process, asleep between loops, and there until it ends; where none can
+ * be had the caller does all. Signals do not reach them; a fork's child has none, and
+ * starts its own. A loop inside of a loop runs on one thread. Any thread may call. */
 bb_engine bb_engine_threads(size_t threads);
 
 #endif

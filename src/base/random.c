@@ -41,12 +41,42 @@ bb_status bb_random_open_secure(bb_random *random) {
     return status;
 }
 
+bb_status bb_random_secret(uint8_t *bytes, size_t size) {
+    return getrandom(bytes, size, 0) == (ssize_t)size
+               ? BB_OK
+               : bb_fail(BB_EIO, "the operating system gave no random bits");
+}
+
 bb_status bb_random_open_stream(bb_random *random, uint64_t seed, bb_purpose purpose,
                                 uint64_t a, uint64_t b) {
     bb_status status = open_cipher(random);
     if (!status) status = bb_random_restart(random, seed, purpose, a, b);
     if (status) bb_random_close(random);
     return status;
+}
+
+bb_status bb_random_open_key(bb_random *random, const uint8_t key[BB_RANDOM_KEY]) {
+    static const unsigned char iv[IV_BYTES];
+    bb_status status = open_cipher(random);
+    if (!status) status = start(random, key, iv);
+    if (status) bb_random_close(random);
+    return status;
+}
+
+void bb_random_mask(bb_random *random, bool subtract, size_t n, int64_t *sum) {
+    while (n) {
+        if (random->used == BB_RANDOM_BUFFER) bb_random_refill(random);
+        const uint64_t *word = random->buffer + random->used;
+        size_t count = BB_RANDOM_BUFFER - random->used;
+        if (count > n) count = n;
+        for (size_t k = 0; k < count && !subtract; k++)
+            sum[k] = (int64_t)((uint64_t)sum[k] + le64toh(word[k]));
+        for (size_t k = 0; k < count && subtract; k++)
+            sum[k] = (int64_t)((uint64_t)sum[k] - le64toh(word[k]));
+        random->used += count;
+        sum += count;
+        n -= count;
+    }
 }
 
 bb_status bb_random_restart(bb_random *random, uint64_t seed, bb_purpose purpose,

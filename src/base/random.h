@@ -9,22 +9,24 @@
 
 #include "base/status.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /* What a keyed stream is for: streams of different purposes are independent. */
 typedef enum bb_purpose {
-    BB_FOR_NOISE = 1, /* the door's noise in a seeded, non-private run */
-    BB_FOR_LOCAL,     /* one task's own noise (instance level) in such a run */
-    BB_FOR_SPLIT,     /* training and test rows */
-    BB_FOR_FOLDS,     /* cross-validation */
-    BB_FOR_SYNTHETIC, /* synthetic worlds */
-    BB_FOR_TEST,      /* test-suites */
-    BB_FOR_COHORT,    /* who takes part in a round of such a run */
-    BB_FOR_FINISH,    /* one task's own draws at the end of a phase of such a run */
-    BB_FOR_START,     /* where models start, which is public */
-    BB_FOR_BOOTSTRAP, /* resamples of tasks */
-    BB_FOR_TUNING     /* settings drawn at random, and how many runs are made */
+    BB_FOR_NOISE = 1,  /* the door's noise in a seeded, non-private run */
+    BB_FOR_LOCAL,      /* one task's own noise (instance level) in such a run */
+    BB_FOR_SPLIT,      /* training and test rows */
+    BB_FOR_FOLDS,      /* cross-validation */
+    BB_FOR_SYNTHETIC,  /* synthetic worlds */
+    BB_FOR_TEST,       /* test-suites */
+    BB_FOR_COHORT,     /* who takes part in a round of such a run */
+    BB_FOR_FINISH,     /* one task's own draws at the end of a phase of such a run */
+    BB_FOR_START,      /* where models start, which is public */
+    BB_FOR_BOOTSTRAP,  /* resamples of tasks */
+    BB_FOR_TUNING,     /* settings drawn at random, and how many runs are made */
+    BB_FOR_SECOND_DOOR /* as BB_FOR_NOISE: the noise of the other one of two doors */
 } bb_purpose;
 
 enum { BB_RANDOM_BUFFER = 512 };
@@ -45,6 +47,16 @@ BB_MUST_CHECK bb_status bb_random_open_secure(bb_random *random);
 BB_MUST_CHECK bb_status bb_random_open_stream(bb_random *random, uint64_t seed,
                                               bb_purpose purpose, uint64_t a,
                                               uint64_t b);
+/* Opens ChaCha20's stream of a secret key: bits that look uniform to whoever has not the key,
+ * the same on all machines. A key is used once. */
+enum { BB_RANDOM_KEY = 32 };
+BB_MUST_CHECK bb_status bb_random_open_key(bb_random *random,
+                                           const uint8_t key[BB_RANDOM_KEY]);
+/* sum += or, with `subtract`, -= the next n words of the stream, mod 2^64. */
+void bb_random_mask(bb_random *random, bool subtract, size_t n, int64_t *sum);
+/* At most 256 bytes of the operating system's entropy, for keys and for names that nobody
+ * can guess. BB_EIO. */
+BB_MUST_CHECK bb_status bb_random_secret(uint8_t *bytes, size_t size);
 /* Restarts an open stream at (seed, purpose, a, b) without allocating. */
 BB_MUST_CHECK bb_status bb_random_restart(bb_random *random, uint64_t seed,
                                           bb_purpose purpose, uint64_t a, uint64_t b);

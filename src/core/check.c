@@ -55,6 +55,18 @@ static bb_status check_rate(const bb_run *run) {
     return BB_OK;
 }
 
+/* Two doors add Gaussian noise, each its own, to sums that neither sees. */
+static bb_status check_doors(const bb_run *run) {
+    if (run->pub.doors < 2) return BB_OK;
+    if (run->mechanism->pricing != BB_PRICE_GAUSSIAN)
+        return bb_fail(BB_EUSAGE, "two doors add Gaussian noise: mechanism %s has one",
+                       run->mechanism->name);
+    if (run->pub.sampling != BB_SAMPLING_ALL)
+        return bb_fail(BB_EUSAGE, "two doors ask all tasks in every round: --sampling "
+                                  "all is the only one they have");
+    return BB_OK;
+}
+
 static bb_status check_cohort(const bb_public *pub) {
     if (pub->sampling == BB_SAMPLING_ALL || pub->sampling == BB_SAMPLING_POISSON ||
         (pub->cohort >= 1 && pub->cohort <= pub->tasks))
@@ -188,6 +200,27 @@ static bb_status check_noise(const bb_run *run) {
                    run->mechanism->name);
 }
 
+/* Noise that is published to be the tasks' own is added by them, and only once. */
+static bb_status check_noise_by_tasks(const bb_run *run) {
+    const bb_mechanism *mechanism = run->mechanism;
+    for (size_t k = 0; k < run->phases && bb_mechanism_is_noisy(mechanism); k++) {
+        const bb_phase *phase = &run->phase[k];
+        const bb_method *method = phase->method;
+        const bool own =
+            method->noise_by_tasks && method->noise_by_tasks(phase->options);
+        if (method->kind == BB_METHOD_ALONE || own == mechanism->by_tasks) continue;
+        return bb_fail(BB_EUSAGE,
+                       own ? "method %s with these options leaves the noise to its "
+                             "tasks, as published: --mechanism %s"
+                           : "method %s with these options adds no noise at its tasks: "
+                             "mechanism %s is for dp-aggr and dp-mtrl with --set "
+                             "calibration=published",
+                       method->name,
+                       own ? bb_mechanism_lipschitz_published.name : mechanism->name);
+    }
+    return BB_OK;
+}
+
 bb_status bb_run_check_methods(const bb_run *run) {
     bb_status status = check_phases(run);
     if (!status) status = check_shares(run);
@@ -196,8 +229,10 @@ bb_status bb_run_check_methods(const bb_run *run) {
         if (!status) status = check_sampled(run, run->phase[k].method);
     }
     if (!status) status = check_noise(run);
+    if (!status) status = check_noise_by_tasks(run);
     if (!status) status = check_intercepts(run);
     if (!status) status = check_rate(run);
+    if (!status) status = check_doors(run);
     return status ? status : check_wishes(run);
 }
 

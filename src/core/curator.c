@@ -20,7 +20,7 @@ static bb_status take_memory(bb_curator *c) {
     c->board_room = bb_phases_board(&c->phases);
     bb_arena_need(&c->arena, c->board_room, sizeof(double));
     bb_arena_need(&c->arena, digest, sizeof(double));
-    bb_arena_need(&c->arena, c->roll.silos, sizeof(member));
+    bb_arena_need(&c->arena, bb_curator_places(c), sizeof(member));
     bb_arena_need(&c->arena, run->pub.tasks, sizeof(uint32_t));
     bb_arena_need(&c->arena, picks, sizeof(bool));
     bb_door_need(run, &c->phases.plan, &c->arena);
@@ -28,7 +28,7 @@ static bb_status take_memory(bb_curator *c) {
     if (status) return status;
     c->draft.at = bb_arena_take(&c->arena, c->board_room, sizeof(double));
     c->digest_work = bb_arena_take(&c->arena, digest, sizeof(double));
-    c->member = bb_arena_take(&c->arena, c->roll.silos, sizeof(member));
+    c->member = bb_arena_take(&c->arena, bb_curator_places(c), sizeof(member));
     c->owner = bb_arena_take(&c->arena, run->pub.tasks, sizeof(uint32_t));
     if (picks) c->picked = bb_arena_take(&c->arena, picks, sizeof(bool));
     status = bb_door_open(&c->door, run, &c->phases.plan, &c->arena);
@@ -37,8 +37,10 @@ static bb_status take_memory(bb_curator *c) {
     for (size_t k = 0; k < c->phases.count && !status; k++)
         status = bb_writer_reserve(&c->end[k], room);
     if (!status)
-        status = bb_writer_reserve(&c->out, BB_FRAME_HEADER + room +
-                                                40 * BB_MOST_BLOCKS + 8 * picks);
+        status =
+            bb_writer_reserve(&c->out, BB_FRAME_HEADER + room + 40 * BB_MOST_BLOCKS +
+                                           8 * picks + BB_SHARE_KEY_BYTES);
+    if (c->two_doors) c->door.noises = 1;
     return status;
 }
 
@@ -73,12 +75,17 @@ static bb_status open_effects(bb_curator *c) {
     return bb_allocate(&c->effects, length, sizeof *c->effects, "a curator");
 }
 
-bb_status bb_curator_begin(bb_curator **out, const bb_curator_terms *terms,
-                           bb_reader *saved) {
-    const bb_public *pub = &terms->run->pub;
-    const size_t clusters = pub->clusters ? pub->clusters : 1;
-    const size_t parameters = pub->parameters ? pub->parameters : pub->features;
-    bb_curator *c = NULL;
+/* So that what was said in another run of the same plan is of another run. Within a process
+ * there is nobody to say it. */
+static bb_status name_run(bb_curator *c, bool was_named) {
+    if (c->identity) memcpy(c->roll.roster, c->identity->roster, BB_HASH_BYTES);
+    return was_named || !c->stamp.sealed
+               ? BB_OK
+               : bb_random_secret(c->roll.nonce, sizeof c->roll.nonce);
+}
+
+static bb_status check_terms(const bb_curator_terms *terms) {
+    const bb_identity *identity = terms->identity;
     if (terms->silos < 1 || terms->fewest > terms->silos)
         return bb_fail(BB_EUSAGE, "%u silos, of which every round needs %u",
                        terms->silos, terms->fewest);
@@ -86,16 +93,36 @@ bb_status bb_curator_begin(bb_curator **out, const bb_curator_terms *terms,
         return bb_fail(BB_EUSAGE,
                        "with mechanism %s every round needs all silos, not %u of %u",
                        terms->run->mechanism->name, terms->fewest, terms->silos);
-    bb_status status = bb_allocate(&c, 1, sizeof *c, "a curator");
+    if (terms->run->pub.doors > 1 && identity && !identity->has_helper)
+        return bb_fail(BB_EUSAGE, "a run with two doors: the roster of keys names no "
+                                  "helper, who keeps the second");
+    return BB_OK;
+}
+
+bb_status bb_curator_begin(bb_curator **out, const bb_curator_terms *terms,
+                           bb_reader *saved) {
+    const bb_public *pub = &terms->run->pub;
+    const size_t clusters = pub->clusters ? pub->clusters : 1;
+    const size_t parameters = pub->parameters ? pub->parameters : pub->features;
+    bb_curator *c = NULL;
+    bb_status status = check_terms(terms);
+    if (!status) status = bb_allocate(&c, 1, sizeof *c, "a curator");
     if (status) return status;
+    c->two_doors = pub->doors > 1 && terms->identity;
+    c->identity = terms->identity;
+    c->stamp = (bb_stamp){.sealed = terms->sealed || terms->identity,
+                          .key = terms->identity ? terms->identity->key : NULL};
     c->roll.silos = terms->silos;
     c->roll.fewest = terms->fewest ? terms->fewest : terms->silos;
-    c->sealed = terms->sealed;
     status =
         bb_allocate(&c->shared, clusters * parameters, sizeof(double), "a curator");
+    if (!status)
+        status = bb_allocate(&c->shared_result, clusters * parameters, sizeof(double),
+                             "a curator");
     for (size_t k = 0; k < clusters && !status && pub->start; k++)
         memcpy(c->shared + k * parameters, pub->start, parameters * sizeof *c->shared);
     if (!status) status = bb_phases_open(&c->phases, terms->run, c->shared);
+    if (!status) status = name_run(c, saved != NULL);
     if (!status)
         status = saved ? bb_get_kept(saved, &c->roll, &c->phases)
                        : bb_phases_plan(&c->phases);
@@ -128,6 +155,7 @@ void bb_curator_close(bb_curator *c) {
     bb_phases_close(&c->phases);
     bb_arena_close(&c->arena);
     free(c->shared);
+    free(c->shared_result);
     free(c->effects);
     free(c);
 }
@@ -172,6 +200,7 @@ bb_status bb_curator_ask(bb_curator *c, uint32_t attempt) {
     if (!status) status = bb_door_ask(&c->door, &layout);
     if (status) return status;
     for (uint32_t s = 0; s < c->roll.silos; s++) c->member[s].answered = false;
+    c->counted = c->helped = false;
     c->attempt = attempt;
     c->round_event = ++c->event;
     c->now = BB_CURATOR_WAITS;
@@ -249,6 +278,9 @@ static bb_status begin_run(bb_curator *c) {
     if (bb_curator_joined(c) < c->roll.fewest)
         return bb_fail(BB_EUSAGE, "%u silos have joined; %u are needed",
                        bb_curator_joined(c), c->roll.fewest);
+    if (c->two_doors && !c->member[c->roll.silos].joined)
+        return bb_fail(BB_EUSAGE,
+                       "the helper has not joined, who keeps the second door");
     if (!bb_curator_run(c)->mechanism->grid) status = check_chunks(c);
     if (!status) status = bb_door_charge(&c->door, bb_curator_run(c));
     if (status) return bb_curator_failed(c, status);
@@ -265,6 +297,10 @@ bb_status bb_curator_close_round(bb_curator *c) {
     if (bb_curator_answered(c) < c->roll.fewest)
         return bb_fail(BB_EUSAGE, "round %u: %u silos have answered; %u are needed",
                        c->door.ask.round, bb_curator_answered(c), c->roll.fewest);
+    if (c->two_doors && !c->counted) return bb_curator_failed(c, bb_curator_count(c));
+    if (c->two_doors && !c->helped)
+        return bb_fail(BB_EUSAGE, "round %u: the helper has not answered",
+                       c->door.ask.round);
     if (!bb_curator_run(c)->mechanism->grid) bb_curator_add_chunks(c);
     const bb_status status = bb_door_publish(&c->door, &c->release);
     if (!status) c->now = BB_CURATOR_PUBLISHED;
@@ -299,6 +335,14 @@ uint32_t bb_curator_round(const bb_curator *c) {
     return c->door.ask.round;
 }
 
+uint32_t bb_curator_published(const bb_curator *c) {
+    return c->rounds;
+}
+
+bool bb_curator_began(const bb_curator *c) {
+    return c->began;
+}
+
 const bb_plan *bb_curator_plan(const bb_curator *c) {
     return &c->phases.plan;
 }
@@ -313,7 +357,10 @@ bb_status bb_curator_result(bb_curator *c, bb_result *result) {
     if (c->now != BB_CURATOR_DONE)
         return bb_fail(BB_EUSAGE, "the run is not at its end");
     if (c->view.method->outcome) c->view.method->outcome(&c->view, &result->outcome);
-    result->shared = c->shared;
+    if (c->shared_result)
+        memcpy(c->shared_result, c->shared, bb_curator_shared(c) * sizeof *c->shared);
+    result->shared = c->shared_result;
+    c->shared_result = NULL;
     result->shares = phases->starts[phases->count - 1] || c->view.method->shared;
     result->plan = c->phases.plan;
     result->rounds = c->rounds;
@@ -327,7 +374,6 @@ bb_status bb_curator_result(bb_curator *c, bb_result *result) {
                method->effects_length(&c->view) * sizeof *c->effects);
     result->effects = c->effects;
     c->effects = NULL;
-    c->shared = NULL;
     c->phases.plan = (bb_plan){0};
     return BB_OK;
 }

@@ -2,6 +2,7 @@
 #include "core/curator_inside.h"
 #include "core/grid.h"
 
+#include <stdio.h>
 #include <string.h>
 
 uint32_t bb_curator_joined(const bb_curator *c) {
@@ -14,6 +15,11 @@ uint32_t bb_curator_answered(const bb_curator *c) {
     uint32_t count = 0;
     for (uint32_t s = 0; s < c->roll.silos; s++) count += c->member[s].answered;
     return count;
+}
+
+bool bb_curator_is_complete(const bb_curator *c) {
+    return bb_curator_joined(c) == c->roll.silos &&
+           (!c->two_doors || c->member[c->roll.silos].joined);
 }
 
 bb_status bb_curator_enrol(bb_curator *c, uint32_t s, uint64_t own,
@@ -48,6 +54,8 @@ bb_status bb_curator_enrol(bb_curator *c, uint32_t s, uint64_t own,
 
 static bb_status take_join(bb_curator *c, const bb_frame *frame, bool *news) {
     bb_reader reader = bb_reader_of(frame->payload);
+    if (frame->silo > c->roll.silos)
+        return bb_curator_take_key(c, frame->payload, news);
     if (c->began || c->member[frame->silo - 1].joined) return BB_OK;
     const uint64_t own = bb_get_u64(&reader);
     const uint8_t *words = own <= reader.left / 8 ? bb_get(&reader, 8 * own) : NULL;
@@ -55,7 +63,7 @@ static bb_status take_join(bb_curator *c, const bb_frame *frame, bool *news) {
                              : bb_fail(BB_EDATA, "a silo's tasks: they end too early");
     if (!status) status = bb_curator_enrol(c, frame->silo - 1, own, words);
     *news = !status;
-    if (!status && bb_curator_joined(c) == c->roll.silos) c->now = BB_CURATOR_COMPLETE;
+    if (!status && bb_curator_is_complete(c)) c->now = BB_CURATOR_COMPLETE;
     return status;
 }
 
@@ -177,12 +185,14 @@ static bb_status take_sum(bb_curator *c, const bb_frame *frame, bool *news) {
     member *m = &c->member[frame->silo - 1];
     if (!m->joined)
         return bb_fail(BB_EDATA, "sums of silo %u, which has not joined", frame->silo);
+    if (frame->silo > c->roll.silos) return bb_curator_take_help(c, frame, news);
     const bool waits = c->began && c->round_event &&
                        (c->now == BB_CURATOR_WAITS || c->now == BB_CURATOR_COMPLETE);
-    if (!waits || m->answered || frame->phase != c->phase ||
+    if (!waits || c->counted || m->answered || frame->phase != c->phase ||
         frame->round != c->door.ask.round || frame->attempt != c->attempt)
         return BB_OK; /* over, or there already */
-    const bb_status status = bb_curator_run(c)->mechanism->grid
+    const bb_status status = c->two_doors ? bb_curator_take_share(c, m, frame->payload)
+                             : bb_curator_run(c)->mechanism->grid
                                  ? add_sums(c, m, frame->payload)
                                  : keep_sums(c, m, frame->payload);
     if (status) return status;
@@ -191,20 +201,67 @@ static bb_status take_sum(bb_curator *c, const bb_frame *frame, bool *news) {
     return BB_OK;
 }
 
+/* A process of the silo begins, or asks for what was lost. */
+static bb_status take_hello(bb_curator *c, const bb_frame *frame, bool *news) {
+    member *m = &c->member[frame->silo - 1];
+    *news = !m->heard || memcmp(m->start, frame->start, sizeof m->start) != 0;
+    memcpy(m->start, frame->start, sizeof m->start);
+    m->heard = true;
+    m->left = false;
+    bb_curator_again(c, frame->silo);
+    return BB_OK;
+}
+
+static bb_status take_bye(bb_curator *c, const bb_frame *frame, bool *news) {
+    member *m = &c->member[frame->silo - 1];
+    if (!m->joined || c->now != BB_CURATOR_DONE)
+        return bb_fail(BB_EDATA, "silo %u leaves a run that is not over for it",
+                       frame->silo);
+    *news = !m->left;
+    m->left = true;
+    m->told = false;
+    return BB_OK;
+}
+
+/* Why a silo takes no part: its words, for a terminal or a log. */
+static bb_status take_refusal(const bb_frame *frame, const char *whose) {
+    char why[BB_MOST_REASON + 1] = "";
+    bb_reader reader = bb_reader_of(frame->payload);
+    const uint64_t length = bb_get_u64(&reader);
+    const uint8_t *words = bb_get(&reader, length);
+    if (length > BB_MOST_REASON) reader.bad = true;
+    const bb_status status = bb_read_all(&reader, "why a silo refuses");
+    if (status || !words) return status;
+    for (size_t k = 0; k < length; k++)
+        why[k] = words[k] >= ' ' && words[k] <= '~' ? (char)words[k] : '?';
+    return bb_fail(BB_EUSAGE, "%s refuses to take part: %s", whose, why);
+}
+
 bb_status bb_curator_take(bb_curator *c, bb_bytes bytes, bool *news) {
     bb_frame frame;
+    char whose[24] = "the helper";
     *news = false;
     if (c->now == BB_CURATOR_FAILED)
         return bb_fail(BB_EUSAGE, "this curator has failed: it takes no more frames");
-    const bb_status status = bb_frame_read(bytes, c->sealed, &frame);
+    bb_status status = bb_frame_read(bytes, c->stamp.sealed, &frame);
     if (status) return status;
-    if (frame.silo < 1 || frame.silo > c->roll.silos)
+    if (frame.silo < 1 || frame.silo > bb_curator_places(c))
         return bb_fail(BB_EDATA, "a frame of silo %u; there are %u", frame.silo,
                        c->roll.silos);
+    const bool helper = frame.silo > c->roll.silos;
+    if (!helper) snprintf(whose, sizeof whose, "silo %u", frame.silo);
+    if (c->identity)
+        status = bb_frame_check_signature(
+            bytes, helper ? c->identity->helper : c->identity->silo[frame.silo - 1],
+            whose);
+    if (status) return status;
+    if (frame.kind == BB_FRAME_HELLO) return take_hello(c, &frame, news);
+    if (frame.kind == BB_FRAME_REFUSE) return take_refusal(&frame, whose);
     if (memcmp(frame.run, c->name, sizeof frame.run) != 0)
         return bb_fail(BB_EDATA, "a frame of another run");
     if (frame.kind == BB_FRAME_JOIN) return take_join(c, &frame, news);
     if (frame.kind == BB_FRAME_SUM) return take_sum(c, &frame, news);
+    if (frame.kind == BB_FRAME_BYE) return take_bye(c, &frame, news);
     return bb_fail(BB_EDATA, "a frame of kind %d, which no curator takes", frame.kind);
 }
 
@@ -214,6 +271,12 @@ bb_curator_state bb_curator_now(const bb_curator *c) {
 
 /* -- frames that go out -- */
 
+/* For the silo as it has begun last. */
+static void end_frame(bb_curator *c, const member *m) {
+    memcpy(c->stamp.start, m->start, sizeof m->start);
+    bb_frame_end(&c->out, &c->stamp);
+}
+
 static void put_round(bb_curator *c, const member *m) {
     uint64_t count = 0;
     bb_put_ask(&c->out, &c->door.ask);
@@ -222,10 +285,12 @@ static void put_round(bb_curator *c, const member *m) {
     if (c->picked) bb_put_u64(&c->out, count);
     for (size_t k = 0; c->picked && k < m->own; k++)
         if (c->picked[m->id[k]]) bb_put_u64(&c->out, m->id[k]);
+    if (c->two_doors) bb_put_bytes(&c->out, c->helper_key, sizeof c->helper_key);
     bb_put_board(&c->out, &c->board);
 }
 
-/* Every silo is told once that the run has ended early, whatever it knows of it. */
+/* Every silo is told once that the run has ended early, whatever it knows of it, or has begun
+ * without it. */
 static bb_status give_stop(bb_curator *c, member *m, bb_frame *frame, bb_bytes *bytes,
                            bool *given) {
     static const uint64_t told = UINT64_MAX;
@@ -233,8 +298,8 @@ static bb_status give_stop(bb_curator *c, member *m, bb_frame *frame, bb_bytes *
     frame->kind = BB_FRAME_STOP;
     frame->round = c->door.ask.round;
     bb_frame_begin(&c->out, frame);
-    bb_put_u32(&c->out, c->stopped);
-    bb_frame_end(&c->out, c->sealed);
+    bb_put_u32(&c->out, c->stopped ? c->stopped : BB_STOP_LATE);
+    end_frame(c, m);
     if (c->out.status) return c->out.status;
     m->given = told;
     *bytes = (bb_bytes){c->out.at, c->out.length};
@@ -242,38 +307,77 @@ static bb_status give_stop(bb_curator *c, member *m, bb_frame *frame, bb_bytes *
     return BB_OK;
 }
 
+/* What the helper is: an offer, seeds, the end of the last phase *ended; 0: nothing. */
+static uint32_t due_to_helper(const bb_curator *c, const member *m, size_t *ended) {
+    *ended = c->phases.count - 1;
+    if (m->left) return m->told ? 0 : BB_FRAME_BYE;
+    if (m->given == 0) return BB_FRAME_OFFER;
+    if (!m->joined) return 0;
+    if (c->end_event[*ended] > m->given) return BB_FRAME_END;
+    return c->counted && c->counted_event > m->given ? BB_FRAME_SEEDS : 0;
+}
+
+/* What the silo is due next: an offer, the end of phase *ended, a round; 0: nothing. */
+static uint32_t due(const bb_curator *c, const member *m, size_t *ended) {
+    *ended = 0;
+    if (m->left) return m->told ? 0 : BB_FRAME_BYE;
+    while (*ended < c->phases.count && c->end_event[*ended] <= m->given &&
+           c->end_event[*ended])
+        ++*ended;
+    if (m->given == 0) return BB_FRAME_OFFER;
+    if (!m->joined) return 0;
+    if (*ended < c->phases.count && c->end_event[*ended]) return BB_FRAME_END;
+    return c->round_event > m->given ? BB_FRAME_ROUND : 0;
+}
+
+static void put_due(bb_curator *c, member *m, bb_frame *frame, size_t ended) {
+    if (frame->kind == BB_FRAME_END) frame->phase = (uint32_t)ended;
+    if (frame->kind == BB_FRAME_ROUND || frame->kind == BB_FRAME_SEEDS) {
+        frame->phase = (uint32_t)c->phase;
+        frame->round = c->door.ask.round;
+        frame->attempt = c->attempt;
+    }
+    bb_frame_begin(&c->out, frame);
+    switch (frame->kind) {
+    case BB_FRAME_BYE:
+        m->told = true;
+        break;
+    case BB_FRAME_OFFER:
+        bb_put_bytes(&c->out, c->offer.at, c->offer.length);
+        m->given = 1;
+        break;
+    case BB_FRAME_END:
+        bb_put_bytes(&c->out, c->end[ended].at, c->end[ended].length);
+        m->given = c->end_event[ended];
+        break;
+    case BB_FRAME_SEEDS:
+        bb_curator_put_seeds(c);
+        m->given = c->counted_event;
+        break;
+    default:
+        put_round(c, m);
+        m->given = c->round_event;
+    }
+    end_frame(c, m);
+}
+
 bb_status bb_curator_give(bb_curator *c, uint32_t silo, bb_bytes *bytes, bool *given) {
+    size_t ended;
     *given = false;
-    if (silo < 1 || silo > c->roll.silos)
+    if (silo < 1 || silo > bb_curator_places(c))
         return bb_fail(BB_EUSAGE, "there is no silo %u of %u", silo, c->roll.silos);
     member *m = &c->member[silo - 1];
-    bb_frame frame = {.kind = BB_FRAME_OFFER, .silo = silo};
+    bb_frame frame = {.silo = silo};
     memcpy(frame.run, c->name, sizeof frame.run);
-    if (c->stopped) return give_stop(c, m, &frame, bytes, given);
-    size_t ended = 0;
-    while (ended < c->phases.count && c->end_event[ended] <= m->given &&
-           c->end_event[ended])
-        ended++;
-    const bool offer = m->given == 0;
-    const bool end = m->joined && ended < c->phases.count && c->end_event[ended];
-    const bool round = m->joined && c->round_event > m->given;
-    if (!offer && !end && !round) return BB_OK;
-    if (!offer) {
-        frame.kind = end ? BB_FRAME_END : BB_FRAME_ROUND;
-        frame.phase = (uint32_t)(end ? ended : c->phase);
-        frame.round = end ? 0 : c->door.ask.round;
-        frame.attempt = end ? 0 : c->attempt;
-    }
-    bb_frame_begin(&c->out, &frame);
-    if (offer)
-        bb_put_bytes(&c->out, c->offer.at, c->offer.length);
-    else if (end)
-        bb_put_bytes(&c->out, c->end[ended].at, c->end[ended].length);
-    else
-        put_round(c, m);
-    bb_frame_end(&c->out, c->sealed);
+    if (c->identity && !m->heard) return BB_OK;
+    if (c->stopped || (c->began && !m->joined))
+        return give_stop(c, m, &frame, bytes, given);
+    const uint32_t kind =
+        silo > c->roll.silos ? due_to_helper(c, m, &ended) : due(c, m, &ended);
+    if (!kind) return BB_OK;
+    frame.kind = (bb_frame_kind)kind;
+    put_due(c, m, &frame, ended);
     if (c->out.status) return bb_curator_failed(c, c->out.status);
-    m->given = offer ? 1 : end ? c->end_event[ended] : c->round_event;
     *bytes = (bb_bytes){c->out.at, c->out.length};
     *given = true;
     return BB_OK;
@@ -282,11 +386,24 @@ bb_status bb_curator_give(bb_curator *c, uint32_t silo, bb_bytes *bytes, bool *g
 bool bb_curator_gave_all(const bb_curator *c) {
     const uint64_t last = c->end_event[c->phases.count - 1];
     bool all = last > 0;
-    for (uint32_t s = 0; s < c->roll.silos; s++)
-        all = all && (!c->member[s].joined || c->member[s].given >= last);
+    for (uint32_t s = 0; s < bb_curator_places(c); s++)
+        all = all && (!bb_curator_waits_for(c, s + 1) || c->member[s].given >= last);
     return all;
 }
 
+bool bb_curator_waits_for(const bb_curator *c, uint32_t silo) {
+    return silo >= 1 && silo <= bb_curator_places(c) && c->member[silo - 1].joined &&
+           !c->member[silo - 1].left;
+}
+
+bb_member bb_curator_member(const bb_curator *c, uint32_t silo) {
+    if (silo < 1 || silo > c->roll.silos) return BB_MEMBER_AWAY;
+    const member *m = &c->member[silo - 1];
+    if (!m->joined) return BB_MEMBER_AWAY;
+    if (m->left) return BB_MEMBER_LEFT;
+    return m->answered ? BB_MEMBER_ANSWERED : BB_MEMBER_JOINED;
+}
+
 void bb_curator_again(bb_curator *c, uint32_t silo) {
-    if (silo >= 1 && silo <= c->roll.silos) c->member[silo - 1].given = 0;
+    if (silo >= 1 && silo <= bb_curator_places(c)) c->member[silo - 1].given = 0;
 }

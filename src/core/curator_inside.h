@@ -5,25 +5,31 @@
 #include "core/curator.h"
 #include "core/door.h"
 #include "core/messages.h"
+#include "core/share.h"
 
 /* A silo, as the curator knows it. */
 typedef struct member {
-    bool joined;
-    size_t own, *id; /* its tasks */
-    uint64_t given;  /* the last event that it was given */
-    bool answered;   /* this round's attempt */
-    bb_writer sums;  /* off the grid: what it answered */
-    bb_reader read;  /* and how far it was added up */
+    bool heard; /* says what it is, if frames are signed: bb_stamp's start */
+    uint8_t start[BB_HASH_BYTES];
+    bool joined, left, told; /* that it may go */
+    size_t own, *id;         /* its tasks */
+    uint64_t given;          /* the last event that it was given */
+    bool answered;           /* this round's attempt */
+    bb_writer sums;          /* off the grid: what it answered */
+    bb_reader read;          /* and how far it was added up */
     size_t read_tasks;
-    size_t lead; /* chunks: the first sum is of so many, see bb_tally_lead */
+    size_t lead;   /* chunks: the first sum is of so many, see bb_tally_lead */
+    uint32_t made; /* two doors: of its share, the attempt in which it was made, */
+    uint8_t sealed[BB_SEAL_BYTES]; /* and the seed */
 } member;
 
 struct bb_curator {
     bb_phases phases;
     bb_roll roll;
-    bool sealed;
+    const bb_identity *identity;
+    bb_stamp stamp;
     bb_curator_state now;
-    member *member;  /* silos */
+    member *member;  /* silos; behind them the helper, if there are two doors */
     uint32_t *owner; /* tasks: of which silo, 1, 2, ...; 0: of none */
     uint8_t name[BB_HASH_BYTES];
     bb_writer offer, out; /* its payload; the frame that is given */
@@ -38,12 +44,19 @@ struct bb_curator {
     double *digest_work;
     bb_door door;
     uint32_t attempt;
+    bool two_doors; /* apart: what silos answer are shares */
+    uint8_t helper_key[BB_SHARE_KEY_BYTES];
+    bool counted; /* which silos the round has: both doors are asked for no others */
+    uint64_t counted_event;
+    uint8_t counted_as[BB_HASH_BYTES]; /* SHA-256 of what the helper was asked */
+    bool helped;                       /* it has answered */
     bb_release release;
     uint64_t event;       /* the last one: 1 is the offer */
     uint64_t round_event; /* of the round that is asked; 0: none is */
     uint64_t end_event[BB_MOST_PHASES];
     bb_writer end[BB_MOST_PHASES]; /* what the end of a phase says */
     double *shared;                /* clusters x parameters */
+    double *shared_result;         /* a copy, for bb_result */
     double *effects;               /* of bb_result; NULL: none */
     const char *note;
     bb_stop stopped; /* why the run was ended early; 0: it was not */
@@ -68,7 +81,28 @@ static inline size_t bb_curator_shared(const bb_curator *c) {
     return bb_curator_run(c)->pub.clusters * bb_curator_run(c)->pub.parameters;
 }
 
-/* curator_frames.c: silos that have joined, that have answered the round's attempt. */
+/* Silos, and the helper. */
+static inline uint32_t bb_curator_places(const bb_curator *c) {
+    return c->roll.silos + c->two_doors;
+}
+
+/* curator_doors.c: where there are two doors apart. Takes what the helper says of its key, a
+ * silo's share, the helper's sums; ends the counting of silos, and writes what the helper is
+ * asked. */
+BB_MUST_CHECK bb_status bb_curator_take_key(bb_curator *c, bb_bytes payload,
+                                            bool *news);
+BB_MUST_CHECK bb_status bb_curator_take_share(bb_curator *c, member *m,
+                                              bb_bytes payload);
+BB_MUST_CHECK bb_status bb_curator_take_help(bb_curator *c, const bb_frame *frame,
+                                             bool *news);
+BB_MUST_CHECK bb_status bb_curator_count(bb_curator *c);
+void bb_curator_put_seeds(bb_curator *c);
+/* Of a round whose silos are counted. */
+void bb_curator_save_counted(const bb_curator *c, bb_writer *bytes);
+BB_MUST_CHECK bb_status bb_curator_restore_counted(bb_curator *c, bb_reader *reader);
+
+/* curator_frames.c: whether all have joined; silos that have joined, that have answered the round's attempt. */
+bool bb_curator_is_complete(const bb_curator *c);
 uint32_t bb_curator_joined(const bb_curator *c);
 uint32_t bb_curator_answered(const bb_curator *c);
 /* Silo s + 1 has these tasks: own numbers, as in a frame. BB_EDATA; BB_ENOMEM. */

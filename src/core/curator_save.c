@@ -10,11 +10,15 @@ void bb_curator_save(const bb_curator *c, bb_writer *bytes) {
     bb_put_saved(bytes, curator_magic);
     bb_put_u64(bytes, c->offer.length);
     bb_put_bytes(bytes, c->offer.at, c->offer.length);
-    for (uint32_t s = 0; s < c->roll.silos; s++) {
+    for (uint32_t s = 0; s < bb_curator_places(c); s++) {
         const member *m = &c->member[s];
+        bb_put_u32(bytes, m->heard);
+        bb_put_bytes(bytes, m->start, sizeof m->start);
+        bb_put_u32(bytes, m->left);
         bb_put_u64(bytes, m->joined ? m->own : UINT64_MAX);
         for (size_t k = 0; k < m->own; k++) bb_put_u64(bytes, m->id[k]);
     }
+    bb_put_bytes(bytes, c->helper_key, sizeof c->helper_key);
     bb_put_u32(bytes, c->began);
     if (!c->began) return;
     bb_put_u32(bytes, c->now == BB_CURATOR_PUBLISHED);
@@ -32,6 +36,9 @@ void bb_curator_save(const bb_curator *c, bb_writer *bytes) {
         bb_put_bytes(bytes, c->end[k].at, c->end[k].length);
     }
     bb_put_board(bytes, &c->board);
+    const bool counted = c->counted && c->now != BB_CURATOR_PUBLISHED;
+    bb_put_u32(bytes, counted);
+    if (counted) bb_curator_save_counted(c, bytes);
     if (c->now != BB_CURATOR_PUBLISHED) return;
     for (size_t b = 0; b < BB_MOST_BLOCKS; b++) {
         bb_put_double(bytes, c->release.noise[b]);
@@ -42,13 +49,24 @@ void bb_curator_save(const bb_curator *c, bb_writer *bytes) {
 
 static bb_status get_roster(bb_curator *c, bb_reader *reader) {
     bb_status status = BB_OK;
-    for (uint32_t s = 0; s < c->roll.silos && !status; s++) {
+    for (uint32_t s = 0; s < bb_curator_places(c) && !status; s++) {
+        member *m = &c->member[s];
+        m->heard = bb_get_u32(reader) != 0;
+        const uint8_t *start = bb_get(reader, sizeof m->start);
+        if (start) memcpy(m->start, start, sizeof m->start);
+        m->left = m->told = bb_get_u32(reader) != 0;
         const uint64_t own = bb_get_u64(reader);
         if (reader->bad || own == UINT64_MAX) continue;
+        if (s == c->roll.silos) { /* the helper, which has no tasks */
+            m->joined = own == 0;
+            continue;
+        }
         const uint8_t *words = own <= reader->left / 8 ? bb_get(reader, 8 * own) : NULL;
         status = words ? bb_curator_enrol(c, s, own, words)
                        : bb_fail(BB_EDATA, "a saved curator: it ends too early");
     }
+    const uint8_t *key = bb_get(reader, sizeof c->helper_key);
+    if (key) memcpy(c->helper_key, key, sizeof c->helper_key);
     return status;
 }
 
@@ -83,6 +101,13 @@ static bb_status get_ends(bb_curator *c, bb_reader *reader, size_t phases, bool 
 static bb_status reopen_round(bb_curator *c, bb_reader *reader, uint32_t round,
                               bool published) {
     bb_door_skip_to(&c->door, round - 1);
+    const bool counted = bb_get_u32(reader) != 0;
+    if (counted && (published || !c->two_doors))
+        return bb_fail(BB_EDATA, "a saved curator with shares of a round that is over");
+    if (counted) {
+        const bb_status status = bb_curator_ask(c, c->attempt);
+        return status ? status : bb_curator_restore_counted(c, reader);
+    }
     if (!published) {
         const bb_status status = bb_read_all(reader, "a saved curator");
         return status ? status : bb_curator_ask(c, c->attempt + 1);
@@ -109,7 +134,7 @@ static bb_status restore(bb_curator *c, bb_reader *reader) {
     if (status) return status;
     c->began = bb_get_u32(reader) != 0;
     if (!c->began) {
-        if (bb_curator_joined(c) == c->roll.silos) c->now = BB_CURATOR_COMPLETE;
+        if (bb_curator_is_complete(c)) c->now = BB_CURATOR_COMPLETE;
         return bb_read_all(reader, "a saved curator");
     }
     const bool published = bb_get_u32(reader) != 0, done = bb_get_u32(reader) != 0;
@@ -136,6 +161,7 @@ static bb_status restore(bb_curator *c, bb_reader *reader) {
     if (!done) return reopen_round(c, reader, round, published);
     c->now = BB_CURATOR_DONE;
     bb_door_skip_to(&c->door, round);
+    if (bb_get_u32(reader) != 0) reader->bad = true;
     return bb_read_all(reader, "a saved curator");
 }
 

@@ -17,6 +17,7 @@ void bb_door_need(const bb_run *run, const bb_plan *plan, bb_arena *arena) {
     bb_sum_need(arena, run->mechanism->grid, plan->sum_length, plan->outer_length);
     bb_arena_need(arena, plan->sum_length, sizeof(double));
     if (run->observer.traced) bb_arena_need(arena, plan->sum_length, sizeof(double));
+    if (run->pub.doors > 1) bb_arena_need(arena, plan->sum_length, sizeof(int64_t));
 }
 
 bb_status bb_door_open(bb_door *door, const bb_run *run, const bb_plan *plan,
@@ -26,12 +27,15 @@ bb_status bb_door_open(bb_door *door, const bb_run *run, const bb_plan *plan,
                       .plan = plan,
                       .seeded = run->seeded,
                       .seed = run->seed,
+                      .noises = run->pub.doors > 1 ? 1U | 2U : 1U,
                       .least_noise = INFINITY};
     bb_sum_open(&door->total, arena, run->mechanism->grid, plan->sum_length,
                 plan->outer_length);
     door->value = bb_arena_take(arena, plan->sum_length, sizeof(double));
     if (run->observer.traced)
         door->exact = bb_arena_take(arena, plan->sum_length, sizeof(double));
+    if (run->pub.doors > 1)
+        door->drawn = bb_arena_take(arena, plan->sum_length, sizeof(int64_t));
     bb_hash_open(&door->hash);
     const bb_status status =
         run->seeded
@@ -211,14 +215,9 @@ static void add_symmetric_noise(bb_random *random, double std, size_t d, int64_t
         for (size_t j = i + 1; j < d; j++) sum[i * d + j] = sum[j * d + i];
 }
 
-static void publish_on_grid(bb_door *door, size_t b, int64_t *sum, double *value,
-                            double *noise) {
+static void add_noise(bb_door *door, size_t b, int64_t *sum) {
     const bb_block *block = &door->ask.layout.block[b];
     const size_t n = bb_block_sum_length(block, door->pub->tasks);
-    double step = ldexp(block->clip, -door->ask.bits[b]);
-    if (bb_form_is_product(block->form)) step *= step;
-    for (size_t k = 0; door->exact && k < n; k++)
-        door->exact[k] = (double)sum[k] * step;
     if (door->plan->lifted_rows) /* to each slot its own */
         for (size_t k = 0; k < n; k += block->length)
             bb_noise_radial(&door->random, door->scale, block->length, sum + k);
@@ -226,8 +225,68 @@ static void publish_on_grid(bb_door *door, size_t b, int64_t *sum, double *value
         add_symmetric_noise(&door->random, door->std[b], block->length, sum);
     else
         bb_noise_gaussian(&door->random, door->std[b], n, sum);
+}
+
+/* In a seeded run each block of a round has its own. */
+static bb_status restart_noise(bb_door *door, size_t b, bb_purpose purpose) {
+    if (!door->seeded) return BB_OK;
+    return bb_random_restart(&door->random, door->seed, purpose, door->ask.round, b);
+}
+
+/* What two doors add, mod 2^64: a sum that saturated would say something of a share. */
+static bb_status add_noises(bb_door *door, size_t b, int64_t *sum) {
+    static const bb_purpose purpose[2] = {BB_FOR_NOISE, BB_FOR_SECOND_DOOR};
+    const size_t n = bb_block_sum_length(&door->ask.layout.block[b], door->pub->tasks);
+    for (unsigned which = 0; which < 2; which++) {
+        if (!(door->noises & 1U << which)) continue;
+        const bb_status status = restart_noise(door, b, purpose[which]);
+        if (status) return status;
+        memset(door->drawn, 0, n * sizeof *door->drawn);
+        add_noise(door, b, door->drawn);
+        for (size_t k = 0; k < n; k++)
+            sum[k] = (int64_t)((uint64_t)sum[k] + (uint64_t)door->drawn[k]);
+    }
+    return BB_OK;
+}
+
+/* Both shares together are a sum that tasks can have, and noise: what is not was not the same
+ * silos' at both doors, or not of the same seeds. Said of what would be published. */
+static bb_status check_sum(const bb_door *door, size_t b, size_t n,
+                           const int64_t *sum) {
+    const bb_form form = door->ask.layout.block[b].form;
+    const int bits = door->ask.bits[b];
+    const double most =
+        ldexp((double)door->pub->tasks, bb_form_is_product(form) ? 2 * bits : bits) +
+        40.0 * door->std[b];
+    for (size_t k = 0; k < n; k++)
+        if (!(fabs((double)sum[k]) <= most))
+            return bb_fail(
+                BB_EDATA,
+                "round %u: the two doors do not have shares of the same sums: "
+                "together they are more than all tasks' clips allow",
+                door->ask.round);
+    return BB_OK;
+}
+
+static bb_status publish_on_grid(bb_door *door, size_t b, int64_t *sum, double *value,
+                                 double *noise) {
+    const bb_block *block = &door->ask.layout.block[b];
+    const size_t n = bb_block_sum_length(block, door->pub->tasks);
+    bb_status status = BB_OK;
+    double step = ldexp(block->clip, -door->ask.bits[b]);
+    if (bb_form_is_product(block->form)) step *= step;
+    for (size_t k = 0; door->exact && k < n; k++)
+        door->exact[k] = (double)sum[k] * step;
+    if (door->drawn)
+        status = add_noises(door, b, sum);
+    else
+        add_noise(door, b, sum);
+    if (!status && door->noises == 1 && door->drawn)
+        status = check_sum(door, b, n, sum);
+    if (status) return status;
     for (size_t k = 0; k < n; k++) value[k] = (double)sum[k] * step;
-    *noise = door->std[b] * step;
+    *noise = door->std[b] * step * (door->drawn ? sqrt(2.0) : 1.0);
+    return BB_OK;
 }
 
 static bb_status publish_off_grid(bb_door *door, size_t b, double *sum, double *value,
@@ -276,16 +335,14 @@ static bb_status publish_block(bb_door *door, size_t b, size_t offset,
     const bb_block *block = &door->ask.layout.block[b];
     const size_t n = bb_block_sum_length(block, door->pub->tasks);
     double *value = door->value + offset;
-    bb_status status = BB_OK;
-    if (door->seeded)
-        status = bb_random_restart(&door->random, door->seed, BB_FOR_NOISE,
-                                   door->ask.round, b);
+    bb_status status = restart_noise(door, b, BB_FOR_NOISE);
     if (status) return status;
     release->value[b] = value;
     if (block->form == BB_FORM_SELECTION)
         release->winner[b] = select_winner(door, block, offset, value);
     else if (door->mechanism->grid)
-        publish_on_grid(door, b, door->total.exact + offset, value, &release->noise[b]);
+        status = publish_on_grid(door, b, door->total.exact + offset, value,
+                                 &release->noise[b]);
     else
         status = publish_off_grid(door, b, door->total.open + offset, value,
                                   &release->noise[b]);
@@ -310,6 +367,19 @@ bb_status bb_door_publish(bb_door *door, bb_release *release) {
         offset += bb_block_sum_length(&door->ask.layout.block[b], door->pub->tasks);
     }
     return status;
+}
+
+bb_status bb_door_hide(bb_door *door) {
+    bb_status status = BB_OK;
+    size_t offset = 0;
+    if (!door->asked)
+        return bb_fail(BB_EBUDGET, "round %u was answered already", door->ask.round);
+    door->asked = false;
+    for (size_t b = 0; b < door->ask.layout.blocks && !status; b++) {
+        status = add_noises(door, b, door->total.exact + offset);
+        offset += bb_block_sum_length(&door->ask.layout.block[b], door->pub->tasks);
+    }
+    return status ? status : bb_random_check(&door->random);
 }
 
 void bb_door_restore(bb_door *door, bb_release *release) {

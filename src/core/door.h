@@ -2,7 +2,10 @@
  *
  * Contributions are clipped and added up where the tasks are (tally.h); the door adds
  * exactly sampled rounded Gaussian noise to the sum, on the same integer grid, and
- * publishes. The whole plan is charged to the ledger before a round can be asked. */
+ * publishes. The whole plan is charged to the ledger before a round can be asked.
+ *
+ * Where there are two doors (share.h) each adds as much noise as the plan asks for. In one
+ * process this is both; apart, each has a part of the sum, mod 2^64, which looks uniform. */
 #ifndef BB_CORE_DOOR_H
 #define BB_CORE_DOOR_H
 
@@ -17,11 +20,13 @@ typedef struct bb_door {
     bool seeded;
     uint64_t seed;
     bool charged;
+    unsigned noises;            /* which it adds: 1 the first, 2 the second, 3 both */
     bb_sum total;               /* of all tasks' contributions */
     bb_ask ask;                 /* the last round that was opened */
     bool asked;                 /* it is open, and not published yet */
     double std[BB_MOST_BLOCKS]; /* grid: noise standard deviation in steps of the sum */
     double scale;               /* of radial noise, in steps; lifted rounds only */
+    int64_t *drawn;             /* plan->sum_length: noise alone; NULL with one door */
     double *value;              /* plan->sum_length: what is published */
     double *exact; /* as long: before the noise; NULL in runs that are not traced */
     double noise, signal; /* of the last round, squares of bb_traced's; likewise */
@@ -52,6 +57,9 @@ void bb_door_skip_to(bb_door *door, uint32_t round);
  * round is published once: BB_EBUDGET without a bb_door_ask before. BB_EIO if the
  * generator failed: then the noise is not what was paid for, and *release no release. */
 BB_MUST_CHECK bb_status bb_door_publish(bb_door *door, bb_release *release);
+/* The second of two doors: adds its noise to door->total, mod 2^64, and publishes nothing.
+ * Once for a round that was asked. BB_EBUDGET, BB_EIO: as above. */
+BB_MUST_CHECK bb_status bb_door_hide(bb_door *door);
 /* The round that is asked was published already, by a door that was kept as bytes:
  * door->value is what. Sets the release's values. */
 void bb_door_restore(bb_door *door, bb_release *release);

@@ -46,10 +46,13 @@ const bb_mechanism bb_mechanism_wishart_published = {.name = "wishart-published"
                                                      .clips = true,
                                                      .psd_noise = true,
                                                      .add = add_wishart};
+const bb_mechanism bb_mechanism_lipschitz_published = {
+    .name = "lipschitz-published", .pricing = BB_PRICE_PUBLISHED, .by_tasks = true};
 
 const bb_mechanism *bb_mechanism_find(const char *name) {
     const bb_mechanism *const known[] = {&bb_mechanism_gaussian, &bb_mechanism_none,
-                                         &bb_mechanism_wishart_published};
+                                         &bb_mechanism_wishart_published,
+                                         &bb_mechanism_lipschitz_published};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strcmp(known[i]->name, name) == 0) return known[i];
     return NULL;

@@ -1,10 +1,11 @@
 /* mechanism.h - the noise that the door adds.
  *
  * `gaussian` is exact on the integer grid and drawn by the door itself (door.c). The
- * others work on floating-point sums: `none`, and the Wishart noise of Liang et al.
- * (2020), which is not private as claimed (docs/privacy.md) and is kept to reproduce
- * the paper. A test may bring its own mechanism that adds given numbers; the program
- * cannot. */
+ * others work on floating-point sums: `none`, and two kinds of noise of Liang et al.
+ * (2020), which are not private as claimed (docs/privacy.md) and are kept to reproduce
+ * the paper: the Wishart noise, and that by a Lipschitz constant read off the rows,
+ * which tasks add themselves (methods/bounded.h). A test may bring its own mechanism that
+ * adds given numbers; the program cannot. */
 #ifndef BB_CORE_MECHANISM_H
 #define BB_CORE_MECHANISM_H
 
@@ -15,6 +16,7 @@ typedef struct bb_mechanism {
     bb_pricing pricing;
     bool grid;      /* integer sums with exact rounded Gaussian noise */
     bool clips;     /* contributions are clipped */
+    bool by_tasks;  /* the door adds nothing: see bb_method.noise_by_tasks */
     bool psd_noise; /* see bb_release */
     /* grid = false: adds noise to a block's floating-point sum; NULL adds nothing. pure
      * is the round's claimed epsilon_t. *std gets the noise standard deviation (see
@@ -27,6 +29,7 @@ typedef struct bb_mechanism {
 extern const bb_mechanism bb_mechanism_gaussian;
 extern const bb_mechanism bb_mechanism_none;
 extern const bb_mechanism bb_mechanism_wishart_published;
+extern const bb_mechanism bb_mechanism_lipschitz_published;
 
 /* NULL for an unknown name. */
 const bb_mechanism *bb_mechanism_find(const char *name);

@@ -16,6 +16,10 @@ BB_MUST_CHECK bb_status bb_check_terms(bb_reader *reader, const bb_phases *phase
 /* Behind them who takes part, and the plan: the curator's, computed once. */
 typedef struct bb_roll {
     uint32_t silos, fewest; /* of the run; that every round needs */
+    uint8_t
+        nonce[BB_HASH_BYTES]; /* of this run alone, so that no other one has its name */
+    uint8_t
+        roster[BB_HASH_BYTES]; /* of the keys of its places; zeros: they have none */
 } bb_roll;
 void bb_put_plan(bb_writer *writer, const bb_roll *roll, const bb_phases *phases);
 /* Fills the plan, its parts and budgets. BB_EDATA: it does not fit the phases. */
@@ -26,9 +30,9 @@ BB_MUST_CHECK bb_status bb_get_plan(bb_reader *reader, bb_roll *roll,
  * far, and the SHA-256 of all releases so far as hexadecimal digits. */
 enum { BB_END_SUMMARY = 8 + BB_HASH_TEXT - 1 };
 
-/* An offer that its curator kept, with its length before it: terms, roll and plan.
- * BB_EDATA: it is another run's, or none. */
-BB_MUST_CHECK bb_status bb_get_kept(bb_reader *reader, const bb_roll *roll,
+/* An offer that its curator kept, with its length before it: terms, roll, whose nonce is
+ * taken, and plan. BB_EDATA: it is another run's, or none. */
+BB_MUST_CHECK bb_status bb_get_kept(bb_reader *reader, bb_roll *roll,
                                     bb_phases *phases);
 
 /* The head of what a curator or a silo saves: its offer is that of frames of the same

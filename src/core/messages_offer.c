@@ -55,7 +55,8 @@ static void put_public(bb_writer *writer, const bb_public *pub, marks *m) {
                  {"the scale of the loss", pub->scale_sum},
                  {"the adjacency", pub->adjacency},
                  {"the sampling", pub->sampling},
-                 {"the size of a cohort", pub->cohort}};
+                 {"the size of a cohort", pub->cohort},
+                 {"the number of doors", pub->doors > 1 ? 2 : 1}};
     const struct {
         const char *name;
         double value;
@@ -160,6 +161,8 @@ void bb_put_plan(bb_writer *writer, const bb_roll *roll, const bb_phases *phases
     const bb_plan *plan = &phases->plan;
     bb_put_u32(writer, roll->silos);
     bb_put_u32(writer, roll->fewest);
+    bb_put_bytes(writer, roll->nonce, sizeof roll->nonce);
+    bb_put_bytes(writer, roll->roster, sizeof roll->roster);
     bb_put_u32(writer, plan->rounds);
     bb_put_u32(writer, plan->forms);
     bb_put_u64(writer, plan->show_length);
@@ -218,6 +221,9 @@ bb_status bb_get_plan(bb_reader *reader, bb_roll *roll, bb_phases *phases) {
     bb_plan *plan = &phases->plan;
     roll->silos = bb_get_u32(reader);
     roll->fewest = bb_get_u32(reader);
+    const uint8_t *names = bb_get(reader, sizeof roll->nonce + sizeof roll->roster);
+    if (names) memcpy(roll->nonce, names, sizeof roll->nonce);
+    if (names) memcpy(roll->roster, names + sizeof roll->nonce, sizeof roll->roster);
     plan->rounds = bb_get_u32(reader);
     plan->forms = bb_get_u32(reader);
     plan->show_length = bb_get_u64(reader);
@@ -238,16 +244,19 @@ bb_status bb_get_plan(bb_reader *reader, bb_roll *roll, bb_phases *phases) {
     return status ? status : bb_read_all(reader, "an offer");
 }
 
-bb_status bb_get_kept(bb_reader *reader, const bb_roll *roll, bb_phases *phases) {
+bb_status bb_get_kept(bb_reader *reader, bb_roll *roll, bb_phases *phases) {
     const uint64_t length = bb_get_u64(reader);
     const uint8_t *at = bb_get(reader, length);
     bb_reader offer = bb_reader_of((bb_bytes){at, at ? length : 0});
-    bb_roll kept = {0, 0};
+    bb_roll kept = {.silos = 0};
     bb_status status = bb_check_terms(&offer, phases, "a saved curator of another run");
     if (!status) status = bb_get_plan(&offer, &kept, phases);
     if (!status && (kept.silos != roll->silos || kept.fewest != roll->fewest))
         status = bb_fail(BB_EDATA, "a saved curator of %u silos, not %u", kept.silos,
                          roll->silos);
+    if (!status && memcmp(kept.roster, roll->roster, sizeof kept.roster) != 0)
+        status = bb_fail(BB_EDATA, "a saved curator of another roster of keys");
+    if (!status) *roll = kept;
     return status;
 }
 

@@ -64,8 +64,9 @@ typedef struct bb_public {
     bb_sampling sampling;  /* who takes part in a round */
     double rate;           /* of Poisson sampling: q */
     size_t cohort;         /* of a sample of fixed size: K */
-    uint32_t rounds;       /* asked for; 0: the method's default */
-    const char *schedule;  /* asked for; NULL: the method's default */
+    size_t doors;    /* 2: two add noise, each as much as epsilon asks for; else 1 */
+    uint32_t rounds; /* asked for; 0: the method's default */
+    const char *schedule; /* asked for; NULL: the method's default */
 } bb_public;
 
 /* What everybody may read: a function of the releases so far and of nothing else. */
@@ -191,7 +192,8 @@ struct bb_method {
     bb_method_kind kind;
     unsigned losses, takes;
     bool own_noise; /* train draws noise that protects rows from task->random */
-    bool draws;     /* train or finish draw from task->random, which rows to look at */
+    bool draws;     /* train or finish draw from task->random: which rows to look at, or
+                       noise that promises nothing */
     bool clustered; /* its shared model is one for each cluster */
     bool related;   /* it heeds relations of tasks */
     const char *finetune; /* how models are finetuned if nobody says; NULL: they are not
@@ -229,6 +231,12 @@ struct bb_method {
     /* Optional: whether a run with these options promises something for single rows;
      * methods with own_noise always do. */
     bool (*for_rows)(const void *options);
+    /* Optional: whether with these options tasks add the noise themselves, as published:
+     * for a mechanism that leaves it to them, and for no other that has noise. */
+    bool (*noise_by_tasks)(const void *options);
+    /* Optional: whether with these options and this loss tasks of one linear output read
+     * local->lipschitz, which is NAN for others. */
+    bool (*descends)(const bb_view *view);
 
     /* The blocks of the coming round: public in, public out. */
     void (*layout)(const bb_view *view, bb_layout *layout);
@@ -247,6 +255,10 @@ struct bb_method {
     const double *(*effects)(const bb_view *view);
     size_t (*effects_length)(const bb_view *view);
     void (*outcome)(const bb_view *view, bb_outcome *outcome); /* optional */
+    /* Optional: what the method adds to the sum of the tasks' losses, for all their models
+     * (tasks x features); NAN with options for which it has no such number. For the
+     * operator of a simulation alone. */
+    bb_status (*penalty)(const bb_view *view, const double *models, double *out);
     /* Optional: how uncertain a task that has finished is of its model, spread_length
      * numbers, which stay with the task. Called after finish, where pub->spread. */
     bb_status (*spread)(const bb_view *view, bb_task *task, double *out);
@@ -265,8 +277,11 @@ double bb_cohort_size(const bb_public *pub);
 
 /* Doubles that one task shows, and numbers in the sum, for a block. */
 size_t bb_block_show_length(const bb_block *block);
-/* Those that this task shows. Where a task's model has an own length (local.h), vectors
- * are models: the task shows its own numbers, and the door puts them in place. */
+/* Whether a task shows a part of the block's numbers: where its model has an own length
+ * (local.h), vectors as long as all parameters are models, of which it shows its own
+ * numbers, and the door puts them in place. */
+bool bb_block_is_part(const bb_block *block, const bb_local *local);
+/* Doubles that this task shows. */
 size_t bb_block_task_length(const bb_block *block, const bb_local *local);
 size_t bb_block_sum_length(const bb_block *block, size_t tasks);
 

@@ -28,10 +28,13 @@ size_t bb_block_show_length(const bb_block *block) {
     return block->form == BB_FORM_PSD ? block->length * block->length : block->length;
 }
 
+bool bb_block_is_part(const bb_block *block, const bb_local *local) {
+    return block->form == BB_FORM_VECTOR && local && local->touched &&
+           block->length >= local->d * local->outputs;
+}
+
 size_t bb_block_task_length(const bb_block *block, const bb_local *local) {
-    return block->form == BB_FORM_VECTOR && local && local->touched
-               ? local->length
-               : bb_block_show_length(block);
+    return bb_block_is_part(block, local) ? local->length : bb_block_show_length(block);
 }
 
 size_t bb_block_sum_length(const bb_block *block, size_t tasks) {
@@ -260,8 +263,26 @@ static bb_status check_selections(const bb_plan *plan) {
         "selections ask for %g times the whole epsilon; they can have it once", sum);
 }
 
+/* What both doors' noise does not make private by itself: whoever selects sees the scores,
+ * and noise by its length is not a sum of two. */
+static bb_status check_doors(const bb_plan *plan, const bb_public *pub) {
+    if (pub->doors < 2) return BB_OK;
+    if (plan->lifted_rows)
+        return bb_fail(BB_EUSAGE, "two doors have no promise for single rows: their "
+                                  "noise is Gaussian");
+    for (uint32_t t = 0; t < plan->rounds; t++)
+        if (plan->step[t].selection > 0.0)
+            return bb_fail(
+                BB_EUSAGE,
+                "two doors cannot select privately, since neither sees the "
+                "scores: give what the method would select, such as its clip "
+                "(--set clip=C), or take a method that selects nothing");
+    return BB_OK;
+}
+
 static bb_status price(bb_plan *plan, const bb_public *pub, bb_pricing pricing) {
-    const bb_status status = check_selections(plan);
+    bb_status status = check_selections(plan);
+    if (!status) status = check_doors(plan, pub);
     if (status) return status;
     switch (pricing) {
     case BB_PRICE_NOTHING:

@@ -138,8 +138,8 @@ bb_status bb_result_open(bb_result *result, const bb_run *run, size_t tasks) {
     for (size_t i = 0; i < tasks && !status; i++)
         result->first[i + 1] = result->first[i] + run->local[i].length;
     if (!status)
-        status = bb_allocate(&result->model, result->first[tasks], sizeof(double),
-                             "the models");
+        status = bb_map_block(&result->model_at, run->memory, &result->model,
+                              result->first[tasks], sizeof(double), "the models");
     if (!status)
         status = bb_allocate(&result->intercept, tasks, sizeof(double), "the models");
     if (!status && run->pub.sampling != BB_SAMPLING_ALL)
@@ -169,7 +169,7 @@ bb_status bb_run_train(const bb_run *run, bb_result *result) {
 
 void bb_result_free(bb_result *result) {
     free(result->first);
-    free(result->model);
+    bb_map_release(&result->model_at, result->model);
     free(result->intercept);
     free(result->shared);
     free(result->effects);

@@ -3,6 +3,7 @@
 #define BB_CORE_RUN_H
 
 #include "base/hash.h"
+#include "base/map.h"
 #include "base/parallel.h"
 #include "core/mechanism.h"
 #include "core/wire.h"
@@ -21,7 +22,8 @@ typedef struct bb_traced {
                              selections left out */
     const struct bb_result
         *models; /* that tasks would keep if this round were the last:
-                                       first, model, intercept and shared */
+                                       first, model, intercept, shared and
+                                       outcome.objective (NAN: it has none) */
 } bb_traced;
 
 /* What a run tells its surroundings; every member may be NULL. */
@@ -40,6 +42,9 @@ typedef struct bb_observer {
     /* Non-zero: end with BB_EINTERRUPTED; looked at before every task's work. Lock-free:
      * other threads and signal handlers may set it. */
     const atomic_int *stop;
+    /* Called by any thread when tasks `from` to `to` - 1 have been worked through: their
+     * rows may leave memory. */
+    void (*passed)(void *self, size_t from, size_t to);
 } bb_observer;
 
 /* What a keeper wants now, between two rounds: nothing; a copy in memory, which is saved
@@ -93,6 +98,8 @@ typedef struct bb_run {
     bb_observer observer;
     const bb_keeper *keeper; /* NULL: what is interrupted is lost */
     const bb_local *local;   /* tasks */
+    size_t memory; /* bytes: models and states of tasks that take more than an eighth of
+                      them are in temporary files (bb_map_block); 0: never */
     double *spread; /* with pub.spread: local tasks x spread_length, of the last phase's
                        method, which has it; written at the end, NAN where it fails.
                        PRIVATE, as models are */
@@ -105,6 +112,7 @@ typedef struct bb_result {
     size_t *first;     /* tasks + 1: where each task's model is; i * parameters, unless
                           tasks have models of their own length (learners/local.h) */
     double *model;     /* first[tasks] */
+    bb_map model_at;   /* where they are, if not in memory */
     double *intercept; /* tasks */
     double *shared;    /* clusters x parameters: what all share, zero without such a
                           model; public */

@@ -12,17 +12,40 @@ static bool may_share(const bb_silo_policy *policy, const bb_method *method) {
     return may;
 }
 
-static bb_status check_terms(const bb_silo_terms *terms) {
-    const bb_run *run = terms->run;
-    const bb_silo_policy *policy = terms->policy;
-    for (size_t k = 0; k < terms->tasks; k++) {
-        const size_t id = terms->id ? terms->id[k] : k;
-        if (id >= run->pub.tasks || (terms->id && k && id <= terms->id[k - 1]))
-            return bb_fail(BB_EUSAGE,
-                           "a silo's tasks have ascending numbers below %zu, got %zu",
-                           run->pub.tasks, id);
-    }
-    if (!policy) return BB_OK;
+/* Who may ask. */
+static bb_status check_curator(const bb_silo_policy *policy,
+                               const bb_identity *identity) {
+    if (!policy->curator) return BB_OK;
+    for (size_t k = 0; identity && k < policy->curators; k++)
+        if (memcmp(policy->curator[k], identity->curator, BB_SIGN_KEY) == 0)
+            return BB_OK;
+    if (!identity)
+        return bb_fail(BB_EUSAGE, "this silo's policy asks for a curator that signs");
+    char key[BB_SIGN_KEY_TEXT];
+    bb_sign_text(identity->curator, key);
+    return bb_fail(BB_EUSAGE, "this silo's policy does not know the curator %s", key);
+}
+
+/* Who keeps the second door. */
+static bb_status check_helper(const bb_run *run, const bb_silo_policy *policy,
+                              const bb_identity *identity) {
+    if (!policy->helper) return BB_OK;
+    if (run->pub.doors < 2 || !identity || !identity->has_helper)
+        return bb_fail(BB_EUSAGE,
+                       "this silo's policy asks for two doors, the second one "
+                       "kept by a helper that it knows");
+    for (size_t k = 0; k < policy->helpers; k++)
+        if (memcmp(policy->helper[k], identity->helper, BB_SIGN_KEY) == 0) return BB_OK;
+    char key[BB_SIGN_KEY_TEXT];
+    bb_sign_text(identity->helper, key);
+    return bb_fail(BB_EUSAGE, "this silo's policy does not know the helper %s", key);
+}
+
+bb_status bb_silo_check_policy(const bb_run *run, const bb_silo_policy *policy,
+                               const bb_identity *identity) {
+    bb_status status = check_curator(policy, identity);
+    if (!status) status = check_helper(run, policy, identity);
+    if (status) return status;
     if (!policy->allow_open && run->mechanism->pricing != BB_PRICE_GAUSSIAN)
         return bb_fail(BB_EUSAGE, "this silo's policy forbids mechanism %s",
                        run->mechanism->name);
@@ -47,6 +70,35 @@ static bb_status check_terms(const bb_silo_terms *terms) {
     return BB_OK;
 }
 
+static bb_status check_terms(const bb_silo_terms *terms) {
+    const bb_run *run = terms->run;
+    for (size_t k = 0; k < terms->tasks; k++) {
+        const size_t id = terms->id ? terms->id[k] : k;
+        if (id >= run->pub.tasks || (terms->id && k && id <= terms->id[k - 1]))
+            return bb_fail(BB_EUSAGE,
+                           "a silo's tasks have ascending numbers below %zu, got %zu",
+                           run->pub.tasks, id);
+    }
+    return terms->policy ? bb_silo_check_policy(run, terms->policy, terms->identity)
+                         : BB_OK;
+}
+
+/* A silo that signs begins anew, with a name of this start that nobody can guess. */
+static bb_status open_stamp(bb_silo *silo, const bb_silo_terms *terms) {
+    silo->identity = terms->identity;
+    silo->stamp = (bb_stamp){.sealed = terms->sealed || terms->identity};
+    if (!silo->identity) return BB_OK;
+    silo->stamp.key = silo->identity->key;
+    silo->two_doors = terms->run->pub.doors > 1;
+    if (silo->two_doors && !silo->identity->has_helper)
+        return bb_fail(BB_EUSAGE, "a run with two doors: the roster of keys names no "
+                                  "helper, who keeps the second");
+    const bb_status status =
+        bb_random_secret(silo->stamp.start, sizeof silo->stamp.start);
+    if (!status) bb_silo_hello(silo);
+    return status ? status : silo->hello.status;
+}
+
 bb_status bb_silo_open(bb_silo **out, const bb_silo_terms *terms) {
     const bb_run *run = terms->run;
     const size_t clusters = run->pub.clusters ? run->pub.clusters : 1;
@@ -57,11 +109,11 @@ bb_status bb_silo_open(bb_silo **out, const bb_silo_terms *terms) {
     if (!status) status = bb_allocate(&silo, 1, sizeof *silo, "a silo");
     if (status) return status;
     silo->number = terms->number;
-    silo->sealed = terms->sealed;
     silo->has_policy = terms->policy != NULL;
     if (terms->policy) silo->policy = *terms->policy;
     silo->own = terms->tasks;
-    status = bb_allocate(&silo->id, silo->own, sizeof *silo->id, "a silo");
+    status = open_stamp(silo, terms);
+    if (!status) status = bb_allocate(&silo->id, silo->own, sizeof *silo->id, "a silo");
     for (size_t k = 0; k < silo->own && !status; k++)
         silo->id[k] = terms->id ? terms->id[k] : k;
     if (!status)
@@ -87,6 +139,9 @@ void bb_silo_close(bb_silo *silo) {
     bb_phases_close(&silo->phases);
     bb_writer_close(&silo->offer);
     bb_writer_close(&silo->out);
+    bb_writer_close(&silo->hello);
+    bb_map_release(&silo->model_at, silo->model);
+    bb_map_release(&silo->state_at, silo->state);
     bb_arena_close(&silo->arena);
     free(silo->chunk_first);
     free(silo->shared);
@@ -95,12 +150,54 @@ void bb_silo_close(bb_silo *silo) {
 }
 
 bool bb_silo_give(const bb_silo *silo, bb_bytes *frame) {
-    *frame = (bb_bytes){silo->out.at, silo->out.length};
-    return silo->out_ready;
+    const bb_writer *out = silo->hello_ready ? &silo->hello : &silo->out;
+    *frame = (bb_bytes){out->at, out->length};
+    return silo->hello_ready || silo->out_ready;
 }
 
 void bb_silo_gave(bb_silo *silo) {
-    silo->out_ready = false;
+    if (silo->hello_ready)
+        silo->hello_ready = false;
+    else
+        silo->out_ready = false;
+}
+
+void bb_silo_hello(bb_silo *silo) {
+    const bb_frame frame = {.kind = BB_FRAME_HELLO, .silo = silo->number};
+    bb_frame_begin(&silo->hello, &frame);
+    bb_frame_end(&silo->hello, &silo->stamp);
+    silo->hello_ready = !silo->hello.status;
+}
+
+void bb_silo_leave(bb_silo *silo) {
+    bb_frame frame = {.kind = BB_FRAME_BYE, .silo = silo->number};
+    memcpy(frame.run, silo->name, sizeof frame.run);
+    bb_frame_begin(&silo->out, &frame);
+    bb_frame_end(&silo->out, &silo->stamp);
+    silo->out_ready = !silo->out.status;
+}
+
+static void put_refusal(bb_writer *out, const bb_frame *frame, const bb_stamp *stamp,
+                        const char *why) {
+    bb_frame_begin(out, frame);
+    bb_put_u64(out, strnlen(why, BB_MOST_REASON));
+    bb_put_bytes(out, why, strnlen(why, BB_MOST_REASON));
+    bb_frame_end(out, stamp);
+}
+
+void bb_silo_put_refusal(bb_silo *silo, const uint8_t run[BB_HASH_BYTES],
+                         const char *why) {
+    bb_frame frame = {.kind = BB_FRAME_REFUSE, .silo = silo->number};
+    memcpy(frame.run, run, sizeof frame.run);
+    put_refusal(&silo->out, &frame, &silo->stamp, why);
+    silo->out_ready = !silo->out.status;
+}
+
+void bb_silo_refuse(bb_writer *out, uint32_t number, const bb_identity *identity,
+                    const char *why) {
+    const bb_frame frame = {.kind = BB_FRAME_REFUSE, .silo = number};
+    const bb_stamp stamp = {.sealed = true, .key = identity ? identity->key : NULL};
+    put_refusal(out, &frame, &stamp, why);
 }
 
 bb_silo_task bb_silo_result(const bb_silo *silo, size_t k) {
@@ -114,7 +211,8 @@ bb_silo_task bb_silo_result(const bb_silo *silo, size_t k) {
 
 void bb_silo_models(const bb_silo *silo, bb_result *result) {
     const size_t own = silo->own;
-    memcpy(result->model, silo->model, silo->first[own] * sizeof *result->model);
+    bb_map_copy(&result->model_at, result->model, &silo->model_at, silo->model,
+                silo->first[own] * sizeof *result->model);
     memcpy(result->intercept, silo->intercept, own * sizeof *result->intercept);
     if (result->asked) memcpy(result->asked, silo->asked, own * sizeof *result->asked);
     result->outcome = (bb_outcome){.converged = true};

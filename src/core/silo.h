@@ -28,7 +28,16 @@ typedef struct bb_silo_policy {
     size_t methods;
     unsigned adjacencies; /* bits 1 << bb_adjacency of those allowed; 0: all */
     bool allow_open;      /* runs that are not private at all */
-    bb_ledger *ledger;    /* this silo's own; NULL: none */
+    const uint8_t (
+        *curator)[BB_SIGN_KEY]; /* public keys of curators that may ask; NULL:
+                                              whoever the roster names. Looked at as
+                                              `method` */
+    size_t curators;
+    const uint8_t (*helper)[BB_SIGN_KEY]; /* public keys of helpers: a run must have two
+                                             doors, of which one of these keeps the second;
+                                             NULL: it may have one. Looked at as `method` */
+    size_t helpers;
+    bb_ledger *ledger; /* this silo's own; NULL: none */
 } bb_silo_policy;
 
 typedef struct bb_silo_terms {
@@ -39,6 +48,9 @@ typedef struct bb_silo_terms {
     const size_t *id;  /* tasks: their public numbers, ascending; NULL: 0, 1, ... */
     bool sealed;       /* frames leave the process */
     const bb_silo_policy *policy; /* NULL: everything is allowed (one operator) */
+    const bb_identity *identity;  /* frames are signed, and sealed; NULL: they are not.
+                                     Borrowed. With one, a run of two doors has them apart:
+                                     this silo's sums are shares (share.h) */
 } bb_silo_terms;
 
 typedef enum bb_silo_state {
@@ -53,12 +65,19 @@ typedef enum bb_silo_state {
  * not have; off the grid also tasks that are only a part of a chunk (bb_tally_chunks). */
 BB_MUST_CHECK bb_status bb_silo_open(bb_silo **out, const bb_silo_terms *terms);
 void bb_silo_close(bb_silo *silo); /* NULL is allowed */
+/* Whether a policy allows this run, as far as can be said before an offer, and before a row
+ * is read: BB_EUSAGE says what it forbids. bb_silo_open asks it, too. */
+BB_MUST_CHECK bb_status bb_silo_check_policy(const bb_run *run,
+                                             const bb_silo_policy *policy,
+                                             const bb_identity *identity);
 
 /* Takes a frame of the curator's. *news: whether it told anything new; a frame that came
  * before, or is of a round that is over, changes nothing. The offer must be of the run
  * that was agreed to; it takes all the memory that the run will need, and is charged to
  * the policy's ledger. BB_EDATA, BB_EUSAGE: no frame for this silo now; nothing
- * changed. BB_EINTERRUPTED: the curator has ended the run early, and said why. */
+ * changed. BB_EINTERRUPTED: the curator has ended the run early, and said why. Where it is
+ * the offer that is refused, by the terms, the policy or a ledger, there is a frame for the
+ * curator that says so. */
 BB_MUST_CHECK bb_status bb_silo_take(bb_silo *silo, bb_bytes frame, bool *news);
 bb_silo_state bb_silo_now(const bb_silo *silo);
 /* Train and show for every own task that takes part, or finish a phase: the only
@@ -67,6 +86,17 @@ BB_MUST_CHECK bb_status bb_silo_work(bb_silo *silo);
 /* The frame for the curator, if there is one: valid until the next call for this silo.
  * It is given again and again until bb_silo_gave. */
 bool bb_silo_give(const bb_silo *silo, bb_bytes *frame);
+/* The next frame tells the curator that this silo is there, and is to be given whatever it
+ * is due. A silo that signs begins with it: what the curator signed before, for a process
+ * that is no more, is not taken. */
+void bb_silo_hello(bb_silo *silo);
+/* After BB_SILO_DONE: the last frame, which says that the models are stored. The curator
+ * has one of the same kind for an answer, which is taken and changes nothing. */
+void bb_silo_leave(bb_silo *silo);
+/* Writes a frame that refuses to take part before there is a silo, for this reason, which
+ * the curator sees: a policy's, and nothing private. */
+void bb_silo_refuse(bb_writer *frame, uint32_t number, const bb_identity *identity,
+                    const char *why);
 void bb_silo_gave(bb_silo *silo);
 
 /* Everything needed to go on in another process: states of tasks, models, billboard.

@@ -3,6 +3,7 @@
 #define BB_CORE_SILO_INSIDE_H
 
 #include "core/messages.h"
+#include "core/share.h"
 #include "core/silo.h"
 
 #include <stdatomic.h>
@@ -10,7 +11,14 @@
 struct bb_silo {
     bb_phases phases;
     bb_silo_policy policy;
-    bool has_policy, sealed;
+    bool has_policy;
+    const bb_identity *identity;
+    bb_stamp stamp;  /* of its frames, and what the curator's have to be for */
+    bb_writer hello; /* a frame that is given before `out` */
+    bool hello_ready;
+    bool two_doors;  /* apart: sums are shares of them */
+    bool has_helper; /* its key was told, and does not change */
+    uint8_t helper_key[BB_SHARE_KEY_BYTES];
     uint32_t number;
     size_t own, *id; /* its tasks: their public numbers */
     bb_silo_state now;
@@ -46,14 +54,15 @@ struct bb_silo {
     size_t *first;       /* own + 1: where each task's model is */
     size_t *state_first; /* own + 1 */
     double *model, *intercept, *state;
-    double *work;            /* workers x work_length */
-    double *show;            /* workers x plan.show_length */
-    double *objective, *gap; /* own */
-    bb_status *finished;     /* own */
-    bool *asked, *failed;    /* own */
-    bool *picked;            /* own: who takes part; NULL: all do */
-    atomic_uint done;        /* tasks that are finished */
-    bb_random *random;       /* workers; only for methods that draw */
+    bb_map model_at, state_at; /* where they are, if not in memory */
+    double *work;              /* workers x work_length */
+    double *show;              /* workers x plan.show_length */
+    double *objective, *gap;   /* own */
+    bb_status *finished;       /* own */
+    bool *asked, *failed;      /* own */
+    bool *picked;              /* own: who takes part; NULL: all do */
+    atomic_uint done;          /* tasks that are finished */
+    bb_random *random;         /* workers; only for methods that draw */
     size_t random_open;
     bb_random draw;
     bool draw_open;
@@ -92,6 +101,10 @@ BB_MUST_CHECK bb_status bb_silo_accept(bb_silo *silo, bb_bytes offer,
                                        const uint8_t *name);
 BB_MUST_CHECK bb_status bb_silo_take_offer(bb_silo *silo, const bb_frame *frame,
                                            bool *news);
+/* Of the offer named `run`: what the curator is told where it is refused, whose reason is
+ * the last message. */
+void bb_silo_put_refusal(bb_silo *silo, const uint8_t run[BB_HASH_BYTES],
+                         const char *why);
 /* Begins silo->phase with empty states, or ends the run after the last one. */
 void bb_silo_open_phase(bb_silo *silo);
 

@@ -99,9 +99,7 @@ static bb_status take_memory(bb_silo *silo) {
     measure(silo, &draws, &models);
     bb_arena_need(arena, silo->board_room, sizeof(double));
     bb_arena_need(arena, 2 * (own + 1), sizeof(size_t));
-    bb_arena_need(arena, models, sizeof(double));
     bb_arena_need(arena, own, sizeof(double));
-    bb_arena_need(arena, silo->states, sizeof(double));
     bb_arena_need(arena, workers * silo->work_length, sizeof(double));
     bb_arena_need(arena, workers * plan->show_length, sizeof(double));
     bb_arena_need(arena, 2 * own, sizeof(double));
@@ -111,13 +109,17 @@ static bb_status take_memory(bb_silo *silo) {
     bb_arena_need(arena, draws ? workers : 0, sizeof(bb_random));
     bb_tally_need(arena, run->mechanism, plan, sums);
     bb_status status = bb_arena_open(arena, "the training run");
+    if (!status)
+        status = bb_map_block(&silo->model_at, run->memory, &silo->model, models,
+                              sizeof(double), "the models");
+    if (!status)
+        status = bb_map_block(&silo->state_at, run->memory, &silo->state, silo->states,
+                              sizeof(double), "what tasks keep");
     if (status) return status;
     silo->board_at = bb_arena_take(arena, silo->board_room, sizeof(double));
     silo->first = bb_arena_take(arena, 2 * (own + 1), sizeof(size_t));
     silo->state_first = silo->first + own + 1;
-    silo->model = bb_arena_take(arena, models, sizeof(double));
     silo->intercept = bb_arena_take(arena, own, sizeof(double));
-    silo->state = bb_arena_take(arena, silo->states, sizeof(double));
     silo->work = bb_arena_take(arena, workers * silo->work_length, sizeof(double));
     silo->show = bb_arena_take(arena, workers * plan->show_length, sizeof(double));
     silo->objective = bb_arena_take(arena, 2 * own, sizeof(double));
@@ -133,7 +135,7 @@ static bb_status take_memory(bb_silo *silo) {
         silo->first[k + 1] = silo->first[k] + run->local[k].length;
     return bb_writer_reserve(
         &silo->out,
-        BB_FRAME_HEADER + 8 * (own + 1) +
+        BB_FRAME_HEADER + 8 * (own + 1) + 4 + BB_SEAL_BYTES +
             bb_sums_room(plan,
                          run->mechanism->grid ? 1 : silo->chunks - silo->lead + 1));
 }
@@ -183,7 +185,12 @@ void bb_silo_open_phase(bb_silo *silo) {
     silo->view.plan = &silo->plan;
     silo->begun = silo->phase == 0;
     state_length(silo, &silo->phases.part[silo->phase].view, silo->state_first);
-    memset(silo->state, 0, silo->state_first[silo->own] * sizeof *silo->state);
+    for (size_t k = 0; silo->phase && k < silo->own; k++) {
+        double *state = silo->state + silo->state_first[k];
+        double *next = silo->state + silo->state_first[k + 1];
+        memset(state, 0, (size_t)(next - state) * sizeof *state);
+        bb_map_passed(&silo->state_at, state, next);
+    }
     silo->now = BB_SILO_WAITING;
 }
 
@@ -193,7 +200,7 @@ static void put_join(bb_silo *silo) {
     bb_frame_begin(&silo->out, &frame);
     bb_put_u64(&silo->out, silo->own);
     for (size_t k = 0; k < silo->own; k++) bb_put_u64(&silo->out, silo->id[k]);
-    bb_frame_end(&silo->out, silo->sealed);
+    bb_frame_end(&silo->out, &silo->stamp);
     silo->out_ready = true;
 }
 
@@ -204,6 +211,18 @@ static void name_run(bb_silo *silo, bb_bytes offer) {
     bb_hash_digest(&hash, silo->name);
 }
 
+/* Whose signatures are taken is the same everywhere. */
+static bb_status check_roster(const bb_silo *silo) {
+    static const uint8_t none[BB_HASH_BYTES];
+    const uint8_t *own = silo->identity ? silo->identity->roster : none;
+    if (memcmp(silo->roll.roster, own, BB_HASH_BYTES) == 0) return BB_OK;
+    return bb_fail(BB_EDATA, silo->identity
+                                 ? "the curator has another roster of keys than this "
+                                   "silo"
+                                 : "the run is signed: this silo needs a key, and the "
+                                   "roster of keys");
+}
+
 /* Everything but the policy and the price. */
 bb_status bb_silo_accept(bb_silo *silo, bb_bytes offer, const uint8_t *name) {
     bb_reader reader = bb_reader_of(offer);
@@ -212,6 +231,7 @@ bb_status bb_silo_accept(bb_silo *silo, bb_bytes offer, const uint8_t *name) {
                                       "this silo agreed to");
     if (status) return status;
     status = bb_get_plan(&reader, &silo->roll, &silo->phases);
+    if (!status) status = check_roster(silo);
     if (!status) status = deal(silo);
     if (!status) status = take_memory(silo);
     if (!status) status = open_random(silo);
@@ -235,6 +255,17 @@ static bb_status check_policy(bb_silo *silo) {
     return bb_phases_check_prices(&silo->phases);
 }
 
+/* What the curator is told: of the terms and the policy all, of what is this place's own
+ * matter nothing. */
+static bb_status refuse(bb_silo *silo, const bb_frame *frame, bb_status status,
+                        bool charged) {
+    const bool told = !charged && (status == BB_EDATA || status == BB_EUSAGE);
+    const char *own = status == BB_EBUDGET ? "its own ledger does not allow it"
+                                           : "it cannot take part now";
+    bb_silo_put_refusal(silo, frame->run, told ? bb_last_error() : own);
+    return status;
+}
+
 bb_status bb_silo_take_offer(bb_silo *silo, const bb_frame *frame, bool *news) {
     if (silo->joined) {
         /* the answer to it was lost */
@@ -243,14 +274,15 @@ bb_status bb_silo_take_offer(bb_silo *silo, const bb_frame *frame, bool *news) {
         return BB_OK;
     }
     /* within a process nobody else can have made the name */
-    const uint8_t *name = silo->sealed ? NULL : frame->run;
+    const uint8_t *name = silo->stamp.sealed ? NULL : frame->run;
     bb_status status = bb_silo_accept(silo, frame->payload, name);
-    if (status) return status;
+    if (status) return refuse(silo, frame, status, false);
     if (memcmp(frame->run, silo->name, sizeof frame->run) != 0)
         status = bb_fail(BB_EDATA, "an offer under another run's name");
     if (!status) status = check_policy(silo);
-    if (!status) status = charge(silo);
-    if (status) return bb_silo_failed(silo, status);
+    if (status) return refuse(silo, frame, bb_silo_failed(silo, status), false);
+    status = charge(silo);
+    if (status) return refuse(silo, frame, bb_silo_failed(silo, status), true);
     silo->joined = *news = true;
     put_join(silo);
     return BB_OK;

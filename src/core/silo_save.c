@@ -23,6 +23,8 @@ void bb_silo_save(const bb_silo *silo, bb_writer *bytes) {
     bb_put_u32(bytes, silo->ask.round);
     bb_put_u32(bytes, silo->attempt);
     if (silo->ask.round) bb_put_ask(bytes, &silo->ask);
+    bb_put_u32(bytes, silo->has_helper);
+    bb_put_bytes(bytes, silo->helper_key, sizeof silo->helper_key);
     bb_put_doubles(bytes, silo->shared, 2 * run->pub.clusters * run->pub.parameters);
     bb_put_board(bytes, &silo->board);
     bb_put_doubles(bytes, silo->model, silo->first[own]);
@@ -61,6 +63,9 @@ static bb_status restore(bb_silo *silo, bb_reader *reader) {
     silo->ask.round = bb_get_u32(reader);
     silo->attempt = bb_get_u32(reader);
     if (silo->ask.round) status = bb_get_ask(reader, &silo->phases, &silo->ask);
+    silo->has_helper = bb_get_u32(reader) != 0;
+    const uint8_t *key = bb_get(reader, sizeof silo->helper_key);
+    if (key) memcpy(silo->helper_key, key, sizeof silo->helper_key);
     bb_get_doubles(reader, silo->shared, 2 * run->pub.clusters * run->pub.parameters);
     bb_reader length = *reader;
     bb_get(&length, 8);

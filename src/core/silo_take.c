@@ -6,11 +6,27 @@
 /* Of the payload of a round: what is asked, who is picked, the billboard. */
 typedef struct question {
     bb_ask ask;
-    bool picks;           /* some tasks were picked; else all, or by their own coins */
-    uint64_t count;       /* of them */
-    const uint8_t *words; /* their numbers, ascending */
+    bool picks;            /* some tasks were picked; else all, or by their own coins */
+    uint64_t count;        /* of them */
+    const uint8_t *words;  /* their numbers, ascending */
+    const uint8_t *helper; /* BB_SHARE_KEY_BYTES; NULL: one door */
     bb_reader board;
 } question;
+
+/* The same helper, with the same key: one that had lost its state would answer again what it
+ * has answered. */
+static bb_status check_helper(const bb_silo *silo, const uint8_t *key) {
+    if (!key || !bb_share_key_holds(silo->identity->helper, silo->name, key))
+        return bb_fail(BB_EDATA,
+                       "the key of the second door is not one that the helper "
+                       "has signed for this run");
+    if (silo->has_helper && memcmp(silo->helper_key, key, BB_SHARE_KEY_BYTES) != 0)
+        return bb_fail(BB_EDATA,
+                       "the key of the second door is another one than before: "
+                       "the helper has begun anew, and could answer a round "
+                       "twice");
+    return BB_OK;
+}
 
 static bb_status read_question(const bb_silo *silo, const bb_frame *frame,
                                question *q) {
@@ -33,8 +49,9 @@ static bb_status read_question(const bb_silo *silo, const bb_frame *frame,
     if (reader.bad || drawn != q->picks)
         return bb_fail(BB_EDATA, "round %u picks tasks that this silo does not have",
                        frame->round);
+    if (silo->two_doors) q->helper = bb_get(&reader, BB_SHARE_KEY_BYTES);
     q->board = reader;
-    return BB_OK;
+    return silo->two_doors ? check_helper(silo, q->helper) : BB_OK;
 }
 
 /* Whether it is the question that was answered last. */
@@ -92,7 +109,7 @@ static bb_status take_round(bb_silo *silo, const bb_frame *frame, bool *news) {
     if (status) return status;
     if (frame->round == silo->ask.round) {
         const bool same = is_same(silo, &q);
-        if (same) bb_frame_again(&silo->out, frame->attempt, silo->sealed);
+        if (same) bb_frame_again(&silo->out, frame->attempt, &silo->stamp);
         if (same) silo->attempt = frame->attempt;
         if (same || frame->attempt == silo->attempt) {
             *news = !silo->out_ready;
@@ -107,6 +124,8 @@ static bb_status take_round(bb_silo *silo, const bb_frame *frame, bool *news) {
             j < q.count && (uint64_t)bb_integer_at(q.words, j) == silo->id[k];
         j += silo->picked[k];
     }
+    if (q.helper) memcpy(silo->helper_key, q.helper, BB_SHARE_KEY_BYTES);
+    silo->has_helper = q.helper != NULL;
     silo->ask = q.ask;
     silo->attempt = frame->attempt;
     silo->ending = silo->out_ready = false;
@@ -152,30 +171,45 @@ static bb_status take_stop(bb_silo *silo, const bb_frame *frame, bool *news) {
     return bb_silo_stopped(silo);
 }
 
+/* The curator's, and for this process: what it said to an earlier one may be played to this
+ * one by somebody else. */
+static bb_status check_signature(const bb_silo *silo, bb_bytes bytes,
+                                 const bb_frame *frame) {
+    const bb_status status =
+        bb_frame_check_signature(bytes, silo->identity->curator, "the curator");
+    if (status || memcmp(frame->start, silo->stamp.start, BB_HASH_BYTES) == 0)
+        return status;
+    return bb_fail(BB_EDATA, "a frame for an earlier start of this silo, or a replay: "
+                             "the curator has not signed it for this one");
+}
+
 bb_status bb_silo_take(bb_silo *silo, bb_bytes bytes, bool *news) {
     bb_frame frame;
     *news = false;
     if (silo->now == BB_SILO_FAILED)
         return bb_fail(BB_EUSAGE, "this silo has failed: it takes no more frames");
     if (silo->now == BB_SILO_STOPPED) return bb_silo_stopped(silo);
-    bb_status status = bb_frame_read(bytes, silo->sealed, &frame);
+    bb_status status = bb_frame_read(bytes, silo->stamp.sealed, &frame);
+    if (!status && silo->identity) status = check_signature(silo, bytes, &frame);
     if (status) return status;
     if (frame.silo != silo->number)
         return bb_fail(BB_EDATA, "a frame for silo %u came to silo %u", frame.silo,
                        silo->number);
     if (frame.kind == BB_FRAME_OFFER) {
         if (silo->joined && memcmp(frame.run, silo->name, sizeof frame.run) != 0)
-            return bb_fail(BB_EDATA, "an offer of another run");
+            return bb_fail(BB_EDATA,
+                           "an offer of another run than the one that this silo "
+                           "takes part in");
         return bb_silo_take_offer(silo, &frame, news);
     }
     if (frame.kind == BB_FRAME_STOP && !silo->joined)
         return take_stop(silo, &frame, news);
     if (frame.kind != BB_FRAME_ROUND && frame.kind != BB_FRAME_END &&
-        frame.kind != BB_FRAME_STOP)
+        frame.kind != BB_FRAME_STOP && frame.kind != BB_FRAME_BYE)
         return bb_fail(BB_EDATA, "a frame of kind %d, which no silo takes", frame.kind);
     if (!silo->joined || memcmp(frame.run, silo->name, sizeof frame.run) != 0)
         return bb_fail(BB_EDATA, "a frame of a run that this silo has not joined");
-    if (silo->now == BB_SILO_DONE) return BB_OK;
+    if (silo->now == BB_SILO_DONE || frame.kind == BB_FRAME_BYE) return BB_OK;
     if (frame.kind == BB_FRAME_STOP) return take_stop(silo, &frame, news);
     if (silo->now == BB_SILO_WORK)
         return bb_fail(BB_EUSAGE, "this silo has work to do before it takes a frame");

@@ -52,6 +52,16 @@ static bb_status check_work(const bb_silo *silo) {
     return status;
 }
 
+/* A pass has come behind task `to` - 1: what lies in files may leave memory. */
+static void passed(const bb_silo *silo, size_t from, size_t to) {
+    const bb_observer *observer = &bb_silo_run(silo)->observer;
+    bb_map_passed(&silo->model_at, silo->model + silo->first[from],
+                  silo->model + silo->first[to]);
+    bb_map_passed(&silo->state_at, silo->state + silo->state_first[from],
+                  silo->state + silo->state_first[to]);
+    if (observer->passed) observer->passed(observer->self, from, to);
+}
+
 static void begin(void *context, size_t part, size_t worker) {
     bb_silo *silo = context;
     const size_t from = part * silo->own / silo->parts;
@@ -59,6 +69,7 @@ static void begin(void *context, size_t part, size_t worker) {
     for (size_t k = from; k < to && !is_stopped(silo); k++) {
         bb_task task = task_of(silo, k, worker, BB_FOR_FINISH, silo->phase);
         bb_silo_method(silo)->begin(&silo->view, &task);
+        passed(silo, k, k + 1);
     }
 }
 
@@ -108,10 +119,12 @@ static void contribute(void *context, size_t chunk, size_t worker) {
     bb_silo *silo = context;
     const bool grid = bb_silo_run(silo)->mechanism->grid;
     const size_t from = silo->chunk_first[chunk], to = silo->chunk_first[chunk + 1];
-    for (size_t k = from; k < to && !is_stopped(silo); k++) {
+    for (size_t k = from, left = from; k < to && !is_stopped(silo); k++) {
         if (silo->picked && !silo->picked[k]) continue;
         silo->asked[k] = true;
         contribute_one(silo, k, worker, grid ? worker : chunk);
+        passed(silo, left, k + 1);
+        left = k + 1;
     }
 }
 
@@ -124,13 +137,33 @@ static size_t next_group(const bb_silo *silo, size_t c) {
 static size_t sums_bytes(const bb_silo *silo) {
     const bool grid = bb_silo_run(silo)->mechanism->grid;
     const size_t tasks = bb_silo_run(silo)->pub.tasks, *first = silo->chunk_first;
-    size_t bytes = BB_FRAME_HEADER;
+    size_t bytes = BB_FRAME_HEADER + (silo->two_doors ? 4 + BB_SEAL_BYTES : 0);
     if (grid) return bytes + bb_sums_bytes(&silo->ask.layout, tasks, silo->own);
     for (size_t c = 0, next; c < silo->chunks; c = next) {
         next = next_group(silo, c);
         bytes += bb_sums_bytes(&silo->ask.layout, tasks, first[next] - first[c]);
     }
     return bytes;
+}
+
+/* The sums become a share: a new seed for every one that is made, so that no stream hides
+ * two. What opens the rest is sealed for the helper. */
+static void put_share(bb_silo *silo, const bb_frame *frame) {
+    uint8_t seed[BB_SEAL_SECRET], context[BB_HASH_BYTES], sealed[BB_SEAL_BYTES];
+    const size_t tasks = bb_silo_run(silo)->pub.tasks;
+    bb_status status = bb_random_secret(seed, sizeof seed);
+    if (!status) status = bb_share_context(frame, &silo->ask, context);
+    if (!status) status = bb_seal(silo->helper_key, context, seed, sealed);
+    if (!status)
+        status = bb_share_mask(seed, context, &silo->ask.layout, tasks, silo->own,
+                               silo->id, true, silo->tally.sum[0].exact);
+    explicit_bzero(seed, sizeof seed);
+    if (status) {
+        silo->out.status = status;
+        return;
+    }
+    bb_put_u32(&silo->out, frame->attempt);
+    bb_put_bytes(&silo->out, sealed, sizeof sealed);
 }
 
 static void put_sums(bb_silo *silo) {
@@ -144,6 +177,7 @@ static void put_sums(bb_silo *silo) {
     memcpy(frame.run, silo->name, sizeof frame.run);
     silo->out.status = bb_writer_reserve(&silo->out, sums_bytes(silo));
     bb_frame_begin(&silo->out, &frame);
+    if (silo->two_doors) put_share(silo, &frame);
     if (bb_silo_run(silo)->mechanism->grid)
         bb_put_sums(&silo->out, layout, tasks, silo->own, silo->id,
                     silo->tally.sum[0].exact);
@@ -153,7 +187,7 @@ static void put_sums(bb_silo *silo) {
             bb_put_sums(&silo->out, layout, tasks, first[next] - first[c],
                         silo->id + first[c], silo->tally.sum[c].open);
         }
-    bb_frame_end(&silo->out, silo->sealed);
+    bb_frame_end(&silo->out, &silo->stamp);
     silo->out_ready = true;
 }
 
@@ -198,6 +232,7 @@ static void finish(void *context, size_t part, size_t worker) {
             if (!isfinite(task.model[j])) silo->finished[k] = BB_ENUMERIC;
         if (!isfinite(*task.intercept)) silo->finished[k] = BB_ENUMERIC;
         spread(silo, k, &task);
+        passed(silo, k, k + 1);
     }
     const unsigned done =
         atomic_fetch_add(&silo->done, (unsigned)(to - from)) + (unsigned)(to - from);
@@ -255,6 +290,28 @@ static void preview(void *context, size_t part, size_t worker) {
     }
 }
 
+/* Of the models as they are: the losses of linear models and what their method adds, or
+ * what the method itself says; NAN where it says nothing. */
+static bb_status preview_objective(const bb_silo *silo, double *out) {
+    const bb_run *run = bb_silo_run(silo);
+    const bb_method *method = bb_silo_method(silo);
+    const size_t d = run->pub.features;
+    bb_outcome said = {.objective = NAN};
+    if (method->outcome) method->outcome(&silo->view, &said);
+    *out = said.objective;
+    if (!method->penalty) return BB_OK;
+    double losses = 0.0, penalty = NAN;
+    for (size_t k = 0; k < silo->own; k++) {
+        const bb_local *local = &run->local[k];
+        if (run->pub.parameters != d || local->length != d) return BB_OK;
+        losses +=
+            bb_local_value(local, silo->model + k * d, silo->intercept[k], silo->work);
+    }
+    const bb_status status = method->penalty(&silo->view, silo->model, &penalty);
+    *out = losses + penalty;
+    return status;
+}
+
 static bb_status preview_all(bb_silo *silo, bb_result *result) {
     const bb_run *run = bb_silo_run(silo);
     const bb_method *method = bb_silo_method(silo);
@@ -263,6 +320,7 @@ static bb_status preview_all(bb_silo *silo, bb_result *result) {
     bb_status status = check_work(silo);
     if (!status && !result->shared)
         status = bb_allocate(&result->shared, shared, sizeof(double), "the models");
+    if (!status) status = preview_objective(silo, &result->outcome.objective);
     if (status) return status;
     memcpy(result->model, silo->model, silo->first[silo->own] * sizeof(double));
     memcpy(result->intercept, silo->intercept, silo->own * sizeof(double));

@@ -64,7 +64,7 @@ static void add_block(const bb_tally *tally, bb_sum *sum, size_t offset, size_t 
     const size_t n = bb_block_task_length(block, local);
     bb_contribution_fit(block, tally->mechanism->clips,
                         tally->mechanism->grid ? tally->ask->bits[b] : 0, n, v);
-    if (block->form == BB_FORM_VECTOR && local && local->touched) {
+    if (bb_block_is_part(block, local)) {
         bb_sum_add_at(sum, offset, local->touched_count, local->touched, local->outputs,
                       v);
         return;

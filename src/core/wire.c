@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where in the header. Behind the seal comes the payload. */
+/* Where in the header. Behind the signature comes the payload. */
 enum {
     AT_MAGIC = 0,
     AT_VERSION = 4,
@@ -18,8 +18,11 @@ enum {
     AT_SILO = 56,
     AT_SEALED = 60,
     AT_LENGTH = 64,
-    AT_SEAL = 72
+    AT_SEAL = 72,
+    AT_START = 104,
+    AT_SIGNATURE = 136
 };
+enum { OPEN, SEALED, SIGNED };            /* what AT_SEALED says */
 static const uint32_t magic = 0x46424242; /* "BBBF" */
 
 /* -- writing -- */
@@ -105,6 +108,8 @@ const char *bb_stop_text(uint32_t why) {
         return "too few silos answer";
     case BB_STOP_FAILED:
         return "the curator cannot go on";
+    case BB_STOP_LATE:
+        return "it has begun without this silo";
     default:
         return "no known reason was given";
     }
@@ -125,25 +130,43 @@ void bb_frame_begin(bb_writer *writer, const bb_frame *frame) {
     write_u32(at + AT_SILO, frame->silo);
 }
 
-/* Of everything but the seal itself. */
+/* Of everything but the seal and what signs it. */
 static void seal_of(const uint8_t *at, size_t length, uint8_t seal[BB_HASH_BYTES]) {
     bb_hash hash;
     bb_hash_open(&hash);
     bb_hash_add(&hash, at, AT_SEAL);
+    bb_hash_add(&hash, at + AT_START, AT_SIGNATURE - AT_START);
     bb_hash_add(&hash, at + BB_FRAME_HEADER, length - BB_FRAME_HEADER);
     bb_hash_digest(&hash, seal);
 }
 
-void bb_frame_end(bb_writer *writer, bool sealed) {
-    if (writer->status) return;
-    write_u32(writer->at + AT_SEALED, sealed);
-    write_u64(writer->at + AT_LENGTH, writer->length - BB_FRAME_HEADER);
-    if (sealed) seal_of(writer->at, writer->length, writer->at + AT_SEAL);
+/* What is signed: that it is a frame, of which version, and its seal, which covers the run
+ * (terms, plan and nonce), kind, phase, round, attempt, silo, start and payload. */
+enum { SIGNED_BYTES = 16 + 4 + BB_HASH_BYTES };
+static void signed_of(const uint8_t *at, uint8_t bytes[SIGNED_BYTES]) {
+    static const char context[16] = "billboard frame";
+    memcpy(bytes, context, sizeof context);
+    write_u32(bytes + sizeof context, BB_WIRE_VERSION);
+    memcpy(bytes + sizeof context + 4, at + AT_SEAL, BB_HASH_BYTES);
 }
 
-void bb_frame_again(bb_writer *writer, uint32_t attempt, bool sealed) {
+void bb_frame_end(bb_writer *writer, const bb_stamp *stamp) {
+    static const bb_stamp none = {.sealed = false};
+    const bb_stamp *s = stamp ? stamp : &none;
+    uint8_t *at = writer->at, bytes[SIGNED_BYTES];
+    if (writer->status) return;
+    write_u32(at + AT_SEALED, s->key ? SIGNED : (uint32_t)s->sealed);
+    write_u64(at + AT_LENGTH, writer->length - BB_FRAME_HEADER);
+    memcpy(at + AT_START, s->start, sizeof s->start);
+    if (s->sealed) seal_of(at, writer->length, at + AT_SEAL);
+    if (!s->key) return;
+    signed_of(at, bytes);
+    writer->status = bb_sign(s->key, bytes, sizeof bytes, at + AT_SIGNATURE);
+}
+
+void bb_frame_again(bb_writer *writer, uint32_t attempt, const bb_stamp *stamp) {
     write_u32(writer->at + AT_ATTEMPT, attempt);
-    bb_frame_end(writer, sealed);
+    bb_frame_end(writer, stamp);
 }
 
 /* -- reading -- */
@@ -219,26 +242,38 @@ bb_status bb_read_all(const bb_reader *reader, const char *what) {
                    reader->bad ? "ends too early" : "is longer than it should be");
 }
 
+static bool is_signed_or_zero(const uint8_t *at) {
+    static const uint8_t none[BB_SIGN_BYTES];
+    return read_u32(at + AT_SEALED) == SIGNED ||
+           memcmp(at + AT_SIGNATURE, none, sizeof none) == 0;
+}
+
 bb_status bb_frame_read(bb_bytes bytes, bool sealed, bb_frame *frame) {
     uint8_t seal[BB_HASH_BYTES];
-    if (bytes.length < BB_FRAME_HEADER || read_u32(bytes.at + AT_MAGIC) != magic)
+    if (bytes.length < AT_KIND || read_u32(bytes.at + AT_MAGIC) != magic)
         return bb_fail(BB_EDATA, "no frame: %zu bytes that do not begin like one",
                        bytes.length);
     const uint32_t version = read_u32(bytes.at + AT_VERSION);
-    const uint32_t kind = read_u32(bytes.at + AT_KIND);
     if (version != BB_WIRE_VERSION)
         return bb_fail(BB_EDATA,
                        "a frame of version %u; this program speaks %d: all places need "
                        "the same Billboard",
                        version, BB_WIRE_VERSION);
-    if (kind < BB_FRAME_OFFER || kind > BB_FRAME_STOP)
+    if (bytes.length < BB_FRAME_HEADER)
+        return bb_fail(BB_EDATA, "a frame of %zu bytes, which has no header",
+                       bytes.length);
+    const uint32_t kind = read_u32(bytes.at + AT_KIND);
+    if (kind < BB_FRAME_OFFER || kind > BB_FRAME_SEEDS)
         return bb_fail(BB_EDATA, "a frame of kind %u, which is none", kind);
     if (read_u64(bytes.at + AT_LENGTH) != bytes.length - BB_FRAME_HEADER)
         return bb_fail(BB_EDATA, "a frame of %zu bytes that says it has %llu",
                        bytes.length - BB_FRAME_HEADER,
                        (unsigned long long)read_u64(bytes.at + AT_LENGTH));
-    if (sealed && read_u32(bytes.at + AT_SEALED) != 1)
+    if (sealed && read_u32(bytes.at + AT_SEALED) == OPEN)
         return bb_fail(BB_EDATA, "a frame without a seal");
+    if (sealed && !is_signed_or_zero(bytes.at))
+        return bb_fail(BB_EDATA,
+                       "a frame without a signature, where it has some bytes");
     if (sealed) seal_of(bytes.at, bytes.length, seal);
     if (sealed && memcmp(seal, bytes.at + AT_SEAL, sizeof seal) != 0)
         return bb_fail(BB_EDATA, "a frame whose SHA-256 is not that of its bytes");
@@ -248,7 +283,20 @@ bb_status bb_frame_read(bb_bytes bytes, bool sealed, bb_frame *frame) {
         .round = read_u32(bytes.at + AT_ROUND),
         .attempt = read_u32(bytes.at + AT_ATTEMPT),
         .silo = read_u32(bytes.at + AT_SILO),
+        .start = bytes.at + AT_START,
         .payload = {bytes.at + BB_FRAME_HEADER, bytes.length - BB_FRAME_HEADER}};
     memcpy(frame->run, bytes.at + AT_RUN, sizeof frame->run);
     return BB_OK;
+}
+
+bb_status bb_frame_check_signature(bb_bytes bytes, const uint8_t key[BB_SIGN_KEY],
+                                   const char *whose) {
+    uint8_t said[SIGNED_BYTES];
+    if (read_u32(bytes.at + AT_SEALED) != SIGNED)
+        return bb_fail(BB_EDATA,
+                       "a frame that is not signed: by the roster %s signs its frames",
+                       whose);
+    signed_of(bytes.at, said);
+    if (bb_sign_holds(key, said, sizeof said, bytes.at + AT_SIGNATURE)) return BB_OK;
+    return bb_fail(BB_EDATA, "a frame that is not signed with the key of %s", whose);
 }

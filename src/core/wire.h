@@ -3,18 +3,20 @@
  * A frame is a header of fixed size, little endian, and its payload; its meaning depends
  * on nothing that carries it. It may come twice, late, or never: taking it again changes
  * nothing. A frame that leaves the process is sealed: it carries the SHA-256 of all its
- * other bytes, against accidents on the way; who sent it is the carrier's to know. */
+ * other bytes, against accidents on the way. Where places have keys it is signed, too; else
+ * who sent it is the carrier's to know. */
 #ifndef BB_CORE_WIRE_H
 #define BB_CORE_WIRE_H
 
 #include "base/hash.h"
+#include "base/sign.h"
 #include "base/status.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-enum { BB_WIRE_VERSION = 3, BB_FRAME_HEADER = 104 };
+enum { BB_WIRE_VERSION = 5, BB_FRAME_HEADER = 200 };
 
 typedef enum bb_frame_kind {
     BB_FRAME_OFFER = 1, /* curator -> silo: what the run is, and its plan */
@@ -22,7 +24,13 @@ typedef enum bb_frame_kind {
     BB_FRAME_ROUND, /* curator -> silo: what is asked, the billboard, who is picked */
     BB_FRAME_SUM,   /* silo -> curator: sums of its tasks' contributions */
     BB_FRAME_END,   /* curator -> silo: the last billboard of a phase */
-    BB_FRAME_STOP   /* curator -> silo: the run has ended early, and why */
+    BB_FRAME_STOP,  /* curator -> silo: the run has ended early, and why */
+    BB_FRAME_HELLO, /* silo -> curator: it is there, and is to be given what it is due */
+    BB_FRAME_REFUSE, /* silo -> curator: it does not take part, and why */
+    BB_FRAME_BYE,    /* silo -> curator: it has stored its models, and needs nothing;
+                        curator -> silo: so it has been told */
+    BB_FRAME_SEEDS /* curator -> helper, which is one silo more: what was asked, of whom
+                        there are shares, and their sealed seeds. Its SUM answers */
 } bb_frame_kind;
 
 /* Why a run has ended early: public. */
@@ -30,8 +38,10 @@ typedef enum bb_stop {
     BB_STOP_CANCELLED = 1, /* whoever runs it wants so */
     BB_STOP_BUDGET,        /* a ledger refused */
     BB_STOP_SILOS,         /* too few silos answer */
-    BB_STOP_FAILED         /* the curator cannot go on */
+    BB_STOP_FAILED,        /* the curator cannot go on */
+    BB_STOP_LATE           /* it has begun without this silo */
 } bb_stop;
+enum { BB_MOST_REASON = 300 }; /* bytes of why a silo refuses */
 /* In words; of a number that is no reason, too. */
 const char *bb_stop_text(uint32_t why);
 
@@ -45,12 +55,37 @@ typedef struct bb_frame {
     uint8_t run[BB_HASH_BYTES];     /* SHA-256 of the offer's payload */
     uint32_t phase, round, attempt; /* 0, 1, ...; 1, 2, ... of the run; 1, 2, ... */
     uint32_t silo;                  /* 1, 2, ...: of whom, or for whom */
+    const uint8_t *start;           /* BB_HASH_BYTES, read: see bb_stamp */
     bb_bytes payload;
 } bb_frame;
+
+/* How a frame is ended that leaves the process. */
+typedef struct bb_stamp {
+    bool sealed;
+    const uint8_t *key; /* PRIVATE: signed with it; NULL: not signed */
+    /* Which start of the silo's process it is from or for, 32 bytes that the silo has drawn:
+     * what a curator signed for another one is none for it. Zeros where nothing is signed. */
+    uint8_t start[BB_HASH_BYTES];
+} bb_stamp;
+
+/* Who signs at a place, and whose signatures it takes. */
+typedef struct bb_identity {
+    uint8_t key[BB_SIGN_KEY];      /* PRIVATE: its own */
+    uint8_t curator[BB_SIGN_KEY];  /* public */
+    uint8_t (*silo)[BB_SIGN_KEY];  /* silos of the run: public */
+    bool has_helper;               /* who keeps the second of two doors, */
+    uint8_t helper[BB_SIGN_KEY];   /* and its key: public */
+    uint8_t roster[BB_HASH_BYTES]; /* SHA-256 of what the signed roster says */
+} bb_identity;
 
 /* BB_EDATA: no frame, one of another version or kind, longer or shorter than it says,
  * or its seal is broken or missing. frame->payload is borrowed from `bytes`. */
 BB_MUST_CHECK bb_status bb_frame_read(bb_bytes bytes, bool sealed, bb_frame *frame);
+/* Whether the owner of the key has signed it, which `whose` says in messages; the bytes
+ * have been read, sealed. BB_EDATA. */
+BB_MUST_CHECK bb_status bb_frame_check_signature(bb_bytes bytes,
+                                                 const uint8_t key[BB_SIGN_KEY],
+                                                 const char *whose);
 
 /* Bytes that grow as they are written. What could not be added (no memory) makes it
  * fail for good: `status` says so. */
@@ -75,11 +110,11 @@ void bb_put_text(bb_writer *writer, const char *text); /* length, bytes */
 
 /* Begins a frame in an empty writer: its payload follows. */
 void bb_frame_begin(bb_writer *writer, const bb_frame *frame);
-/* Its last step: length and, if asked for, seal. */
-void bb_frame_end(bb_writer *writer, bool sealed);
+/* Its last step: length and, if asked for, seal and signature. NULL: neither. */
+void bb_frame_end(bb_writer *writer, const bb_stamp *stamp);
 
 /* Makes a finished frame one of another attempt. */
-void bb_frame_again(bb_writer *writer, uint32_t attempt, bool sealed);
+void bb_frame_again(bb_writer *writer, uint32_t attempt, const bb_stamp *stamp);
 
 /* Bytes that are read from front to back. What is not there reads as zero and makes it
  * bad for good: whoever reads asks bb_read_all at the end. */

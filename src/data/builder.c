@@ -82,6 +82,60 @@ bb_status bb_builder_commit(bb_builder *b, size_t task, double y, size_t line) {
     return BB_OK;
 }
 
+/* number <- the builder's numbers of the other's tasks. */
+static bb_status find_tasks(bb_builder *b, const bb_builder *more, uint32_t *number) {
+    bb_status status = BB_OK;
+    size_t task = 0;
+    for (size_t i = 0; i < more->tasks.count && !status; i++) {
+        const char *name = bb_names_at(&more->tasks, i);
+        status = bb_names_add(&b->tasks, name, strlen(name), &task);
+        number[i] = (uint32_t)task;
+    }
+    return status;
+}
+
+bb_status bb_builder_append(bb_builder *b, const bb_builder *more, size_t lines) {
+    const size_t d = b->features, rows = b->rows, need = rows + more->rows;
+    const size_t listed = b->listed;
+    uint32_t *number = NULL;
+    bb_status status = bb_allocate(&number, more->tasks.count, sizeof *number, "tasks");
+    if (!status) status = find_tasks(b, more, number);
+    if (!status) status = bb_grow(&b->x, &b->x_room, need * d, sizeof *b->x, "rows");
+    if (!status)
+        status = bb_grow(&b->task, &b->task_room, need, sizeof *b->task, "rows");
+    if (!status)
+        status = bb_grow(&b->line, &b->line_room, need, sizeof *b->line, "rows");
+    if (!status) status = bb_grow(&b->y, &b->y_room, need, sizeof *b->y, "rows");
+    if (!status && b->multilabel)
+        status = bb_grow(&b->label_end, &b->label_end_room, need, sizeof *b->label_end,
+                         "rows");
+    if (!status && more->listed)
+        status = bb_grow(&b->label, &b->label_room, listed + more->listed,
+                         sizeof *b->label, "rows");
+    if (status || more->rows == 0) goto done;
+    memcpy(b->x + rows * d, more->x, more->rows * d * sizeof *b->x);
+    memcpy(b->y + rows, more->y, more->rows * sizeof *b->y);
+    for (size_t r = 0; r < more->rows; r++) {
+        const size_t line = more->line[r] + lines;
+        b->task[rows + r] = number[more->task[r]];
+        b->line[rows + r] = line < UINT32_MAX ? (uint32_t)line : UINT32_MAX;
+        if (b->multilabel) b->label_end[rows + r] = listed + more->label_end[r];
+    }
+    if (more->listed)
+        memcpy(b->label + listed, more->label, more->listed * sizeof *b->label);
+    if (more->most_label > b->most_label) b->most_label = more->most_label;
+    b->listed += more->listed;
+    b->rows = need;
+done:
+    free(number);
+    return status;
+}
+
+void bb_builder_clear(bb_builder *b) {
+    bb_names_free(&b->tasks);
+    b->rows = b->listed = b->most_label = 0;
+}
+
 typedef struct named {
     char *name;
     uint32_t met; /* its number so far: tasks in order of first appearance */

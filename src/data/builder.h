@@ -41,6 +41,12 @@ BB_MUST_CHECK bb_status bb_builder_commit(bb_builder *builder, size_t task, doub
                                           size_t line);
 /* Forgets the dense row that was begun, but not its task. */
 void bb_builder_drop(bb_builder *builder);
+/* Adds all rows of another builder of dense rows, whose tasks may be others; `lines` more
+ * lines lie before them. */
+BB_MUST_CHECK bb_status bb_builder_append(bb_builder *builder, const bb_builder *more,
+                                          size_t lines);
+/* Forgets rows and tasks, and keeps its room. */
+void bb_builder_clear(bb_builder *builder);
 /* Moves everything into *out, which gets rows, tasks, first, y, x or sparse arrays,
  * label arrays, line, and the number of features, but no other names and not `labels`.
  * The builder is then empty, also on failure. */

@@ -9,6 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What lies in a map goes with it. */
+static void release(const bb_dataset *data, void *block) {
+    if (!bb_map_has(&data->file, block) && !bb_map_has(&data->scratch, block))
+        free(block);
+}
+
 void bb_dataset_free(bb_dataset *data) {
     if (!data) return;
     free(data->task_name);
@@ -16,25 +22,30 @@ void bb_dataset_free(bb_dataset *data) {
     free(data->target_name);
     free(data->first);
     free(data->y);
-    free(data->x);
-    free(data->sparse_first);
-    free(data->sparse_column);
-    free(data->sparse_value);
-    free(data->label_first);
-    free(data->label);
+    release(data, data->x);
+    release(data, data->sparse_first);
+    release(data, data->sparse_column);
+    release(data, data->sparse_value);
+    release(data, data->label_first);
+    release(data, data->label);
     free(data->source);
     free(data->line);
+    bb_map_close(&data->file);
+    bb_map_close(&data->scratch);
     *data = (bb_dataset){0};
+}
+
+bb_status bb_dataset_open_dense(bb_dataset *data) {
+    const size_t width = data->features * sizeof *data->x;
+    if (width && data->rows > SIZE_MAX / width)
+        return bb_fail(BB_ENOMEM, "no memory for %zu rows", data->rows);
+    return bb_map_block(&data->scratch, data->memory, &data->x,
+                        data->rows * data->features, sizeof *data->x, "rows");
 }
 
 /* Room for the rows: dense, or sparse with `entries` entries. */
 static bb_status open_rows(bb_dataset *data, bool sparse, size_t entries) {
-    if (!sparse) {
-        if (data->features && data->rows > SIZE_MAX / data->features)
-            return bb_fail(BB_ENOMEM, "no memory for %zu rows", data->rows);
-        return bb_allocate(&data->x, data->rows * data->features, sizeof *data->x,
-                           "rows");
-    }
+    if (!sparse) return bb_dataset_open_dense(data);
     bb_status status = bb_allocate(&data->sparse_first, data->rows + 1,
                                    sizeof *data->sparse_first, "rows");
     if (!status)
@@ -60,6 +71,7 @@ bb_status bb_dataset_open(bb_dataset *out, const bb_dataset *like, bb_shape shap
                        .features = shape.features,
                        .labels = like->labels,
                        .has_lines = like->has_lines,
+                       .memory = like->memory,
                        .target_column = like->target_column};
     if (shape.features <= like->features) copy.binary = like->binary;
     if (shape.features == like->features) {
@@ -89,6 +101,13 @@ bb_status bb_dataset_open(bb_dataset *out, const bb_dataset *like, bb_shape shap
     else
         *out = copy;
     return status;
+}
+
+void bb_dataset_passed(const bb_dataset *data, size_t from, size_t to) {
+    const size_t d = data->features;
+    if (!data->x || from == to) return;
+    bb_map_passed(&data->file, data->x + from * d, data->x + to * d);
+    bb_map_passed(&data->scratch, data->x + from * d, data->x + to * d);
 }
 
 static void copy_labels(const bb_dataset *data, size_t from, bb_dataset *copy,
@@ -146,9 +165,28 @@ bb_status bb_dataset_select(const bb_dataset *data, const unsigned char *keep,
     for (size_t i = 0; i < data->tasks; i++) {
         for (size_t r = data->first[i]; r < data->first[i + 1]; r++)
             if (keep[r]) copy_row(data, r, &copy, to++, NULL);
+        bb_dataset_passed(data, data->first[i], data->first[i + 1]);
+        bb_dataset_passed(&copy, copy.first[i], to);
         copy.first[i + 1] = to;
     }
     *out = copy;
+    return BB_OK;
+}
+
+bb_status bb_dataset_unmap(bb_dataset *data) {
+    bb_dataset own = {0};
+    unsigned char *keep = NULL;
+    if (!data->file.at) return BB_OK;
+    bb_status status = bb_allocate(&keep, data->rows, 1, "rows");
+    if (!status) {
+        memset(keep, 1, data->rows);
+        status = bb_dataset_select(data, keep, &own);
+    }
+    free(keep);
+    if (status) return status;
+    own.dropped = data->dropped;
+    bb_dataset_free(data);
+    *data = own;
     return BB_OK;
 }
 

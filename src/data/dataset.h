@@ -7,10 +7,13 @@
  * ones.
  *
  * Every member that is a pointer is one block of malloc, names included: the strings of
- * task_name and feature_name lie behind their array of pointers (bb_names_copy). */
+ * task_name and feature_name lie behind their array of pointers (bb_names_copy). But rows
+ * (x, the sparse arrays and those of labels) may lie in `file` or `scratch`: those of a
+ * file are never written to. */
 #ifndef BB_DATA_DATASET_H
 #define BB_DATA_DATASET_H
 
+#include "base/map.h"
 #include "base/status.h"
 
 #include <stdbool.h>
@@ -42,6 +45,10 @@ typedef struct bb_dataset {
     size_t dropped;         /* rows that the reader left out for a missing value; it is
                                about private rows, so for the operator alone */
     uint32_t target_column; /* 1-based column of the target in a text, else 0 */
+    bb_map file, scratch;   /* where rows are, if not in memory */
+    size_t
+        memory; /* what it was made with, and what is made of it: dense rows of more than
+                      an eighth of so many bytes are in `scratch`; 0: never */
 } bb_dataset;
 
 /* Frees everything; takes half-built and zeroed data sets. */
@@ -59,11 +66,21 @@ typedef struct bb_shape {
                   one */
 } bb_shape;
 
+/* A pass over rows has come from row `from` to row `to`, rows - 1 at most: bb_map_passed.
+ */
+void bb_dataset_passed(const bb_dataset *data, size_t from, size_t to);
+/* Rows of a file become own ones, which may be written to. */
+BB_MUST_CHECK bb_status bb_dataset_unmap(bb_dataset *data);
+
 /* A data set of zeros with the given names and room; its source and target, and whether
  * it is sparse and rows have lists of labels, are those of `like`, and so is the shape
  * of images if there are as many features. */
 BB_MUST_CHECK bb_status bb_dataset_open(bb_dataset *out, const bb_dataset *like,
                                         bb_shape shape);
+
+/* Room for rows x features zeros at x, in memory or, where `memory` says so, behind a
+ * temporary file. */
+BB_MUST_CHECK bb_status bb_dataset_open_dense(bb_dataset *data);
 
 /* A dense or sparse copy of the given rows. `keep` has data->rows flags; tasks stay,
  * with fewer rows, perhaps none. */

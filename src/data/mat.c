@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,8 +21,9 @@ enum {
     /* the child's limits; deflate makes at most 1032 bytes of one */
     MEMORY_LEAST = 1 << 28,
     MEMORY_A_BYTE = 4096,
-    SECONDS_LEAST = 2,
-    BYTES_A_SECOND = 1 << 18
+    SECONDS_LEAST = 2, /* of the processor; WAITS times as many on the clock */
+    BYTES_A_SECOND = 1 << 18,
+    WAITS = 5
 };
 
 typedef struct mat {
@@ -257,8 +259,8 @@ bb_status bb_mat_parent(FILE *pipe, const char *path, const char *x, const char 
     return status;
 }
 
-/* A damaged file can make libmatio loop, or ask for more memory than there is: limits
- * that no good file of this size comes near. */
+/* A damaged file can make libmatio loop, or wait, or ask for more memory than there is:
+ * limits that no good file of this size comes near. */
 static void limit_child(const char *path) {
     struct stat about = {0};
     char pages[32] = "";
@@ -271,6 +273,8 @@ static void limit_child(const char *path) {
     const rlim_t seconds = SECONDS_LEAST + size / BYTES_A_SECOND;
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
     setrlimit(RLIMIT_CPU, &(struct rlimit){seconds, seconds});
+    sigaction(SIGALRM, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
+    alarm((unsigned)(seconds * WAITS));
     if (known) setrlimit(RLIMIT_AS, &(struct rlimit){memory, memory});
 }
 

@@ -11,8 +11,8 @@
 void bb_preprocess_free(bb_preprocess *p) {
     free(p->name);
     free(p->range);
-    free(p->mean);
-    free(p->inverse_deviation);
+    bb_map_release(&p->mean_at, p->mean);
+    bb_map_release(&p->deviation_at, p->inverse_deviation);
     *p = (bb_preprocess){0};
 }
 
@@ -152,19 +152,35 @@ static void measure(const bb_preprocess *p, const bb_dataset *data, size_t begin
     }
 }
 
+void bb_preprocess_passed(const bb_preprocess *p, size_t i) {
+    const size_t d = p->features;
+    if (!p->mean) return;
+    bb_map_passed(&p->mean_at, p->mean + i * d, p->mean + (i + 1) * d);
+    bb_map_passed(&p->deviation_at, p->inverse_deviation + i * d,
+                  p->inverse_deviation + (i + 1) * d);
+}
+
+bool bb_preprocess_is_plain(const bb_preprocess *p) {
+    return !p->range && !p->mean && !p->constant && p->rows == BB_ROWS_PLAIN;
+}
+
 static bb_status open_scores(bb_preprocess *p, const bb_dataset *train) {
     const size_t d = p->features;
     double *row = NULL;
     bb_status status = bb_allocate(&row, p->width, sizeof *row, "a row");
     p->tasks = train->tasks;
     if (!status)
-        status = bb_allocate(&p->mean, p->tasks * d, sizeof *p->mean, "z-scores");
+        status = bb_map_block(&p->mean_at, train->memory, &p->mean, p->tasks * d,
+                              sizeof *p->mean, "z-scores");
     if (!status)
-        status = bb_allocate(&p->inverse_deviation, p->tasks * d,
-                             sizeof *p->inverse_deviation, "z-scores");
-    for (size_t i = 0; !status && i < p->tasks; i++)
+        status = bb_map_block(&p->deviation_at, train->memory, &p->inverse_deviation,
+                              p->tasks * d, sizeof *p->inverse_deviation, "z-scores");
+    for (size_t i = 0; !status && i < p->tasks; i++) {
         measure(p, train, train->first[i], train->first[i + 1], row, p->mean + i * d,
                 p->inverse_deviation + i * d);
+        bb_dataset_passed(train, train->first[i], train->first[i + 1]);
+        bb_preprocess_passed(p, i);
+    }
     free(row);
     return status;
 }
@@ -214,7 +230,7 @@ static void divide_row(const bb_preprocess *p, double *z, size_t n) {
 static void apply_dense(const bb_preprocess *p, const bb_dataset *data,
                         bb_dataset *out) {
     const size_t d = p->features;
-    for (size_t i = 0; i < data->tasks; i++)
+    for (size_t i = 0; i < data->tasks; i++) {
         for (size_t r = data->first[i]; r < data->first[i + 1]; r++) {
             double *const z = out->x + r * p->width;
             scale_row(p, data->x + r * d, z);
@@ -222,6 +238,10 @@ static void apply_dense(const bb_preprocess *p, const bb_dataset *data,
                 z[k] = (z[k] - p->mean[i * d + k]) * p->inverse_deviation[i * d + k];
             divide_row(p, z, p->width);
         }
+        bb_dataset_passed(data, data->first[i], data->first[i + 1]);
+        bb_dataset_passed(out, data->first[i], data->first[i + 1]);
+        bb_preprocess_passed(p, i);
+    }
 }
 
 static void apply_sparse(const bb_preprocess *p, const bb_dataset *data,

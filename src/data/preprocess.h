@@ -56,7 +56,13 @@ typedef struct bb_preprocess {
                      the clamp is left */
     size_t tasks; /* z-scores: tasks x features, or NULL */
     double *mean, *inverse_deviation;
+    bb_map mean_at, deviation_at; /* where they are, if not in memory */
 } bb_preprocess;
+
+/* Whether rows stay what they are. */
+bool bb_preprocess_is_plain(const bb_preprocess *p);
+/* A pass over z-scores has come behind task i: bb_map_passed. */
+void bb_preprocess_passed(const bb_preprocess *p, size_t i);
 
 /* Decides everything, the z-scores by the rows of `train`. BB_EDATA: a column has no
  * range; BB_EUSAGE: sparse data with ranges or z-scores, which would fill its zeros. */

@@ -1,5 +1,6 @@
 #include "data/read.h"
 
+#include "data/bbfile.h"
 #include "data/readers.h"
 
 #include <string.h>
@@ -19,7 +20,7 @@ static bb_format format_of_name(const char *path) {
                  {".svmlight", BB_FORMAT_LIBSVM}, {".svm", BB_FORMAT_LIBSVM},
                  {".mat", BB_FORMAT_MAT},         {".npy", BB_FORMAT_NPY},
                  {".npz", BB_FORMAT_NPY},         {".json", BB_FORMAT_LEAF},
-                 {".idx", BB_FORMAT_IDX}};
+                 {".idx", BB_FORMAT_IDX},         {".bb", BB_FORMAT_BB}};
     size_t length = strlen(path);
     if (ends_with(path, length, ".gz")) length -= 3;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
@@ -60,10 +61,13 @@ static bb_status check_options(const char *path, const bb_read_options *o,
         return bb_fail(BB_EUSAGE,
                        "%s: --separator, --missing and --categories are for CSV files",
                        path);
-    if (o->multilabel && format != BB_FORMAT_CSV && format != BB_FORMAT_LIBSVM)
-        return bb_fail(BB_EUSAGE,
-                       "%s: lists of labels are read from CSV and LIBSVM files only",
-                       path);
+    if (o->multilabel && format != BB_FORMAT_CSV && format != BB_FORMAT_LIBSVM &&
+        format != BB_FORMAT_BB)
+        return bb_fail(
+            BB_EUSAGE,
+            "%s: lists of labels are read from CSV and LIBSVM files only, and "
+            "from what `billboard convert' makes of them",
+            path);
     if (o->multilabel && o->outputs > BB_MOST_CLASSES)
         return bb_fail(BB_EUSAGE, "at most %d labels can be told apart, got %zu",
                        BB_MOST_CLASSES, o->outputs);
@@ -92,6 +96,7 @@ static bool begins_with(const bb_text *text, const char *magic, size_t length) {
 /* The format that the first bytes show: anything unknown is CSV. */
 static bb_format format_of_bytes(const bb_text *text) {
     static const char hdf5[8] = "\x89HDF\r\n\x1a\n";
+    if (begins_with(text, BB_BBFILE_MAGIC, 8)) return BB_FORMAT_BB;
     if (begins_with(text, "\x93NUMPY", 6) || begins_with(text, "PK\3\4", 4))
         return BB_FORMAT_NPY;
     if (begins_with(text, "MATLAB ", 7) || begins_with(text, hdf5, sizeof hdf5))
@@ -113,6 +118,7 @@ static bb_status read_as(bb_format format, const char *path, bb_text *text,
     if (format == BB_FORMAT_LEAF) return bb_read_leaf(text, o, out);
     if (format == BB_FORMAT_IDX) return bb_read_idx(text, o, out);
     bb_text_close(text);
+    if (format == BB_FORMAT_BB) return bb_read_bbfile(path, o, out);
     return format == BB_FORMAT_MAT ? bb_read_mat(path, o, out)
                                    : bb_read_npy(path, o, out);
 }

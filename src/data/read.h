@@ -1,4 +1,4 @@
-/* read.h - data sets from files: CSV, LIBSVM, MATLAB, NumPy, LEAF, IDX.
+/* read.h - data sets from files: CSV, LIBSVM, MATLAB, NumPy, LEAF, IDX, Billboard's own.
  *
  * A bad file gives BB_EDATA and one message that says where (file, line, column), what
  * was expected and what was found. A file that cannot be opened or read gives BB_EIO.
@@ -17,7 +17,8 @@ typedef enum bb_format {
     BB_FORMAT_MAT,
     BB_FORMAT_NPY,
     BB_FORMAT_LEAF,
-    BB_FORMAT_IDX
+    BB_FORMAT_IDX,
+    BB_FORMAT_BB
 } bb_format;
 
 /* Which columns are what. Every text may be NULL.
@@ -30,6 +31,7 @@ typedef enum bb_format {
  *  NPZ      array "task"     array "y"        array "X"        -
  *  LEAF     always users     always "y"       always "x"       -
  *  IDX      file `tasks`     file `labels`    the file itself  -
+ *  BB       always its own   its name         sparse: how many -
  *
  * `features` and `ignore` are comma-separated lists of names where they mean columns.
  * Giving one where the table has a `-` or "always" is BB_EUSAGE, and so are `labels`
@@ -64,7 +66,9 @@ typedef struct bb_read_options {
     size_t outputs;       /* multilabel: how many labels there are, at most
                              BB_MOST_CLASSES; 0: the largest that occurs + 1 */
     const char *image;
-    struct bb_slice *slice; /* CSV, NPY: only these rows, perhaps none (slice.h) */
+    size_t memory;  /* BB, what is made of its rows: see dataset.h */
+    size_t threads; /* CSV, BB: so many read; 0: as many as there are processors */
+    struct bb_slice *slice; /* CSV, NPY, BB: only these rows, perhaps none (slice.h) */
 } bb_read_options;
 
 /* The format of a file, whatever it is compressed by: what the options say, or its name,

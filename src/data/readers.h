@@ -20,7 +20,15 @@ BB_MUST_CHECK bb_status bb_read_mat(const char *path, const bb_read_options *opt
 /* .npy and .npz, told apart by their first bytes. */
 BB_MUST_CHECK bb_status bb_read_npy(const char *path, const bb_read_options *options,
                                     bb_dataset *out);
-/* Part `number` of `count` of one (slice.h): its size and rows, or that it is `whole`. */
+/* Billboard's own (bbfile.h). */
+BB_MUST_CHECK bb_status bb_read_bbfile(const char *path, const bb_read_options *options,
+                                       bb_dataset *out);
+/* Part `number` of `count` of one (slice.h): whole tasks, from .. to - 1, with about as
+ * many rows in each part. */
+BB_MUST_CHECK bb_status bb_bbfile_cut(const char *path, const bb_read_options *options,
+                                      size_t number, size_t count,
+                                      struct bb_slice *slice);
+/* Part `number` of `count` of a NumPy file (slice.h): its size and rows, or that it is `whole`. */
 BB_MUST_CHECK bb_status bb_numpy_cut(const char *path, const bb_read_options *options,
                                      size_t number, size_t count,
                                      struct bb_slice *slice);

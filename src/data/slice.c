@@ -90,6 +90,8 @@ bb_status bb_slice_cut(const char *path, const bb_read_options *o, size_t number
     if (!status) status = bb_allocate(&s.block, BLOCK, 1, "a file's part");
     if (!status && format == BB_FORMAT_NPY)
         status = bb_numpy_cut(path, o, number, count, &s.slice);
+    else if (!status && format == BB_FORMAT_BB)
+        status = bb_bbfile_cut(path, o, number, count, &s.slice);
     else
         s.slice.whole = format != BB_FORMAT_CSV;
     if (!status && format == BB_FORMAT_CSV) {

@@ -1,4 +1,4 @@
-/* slice.h - parts of a CSV or NumPy file, so that several processes each read one of them.
+/* slice.h - parts of a CSV, NumPy or Billboard file, so that several processes each read one of them.
  *
  * NumPy's files are cut at rows, where these are stored one behind the other, not packed.
  * What is wrong with one is found by whoever reads it as a whole then. A CSV file is cut at
@@ -21,12 +21,13 @@ typedef struct bb_slice {
     bool whole; /* the file is read as a whole, by one process: it is of another format,
                         compressed, or, as its reader says, a line ends inside quotes, or
                         something is wrong with a NumPy file */
-    size_t size;     /* bytes of the file */
-    size_t from, to; /* this part: bytes (NumPy: rows) from .. to - 1, perhaps none */
-    size_t line;     /* its first line's number, from 1: set by bb_slices_join */
-    size_t lines;    /* of it, set by its reader: `line` is 1 and they are the file's */
-    bool first;      /* up to there, if the part begins before the first row */
-    bool failed;     /* its reader found something wrong, in a line not known yet */
+    size_t size; /* bytes of the file */
+    size_t from,
+        to; /* this part: bytes (NumPy: rows, BB: tasks) from .. to - 1, perhaps none */
+    size_t line;  /* its first line's number, from 1: set by bb_slices_join */
+    size_t lines; /* of it, set by its reader: `line` is 1 and they are the file's */
+    bool first;   /* up to there, if the part begins before the first row */
+    bool failed;  /* its reader found something wrong, in a line not known yet */
     bb_slice_member member[BB_SLICE_MEMBERS]; /* NumPy: set by its reader */
 } bb_slice;
 

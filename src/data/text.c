@@ -1,6 +1,7 @@
 #include "data/text.h"
 
 #include "base/memory.h"
+#include "data/scan.h"
 
 #include <zlib.h>
 
@@ -35,7 +36,9 @@ static bb_status open_stream(bb_text *text, const char *path) {
 bb_status bb_text_open(bb_text *text, const char *path) {
     *text = (bb_text){.path = path, .line = 1, .capacity = CHUNK, .left = SIZE_MAX};
     bb_status status = open_stream(text, path);
-    if (!status) status = bb_allocate(&text->buffer, CHUNK + 1, 1, "reading a file");
+    if (!status)
+        status =
+            bb_allocate(&text->buffer, CHUNK + BB_SCAN_BEHIND, 1, "reading a file");
     if (!status) {
         text->at = text->end = text->buffer;
         *text->end = '\0';
@@ -45,17 +48,13 @@ bb_status bb_text_open(bb_text *text, const char *path) {
     return status;
 }
 
-/* Keeps the unread bytes at the front of a buffer that has room for more. */
-static bb_status make_room(bb_text *text) {
+/* Keeps the unread bytes at the front of a buffer of this size. */
+static bb_status move_up(bb_text *text, size_t capacity) {
     const size_t kept = (size_t)(text->end - text->at);
-    if (kept > BB_TEXT_TOKEN)
-        return bb_fail(BB_EDATA,
-                       "%s:%zu: more than %d bytes without an end of the cell",
-                       text->path, text->line, BB_TEXT_TOKEN);
-    if (kept > text->capacity / 2) {
-        const size_t capacity = 2 * text->capacity;
+    if (capacity > text->capacity) {
         char *larger;
-        bb_status status = bb_allocate(&larger, capacity + 1, 1, "reading a file");
+        bb_status status =
+            bb_allocate(&larger, capacity + BB_SCAN_BEHIND, 1, "reading a file");
         if (status) return status;
         memcpy(larger, text->at, kept);
         free(text->buffer);
@@ -85,10 +84,8 @@ static bb_status gz_failure(const bb_text *text) {
                    text->line, colon ? colon + 2 : words);
 }
 
-bb_status bb_text_more(bb_text *text) {
-    if (text->ended) return BB_OK;
-    bb_status status = make_room(text);
-    if (status) return status;
+/* Reads on into what room there is. */
+static bb_status read_on(bb_text *text) {
     size_t room = text->capacity - (size_t)(text->end - text->buffer);
     if (room > text->left) room = text->left;
     const int got = gzread(text->stream, text->end, (unsigned)room);
@@ -100,6 +97,25 @@ bb_status bb_text_more(bb_text *text) {
     text->end += got;
     *text->end = '\0';
     return BB_OK;
+}
+
+bb_status bb_text_more(bb_text *text) {
+    const size_t kept = (size_t)(text->end - text->at);
+    if (text->ended) return BB_OK;
+    if (kept > BB_TEXT_TOKEN)
+        return bb_fail(BB_EDATA,
+                       "%s:%zu: more than %d bytes without an end of the cell",
+                       text->path, text->line, BB_TEXT_TOKEN);
+    const size_t enough = text->capacity / 2;
+    const bb_status status = move_up(text, kept > enough ? 4 * enough : 0);
+    return status ? status : read_on(text);
+}
+
+bb_status bb_text_fill(bb_text *text, size_t wanted) {
+    bb_status status = move_up(text, wanted);
+    while (!status && !text->ended && (size_t)(text->end - text->at) < wanted)
+        status = read_on(text);
+    return status;
 }
 
 bb_status bb_text_part(bb_text *text, size_t from, size_t to, size_t line,

@@ -28,6 +28,8 @@ BB_MUST_CHECK bb_status bb_text_open(bb_text *text, const char *path);
  * BB_EDATA if the gzip stream is cut off or damaged, or BB_TEXT_TOKEN bytes are unread.
  */
 BB_MUST_CHECK bb_status bb_text_more(bb_text *text);
+/* The same until at least `wanted` bytes are unread, or nothing follows. */
+BB_MUST_CHECK bb_status bb_text_fill(bb_text *text, size_t wanted);
 /* Goes on at byte `from` of the file, the first of this line, unless the reader is behind
  * it already (*first: it is, or there), and ends before byte `to`. Not for compressed
  * files. */

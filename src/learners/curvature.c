@@ -148,6 +148,7 @@ static double bend(bb_loss loss) {
 bb_status bb_local_measure(bb_local *local) {
     double value = 0, factor = local->weight;
     bb_status status = BB_OK;
+    local->lipschitz = 0;
     if (local->n == 0 || local->d == 0) return BB_OK;
     if (local->gram && local->d <= PROVABLE) {
         double *work = NULL;

@@ -13,9 +13,4 @@ size_t bb_largest_work(size_t n);
 BB_MUST_CHECK bb_status bb_largest_eigenvalue(size_t n, const double *M, double *out,
                                               double *work);
 
-/* Sets local->lipschitz; everything else in `local` is set. Allocates and frees what it
- * needs. Above 1000 rows and 1000 features there is no proof: the power iteration is
- * run until it stands still and 1e-6 is added. */
-BB_MUST_CHECK bb_status bb_local_measure(bb_local *local);
-
 #endif

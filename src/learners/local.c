@@ -52,15 +52,31 @@ static bb_status summarise(bb_local *local, double *work) {
     return status;
 }
 
-static bb_status open_squared(bb_local *local) {
+/* Numbers of a vector, in whole lines of the cache. */
+static size_t in_lines(size_t d) {
+    return (d + 7) / 8 * 8;
+}
+
+size_t bb_local_room(bb_rows rows, bb_loss loss, bool intercept) {
+    if (loss != BB_LOSS_SQUARED) return 0;
+    return in_lines(rows.d) * (1 + intercept) +
+           (gram_pays(&rows) ? in_lines(rows.d * rows.d) : 0);
+}
+
+static bb_status open_squared(bb_local *local, double *room) {
     const bb_rows rows = bb_rows_of(local);
+    const size_t vector = in_lines(rows.d);
     double *work = NULL;
-    bb_status status = bb_allocate(&local->xy, rows.d, sizeof(double), "a task's sums");
-    if (!status && local->intercept)
-        status = bb_allocate(&local->x_mean, rows.d, sizeof(double), "a task's means");
-    if (!status && gram_pays(&rows))
-        status = bb_allocate(&local->gram, rows.d, rows.d * sizeof(double),
-                             "a task's Gram matrix");
+    bb_status status = BB_OK;
+    if (!room)
+        status = bb_allocate(&local->room,
+                             bb_local_room(rows, BB_LOSS_SQUARED, local->intercept),
+                             sizeof(double), "a task's sums");
+    if (status) return status;
+    if (!room) room = local->room;
+    local->xy = room;
+    if (local->intercept) local->x_mean = room += vector;
+    if (gram_pays(&rows)) local->gram = room + vector;
     if (!status)
         status = bb_allocate(&work, rows.n + (local->gram ? bb_rows_block(&rows) : 0),
                              sizeof *work, "a task's centred rows");
@@ -69,8 +85,20 @@ static bb_status open_squared(bb_local *local) {
     return status;
 }
 
-bb_status bb_local_open(bb_local *local, bb_rows rows, bb_loss loss, bool intercept,
-                        bool scale_sum) {
+/* Newton's method and Gram matrices square the rows. */
+static bb_status check_squares(const bb_rows *rows) {
+    double sum = 0;
+    if (rows->x)
+        sum = bb_dot(rows->n * rows->d, rows->x, rows->x);
+    else if (rows->n)
+        for (size_t k = rows->sparse_first[0]; k < rows->sparse_first[rows->n]; k++)
+            sum += rows->sparse_value[k] * rows->sparse_value[k];
+    if (isfinite(sum)) return BB_OK;
+    return bb_fail(BB_ENUMERIC, "the rows are too large: their squares are not finite");
+}
+
+bb_status bb_local_open_exact(bb_local *local, bb_rows rows, bb_loss loss,
+                              bool intercept, bool scale_sum, double *room) {
     bb_local new = {.loss = loss,
                     .intercept = intercept,
                     .n = rows.n,
@@ -81,11 +109,26 @@ bb_status bb_local_open(bb_local *local, bb_rows rows, bb_loss loss, bool interc
                     .sparse_first = rows.sparse_first,
                     .sparse_column = rows.sparse_column,
                     .sparse_value = rows.sparse_value,
-                    .y = rows.y};
+                    .y = rows.y,
+                    .lipschitz = NAN};
     if (rows.n) new.weight = scale_sum ? 1 : 1 / (double)rows.n;
     bb_status status = bb_linalg_ready();
-    if (!status && loss == BB_LOSS_SQUARED) status = open_squared(&new);
-    if (!status) status = bb_local_measure(&new);
+    if (!status && loss == BB_LOSS_SQUARED) status = open_squared(&new, room);
+    if (!status) status = check_squares(&rows);
+    if (status)
+        bb_local_close(&new);
+    else
+        *local = new;
+    return status;
+}
+
+bb_status bb_local_open(bb_local *local, bb_rows rows, bb_loss loss, bool intercept,
+                        bool scale_sum) {
+    bb_local new;
+    bb_status status =
+        bb_local_open_exact(&new, rows, loss, intercept, scale_sum, NULL);
+    if (status) return status;
+    status = bb_local_measure(&new);
     if (status)
         bb_local_close(&new);
     else
@@ -95,9 +138,7 @@ bb_status bb_local_open(bb_local *local, bb_rows rows, bb_loss loss, bool interc
 
 void bb_local_close(bb_local *local) {
     if (!local) return;
-    free(local->gram);
-    free(local->xy);
-    free(local->x_mean);
+    free(local->room);
     free(local->touched);
     free(local->place);
     *local = (bb_local){0};

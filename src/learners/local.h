@@ -62,8 +62,10 @@ typedef struct bb_local {
     double *xy;     /* d: s * X'y */
     double yy;      /* s * y'y */
     double *x_mean; /* d; NULL without intercept */
+    double *room;   /* where these are; NULL: whoever opened the problem has them */
     double y_mean;
-    double lipschitz; /* largest eigenvalue of the Hessian in w, or an upper bound at
+    double
+        lipschitz; /* NAN where nobody asked for it; the largest eigenvalue of the Hessian in w, or an upper bound at
                          most 1e-6 relative above it (logistic: s/4 * that of X'X, with
                          the column of ones if there is an intercept; softmax: s/2 of
                          it, multilabel: s/4; networks: 0, they have none) */
@@ -87,6 +89,17 @@ typedef struct bb_rows {
  * (bb_linalg_ready). Nothing below allocates. */
 BB_MUST_CHECK bb_status bb_local_open(bb_local *local, bb_rows rows, bb_loss loss,
                                       bool intercept, bool scale_sum);
+/* The same but for `lipschitz`, which takes as long as the rest and which only descent
+ * over all rows reads (bb_local_descend without batches): bb_local_measure adds it. room:
+ * for bb_local_room doubles, zeroed, which the problem borrows; NULL: it has its own. */
+BB_MUST_CHECK bb_status bb_local_open_exact(bb_local *local, bb_rows rows, bb_loss loss,
+                                            bool intercept, bool scale_sum,
+                                            double *room);
+size_t bb_local_room(bb_rows rows, bb_loss loss, bool intercept);
+/* Sets local->lipschitz; everything else in `local` is set. Allocates and frees what it
+ * needs. Above 1000 rows and 1000 features there is no proof: the power iteration is
+ * run until it stands still and 1e-6 is added. */
+BB_MUST_CHECK bb_status bb_local_measure(bb_local *local);
 void bb_local_close(bb_local *local);
 
 /* Prepares a problem of `outputs` outputs, linear (net NULL) or with a network, which
@@ -134,6 +147,14 @@ double bb_local_conjugate(const bb_local *local, const double *u, double t);
 BB_MUST_CHECK bb_status bb_local_ridge(const bb_local *local, double lambda,
                                        const double *centre, double *w, double *b,
                                        double *work);
+/* The same where there are more features than rows, from the products K = X X' (n x n) of
+ * the rows and their predictions `offset` (n) under the centre: the model is centre +
+ * X'a (representer theorem), and predicts offset + K a. a: n, a start (0 will do), and
+ * the result. Without intercept. BB_ENUMERIC, and nothing written. */
+size_t bb_local_ridge_kernel_work(const bb_local *local);
+BB_MUST_CHECK bb_status bb_local_ridge_kernel(const bb_local *local, double lambda,
+                                              const double *K, const double *offset,
+                                              double *a, double *work);
 /* Linear models of several outputs (softmax, multilabel): minimises loss + lambda/2
  * ||W - centre||^2 from W = centre (NULL: 0), by L-BFGS until the gradient is 1e-5 of
  * the first one, a step gains less than 1e-11 of the value, or 200 steps are made.

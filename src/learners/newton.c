@@ -2,6 +2,7 @@
 #include "learners/solvers.h"
 #include "linalg/linalg.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -12,15 +13,14 @@ typedef struct newton {
     const bb_local *local;
     bb_rows rows;
     double lambda;
-    const double *centre;
     bool by_rows;
     size_t size;      /* of position and step */
     double *position; /* size */
     double *step;     /* size + 1 */
     double *offset;   /* n: X centre */
     double *p, *u, *a, *dp, *trial;
-    double *kernel; /* by rows: X X' */
-    double *system; /* the matrix to factorise */
+    const double *kernel; /* by rows: X X' */
+    double *system;       /* the matrix to factorise */
     double *room;
     double b, db;
     bool seek;           /* is b far from its best? */
@@ -32,29 +32,24 @@ static bool uses_rows(const bb_local *local) {
     return local->loss == BB_LOSS_SQUARED || local->d > local->n;
 }
 
-static size_t room_size(const bb_local *local) {
-    const bb_rows rows = bb_rows_of(local);
-    if (uses_rows(local)) return 3 * local->n + local->d;
-    const size_t block = bb_rows_block(&rows);
-    return block > local->d ? block : local->d;
-}
-
-static size_t matrix_size(const bb_local *local) {
-    const size_t n = local->n, width = local->d + 1;
-    return uses_rows(local) ? 2 * n * n : width * width;
+/* Room of the iteration by rows, which starts from their products. */
+static size_t by_rows_work(size_t n) {
+    return 11 * n + 1 + n * n;
 }
 
 size_t bb_newton_work(const bb_local *local) {
-    const size_t size = uses_rows(local) ? local->n : local->d;
-    return 2 * size + 1 + 6 * local->n + matrix_size(local) + room_size(local);
+    const bb_rows rows = bb_rows_of(local);
+    const size_t n = local->n, d = local->d, block = bb_rows_block(&rows);
+    if (uses_rows(local)) return by_rows_work(n) + n * n + d;
+    return 2 * d + 1 + 6 * n + (d + 1) * (d + 1) + (block > d ? block : d);
 }
 
-static void lay_out(newton *s, const bb_local *local, double *work) {
-    const size_t n = local->n;
+static void lay_out(newton *s, const bb_local *local, bool by_rows, double *work) {
+    const size_t n = local->n, width = local->d + 1;
     s->local = local;
     s->rows = bb_rows_of(local);
-    s->by_rows = uses_rows(local);
-    s->size = s->by_rows ? n : local->d;
+    s->by_rows = by_rows;
+    s->size = by_rows ? n : local->d;
     s->position = work;
     s->step = s->position + s->size;
     s->offset = s->step + s->size + 1;
@@ -63,9 +58,8 @@ static void lay_out(newton *s, const bb_local *local, double *work) {
     s->a = s->u + n;
     s->dp = s->a + n;
     s->trial = s->dp + n;
-    s->kernel = s->trial + n;
-    s->system = s->by_rows ? s->kernel + n * n : s->kernel;
-    s->room = s->kernel + matrix_size(local);
+    s->system = s->trial + n;
+    s->room = s->system + (by_rows ? n * n : width * width);
 }
 
 /* The loss of the predictions p; u and a (both or neither) get its two derivatives. */
@@ -161,12 +155,13 @@ static bb_status factorise_by_rows(newton *s) {
     const size_t n = s->size;
     double *M = s->system, help = 0, trace = 0;
     bb_status status = BB_ENUMERIC;
+    double *root = s->room;
+    for (size_t j = 0; j < n; j++) root[j] = sqrt(s->a[j]);
     for (size_t j = 0; j < n; j++) trace += s->a[j] * s->kernel[j * n + j];
     for (int round = 0; round < 8 && status; round++) {
         for (size_t i = 0; i < n; i++) {
-            const double root = sqrt(s->a[i]);
             for (size_t j = 0; j < n; j++)
-                M[i * n + j] = root * s->kernel[i * n + j] * sqrt(s->a[j]);
+                M[i * n + j] = root[i] * s->kernel[i * n + j] * root[j];
             M[i * n + i] += s->lambda + help * trace;
         }
         status = bb_cholesky(n, M);
@@ -280,21 +275,41 @@ static bb_status iterate(newton *s) {
 
 bb_status bb_newton_ridge(const bb_local *local, double lambda, const double *centre,
                           double *w, double *b, double *work) {
-    newton s = {.lambda = lambda, .centre = centre};
-    lay_out(&s, local, work);
+    const size_t n = local->n;
+    newton s = {.lambda = lambda};
+    lay_out(&s, local, uses_rows(local), work);
     memset(s.position, 0, s.size * sizeof *s.position);
-    memset(s.offset, 0, local->n * sizeof *s.offset);
+    memset(s.offset, 0, n * sizeof *s.offset);
     if (centre) bb_rows_multiply(&s.rows, centre, s.offset);
     s.seek = local->loss == BB_LOSS_LOGISTIC && local->intercept;
-    if (s.by_rows) bb_rows_kernel(&s.rows, s.kernel, s.room);
-    const bb_status status = iterate(&s);
-    if (status) return bb_fail_context(status, "penalty %g", lambda);
     double *v = s.position;
     if (s.by_rows) {
-        v = s.room;
-        bb_rows_combine(&s.rows, s.position, v);
+        double *kernel = work + by_rows_work(n);
+        v = kernel + n * n;
+        bb_rows_kernel(&s.rows, kernel, v);
+        s.kernel = kernel;
     }
+    const bb_status status = iterate(&s);
+    if (status) return bb_fail_context(status, "penalty %g", lambda);
+    if (s.by_rows) bb_rows_combine(&s.rows, s.position, v);
     for (size_t k = 0; k < local->d; k++) w[k] = v[k] + (centre ? centre[k] : 0);
     *b = s.b;
+    return BB_OK;
+}
+
+size_t bb_local_ridge_kernel_work(const bb_local *local) {
+    return by_rows_work(local->n);
+}
+
+bb_status bb_local_ridge_kernel(const bb_local *local, double lambda, const double *K,
+                                const double *offset, double *a, double *work) {
+    newton s = {.lambda = lambda, .kernel = K};
+    assert(lambda > 0.0 && !local->intercept);
+    lay_out(&s, local, true, work);
+    memcpy(s.position, a, s.size * sizeof *a);
+    memcpy(s.offset, offset, s.size * sizeof *offset);
+    const bb_status status = iterate(&s);
+    if (status) return bb_fail_context(status, "penalty %g", lambda);
+    memcpy(a, s.position, s.size * sizeof *a);
     return BB_OK;
 }

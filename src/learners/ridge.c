@@ -1,3 +1,4 @@
+#include "learners/curvature.h"
 #include "learners/rows.h"
 #include "learners/solvers.h"
 #include "linalg/linalg.h"
@@ -30,16 +31,26 @@ static void normal_matrix(const bb_local *local, double shift, double *A,
     for (size_t k = 0; k < d; k++) A[k * d + k] += shift;
 }
 
+/* As little as could make s X'X + lambda I definite. */
+static bb_status least_help(const bb_local *local, double *help) {
+    bb_local measured = *local;
+    const bb_status status =
+        isnan(local->lipschitz) ? bb_local_measure(&measured) : BB_OK;
+    *help = 1e-16 * measured.lipschitz;
+    return status;
+}
+
 /* A <- Cholesky factor of s X'X + lambda I. A penalty below the rounding of X'X is
  * helped by as little as makes the matrix numerically definite. */
 static bb_status factorise(const bb_local *local, double lambda, double *A,
                            double *block) {
-    bb_status status = BB_ENUMERIC;
     double help = 0;
-    for (int round = 0; round < 12 && status; round++) {
+    normal_matrix(local, lambda, A, block);
+    bb_status status = bb_cholesky(local->d, A);
+    if (status && least_help(local, &help)) return status;
+    for (int round = 0; round < 11 && status; round++, help *= 10) {
         normal_matrix(local, lambda + help, A, block);
         status = bb_cholesky(local->d, A);
-        help = help > 0 ? 10 * help : 1e-16 * local->lipschitz;
     }
     return status;
 }

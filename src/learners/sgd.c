@@ -179,6 +179,7 @@ static double best_intercept(const bb_descent_state *s) {
 static double first_rate(const bb_descent_state *s, const bb_sgd *sgd) {
     const bb_local *local = s->local;
     if (sgd->batch || local->net) return sgd->rate;
+    assert(!isnan(local->lipschitz));
     double heaviest = s->pull.fisher ? 0 : 1;
     for (size_t k = 0; s->pull.fisher && k < local->length; k++)
         heaviest = fmax(heaviest, s->pull.fisher[k]);

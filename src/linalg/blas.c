@@ -374,10 +374,10 @@ bb_status bb_solve_spd(size_t n, double *A, double *b) {
 }
 
 /* out <- a sum of |f_k| u_k u_k' over the k with f_k of the sign of a, + b out. */
-static void spectral_part(size_t n, const double *vector, const double *f, double a,
-                          double b, double *out, double *work) {
+static void spectral_part(size_t n, size_t count, const double *vector, const double *f,
+                          double a, double b, double *out, double *work) {
     size_t used = 0;
-    for (size_t k = 0; k < n; k++) {
+    for (size_t k = 0; k < count; k++) {
         if (!(f[k] * a > 0)) continue;
         const double root = sqrt(fabs(f[k]));
         for (size_t i = 0; i < n; i++) work[used * n + i] = root * vector[k * n + i];
@@ -386,8 +386,8 @@ static void spectral_part(size_t n, const double *vector, const double *f, doubl
     if (used || b == 0) bb_gram(used, n, a, work, b, out);
 }
 
-void bb_spectral(size_t n, const double *vector, const double *f, double *out,
-                 double *work) {
-    spectral_part(n, vector, f, 1, 0, out, work);
-    spectral_part(n, vector, f, -1, 1, out, work);
+void bb_spectral(size_t n, size_t count, const double *vector, const double *f,
+                 double *out, double *work) {
+    spectral_part(n, count, vector, f, 1, 0, out, work);
+    spectral_part(n, count, vector, f, -1, 1, out, work);
 }

@@ -95,3 +95,22 @@ void bb_tridiagonal_average(const bb_tridiagonal *t, const double *c, size_t cou
                                          t->work);
     }
 }
+
+void bb_tridiagonal_inverse(const bb_tridiagonal *t, const double *c, double shift,
+                            double *explained, double *square, double *trace) {
+    double *pivot = t->work, *x = pivot + t->n;
+    double slope = 1, ratio = 0, last = 0;
+    *explained = *square = *trace = 0;
+    for (size_t k = 0; k < t->n; k++) {
+        pivot[k] = t->diagonal[k] + shift - (k ? ratio * t->beside[k - 1] : 0);
+        slope = 1 + ratio * ratio * slope;
+        x[k] = c[k] - (k ? ratio * x[k - 1] : 0);
+        *trace += slope / pivot[k];
+        *explained += x[k] * x[k] / pivot[k];
+        ratio = t->beside[k] / pivot[k];
+    }
+    for (size_t k = t->n; k-- > 0;) {
+        last = (x[k] - t->beside[k] * last) / pivot[k];
+        *square += last * last;
+    }
+}

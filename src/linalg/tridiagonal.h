@@ -32,6 +32,11 @@ void bb_tridiagonal_back(const bb_tridiagonal *t, double *x);
  * A / shift), explained <- c'(T + shift I)^-1 c. O(n count). */
 void bb_tridiagonal_weigh(const bb_tridiagonal *t, const double *c, size_t count,
                           const double *shift, double *log_det, double *explained);
+/* For one shift > 0: explained <- c'(T + shift I)^-1 c, square <- ||(T + shift I)^-1
+ * c||^2, trace <- that of (T + shift I)^-1, the slope of the factorisation's log
+ * determinant. O(n). */
+void bb_tridiagonal_inverse(const bb_tridiagonal *t, const double *c, double shift,
+                            double *explained, double *square, double *trace);
 /* x (n) <- the sum of share (T + shift I)^-1 c. O(n count). */
 void bb_tridiagonal_average(const bb_tridiagonal *t, const double *c, size_t count,
                             const double *shift, const double *share, double *x);

@@ -18,20 +18,29 @@
  * At the end a task has the shared model (fedavg, fedprox), its own (pmtl) or the sum
  * (ppsgd); what it makes of it at home is another phase (finetune.c). A task without
  * rows shows zeros, and has the shared model. docs/methods/pmtl.md, fedavg.md */
+#include "base/memory.h"
 #include "linalg/linalg.h"
 #include "methods/descent.h"
+#include "methods/hope.h"
 #include "methods/personal.h"
+#include "methods/quantile_clip.h"
 #include "methods/registry.h"
 #include "methods/relations.h"
 #include "privacy/accounting/chi_square.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { FEDAVG, FEDPROX, PMTL, PMTL_CLUSTERS, PMTL_GRAPH, PPSGD };
 enum { LOCAL_STEPS, LOCAL_EXACT };
 enum { GUARD_AUTO, GUARD_ON, GUARD_OFF };
 static const double false_alarm = 0.01;
+/* Rounds if nobody says, by how far directions that all tasks share stand out of the noise:
+ * fewer where tasks keep models of their own, which have little to show after the first
+ * ones. */
+enum { MOST_ROUNDS = 20 };
+static const double part_of_reach = 0.5, part_with_own = 0.25;
 
 typedef struct averaging_options {
     double clip, penalty, server_rate, personal_rate;
@@ -53,8 +62,9 @@ typedef struct averaging_options {
         .choices = (words), .argument = "HOW", .help = (text)                          \
     }
 #define COMMON_ROWS                                                                    \
-    ROW("clip", BB_OPTION_REAL, clip, "1", 1e-12, 1e12, "C",                           \
-        "changes are clipped to this public norm when they are shown"),                \
+    ROW("clip", BB_OPTION_AUTO, clip, "auto", 1e-12, 1e12, "C",                        \
+        "changes are clipped to this public norm when they are shown; auto: to their " \
+        "median norm, found privately on the way for 1 % of the budget"),              \
         BB_DESCENT_STEPS_ROW(averaging_options,                                        \
                              "descent steps of a task in a round; 0: as `epochs' "     \
                              "says"),                                                  \
@@ -119,6 +129,10 @@ static bool is_guarded(const bb_view *view) {
     return !view->pub->network || view->method->state_models == 0;
 }
 
+static bool descends(const bb_view *view) {
+    return !is_exact(view);
+}
+
 /* Whether a task makes the model that it keeps, if the guard found nothing, by itself
  * (personal.h): else it has the public start. */
 static bool goes_alone(const bb_view *view) {
@@ -133,7 +147,8 @@ static bb_sgd descent_of(const bb_view *view) {
 
 /* -- public: the board is w~ (one for each cluster, or what the centres of related tasks
  * are made of), then, with a guard, the sum of all releases, whether it was ever too
- * long for noise, its variance, and that of all -- */
+ * long for noise, its variance, and that of all; at last, with an automatic clip, the clip
+ * of the coming round -- */
 
 static size_t groups(const bb_view *view) {
     const averaging_options *o = view->options;
@@ -146,13 +161,26 @@ static size_t shared_length(const bb_view *view) {
     return groups(view) * view->pub->parameters;
 }
 
+static bool finds_clip(const bb_view *view) {
+    const averaging_options *o = view->options;
+    return isnan(o->clip);
+}
+
 static size_t board_length(const bb_view *view) {
     const size_t n = shared_length(view);
-    return is_guarded(view) ? 2 * n + 3 : n;
+    return (is_guarded(view) ? 2 * n + 3 : n) + finds_clip(view);
+}
+
+static double clip_of(const bb_view *view) {
+    const averaging_options *o = view->options;
+    if (!finds_clip(view)) return o->clip;
+    return view->board ? view->board->at[board_length(view) - 1]
+                       : BB_QUANTILE_CLIP_FIRST;
 }
 
 static void open_board(const bb_view *view, bb_draft *draft) {
     const size_t p = view->pub->parameters;
+    if (finds_clip(view)) draft->at[board_length(view) - 1] = BB_QUANTILE_CLIP_FIRST;
     if (relations(view)) return; /* centres begin at the start, and add these to it */
     for (size_t k = 0; k < groups(view); k++) {
         const double *start = bb_public_start(view->pub, k);
@@ -161,11 +189,22 @@ static void open_board(const bb_view *view, bb_draft *draft) {
 }
 
 static void layout(const bb_view *view, bb_layout *out) {
-    const averaging_options *o = view->options;
     const bb_relations *r = relations(view);
-    const double clip = r ? o->clip * bb_relations_norm(r, groups(view)) : o->clip;
-    *out = (bb_layout){
-        1, {{"model changes", BB_FORM_VECTOR, shared_length(view), clip, 1.0}}};
+    const double stretch = r ? bb_relations_norm(r, groups(view)) : 1.0;
+    *out = (bb_layout){1,
+                       {{"model changes", BB_FORM_VECTOR, shared_length(view),
+                         stretch * clip_of(view), 1.0}}};
+    if (finds_clip(view)) bb_quantile_clip_ask(out);
+}
+
+static uint32_t default_rounds(const bb_view *view) {
+    bb_public pub = *view->pub;
+    if (pub.network || pub.sampling != BB_SAMPLING_ALL) return MOST_ROUNDS;
+    pub.features = pub.parameters;
+    const double stands_out =
+        (view->method->state_models ? part_with_own : part_of_reach) *
+        bb_hope_reach(&pub, pub.mu);
+    return (uint32_t)fmin(MOST_ROUNDS, fmax(1.0, round(stands_out * stands_out)));
 }
 
 static bb_status plan(const bb_view *view, bb_plan *out) {
@@ -177,7 +216,8 @@ static bb_status plan(const bb_view *view, bb_plan *out) {
                        "option rate: steps over all rows are stable below 2 (times one "
                        "over the Lipschitz constant), got %g",
                        o->descent.rate);
-    const bb_status status = bb_plan_schedule(out, view->pub, 0, 20, "uniform");
+    const bb_status status =
+        bb_plan_schedule(out, view->pub, 0, default_rounds(view), "uniform");
     layout(view, &blocks);
     if (!status) bb_plan_room(out, view->pub, &blocks);
     return status;
@@ -230,6 +270,10 @@ static bb_status digest(const bb_view *view, const bb_release *release, bb_draft
     const double all = relations(view) ? (double)view->pub->tasks : 1.0;
     bb_axpy(n, o->server_rate * all / bb_cohort_size(view->pub), release->value[0],
             draft->at);
+    if (finds_clip(view))
+        draft->at[board_length(view) - 1] =
+            bb_quantile_clip_next(clip_of(view), release->value[1][0],
+                                  release->noise[1], bb_cohort_size(view->pub));
     if (!is_guarded(view)) return BB_OK;
     look(view, release, draft);
     draft->at[2 * n + 2] += release->noise[0] * release->noise[0];
@@ -362,12 +406,13 @@ static void train(const bb_view *view, bb_task *task) {
 
 static void show(const bb_view *view, const bb_task *task, double *const *block) {
     const bb_relations *r = relations(view);
-    const size_t p = view->pub->parameters;
+    const size_t p = view->pub->parameters, n = task->local->length;
+    if (finds_clip(view) && task->local->n > 0)
+        block[1][0] = bb_quantile_clip_bit(bb_norm(n, task->work), clip_of(view));
     for (size_t part = 0; r && part < groups(view); part++)
         bb_axpy(p, r->show[task->id * r->rank + part], task->work, block[0] + part * p);
     if (r) return;
-    memcpy(block[0] + group_of(view, task) * view->pub->parameters, task->work,
-           task->local->length * sizeof **block);
+    memcpy(block[0] + group_of(view, task) * p, task->work, n * sizeof **block);
 }
 
 static bb_status finish(const bb_view *view, bb_task *task) {
@@ -383,6 +428,27 @@ static bb_status finish(const bb_view *view, bb_task *task) {
     return BB_OK;
 }
 
+/* Hu, Wu, Smith (2023), equation 1, for the models as they are; without models of their own
+ * tasks minimise the losses' sum alone. */
+static bb_status penalty(const bb_view *view, const double *models, double *out) {
+    const size_t d = view->pub->features, m = view->pub->tasks;
+    const int variant = view->method->variant;
+    double *mean = NULL;
+    *out = variant == FEDAVG || variant == FEDPROX ? 0.0 : NAN;
+    if (variant != PMTL) return BB_OK;
+    const bb_status status = bb_allocate(&mean, d, sizeof *mean, "a trace");
+    if (status) return status;
+    for (size_t i = 0; i < m; i++) bb_axpy(d, 1.0 / (double)m, models + i * d, mean);
+    *out = 0.0;
+    for (size_t i = 0; i < m; i++)
+        for (size_t k = 0; k < d; k++) {
+            const double apart = models[i * d + k] - mean[k];
+            *out += penalty_of(view) / 2.0 * apart * apart;
+        }
+    free(mean);
+    return BB_OK;
+}
+
 #define METHOD(word, number, words, keep, states, many, how, rows, share)              \
     {                                                                                  \
         .name = (word), .summary = (words), .variant = (number),                       \
@@ -392,10 +458,11 @@ static bb_status finish(const bb_view *view, bb_task *task) {
         .finetune_solved = (keep), .shared_intercept = true,                           \
         .options = {(rows), sizeof(rows) / sizeof *(rows)},                            \
         .options_size = sizeof(averaging_options), .plan = plan,                       \
-        .board_length = board_length, .state_models = (states),                        \
+        .board_length = board_length, .state_models = (states), .descends = descends,  \
         .local_length = local_length, .open = open_board, .begin = begin,              \
         .layout = layout, .train = train, .show = show, .digest = digest,              \
-        .finish = finish, .shared = (share), .related = (number) == PMTL_GRAPH         \
+        .finish = finish, .shared = (share), .penalty = penalty,                       \
+        .related = (number) == PMTL_GRAPH                                              \
     }
 
 const bb_method bb_method_fedavg =

@@ -1,6 +1,8 @@
 #include "methods/bounded.h"
 
 #include "linalg/linalg.h"
+#include "privacy/accounting/group.h"
+#include "privacy/noise/noise.h"
 
 #include <float.h>
 #include <math.h>
@@ -11,6 +13,11 @@ enum { MOST_STEPS = 300, MOST_CUTS = 60, MOST_FEATURES = 4000 };
 bool bb_bounded_is_instance(const void *options) {
     const bb_bounded_options *o = options;
     return o->calibration == BB_CALIBRATION_INSTANCE;
+}
+
+bool bb_bounded_is_published(const void *options) {
+    const bb_bounded_options *o = options;
+    return o->calibration == BB_CALIBRATION_PUBLISHED;
 }
 
 double bb_bounded_gradient(const bb_view *view) {
@@ -28,9 +35,25 @@ double bb_bounded_longest_centre(const bb_view *view) {
     return 0.5 * longest_model(view);
 }
 
+static bb_status plan_published(const bb_view *view, bb_plan *plan) {
+    const bb_bounded_options *o = view->options;
+    double epsilon, delta;
+    if (view->pub->features > BB_RADIAL_MOST_LENGTH)
+        return bb_fail(BB_EUSAGE,
+                       "%s: calibration=published is for at most %d features, found "
+                       "%zu",
+                       view->method->name, BB_RADIAL_MOST_LENGTH, view->pub->features);
+    if (!isfinite(view->pub->epsilon)) return BB_OK;
+    bb_group_rows((size_t)o->rows, view->pub->epsilon, view->pub->delta, &epsilon,
+                  &delta);
+    plan->instance_broken = true;
+    return bb_plan_instance(plan, epsilon, delta);
+}
+
 bb_status bb_bounded_plan(const bb_view *view, double least, bb_plan *plan) {
     const bb_bounded_options *o = view->options;
     const char *name = view->method->name;
+    if (bb_bounded_is_published(o)) return plan_published(view, plan);
     if (!bb_bounded_is_instance(o)) return BB_OK;
     if (view->pub->scale_sum)
         return bb_fail(BB_EUSAGE,
@@ -69,6 +92,7 @@ typedef struct problem {
 
 size_t bb_bounded_length(const bb_view *view, const bb_local *local) {
     const size_t d = view->pub->features;
+    if (bb_bounded_is_published(view->options)) return local->n + d;
     return bb_bounded_is_instance(view->options) ? 5 * local->n + 5 * d + d * d : 0;
 }
 
@@ -240,4 +264,23 @@ void bb_bounded_solve(const bb_view *view, const bb_local *local, double kappa,
                       const double *centre, double *moved, double *work) {
     const problem q = lay_out(view, local, kappa, centre, work);
     if (!newton(&q, moved)) descend(&q, moved);
+}
+
+/* -- as published -- */
+
+void bb_bounded_disturb(const bb_view *view, const bb_task *task, double kappa,
+                        double parts, double *w) {
+    const double unit = BB_RADIAL_MOST_SCALE, *epsilon = view->plan->instance;
+    const size_t d = view->pub->features, n = task->local->n;
+    double *u = task->work, largest = 0.0;
+    void *room = u + n;
+    int64_t *noise = room;
+    if (!epsilon) return;
+    bb_local_residual(task->local, w, 0.0, u); /* derivatives times the loss's scale */
+    for (size_t j = 0; j < n; j++) largest = fmax(largest, fabs(u[j]));
+    const double scale =
+        2.0 * largest / (kappa * epsilon[view->board->releases] * sqrt(parts));
+    memset(noise, 0, d * sizeof *noise);
+    bb_noise_radial(task->random, unit, d, noise);
+    for (size_t k = 0; k < d; k++) w[k] += scale / unit * (double)noise[k];
 }

@@ -1,5 +1,5 @@
 /* bounded.h - models that no single row can move far, and what dp-aggr and dp-mtrl have
- * in common: two calibrations of their noise. docs/methods/dp-aggr.md
+ * in common: the calibrations of their noise. docs/methods/dp-aggr.md
  *
  * calibration=task      what a task shows is clipped to a public norm; Gaussian noise.
  * calibration=instance  output perturbation: what a task shows is w - c, with
@@ -8,7 +8,12 @@
  *   the unit ball, with a convex loss l whose derivative in the prediction is at most
  * B: the logistic loss, or the squared loss with residuals cut to [-B, B] (Huber 1964).
  *   One row, replaced or blank, moves w by at most 2 B / (kappa N), and ||w - c|| is at
- *   most B / kappa. Radial noise; a task's promise is lifted from that for its rows. */
+ *   most B / kappa. Radial noise; a task's promise is lifted from that for its rows.
+ *
+ * calibration=published  the same promise, claimed of a model of all rows as they are:
+ *   the task adds radial noise, B being the largest derivative of the loss that it finds
+ *   at its own minimum (Liang et al. 2020, section 5.1). Not private: the noise itself
+ *   tells of the rows, and may vanish. */
 #ifndef BB_METHODS_BOUNDED_H
 #define BB_METHODS_BOUNDED_H
 
@@ -16,7 +21,8 @@
 
 typedef enum bb_calibration {
     BB_CALIBRATION_TASK,
-    BB_CALIBRATION_INSTANCE
+    BB_CALIBRATION_INSTANCE,
+    BB_CALIBRATION_PUBLISHED
 } bb_calibration;
 
 /* First in each method's own options. */
@@ -32,10 +38,11 @@ typedef struct bb_bounded_options {
      .kind = BB_OPTION_CHOICE,                                                         \
      .offset = offsetof(bb_bounded_options, calibration),                              \
      .fallback = "task",                                                               \
-     .choices = "task|instance",                                                       \
+     .choices = "task|instance|published",                                             \
      .argument = "UNIT",                                                               \
      .help = "task: models clipped, Gaussian noise for whole tasks; instance: output " \
-             "perturbation for rows, lifted to rows-cap rows"},                        \
+             "perturbation for rows, lifted to rows-cap rows; published: that by the " \
+             "actual rows, which is not private"},                                     \
         {.name = "clip",                                                               \
          .kind = BB_OPTION_REAL,                                                       \
          .offset = offsetof(bb_bounded_options, clip),                                 \
@@ -57,16 +64,20 @@ typedef struct bb_bounded_options {
         .name = "rows-cap", .kind = BB_OPTION_COUNT,                                   \
         .offset = offsetof(bb_bounded_options, rows), .fallback = "100", .least = 1.0, \
         .most = 1e6, .argument = "N",                                                  \
-        .help = "calibration=instance: a task's first N rows are used"                 \
+        .help =                                                                        \
+            "calibration=instance: a task's first N rows are used; published: the "    \
+            "most rows that a task is said to have"                                    \
     }
 
 /* Whether the run's promise is lifted from one for rows (bb_method.for_rows). */
 bool bb_bounded_is_instance(const void *options);
-/* B. */
+/* Whether tasks add the noise themselves (bb_method.noise_by_tasks). */
+bool bb_bounded_is_published(const void *options);
+/* B of calibration=instance. */
 double bb_bounded_gradient(const bb_view *view);
-/* For method->plan, after its rounds: instance calibration only, for kappa >= `least`.
- * BB_EUSAGE for a loss scale other than mean, and for a kappa so small that rounding
- * would count. */
+/* For method->plan, after its rounds: calibration=instance, for kappa >= `least`, and
+ * published. BB_EUSAGE for a loss scale other than mean, and for a kappa so small that
+ * rounding would count (instance), and for more features than radial noise has. */
 BB_MUST_CHECK bb_status bb_bounded_plan(const bb_view *view, double least,
                                         bb_plan *plan);
 /* The longest centre for which that is so, too. */
@@ -84,5 +95,11 @@ void bb_bounded_solve(const bb_view *view, const bb_local *local, double kappa,
  * it gets there. */
 void bb_bounded_descend(const bb_view *view, const bb_local *local, double kappa,
                         const double *centre, double *moved, double *work);
+
+/* calibration=published: w += radial noise for the task's minimum w of its loss and a
+ * penalty kappa, its scale divided by sqrt(parts): so many tasks add up theirs to one of
+ * that variance. Nothing without noise. */
+void bb_bounded_disturb(const bb_view *view, const bb_task *task, double kappa,
+                        double parts, double *w);
 
 #endif

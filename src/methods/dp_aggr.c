@@ -1,10 +1,11 @@
 /* dp-aggr - every task takes the average of models that were learnt alone (Pathak,
- * Rane, Raj 2010): one release, by one of two calibrations (bounded.h).
+ * Rane, Raj 2010): one release, calibrated as bounded.h has it.
  * docs/methods/dp-aggr.md */
 #include "linalg/linalg.h"
 #include "methods/bounded.h"
 #include "methods/registry.h"
 
+#include <math.h>
 #include <string.h>
 
 typedef struct aggr_options {
@@ -26,9 +27,9 @@ static const bb_option table[] = {
 
 static void layout(const bb_view *view, bb_layout *out) {
     const aggr_options *o = view->options;
-    const double clip = bb_bounded_is_instance(o)
-                            ? bb_bounded_gradient(view) / o->lambda
-                            : o->common.clip;
+    double clip = o->common.clip;
+    if (bb_bounded_is_published(o)) clip = INFINITY;
+    if (bb_bounded_is_instance(o)) clip = bb_bounded_gradient(view) / o->lambda;
     *out = (bb_layout){1, {{"models", BB_FORM_VECTOR, view->pub->features, clip, 1.0}}};
 }
 
@@ -52,10 +53,14 @@ static size_t features(const bb_view *view) {
 static void train(const bb_view *view, bb_task *task) {
     const aggr_options *o = view->options;
     double *w = task->state, b;
-    if (bb_bounded_is_instance(o))
+    if (bb_bounded_is_instance(o)) {
         bb_bounded_solve(view, task->local, o->lambda, NULL, w, task->work);
-    else if (bb_local_ridge(task->local, o->lambda, NULL, w, &b, task->work))
+        return;
+    }
+    if (bb_local_ridge(task->local, o->lambda, NULL, w, &b, task->work))
         memset(w, 0, view->pub->features * sizeof *w);
+    if (bb_bounded_is_published(o))
+        bb_bounded_disturb(view, task, o->lambda, (double)view->pub->tasks, w);
 }
 
 static void show(const bb_view *view, const bb_task *task, double *const *block) {
@@ -92,7 +97,9 @@ const bb_method bb_method_dp_aggr = {
     .finetune_solved = true,
     .options = {table, sizeof table / sizeof *table},
     .options_size = sizeof(aggr_options),
+    .draws = true,
     .for_rows = bb_bounded_is_instance,
+    .noise_by_tasks = bb_bounded_is_published,
     .plan = plan,
     .board_length = features,
     .state_length = features,

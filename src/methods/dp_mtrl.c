@@ -1,6 +1,6 @@
 /* dp-mtrl - task relationships from noisy models (Gupta, Rana, Venkatesh 2016, on
- * Zhang, Yeung 2010): every task's noisy model is public, by one of two calibrations
- * (bounded.h). docs/methods/dp-mtrl.md
+ * Zhang, Yeung 2010): every task's noisy model is public, its noise as bounded.h has it.
+ * docs/methods/dp-mtrl.md
  *
  * From the public models W^ (m x d, one a row) everybody computes
  *   Omega = (W^ W^' + e^2 I)^(1/2) / its trace,   P = Omega^-1,
@@ -11,7 +11,9 @@
  * Before the first round W^ = 0: P = m I, c_i = 0. */
 #include "linalg/linalg.h"
 #include "methods/bounded.h"
+#include "methods/personal.h"
 #include "methods/registry.h"
+#include "privacy/accounting/chi_square.h"
 
 #include <math.h>
 #include <string.h>
@@ -24,7 +26,9 @@ typedef struct mtrl_options {
     int keep;
 } mtrl_options;
 
-typedef enum kept { KEEP_OWN, KEEP_NOISY } kept;
+typedef enum kept { KEEP_HOME, KEEP_OWN, KEEP_NOISY } kept;
+/* With keep=home: how often models that are noise alone are taken for more. */
+static const double false_alarm = 0.01;
 
 #define REAL(word, field, fallback_text, from, to, name_of_value, text)                \
     {                                                                                  \
@@ -44,12 +48,13 @@ static const bb_option table[] = {
     {.name = "keep",
      .kind = BB_OPTION_CHOICE,
      .offset = offsetof(mtrl_options, keep),
-     .fallback = "own",
-     .choices = "own|noisy",
+     .fallback = "home",
+     .choices = "home|own|noisy",
      .argument = "WHICH",
-     .help =
-         "the model of a task: its own solution given what is public, or the noisy one "
-         "that all see, as published"},
+     .help = "the model of a task: an average over penalties around its centre, if the "
+             "public models are more than noise, and around zero, by what its own rows "
+             "believe in; its own solution given what is public; or the noisy one that "
+             "all see, as published"},
 };
 
 /* The billboard, where digest writes it. */
@@ -94,6 +99,7 @@ static void layout(const bb_view *view, bb_layout *out) {
     const mtrl_options *o = view->options;
     const bool begun = view->board && view->board->releases > 0;
     double clip = o->common.clip;
+    if (bb_bounded_is_published(o)) clip = INFINITY;
     if (bb_bounded_is_instance(o))
         clip = bb_bounded_gradient(view) /
                (begun ? view->board->at[0] : first_kappa(view));
@@ -159,9 +165,9 @@ static bb_status relate(size_t m, size_t d, double e, const desk *k, double *tau
         *tau += k->value[l];
         k->f[l] = 1.0 / (e * k->value[l] * (k->value[l] + e));
     }
-    bb_spectral(d, k->vector, k->f, k->A, k->room);
+    bb_spectral(d, d, k->vector, k->f, k->A, k->room);
     for (size_t l = 0; l < d; l++) k->f[l] = 1.0 / k->value[l];
-    bb_spectral(d, k->vector, k->f, k->R, k->room);
+    bb_spectral(d, d, k->vector, k->f, k->R, k->room);
     return BB_OK;
 }
 
@@ -183,6 +189,16 @@ static void relate_task(const bb_view *view, const desk *k, double e, double tau
     *b->least = fmin(*b->least, b->kappa[i]);
 }
 
+/* What the noise of count numbers makes longer is taken out of them, or all of them where
+ * they may be nothing else (positive part; James, Stein 1961). */
+static void take_noise_out(size_t count, double noise, double *at) {
+    const double square = bb_dot(count, at, at), variance = noise * noise;
+    const bool is_noise =
+        square <= variance * bb_chi_square_quantile((double)count, false_alarm);
+    const double excess = fmax(0.0, (double)count - 2.0) * variance;
+    bb_scale(count, is_noise ? 0.0 : 1.0 - excess / square, at);
+}
+
 static bb_status digest(const bb_view *view, const bb_release *release, bb_draft *draft,
                         double *work) {
     const mtrl_options *o = view->options;
@@ -191,6 +207,8 @@ static bb_status digest(const bb_view *view, const bb_release *release, bb_draft
     const desk k = lay_out(view, work);
     double tau = (double)m, e = 1.0; /* P = m I */
     memcpy(k.model, release->value[0], m * d * sizeof *k.model);
+    if (o->keep == KEEP_HOME && release->noise[0] > 0.0)
+        take_noise_out(m * d, release->noise[0], k.model);
     if (bb_bounded_is_instance(o)) bb_axpy(m * d, 1.0, b.centre, k.model);
     const double size = bb_norm(m * d, k.model) / sqrt((double)m);
     if (size > 0.0) e = o->floor * size;
@@ -200,6 +218,15 @@ static bb_status digest(const bb_view *view, const bb_release *release, bb_draft
     for (size_t i = 0; i < m; i++) relate_task(view, &k, e, tau, i, &b);
     if (o->keep == KEEP_NOISY) memcpy(b.noisy, k.model, m * d * sizeof *k.model);
     return BB_OK;
+}
+
+static const char *note(const bb_view *view) {
+    const mtrl_options *o = view->options;
+    const size_t count = view->pub->tasks * view->pub->features;
+    if (o->keep != KEEP_HOME || bb_norm(count, centre_of(view, 0)) > 0.0) return NULL;
+    return "the public models are no more than their noise: every task was left as it "
+           "is "
+           "alone";
 }
 
 /* -- one task -- */
@@ -213,21 +240,37 @@ static void train(const bb_view *view, bb_task *task) {
     const mtrl_options *o = view->options;
     const double kappa = kappa_of(view, task->id), *c = centre_of(view, task->id);
     double *w = task->state, b;
-    if (bb_bounded_is_instance(o))
+    if (bb_bounded_is_instance(o)) {
         bb_bounded_solve(view, task->local, kappa, c, w, task->work);
-    else if (bb_local_ridge(task->local, kappa, c, w, &b, task->work))
+        return;
+    }
+    if (bb_local_ridge(task->local, kappa, c, w, &b, task->work))
         memset(w, 0, view->pub->features * sizeof *w);
+    if (bb_bounded_is_published(o)) bb_bounded_disturb(view, task, kappa, 1.0, w);
 }
 
 static void show(const bb_view *view, const bb_task *task, double *const *block) {
     memcpy(block[0], task->state, view->pub->features * sizeof **block);
 }
 
+static size_t local_length(const bb_view *view, const bb_local *local) {
+    const size_t bounded = bb_bounded_length(view, local);
+    const size_t home = bb_personal_work(local);
+    return bounded > home ? bounded : home;
+}
+
 /* The own solution given what is public, of all rows and the loss as it is; after
  * instance calibration on the scale of 1/N. */
 static bb_status finish(const bb_view *view, bb_task *task) {
     const mtrl_options *o = view->options;
+    const double *c = centre_of(view, task->id);
     double kappa = kappa_of(view, task->id);
+    if (o->keep == KEEP_HOME) {
+        *task->intercept = 0.0;
+        return bb_personal_model(task->local,
+                                 bb_norm(view->pub->features, c) > 0.0 ? c : NULL,
+                                 task->model, task->work);
+    }
     if (o->keep == KEEP_NOISY) {
         memcpy(task->model, noisy_of(view, task->id),
                view->pub->features * sizeof *task->model);
@@ -236,8 +279,8 @@ static bb_status finish(const bb_view *view, bb_task *task) {
     }
     if (bb_bounded_is_instance(o) && task->local->n > 0)
         kappa *= (double)o->common.rows / (double)task->local->n;
-    return bb_local_ridge(task->local, kappa, centre_of(view, task->id), task->model,
-                          task->intercept, task->work);
+    return bb_local_ridge(task->local, kappa, c, task->model, task->intercept,
+                          task->work);
 }
 
 const bb_method bb_method_dp_mtrl = {
@@ -250,12 +293,15 @@ const bb_method bb_method_dp_mtrl = {
     .shared_intercept = true,
     .options = {table, sizeof table / sizeof *table},
     .options_size = sizeof(mtrl_options),
+    .draws = true,
     .for_rows = bb_bounded_is_instance,
+    .noise_by_tasks = bb_bounded_is_published,
     .plan = plan,
     .board_length = board_length,
     .state_length = features,
     .digest_length = digest_length,
-    .local_length = bb_bounded_length,
+    .local_length = local_length,
+    .note = note,
     .layout = layout,
     .train = train,
     .show = show,

@@ -72,20 +72,31 @@ static bb_sgd descent_of(const bb_view *view) {
 }
 
 /* Whether the task makes its model of all that its rows believe in (personal.h). */
-static bool goes_home(const bb_view *view, const bb_local *local) {
+static bool goes_home(const bb_view *view) {
     const finetune_options *o = view->options;
     const bb_public *pub = view->pub;
     if (o->how != HOW_MEAN || !isnan(o->penalty) || pub->network) return false;
     return pub->loss == BB_LOSS_SOFTMAX ||
-           (bb_loss_is_solved(pub->loss, false) && !local->intercept);
+           (bb_loss_is_solved(pub->loss, false) && !pub->intercept);
+}
+
+/* Whether it is an exact minimum around the shared model. */
+static bool goes_near(const bb_view *view) {
+    const finetune_options *o = view->options;
+    return o->how == HOW_MEAN &&
+           bb_loss_is_solved(view->pub->loss, view->pub->network) &&
+           penalty_of(view) > 0.0;
+}
+
+static bool descends(const bb_view *view) {
+    return !goes_home(view) && !goes_near(view);
 }
 
 /* The shared model and, where they are needed, weights of the distance from it. */
 static size_t local_length(const bb_view *view, const bb_local *local) {
     const bb_sgd sgd = descent_of(view);
     size_t work = bb_sgd_work(local, &sgd);
-    if (bb_loss_is_solved(view->pub->loss, view->pub->network) ||
-        goes_home(view, local))
+    if (bb_loss_is_solved(view->pub->loss, view->pub->network) || goes_home(view))
         work += bb_personal_work(local);
     return 2 * local->length + work;
 }
@@ -137,16 +148,13 @@ static void descend(const bb_view *view, bb_task *task, const double *shared,
 }
 
 static bb_status finish(const bb_view *view, bb_task *task) {
-    const finetune_options *o = view->options;
     const size_t n = task->local->length;
     double *shared = task->work, *fisher = shared + n, *work = fisher + n;
     if (task->local->n == 0) return BB_OK;
     const bool there = gather_shared(view, task, shared);
-    if (goes_home(view, task->local))
+    if (goes_home(view))
         return bb_personal_model(task->local, there ? shared : NULL, task->model, work);
-    if (o->how == HOW_MEAN && bb_loss_is_solved(view->pub->loss, view->pub->network) &&
-        penalty_of(view) > 0.0)
-        return nearest(view, task, shared, work);
+    if (goes_near(view)) return nearest(view, task, shared, work);
     descend(view, task, shared, fisher, work);
     return BB_OK;
 }
@@ -161,6 +169,7 @@ const bb_method bb_method_finetune = {
     .follows = true,
     .options = {table, sizeof table / sizeof *table},
     .options_size = sizeof(finetune_options),
+    .descends = descends,
     .local_length = local_length,
     .finish = finish,
 };

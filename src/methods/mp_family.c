@@ -1,9 +1,12 @@
 #include "methods/mp_family.h"
 
+#include "base/memory.h"
 #include "linalg/linalg.h"
 #include "methods/mp_prior.h"
+#include "methods/personal.h"
 #include "methods/theory.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +23,9 @@ static const double default_shift = 1.5;
  * logistic loss, beside the summed loss. */
 static const double part_of_usual = 0.03, part_of_largest = 0.01;
 static const double logistic_start = 0.3;
+/* Squares tell a prior where they are above so many times the usual size of the noise;
+ * the others, and those below this part of the largest, are all alike. */
+static const double stands_out = 1.1, least_part = 1e-8;
 
 static double clip_exponent(size_t k) {
     return least_clip_exponent + (double)k / CLIPS_A_DECADE;
@@ -65,19 +71,33 @@ bb_mp_state bb_mp_read(const bb_task *task) {
                          .q_previous = at + 3 * d + 2};
 }
 
-/* -- the billboard: K, then M -- */
+/* -- the billboard: K, then M; where tasks keep what they fit at home, whether anything
+ * stood out of the last release's noise, and the prior that it tells: deviations in
+ * directions (or features), and those directions -- */
 
 static const double *matrix(const bb_view *view) {
     return view->board->at + 1;
 }
 
 size_t bb_mp_board_length(const bb_view *view) {
-    const size_t d = view->pub->features;
-    return 1 + (is_low_rank(view) ? d * d : d);
+    const size_t d = view->pub->features, square = is_low_rank(view) ? d * d : 0;
+    const size_t home = bb_mp_goes_home(view) ? 1 + d + square : 0;
+    return 1 + (square ? square : d) + home;
 }
 
 static bool noiseless(const bb_public *pub) {
     return !isfinite(pub->epsilon);
+}
+
+bool bb_mp_goes_home(const bb_view *view) {
+    const bb_mp_options *o = view->options;
+    return o->keep == BB_MP_KEEP_HOME;
+}
+
+/* Where the prior begins. */
+static size_t prior_at(const bb_view *view) {
+    const size_t d = view->pub->features;
+    return 1 + (is_low_rank(view) ? d * d : d);
 }
 
 /* Whether the first round selects the clip. */
@@ -233,15 +253,46 @@ static int by_size(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* c times the usual size of the noise: its spectral norm, about s sqrt(2 d), or its
- * largest entry, about s sqrt(2 ln 2d). */
+/* The usual size of the noise: its spectral norm, about s sqrt(2 d), or its largest entry,
+ * about s sqrt(2 ln 2d). */
+static double noise_size(const bb_view *view, const bb_release *release) {
+    const double d = (double)view->pub->features;
+    return release->noise[0] * sqrt(is_low_rank(view) ? 2.0 * d : 2.0 * log(2.0 * d));
+}
+
+/* c times that. */
 static double shift(const bb_view *view, const bb_release *release) {
     const bb_mp_options *o = view->options;
-    const double d = (double)view->pub->features;
-    const double size = is_low_rank(view) ? 2.0 * d : 2.0 * log(2.0 * d);
     const double c =
         isnan(o->shift) ? (release->psd_noise ? 0.0 : default_shift) : o->shift;
-    return c * release->noise[0] * sqrt(size);
+    return c * noise_size(view, release);
+}
+
+/* The prior of models at home, from the released squares (d) of directions or features:
+ * the trace norm's variational form has singular values for variances (Argyriou, Evgeniou,
+ * Pontil 2008), so deviations are fourth roots of the squares. Those that noise alone
+ * reaches tell nothing apart: they count as what it reaches. vector (d x d): a direction
+ * each row, or NULL. */
+static void tell_prior(const bb_view *view, const bb_release *release,
+                       const double *square, const double *vector, double *at) {
+    const size_t d = view->pub->features;
+    const double base = stands_out * noise_size(view, release);
+    double largest = base, total = 0.0, *root = at + 1;
+    for (size_t k = 0; k < d; k++) largest = fmax(largest, square[k]);
+    *at = largest > base;
+    for (size_t k = 0; k < d; k++) {
+        const double over = fmax(square[k], fmax(base, least_part * largest));
+        root[k] = over > 0.0 ? sqrt(sqrt(over)) : 1.0;
+        total += root[k] * root[k];
+    }
+    bb_scale(d, sqrt((double)d / total), root);
+    if (vector) memcpy(root + d, vector, d * d * sizeof *vector);
+}
+
+const char *bb_mp_note(const bb_view *view) {
+    if (!bb_mp_goes_home(view) || view->board->at[prior_at(view)] > 0.0) return NULL;
+    return "the last release is no more than its noise: every task was left as it is "
+           "alone";
 }
 
 bb_status bb_mp_digest(const bb_view *view, const bb_release *release, bb_draft *draft,
@@ -259,16 +310,21 @@ bb_status bb_mp_digest(const bb_view *view, const bb_release *release, bb_draft 
         qsort(square, d, sizeof *square, by_size);
         const double threshold = threshold_of(view, d, square, lift);
         for (size_t k = 0; k < d; k++) diagonal[k] = kept(diagonal[k], threshold);
+        if (bb_mp_goes_home(view))
+            tell_prior(view, release, release->value[0], NULL,
+                       draft->at + prior_at(view));
         return BB_OK;
     }
     double *vector = work, *value = vector + d * d, *scratch = value + d;
     memcpy(vector, release->value[0], d * d * sizeof *vector);
     bb_status status = bb_eigen(d, vector, value, scratch + d * d);
     if (status) return status;
+    if (bb_mp_goes_home(view))
+        tell_prior(view, release, value, vector, draft->at + prior_at(view));
     for (size_t k = 0; k < d; k++) value[k] += lift;
     const double threshold = threshold_of(view, d, value, lift);
     for (size_t k = 0; k < d; k++) value[k] = kept(value[k], threshold);
-    bb_spectral(d, vector, value, (draft->at + 1), scratch);
+    bb_spectral(d, d, vector, value, (draft->at + 1), scratch);
     return BB_OK;
 }
 
@@ -287,8 +343,11 @@ static double start_penalty(const bb_view *view, const bb_local *local, double *
 
 size_t bb_mp_local_length(const bb_view *view, const bb_local *local) {
     const bb_mp_options *o = view->options;
-    if (!isnan(o->start_lambda) || local->loss != BB_LOSS_SQUARED) return 0;
-    return 2 * BB_PRIOR_EXPONENTS + bb_local_loo_work(local, BB_PRIOR_EXPONENTS);
+    const size_t home = bb_mp_goes_home(view) ? bb_personal_under_work(local) : 0;
+    if (!isnan(o->start_lambda) || local->loss != BB_LOSS_SQUARED) return home;
+    const size_t start =
+        2 * BB_PRIOR_EXPONENTS + bb_local_loo_work(local, BB_PRIOR_EXPONENTS);
+    return start > home ? start : home;
 }
 
 void bb_mp_begin(const bb_view *view, const bb_task *task, double *w, double *b,
@@ -372,10 +431,16 @@ void bb_mp_average(const bb_view *view, const bb_task *task, double *model) {
     bb_scale(d, 1.0 / iterations, model);
 }
 
+bool bb_mp_descends(const bb_view *view) {
+    (void)view;
+    return true;
+}
+
 void bb_mp_descend(const bb_view *view, const bb_task *task, const bb_mp_state *state,
                    double beta, const double *z, double *g, double *work) {
     const bb_mp_options *o = view->options;
     const size_t d = task->local->d;
+    assert(!isnan(task->local->lipschitz));
     const double curve = parts(view) * (task->local->lipschitz + o->ridge);
     const double eta = bb_mp_step(view);
     const double step = curve * eta > 1.0 ? 1.0 / curve : eta;
@@ -414,9 +479,64 @@ void bb_mp_train(const bb_view *view, bb_task *task) {
     for (size_t k = 0; k < d; k++) own.w[k] = z[k] - g[k];
 }
 
+bb_status bb_mp_home(const bb_view *view, bb_task *task) {
+    const size_t d = view->pub->features;
+    const double *at = view->board->at + prior_at(view), *root = at + 1;
+    const bb_covariance told = {is_low_rank(view) ? root + d : NULL, root};
+    return bb_personal_under(task->local, *at > 0.0 ? &told : NULL, task->model,
+                             task->intercept, task->work);
+}
+
 bb_status bb_mp_finish(const bb_view *view, bb_task *task) {
+    if (bb_mp_goes_home(view)) return bb_mp_home(view, task);
     bb_mp_shrink(view, bb_mp_read(task).w, task->model);
     bb_mp_average(view, task, task->model);
     *task->intercept = bb_local_intercept(task->local, task->model, task->work);
     return BB_OK;
+}
+
+/* -- for the operator of a simulation -- */
+
+/* The sum of the singular values of W (m x d), from the smaller of WW' and W'W. */
+static bb_status trace_norm(size_t m, size_t d, const double *W, double *out) {
+    const size_t n = m < d ? m : d;
+    double *turned = NULL, *gram = NULL, *value = NULL, *work = NULL;
+    bb_status status = bb_allocate(&turned, m * d, sizeof *turned, "a trace");
+    if (!status) status = bb_allocate(&gram, n * n, sizeof *gram, "a trace");
+    if (!status) status = bb_allocate(&value, n, sizeof *value, "a trace");
+    if (!status) status = bb_allocate(&work, bb_eigenvalues_work(n), 1, "a trace");
+    if (!status) {
+        for (size_t i = 0; i < m; i++)
+            for (size_t k = 0; k < d; k++) turned[k * m + i] = W[i * d + k];
+        bb_gram(m < d ? d : m, n, 1.0, m < d ? turned : W, 0.0, gram);
+        status = bb_eigenvalues(n, gram, value, work);
+    }
+    *out = 0.0;
+    for (size_t k = 0; k < n && !status; k++) *out += sqrt(fmax(0.0, value[k]));
+    free(turned);
+    free(gram);
+    free(value);
+    free(work);
+    return status;
+}
+
+/* The sum over the features of the norms of their weights in all tasks. */
+static double group_norm(size_t m, size_t d, const double *W) {
+    double sum = 0.0;
+    for (size_t k = 0; k < d; k++) {
+        double square = 0.0;
+        for (size_t i = 0; i < m; i++) square += W[i * d + k] * W[i * d + k];
+        sum += sqrt(square);
+    }
+    return sum;
+}
+
+bb_status bb_mp_penalty(const bb_view *view, const double *models, double *out) {
+    const size_t d = view->pub->features, m = view->pub->tasks;
+    const bb_mp_options *o = view->options;
+    bb_status status = BB_OK;
+    double norm = group_norm(m, d, models);
+    if (is_low_rank(view)) status = trace_norm(m, d, models, &norm);
+    *out = o->lambda * norm + o->ridge / 2.0 * bb_dot(m * d, models, models);
+    return status;
 }

@@ -27,6 +27,7 @@ typedef enum bb_mp_momentum {
 } bb_mp_momentum;
 typedef enum bb_mp_start { BB_MP_START_RIDGE, BB_MP_START_ZERO } bb_mp_start;
 typedef enum bb_mp_output { BB_MP_OUTPUT_LAST, BB_MP_OUTPUT_AVERAGE } bb_mp_output;
+typedef enum bb_mp_keep { BB_MP_KEEP_OWN, BB_MP_KEEP_HOME } bb_mp_keep;
 
 /* The options that all of them have, first in each method's own struct. */
 typedef struct bb_mp_options {
@@ -38,7 +39,7 @@ typedef struct bb_mp_options {
     double clip;      /* K; NaN: by private selection */
     double clip_share;
     double start_lambda; /* NaN: by the task's own rows */
-    int momentum, start, output;
+    int momentum, start, output, keep;
     int pattern; /* for BB_MP_BY_PATTERN and BB_MP_TWO_PARTS */
 } bb_mp_options;
 
@@ -96,6 +97,14 @@ typedef struct bb_mp_options {
                    "penalty of that ridge model; auto: each task's own, by leaving "   \
                    "its rows out (logistic: 0.3 beside the summed loss)")
 
+/* What a task keeps. */
+#define BB_MP_KEEP_ROW                                                                 \
+    BB_MP_CHOICE("keep", keep, "home", "own|home",                                     \
+                 "the model of a task: home: an average of what it fits alone, under " \
+                 "the directions (features) that stand out of the noise and without "  \
+                 "them, by what its own rows believe in; own: that of the "            \
+                 "iterations, as published")
+
 /* The row of `pattern`, for the variants that have it. */
 #define BB_MP_PATTERN_ROW                                                              \
     BB_MP_CHOICE("pattern", pattern, "low-rank", "low-rank|group-sparse",              \
@@ -135,9 +144,20 @@ void bb_mp_show(const bb_view *view, const bb_task *task, double *const *block);
 BB_MUST_CHECK bb_status bb_mp_digest(const bb_view *view, const bb_release *release,
                                      bb_draft *draft, double *work);
 
+/* Whether a task keeps what it fits at home. */
+bool bb_mp_goes_home(const bb_view *view);
+/* That model, given the last release. */
+BB_MUST_CHECK bb_status bb_mp_home(const bb_view *view, bb_task *task);
+/* Nothing stood out, so that tasks are as they are alone; or NULL. */
+const char *bb_mp_note(const bb_view *view);
+
 /* bb_method's hooks of algorithms 2 and 3. */
 size_t bb_mp_work_length(const bb_view *view);
 size_t bb_mp_local_length(const bb_view *view, const bb_local *local);
+/* lambda times the trace norm or the group-sparse norm of all models (Liang et al. 2020,
+ * equation 1), and the ridge; NAN where lambda is automatic: it then changes. */
+BB_MUST_CHECK bb_status bb_mp_penalty(const bb_view *view, const double *models,
+                                      double *out);
 void bb_mp_train(const bb_view *view, bb_task *task);
 BB_MUST_CHECK bb_status bb_mp_finish(const bb_view *view, bb_task *task);
 
@@ -152,9 +172,12 @@ BB_MUST_CHECK bb_status bb_mp_finish(const bb_view *view, bb_task *task);
     .board_length = bb_mp_board_length,                                                \
     .state_length = bb_mp_state_length,                                                \
     .work_length = bb_mp_work_length,                                                  \
+    .descends = bb_mp_descends,                                                        \
     .local_length = bb_mp_local_length,                                                \
     .digest_length = bb_mp_digest_length,                                              \
     .layout = bb_mp_layout,                                                            \
+    .penalty = bb_mp_penalty,                                                          \
+    .note = bb_mp_note,                                                                \
     .train = bb_mp_train,                                                              \
     .show = bb_mp_show,                                                                \
     .digest = bb_mp_digest,                                                            \
@@ -163,6 +186,8 @@ BB_MUST_CHECK bb_status bb_mp_finish(const bb_view *view, bb_task *task);
 
 /* -- one task -- */
 
+/* Always. */
+bool bb_mp_descends(const bb_view *view);
 /* w <- the first model; b its intercept. */
 void bb_mp_begin(const bb_view *view, const bb_task *task, double *w, double *b,
                  double *work);

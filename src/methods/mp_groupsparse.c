@@ -4,7 +4,8 @@
 #include "methods/mp_family.h"
 #include "methods/registry.h"
 
-static const bb_option table[] = {BB_MP_PROXIMAL_ROWS, BB_MP_START_ROWS};
+static const bb_option table[] = {BB_MP_PROXIMAL_ROWS, BB_MP_START_ROWS,
+                                  BB_MP_KEEP_ROW};
 
 const bb_method bb_method_mp_groupsparse = {
     .name = "mp-groupsparse",

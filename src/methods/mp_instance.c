@@ -34,17 +34,18 @@ typedef struct instance_options {
 
 static const bb_option table[] = {
     BB_MP_PROXIMAL_ROWS,
-    BB_MP_REAL("clip", clip, "1", 1e-12, 1e12, "K",
-               "models are clipped to this public norm when they are shown"),
+    BB_MP_AUTO(
+        "clip", clip, 1e-12, 1e12, "K",
+        "models are clipped to this public norm when they are shown; to be given"),
     BB_MP_PATTERN_ROW,
     {.name = "instance-epsilon",
-     .kind = BB_OPTION_REAL,
+     .kind = BB_OPTION_AUTO,
      .offset = offsetof(instance_options, epsilon),
-     .fallback = "1",
+     .fallback = "auto",
      .least = 1e-9,
      .most = 1e9,
      .argument = "EPSILON",
-     .help = "of the guarantee for one row of a task, over all rounds"},
+     .help = "of the guarantee for one row of a task, over all rounds; to be given"},
     {.name = "instance-delta",
      .kind = BB_OPTION_REAL,
      .offset = offsetof(instance_options, delta),
@@ -54,13 +55,14 @@ static const bb_option table[] = {
      .argument = "DELTA",
      .help = "of the guarantee for one row of a task, over all rounds"},
     {.name = "gradient-clip",
-     .kind = BB_OPTION_REAL,
+     .kind = BB_OPTION_AUTO,
      .offset = offsetof(instance_options, gradient_clip),
-     .fallback = "1",
+     .fallback = "auto",
      .least = 1e-12,
      .most = 1e12,
      .argument = "G",
-     .help = "gradients of single rows are clipped to this public norm"},
+     .help = "gradients of single rows are clipped to this public norm; to be given, "
+             "but for calibration=model"},
     {.name = "calibration",
      .kind = BB_OPTION_CHOICE,
      .offset = offsetof(instance_options, calibration),
@@ -75,8 +77,25 @@ static const bb_option table[] = {
 
 /* -- public -- */
 
+/* Nothing public says any of these: what a row is promised is for people to decide, and
+ * norms are in the units of the targets. */
+static bb_status check_given(const instance_options *o) {
+    const bool model = o->calibration == CALIBRATION_MODEL;
+    if (!isnan(o->epsilon) && !isnan(o->common.clip) &&
+        (model || !isnan(o->gradient_clip)))
+        return BB_OK;
+    return bb_fail(
+        BB_EUSAGE,
+        "mp-instance guesses neither what a row is promised nor norms, which "
+        "are in the units of the targets: give --set instance-epsilon=E --set "
+        "clip=K%s; without a promise for rows: mp-lowrank",
+        model ? "" : " --set gradient-clip=G");
+}
+
 static bb_status plan(const bb_view *view, bb_plan *out) {
     const instance_options *o = view->options;
+    const bb_status given = check_given(o);
+    if (given) return given;
     if (view->pub->intercept)
         return bb_fail(BB_EUSAGE,
                        "mp-instance: an own intercept would mix the rows; give "
@@ -248,6 +267,7 @@ const bb_method bb_method_mp_instance = {
     .digest_length = bb_mp_digest_length,
     .local_length = local_length,
     .layout = bb_mp_layout,
+    .penalty = bb_mp_penalty,
     .train = train,
     .show = bb_mp_show,
     .digest = bb_mp_digest,

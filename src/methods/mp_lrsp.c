@@ -40,6 +40,7 @@ static const bb_option table[] = {
          "one or has not), or its squared norm"},
     BB_MP_PATTERN_ROW,
     BB_MP_START_ROWS,
+    BB_MP_KEEP_ROW,
 };
 
 static size_t work_length(const bb_view *view) {
@@ -90,6 +91,7 @@ static void train(const bb_view *view, bb_task *task) {
 }
 
 static bb_status finish(const bb_view *view, bb_task *task) {
+    if (bb_mp_goes_home(view)) return bb_mp_home(view, task);
     const bb_mp_state own = bb_mp_read(task);
     const size_t d = task->local->d;
     double *hat = task->work;
@@ -119,6 +121,8 @@ const bb_method bb_method_mp_lrsp = {
     .local_length = bb_mp_local_length,
     .digest_length = bb_mp_digest_length,
     .layout = bb_mp_layout,
+    .descends = bb_mp_descends,
+    .note = bb_mp_note,
     .train = train,
     .show = bb_mp_show,
     .digest = bb_mp_digest,

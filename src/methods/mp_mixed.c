@@ -27,6 +27,8 @@ static const double step = 0.5, momentum = 0.7;
 static const double search_found = 0.6, search_not_found = 0.34, enough = 10.0;
 static const double far_out = 3.0;
 static const double least_beside_centre = 8.0, least_alone = 4.0, least_few = 80.0;
+/* Without noise the last of the search's rounds is nearly all of its average. */
+static const double latest = 100.0;
 /* How often the covariance of directions is estimated anew. */
 enum { ESTIMATES = 3, MOST_ROUNDS = 20, VOTES = 2 };
 static const double least_reliability = 0.3;
@@ -132,8 +134,8 @@ static bb_block block_of(const bb_view *view, bb_mixed_phase phase) {
     switch (phase) {
     case BB_MIXED_GROUP_VOTE:
         return (bb_block){"vote on priors", BB_FORM_VECTOR, BB_MIXED_GROUPS, 1.0, 1.0};
-    case BB_MIXED_SHAPE_VOTE:
-        return (bb_block){"vote on penalties", BB_FORM_VECTOR, BB_MIXED_SHAPES, 1.0,
+    case BB_MIXED_PENALTY_VOTE:
+        return (bb_block){"vote on penalties", BB_FORM_VECTOR, BB_MIXED_STEPS, 1.0,
                           1.0};
     case BB_MIXED_DIRECTIONS:
         return (bb_block){"deviations", BB_FORM_OUTER, view->pub->features, 1.0, 1.0};
@@ -172,28 +174,32 @@ static bb_status plan(const bb_view *view, bb_plan *out) {
 /* -- the billboard -- */
 
 enum {
-    AT_FOUND,       /* whether a centre was */
-    AT_SURE,        /* the part of the summed averages' square that is no noise */
-    AT_TURNED,      /* after how many rounds directions are asked for; 0: not yet */
+    AT_FOUND,  /* whether a centre was */
+    AT_SURE,   /* the part of the summed averages' square that is no noise, at best */
+    AT_TURNED, /* after how many rounds directions are asked for; 0: not yet */
     AT_ITERATION,   /* how often they were estimated */
     AT_DIRECTIONS,  /* how many were found the last time */
     AT_RELIABILITY, /* of these, as bb_prior_covariance says */
+    AT_ROUNDS,      /* 1 / that many rounds' noise is in the average of answers */
     SCALARS
 };
 
 /* The places of everything, for who may write. */
 typedef struct places {
-    double *scalar, *group, *shape, *variance, *basis, *squares;
+    double *scalar, *group, *rise, *variance, *basis, *squares;
     bb_search search;
+    double *average, *answer; /* of where the search was, and of the answers there */
 } places;
 
 static places places_at(double *at, size_t d) {
     places p = {.scalar = at, .group = at + SCALARS};
-    p.shape = p.group + BB_MIXED_GROUPS;
-    p.search.centre = p.shape + BB_MIXED_SHAPES;
+    p.rise = p.group + BB_MIXED_GROUPS;
+    p.search.centre = p.rise + BB_MIXED_STEPS;
     p.search.velocity = p.search.centre + d;
     p.search.sum = p.search.velocity + d;
-    p.variance = p.search.sum + d;
+    p.average = p.search.sum + d;
+    p.answer = p.average + d;
+    p.variance = p.answer + d;
     p.basis = p.variance + d;
     p.squares = p.basis + d * d;
     return p;
@@ -202,7 +208,7 @@ static places places_at(double *at, size_t d) {
 /* Where the effects begin. */
 static size_t effects_at(const bb_view *view) {
     const size_t d = view->pub->features;
-    return SCALARS + BB_MIXED_GROUPS + BB_MIXED_SHAPES + 3 * d +
+    return SCALARS + BB_MIXED_GROUPS + BB_MIXED_STEPS + 5 * d +
            (can_turn(view) ? d + 2 * d * d : 0);
 }
 
@@ -219,7 +225,7 @@ static bb_mixed_phase phase_of(const bb_view *view, const double *scalar,
     const uint32_t votes = rounds + votes_of(view);
     if (releases >= votes + effects_of(view)) return BB_MIXED_END;
     if (releases >= votes) return BB_MIXED_EFFECTS;
-    return releases == rounds ? BB_MIXED_GROUP_VOTE : BB_MIXED_SHAPE_VOTE;
+    return releases == rounds ? BB_MIXED_GROUP_VOTE : BB_MIXED_PENALTY_VOTE;
 }
 
 /* Of the releases for effects, the one that comes now: 0, 1. */
@@ -230,14 +236,14 @@ static uint32_t effects_round(const bb_view *view) {
 bb_mixed_board bb_mixed_read(const bb_view *view) {
     const size_t d = view->pub->features;
     const double *at = view->board->at,
-                 *centre = at + SCALARS + BB_MIXED_GROUPS + BB_MIXED_SHAPES;
+                 *centre = at + SCALARS + BB_MIXED_GROUPS + BB_MIXED_STEPS;
     bb_mixed_board m = {.d = d,
                         .phase = phase_of(view, at, view->board->releases),
                         .centre = centre,
                         .found = at[AT_FOUND] > 0.0,
                         .sure = at[AT_SURE],
                         .group = at + SCALARS,
-                        .shape = at + SCALARS + BB_MIXED_GROUPS};
+                        .rise = at + SCALARS + BB_MIXED_GROUPS};
     if (m.phase == BB_MIXED_EFFECTS) {
         const uint32_t round = effects_round(view);
         const bb_effects found = bb_effects_read(at + effects_at(view), d);
@@ -248,7 +254,7 @@ bb_mixed_board bb_mixed_read(const bb_view *view) {
     m.iteration = (size_t)fmin(at[AT_ITERATION], ESTIMATES);
     m.directions = at[AT_DIRECTIONS];
     m.reliability = at[AT_RELIABILITY];
-    m.variance = centre + 3 * d;
+    m.variance = centre + 5 * d;
     m.basis = m.variance + d;
     return m;
 }
@@ -285,6 +291,41 @@ static bool turns(const bb_view *view, uint32_t done, double square, double nois
            reach_after(view, done) > least_reach(view, beside);
 }
 
+/* One more round in the averages of where the search was and of the answers there, late
+ * ones by a power of their number: what is still on its way counts for less the more a
+ * round can see. */
+static void remember(const bb_view *view, const bb_release *release, const places *at) {
+    const size_t d = view->pub->features;
+    const double tasks = (double)view->pub->tasks, t = release->round;
+    const double one = reach_of(view, main_share(view) / rounds_of(view));
+    const double late = fmin(fmax(1.0, 2.0 * one), latest);
+    const double share = (late + 1.0) / (t + late);
+    for (size_t k = 0; k < d; k++) {
+        at->average[k] += share * (at->search.centre[k] - at->average[k]);
+        at->answer[k] += share * (release->value[0][k] / tasks - at->answer[k]);
+    }
+    double *rounds = &at->scalar[AT_ROUNDS];
+    *rounds = (1.0 - share) * (1.0 - share) * *rounds + share * share;
+}
+
+/* The search is over. Where it has come to rest, the average of where it was has less
+ * noise than where it is (Polyak and Juditsky 1992); where it is still on its way, which
+ * the averaged answers tell if they are more than noise, it is behind, and where that is
+ * certain even momentum alone would come nearer. sd: of the noise of a round's answer,
+ * each number. */
+static void settle(const places *at, size_t d, double sd) {
+    const double square = bb_dot(d, at->answer, at->answer);
+    const double noise = (double)d * sd * sd * at->scalar[AT_ROUNDS];
+    const double moving = square > noise ? 1.0 - noise / square : 0.0;
+    const double coast = pow(moving, 3.0) * momentum / (1.0 - momentum);
+    double *centre = at->search.centre;
+    for (size_t k = 0; k < d; k++) {
+        const double ahead = centre[k] + coast * at->search.velocity[k];
+        centre[k] = at->average[k] + moving * (ahead - at->average[k]);
+        if (at->scalar[AT_FOUND] == 0.0) centre[k] = 0.0;
+    }
+}
+
 static void digest_centre(const bb_view *view, const bb_release *release,
                           const places *at, double *work) {
     const size_t d = view->pub->features;
@@ -295,13 +336,14 @@ static void digest_centre(const bb_view *view, const bb_release *release,
     const double noise =
         rounds > 1.0 ? t * sd * sd * bb_chi_square_quantile((double)d, 1.0 / rounds)
                      : 0.0;
+    const double doubtful = fmax(noise, t * sd * sd * (double)d);
+    remember(view, release, at);
     if (square > noise) at->scalar[AT_FOUND] = 1.0;
-    at->scalar[AT_SURE] =
-        square > 0.0 ? fmax(0.0, 1.0 - t * sd * sd * (double)d / square) : 0.0;
+    if (square > doubtful)
+        at->scalar[AT_SURE] = fmax(at->scalar[AT_SURE], 1.0 - doubtful / square);
     if (turns(view, release->round, square, noise))
         at->scalar[AT_TURNED] = release->round;
-    if ((at->scalar[AT_TURNED] > 0.0 || t == rounds) && at->scalar[AT_FOUND] == 0.0)
-        memset(at->search.centre, 0, d * sizeof *at->search.centre);
+    if (at->scalar[AT_TURNED] > 0.0 || t == rounds) settle(at, d, sd);
 }
 
 /* The average of the rounds so far, and at times the covariance that it tells of. */
@@ -337,8 +379,8 @@ static bb_status digest(const bb_view *view, const bb_release *release, bb_draft
         for (size_t g = 0; g < BB_MIXED_GROUPS; g++) is[g] = bb_mixed_has(&mixed, g);
         bb_mixed_take_groups(release, view->pub->tasks, is, at.group);
         return BB_OK;
-    case BB_MIXED_SHAPE_VOTE:
-        bb_mixed_take_shapes(release, view->pub->tasks, at.shape);
+    case BB_MIXED_PENALTY_VOTE:
+        bb_mixed_take_penalties(release, view->pub->tasks, at.rise);
         return BB_OK;
     case BB_MIXED_EFFECTS:
         return bb_mixed_effects_digest(view, effects_share(view), effects_round(view),

@@ -24,7 +24,7 @@ enum {
     BB_MIXED_PENALTIES = 15,
     BB_MIXED_LEVELS = 5,
     BB_MIXED_CELLS = BB_MIXED_PENALTIES * BB_MIXED_LEVELS,
-    BB_MIXED_SHAPES = 6, /* see bb_mixed_odds */
+    BB_MIXED_STEPS = 5, /* between penalties that are voted on, see bb_mixed_odds */
     BB_MIXED_FITS = BB_MIXED_GROUPS * BB_MIXED_CELLS,
     BB_MIXED_MOST_FEATURES = BB_PRIOR_MOST_FEATURES
 };
@@ -33,7 +33,7 @@ typedef enum bb_mixed_phase {
     BB_MIXED_CENTRE,     /* directions towards a centre */
     BB_MIXED_DIRECTIONS, /* directions around it */
     BB_MIXED_GROUP_VOTE,
-    BB_MIXED_SHAPE_VOTE,
+    BB_MIXED_PENALTY_VOTE,
     BB_MIXED_EFFECTS, /* mp_mixed_effects.h */
     BB_MIXED_END
 } bb_mixed_phase;
@@ -44,14 +44,15 @@ typedef struct bb_mixed_board {
     bb_mixed_phase phase;
     const double *centre;   /* d */
     bool found;             /* a centre */
-    double sure;            /* the part of what was summed for it that is no noise */
+    double sure;            /* the part of what was summed for it that is no noise, at
+                               its best */
     size_t iteration;       /* how often directions were estimated; 0: not yet */
     double directions;      /* how many were found the last time */
     double reliability;     /* of these */
     const double *variance; /* d: in the directions; NULL before the first estimate */
     const double *basis;    /* d x d, likewise */
     const double *group;    /* log odds: BB_MIXED_GROUPS */
-    const double *shape;    /* BB_MIXED_SHAPES */
+    const double *rise;     /* of log odds, step by step: BB_MIXED_STEPS */
     bb_layout layout;       /* of the round, where the phase is that of effects: */
     const double *around;   /* d: where they are looked for */
 } bb_mixed_board;
@@ -66,34 +67,40 @@ bool bb_mixed_has(const bb_mixed_board *mixed, size_t group);
 
 /* ln of the sum of exp of `count` numbers. */
 double bb_mixed_log_sum(const double *x, size_t count);
-/* A candidate's log prior odds by what the tasks have voted: those of its group, plus, of
- * its penalty and of its noise level, a line and a parabola over their grid, with
- * shape[0], [1] around the centre, [2], [3] around zero, [4], [5] for the level. */
+/* A candidate's log prior odds by what the tasks have voted: those of its group and,
+ * around the centre (around zero, where none was found), those of its penalty, which rise
+ * or fall from one power of ten to the next; at most 0. */
 double bb_mixed_odds(const bb_mixed_board *mixed, size_t fit);
-/* What a task shows, from its log evidences (BB_MIXED_FITS, -infinity: no candidate),
- * inside the unit ball: BB_MIXED_GROUPS numbers around their mean, and the BB_MIXED_SHAPES
- * of what its evidence is over the grids. */
+/* What a task shows, from its log evidences with their priors (BB_MIXED_FITS, -infinity:
+ * no candidate), inside the unit ball: BB_MIXED_GROUPS numbers around their mean, and by
+ * how much its evidence without priors rises from penalty to penalty, BB_MIXED_STEPS
+ * numbers; spread: of its rows, which its priors go by. */
 void bb_mixed_show_groups(const double *evidence, double *vote);
-void bb_mixed_show_shapes(const bb_mixed_board *mixed, const double *evidence,
-                          double *vote);
-/* The noisy sums of both become log odds, shrunk toward none by their noise (James and
- * Stein 1961). is: which groups are candidates. */
+void bb_mixed_show_penalties(const bb_mixed_board *mixed, const double *evidence,
+                             double spread, double *vote);
+/* The noisy sum of the first becomes log odds, shrunk toward none by its noise (James
+ * and Stein 1961). is: which groups are candidates. */
 void bb_mixed_take_groups(const bb_release *release, size_t tasks, const bool *is,
                           double *odds);
-void bb_mixed_take_shapes(const bb_release *release, size_t tasks, double *odds);
+/* Those of the second become log odds of a step upward: of the normal probability that
+ * the sum without noise is above zero. */
+void bb_mixed_take_penalties(const bb_release *release, size_t tasks, double *rise);
 
 /* Penalties of the candidates beside the summed loss, and what the noise of a row's
  * target (a variance) is believed to be, as by so many rows. */
 extern const double bb_mixed_penalty[BB_MIXED_PENALTIES];
 extern const double bb_mixed_level[BB_MIXED_LEVELS];
 extern const double bb_mixed_belief;
+/* What speaks for a group with penalty l before a task's rows do; spread: the variance of
+ * its rows around their mean, all features together. */
+double bb_mixed_log_prior(const bb_mixed_board *mixed, size_t group, size_t l,
+                          double spread);
 /* The covariance of a kind; root: d numbers of room. */
 bb_covariance bb_mixed_covariance(const bb_mixed_board *mixed, const bb_local *local,
                                   bb_mixed_kind kind, double *root);
 /* score (BB_MIXED_FITS) <- log probability of every candidate for a task that is
  * finished, up to the constant that is returned: by its own rows and the vote on kinds,
- * without those on shapes, under which all tasks agree on penalties and on a noise that
- * is too small to say how far a prediction may be off. */
+ * without that on penalties, under which all tasks agree on a common one. */
 double bb_mixed_scores(const bb_view *view, const bb_task *task, double *score);
 
 /* How uncertain a finished task is: what its room for that begins with, then a matrix

@@ -24,22 +24,24 @@ static const double usual = 0.05;
 /* The variance where rows are too few to tell. */
 static const double usual_spread = 0.2;
 
-/* -- what a task keeps: its direction, of which iteration, its evidences -- */
+/* -- what a task keeps -- */
 
 typedef struct home {
     double *direction; /* d */
     double *made;      /* 1 + the iteration that the direction is of; 0: of none */
     double *evidence;  /* BB_MIXED_FITS */
     double *voted;     /* whether they are there */
+    double *spread;    /* of the rows, with them */
 } home;
 
 static home home_of(const bb_task *task, size_t d) {
     double *at = task->state;
-    return (home){at, at + d, at + d + 1, at + d + 1 + BB_MIXED_FITS};
+    return (home){at, at + d, at + d + 1, at + d + 1 + BB_MIXED_FITS,
+                  at + d + 2 + BB_MIXED_FITS};
 }
 
 size_t bb_mixed_state_length(const bb_view *view) {
-    return view->pub->features + 2 + BB_MIXED_FITS;
+    return view->pub->features + 3 + BB_MIXED_FITS;
 }
 
 /* -- fits -- */
@@ -105,20 +107,33 @@ static void penalties_of(const bb_local *local, double *own) {
         own[l] = local->weight * bb_mixed_penalty[l];
 }
 
+/* How much a task goes by rows that are left out: evidence is what the first rows were
+ * foreseen by, too, which a prior decides, and one of a wrong scale is then believed in
+ * though the rows that are there have long corrected it. Few rows say little else. */
+static double by_left_out(const bb_local *local) {
+    const double share = 1.0 - (double)local->d / (double)local->n;
+    return local->n > local->d ? share * share : 0.0;
+}
+
 /* Log evidence of every cell (normal - inverse gamma model: the noise's variance has a
- * prior worth `belief` rows around a level), up to what all candidates share. */
+ * prior worth `belief` rows around a level), up to what all candidates share; in part
+ * the same of rows that are left out. */
 static void weigh(const bb_local *local, const bb_ridge_path *path, double *evidence) {
-    const double rows = (double)local->n + bb_mixed_belief;
+    const double rows = (double)local->n + bb_mixed_belief, share = by_left_out(local);
+    double left_out[BB_MIXED_PENALTIES] = {0};
     double own[BB_MIXED_PENALTIES], log_det[BB_MIXED_PENALTIES];
     double least[BB_MIXED_PENALTIES];
     penalties_of(local, own);
     bb_ridge_path_weigh(path, BB_MIXED_PENALTIES, own, log_det, least);
+    if (share > 0.0) bb_ridge_path_left_out(path, BB_MIXED_PENALTIES, own, left_out);
     for (size_t l = 0; l < BB_MIXED_PENALTIES; l++) {
         const double rest = fmax(least[l] / local->weight, 1e-12);
         for (size_t k = 0; k < BB_MIXED_LEVELS; k++) {
             const double prior = bb_mixed_belief * bb_mixed_level[k];
-            *evidence++ = 0.5 * (bb_mixed_belief * log(prior) - log_det[l] -
-                                 rows * log(rest + prior));
+            const double fit = log_det[l] + rows * log(rest + prior);
+            const double foreseen = rows * log(left_out[l] + prior);
+            *evidence++ = 0.5 * (bb_mixed_belief * log(prior) - (1.0 - share) * fit -
+                                 share * foreseen);
         }
     }
 }
@@ -137,20 +152,19 @@ static const double *centre_of(const bb_mixed_board *mixed, size_t group) {
     return group % 2 == 0 ? mixed->centre : NULL;
 }
 
-/* What speaks for a candidate before its task's rows do. Around a centre that stands far
- * out any penalty is as likely; around one that may be noise, those that are usual
- * alone. */
-static double log_prior(const bb_mixed_board *mixed, size_t group, size_t l,
-                        double spread) {
+/* Around a centre that stands far out any penalty is as likely; around one that may be
+ * noise, those that are usual alone. */
+double bb_mixed_log_prior(const bb_mixed_board *mixed, size_t group, size_t l,
+                          double spread) {
     const double far = log10(bb_mixed_penalty[l] / (usual * spread));
     if (group % 2 == 0) return log(centre_odds) - 0.5 * far * far * (1.0 - mixed->sure);
     return (group / 2 == BB_MIXED_FREE ? -1.0 : 0.0) - 0.5 * far * far;
 }
 
-/* evidence (BB_MIXED_FITS): of all candidates, -infinity of those that are none. */
+/* evidence (BB_MIXED_FITS): of all candidates with their priors, -infinity of those that
+ * are none. */
 static bb_status weigh_all(const bb_mixed_board *mixed, const bb_local *local,
-                           double *evidence, const room *r) {
-    const double spread = spread_of(local, r->root);
+                           double spread, double *evidence, const room *r) {
     for (size_t k = 0; k < BB_MIXED_FITS; k++) evidence[k] = -INFINITY;
     for (size_t kind = 0; kind < BB_MIXED_KINDS; kind++) {
         bb_ridge_path path;
@@ -167,7 +181,8 @@ static bb_status weigh_all(const bb_mixed_board *mixed, const bb_local *local,
                 weigh(local, &path, cell);
             }
             for (size_t k = 0; k < BB_MIXED_CELLS; k++)
-                cell[k] += log_prior(mixed, group, k / BB_MIXED_LEVELS, spread);
+                cell[k] +=
+                    bb_mixed_log_prior(mixed, group, k / BB_MIXED_LEVELS, spread);
         }
     }
     return BB_OK;
@@ -256,7 +271,9 @@ void bb_mixed_train(const bb_view *view, bb_task *task) {
         break;
     case BB_MIXED_GROUP_VOTE: {
         const room r = room_of(task, task->work);
-        *own.voted = weigh_all(&mixed, task->local, own.evidence, &r) ? 0.0 : 1.0;
+        *own.spread = spread_of(task->local, r.root);
+        *own.voted =
+            weigh_all(&mixed, task->local, *own.spread, own.evidence, &r) ? 0.0 : 1.0;
         break;
     }
     case BB_MIXED_EFFECTS:
@@ -275,8 +292,8 @@ void bb_mixed_show(const bb_view *view, const bb_task *task, double *const *bloc
     case BB_MIXED_GROUP_VOTE:
         if (votes) bb_mixed_show_groups(own.evidence, block[0]);
         break;
-    case BB_MIXED_SHAPE_VOTE:
-        if (votes) bb_mixed_show_shapes(&mixed, own.evidence, block[0]);
+    case BB_MIXED_PENALTY_VOTE:
+        if (votes) bb_mixed_show_penalties(&mixed, own.evidence, *own.spread, block[0]);
         break;
     case BB_MIXED_EFFECTS:
         bb_mixed_effects_show(&mixed.layout, task, block);
@@ -300,7 +317,9 @@ bb_status bb_mixed_finish(const bb_view *view, bb_task *task) {
     double *score = task->work;
     const room r = room_of(task, score + BB_MIXED_FITS);
     if (*own.voted == 0.0) {
-        const bb_status status = weigh_all(&mixed, task->local, own.evidence, &r);
+        *own.spread = spread_of(task->local, r.root);
+        const bb_status status =
+            weigh_all(&mixed, task->local, *own.spread, own.evidence, &r);
         if (status) return status;
     }
     for (size_t k = 0; k < BB_MIXED_FITS; k++)

@@ -59,7 +59,7 @@ static void summarise(const bb_local *local, const summary *s) {
         share[k] = s->value[k] / (s->value[k] + ratio);
     }
     bb_multiply_transposed(d, d, 1.0, s->basis, s->turned, 0.0, s->score);
-    bb_spectral(d, s->basis, share, s->information, room);
+    bb_spectral(d, d, s->basis, share, s->information, room);
 }
 
 /* N_kk. */

@@ -6,9 +6,17 @@
 #include <math.h>
 #include <string.h>
 
-static const double worst_odds =
-    3.0;                          /* logarithm: how bad the worst may be said to be */
-static const double trust = 40.0; /* tasks that a vote may count for */
+/* Logarithms: how bad the worst group may be said to be, and what a vote may make of a
+ * step between penalties. */
+static const double worst_odds = 3.0;
+static const double trust = 40.0; /* tasks that a vote on groups may count for */
+/* Penalties are voted on by powers of ten, from the one of this index on: every second. */
+enum { FIRST = 4, STRIDE = 2 };
+/* What is believed of a sum before it is seen, of the most that it can be, and how far
+ * tasks are that do not quite agree, of their number. */
+static const double usual_sum = 0.5, unlike = 0.03;
+/* ln of Phi(z) / Phi(-z) is about this times z. */
+static const double logit_of_normal = 1.7;
 
 double bb_mixed_log_sum(const double *x, size_t count) {
     double most = -INFINITY, sum = 0.0;
@@ -18,43 +26,30 @@ double bb_mixed_log_sum(const double *x, size_t count) {
     return most + log(sum);
 }
 
-/* -- shapes over a grid -- */
+/* -- odds of penalties -- */
 
-/* A line, or a parabola, over `count` points: of length 1, orthogonal to each other and
- * to a constant. */
-static double line(size_t count, size_t k) {
-    const double n = (double)count, x = (double)k - 0.5 * (n - 1.0);
-    return x / sqrt(n * (n * n - 1.0) / 12.0);
+/* The logarithm at penalty l, at most 0. */
+static double penalty_odds(const double *rise, size_t l) {
+    double here = 0.0, sum = 0.0, most = 0.0;
+    for (size_t k = 0; k < BB_MIXED_STEPS; k++) {
+        const double past = ((double)l - FIRST) / STRIDE - (double)k;
+        here += rise[k] * fmin(1.0, fmax(0.0, past));
+        sum += rise[k];
+        most = fmax(most, sum);
+    }
+    return here - most;
 }
 
-static double parabola(size_t count, size_t k) {
-    const double n = (double)count, x = (double)k - 0.5 * (n - 1.0);
-    return (x * x - (n * n - 1.0) / 12.0) /
-           sqrt(n * (n * n - 1.0) * (n * n - 4.0) / 180.0);
-}
-
-static double shape_odds(const double *shape, size_t count, size_t k) {
-    return shape[0] * line(count, k) + shape[1] * parabola(count, k);
+/* Whose penalties are voted on: around the centre (0), or around zero (1). */
+static size_t side_of(const bb_mixed_board *mixed) {
+    return mixed->found ? 0 : 1;
 }
 
 double bb_mixed_odds(const bb_mixed_board *mixed, size_t fit) {
     const size_t group = fit / BB_MIXED_CELLS, cell = fit % BB_MIXED_CELLS;
-    const double *side = mixed->shape + (group % 2 == 0 ? 0 : 2);
-    return mixed->group[group] +
-           shape_odds(side, BB_MIXED_PENALTIES, cell / BB_MIXED_LEVELS) +
-           shape_odds(mixed->shape + 4, BB_MIXED_LEVELS, cell % BB_MIXED_LEVELS);
-}
-
-/* The line and the parabola in log odds over a grid; zeros without candidates. */
-static void project(size_t count, const double *score, double *shape) {
-    double most = -INFINITY;
-    for (size_t k = 0; k < count; k++) most = fmax(most, score[k]);
-    if (most == -INFINITY) return;
-    for (size_t k = 0; k < count; k++) {
-        const double odds = fmax(score[k] - most, -worst_odds);
-        shape[0] += odds * line(count, k);
-        shape[1] += odds * parabola(count, k);
-    }
+    const double odds = mixed->group[group];
+    if (group % 2 != side_of(mixed)) return odds;
+    return odds + penalty_odds(mixed->rise, cell / BB_MIXED_LEVELS);
 }
 
 /* -- at home -- */
@@ -82,40 +77,31 @@ void bb_mixed_show_groups(const double *evidence, double *vote) {
     into_unit_ball(BB_MIXED_GROUPS, vote);
 }
 
-/* What speaks for penalty l around the centre (side 0) or around zero (side 1). */
+/* What a task's rows alone say for penalty l around the centre (side 0) or around zero
+ * (side 1): its prior is everybody's, and counted m times over it would be all that is
+ * heard. */
 static double for_penalty(const bb_mixed_board *mixed, const double *evidence,
-                          size_t side, size_t l) {
+                          double spread, size_t side, size_t l) {
     double each[BB_MIXED_KINDS];
     for (size_t kind = 0; kind < BB_MIXED_KINDS; kind++) {
         const size_t group = 2 * kind + side;
         const double *at = evidence + group * BB_MIXED_CELLS + l * BB_MIXED_LEVELS;
-        each[kind] = mixed->group[group] + bb_mixed_log_sum(at, BB_MIXED_LEVELS);
+        each[kind] = mixed->group[group] + bb_mixed_log_sum(at, BB_MIXED_LEVELS) -
+                     bb_mixed_log_prior(mixed, group, l, spread);
     }
     return bb_mixed_log_sum(each, BB_MIXED_KINDS);
 }
 
-static double for_level(const bb_mixed_board *mixed, const double *evidence,
-                        size_t level) {
-    double each[BB_MIXED_GROUPS * BB_MIXED_PENALTIES];
-    for (size_t k = 0; k < BB_MIXED_GROUPS * BB_MIXED_PENALTIES; k++)
-        each[k] = mixed->group[k / BB_MIXED_PENALTIES] +
-                  evidence[k * BB_MIXED_LEVELS + level];
-    return bb_mixed_log_sum(each, BB_MIXED_GROUPS * BB_MIXED_PENALTIES);
-}
-
-void bb_mixed_show_shapes(const bb_mixed_board *mixed, const double *evidence,
-                          double *vote) {
-    double score[BB_MIXED_PENALTIES];
-    memset(vote, 0, BB_MIXED_SHAPES * sizeof *vote);
-    for (size_t side = 0; side < 2; side++) {
-        for (size_t l = 0; l < BB_MIXED_PENALTIES; l++)
-            score[l] = for_penalty(mixed, evidence, side, l);
-        project(BB_MIXED_PENALTIES, score, vote + 2 * side);
+void bb_mixed_show_penalties(const bb_mixed_board *mixed, const double *evidence,
+                             double spread, double *vote) {
+    const size_t side = side_of(mixed);
+    double before = for_penalty(mixed, evidence, spread, side, FIRST);
+    for (size_t k = 0; k < BB_MIXED_STEPS; k++) {
+        const double next =
+            for_penalty(mixed, evidence, spread, side, FIRST + (k + 1) * STRIDE);
+        vote[k] = fmin(1.0, fmax(-1.0, next - before)) / sqrt(BB_MIXED_STEPS);
+        before = next;
     }
-    for (size_t k = 0; k < BB_MIXED_LEVELS; k++)
-        score[k] = for_level(mixed, evidence, k);
-    project(BB_MIXED_LEVELS, score, vote + 4);
-    into_unit_ball(BB_MIXED_SHAPES, vote);
 }
 
 /* -- answers -- */
@@ -149,9 +135,11 @@ void bb_mixed_take_groups(const bb_release *release, size_t tasks, const bool *i
         odds[g] = is[g] ? weight * (sum[g] - mean) - most : 0.0;
 }
 
-void bb_mixed_take_shapes(const bb_release *release, size_t tasks, double *odds) {
-    const double *sum = release->value[0];
-    const double weight = weight_of(bb_dot(BB_MIXED_SHAPES, sum, sum), BB_MIXED_SHAPES,
-                                    release->noise[0], tasks);
-    for (size_t k = 0; k < BB_MIXED_SHAPES; k++) odds[k] = weight * sum[k];
+void bb_mixed_take_penalties(const bb_release *release, size_t tasks, double *rise) {
+    const double all = (double)tasks, usual = usual_sum * all / sqrt(BB_MIXED_STEPS);
+    const double noise = hypot(release->noise[0], unlike * all);
+    for (size_t k = 0; k < BB_MIXED_STEPS; k++) {
+        const double z = release->value[0][k] * usual / (noise * hypot(noise, usual));
+        rise[k] = fmin(worst_odds, fmax(-worst_odds, logit_of_normal * z));
+    }
 }

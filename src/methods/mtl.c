@@ -67,11 +67,22 @@ size_t bb_mtl_board_length(const bb_view *view) {
     return sizeof(bb_mtl_board) / sizeof(double) + (is_trace(view) ? d * d : d);
 }
 
+/* The vectors of few tasks span little of the space. */
+static bool is_low(const bb_view *view) {
+    return 2 * view->pub->tasks <= view->pub->features;
+}
+
+static size_t rank_of(const bb_view *view) {
+    return is_low(view) ? view->pub->tasks : view->pub->features;
+}
+
 size_t bb_mtl_digest_length(const bb_view *view) {
-    const size_t d = view->pub->features;
+    const size_t d = view->pub->features, rank = rank_of(view);
     if (!is_trace(view)) return 0;
-    const size_t eigen = bb_eigen_work(d) / sizeof(double) + 1;
-    return d * d + 2 * d + (eigen > d * d ? eigen : d * d);
+    const size_t bytes =
+        is_low(view) ? bb_eigen_low_rank_work(d, rank) : bb_eigen_work(d);
+    const size_t eigen = bytes / sizeof(double) + 1;
+    return rank * d + 2 * d + (eigen > rank * d ? eigen : rank * d);
 }
 
 void bb_mtl_layout(const bb_view *view, bb_layout *layout) {
@@ -113,6 +124,16 @@ static prox prox_of(const bb_view *view, size_t d, const double *value) {
     return (prox){.theta = bb_mtrl_level(d, value, a, lambda / rho), .keep = 1.0 / a};
 }
 
+/* value (d, ascending) and the last vectors (rank x d) of the sum of v v'. */
+static bb_status decompose(const bb_view *view, const double *sum, double *value,
+                           double *vector, double *work) {
+    const size_t d = view->pub->features;
+    if (is_low(view))
+        return bb_eigen_low_rank(d, rank_of(view), sum, value, vector, work);
+    memcpy(vector, sum, d * d * sizeof *vector);
+    return bb_eigen(d, vector, value, work);
+}
+
 /* The prox's matrix from the sum of v v' or v o v; `work` as in bb_mtl_digest_length.
  */
 static bb_status make_matrix(const bb_view *view, const double *sum,
@@ -124,14 +145,15 @@ static bb_status make_matrix(const bb_view *view, const double *sum,
         p = prox_of(view, d, NULL);
         for (size_t k = 0; k < d; k++) board->matrix[k] = shrink(&p, root(sum[k]));
     } else {
-        double *vector = work, *value = vector + d * d, *f = value + d, *rest = f + d;
-        memcpy(vector, sum, d * d * sizeof *vector);
-        const bb_status status = bb_eigen(d, vector, value, rest);
+        const size_t rank = rank_of(view);
+        double *vector = work, *value = vector + rank * d, *f = value + d,
+               *rest = f + d;
+        const bb_status status = decompose(view, sum, value, vector, rest);
         if (status) return status;
         take_roots(d, value);
         p = prox_of(view, d, value);
         for (size_t k = 0; k < d; k++) f[k] = shrink(&p, value[k]);
-        bb_spectral(d, vector, f, board->matrix, rest);
+        bb_spectral(d, rank, vector, f + (d - rank), board->matrix, rest);
     }
     board->omega = is_mtrl(view)
                        ? 0.5 * (o->ridge / board->lambda * p.kept + p.sum * p.sum)
@@ -152,14 +174,17 @@ static bb_status measure(const bb_view *view, const double *sum, norms *out,
                          double *work) {
     const size_t d = view->pub->features;
     double largest = 0.0;
-    *out = (norms){.value = work + d * d};
+    *out = (norms){.value = work + rank_of(view) * d};
     if (!is_trace(view)) {
         for (size_t k = 0; k < d; k++) largest = fmax(largest, sum[k]);
         out->dual = root(largest);
         return BB_OK;
     }
-    memcpy(work, sum, d * d * sizeof *work);
-    const bb_status status = bb_eigenvalues(d, work, out->value, out->value + 2 * d);
+    double *rest = out->value + 2 * d;
+    if (!is_low(view)) memcpy(work, sum, d * d * sizeof *work);
+    const bb_status status =
+        is_low(view) ? bb_eigen_low_rank(d, rank_of(view), sum, out->value, NULL, rest)
+                     : bb_eigenvalues(d, work, out->value, rest);
     if (status) return status;
     take_roots(d, out->value);
     for (size_t k = 0; k < d; k++) out->nuclear += out->value[k];

@@ -1,7 +1,9 @@
 /* The logistic loss of personal.h. */
 #include "methods/personal.h"
 
+#include "learners/rows.h"
 #include "linalg/linalg.h"
+#include "methods/personal_logistic.h"
 #include "methods/personal_outputs.h"
 #include "methods/personal_squared.h"
 
@@ -16,8 +18,8 @@ enum { PENALTIES = sizeof penalty / sizeof *penalty };
 static const double hardly = 12.0; /* log odds */
 /* A task with fewer rows cannot judge by leaving them out, one after the other. */
 static const size_t least_rows_to_judge = 30;
-/* Then what is believed beforehand: log10 of the penalty, of models alone and of their
- * distance from a centre; and of the centre. */
+/* What is believed beforehand: log10 of the penalty, of models alone and of their distance
+ * from a centre; and of the centre. */
 static const double usual = 0.0, spread = 1.5;
 static const double usual_distance = 0.5, spread_of_distance = 1.0, centre_odds = 5.0;
 /* Standard deviation of the log odds that a free constant stands for. */
@@ -29,159 +31,52 @@ bb_status bb_personal_fit(const bb_local *local, double weight, const double *ce
     return bb_local_ridge(local, weight * local->weight, centre, w, &intercept, work);
 }
 
-static void copy_row(const bb_local *local, size_t j, double *x) {
-    if (local->x) {
-        memcpy(x, local->x + j * local->d, local->d * sizeof *x);
-        return;
-    }
-    memset(x, 0, local->d * sizeof *x);
-    for (size_t k = local->sparse_first[j]; k < local->sparse_first[j + 1]; k++)
-        x[local->sparse_column[k]] = local->sparse_value[k];
-}
-
-static bool by_rows(const bb_local *local) {
-    return local->n < local->d;
-}
-
-static size_t order_of(const bb_local *local) {
-    return by_rows(local) ? local->n : local->d;
-}
-
-/* The room of all fits of one task. */
-typedef struct room {
-    bb_local as; /* the task, with rows as a prior of variance 1 / penalty sees them */
-    double constant;    /* what the last column is in all rows; 0: it is none */
-    double *rows;       /* n x d */
-    double *half;       /* n x d: roots of the curvature over the penalty, times rows */
-    double *centre, *w; /* d */
-    double *eta, *curvature; /* n */
-    double *matrix;          /* order x order */
-    double *rest;            /* of a fit, or max(n, d) */
-} room;
-
 size_t bb_personal_work(const bb_local *local) {
-    const size_t d = local->d, n = local->n, order = order_of(local);
-    const size_t fit = bb_local_work(local), longer = n > d ? n : d;
     if (local->loss == BB_LOSS_SQUARED) return bb_personal_squared_work(local);
     if (local->loss == BB_LOSS_SOFTMAX) return bb_personal_outputs_work(local);
-    return 2 * n * d + 2 * d + 2 * n + order * order + (fit > longer ? fit : longer);
-}
-
-static room lay_out(const bb_local *local, double *work) {
-    const size_t d = local->d, n = local->n, order = order_of(local);
-    room r = {.as = *local, .rows = work};
-    r.half = r.rows + n * d;
-    r.centre = r.half + n * d;
-    r.w = r.centre + d;
-    r.eta = r.w + d;
-    r.curvature = r.eta + n;
-    r.matrix = r.curvature + n;
-    r.rest = r.matrix + order * order;
-    for (size_t j = 0; j < n; j++) copy_row(local, j, r.rows + j * d);
-    r.constant = r.rows[d - 1];
-    for (size_t j = 1; j < n; j++)
-        if (r.rows[j * d + d - 1] != r.constant) r.constant = 0.0;
-    r.as.x = r.rows;
-    r.as.sparse_first = NULL;
-    r.as.sparse_column = NULL;
-    r.as.sparse_value = NULL;
-    return r;
-}
-
-static double loss_of_margin(double margin) {
-    return fmax(0.0, -margin) + log1p(exp(-fabs(margin)));
-}
-
-/* matrix <- the factor of I + curvature/penalty of the rows (or X'X), at w; returns the
- * summed loss. */
-static bb_status look(const room *r, double weight, const double *w, double *loss) {
-    const size_t n = r->as.n, d = r->as.d, order = order_of(&r->as);
-    *loss = 0.0;
-    for (size_t j = 0; j < n; j++) {
-        const double *x = r->rows + j * d, y = r->as.y[j];
-        const double eta = bb_dot(d, x, w), p = 1.0 / (1.0 + exp(y * eta));
-        r->eta[j] = eta;
-        r->curvature[j] = p * (1.0 - p);
-        *loss += loss_of_margin(y * eta);
-        const double root = sqrt(r->curvature[j] / weight);
-        for (size_t k = 0; k < d; k++) r->half[j * d + k] = root * x[k];
-    }
-    if (by_rows(&r->as))
-        bb_gram_rows(n, d, 1.0, r->half, r->matrix);
-    else
-        bb_gram(n, d, 1.0, r->half, 0.0, r->matrix);
-    for (size_t k = 0; k < order; k++) r->matrix[k * order + k] += 1.0;
-    return bb_cholesky(order, r->matrix);
-}
-
-/* How far row j's own label pulls its prediction: curvature_j x_j' H^-1 x_j. */
-static double leverage(const room *r, size_t j) {
-    const size_t n = r->as.n, d = r->as.d;
-    double *z = r->rest;
-    if (by_rows(&r->as)) {
-        memset(z, 0, n * sizeof *z);
-        z[j] = 1.0;
-        bb_cholesky_solve(n, r->matrix, z);
-        return 1.0 - z[j];
-    }
-    memcpy(z, r->half + j * d, d * sizeof *z);
-    bb_cholesky_solve(d, r->matrix, z);
-    return bb_dot(d, z, r->half + j * d);
+    return local->n + bb_logistic_fits_work(local);
 }
 
 /* The rows' summed loss under models without them, to first order (Rad, Maleki 2020):
- * a prediction moves by h l' / (1 - h l''), h l'' the leverage. */
-static double left_out(const room *r) {
-    double sum = 0.0;
-    for (size_t j = 0; j < r->as.n; j++) {
-        const double y = r->as.y[j], eta = r->eta[j], p = 1.0 / (1.0 + exp(y * eta));
-        const double pull = leverage(r, j);
-        const double h = r->curvature[j] > 0.0 ? pull / r->curvature[j] : 0.0;
-        sum += loss_of_margin(y * eta - h * p / fmax(1.0 - pull, 1e-10));
+ * a prediction moves by h l' / (1 - h l''), h l'' the pull of the row's own label. */
+static bb_status left_out(bb_logistic_fits *fits, double *pull, double *sum) {
+    const bb_status status = bb_logistic_fits_pulls(fits, pull);
+    *sum = 0.0;
+    for (size_t j = 0; j < fits->local->n && !status; j++) {
+        const double margin = fits->local->y[j] * fits->eta[j];
+        const double p = 1.0 / (1.0 + exp(margin));
+        const double curvature = fits->curvature[j];
+        const double h = curvature > 0.0 ? pull[j] / curvature : 0.0;
+        *sum += bb_loss_of_margin(margin - h * p / fmax(1.0 - pull[j], 1e-10));
     }
-    return sum;
+    return status;
 }
 
 /* Laplace's approximation of the log evidence: -loss - penalty/2 ||w - centre||^2 - 1/2
- * log det of the matrix; and what is believed beforehand. */
-static double log_evidence(const room *r, double weight, const double *centre,
-                           double loss) {
-    const size_t d = r->as.d, order = order_of(&r->as);
-    const double decades = log10(weight);
-    const double far = centre ? (decades - usual_distance) / spread_of_distance
-                              : (decades - usual) / spread;
-    double square = 0.0, log_det = 0.0;
-    for (size_t k = 0; k < d; k++) {
-        const double moved = r->w[k] - (centre ? centre[k] : 0.0);
-        square += moved * moved;
-    }
-    for (size_t k = 0; k < order; k++) log_det += 2.0 * log(r->matrix[k * order + k]);
-    return -loss - 0.5 * weight * square - 0.5 * log_det - 0.5 * far * far +
-           (centre ? log(centre_odds) : 0.0);
+ * log det of the matrix. */
+static bb_status log_evidence(bb_logistic_fits *fits, double weight, double *out) {
+    double log_det;
+    const bb_status status = bb_logistic_fits_log_det(fits, &log_det);
+    *out = -fits->loss - 0.5 * weight * fits->square - 0.5 * log_det;
+    return status;
 }
 
-/* w <- the fit around the centre (NULL: 0); score <- what speaks for it, a logarithm. The
- * constant's column is stretched so that the penalty leaves it free. */
-static bb_status fit(const room *r, double weight, const double *centre, bool is_free,
-                     double *score) {
-    const size_t d = r->as.d, n = r->as.n;
-    const double stretch =
-        is_free ? sqrt(weight) * free_deviation / fabs(r->constant) : 1.0;
-    const double *around = centre ? r->centre : NULL;
-    double loss;
-    for (size_t j = 0; r->constant != 0.0 && j < n; j++)
-        r->rows[j * d + d - 1] = stretch * r->constant;
-    if (centre) {
-        memcpy(r->centre, centre, d * sizeof *centre);
-        r->centre[d - 1] /= stretch;
-    }
-    bb_status status = bb_personal_fit(&r->as, weight, around, r->w, r->rest);
-    if (!status) status = look(r, weight, r->w, &loss);
-    if (status) return status;
-    *score =
-        n < least_rows_to_judge ? log_evidence(r, weight, around, loss) : -left_out(r);
-    r->w[d - 1] *= stretch;
-    return BB_OK;
+/* A logarithm, up to what all fits share. */
+static double beforehand(double weight, bool around) {
+    const double decades = log10(weight);
+    const double far = around ? (decades - usual_distance) / spread_of_distance
+                              : (decades - usual) / spread;
+    return (around ? log(centre_odds) : 0.0) - 0.5 * far * far;
+}
+
+/* What speaks for the fit, a logarithm. */
+static bb_status judge(bb_logistic_fits *fits, double weight, bool around, double *pull,
+                       double *score) {
+    const bool few = fits->local->n < least_rows_to_judge;
+    const bb_status status =
+        few ? log_evidence(fits, weight, score) : left_out(fits, pull, score);
+    *score = beforehand(weight, around) + (few ? *score : -*score);
+    return status;
 }
 
 /* A running average of models by exp(score). */
@@ -199,13 +94,32 @@ static void add(mean *m, size_t d, const double *w, double score) {
     m->total += exp(score - m->best);
 }
 
-static bb_status add_fits(const room *r, const double *centre, bool is_free, mean *m) {
+/* Rows x' = R'x under a covariance, beside a constant: their models w' are w = R w'. */
+typedef struct turned {
+    const bb_covariance *told;
+    double *room; /* d */
+} turned;
+
+static void turn_back(const turned *as, size_t d, double *w) {
+    if (!as || !as->told) return;
+    for (size_t a = 0; a < d; a++) w[a] *= as->told->root[a];
+    if (!as->told->basis) return;
+    bb_multiply_transposed(d, d, 1.0, as->told->basis, w, 0.0, as->room);
+    memcpy(w, as->room, d * sizeof *w);
+}
+
+/* as: under which covariance the rows are, or NULL. */
+static bb_status add_fits(bb_logistic_fits *fits, const double *centre, bool is_free,
+                          const turned *as, double *pull, mean *m) {
     double most = -INFINITY;
     for (size_t l = 0; l < PENALTIES; l++) {
         double score;
-        const bb_status status = fit(r, penalty[l], centre, is_free, &score);
+        bb_status status = bb_logistic_fits_next(fits, penalty[l], centre,
+                                                 is_free ? free_deviation : 0.0);
+        if (!status) status = judge(fits, penalty[l], centre != NULL, pull, &score);
         if (status) return status;
-        add(m, r->as.d, r->w, score);
+        turn_back(as, fits->local->d - 1, fits->w);
+        add(m, fits->local->d, fits->w, score);
         if (score < most - hardly) return BB_OK;
         most = fmax(most, score);
     }
@@ -214,12 +128,15 @@ static bb_status add_fits(const room *r, const double *centre, bool is_free, mea
 
 static bb_status average(const bb_local *local, const double *centre, double *model,
                          double *work) {
-    const room r = lay_out(local, work);
+    bb_logistic_fits fits;
     mean m = {.model = model, .best = -INFINITY};
+    double *pull = work;
+    bb_logistic_fits_open(&fits, local, work + local->n);
     memset(model, 0, local->d * sizeof *model);
     for (int side = 0; side < (centre ? 2 : 1); side++) {
-        for (int freed = 0; freed < (r.constant != 0.0 ? 2 : 1); freed++) {
-            const bb_status status = add_fits(&r, side ? centre : NULL, freed, &m);
+        for (int freed = 0; freed < (fits.constant != 0.0 ? 2 : 1); freed++) {
+            const bb_status status =
+                add_fits(&fits, side ? centre : NULL, freed, NULL, pull, &m);
             if (status) return status;
         }
     }
@@ -233,9 +150,92 @@ bb_status bb_personal_model(const bb_local *local, const double *centre, double 
         for (size_t k = 0; k < local->length; k++) model[k] = centre ? centre[k] : 0.0;
         return BB_OK;
     }
-    if (local->loss == BB_LOSS_SQUARED)
-        return bb_personal_squared(local, centre, model, work);
+    if (local->loss == BB_LOSS_SQUARED) {
+        const bb_personal_public known = {.centre = centre, .constant = true};
+        return bb_personal_squared(local, &known, model, work);
+    }
     if (local->loss == BB_LOSS_SOFTMAX)
         return bb_personal_outputs(local, centre, model, work);
     return average(local, centre, model, work);
+}
+
+/* -- with an own intercept, and under a covariance -- */
+
+/* out (n x d+1) <- the rows, under the covariance if there is one, and a column of 1 for
+ * an own intercept, else 0. room: d. */
+static void turn_rows(const bb_local *local, const bb_covariance *told, double *out,
+                      double *room) {
+    const bb_rows rows = bb_rows_of(local);
+    const size_t d = local->d;
+    for (size_t j = 0; j < local->n; j++) {
+        double *x = out + j * (d + 1);
+        bb_rows_copy(&rows, j, NULL, x);
+        x[d] = local->intercept ? 1.0 : 0.0;
+        if (!told) continue;
+        if (told->basis) {
+            bb_multiply(d, d, 1.0, told->basis, x, 0.0, room);
+            memcpy(x, room, d * sizeof *x);
+        }
+        for (size_t a = 0; a < d; a++) x[a] *= told->root[a];
+    }
+}
+
+/* The same rows beside a constant in place of the intercept. */
+static bb_local beside_constant(const bb_local *local, const double *x) {
+    bb_local flat = *local;
+    flat.intercept = false;
+    flat.x = x;
+    flat.sparse_first = NULL;
+    flat.sparse_column = NULL;
+    flat.sparse_value = NULL;
+    flat.d = flat.length = local->d + 1;
+    return flat;
+}
+
+static size_t under_logistic_work(const bb_local *local) {
+    const bb_local flat = beside_constant(local, local->x);
+    const size_t n = local->n;
+    return n * flat.d + flat.d + local->d + n + bb_logistic_fits_work(&flat);
+}
+
+static bb_status under_logistic(const bb_local *local, const bb_covariance *told,
+                                double *model, double *intercept, double *work) {
+    const size_t n = local->n, d = local->d;
+    double *x = work, *average = x + n * (d + 1), *room = average + d + 1;
+    double *pull = room + d, *rest = pull + n;
+    const bb_local flat = beside_constant(local, x);
+    mean m = {.model = average, .best = -INFINITY};
+    memset(average, 0, (d + 1) * sizeof *average);
+    for (int side = 0; side < (told ? 2 : 1); side++) {
+        const turned as = {side ? told : NULL, room};
+        bb_logistic_fits fits;
+        turn_rows(local, as.told, x, room);
+        bb_logistic_fits_open(&fits, &flat, rest);
+        for (int freed = 0; freed < (local->intercept ? 2 : 1); freed++) {
+            const bb_status status = add_fits(&fits, NULL, freed, &as, pull, &m);
+            if (status) return status;
+        }
+    }
+    bb_scale(d + 1, 1.0 / m.total, average);
+    memcpy(model, average, d * sizeof *model);
+    *intercept = local->intercept ? average[d] : 0.0;
+    return BB_OK;
+}
+
+size_t bb_personal_under_work(const bb_local *local) {
+    return local->loss == BB_LOSS_SQUARED ? bb_personal_squared_work(local)
+                                          : under_logistic_work(local);
+}
+
+bb_status bb_personal_under(const bb_local *local, const bb_covariance *told,
+                            double *model, double *intercept, double *work) {
+    const bb_personal_public known = {.told = told};
+    *intercept = 0.0;
+    memset(model, 0, local->d * sizeof *model);
+    if (local->n == 0) return BB_OK;
+    if (local->loss != BB_LOSS_SQUARED)
+        return under_logistic(local, told, model, intercept, work);
+    const bb_status status = bb_personal_squared(local, &known, model, work);
+    if (!status) *intercept = bb_local_intercept(local, model, work);
+    return status;
 }

@@ -4,7 +4,7 @@
 #ifndef BB_METHODS_PERSONAL_H
 #define BB_METHODS_PERSONAL_H
 
-#include "learners/local.h"
+#include "methods/ridge_path.h"
 
 /* The minimum of the summed loss plus weight/2 ||w - centre||^2; centre NULL: 0. work:
  * bb_local_work. */
@@ -21,5 +21,13 @@ BB_MUST_CHECK bb_status bb_personal_fit(const bb_local *local, double weight,
 size_t bb_personal_work(const bb_local *local);
 BB_MUST_CHECK bb_status bb_personal_model(const bb_local *local, const double *centre,
                                           double *model, double *work);
+
+/* The same around 0 for a task with an own intercept, or none, which is the best for the
+ * model: among fits as they are and, if `told` is there, under a public covariance whose
+ * trace is d. work: bb_personal_under_work doubles. BB_ENUMERIC. */
+size_t bb_personal_under_work(const bb_local *local);
+BB_MUST_CHECK bb_status bb_personal_under(const bb_local *local,
+                                          const bb_covariance *told, double *model,
+                                          double *intercept, double *work);
 
 #endif

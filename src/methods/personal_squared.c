@@ -7,17 +7,23 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Beside the summed loss. */
-static const double penalty[] = {1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0};
-enum { PENALTIES = sizeof penalty / sizeof *penalty, SIDES = 2, FREED = 2 };
+/* Beside the summed loss, over how far rows are from their mean: half decades, since an
+ * average over whole ones costs some percent. */
+enum { PENALTIES = 17, SIDES = 2 };
+static const double first_decade = -5.0, decade_step = 0.5;
+/* How rows are looked at: as they are, the constant freer, under what is told. */
+enum { PLAIN, FREED, TOLD, KINDS };
 /* The variance of a row's target around the model has an inverse gamma law worth one
  * row, around the variance of the targets times these. */
 static const double part[] = {1.0, 0.1, 0.01, 1e-3};
 enum { PARTS = sizeof part / sizeof *part };
 /* How much freer than the other weights the constant may be. */
 static const double freedom = 10.0;
-/* Beforehand: log10 of the penalty of models alone; and the odds of a centre. */
-static const double usual = -2.0, spread = 1.5, centre_odds = 2.0;
+/* Beforehand: log10 of the penalty of models alone; the odds of a centre, and the log odds of
+ * a freer constant. */
+static const double usual = -1.3, spread = 1.0, centre_odds = 2.0, free_log_odds = -1.0;
+static const double least_mean = 1e-12;
+enum { rows_with_a_mean = 3 };
 
 static double target_variance(const bb_local *local) {
     double mean = 0.0, square = 0.0;
@@ -27,86 +33,126 @@ static double target_variance(const bb_local *local) {
     return square / (double)local->n;
 }
 
+static double decade(size_t l) {
+    return first_decade + decade_step * (double)l;
+}
+
+/* own (PENALTIES) <- the penalties in units of these rows: of the square of their distance
+ * from their mean, or of their length where they are too few to tell. How long rows are
+ * follows from how wide their ranges are, which says nothing about models. A last column
+ * that is the constant's does not count. sum: d. */
+static void scale_penalties(const bb_local *local, const bb_personal_public *known,
+                            double *sum, double *own) {
+    const size_t d = local->d, last = d - known->constant, n = local->n;
+    double squares = 0.0;
+    memset(sum, 0, d * sizeof *sum);
+    for (size_t j = 0; local->x && j < n; j++) {
+        bb_axpy(last, 1.0, local->x + j * d, sum);
+        squares += bb_dot(last, local->x + j * d, local->x + j * d);
+    }
+    for (size_t j = 0; !local->x && j < n; j++)
+        for (size_t k = local->sparse_first[j]; k < local->sparse_first[j + 1]; k++) {
+            const double x = local->sparse_value[k];
+            if (local->sparse_column[k] >= last) continue;
+            sum[local->sparse_column[k]] += x;
+            squares += x * x;
+        }
+    const double around = squares - bb_dot(last, sum, sum) / (double)n;
+    if (n >= rows_with_a_mean && around > 1e-9 * squares) squares = around;
+    const double mean = squares > 0.0 ? fmax(least_mean, squares / (double)n) : 1.0;
+    for (size_t l = 0; l < PENALTIES; l++)
+        own[l] = local->weight * pow(10.0, decade(l)) * mean;
+}
+
 /* share (PENALTIES) <- log evidence of the penalties, the noise's variance out of it. */
-static void weigh(const bb_local *local, const bb_ridge_path *path, bool around,
-                  double variance, double *score) {
-    const double n = (double)local->n;
-    double own[PENALTIES], log_det[PENALTIES], least[PENALTIES];
-    for (size_t l = 0; l < PENALTIES; l++) own[l] = local->weight * penalty[l];
+static void weigh(const bb_local *local, const bb_ridge_path *path, double beforehand,
+                  bool around, double variance, const double *own, double *score) {
+    const double rows = (double)local->n;
+    const double n = rows - local->intercept; /* one of them is their mean */
+    double log_det[PENALTIES], least[PENALTIES];
     bb_ridge_path_weigh(path, PENALTIES, own, log_det, least);
     for (size_t l = 0; l < PENALTIES; l++) {
         const double rest = fmax(0.0, least[l] / local->weight);
-        const double far = (log10(penalty[l]) - usual) / spread;
+        const double far = (decade(l) - usual) / spread;
         double sum = 0.0;
         for (size_t k = 0; k < PARTS; k++) {
             const double prior = variance * part[k];
-            sum += exp(-0.5 * (n + 1.0) * log((rest + prior) / (n * variance)) +
+            sum += exp(-0.5 * (n + 1.0) * log((rest + prior) / (rows * variance)) +
                        0.5 * log(part[k]));
         }
-        score[l] = log(sum) - 0.5 * log_det[l] +
+        score[l] = log(sum) - 0.5 * log_det[l] + beforehand +
                    (around ? log(centre_odds) : -0.5 * far * far);
     }
 }
 
-/* The candidates: [freed][side][penalty]. */
+/* The candidates: [kind][side][penalty]. */
 typedef struct scores {
-    double at[FREED][SIDES][PENALTIES];
+    double at[KINDS][SIDES][PENALTIES];
 } scores;
 
-typedef struct room {
-    double *root, *path;
-} room;
-
-static bb_status open_path(const bb_local *local, int freed, const room *r,
-                           bb_ridge_path *path) {
-    for (size_t k = 0; k < local->d; k++) r->root[k] = 1.0;
-    if (freed) r->root[local->d - 1] = freedom;
-    return bb_ridge_path_open(path, local, &(bb_covariance){NULL, r->root}, r->path);
+static bool has(const bb_personal_public *known, int kind) {
+    return kind == PLAIN || (kind == FREED ? known->constant : known->told != NULL);
 }
 
-static bb_status weigh_all(const bb_local *local, const double *centre, const room *r,
-                           scores *s, double *most) {
-    const double variance = fmax(target_variance(local), 1e-12);
-    *most = -INFINITY;
-    for (int freed = 0; freed < FREED; freed++) {
-        bb_ridge_path path;
-        const bb_status status = open_path(local, freed, r, &path);
-        if (status) return status;
-        for (int side = 0; side < (centre ? SIDES : 1); side++) {
-            double *score = s->at[freed][side];
-            bb_ridge_path_centre(&path, side ? centre : NULL);
-            weigh(local, &path, side, variance, score);
-            for (size_t l = 0; l < PENALTIES; l++) *most = fmax(*most, score[l]);
-        }
-    }
-    return BB_OK;
-}
-
-size_t bb_personal_squared_work(const bb_local *local) {
+static size_t path_room(const bb_local *local) {
     return local->d + bb_ridge_path_length(local);
 }
 
-bb_status bb_personal_squared(const bb_local *local, const double *centre,
+/* room: path_room numbers. */
+static bb_status open_path(const bb_local *local, const bb_personal_public *known,
+                           int kind, double *room, bb_ridge_path *path) {
+    bb_covariance covariance = {NULL, room};
+    for (size_t k = 0; k < local->d; k++) room[k] = 1.0;
+    if (kind == FREED) room[local->d - 1] = freedom;
+    if (kind == TOLD) covariance = *known->told;
+    return bb_ridge_path_open(path, local, &covariance, room + local->d);
+}
+
+static void weigh_all(const bb_local *local, bb_ridge_path *path,
+                      const bb_personal_public *known, const double *own, scores *s,
+                      double *most) {
+    const double variance = fmax(target_variance(local), 1e-12);
+    *most = -INFINITY;
+    for (int kind = 0; kind < KINDS; kind++)
+        for (int side = 0; has(known, kind) && side < (known->centre ? SIDES : 1);
+             side++) {
+            double *score = s->at[kind][side];
+            bb_ridge_path_centre(&path[kind], side ? known->centre : NULL);
+            weigh(local, &path[kind], kind == FREED ? free_log_odds : 0.0, side,
+                  variance, own, score);
+            for (size_t l = 0; l < PENALTIES; l++) *most = fmax(*most, score[l]);
+        }
+}
+
+size_t bb_personal_squared_work(const bb_local *local) {
+    return KINDS * path_room(local);
+}
+
+bb_status bb_personal_squared(const bb_local *local, const bb_personal_public *known,
                               double *model, double *work) {
     const size_t d = local->d;
-    const room r = {work, work + d};
+    bb_ridge_path path[KINDS];
     double most, total = 0.0, own[PENALTIES];
     scores s;
-    bb_status status = weigh_all(local, centre, &r, &s, &most);
-    if (status) return status;
-    memset(model, 0, d * sizeof *model);
-    for (size_t l = 0; l < PENALTIES; l++) own[l] = local->weight * penalty[l];
-    for (int freed = 0; freed < FREED; freed++) {
-        bb_ridge_path path;
-        status = open_path(local, freed, &r, &path);
+    scale_penalties(local, known, work, own);
+    for (int kind = 0; kind < KINDS; kind++) {
+        if (!has(known, kind)) continue;
+        const bb_status status = open_path(
+            local, known, kind, work + (size_t)kind * path_room(local), &path[kind]);
         if (status) return status;
-        for (int side = 0; side < (centre ? SIDES : 1); side++) {
+    }
+    weigh_all(local, path, known, own, &s, &most);
+    memset(model, 0, d * sizeof *model);
+    for (int kind = 0; kind < KINDS; kind++) {
+        for (int side = 0; has(known, kind) && side < (known->centre ? SIDES : 1);
+             side++) {
+            const double *centre = side ? known->centre : NULL;
             double share[PENALTIES], mass = 0.0;
             for (size_t l = 0; l < PENALTIES; l++)
-                mass += share[l] = exp(s.at[freed][side][l] - most);
-            bb_ridge_path_centre(&path, side ? centre : NULL);
-            bb_ridge_path_add(&path, PENALTIES, own, share, model);
-            if (side) bb_axpy(d, mass, centre, model);
+                mass += share[l] = exp(s.at[kind][side][l] - most);
+            bb_ridge_path_centre(&path[kind], centre);
+            bb_ridge_path_add(&path[kind], PENALTIES, own, share, model);
+            if (centre) bb_axpy(d, mass, centre, model);
             total += mass;
         }
     }

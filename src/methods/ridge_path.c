@@ -3,6 +3,8 @@
 
 #include "linalg/linalg.h"
 
+#include <assert.h>
+#include <math.h>
 #include <string.h>
 
 static bool is_by_rows(const bb_local *local) {
@@ -178,6 +180,20 @@ void bb_ridge_path_weigh(const bb_ridge_path *path, size_t count, const double *
             least[l] *= penalty[l] / local->weight;
         else
             least[l] = path->squares - least[l];
+    }
+}
+
+void bb_ridge_path_left_out(const bb_ridge_path *path, size_t count,
+                            const double *penalty, double *error) {
+    const double n = (double)path->local->n, d = (double)path->local->d;
+    assert(n > d);
+    for (size_t l = 0; l < count; l++) {
+        double explained, square, trace;
+        bb_tridiagonal_inverse(&path->matrix, path->towards, penalty[l], &explained,
+                               &square, &trace);
+        const double rest = path->squares - explained - penalty[l] * square;
+        const double free = 1.0 - (d - penalty[l] * trace) / n;
+        error[l] = fmax(rest, 0.0) / (path->local->weight * free * free);
     }
 }
 

@@ -41,6 +41,12 @@ void bb_ridge_path_centre(bb_ridge_path *path, const double *centre);
  * the least value of f, perhaps below 0 by rounding. O(min(n, d) count). */
 void bb_ridge_path_weigh(const bb_ridge_path *path, size_t count, const double *penalty,
                          double *log_det, double *least);
+/* n > d, same penalties: error <- ||residual||^2 / (1 - df / n)^2 of the minimum, df the
+ * trace of what makes fitted values of targets: about the sum of squares by which rows
+ * that are left out are missed (generalised cross-validation, Golub, Heath and Wahba
+ * 1979). O(d count). */
+void bb_ridge_path_left_out(const bb_ridge_path *path, size_t count,
+                            const double *penalty, double *error);
 /* w (d) <- w + the sum of share (minimum - centre). */
 void bb_ridge_path_add(const bb_ridge_path *path, size_t count, const double *penalty,
                        const double *share, double *w);

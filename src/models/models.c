@@ -39,8 +39,8 @@ bb_status bb_models_open_kind(bb_models *models, const bb_dataset *data,
     if (!status && kind->net)
         status = bb_allocate(&m.single, m.tasks, m.parameters * sizeof(float), what);
     else if (!status)
-        status = bb_allocate(&m.weight, m.tasks,
-                             m.features * m.outputs * sizeof(double), what);
+        status = bb_map_block(&m.weight_at, data->memory, &m.weight, m.tasks,
+                              m.features * m.outputs * sizeof(double), what);
     if (!status && one_linear_output(kind))
         status = bb_allocate(&m.intercept, m.tasks, sizeof(double), what);
     if (status)
@@ -113,7 +113,7 @@ bb_status bb_models_add(bb_models *m, size_t count, char *const *task_name,
             intercept[i] = *one->intercept;
         }
         free(m->task_name);
-        free(m->weight);
+        bb_map_release(&m->weight_at, m->weight);
         free(m->intercept);
         m->task_name = name;
         m->weight = weight;
@@ -132,7 +132,7 @@ void bb_models_free(bb_models *m) {
     free(m->task_name);
     free(m->feature_name);
     free(m->net);
-    free(m->weight);
+    bb_map_release(&m->weight_at, m->weight);
     free(m->intercept);
     free(m->single);
     free(m->shared);
@@ -141,6 +141,12 @@ void bb_models_free(bb_models *m) {
     free(m->touched);
     free(m->own);
     *m = (bb_models){0};
+}
+
+void bb_models_passed(const bb_models *m, size_t i) {
+    const size_t each = m->features * m->outputs;
+    if (m->weight)
+        bb_map_passed(&m->weight_at, m->weight + i * each, m->weight + (i + 1) * each);
 }
 
 size_t bb_models_length(const bb_models *m, size_t i) {
@@ -254,8 +260,11 @@ bb_status bb_models_hash(const bb_models *m, char hex[BB_HASH_TEXT]) {
     bb_status status = BB_OK;
     bb_hash_open(&hash);
     if (!m->intercept) status = hash_kind(&hash, m);
-    if (m->weight)
-        bb_hash_add_doubles(&hash, m->weight, m->tasks * m->features * m->outputs);
+    for (size_t i = 0; m->weight && i < m->tasks; i++) {
+        const size_t each = m->features * m->outputs;
+        bb_hash_add_doubles(&hash, m->weight + i * each, each);
+        bb_models_passed(m, i);
+    }
     if (m->intercept) bb_hash_add_doubles(&hash, m->intercept, m->tasks);
     if (m->single) hash_singles(&hash, m->single, m->tasks * m->parameters);
     if (m->shared) {

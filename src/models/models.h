@@ -47,6 +47,7 @@ typedef struct bb_models {
     size_t *own_first; /* tasks + 1: task i touched own_first[i] .. own_first[i+1]-1 */
     uint32_t *touched; /* own_first[tasks]: features, ascending in a task */
     double *own;       /* own_first[tasks] x outputs */
+    bb_map weight_at;  /* where weight is, if not in memory (data->memory) */
 } bb_models;
 
 /* Empty models of one linear output with the names of the data set. */
@@ -71,6 +72,8 @@ BB_MUST_CHECK bb_status bb_models_select(bb_models *out, const bb_models *all,
  * same features. *models is unchanged on failure. */
 BB_MUST_CHECK bb_status bb_models_add(bb_models *models, size_t count,
                                       char *const *task_name, const bb_models *one);
+/* A pass over linear models has come behind task i: bb_map_passed. */
+void bb_models_passed(const bb_models *models, size_t i);
 /* Frees everything; takes half-built and zeroed models. */
 void bb_models_free(bb_models *models);
 

@@ -6,9 +6,11 @@
 #include "models/models_file.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* -- writing -- */
 
@@ -43,6 +45,7 @@ static void write_lines(const bb_models *m, FILE *stream) {
         for (size_t k = 0; k < m->features; k++)
             fprintf(stream, ",%.17g", m->weight[i * m->features + k]);
         putc('\n', stream);
+        bb_models_passed(m, i);
     }
 }
 
@@ -59,17 +62,37 @@ bb_status bb_models_lines(const bb_models *models, char **text, size_t *size) {
     return close_text(stream);
 }
 
-bb_status bb_models_write_csv(const bb_models *models, const bb_piece *lines,
-                              const char *path) {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&text, &size);
-    if (!stream) return bb_fail(BB_ENOMEM, "no memory for models.csv");
+static void write_all(const bb_models *models, const bb_piece *lines, FILE *stream) {
     write_header(models, stream);
     if (lines)
         fwrite(lines->at, 1, lines->size, stream);
     else
         write_lines(models, stream);
+}
+
+/* Line by line, where the weights are in a file. */
+static bb_status write_slowly(const bb_models *models, const char *path) {
+    bb_file_new file;
+    bb_status status = bb_file_begin(&file, path);
+    if (status) return status;
+    const int descriptor = dup(file.descriptor);
+    FILE *stream = descriptor < 0 ? NULL : fdopen(descriptor, "w");
+    if (stream) write_all(models, NULL, stream);
+    const bool whole = stream && !ferror(stream);
+    if ((stream && fclose(stream)) || !whole)
+        status = bb_fail(BB_EIO, "%s: cannot be written: %s", path, strerror(errno));
+    if (!stream && descriptor >= 0) close(descriptor);
+    return bb_file_end(&file, path, status);
+}
+
+bb_status bb_models_write_csv(const bb_models *models, const bb_piece *lines,
+                              const char *path) {
+    char *text = NULL;
+    size_t size = 0;
+    if (models->weight_at.at && !lines) return write_slowly(models, path);
+    FILE *stream = open_memstream(&text, &size);
+    if (!stream) return bb_fail(BB_ENOMEM, "no memory for models.csv");
+    write_all(models, lines, stream);
     bb_status status = close_text(stream);
     if (!status) status = bb_file_write(path, text, size);
     free(text);

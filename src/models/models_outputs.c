@@ -129,6 +129,8 @@ static void speak_task(void *context, size_t i, size_t worker) {
         speak_block(s, d, lane, i, j, end - j < BLOCK ? end - j : BLOCK);
     if (lane) bb_net_give(s->net, lane);
     if (m->shared) mark(m, d, i, false);
+    bb_dataset_passed(s->data, s->data->first[i], end);
+    bb_models_passed(m, i);
 }
 
 static bb_status open_net(speaker *s) {

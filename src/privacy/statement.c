@@ -60,8 +60,17 @@ json_t *bb_statement_warnings(const bb_statement *statement) {
     return NULL;
 }
 
-/* Against whom a guarantee is; the curator is never among them. */
+/* Against whom a guarantee is; the curator is among them where there are two doors only. */
 static const char *adversary(const bb_guarantee *guarantee) {
+    if (guarantee->one_door)
+        return "whoever keeps one of the two doors, together with all other silos and "
+               "tasks, who sees what is published and everything that comes to that "
+               "door "
+               "(not from both doors' keepers together)";
+    if (guarantee->both_doors)
+        return "everybody who sees what is published, the other tasks together "
+               "included, "
+               "but who keeps neither door";
     return guarantee->hidden_cohort
                ? "the public and all other tasks together, who see what is published "
                  "and their own final models, but not who was asked in which round"
@@ -225,18 +234,22 @@ static void write_text(FILE *out, const bb_statement *statement,
         return;
     }
     beginning(out, statement);
+    bool two_doors = false;
     for (size_t k = 0; k < statement->count; k++) {
         const bb_guarantee *guarantee = &statement->guarantee[k];
+        two_doors = two_doors || guarantee->one_door;
         if (guarantee->valid) protected_from_whom(out, statement, guarantee);
         promise(out, guarantee);
         mechanism(out, guarantee);
     }
-    fputs(
+    fprintf(
+        out,
         "Not covered: the personal models, each meant for its own task alone (do not "
         "publish them); options picked by looking at results of private data; "
-        "preprocessing that looked at several tasks' data; the curator, who sees every "
-        "contribution.\n",
-        out);
+        "preprocessing that looked at several tasks' data; %s.\n",
+        two_doors ? "the keepers of the two doors together, or the operator of a "
+                    "simulation, who see every contribution"
+                  : "the curator, who sees every contribution");
     for (size_t k = 0; k < json_array_size(warnings); k++)
         fprintf(out, "Warning: %s.\n", json_string_value(json_array_get(warnings, k)));
 }

@@ -27,7 +27,9 @@ typedef struct bb_guarantee {
     bool valid;
     double true_delta_at_least; /* if not valid: at every epsilon; NAN: not known */
     bool hidden_cohort;         /* not against who sees which tasks were asked */
-    const char *note;           /* one more sentence, or NULL */
+    bool one_door;   /* of two, each with its own noise: also from whoever keeps one */
+    bool both_doors; /* from whoever keeps neither: a second promise, beside that one */
+    const char *note;   /* one more sentence, or NULL */
     size_t lifted_rows; /* > 0: unit "task", by group privacy from a guarantee for rows:
                            so many of a task's rows count at most */
 } bb_guarantee;

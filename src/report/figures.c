@@ -229,13 +229,31 @@ static const char *text_or(const json_t *about, const char *name, const char *ot
     return text ? text : other;
 }
 
-/* What y is called: figures on test rows are in the loss's own metric. */
-static const char *metric_of(const json_t *results, const char *y) {
-    const char *metric =
-        json_string_value(bb_json_at(results, "groups.0.cells.0.metric"));
+/* Does a group of runs stand behind a line of the table of means? */
+static bool is_group_of(const figure *f, const json_t *row, const json_t *labels) {
+    bool same = true;
+    for (size_t c = 0; c < json_array_size(f->columns) && same; c++) {
+        const char *column = json_string_value(json_array_get(f->columns, c));
+        const json_t *value = json_object_get(labels, column); /* rounds: NULL */
+        same = !value || json_equal(value, value_at(row, c));
+    }
+    return same;
+}
+
+/* What y is called in a panel: figures on test rows are in the loss's own metric. */
+static const char *metric_of(const figure *f, const json_t *results, const char *y) {
+    const json_t *groups = json_object_get(results, "groups");
+    const char *metric = NULL;
+    size_t k = 0, g = 0;
+    while (k < f->rows && !is_here(f, f->row[k])) k++;
+    while (k < f->rows && g < json_array_size(groups) &&
+           !is_group_of(f, f->row[k], bb_json_at(json_array_get(groups, g), "labels")))
+        g++;
+    metric = json_string_value(bb_json_at(json_array_get(groups, g), "cells.0.metric"));
     if (strcmp(y, "test") != 0 || !metric) return y;
     if (strcmp(metric, "nmse") == 0) return "nMSE on test rows";
     if (strcmp(metric, "auc") == 0) return "AUC on test rows";
+    if (strcmp(metric, "f1") == 0) return "F1 on test rows";
     return metric;
 }
 
@@ -254,14 +272,15 @@ static bb_status draw_figure(const json_t *results, const json_t *about,
     bb_status status = open_figure(&f, results, y, json_object_get(about, "only"));
     if (!status && f.rows) {
         f.all.title = text_or(about, "title", "");
-        f.all.metric = text_or(about, "y_title", metric_of(results, y));
         f.all.x.title =
             text_or(about, "x_title", strcmp(x, "epsilon") ? x : "ε of a whole task");
-        f.all.x.log =
-            strcmp(x, "epsilon") == 0 || json_is_true(json_object_get(about, "log_x"));
         find_panels(&f);
         find_places(&f);
+        f.all.x.log =
+            !f.all.x.places && (strcmp(x, "epsilon") == 0 ||
+                                json_is_true(json_object_get(about, "log_x")));
         do {
+            f.all.metric = text_or(about, "y_title", metric_of(&f, results, y));
             fill(&f);
             name_panel(&f, panel);
             if (f.all.curves) taker->take(taker->self, f.all.title, panel, &f.all);

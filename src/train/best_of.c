@@ -154,12 +154,14 @@ static bb_status make(search *s, size_t setting, const uint64_t *seed, made *out
     return status;
 }
 
-/* Keeps it if it is the best so far. */
-static bb_status try_one(search *s, uint64_t number, uint64_t seed) {
+/* Keeps it if it is the best so far. With a seed, the run's own and its score's are drawn:
+ * searches with seeds side by side have no noise in common. */
+static bb_status try_one(search *s) {
     bb_best_found *f = s->found;
     const bool seeded = s->asked->seed != NULL;
     const size_t setting = s->setting[bb_random_below(&s->random, s->settings)];
-    const uint64_t own = seed + 2 * number, scored = own + 1;
+    const uint64_t own = seeded ? bb_random_bits(&s->random) : 0;
+    const uint64_t scored = seeded ? bb_random_bits(&s->random) : 0;
     double value = 0.0, noise = 0.0;
     made *m = NULL; /* the run stays where it is: its parts point at each other */
     bb_status status = bb_random_check(&s->random);
@@ -192,7 +194,7 @@ static bb_status make_runs(search *s) {
     s->random_open = !status;
     if (!status) s->runs = bb_random_poisson(&s->random, s->asked->mean);
     for (uint64_t k = 0; k < s->runs && !status; k++) {
-        status = try_one(s, k, seed);
+        status = try_one(s);
         if (s->watch->progress)
             s->watch->progress(s->watch->self, (uint32_t)(k + 1), (uint32_t)s->runs);
     }

@@ -31,7 +31,7 @@ typedef struct part {
 } part;
 
 static void close_part(part *p) {
-    if (p->local) bb_locals_close(p->local, p->rows.tasks);
+    if (p->local) bb_locals_close(p->local, NULL, p->rows.tasks);
     free(p->rows.x);
     free(p->rows.y);
     free(p->rows.first);
@@ -106,7 +106,9 @@ static bb_status open_part(part *p, const bb_crossval *c, const bb_design *desig
         .loss = c->what.loss, .outputs = p->outputs, .scale_sum = true};
     bb_status status = take_rows(p, c, design, fold);
     if (!status) status = find_centre(p, c->what.loss, centre);
-    if (!status) status = bb_locals_open(&p->local, &p->rows, &pub, NULL, c->engine);
+    if (!status)
+        status =
+            bb_locals_open(&p->local, NULL, &p->rows, &pub, NULL, false, c->engine);
     return status;
 }
 

@@ -137,6 +137,7 @@ bb_status bb_clusters_take(bb_dataset *data, const char *column, size_t known,
         status = bb_allocate(&sorted, tasks, sizeof *sorted, "the tasks' clusters");
     if (!status)
         status = bb_allocate(&made, tasks, sizeof *made, "the tasks' clusters");
+    if (!status) status = bb_dataset_unmap(data);
     if (status) goto done;
     for (size_t i = 0; i < tasks && known; i++) made[i] = (uint32_t)value[i];
     if (!known) count = number_values(tasks, value, sorted, made);
@@ -153,6 +154,7 @@ done:
 
 bb_status bb_clusters_drop(bb_dataset *data, const char *column) {
     const size_t k = find(data, column);
-    if (k < data->features) drop(data, k);
-    return BB_OK;
+    const bb_status status = k < data->features ? bb_dataset_unmap(data) : BB_OK;
+    if (!status && k < data->features) drop(data, k);
+    return status;
 }

@@ -20,6 +20,7 @@ static bb_status compare_no_privacy(bb_experiment *e) {
     bb_models models = {0};
     bb_assessed test = {0};
     run.mechanism = &bb_mechanism_none;
+    run.pub.doors = 1;
     run.ledger = NULL;
     run.keeper = NULL;
     run.observer.published = NULL;

@@ -55,7 +55,7 @@ typedef struct prepared {
 } prepared;
 
 static void close_prepared(prepared *p) {
-    if (p->local) bb_locals_close(p->local, p->data.tasks);
+    if (p->local) bb_locals_close(p->local, NULL, p->data.tasks);
     bb_dataset_free(&p->data);
     bb_preprocess_free(&p->steps);
 }
@@ -73,9 +73,9 @@ static bb_status open_prepared(prepared *p, const bb_dataset *rows, bb_loss loss
     if (!status) status = bb_preprocess_apply(&p->steps, rows, true, &p->data);
     if (!status)
         status = bb_locals_open(
-            &p->local, &p->data,
+            &p->local, NULL, &p->data,
             &(bb_public){.loss = loss, .intercept = p->intercept, .scale_sum = true},
-            NULL, engine);
+            NULL, false, engine);
     return status;
 }
 

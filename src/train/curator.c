@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "train/place.h"
 #include "train/place_kept.h"
+#include "train/run_statement.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,7 +13,11 @@
 struct bb_train_curator {
     bb_training *training; /* NULL: it was given away */
     bb_curator *core;
-    bool spent; /* its public half was moved */
+    json_t *promise; /* of which epsilon, NAN where it does not hold, is charged */
+    double epsilon;
+    uint32_t rounds, silos;
+    bool spent;          /* its public half was moved */
+    bb_writer published; /* what is saved of it, from then on */
     bb_place_kept kept;
 };
 
@@ -37,24 +42,28 @@ static bb_status get_releases(bb_rundir *dir, bb_reader *reader) {
     return BB_OK;
 }
 
-bb_status bb_train_curator_save(const bb_train_curator *curator, bb_writer *bytes) {
-    const bb_rundir *dir = &curator->training->e.dir;
-    bb_writer core = {0};
+static bb_status put_releases(const bb_rundir *dir, bb_writer *bytes) {
     char *releases = bb_json_text(dir->releases, 0);
-    bb_curator_save(curator->core, &core);
-    bb_status status =
-        releases ? core.status : bb_fail(BB_ENOMEM, "no memory for a saved curator");
-    if (!status) {
-        bb_put_u64(bytes, core.length);
-        bb_put_bytes(bytes, core.at, core.length);
-        bb_put_u64(bytes, dir->size);
-        bb_put_bytes(bytes, dir->bytes, dir->size);
-        bb_put_text(bytes, releases);
-        status = bytes->status;
-    }
-    bb_writer_close(&core);
+    if (!releases) return bb_fail(BB_ENOMEM, "no memory for a saved curator");
+    bb_put_u64(bytes, dir->size);
+    bb_put_bytes(bytes, dir->bytes, dir->size);
+    bb_put_text(bytes, releases);
     free(releases);
-    return status;
+    return bytes->status;
+}
+
+bb_status bb_train_curator_save(const bb_train_curator *curator, bb_writer *bytes) {
+    const bb_writer *published = &curator->published;
+    bb_writer core = {0};
+    bb_curator_save(curator->core, &core);
+    const bb_status status = core.status;
+    if (!status) bb_put_u64(bytes, core.length);
+    if (!status) bb_put_bytes(bytes, core.at, core.length);
+    bb_writer_close(&core);
+    if (status) return status;
+    if (curator->training) return put_releases(&curator->training->e.dir, bytes);
+    bb_put_bytes(bytes, published->at, published->length);
+    return bytes->status;
 }
 
 static bb_status restore(bb_train_curator *curator, const bb_curator_terms *terms,
@@ -71,12 +80,34 @@ static bb_status restore(bb_train_curator *curator, const bb_curator_terms *term
 
 /* -- a curator -- */
 
+/* Kept apart from the run, which is given away at its end. Numbers of privacy only where they
+ * hold. */
+static bb_status note_promise(bb_train_curator *curator) {
+    const bb_experiment *e = &curator->training->e;
+    const bb_public *pub = &e->run.pub;
+    const bb_mechanism *mechanism = e->run.mechanism;
+    char sampling[BB_SAMPLING_TEXT];
+    curator->silos = e->resolved->roster->silos;
+    curator->rounds = bb_curator_plan(curator->core)->rounds;
+    const bool holds = mechanism->pricing == BB_PRICE_GAUSSIAN && !e->run.seeded &&
+                       isfinite(pub->epsilon);
+    bb_run_sampling(pub, sampling, sizeof sampling);
+    curator->epsilon = holds ? pub->epsilon : NAN;
+    curator->promise = json_pack("{s:b,s:o,s:o,s:s,s:s,s:I}", "private", (int)holds,
+                                 "epsilon", bb_json_real(curator->epsilon), "delta",
+                                 bb_json_real(holds ? pub->delta : NAN), "adjacency",
+                                 bb_adjacency_name(pub->adjacency), "sampling",
+                                 sampling, "tasks", (json_int_t)pub->tasks);
+    return curator->promise ? BB_OK : bb_fail(BB_ENOMEM, "no memory for a curator");
+}
+
 static bb_status open_core(bb_train_curator *curator, const bb_bytes *saved) {
     bb_experiment *e = &curator->training->e;
     const bb_curator_terms terms = {.run = &e->run,
                                     .silos = e->resolved->roster->silos,
                                     .fewest = e->resolved->roster->fewest,
-                                    .sealed = true};
+                                    .sealed = true,
+                                    .identity = e->resolved->roster->identity};
     bb_status status = bb_place_kept_open(
         &curator->kept, e->resolved->request->options.checkpoint, "curator", "");
     if (!status) status = bb_place_kept_charge_once(&curator->kept, e->ledger);
@@ -98,6 +129,7 @@ bb_status bb_train_curator_open(bb_train_curator **out, const bb_train_request *
     if (!status)
         status = bb_place_open(curator->training, request, roster, NULL, watch);
     if (!status) status = open_core(curator, saved);
+    if (!status) status = note_promise(curator);
     if (status)
         bb_train_curator_close(curator);
     else
@@ -109,6 +141,8 @@ void bb_train_curator_close(bb_train_curator *curator) {
     if (!curator) return;
     bb_curator_close(curator->core);
     bb_place_kept_close(&curator->kept);
+    bb_writer_close(&curator->published);
+    json_decref(curator->promise);
     if (curator->training) bb_experiment_close_work(&curator->training->e);
     bb_training_close(curator->training);
     free(curator);
@@ -129,15 +163,57 @@ bb_status bb_train_curator_close_round(bb_train_curator *curator) {
 }
 
 bb_status bb_train_curator_keep(bb_train_curator *curator) {
+    const bb_training *training = curator->training;
     bb_writer place = {0};
-    if (!curator->training)
-        return bb_fail(BB_EUSAGE, "this curator's result was given already");
     bb_status status = bb_train_curator_save(curator, &place);
-    if (!status)
-        status = bb_place_kept_write(&curator->kept, curator->training->e.ledger,
-                                     (bb_bytes){place.at, place.length});
+    if (!status) /* what was charged stays so when the result is given away */
+        status =
+            bb_place_kept_write(&curator->kept, training ? training->e.ledger : NULL,
+                                (bb_bytes){place.at, place.length});
     bb_writer_close(&place);
     return status;
+}
+
+/* -- what is shown of it -- */
+
+static const char *stage_of(const bb_curator *core) {
+    switch (bb_curator_now(core)) {
+    case BB_CURATOR_DONE:
+        return "over";
+    case BB_CURATOR_FAILED:
+        return "ended early";
+    default:
+        return bb_curator_began(core) ? "rounds" : "joining";
+    }
+}
+
+static json_t *members_of(const bb_train_curator *curator) {
+    static const char *const name[] = {[BB_MEMBER_AWAY] = "away",
+                                       [BB_MEMBER_JOINED] = "joined",
+                                       [BB_MEMBER_ANSWERED] = "answered",
+                                       [BB_MEMBER_LEFT] = "left"};
+    json_t *list = json_array();
+    bool whole = list;
+    for (uint32_t s = 1; s <= curator->silos && whole; s++)
+        whole = !json_array_append_new(
+            list, json_string(name[bb_curator_member(curator->core, s)]));
+    if (whole) return list;
+    json_decref(list);
+    return NULL;
+}
+
+bb_status bb_train_curator_progress(const bb_train_curator *curator, json_t **json) {
+    const bb_curator *core = curator->core;
+    const bool began = bb_curator_began(core);
+    const double share = began && curator->rounds ? 1.0 : 0.0;
+    *json =
+        json_pack("{s:s,s:b,s:I,s:I,s:I,s:o,s:O,s:o}", "state", stage_of(core),
+                  "charged", (int)began, "round", (json_int_t)bb_curator_round(core),
+                  "rounds", (json_int_t)curator->rounds, "published",
+                  (json_int_t)bb_curator_published(core), "epsilon_spent",
+                  bb_json_real(share * curator->epsilon), "promise", curator->promise,
+                  "silos", members_of(curator));
+    return *json ? BB_OK : bb_fail(BB_ENOMEM, "no memory for a curator's progress");
 }
 
 void bb_train_curator_forget(bb_train_curator *curator) {
@@ -153,6 +229,8 @@ bb_status bb_train_curator_result(bb_train_curator *curator, bb_training **out) 
         result->outcome = (bb_outcome){.objective = NAN, .gap = NAN};
         status = bb_curator_result(curator->core, result);
     }
+    if (!status && !curator->spent)
+        status = put_releases(&training->e.dir, &curator->published);
     if (status) return status;
     curator->spent = true;
     status = bb_place_end(training);

@@ -30,6 +30,10 @@ BB_MUST_CHECK bb_status bb_train_curator_save(const bb_train_curator *curator,
 BB_MUST_CHECK bb_status bb_train_curator_keep(bb_train_curator *curator);
 /* Removes it: what came of the run is stored. */
 void bb_train_curator_forget(bb_train_curator *curator);
+/* What may be shown of a run that goes on, all of it public: state, silos, rounds, what is
+ * charged (billboard.h). *json is the caller's. */
+BB_MUST_CHECK bb_status bb_train_curator_progress(const bb_train_curator *curator,
+                                                  json_t **json);
 /* After BB_CURATOR_DONE, once: everything public, and no task's model. The request is
  * borrowed until bb_training_close. */
 BB_MUST_CHECK bb_status bb_train_curator_result(bb_train_curator *curator,

@@ -9,6 +9,7 @@
 #include "eval/assess.h"
 #include "learners/net.h"
 #include "train/kept.h"
+#include "train/locals.h"
 #include "train/population.h"
 #include "train/rundir.h"
 #include "train/train.h"
@@ -25,6 +26,7 @@ typedef struct bb_experiment {
     double *start; /* where networks start */
     uint64_t *key; /* tasks: see bb_run */
     bb_local *local;
+    bb_locals_room room; /* of theirs */
     bb_ledger *ledger;
     bb_rundir dir; /* without a place: the billboard is kept in memory */
     bb_kept kept;  /* so that it survives its process, if it does */

@@ -128,11 +128,9 @@ static bb_keep due(void *self, bool at_the_end) {
 
 bb_status bb_kept_draw_token(char token[BB_KEPT_TOKEN]) {
     unsigned char bits[(BB_KEPT_TOKEN - 1) / 2];
-    if (getrandom(bits, sizeof bits, 0) != (ssize_t)sizeof bits)
-        return bb_fail(BB_EIO, "the operating system gave no random bits");
-    for (size_t k = 0; k < sizeof bits; k++)
-        snprintf(token + 2 * k, 3, "%02x", bits[k]);
-    return BB_OK;
+    const bb_status status = bb_random_secret(bits, sizeof bits);
+    if (!status) bb_hash_digits(bits, sizeof bits, token);
+    return status;
 }
 
 /* First the file, then the log: a file without one has no releases yet. */

@@ -27,7 +27,7 @@ enum { LEARNING = false, ONE_RUN = true };
     ROW(NULL,        0,   PUBLIC,  LEARNING, "target", BB_OPTION_TEXT, AT(target), NULL, 0.0, 0.0, NULL, "COLUMN", "CSV: the column to predict (default y)") \
     ROW(NULL,        0,   PUBLIC,  LEARNING, "features", BB_OPTION_TEXT, AT(features), NULL, 0.0, 0.0, NULL, "COLUMNS", "use these columns only, separated by commas (default: every other column); LIBSVM: how many there are") \
     ROW(NULL,        0,   PUBLIC,  LEARNING, "ignore", BB_OPTION_TEXT, AT(ignore), NULL, 0.0, 0.0, NULL, "COLUMNS", "leave these columns out, separated by commas") \
-    ROW(NULL,        0,   PUBLIC,  LEARNING, "format", BB_OPTION_CHOICE, AT(format), "auto", 0.0, 0.0, "auto|csv|libsvm|mat|npy|leaf|idx", "FORMAT", "the data's format; auto goes by the file's name") \
+    ROW(NULL,        0,   PUBLIC,  LEARNING, "format", BB_OPTION_CHOICE, AT(format), "auto", 0.0, 0.0, "auto|csv|libsvm|mat|npy|leaf|idx|bb", "FORMAT", "the data's format; auto goes by the file's name") \
     ROW(NULL,        0,   PUBLIC,  LEARNING, "separator", BB_OPTION_TEXT, AT(separator), NULL, 0.0, 0.0, NULL, "CHARACTER", "CSV: what separates columns: \",\" (default), \";\" or tab") \
     ROW(NULL,        0,   PUBLIC,  LEARNING, "missing", BB_OPTION_TEXT, AT(missing), NULL, 0.0, 0.0, NULL, "HOW", "CSV: missing values: error (default); drop-rows leaves their rows out; indicator makes them 0 beside a column COLUMN_missing, of every column or of indicator:COLUMNS") \
     ROW(NULL,        0,   PRIVATE, LEARNING, "categories", BB_OPTION_TEXT, AT(categories), NULL, 0.0, 0.0, NULL, "FILE", "CSV: columns of text and their public levels, as JSON (docs/data-formats.md)") \
@@ -59,8 +59,9 @@ enum { LEARNING = false, ONE_RUN = true };
     ROW("Privacy:",  0,   PUBLIC,  LEARNING, "epsilon", BB_OPTION_AUTO, AT(epsilon), "auto", 1e-6, 1e6, NULL, "EPSILON", "the privacy budget of the whole run; a private method needs it") \
     ROW(NULL,        0,   PUBLIC,  LEARNING, "delta", BB_OPTION_TEXT, AT(delta), NULL, 0.0, 0.0, NULL, "DELTA", "a number, or `paper' for 1/(m ln m); default: min(1e-5, 1/(10 m)) for m tasks") \
     ROW(NULL,        0,   PUBLIC,  LEARNING, "adjacency", BB_OPTION_CHOICE, AT(adjacency), "replace-one", 0.0, 0.0, "replace-one|add-remove", "WHICH", "what neighbouring populations are") \
-    ROW(NULL,        0,   PUBLIC,  LEARNING, "mechanism", BB_OPTION_TEXT, AT(mechanism), NULL, 0.0, 0.0, NULL, "NAME", "gaussian (default of private methods); none: no noise, no privacy; wishart-published: as printed, not private as claimed") \
-    ROW(NULL,        0,   PUBLIC,  LEARNING, "allow-broken-privacy", BB_OPTION_FLAG, AT(allow_broken_privacy), "false", 0.0, 0.0, NULL, NULL, "let wishart-published run; the statement says what is true") \
+    ROW(NULL,        0,   PUBLIC,  LEARNING, "mechanism", BB_OPTION_TEXT, AT(mechanism), NULL, 0.0, 0.0, NULL, "NAME", "gaussian (default of private methods); none: no noise, no privacy; wishart-published, lipschitz-published: as printed, not private as claimed") \
+    ROW(NULL,        0,   PUBLIC,  LEARNING, "doors", BB_OPTION_COUNT, AT(doors), "1", 1.0, 2.0, NULL, "N", "2: two doors each add as much noise as epsilon asks for, so that in a run of several places nobody need trust one curator (docs/two-doors.md)") \
+    ROW(NULL,        0,   PUBLIC,  LEARNING, "allow-broken-privacy", BB_OPTION_FLAG, AT(allow_broken_privacy), "false", 0.0, 0.0, NULL, NULL, "let published noise run that is not private; the statement says what is true") \
     ROW(NULL,        0,   PUBLIC,  LEARNING, "tuned-on-data", BB_OPTION_FLAG, AT(tuned_on_data), "false", 0.0, 0.0, NULL, NULL, "options were chosen by looking at these data, as `billboard tune --not-private' does: the run is not private, and says so") \
     ROW(NULL,        0,   PRIVATE, ONE_RUN,  "ledger", BB_OPTION_TEXT, AT(ledger), NULL, 0.0, 0.0, NULL, "FILE", "charge the run to this population's budget") \
     ROW(NULL,        0,   PRIVATE, ONE_RUN,  "population", BB_OPTION_TEXT, AT(population), NULL, 0.0, 0.0, NULL, "NAME", "the population that a new ledger is for") \
@@ -70,6 +71,7 @@ enum { LEARNING = false, ONE_RUN = true };
     ROW(NULL,        0,   PRIVATE, ONE_RUN,  "ledger-order", BB_OPTION_AUTO, AT(ledger_order), "auto", 1.0, 1e12, NULL, "A", "a new ledger's Renyi order, for kind rdp; auto suits its budget") \
     ROW(NULL,        0,   PUBLIC,  ONE_RUN,  "seed", BB_OPTION_TEXT, AT(seed), NULL, 0.0, 0.0, NULL, "S", "reproducible noise, for tests and simulations: the run is not private") \
     ROW("Running:",  0,   PRIVATE, ONE_RUN,  "threads", BB_OPTION_COUNT, AT(threads), "0", 0.0, 4096.0, NULL, "N", "threads; 0 takes as many as the data keep busy; results do not depend on it") \
+    ROW(NULL,        0,   PRIVATE, ONE_RUN,  "memory", BB_OPTION_COUNT, AT(memory), "0", 0.0, 0x1p60, NULL, "BYTES", "keep rows and what tasks keep in temporary files (in TMPDIR, else /var/tmp) where they take more than about so many bytes; 0: in memory; results do not depend on it") \
     ROW(NULL,        0,   PRIVATE, ONE_RUN,  "checkpoint", BB_OPTION_TEXT, AT(checkpoint), NULL, 0.0, 0.0, NULL, "FILE", "keep the run in FILE, which is private data, so that it can go on when it is interrupted or killed") \
     ROW(NULL,        0,   PRIVATE, ONE_RUN,  "checkpoint-every", BB_OPTION_REAL, AT(checkpoint_every), "60", 0.0, 1e9, NULL, "SECONDS", "how often to write FILE, between rounds") \
     ROW(NULL,        0,   PRIVATE, ONE_RUN,  "resume", BB_OPTION_TEXT, AT(resume), NULL, 0.0, 0.0, NULL, "FILE", "go on with the run that --checkpoint FILE kept; DATA and all options are in it") \
@@ -250,7 +252,8 @@ static bb_status read_resumed(bb_train_request *r, const char *path, json_t **se
 
 /* What no result depends on. */
 static bool is_free(const char *name) {
-    static const char *const may_differ[] = {"threads", "json", "checkpoint-every"};
+    static const char *const may_differ[] = {"threads", "memory", "json",
+                                             "checkpoint-every"};
     for (size_t k = 0; k < sizeof may_differ / sizeof *may_differ; k++)
         if (strcmp(name, may_differ[k]) == 0) return true;
     return false;

@@ -24,6 +24,7 @@ typedef struct bb_train_options {
     bool no_intercept;
     uint64_t rounds;
     char *sampling; /* NULL: all */
+    uint64_t doors; /* 1 or 2 */
     /* privacy */
     double epsilon; /* NaN: not given */
     char *delta;    /* NULL: the default; "paper"; or a number */
@@ -36,7 +37,7 @@ typedef struct bb_train_options {
     double ledger_order;                 /* NaN: not given */
     char *seed;                          /* NULL: secure noise */
     /* running */
-    uint64_t threads;
+    uint64_t threads, memory;
     char *compare, *output, *config, *checkpoint, *resume;
     double checkpoint_every; /* seconds */
     bool force, json, trace, report_effects, intervals;

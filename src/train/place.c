@@ -28,6 +28,10 @@ static bb_status check_options(const bb_resolved *c, const bb_roster *roster) {
     if (o->net && !o->image)
         return bb_fail(BB_EUSAGE,
                        "every place must be told what images are: --image HxWxC");
+    if (o->doors > 1 && !roster->identity)
+        return bb_fail(BB_EUSAGE,
+                       "two doors need keys at all places, and a roster that "
+                       "names the helper: --key and --roster");
     if (o->graph) return bb_fail(BB_EUSAGE, "--graph needs all rows in one place");
     if (o->cluster && !o->clusters)
         return bb_fail(BB_EUSAGE,

@@ -25,6 +25,8 @@ bb_read_options bb_population_format(const bb_train_options *o) {
                              .labels = o->labels,
                              .tasks = o->tasks,
                              .image = o->image,
+                             .memory = (size_t)o->memory,
+                             .threads = (size_t)o->threads,
                              .multilabel = o->loss == BB_LOSS_MULTILABEL,
                              .outputs = (size_t)o->classes};
 }
@@ -74,6 +76,7 @@ static bb_status read_rows(const bb_resolved *c, bb_dealt *dealt, size_t *output
         *outputs = format.outputs; /* --classes */
     bb_status status = bb_dealt_read(dealt, source, &format, &data);
     if (status) return status;
+    data.memory = format.memory;
     if (loss == BB_LOSS_LOGISTIC) status = take_labels(dealt, &data);
     if (bb_loss_is_single(loss))
         *outputs = 1;
@@ -211,6 +214,18 @@ static bb_status hold_out(const bb_train_request *request, bb_dataset *train,
     return BB_OK;
 }
 
+/* All rows train: they stay where they are. */
+static bb_status take_all(bb_dataset *read, bb_dataset *train, bb_dataset *test) {
+    unsigned char *none = NULL;
+    bb_status status = bb_allocate(&none, read->rows, 1, "a split");
+    if (!status) status = bb_dataset_select(read, none, test);
+    free(none);
+    if (status) return status;
+    *train = *read;
+    *read = (bb_dataset){0};
+    return BB_OK;
+}
+
 static bb_status read_parts(bb_population *p, const bb_resolved *c, bb_dealt *dealt,
                             const bb_source *source, const bb_source *test_source,
                             bb_dataset *train, bb_dataset *test) {
@@ -231,9 +246,10 @@ static bb_status read_parts(bb_population *p, const bb_resolved *c, bb_dealt *de
         status = bb_graph_read(o->graph, &read, &p->relations, &p->edges);
     if (!status && source && c->roster) status = fit_rows(p, c, &read);
     if (!status && source) status = shape(o, &read);
-    if (!status && !test_source)
-        status = bb_split(&read, all_train ? 1.0 : o->train_fraction, o->split_seed,
-                          train, test, NULL);
+    if (!status && !test_source && (all_train || o->train_fraction >= 1.0))
+        status = take_all(&read, train, test);
+    else if (!status && !test_source)
+        status = bb_split(&read, o->train_fraction, o->split_seed, train, test, NULL);
     if (!status && c->request->held_out) status = hold_out(c->request, train, test);
     status = bb_ranks_agree(dealt->ranks, status);
     if (!status && test_source) {
@@ -281,15 +297,20 @@ static bb_status open_steps(bb_population *p, const bb_resolved *c,
     return status;
 }
 
-static bb_status prepare(bb_population *p, const bb_dataset *train,
+/* Rows that no public step changes are taken over, unless baselines want them, too. */
+static bb_status prepare(bb_population *p, bool keep, bb_dataset *train,
                          const bb_dataset *test) {
-    bb_status status = bb_preprocess_apply(&p->open, train, false, &p->train);
-    if (!status) status = bb_preprocess_apply(&p->open, test, false, &p->test);
+    bb_status status = bb_preprocess_apply(&p->open, test, false, &p->test);
     p->prepared_is_train = !p->steps.mean && !p->steps.has_target && !p->open.folded;
-    if (!status && p->prepared_is_train)
-        p->prepared = p->train;
-    else if (!status)
+    if (!status && !p->prepared_is_train)
         status = bb_preprocess_apply(&p->steps, train, true, &p->prepared);
+    if (!status && !keep && bb_preprocess_is_plain(&p->open)) {
+        p->train = *train;
+        *train = (bb_dataset){0};
+    } else if (!status) {
+        status = bb_preprocess_apply(&p->open, train, false, &p->train);
+    }
+    if (!status && p->prepared_is_train) p->prepared = p->train;
     return status;
 }
 
@@ -303,8 +324,9 @@ bb_status bb_population_open(bb_population *population, const bb_resolved *c,
     status = bb_ranks_agree(dealt->ranks, status);
     if (!status) status = read_parts(&p, c, dealt, data, test_source, &train, &test);
     if (!status) status = open_steps(&p, c, &train);
-    if (!status) status = prepare(&p, &train, &test);
-    if (!status && o->compare && !dealt->ranks) {
+    const bool keep = o->compare && !dealt->ranks;
+    if (!status) status = prepare(&p, keep, &train, &test);
+    if (!status && keep) {
         p.read_train = train;
         p.read_test = test;
     } else {
@@ -333,6 +355,7 @@ size_t bb_population_long_rows(const bb_population *p) {
             if (data->x || data->sparse_column[e] < features) squares += z * z;
         }
         count += squares > 1.0 + 1e-9;
+        if (r) bb_dataset_passed(data, r - 1, r);
     }
     return count;
 }
@@ -383,6 +406,8 @@ static bb_status fold_models(const bb_population *p, const bb_dataset *data,
         if (p->open.folded) bb_preprocess_fold_columns(&p->steps, w, &m.intercept[i]);
         memcpy(m.weight + i * m.features, w, m.features * sizeof *w);
         if (constant != 0.0) m.intercept[i] += constant * w[width - 1];
+        bb_preprocess_passed(&p->steps, i);
+        bb_models_passed(&m, i);
     }
     free(w);
     if (status)

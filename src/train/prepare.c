@@ -72,9 +72,21 @@ static bb_status open_spread(bb_experiment *e) {
     return status;
 }
 
+/* Whether a phase reads the tasks' curvature. */
+static bool descends(const bb_run *run) {
+    for (size_t k = 0; k < run->phases; k++) {
+        const bb_view view = {.method = run->phase[k].method,
+                              .options = run->phase[k].options,
+                              .pub = &run->pub};
+        if (view.method->descends && view.method->descends(&view)) return true;
+    }
+    return false;
+}
+
 bb_status bb_experiment_open_tasks(bb_experiment *e) {
     const bb_dataset *data = &e->population.prepared;
-    bb_status status = bb_locals_open(&e->local, data, &e->run.pub, e->net, &e->engine);
+    bb_status status = bb_locals_open(&e->local, &e->room, data, &e->run.pub, e->net,
+                                      descends(&e->run), &e->engine);
     e->run.local = e->local;
     if (!status) status = bb_allocate(&e->key, data->tasks, sizeof *e->key, "tasks");
     for (size_t i = 0; i < data->tasks && !status; i++)
@@ -107,13 +119,14 @@ static void warn_of_dropped_rows(const bb_experiment *e, size_t dropped) {
 /* Methods that share through the door are made for rows in the unit ball. */
 static void warn_of_long_rows(const bb_experiment *e, size_t long_rows, size_t rows) {
     char text[400];
+    const bool scored = e->population.steps.mean != NULL;
     if (!long_rows) return;
     snprintf(text, sizeof text,
              "%zu of %zu rows have a norm above 1, and %s expects rows in the unit "
              "ball: the privacy promise holds all the same, but the models may be "
-             "poor; use public ranges (--scale FILE with --standardize none) or "
-             "--standardize task or unit-rows",
-             long_rows, rows, e->run.phase[0].method->name);
+             "poor; use public ranges (--scale FILE with --standardize none)%s",
+             long_rows, rows, e->run.phase[0].method->name,
+             scored ? "" : " or --standardize task or unit-rows");
     bb_experiment_warn(e, text);
 }
 
@@ -162,6 +175,7 @@ static bb_status open_population(bb_experiment *e) {
                                           e->test_source, &e->dealt);
     e->run = e->resolved->run;
     e->run.engine = &e->engine;
+    e->run.memory = (size_t)e->resolved->request->options.memory;
     if (!status) status = bb_experiment_not_stopped(e);
     if (!status)
         e->engine =

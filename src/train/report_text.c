@@ -80,8 +80,11 @@ static void print_star(const bb_report *r, FILE *stream) {
                             : g->valid && r->statement.seeded ? "not private (seeded), "
                                                               : "claimed, not valid, ";
         fprintf(stream, "* %s%s: epsilon %g, delta %g, %s, sampling %s\n", doubt,
-                strcmp(g->unit, "task") == 0 ? "a whole task" : "one row", g->epsilon,
-                g->delta, bb_adjacency_name(g->adjacency), g->sampling);
+                g->one_door     ? "a whole task, from whoever keeps one door"
+                : g->both_doors ? "a whole task, from whoever keeps neither door"
+                : strcmp(g->unit, "task") == 0 ? "a whole task"
+                                               : "one row",
+                g->epsilon, g->delta, bb_adjacency_name(g->adjacency), g->sampling);
     }
 }
 

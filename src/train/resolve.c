@@ -19,7 +19,7 @@ static bb_status read_mechanism(const bb_train_options *o, bb_resolved *c) {
     if (!c->run.mechanism)
         return bb_fail(BB_EUSAGE,
                        "unknown mechanism \"%s\"; known are gaussian, none, "
-                       "wishart-published",
+                       "wishart-published, lipschitz-published",
                        o->mechanism);
     if (c->run.mechanism->pricing == BB_PRICE_PUBLISHED && !o->allow_broken_privacy)
         return bb_fail(
@@ -98,7 +98,8 @@ static bb_status read_texts(const bb_train_options *o, bb_resolved *c) {
                        .batch = (size_t)o->batch,
                        .scale_sum = o->loss_scale == 1,
                        .adjacency = o->adjacency == 0 ? BB_REPLACE_ONE : BB_ADD_REMOVE,
-                       .schedule = o->schedule};
+                       .schedule = o->schedule,
+                       .doors = (size_t)o->doors};
     bb_status status = read_mechanism(o, c);
     if (!status) status = read_seed(o, c);
     if (!status) status = read_sampling(o->sampling, c);

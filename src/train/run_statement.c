@@ -7,17 +7,25 @@
 #include <stdlib.h>
 
 /* Of noise as published, the least delta that is true: of the steps that have noise. The
- * mp-* methods release whole matrices, or (outer_length 0) their diagonals only. */
-static bb_status true_delta(const bb_plan *plan, size_t features, double *delta) {
+ * mp-* methods release whole matrices, or (outer_length 0) their diagonals only. Noise
+ * by a Lipschitz constant of the rows vanishes where targets are fitted exactly, or
+ * there are no rows: a population in which that is so for all tasks is told for certain
+ * from one in which it is not for one task. */
+static bb_status true_delta(const bb_run *run, const bb_plan *plan, double *delta) {
     double *pure = NULL;
     size_t steps = 0;
+    if (run->mechanism->by_tasks) {
+        *delta = 1.0;
+        return BB_OK;
+    }
     const bb_status status =
         bb_allocate(&pure, plan->rounds, sizeof *pure, "the privacy statement");
     if (status) return status;
     for (uint32_t t = 0; t < plan->rounds; t++)
         if (plan->step[t].weight > 0.0) pure[steps++] = plan->pure[t];
-    *delta = plan->outer_length ? bb_wishart_true_delta(steps, pure)
-                                : bb_wishart_diagonal_delta(steps, pure, features);
+    *delta = plan->outer_length
+                 ? bb_wishart_true_delta(steps, pure)
+                 : bb_wishart_diagonal_delta(steps, pure, run->pub.features);
     free(pure);
     return BB_OK;
 }
@@ -53,6 +61,7 @@ static bb_guarantee of_tasks(const bb_run *run, const bb_result *result) {
                       .true_delta_at_least = NAN,
                       .lifted_rows = result->plan.lifted_rows};
     bb_run_sampling(&run->pub, g.sampling, sizeof g.sampling);
+    g.one_door = run->pub.doors > 1;
     g.hidden_cohort = run->pub.sampling == BB_SAMPLING_FIXED_HIDDEN;
     return g;
 }
@@ -80,6 +89,24 @@ static bb_guarantee of_rows(const bb_result *result, const char *ledger) {
                                       : NULL};
 }
 
+/* Whoever keeps neither door meets the noise of both: mu is smaller by sqrt 2 (rounded up,
+ * epsilon to six digits). The promise is for a whole plan of Gaussian rounds
+ * of all tasks, and of nothing else (check.c, plan.c). */
+static bb_guarantee of_public(const bb_run *run, const bb_result *result) {
+    bb_guarantee g = of_tasks(run, result);
+    double squares = 0.0;
+    for (uint32_t t = 0; t < result->plan.rounds; t++)
+        squares += result->plan.mu[t] * result->plan.mu[t];
+    const double epsilon =
+        bb_gdp_epsilon(sqrt(squares / 2.0) * (1.0 + 1e-12), g.delta) * (1.0 + 1e-9);
+    const double digits = pow(10.0, floor(log10(epsilon)) - 5.0);
+    g.epsilon = fmin(g.epsilon, ceil(epsilon / digits) * digits);
+    g.noise_multiplier *= sqrt(2.0);
+    g.one_door = false;
+    g.both_doors = true;
+    return g;
+}
+
 bb_status bb_run_statement(const bb_run *run, const bb_result *result,
                            const char *ledger, bb_statement *statement) {
     bb_statement s = {.method = run->phase[0].method->name,
@@ -90,9 +117,10 @@ bb_status bb_run_statement(const bb_run *run, const bb_result *result,
     bb_status status = BB_OK;
     if (bb_mechanism_is_noisy(run->mechanism)) {
         s.guarantee[s.count++] = of_tasks(run, result);
+        if (run->pub.doors > 1) s.guarantee[s.count++] = of_public(run, result);
         if (run->mechanism->pricing == BB_PRICE_PUBLISHED)
-            status = true_delta(&result->plan, run->pub.features,
-                                &s.guarantee[0].true_delta_at_least);
+            status =
+                true_delta(run, &result->plan, &s.guarantee[0].true_delta_at_least);
         if (result->plan.instance_epsilon > 0.0)
             s.guarantee[s.count++] = of_rows(result, ledger);
     }

@@ -35,7 +35,8 @@ static bb_status open_core(bb_train_silo *silo, uint32_t number,
                            .number = number,
                            .tasks = rows->tasks,
                            .sealed = true,
-                           .policy = &own};
+                           .policy = &own,
+                           .identity = e->resolved->roster->identity};
     size_t *id = NULL;
     bb_status status = bb_roster_numbers(e->resolved->roster, rows, &id);
     own.ledger = e->ledger;
@@ -67,6 +68,22 @@ bb_status bb_train_silo_open(bb_train_silo **out, const bb_train_request *reques
         bb_train_silo_close(silo);
     else
         *out = silo;
+    return status;
+}
+
+bb_status bb_train_silo_check(const bb_train_request *request, const bb_roster *roster,
+                              uint32_t number, const bb_silo_policy *policy,
+                              const bb_watch *watch, bb_writer *refusal) {
+    bb_training *place = NULL;
+    bb_status status = bb_allocate(&place, 1, sizeof *place, "a silo");
+    if (status) return status;
+    status = bb_place_open(place, request, roster, NULL, watch);
+    if (!status) {
+        status = bb_silo_check_policy(&place->e.run, policy, roster->identity);
+        if (status) bb_silo_refuse(refusal, number, roster->identity, bb_last_error());
+    }
+    bb_experiment_close_work(&place->e);
+    bb_training_close(place);
     return status;
 }
 

@@ -19,6 +19,12 @@ BB_MUST_CHECK bb_status bb_train_silo_open(bb_train_silo **out,
                                            const bb_source *data,
                                            const bb_silo_policy *policy,
                                            const bb_watch *watch);
+/* bb_silo_check_policy, before any row is read: BB_EUSAGE, with a frame in `refusal` (else
+ * empty) that tells the curator so. Errors of bb_place_open. */
+BB_MUST_CHECK bb_status bb_train_silo_check(const bb_train_request *request,
+                                            const bb_roster *roster, uint32_t number,
+                                            const bb_silo_policy *policy,
+                                            const bb_watch *watch, bb_writer *refusal);
 void bb_train_silo_close(bb_train_silo *silo); /* NULL is allowed */
 /* What takes and gives frames. */
 bb_silo *bb_train_silo_core(bb_train_silo *silo);

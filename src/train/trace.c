@@ -44,13 +44,14 @@ static json_t *line(const bb_experiment *e, const bb_traced *now,
     bb_run_sampling(pub, sampling, sizeof sampling);
     snprintf(names[0], sizeof names[0], "train_%s", bb_loss_metric(loss));
     snprintf(names[1], sizeof names[1], "test_%s", bb_loss_metric(loss));
-    return json_pack("{s:I,s:s,s:o,s:o,s:s,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o}", "round",
-                     (json_int_t)now->round, "method", now->method, "epsilon",
+    return json_pack("{s:I,s:s,s:o,s:o,s:s,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o}",
+                     "round", (json_int_t)now->round, "method", now->method, "epsilon",
                      bb_json_real(now->epsilon), "delta",
                      bb_json_real(isfinite(now->epsilon) ? pub->delta : NAN),
                      "adjacency", bb_adjacency_name(pub->adjacency), "sampling",
                      sampling, "mechanism", e->run.mechanism->name, "noise_over_signal",
-                     bb_json_real(now->noise / now->signal), "train_loss",
+                     bb_json_real(now->noise / now->signal), "objective",
+                     bb_json_real(now->models->outcome.objective), "train_loss",
                      bb_json_real(loss_of(loss, train)), "test_loss",
                      bb_json_real(loss_of(loss, test)), names[0],
                      bb_json_real(metric_of(loss, train)), names[1],

@@ -101,6 +101,13 @@ static void at_home(void *self, const char *method, uint32_t done, uint32_t task
     if (e->watch->at_home) e->watch->at_home(e->watch->self, method, done, tasks);
 }
 
+static void passed(void *self, size_t from, size_t to) {
+    const bb_experiment *e = self;
+    const bb_dataset *rows = &e->population.prepared;
+    bb_dataset_passed(rows, rows->first[from], rows->first[to]);
+    bb_locals_passed(&e->room, e->local, from, to);
+}
+
 static bool is_first(const bb_experiment *e) {
     return bb_ranks_number(e->dealt.ranks) == 0;
 }
@@ -158,6 +165,7 @@ void bb_experiment_observe(bb_experiment *e) {
                                     .published = published,
                                     .progress = progress,
                                     .at_home = at_home,
+                                    .passed = passed,
                                     .stop = e->watch->stop};
 }
 
@@ -211,7 +219,7 @@ void bb_experiment_close_work(bb_experiment *e) {
     bb_population *p = &e->population;
     bb_kept_close(&e->kept, is_charged(e));
     if (e->ledger) bb_ledger_close(e->ledger);
-    bb_locals_close(e->local, p->prepared.tasks);
+    bb_locals_close(e->local, &e->room, p->prepared.tasks);
     bb_result_free(&e->result);
     bb_assessed_close(&e->test);
     bb_models_free(&e->own);
@@ -316,7 +324,7 @@ static bb_status run(bb_experiment *e, double start) {
 /* Rank 0 has to look at all rows. */
 static bb_status open_all_rows(bb_experiment *e) {
     if (!e->dealt.ranks) return BB_OK;
-    bb_locals_close(e->local, e->population.prepared.tasks);
+    bb_locals_close(e->local, &e->room, e->population.prepared.tasks);
     free(e->key);
     e->local = NULL;
     e->key = NULL;

@@ -56,8 +56,11 @@ static bb_status open_locals(trial *t) {
     const bb_learnt *what = t->asked->what;
     const bb_public pub = {
         .loss = what->loss, .outputs = what->outputs, .scale_sum = is_linear(t)};
-    bb_status status = bb_locals_open(&t->from, &t->kept, &pub, what->net, &t->engine);
-    if (!status) status = bb_locals_open(&t->to, &t->out, &pub, what->net, &t->engine);
+    bb_status status =
+        bb_locals_open(&t->from, NULL, &t->kept, &pub, what->net, false, &t->engine);
+    if (!status)
+        status =
+            bb_locals_open(&t->to, NULL, &t->out, &pub, what->net, false, &t->engine);
     return status;
 }
 
@@ -104,8 +107,8 @@ static bb_status open_trial(trial *t, const bb_trial *asked) {
 }
 
 static void close_trial(trial *t) {
-    if (t->from) bb_locals_close(t->from, t->kept.tasks);
-    if (t->to) bb_locals_close(t->to, t->out.tasks);
+    if (t->from) bb_locals_close(t->from, NULL, t->kept.tasks);
+    if (t->to) bb_locals_close(t->to, NULL, t->out.tasks);
     if (is_linear(t)) {
         bb_dataset_free(&t->kept);
         bb_dataset_free(&t->out);

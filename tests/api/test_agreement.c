@@ -3,6 +3,7 @@
 #define BILLBOARD_EXPERIMENTAL
 #include "rows.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <unistd.h>
 
@@ -17,12 +18,14 @@ static void write_file(const char *path, const char *words) {
     assert_int_equal(fclose(file), 0);
 }
 
-static const char plan[] =
-    "{\"options\": {\"method\": \"fedavg\", \"epsilon\": 8, \"seed\": 5, \"rounds\": "
-    "3},"
-    " \"tasks\": [\"95\", \"96\", \"97\", \"98\", \"99\", \"100\", \"101\", \"102\","
-    " \"103\", \"104\", \"105\", \"106\"],"
-    " \"features\": [\"age\", \"height\", \"weight\"], \"silos\": [\"only\"]}";
+/* clang-format off */
+#define PLAN(seed)                                                                     \
+    "{\"options\": {\"method\": \"fedavg\", \"epsilon\": 8, " seed "\"rounds\": 3}," \
+    " \"tasks\": [\"95\", \"96\", \"97\", \"98\", \"99\", \"100\", \"101\", \"102\"," \
+    " \"103\", \"104\", \"105\", \"106\"],"                                            \
+    " \"features\": [\"age\", \"height\", \"weight\"], \"silos\": [\"only\"]}"
+/* clang-format on */
+static const char plan[] = PLAN("\"seed\": 5, "), plan_without_seed[] = PLAN("");
 
 static agreement *agreed(const char *checkpoint) {
     agreement *a = NULL;
@@ -137,6 +140,76 @@ static void places_go_on_from_their_files(void **state) {
     billboard_job_free(job);
 }
 
+/* -- what may be shown of a run -- */
+
+static void shows(const opened *o, const char *state, const char *first, double spent,
+                  double published) {
+    billboard_answer *a = NULL;
+    ASSERT_OK(billboard_experimental_curator_progress(o->curator, &a));
+    assert_string_equal(billboard_answer_text(a, "state"), state);
+    assert_string_equal(billboard_answer_text(a, "silos.0"), first);
+    assert_true(billboard_answer_number(a, "epsilon_spent") == spent);
+    assert_true(billboard_answer_number(a, "published") == published);
+    assert_true(billboard_answer_number(a, "rounds") == 3);
+    assert_true(billboard_answer_number(a, "promise.epsilon") == 8);
+    assert_true(billboard_answer_number(a, "promise.delta") == 1e-5);
+    assert_string_equal(billboard_answer_text(a, "promise.adjacency"), "replace-one");
+    assert_string_equal(billboard_answer_text(a, "promise.sampling"), "all");
+    billboard_answer_free(a);
+}
+
+/* What is spent is what was charged, which is before the first round. */
+static void a_curator_shows_how_far_it_is(void **state) {
+    (void)state;
+    billboard_result *result = NULL;
+    opened o;
+    write_file("plan.json", plan_without_seed);
+    write_file("policy.json", "{\"most-epsilon\": 8, \"most-delta\": 1e-5}");
+    open_both(&o);
+    shows(&o, "joining", "away", 0, 0);
+    exchange(&o);
+    shows(&o, "joining", "joined", 0, 0);
+    assert_true(step(&o));
+    for (int round = 1; round <= 3; round++) {
+        shows(&o, "rounds", "joined", 8, round - 1);
+        exchange(&o);
+        shows(&o, "rounds", "answered", 8, round - 1);
+        assert_true(step(&o));
+        shows(&o, "rounds", "answered", 8, round - 1);
+        assert_true(step(&o));
+    }
+    shows(&o, "over", "answered", 8, 3);
+    assert_false(step(&o));
+    ASSERT_OK(billboard_experimental_curator_result(o.curator, &result));
+    shows(&o, "over", "answered", 8, 3);
+    billboard_result_free(result);
+    billboard_experimental_silo_forget(o.silo);
+    billboard_experimental_curator_forget(o.curator);
+    close_both(&o);
+}
+
+static void what_is_not_private_shows_no_epsilon(void **state) {
+    (void)state;
+    billboard_answer *a = NULL;
+    opened o;
+    write_file("plan.json", plan);
+    write_file("policy.json",
+               "{\"most-epsilon\": 8, \"most-delta\": 1e-5, \"allow-open\": true}");
+    open_both(&o);
+    assert_true(step(&o));
+    ASSERT_OK(billboard_experimental_curator_progress(o.curator, &a));
+    assert_true(billboard_answer_number(a, "charged") == 1);
+    assert_true(billboard_answer_number(a, "promise.private") == 0);
+    assert_true(isnan(billboard_answer_number(a, "epsilon_spent")));
+    assert_true(isnan(billboard_answer_number(a, "promise.delta")));
+    billboard_answer_free(a);
+    assert_refused(billboard_experimental_curator_progress(o.curator, NULL),
+                   BILLBOARD_USAGE, "answer");
+    billboard_experimental_silo_forget(o.silo);
+    billboard_experimental_curator_forget(o.curator);
+    close_both(&o);
+}
+
 /* -- what is refused -- */
 
 static void one_file_is_of_one_place(void **state) {
@@ -242,12 +315,124 @@ static void policies_are_read(void **state) {
                    BILLBOARD_USAGE, "agreement is NULL");
 }
 
+/* -- keys -- */
+
+static void a_key(const char *path, char public_key[80]) {
+    billboard_answer *answer = NULL;
+    ASSERT_OK(billboard_experimental_identity_new(path, &answer));
+    snprintf(public_key, 80, "%s", billboard_answer_text(answer, "public"));
+    billboard_answer_free(answer);
+    ASSERT_OK(billboard_experimental_identity_read(path, &answer));
+    assert_string_equal(billboard_answer_text(answer, "public"), public_key);
+    billboard_answer_free(answer);
+}
+
+static void rosters_are_signed(void **state) {
+    (void)state;
+    char key[2][80];
+    const char *const site[] = {"only", "other"}, *const twice[] = {"only", "only"};
+    const char *const keys[] = {key[0], key[1]}, *const none[] = {key[0], "key"};
+    billboard_answer *answer = NULL;
+    agreement *a = NULL;
+    a_key("curator.key", key[0]);
+    a_key("only.key", key[1]);
+    assert_refused(billboard_experimental_identity_new("only.key", &answer),
+                   BILLBOARD_USAGE, "only.key: exists already");
+    assert_refused(billboard_experimental_keys_write("r.json", "curator.key", NULL, 2,
+                                                     twice, keys),
+                   BILLBOARD_USAGE, "\"only\" is there twice");
+    assert_refused(
+        billboard_experimental_keys_write("r.json", "curator.key", NULL, 2, site, none),
+        BILLBOARD_USAGE, "expected a public key");
+    assert_refused(
+        billboard_experimental_keys_write("r.json", "curator.key", NULL, 0, NULL, NULL),
+        BILLBOARD_USAGE, "expected names");
+    assert_refused(
+        billboard_experimental_keys_write("r.json", "curator.key", NULL, 1, site, NULL),
+        BILLBOARD_USAGE, "public_key is NULL");
+    assert_int_equal(access("r.json", F_OK), -1);
+    ASSERT_OK(billboard_experimental_agreement_read("plan.json", &a));
+    ASSERT_OK(billboard_experimental_keys_write("r.json", "curator.key", NULL, 1,
+                                                &site[1], &keys[1]));
+    assert_refused(
+        billboard_experimental_agreement_identify(a, 1, "only.key", "r.json"),
+        BILLBOARD_USAGE, "r.json: there is no key of silo \"only\"");
+    ASSERT_OK(billboard_experimental_keys_write("r.json", "curator.key", NULL, 1, site,
+                                                &keys[1]));
+    ASSERT_OK(billboard_experimental_keys_read("r.json", &answer));
+    assert_string_equal(billboard_answer_text(answer, "silos.0.public"), key[1]);
+    assert_string_equal(billboard_answer_text(answer, "curator"), key[0]);
+    billboard_answer_free(answer);
+    assert_refused(
+        billboard_experimental_agreement_identify(a, 0, "only.key", "r.json"),
+        BILLBOARD_USAGE, "has for the curator");
+    assert_null(billboard_experimental_agreement_roster(a)->identity);
+    assert_refused(
+        billboard_experimental_agreement_identify(a, 2, "only.key", "r.json"),
+        BILLBOARD_USAGE, "silo number 2 of 1");
+    ASSERT_OK(billboard_experimental_agreement_identify(a, 1, "only.key", "r.json"));
+    assert_non_null(billboard_experimental_agreement_roster(a)->identity);
+    billboard_experimental_agreement_free(a);
+}
+
+/* The curator learns why, from the frame that the policy's check has made. */
+static void refusals_are_told(void **state) {
+    (void)state;
+    agreement *of_silo = agreed("s.state"), *of_curator = agreed("c.state");
+    billboard_experimental_policy policy = {
+        .struct_size = sizeof policy, .most_epsilon = 7, .allow_open = 1};
+    unsigned char frame[BILLBOARD_EXPERIMENTAL_REFUSAL];
+    curator *c = NULL;
+    size_t size = 1;
+    for (int k = 0; k < 2; k++) { /* and where both sign */
+        if (k) {
+            ASSERT_OK(billboard_experimental_agreement_identify(of_silo, 1, "only.key",
+                                                                "r.json"));
+            ASSERT_OK(billboard_experimental_agreement_identify(
+                of_curator, 0, "curator.key", "r.json"));
+        }
+        const billboard_experimental_roster *roster =
+            billboard_experimental_agreement_roster(of_silo);
+        billboard_job *job = billboard_experimental_agreement_job(of_silo);
+        ASSERT_OK(billboard_experimental_curator_open(
+            billboard_experimental_agreement_job(of_curator),
+            billboard_experimental_agreement_roster(of_curator), NULL, &c));
+        policy.most_epsilon = 7;
+        assert_refused(
+            billboard_experimental_policy_check(job, roster, 1, &policy, frame, &size),
+            BILLBOARD_USAGE, "allows epsilon 7, not 8");
+        assert_refused(
+            billboard_experimental_curator_take(c, frame, size), BILLBOARD_USAGE,
+            "silo 1 refuses to take part: this silo's policy allows epsilon");
+        assert_int_equal(billboard_experimental_curator_waits_for(c, 1), 0);
+        policy.most_epsilon = 8;
+        ASSERT_OK(
+            billboard_experimental_policy_check(job, roster, 1, &policy, frame, &size));
+        assert_int_equal(size, 0);
+        policy.curators = "ed25519:1";
+        assert_refused(
+            billboard_experimental_policy_check(job, roster, 1, &policy, frame, &size),
+            BILLBOARD_USAGE, "curators: expected public keys");
+        assert_int_equal(size, 0); /* nothing to be told of that */
+        policy.curators = NULL;
+        billboard_experimental_curator_forget(c);
+        billboard_experimental_curator_free(c);
+    }
+    assert_int_equal(access("s.state", F_OK), -1); /* no silo was opened */
+    billboard_experimental_agreement_free(of_silo);
+    billboard_experimental_agreement_free(of_curator);
+}
+
 int main(void) {
     const struct CMUnitTest all[] = {
         cmocka_unit_test(places_go_on_from_their_files),
+        cmocka_unit_test(a_curator_shows_how_far_it_is),
+        cmocka_unit_test(what_is_not_private_shows_no_epsilon),
         cmocka_unit_test(one_file_is_of_one_place),
         cmocka_unit_test(a_place_without_a_file_cannot_be_kept),
         cmocka_unit_test(policies_are_read),
+        cmocka_unit_test(rosters_are_signed),
+        cmocka_unit_test(refusals_are_told),
     };
     return cmocka_run_group_tests(all, set_up, tear_down);
 }

@@ -216,7 +216,7 @@ static void same_as_whole(const billboard_job *job,
 static void test_methods(void **state) {
     (void)state;
     static const char *const method[] = {
-        "mp-lowrank", "mp-groupsparse", "mp-lrsp", "mp-prior", "mp-instance", "dp-aggr",
+        "mp-lowrank", "mp-groupsparse", "mp-lrsp", "mp-prior", "dp-aggr",
         "dp-mtrl",    "fedavg",         "fedprox", "pmtl",     "ppsgd"};
     for (size_t k = 0; k < sizeof method / sizeof *method; k++)
         for (uint32_t silos = 1; silos <= SILOS; silos += 2) {
@@ -236,6 +236,9 @@ static void test_kinds(void **state) {
             {"classes", "4"}), /* of which one does not occur */
         JOB({"method", "pmtl"}, {"epsilon", "8"}, {"seed", "5"},
             {"sampling", "poisson:0.5"}),
+        JOB({"method", "mp-instance"}, {"epsilon", "8"}, {"seed", "5"},
+            {"set", "instance-epsilon=1"}, {"set", "gradient-clip=1"},
+            {"set", "clip=1"}),
         JOB({"method", "fedavg"}, {"epsilon", "8"}, {"seed", "5"}, {"rounds", "3"},
             {"sampling", "fixed:4"}, {"phase", "pmtl,rounds=2,share=0.4"},
             {"finetune", "mean"}),

@@ -7,6 +7,7 @@
 #include "base/parallel.h"
 #include "linalg/linalg.h"
 #include "methods/registry.h"
+#include "population.h"
 #include "test.h"
 
 enum { MOST_ATTACKS = 2000 };
@@ -32,6 +33,7 @@ static inline attacked *attacked_open(const bb_method *method,
     a->options = calloc(1, method->options_size + 1);
     assert_non_null(a->options);
     assert_ok(bb_options_default(method->options, a->options));
+    population_give(method, a->options);
     a->engine = bb_engine_threads(1);
     a->run = (bb_run){.phases = 1,
                       .phase = {{.method = method, .options = a->options}},

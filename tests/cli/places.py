@@ -4,137 +4,40 @@ with one message.
 
     places.py BILLBOARD
 """
-import contextlib, json, os, random, signal, socket, struct, subprocess, sys, tempfile, threading
-import time
+import contextlib, json, os, random, shutil, signal, socket, ssl, struct, subprocess, sys
+import threading, time
 
-BILLBOARD = os.path.abspath(sys.argv[1])
-SILOS = ["north", "south", "east"]
-TASKS, FEATURES, LIMIT = 24, ["age", "dose"], 20
-HELLO, SILO_AT = b"BBHI", 56
+from joint import *
 
+# -- certificates (openssl) --
 
-# -- a population, and what was agreed on --
+TLS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../examples/silos/tls.py")
 
 
-def write(path, value):
-    with open(path, "w") as f:
-        f.write(value if isinstance(value, str) else json.dumps(value))
-
-
-def site_of(task):
-    return SILOS[task % 3 if task % 5 else 1]
-
-
-def make_world():
-    draw = random.Random(7)
-    rows = []
-    for task in range(TASKS):
-        for _ in range(6 + task % 3):
-            age, dose = draw.uniform(-1, 1), draw.uniform(-1, 1)
-            y = age + 0.3 * dose * (task % 4) + draw.gauss(0, 0.1)
-            rows.append((task, f"ward{task},{age:.4f},{dose:.4f},{y:.4f}\n"))
-    header = "ward,age,dose,y\n"
-    write("all.csv", header + "".join(line for _, line in rows))
-    for silo in SILOS:
-        write(f"{silo}.csv", header + "".join(x for t, x in rows if site_of(t) == silo))
-
-
-def plan(name="plan.json", fewest=None, **options):
-    said = {"task": "ward", "method": "fedprox", "epsilon": 4, "rounds": 12, "seed": 3, **options}
-    agreed = {"options": {name: value for name, value in said.items() if value is not None},
-              "tasks": [f"ward{t}" for t in range(TASKS)], "features": FEATURES, "silos": SILOS}
-    if fewest:
-        agreed["fewest-silos"] = fewest
-    write(name, agreed)
-    write(f"of-{name}", agreed["options"])
-
-
-def policy(name="policy.json", **more):
-    write(name, {"most-epsilon": 4, "most-delta": 1e-5, "allow-open": True, **more})
-
-
-# -- processes --
-
-
-@contextlib.contextmanager
-def folder():
-    before = os.getcwd()
-    with tempfile.TemporaryDirectory() as made:
-        os.chdir(made)
-        make_world()
-        plan()
-        policy()
-        os.mkdir("box")
-        try:
-            yield
-        finally:
-            os.chdir(before)
-
-
-WAYS = {"socket": ["--socket", "run.sock"], "folder": ["--folder", "box"], "stdio": ["--stdio"]}
-
-
-def line_of(who, way, plan="plan.json", policy="policy.json", more=()):
-    kept = ["--checkpoint", f"{who}.state", "-o", f"out-{who}"]
-    if who == "curator":
-        return [BILLBOARD, "curator", "--plan", plan, *WAYS[way], *kept, *more]
-    return [BILLBOARD, "silo", f"{who}.csv", "--plan", plan, "--name", who, "--policy", policy,
-            *WAYS[way], *kept, *more]
-
-
-def start(who, way, **other):
-    pipe = subprocess.PIPE if way == "stdio" else subprocess.DEVNULL
-    with open(f"{who}.err", "a") as errors:
-        return subprocess.Popen(line_of(who, way, **other), stdin=pipe,
-                                stdout=subprocess.PIPE if way == "stdio" else errors,
-                                stderr=errors)
-
-
-def ends(process, code=0, who=""):
-    try:
-        got = process.wait(LIMIT)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        got = "no end"
-    assert got == code, (who, got, said(who) if who else "")
-
-
-def said(who):
-    with open(f"{who}.err") as f:
-        return f.read()
-
-
-def call(*arguments):
-    done = subprocess.run([BILLBOARD, *arguments], capture_output=True, text=True, timeout=LIMIT)
+def openssl(*arguments):
+    done = subprocess.run(["openssl", *arguments], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
-# -- what comes out --
+def make_authority(name):
+    openssl("req", "-x509", "-newkey", "ed25519", "-nodes", "-keyout", f"{name}.pem", "-out",
+            f"{name}.crt", "-subj", f"/CN={name}", "-days", "1")
 
 
-def read(path):
-    with open(path, "rb") as f:
-        return f.read()
+def make_certificate(who, authority="joint", days="1"):
+    openssl("req", "-newkey", "ed25519", "-nodes", "-keyout", f"{who}.pem", "-out", f"{who}.csr",
+            "-subj", f"/CN={who}")
+    write("names", "subjectAltName=IP:127.0.0.1")
+    openssl("x509", "-req", "-in", f"{who}.csr", "-CA", f"{authority}.crt", "-CAkey",
+            f"{authority}.pem", "-CAcreateserial", "-days", days, "-extfile", "names", "-out",
+            f"{who}.crt")
 
 
-def models_of(run):
-    return read(f"{run}/operator/models.csv").splitlines()
-
-
-def check_as_one(silos=SILOS, of="of-plan.json"):
-    call("train", "all.csv", "--config", of, "-o", "one")
-    assert read("one/public/billboard.bin") == read("out-curator/public/billboard.bin")
-    assert len(models_of("out-curator")) == 1  # a header, and nobody's model
-    header, *lines = models_of("one")
-    found = []
-    for silo in silos:
-        first, *own = models_of(f"out-{silo}")
-        assert first == header
-        assert own and all(site_of(int(x.split(b",")[0][4:])) == silo for x in own), own
-        found += own
-    assert sorted(found) == sorted(lines)
-    assert not [name for name in os.listdir(".") if name.endswith((".state", ".lock"))]
+def start_tls(place, at, socket_at, who, authority="joint"):
+    with open(f"{who}-tls.err", "a") as errors:
+        return subprocess.Popen([sys.executable, TLS, place, "--at", at, "--socket", socket_at,
+                                 "--certificate", f"{who}.crt", "--key", f"{who}.pem",
+                                 "--authority", f"{authority}.crt"], stderr=errors)
 
 
 # -- cases --
@@ -148,18 +51,6 @@ def every_carrier_gives_the_models_of_one_process():
                 ends(process, who=who)
             check_as_one()
             assert not os.path.exists("run.sock")
-
-
-def message_of(stream):
-    head = stream.read(8)
-    if len(head) < 8:
-        return None
-    return head + stream.read(struct.unpack("<Q", head)[0])
-
-
-def silo_of(message):
-    body = message[8:]
-    return struct.unpack_from("<I", body, 8 if body[:4] in (HELLO, b"BBBY") else SILO_AT)[0]
 
 
 def carry(stream, find):
@@ -187,29 +78,301 @@ def standard_streams_need_no_more_than_a_router():
         check_as_one()
 
 
-def until_all_have_ended(places, begin, draw, kills):
-    """Somebody is killed every moment, and started again as before."""
-    pause, killed, until = 0.02, 0, time.monotonic() + LIMIT
-    while places and time.monotonic() < until:
-        time.sleep(pause * draw.random())
-        who = draw.choice(list(places))
-        if places[who].poll() is None and killed < kills:
+def signed_places_give_the_models_of_one_process():
+    with folder():
+        keys = make_keys()
+        assert all(os.stat(f"{who}.key").st_mode & 0o777 == 0o600 for who in keys)
+        assert call("identity", "show", "north.key") == keys["north"] + "\n"
+        told = call("identity", "check", "roster.json")
+        assert all(key in told for key in keys.values()), told
+        policy(curators=keys["curator"])
+        for way in ("socket", "folder"):
+            places = {who: start(who, way, more=signs(who)) for who in ["curator", *SILOS]}
+            for who, process in places.items():
+                ends(process, who=who)
+            check_as_one()
+            for who in ["one", *(f"out-{w}" for w in ["curator", *SILOS])]:
+                shutil.rmtree(who)
+
+
+def whoever_signs_and_is_killed_goes_on():
+    for way in ("socket", "folder"):
+        with folder():
+            plan(rounds=40)
+            make_keys()
+
+            def begin(who):
+                return start(who, way, more=signs(who))
+
+            places = {who: begin(who) for who in ["curator", *SILOS]}
+            killed = until_all_have_ended(places, begin, random.Random(13), 15)
+            assert killed > 7, killed
+            check_as_one()
+
+
+def nobody_speaks_for_another_and_nothing_is_said_twice():
+    with folder():
+        make_keys()
+        plan(seed=None)
+        policy(ledger="joint.ledger", population="all",
+               **{"budget-epsilon": 40, "budget-delta": 1e-4})
+        heard = []
+
+        def listen(to, frame):
+            heard.append((to, frame))
+            return [(to, frame)]
+
+        conduct_by_hand(listen)
+        assert {kind_of(frame) for _, frame in heard} >= {1, 2, ROUND, SUM, HELLO, BYE}
+        for who in ["curator", *SILOS]:
+            shutil.rmtree(f"out-{who}")
+            os.remove(f"{who}.err")
+        played = {"curator": False, **{silo: False for silo in SILOS}}
+
+        def play(to, frame):
+            """Before the first frame all that was said to this place in the run before; before
+            each one what somebody has changed, and has sealed again."""
+            before = []
+            if not played[to]:
+                before = [(to, old) for at, old in heard if at == to and kind_of(old) != HELLO]
+                played[to] = True
+            wrong = changed(frame, len(frame) - 1 if len(frame) > HEADER else 48)
+            return [*before, (to, wrong), (to, sealed_again(wrong)),
+                    (to, changed(frame, SIGNATURE_AT)), (to, frame)]
+
+        conduct_by_hand(play)
+        for who, words in [("curator", ["a frame of another run", "key of silo 1", "key of silo 3",
+                                        "SHA-256 is not that of its bytes"]),
+                           ("north", ["an earlier start of this silo, or a replay",
+                                      "not signed with the key of the curator",
+                                      "SHA-256 is not that of its bytes"])]:
+            for word in words:
+                assert word in said(who), (who, word, said(who))
+        # each of three silos has paid for each of two runs, once
+        kept = json.loads(call("ledger", "joint.ledger", "--json"))
+        assert [e["state"] for e in kept["entries"]] == 6 * ["done"], kept
+        hashes = {json.load(open(f"out-{who}/operator/run.json"))["billboard_sha256"]
+                  for who in ["curator", *SILOS]}
+        assert len(hashes) == 1, hashes
+
+
+def keys_that_are_not_the_places():
+    with folder():
+        keys = make_keys(more=["stranger"])
+        roster = json.loads(read("roster.json"))
+        write("short.json", {"options": {}})
+        other = dict(roster, silos=dict(roster["silos"], north=keys["stranger"]))
+        write("tampered.json", other)
+        write("unsigned.json", {"curator": roster["curator"], "silos": roster["silos"]})
+        call("identity", "roster", "two.json", "--key", "curator.key",
+             f"north={keys['north']}", f"south={keys['south']}")
+        shutil.copy("north.key", "open.key")
+        os.chmod("open.key", 0o644)
+        write("none.key", "no key")
+        os.chmod("none.key", 0o600)
+        for key, roster_at, code, words in [
+                ("stranger.key", "roster.json", 2, "is not the key that roster.json has for silo "
+                 "north"),
+                ("south.key", "roster.json", 2, "is not the key that"),
+                ("north.key", "two.json", 2, "two.json: there is no key of silo \"east\""),
+                ("north.key", "tampered.json", 1, "has not signed it as it is"),
+                ("north.key", "unsigned.json", 2, "expected a roster of keys"),
+                ("north.key", "short.json", 2, "expected a roster of keys"),
+                ("open.key", "roster.json", 2, "open.key: a private key that others may read"),
+                ("none.key", "roster.json", 1, "none.key: expected a private key"),
+                ("north.key", "no.json", 1, "no.json")]:
+            done = subprocess.run([*line_of("north", "folder"), "--key", key, "--roster",
+                                   roster_at], capture_output=True, text=True)
+            assert done.returncode == code and words in done.stderr, (key, roster_at, done)
+            assert not os.path.exists("north.state"), key
+        done = subprocess.run([*line_of("curator", "folder"), "--key", "north.key", "--roster",
+                               "roster.json"], capture_output=True, text=True)
+        assert done.returncode == 2 and "has for the curator" in done.stderr, done
+        done = subprocess.run([BILLBOARD, "identity", "new", "north.key"], capture_output=True,
+                              text=True)
+        assert done.returncode == 2 and "north.key: exists already" in done.stderr, done
+        # a policy that pins another curator, and one that wants signatures
+        policy(curators=keys["stranger"])
+        ends(start("north", "folder", more=signs("north")), 2)
+        assert "does not know the curator " + keys["curator"] in said("north"), said("north")
+        policy(curators=keys["curator"])
+        ends(start("north", "folder"), 2)
+        assert "asks for a curator that signs" in said("north"), said("north")
+        assert [kind_of(m) for m in messages_in("box/curator")] == [REFUSE, REFUSE]
+
+
+def places_of_which_some_sign_do_not_go_together():
+    with folder():
+        keys = make_keys()
+        places = [start("curator", "socket", more=signs("curator")), start("north", "socket")]
+        wait_for(lambda: "a frame that is not signed: by the roster silo 1 signs" in said(
+            "curator"))
+        call("identity", "roster", "other.json", "--key", "curator.key",
+             *[f"{silo}={keys[silo]}" for silo in SILOS], f"west={keys['north']}")
+        places.append(start("south", "socket", more=signs("south", "other.json")))
+        wait_for(lambda: "another roster of keys" in said("south"))
+        ends(places.pop(), 1)
+        for process in places:
+            process.send_signal(signal.SIGINT)
+            ends(process, 130)
+        for name in [name for name in os.listdir(".") if name.endswith(".state")]:
+            os.remove(name)
+        # and the other way round: the silo's patience, not its trust
+        places = [start("curator", "socket"), start("east", "socket", more=signs("east"))]
+        wait_for(lambda: "a frame that is not signed: by the roster the curator" in said("east"))
+        for process in places:
+            process.send_signal(signal.SIGINT)
+            ends(process, 130)
+
+
+def a_silo_may_be_away_for_long():
+    """Longer than the whole patience of every round; the curator is killed, too, and ends."""
+    with folder():
+        plan(fewest=2, rounds=5)
+        make_keys()
+
+        def begin(who, more=()):
+            return start(who, "folder", more=[*more, *signs(who)])
+
+        places = {who: begin(who) for who in ["curator", "east", "south"]}
+        wait_for(lambda: "east is there" in said("curator"))
+        time.sleep(0.5)
+        wait_for(lambda: not messages_in("box/curator"))  # east has joined
+        for who in ("east", "curator"):
             places[who].kill()
             places[who].wait()
-            killed += 1
-            pause *= 1.08
-        code = places[who].poll()
-        assert code in (None, 0, -signal.SIGKILL), (who, code, said(who))
-        over = os.path.exists(f"out-{who}") and not os.path.exists(f"{who}.state")
-        if code == 0 or (code is not None and over):
-            del places[who]
-        elif code is not None:
-            places[who] = begin(who)
-    assert not places, {who: said(who) for who in places}
-    for name in os.listdir("."):
-        if name.endswith(".lock"):  # of one that was killed
-            os.remove(name)
-    return killed
+        places["north"] = begin("north")
+        places["curator"] = begin("curator", ["--patience", "0.4"])
+        for who in ("north", "south", "curator"):
+            ends(places[who], who=who)
+        assert not os.path.exists("out-east") and os.path.exists("out-curator")
+        assert "east has not said that it has its models: until it has, curator.state" in said(
+            "curator"), said("curator")
+        time.sleep(1)
+        places = {who: begin(who) for who in ("curator", "east")}
+        for who, process in places.items():
+            ends(process, who=who)
+        hashes = {json.load(open(f"out-{who}/operator/run.json"))["billboard_sha256"]
+                  for who in ["curator", *SILOS]}
+        assert len(hashes) == 1, hashes
+        assert len(models_of("out-east")) > 1 and not os.path.exists("curator.state")
+
+
+def mutual_tls_carries_frames_between_those_who_may():
+    if not shutil.which("openssl"):
+        return
+    with folder():
+        make_authority("joint")
+        make_authority("foreign")
+        for who in ("curator", *SILOS):
+            make_certificate(who)
+        make_certificate("stranger", "foreign")
+        make_certificate("expired", days="0")
+        at = f"127.0.0.1:{free_port()}"
+        ways = {who: start_tls("silo", at, f"{who}.sock", who)
+                for who in [*SILOS, "stranger", "expired"]}
+        # one who takes the foreign authority for the curator's
+        ways["fooled"] = start_tls("silo", at, "fooled.sock", "east", "foreign")
+        ways["curator"] = start_tls("curator", at, "run.sock", "curator")
+        places = {"curator": start("curator", "socket")}
+        try:
+            wait_for(lambda: os.path.exists("run.sock") and all(
+                os.path.exists(f"{who}.sock") for who in [*SILOS, "stranger", "expired"]))
+            time.sleep(1.5)  # until a certificate of no days has expired
+            for who, words in [("stranger", "unable to get local issuer certificate"),
+                               ("expired", "certificate has expired")]:
+                line = [f"{who}.sock" if word == "run.sock" else word
+                        for word in line_of("east", "socket")]
+                refused = subprocess.Popen(line, stdout=subprocess.DEVNULL,
+                                           stderr=subprocess.DEVNULL)
+                wait_for(lambda: words in said("curator-tls"))
+                refused.send_signal(signal.SIGINT)
+                ends(refused, 130)
+            with socket.socket(socket.AF_UNIX) as s:
+                s.connect("fooled.sock")
+                wait_for(lambda: "certificate verify failed" in said("east-tls"))
+            # and one without any
+            tls = ssl.create_default_context(cafile="joint.crt")
+            host, port = at.split(":")
+            with socket.create_connection((host, int(port))) as s:
+                with contextlib.suppress(OSError):
+                    with tls.wrap_socket(s, server_hostname=host) as bare:
+                        bare.sendall(b"x")
+                        assert bare.recv(1) == b"", "it was let in"
+                wait_for(lambda: "did not return a certificate" in said("curator-tls"))
+            assert "there" not in said("curator"), said("curator")
+            for who in SILOS:
+                line = [f"{who}.sock" if word == "run.sock" else word
+                        for word in line_of(who, "socket")]
+                with open(f"{who}.err", "a") as errors:
+                    places[who] = subprocess.Popen(line, stdout=errors, stderr=errors)
+            for who, process in places.items():
+                ends(process, who=who)
+            for name in [name for name in os.listdir(".") if name.startswith("east.state")]:
+                os.remove(name)
+            check_as_one()
+        finally:
+            for process in [*ways.values(), *places.values()]:
+                process.kill()
+                process.wait()
+
+
+def a_silo_that_comes_too_late_is_told():
+    with folder():
+        plan(fewest=1)
+        places = {"south": start("south", "folder"),
+                  "curator": start("curator", "folder", more=["--patience", "0.4"])}
+        ends(places["south"], who="south")
+        ends(places["curator"], who="curator")
+        ends(start("east", "folder"), 130, "east")
+        assert "it has begun without this silo" in said("east"), said("east")
+
+
+def a_curator_killed_at_the_end_waits_for_nobody_who_has_gone():
+    for _ in range(5):  # until some silo has said that it goes when the curator was killed
+        with folder():
+            places = {who: start(who, "folder") for who in ["curator", *SILOS]}
+            wait_for(lambda: os.path.exists("out-curator"))
+            places["curator"].kill()
+            places["curator"].wait()
+            wait_for(lambda: all(os.path.exists(f"out-{silo}") for silo in SILOS))
+            time.sleep(0.5)
+            for silo in SILOS:  # it waits for an answer, for a while
+                places[silo].send_signal(signal.SIGTERM)
+                ends(places[silo], who=silo)
+            waiting = {}
+            for name in sorted(os.listdir("box/curator")):
+                frame = read(f"box/curator/{name}")
+                if kind_of(frame) == BYE:
+                    waiting.setdefault(struct.unpack_from("<I", frame, SILO_AT)[0], []).append(
+                        name)
+                else:
+                    os.remove(f"box/curator/{name}")
+            for names in waiting.values():
+                for name in names[1:]:
+                    os.remove(f"box/curator/{name}")
+            byes = [names[0] for names in waiting.values()]
+            if not byes or not os.path.exists("curator.state"):
+                continue
+            kept = {name: read(f"box/curator/{name}") for name in byes}
+            gone = [SILOS[struct.unpack_from("<I", kept[name], SILO_AT)[0] - 1] for name in byes]
+            for name in byes[1:]:
+                os.remove(f"box/curator/{name}")
+            os.remove("curator.err")
+            ends(start("curator", "folder", more=["--patience", "0.5"]), who="curator")
+            for silo in SILOS:
+                waits = f"{silo} has not said that it has its models" in said("curator")
+                assert waits == (silo in gone[1:]), (silo, gone, said("curator"))
+            assert os.path.exists("curator.state") == (len(gone) > 1)
+            if len(gone) == 1:
+                continue
+            for name in byes[1:]:
+                with open(f"box/curator/{name}", "wb") as f:
+                    f.write(kept[name])
+            ends(start("curator", "folder"), who="curator")
+            assert not os.path.exists("curator.state")
+            return
+    raise AssertionError("no silo was late")
 
 
 def whoever_is_killed_goes_on():
@@ -274,15 +437,36 @@ def a_policy_is_kept_before_anything_is_said():
                 os.remove("north.err")
             ends(start("north", "folder"), 2)
             assert message in said("north"), said("north")
-            assert not os.listdir("box/curator") if os.path.exists("box/curator") else True
+            [told] = messages_in("box/curator")
+            assert kind_of(told) == REFUSE and message.encode() in told, told
+            shutil.rmtree("box/curator")
             with contextlib.suppress(FileNotFoundError):
                 os.remove("north.state")
         policy(**{"fewest-silos": 4})  # what only an offer says
         places = [start(who, "folder") for who in ("curator", "north")]
         ends(places[1], 2)
         assert "asks for 4 silos, not 3" in said("north"), said("north")
+        wait_for(lambda: "refuses" in said("curator"))
         places[0].send_signal(signal.SIGINT)
         ends(places[0], 130)
+        assert "north: silo 1 refuses to take part: this silo's policy asks for 4 silos" in said(
+            "curator"), said("curator")
+
+
+def a_ledger_that_refuses_tells_no_more():
+    with folder():
+        plan(seed=None)
+        policy(ledger="north.ledger", population="secret wards",
+               **{"budget-epsilon": 1, "budget-delta": 1e-5})
+        places = [start(who, "socket") for who in ("curator", "north")]
+        ends(places[1], 3)
+        assert "north.ledger" in said("north"), said("north")
+        wait_for(lambda: "refuses" in said("curator"))
+        places[0].send_signal(signal.SIGINT)
+        ends(places[0], 130)
+        assert "silo 1 refuses to take part: its own ledger does not allow it\n" in said(
+            "curator"), said("curator")
+        assert not json.loads(call("ledger", "north.ledger", "--json"))["entries"]
 
 
 def what_differs_is_told_and_nothing_is_trained():
@@ -294,6 +478,8 @@ def what_differs_is_told_and_nothing_is_trained():
         while "left out" not in said("north") and time.monotonic() < until:
             time.sleep(0.05)
         assert "not the one that this silo agreed to: the rounds" in said("north"), said("north")
+        wait_for(lambda: "north: silo 1 refuses to take part: the run that is offered is not the "
+                 "one that this silo agreed to: the rounds" in said("curator"))
         for process in [north, *rest]:
             process.send_signal(signal.SIGTERM)
         for process in [north, *rest]:
@@ -328,9 +514,9 @@ def strangers_disturb_nobody():
             time.sleep(0.02)
         assert os.stat("run.sock").st_mode & 0o077 == 0
         strangers = []
-        word = struct.pack("<4sII", HELLO, 1, 9)
+        word = struct.pack("<4s3I", b"BBBF", VERSION, 7, 0) + bytes(40) + struct.pack("<I", 9)
         for said_so in (b"x" * 4000, struct.pack("<Q", 2**60) + b"y" * 100,
-                        struct.pack("<Q", 12) + word, struct.pack("<Q", 3) + b"abc"):
+                        struct.pack("<Q", len(word)) + word, struct.pack("<Q", 3) + b"abc"):
             strangers.append(socket.socket(socket.AF_UNIX))
             strangers[-1].connect("run.sock")
             strangers[-1].sendall(said_so)
@@ -338,6 +524,31 @@ def strangers_disturb_nobody():
         for who, process in places.items():
             ends(process, who=who)
         assert "silo 9 was left out" in said("curator"), said("curator")
+        check_as_one()
+
+
+def who_has_no_key_is_told_nothing():
+    """Rounds say who was picked: they are for the silo that has signed its HELLO."""
+    with folder():
+        make_keys()
+        places = {"curator": start("curator", "socket", more=signs("curator"))}
+        wait_for(lambda: os.path.exists("run.sock"))
+        hello = sealed_again(struct.pack("<4s2I", b"BBBF", VERSION, HELLO) + bytes(44)
+                             + struct.pack("<2I", 2, 1) + bytes(HEADER - 64))
+        with socket.socket(socket.AF_UNIX) as stranger:
+            stranger.connect("run.sock")
+            stranger.sendall(struct.pack("<Q", len(hello)) + hello)
+            wait_for(lambda: "not signed: by the roster silo 2" in said("curator"))
+            places["south"] = start("south", "socket", more=signs("south"))
+            wait_for(lambda: "south is there" in said("curator"))
+            time.sleep(0.5)  # it has joined
+            stranger.sendall(struct.pack("<Q", len(hello)) + hello)
+            wait_for(lambda: said("curator").count("not signed: by the roster silo 2") == 2)
+            for who in ("north", "east"):
+                places[who] = start(who, "socket", more=signs(who))
+            for who, process in places.items():
+                ends(process, who=who)
+            assert stranger.recv(1) == b""
         check_as_one()
 
 
@@ -376,10 +587,17 @@ def lines_that_make_no_sense():
 
 for case in [every_carrier_gives_the_models_of_one_process,
              standard_streams_need_no_more_than_a_router, whoever_is_killed_goes_on,
+             signed_places_give_the_models_of_one_process,
+             whoever_signs_and_is_killed_goes_on,
+             nobody_speaks_for_another_and_nothing_is_said_twice, keys_that_are_not_the_places,
+             places_of_which_some_sign_do_not_go_together, a_silo_may_be_away_for_long,
+             a_curator_killed_at_the_end_waits_for_nobody_who_has_gone,
+             mutual_tls_carries_frames_between_those_who_may,
+             a_ledger_that_refuses_tells_no_more, a_silo_that_comes_too_late_is_told,
              ledgers_are_charged_once,
              a_silo_that_never_comes_is_not_waited_for, a_policy_is_kept_before_anything_is_said,
              what_differs_is_told_and_nothing_is_trained, the_end_of_a_curator_is_told,
-             strangers_disturb_nobody, lines_that_make_no_sense]:
+             strangers_disturb_nobody, who_has_no_key_is_told_nothing, lines_that_make_no_sense]:
     if len(sys.argv) > 2 and sys.argv[2] not in case.__name__:
         continue
     began = time.monotonic()

@@ -95,7 +95,8 @@ static void wrong_claims_of_averages(void **state) {
  */
 static void seeds(void **state) {
     static const char line[] = "audit --method mp-instance --epsilon 4 --tasks 30 "
-                               "--features 6 --set instance-epsilon=100";
+                               "--features 6 --set instance-epsilon=100 --set clip=1 "
+                               "--set gradient-clip=1";
     (void)state;
     cli_result a = cli("%s --seed 5", line), b = cli("%s --seed 5 --threads 2", line);
     assert_int_equal(a.code, 0);

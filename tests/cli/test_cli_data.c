@@ -49,6 +49,61 @@ static void bad_ranges_are_refused(void **state) {
     cli_fails(1, "none.json", "train good.csv --method stl --scale none.json -o x");
 }
 
+/* The same rows in a file of our own: the same models, for any number of threads. */
+static void converted_rows_give_the_same_models(void **state) {
+    (void)state;
+    FILE *file = fopen("rows.csv", "w");
+    assert_non_null(file);
+    fputs("a,who,score,b\n", file);
+    for (int j = 0; j < 300; j++)
+        fprintf(file, "%.6f,t%d,%.6f,%.6f\n", sin(j * 1.7), j * 8 % 35,
+                sin(j * 7.1) + cos(j * 0.9), cos(j * 0.9));
+    fclose(file);
+    cli_ok("convert rows.csv --task who --target score --memory 65536 -o rows.bb");
+    const char *const method[] = {"mp-prior", "fedprox"};
+    for (size_t k = 0; k < 2; k++) {
+        json_t *text = cli_json("train rows.csv --task who --target score --method %s "
+                                "--epsilon 4 --seed 1 --train-fraction 0.7 --json -o "
+                                "text%zu",
+                                method[k], k);
+        json_t *own = cli_json("train rows.bb --method %s --epsilon 4 --seed 1 "
+                               "--train-fraction 0.7 --threads 2 --json -o own%zu",
+                               method[k], k);
+        assert_string_equal(json_string_value(cli_at(text, "models_sha256")),
+                            json_string_value(cli_at(own, "models_sha256")));
+        assert_true(json_equal(cli_at(text, "test"), cli_at(own, "test")));
+        json_decref(text);
+        json_decref(own);
+    }
+    const char *const how[] = {"mp-mixed --standardize task", "fedprox",
+                               "mp-prior --standardize unit-rows --finetune vanilla",
+                               "mtl-trace --standardize task"};
+    for (size_t k = 0; k < sizeof how / sizeof *how; k++) {
+        json_t *whole = cli_json("train rows.bb --method %s --seed 1 %s --json -o m%zu",
+                                 how[k], k < 3 ? "--epsilon 4" : "", k);
+        json_t *part = cli_json("train rows.bb --method %s --seed 1 %s --json -o p%zu "
+                                "--memory 64 --threads 2",
+                                how[k], k < 3 ? "--epsilon 4" : "", k);
+        assert_string_equal(json_string_value(cli_at(whole, "models_sha256")),
+                            json_string_value(cli_at(part, "models_sha256")));
+        assert_true(json_equal(cli_at(whole, "train"), cli_at(part, "train")));
+        json_decref(whole);
+        json_decref(part);
+    }
+    char *a = cli_read("m0/operator/models.csv"),
+         *b = cli_read("p0/operator/models.csv");
+    assert_string_equal(a, b);
+    free(a);
+    free(b);
+    setenv("TMPDIR", "nowhere", 1);
+    cli_fails(1, "nowhere", "train rows.bb --method stl --memory 64 -o x");
+    unsetenv("TMPDIR");
+    cli_fails(2, "--output FILE", "convert rows.csv --task who --target score");
+    cli_fails(2, "written over", "convert rows.bb -o rows.bb");
+    cli_fails(1, "no column \"who2\"", "convert rows.csv --task who2 -o x.bb");
+    assert_int_equal(cli_count("x*"), 0);
+}
+
 /* -- predict and evaluate
  * -------------------------------------------------------------- */
 
@@ -388,6 +443,7 @@ static void ranges_from_data_say_what_they_are(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bad_files_get_one_precise_message),
+        cmocka_unit_test(converted_rows_give_the_same_models),
         cmocka_unit_test(bad_ranges_are_refused),
         cmocka_unit_test(evaluate_gives_the_metrics_of_the_run),
         cmocka_unit_test(models_are_for_raw_columns),

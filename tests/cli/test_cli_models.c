@@ -67,7 +67,10 @@ static const char *const logistic[] = {
     "pmtl-clusters --epsilon 2 --rounds 2 --cluster group --clusters 3",
     NULL};
 /* What protects single rows does not go with z-scores. */
-static const char *const rows_alone[] = {"mp-instance --epsilon 2 --rounds 3", NULL};
+static const char *const rows_alone[] = {"mp-instance --set instance-epsilon=1 --set "
+                                         "gradient-clip=1 --set clip=1 --epsilon 2 "
+                                         "--rounds 3",
+                                         NULL};
 
 /* Runs that learn from train.csv, named p0, p1, ...; how many there are now. */
 static int train_with(const char *const *method, const char *loss,

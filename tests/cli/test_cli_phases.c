@@ -33,8 +33,9 @@ static void phases_run_behind_each_other(void **state) {
     (void)state;
     make_worlds();
     json_t *j = cli_json(
-        "train W.csv --method fedavg --rounds 3 --phase pmtl,share=0.5,rounds=2 "
-        "--phase fedprox,mu=0.1,rounds=1 --finetune kl,penalty=0.2 --epsilon 2 "
+        "train W.csv --method fedavg --set clip=1 --rounds 3 "
+        "--phase pmtl,clip=1,share=0.5,rounds=2 "
+        "--phase fedprox,clip=1,mu=0.1,rounds=1 --finetune kl,penalty=0.2 --epsilon 2 "
         "--seed 4 --json -o several");
     assert_int_equal(json_array_size(cli_at(j, "phases")), 4);
     assert_string_equal(phase(j, 0), "fedavg");
@@ -67,8 +68,9 @@ static void phases_run_behind_each_other(void **state) {
     assert_relative(noise[0] / noise[5], sqrt(0.25 / (0.25 / 3)), 1e-6);
     assert_true(noise[0] == noise[2] && noise[3] == noise[4]);
     /* one text with semicolons is the same */
-    json_t *k = cli_json("train W.csv --method fedavg --rounds 3 --phase "
-                         "'pmtl,share=0.5,rounds=2;fedprox,mu=0.1,rounds=1' --finetune "
+    json_t *k = cli_json("train W.csv --method fedavg --set clip=1 --rounds 3 --phase "
+                         "'pmtl,clip=1,share=0.5,rounds=2;"
+                         "fedprox,clip=1,mu=0.1,rounds=1' --finetune "
                          "kl,penalty=0.2 --epsilon 2 --seed 4 --json -o one-text");
     assert_string_equal(cli_text(j, "models_sha256"), cli_text(k, "models_sha256"));
     json_decref(j);
@@ -82,8 +84,9 @@ static void phases_run_behind_each_other(void **state) {
 static void what_is_shared_gives_the_name(void **state) {
     (void)state;
     make_worlds();
-    cli_result r = cli("train W.csv --method stl --no-intercept --phase fedavg "
-                       "--epsilon 2 --test W.test.csv --seed 4 -o named");
+    cli_result r =
+        cli("train W.csv --method stl --no-intercept --phase "
+            "fedavg,rounds=20 --epsilon 2 --test W.test.csv --seed 4 -o named");
     assert_int_equal(r.code, 0);
     assert_int_equal(strncmp(r.out, "fedavg, squared loss", 20), 0);
     assert_non_null(strstr(r.out, "test rows: fedavg, gaussian noise *"));
@@ -301,9 +304,14 @@ static void phases_are_checked(void **state) {
          "treat the intercept in different ways"},
         {2, "W.csv --method mtl-trace --phase mp-lowrank --epsilon 1",
          "exchanges everything in the clear"},
-        {2, "W.csv --method stl --phase mp-instance --epsilon 1 --standardize task",
+        {2,
+         "W.csv --method stl --phase "
+         "mp-instance,instance-epsilon=1,gradient-clip=1,clip=1 "
+         "--epsilon 1 --standardize task",
          "method mp-instance protects single rows"},
-        {2, "W.csv --method fedavg --phase mp-instance --epsilon 1",
+        {2,
+         "W.csv --method fedavg --phase "
+         "mp-instance,instance-epsilon=1,gradient-clip=1,clip=1 --epsilon 1",
          "no other phase can publish anything beside it"},
         {2,
          "W.csv --method mp-lowrank --phase mp-groupsparse --epsilon 1 --sampling "

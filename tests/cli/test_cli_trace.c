@@ -26,9 +26,14 @@ static void a_trace_has_a_line_a_round(void **state) {
     const json_t *last = json_array_get(cli_at(traced, "trace"), 4);
     assert_close(cli_number(last, "test_nmse"), cli_number(plain, "test.nmse"), 1e-12);
     assert_close(cli_number(last, "epsilon"), 1.0, 1e-9);
+    assert_true(json_is_null(json_object_get(last, "objective"))); /* lambda: auto */
     assert_true(cli_number(last, "delta") == 1e-5);
     assert_string_equal(cli_text(last, "sampling"), "all");
     json_decref(plain);
+    json_decref(traced);
+    traced = cli_json("%s --set lambda=1 --trace -o weighed", run);
+    last = json_array_get(cli_at(traced, "trace"), 4);
+    assert_true(cli_number(last, "objective") > 0.0);
     json_decref(traced);
     cli_fails(2, "leave --checkpoint out", "%s --trace --checkpoint f -o x", run);
 }

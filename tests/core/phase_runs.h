@@ -18,17 +18,22 @@ typedef struct script {
     unsigned char options[BB_MOST_PHASES + 1][MOST_OPTIONS];
 } script;
 
-static inline void drop_guard(bb_options table, void *options) {
-    for (size_t k = 0; k < table.count; k++)
-        if (strcmp(table.row[k].name, "guard") == 0)
-            assert_ok(bb_options_set(table, options, "test", "guard", "off"));
+/* Guards are off: so few tasks are too few for a signal that they see. Clips are given: all
+ * of a round is for its vector. */
+static inline void simplify(bb_options table, void *options) {
+    for (size_t k = 0; k < table.count; k++) {
+        const char *name = table.row[k].name;
+        if (strcmp(name, "guard") == 0)
+            assert_ok(bb_options_set(table, options, "test", name, "off"));
+        if (strcmp(name, "clip") == 0)
+            assert_ok(bb_options_set(table, options, "test", name, "1"));
+    }
 }
 
-/* Guards are off: so few tasks are too few for a signal that they see. */
 static inline void script_open(script *s, const population *p, const bb_method *method,
                                const bb_mechanism *mechanism, uint32_t rounds) {
     *s = (script){.run = run_open(p, method, mechanism, &two)};
-    drop_guard(method->options, (void *)(uintptr_t)s->run.phase[0].options);
+    simplify(method->options, (void *)(uintptr_t)s->run.phase[0].options);
     s->run.phase[0].rounds = rounds;
 }
 
@@ -39,7 +44,7 @@ static inline void then(script *s, const bb_method *method, uint32_t rounds,
     s->run.phase[k] = (bb_phase){method, s->options[k], rounds, share};
     assert_true(method->options_size <= MOST_OPTIONS);
     assert_ok(bb_options_default(method->options, s->options[k]));
-    drop_guard(method->options, s->options[k]);
+    simplify(method->options, s->options[k]);
 }
 
 static inline void then_set(script *s, const char *name, const char *text) {

@@ -16,8 +16,11 @@ typedef struct silos {
     bb_silo *silo[MOST_SILOS]; /* silo[s] is number s + 1 */
     size_t tasks[MOST_SILOS], id[MOST_SILOS][LAW_TASKS];
     bb_local local[MOST_SILOS][LAW_TASKS];
-    uint64_t key[MOST_SILOS][LAW_TASKS];
+    uint64_t task_key[MOST_SILOS][LAW_TASKS];
     bb_run run[MOST_SILOS];
+    bool sign;
+    bb_identity identity[MOST_SILOS + 1]; /* of the curator, of silos */
+    uint8_t key[MOST_SILOS][BB_SIGN_KEY];
 } silos;
 
 static inline bb_silo_terms silos_terms(silos *f, uint32_t s) {
@@ -25,12 +28,16 @@ static inline bb_silo_terms silos_terms(silos *f, uint32_t s) {
                            .number = s + 1,
                            .tasks = f->tasks[s],
                            .id = f->id[s],
-                           .sealed = true};
+                           .sealed = true,
+                           .identity = f->sign ? &f->identity[s + 1] : NULL};
 }
 
 static inline bb_curator_terms silos_curator(const silos *f) {
-    return (bb_curator_terms){
-        .run = f->whole, .silos = f->count, .fewest = f->fewest, .sealed = true};
+    return (bb_curator_terms){.run = f->whole,
+                              .silos = f->count,
+                              .fewest = f->fewest,
+                              .sealed = true,
+                              .identity = f->sign ? &f->identity[0] : NULL};
 }
 
 /* Deals the run's tasks: task i is silo where[i]'s. */
@@ -42,15 +49,30 @@ static inline void silos_deal(silos *f, const bb_run *run, uint32_t count,
         const size_t k = f->tasks[s]++;
         f->id[s][k] = i;
         f->local[s][k] = run->local[i];
-        f->key[s][k] = bb_run_key(run, i);
+        f->task_key[s][k] = bb_run_key(run, i);
     }
     for (uint32_t s = 0; s < count; s++) {
         f->run[s] = *run;
         f->run[s].local = f->local[s];
-        f->run[s].key = f->key[s];
+        f->run[s].key = f->task_key[s];
         f->run[s].ledger = NULL;
         f->run[s].observer = (bb_observer){0};
     }
+}
+
+/* Everybody has a key from now on: before silos_open. */
+static inline void silos_sign(silos *f) {
+    uint8_t curator[BB_SIGN_KEY] = {0};
+    f->sign = true;
+    for (uint32_t k = 0; k <= f->count; k++) {
+        bb_identity *own = &f->identity[k];
+        assert_ok(bb_sign_new(own->key));
+        assert_ok(bb_sign_public(own->key, k ? f->key[k - 1] : curator));
+        own->silo = f->key;
+        memset(own->roster, 7, sizeof own->roster);
+    }
+    for (uint32_t k = 0; k <= f->count; k++)
+        memcpy(f->identity[k].curator, curator, sizeof curator);
 }
 
 static inline void silos_open(silos *f) {

@@ -196,6 +196,7 @@ static void check_alone(const bb_method *method, bb_loss loss, size_t tasks) {
     bb_run stl = run_open(&p, &bb_method_stl, &bb_mechanism_none, &engine);
     bb_result a, b;
     run.phase[0].rounds = 3000;
+    run_set(&run, "keep", "own");
     run_set(&run, "lambda", "0");
     run_set(&run, "ridge", "0.05");
     run_set(&run, "start", "zero");

@@ -5,7 +5,7 @@
 
 /* The payload of the offer that a curator of this run makes. */
 static void make_offer(const bb_run *run, bb_writer *offer) {
-    static const bb_roll roll = {1, 1};
+    static const bb_roll roll = {.silos = 1, .fewest = 1};
     bb_phases phases;
     assert_ok(bb_phases_open(&phases, run, NULL));
     assert_ok(bb_phases_plan(&phases));
@@ -118,7 +118,7 @@ static void test_versions(void **state) {
     uint8_t *version = (uint8_t *)(uintptr_t)frame.at + 4;
     *version = BB_WIRE_VERSION - 1;
     assert_fails(bb_silo_take(f.silo[0], frame, &news), BB_EDATA,
-                 "a frame of version 2; this program speaks 3: all places");
+                 "a frame of version 4; this program speaks 5: all places");
     *version = BB_WIRE_VERSION;
     assert_ok(bb_silo_take(f.silo[0], frame, &news)); /* it waits for the right one */
     bb_writer saved[2] = {{.at = NULL}, {.at = NULL}};
@@ -134,10 +134,10 @@ static void test_versions(void **state) {
     }
     assert_fails(
         bb_curator_restore(&curator, &all, (bb_bytes){saved[0].at, saved[0].length}),
-        BB_EDATA, "a saved curator of version 4; this program knows 3");
+        BB_EDATA, "a saved curator of version 6; this program knows 5");
     assert_ok(bb_silo_open(&silo, &own));
     assert_fails(bb_silo_restore(silo, (bb_bytes){saved[1].at, saved[1].length}),
-                 BB_EDATA, "a saved silo of version 4; this program knows 3");
+                 BB_EDATA, "a saved silo of version 6; this program knows 5");
     bb_silo_close(silo);
     for (int k = 0; k < 2; k++) bb_writer_close(&saved[k]);
     silos_close(&f);

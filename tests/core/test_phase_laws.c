@@ -113,6 +113,9 @@ static void promises_for_rows_stand_alone(void **state) {
     population p = tasks_of(BB_LOSS_SQUARED);
     script_open(&s, &p, &bb_method_fedavg, &bb_mechanism_gaussian, 2);
     then(&s, &bb_method_mp_instance, 2, 0.5);
+    then_set(&s, "instance-epsilon", "1");
+    then_set(&s, "gradient-clip", "1");
+    then_set(&s, "clip", "1");
     script_refused(&s, "method mp-instance promises something for single rows");
     run_close(&s.run);
     script_open(&s, &p, &bb_method_dp_aggr, &bb_mechanism_gaussian, 0);

@@ -92,7 +92,7 @@ static void test_terms(void **state) {
 /* What a silo says to an offer with the terms of `run` and the plan of `phases`. */
 static bb_status offer(const bb_run *run, const bb_phases *phases) {
     static const bb_silo_policy policy = {.allow_open = true};
-    static const bb_roll roll = {1, 1};
+    static const bb_roll roll = {.silos = 1, .fewest = 1};
     const bb_silo_terms terms = {
         .run = run, .number = 1, .tasks = LAW_TASKS, .policy = &policy};
     bb_frame frame = {.kind = BB_FRAME_OFFER, .silo = 1};
@@ -110,15 +110,16 @@ static bb_status offer(const bb_run *run, const bb_phases *phases) {
     bb_hash_digest(&hash, frame.run);
     bb_frame_begin(&made, &frame);
     bb_put_bytes(&made, payload.at, payload.length);
-    bb_frame_end(&made, false);
+    bb_frame_end(&made, NULL);
     assert_ok(made.status);
     assert_ok(bb_silo_open(&silo, &terms));
     const bb_status status =
         bb_silo_take(silo, (bb_bytes){made.at, made.length}, &news);
-    bb_frame join;
+    bb_frame said;
     bb_bytes answer;
-    assert_true(bb_silo_give(silo, &answer) == (status == BB_OK));
-    if (!status) assert_ok(bb_frame_read(answer, false, &join));
+    assert_true(bb_silo_give(silo, &answer));
+    assert_ok(bb_frame_read(answer, false, &said));
+    assert_int_equal(said.kind, status ? BB_FRAME_REFUSE : BB_FRAME_JOIN);
     bb_silo_close(silo);
     bb_writer_close(&made);
     bb_writer_close(&payload);

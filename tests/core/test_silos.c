@@ -183,7 +183,9 @@ static void step(hostile *h) {
         remember(h, frame);
         const bb_status status = bb_silo_take(silo, frame, &news);
         if (status) bb_curator_again(h->f.curator, s + 1);
+        if (status && h->f.sign) bb_silo_hello(silo);
     }
+    if (h->f.sign && by_chance(h, 20)) bb_silo_hello(silo);
     if (bb_silo_now(silo) == BB_SILO_WORK && !by_chance(h, 4))
         assert_ok(bb_silo_work(silo));
     if (!bb_silo_give(silo, &frame)) return;
@@ -199,9 +201,11 @@ static void see(hostile *h, uint32_t *seen) {
     *seen = release->round;
 }
 
-static void run_hostile(hostile *h, const bb_run *run, const uint32_t *where) {
+static void run_hostile(hostile *h, const bb_run *run, const uint32_t *where,
+                        bool sign) {
     uint32_t seen = 0;
     silos_deal(&h->f, run, 3, where);
+    if (sign) silos_sign(&h->f);
     silos_open(&h->f);
     for (size_t steps = 0;; steps++) {
         bool finished = true;
@@ -225,7 +229,7 @@ static void run_hostile(hostile *h, const bb_run *run, const uint32_t *where) {
     }
 }
 
-static void law_hostile(const law_case *c) {
+static void hostile_case(const law_case *c, bool sign) {
     law_world w;
     law_open(&w, c, 1);
     bb_result one;
@@ -238,7 +242,7 @@ static void law_hostile(const law_case *c) {
         where[i] = (uint32_t)(c->mechanism->grid ? i * i % 7 % 3 : i / 9 % 3);
     h = (hostile){0};
     assert_ok(bb_random_open_stream(&h.random, 5, BB_FOR_TEST, one.rounds, c->loss));
-    run_hostile(&h, &w.run, where);
+    run_hostile(&h, &w.run, where, sign);
     law_check(c, h.saves > 0);
     law_check(c, silos_agree(&h.f, &one));
     for (size_t k = 0; k < 64; k++) free((void *)h.old[k].at);
@@ -248,9 +252,18 @@ static void law_hostile(const law_case *c) {
     law_close(&w);
 }
 
+static void law_hostile(const law_case *c) {
+    hostile_case(c, false);
+}
+
 static void test_hostile(void **state) {
     (void)state;
     law_for_all(law_hostile);
+}
+
+static void test_hostile_signed(void **state) {
+    (void)state;
+    hostile_case(&law_usual, true);
 }
 
 /* -- silence, budgets -- */
@@ -325,12 +338,12 @@ static void test_too_large_a_sum(void **state) {
     const int64_t number[] = {most + 1, -most - 1, INT64_MIN, most, -most};
     for (size_t k = 0; k < 5; k++) {
         bb_writer forged = {0};
-        int64_t all[LAW_FEATURES + 1] = {0};
+        int64_t all[LAW_FEATURES + 2] = {0}; /* the last one: bits of norms */
         all[2] = number[k];
         bb_frame_begin(&forged, &sum);
         bb_put_u64(&forged, 0);
         bb_put_integers(&forged, all, (sum.payload.length - 8) / 8);
-        bb_frame_end(&forged, true);
+        bb_frame_end(&forged, &(bb_stamp){.sealed = true});
         const bb_status status =
             bb_curator_take(f.curator, (bb_bytes){forged.at, forged.length}, &news);
         assert_int_equal(status, k < 3 ? BB_EDATA : BB_OK);
@@ -361,7 +374,7 @@ static void test_charge(void **state) {
     for (int k = 0; k < 2; k++) {
         h = (hostile){0};
         assert_ok(bb_random_open_stream(&h.random, 6, BB_FOR_TEST, 0, 0));
-        if (k == 0) run_hostile(&h, &w.run, where);
+        if (k == 0) run_hostile(&h, &w.run, where, false);
         if (k == 1) {
             silos_deal(&h.f, &w.run, 3, where);
             silos_open(&h.f);
@@ -408,6 +421,7 @@ int main(void) {
         cmocka_unit_test(test_partitions),
         cmocka_unit_test(test_phases),
         cmocka_unit_test(test_hostile),
+        cmocka_unit_test(test_hostile_signed),
         cmocka_unit_test(test_silence),
         cmocka_unit_test(test_too_large_a_sum),
         cmocka_unit_test_setup_teardown(test_charge, folder_enter, folder_leave),

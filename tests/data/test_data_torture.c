@@ -1,4 +1,5 @@
 /* Every allocation, and every file operation of the writers, fails in turn. */
+#include "data/bbfile.h"
 #include "data/idx_files.h"
 #include "data/info.h"
 #include "data/names.h"
@@ -93,6 +94,53 @@ static void matlab(void **state) {
             torture_memory((bb_torture){.attempt = read_file, .context = &f}), 15,
             100000);
     }
+}
+
+/* What a file is converted to: of all it had before, or of all of this. */
+static bb_status convert(void *context) {
+    const file *const f = context;
+    const bb_convert_source source = {.path = f->name};
+    const bb_convert_options options = {.read = f->options, .memory = 64};
+    bb_converted made;
+    return bb_convert(&source, 1, &options, "t.bb", &made);
+}
+
+static void check_whole(void *context, bb_status status) {
+    const bb_read_options how = {.multilabel =
+                                     ((const file *)context)->options.multilabel};
+    bb_dataset data = {0};
+    if (status && access("t.bb", F_OK)) return;
+    assert_ok(bb_read("t.bb", &how, &data));
+    assert_int_equal(data.tasks, 2);
+    assert_int_equal(data.rows, 3);
+    bb_dataset_free(&data);
+}
+
+static void torture_own(file f) {
+    const bb_torture torture = {
+        .attempt = convert, .check = check_whole, .context = &f, .spare_json = true};
+    file made = {"t.bb", {.multilabel = f.options.multilabel}};
+    assert_in_range(torture_memory(torture), 40, 100000);
+    assert_in_range(torture_files(torture), 2, 100000);
+    assert_in_range(torture_memory((bb_torture){
+                        .attempt = read_file, .context = &made, .spare_json = true}),
+                    10, 100000);
+    made.options.memory = 8;
+    assert_in_range(torture_memory((bb_torture){
+                        .attempt = read_file, .context = &made, .spare_json = true}),
+                    10, 100000);
+    unlink(f.name);
+    unlink("t.bb");
+}
+
+static void own(void **state) {
+    (void)state;
+    write_text("t.csv", "task,y,x,z\nb,1,2,3\na,4,5,6\nb,7,8,9\n");
+    torture_own((file){"t.csv", {0}});
+    write_text("t.csv", "task,y,x\nb,\"2;1\",2\na,,5\nb,7,8\n");
+    torture_own((file){"t.csv", {.multilabel = true}});
+    write_text("t.svm", "1 qid:b 1:2 3:4\n2 qid:a 1:5\n3 qid:b\n");
+    torture_own((file){"t.svm", {0}});
 }
 
 static bb_dataset dense, sparse;
@@ -239,15 +287,11 @@ static void worlds(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(csv),
-        cmocka_unit_test(libsvm),
-        cmocka_unit_test(numpy),
-        cmocka_unit_test(leaf),
-        cmocka_unit_test(images),
-        cmocka_unit_test(matlab),
-        cmocka_unit_test(transformations),
-        cmocka_unit_test(ranges),
-        cmocka_unit_test(labelled_worlds),
+        cmocka_unit_test(csv),    cmocka_unit_test(libsvm),
+        cmocka_unit_test(numpy),  cmocka_unit_test(leaf),
+        cmocka_unit_test(images), cmocka_unit_test(matlab),
+        cmocka_unit_test(own),    cmocka_unit_test(transformations),
+        cmocka_unit_test(ranges), cmocka_unit_test(labelled_worlds),
         cmocka_unit_test(worlds),
     };
     return cmocka_run_group_tests(tests, folder_enter, folder_leave);

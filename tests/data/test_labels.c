@@ -137,10 +137,11 @@ static void other_formats(void **state) {
     (void)state;
     static const char *const name[] = {"t.mat", "t.npy", "t.npz", "t.json", "t.idx"};
     for (size_t i = 0; i < sizeof name / sizeof *name; i++) {
-        char message[100];
+        char message[150];
         bb_dataset data;
         snprintf(message, sizeof message,
-                 "%s: lists of labels are read from CSV and LIBSVM files only",
+                 "%s: lists of labels are read from CSV and LIBSVM files only, "
+                 "and from what `billboard convert' makes of them",
                  name[i]);
         assert_message(read_text(name[i], "", &lists, &data), BB_EUSAGE, message);
     }

@@ -3,8 +3,9 @@
 #include "data/scan.h"
 #include "test.h"
 
-static void check(const char *text) {
-    char *end;
+static void check(const char *number) {
+    char *end, text[400 + BB_SCAN_BEHIND] = "";
+    strncpy(text, number, 399);
     const double expected = strtod(text, &end);
     assert_int_equal(*end, '\0');
     double value = -1;

@@ -96,18 +96,19 @@ static void feed(world *w, const uint8_t *data, size_t size, bool to_silo) {
     bb_frame frame = {0};
     bool given = false, news;
     bb_curator_again(w->curator, 1);
-    require(!bb_curator_give(w->curator, 1, &bytes, &given) && given);
+    require(!bb_curator_give(w->curator, 1, &bytes, &given));
+    if (!given) return; /* the silo has left */
     require(!bb_frame_read(bytes, false, &frame));
     bytes = (bb_bytes){data, size};
     if (size >= 4) {
-        frame.kind = (bb_frame_kind)(1 + data[0] % 6);
+        frame.kind = (bb_frame_kind)(1 + data[0] % 9);
         frame.phase = data[1] % 3;
         frame.round = data[2] % 5;
         frame.attempt = data[3] % 3;
         frame.silo = 1;
         bb_frame_begin(&made, &frame);
         bb_put_bytes(&made, data + 4, size - 4);
-        bb_frame_end(&made, false);
+        bb_frame_end(&made, NULL);
         bytes = (bb_bytes){made.at, made.length};
     }
     const bb_status status = to_silo ? bb_silo_take(w->silo, bytes, &news)

@@ -100,7 +100,7 @@ static void eigenvalues(place *p) {
 }
 
 static void spectral(place *p) {
-    bb_spectral(p->n, p->A, p->B, p->C, p->work);
+    bb_spectral(p->n, p->n, p->A, p->B, p->C, p->work);
 }
 
 static void check(void (*function)(place *)) {

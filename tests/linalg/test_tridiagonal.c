@@ -108,17 +108,23 @@ static void check_shifts(const problem *p) {
     bb_tridiagonal_back(&p->t, x);
     for (size_t l = 0; l < SHIFTS; l++) {
         const double blur = 1e-15 * (double)(n + 9) * unit / shift[l] + 1e-13;
-        double log_det = 0, explained = 0;
+        double log_det = 0, explained = 0, square = 0, trace = 0, found[3];
         for (size_t e = 0; e < n; e++) {
             const double b = naive_dot(n, p->vector + e * n, p->c);
             const double g = fmax(p->value[e], 0);
             log_det += log1p(g / shift[l]);
             explained += b * b / (g + shift[l]);
+            square += b / (g + shift[l]) * (b / (g + shift[l]));
+            trace += 1 / (g + shift[l]);
             for (size_t k = 0; k < n; k++)
                 w[k] += share[l] * b / (g + shift[l]) * p->vector[e * n + k];
         }
         assert_close(det[l], log_det, blur * (double)(n + 1));
         assert_relative(sum[l], explained, fmin(1, blur));
+        bb_tridiagonal_inverse(&p->t, c, shift[l], found, found + 1, found + 2);
+        assert_relative(found[0], explained, fmin(1, blur));
+        if (isfinite(square)) assert_relative(found[1], square, fmin(1, 2 * blur));
+        assert_relative(found[2], trace, fmin(1, blur));
         worst += fabs(share[l]) * blur * sqrt((double)n) / shift[l];
         size = fmax(size, log_det);
     }

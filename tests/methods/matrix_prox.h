@@ -36,7 +36,7 @@ static inline void matrix_prox_trace(size_t m, size_t p, double *w, double theta
     assert_ok(bb_eigen(p, gram, value, work));
     for (size_t k = 0; k < p; k++)
         value[k] = matrix_shrink(sqrt(fmax(0, value[k])), theta);
-    bb_spectral(p, gram, value, P, scratch);
+    bb_spectral(p, p, gram, value, P, scratch);
     bb_product(m, p, p, 1, copy, P, 0, w);
     free(work);
     free(gram);

@@ -1,5 +1,6 @@
 /* fedavg, fedprox, pmtl against a plain second writing of them; what the door sees of
  * them; who moves when only some are picked. */
+#include "methods/quantile_clip.h"
 #include "methods/registry.h"
 #include "population.h"
 
@@ -26,6 +27,7 @@ static population tasks_of(bb_loss loss, uint64_t seed) {
 typedef struct diary {
     bool picked[MOST_ROUNDS][TASKS];
     double release[MOST_ROUNDS][FEATURES];
+    double clip[MOST_ROUNDS], bits[MOST_ROUNDS]; /* where there are any */
 } diary;
 
 static diary seen;
@@ -38,8 +40,10 @@ static void train_and_note(const bb_view *view, bb_task *task) {
 
 static bb_status note_release(void *self, const bb_release *release, size_t tasks) {
     (void)self, (void)tasks;
-    assert_int_equal(release->layout->blocks, 1);
+    const uint32_t t = release->round - 1;
     assert_int_equal(release->layout->block[0].form, BB_FORM_VECTOR);
+    seen.clip[t] = release->layout->block[0].clip;
+    if (release->layout->blocks > 1) seen.bits[t] = release->value[1][0];
     memcpy(seen.release[release->round - 1], release->value[0], sizeof seen.release[0]);
     return BB_OK;
 }
@@ -106,6 +110,7 @@ static bb_run run_of(const recipe *r, const population *p, const bb_engine *engi
     set_number(&run, "rate", r->rate);
     set_number(&run, "server-rate", r->server_rate);
     run_set(&run, "guard", "off");
+    run_set(&run, "clip", "1");
     if (strcmp(r->finetune, "none") != 0) finetune_after(&run, r);
     if (r->method == &bb_method_fedavg) return run;
     set_number(&run, r->method == &bb_method_pmtl ? "lambda" : "mu", r->penalty);
@@ -356,6 +361,62 @@ static void only_what_is_shown_is_clipped(void **state) {
     population_close(&p);
 }
 
+/* With clip=auto tasks say whether they are within the clip, and everybody moves it. A task
+ * without rows says nothing. */
+static void a_clip_is_found(void **state) {
+    const bb_mechanism silent = {
+        .name = "silent", .pricing = BB_PRICE_GAUSSIAN, .clips = true, .add = no_noise};
+    const bb_engine engine = bb_engine_threads(2);
+    (void)state;
+    population p = tasks_of(BB_LOSS_SQUARED, 8);
+    recipe r = recipe_of(&bb_method_pmtl);
+    r.rounds = 3;
+    r.exact = true;
+    bb_run run = run_of(&r, &p, &engine);
+    run.mechanism = &silent;
+    run.pub.epsilon = 1.0;
+    run.pub.delta = 1e-5;
+    run_set(&run, "clip", "auto");
+    bb_result result = watch(&run);
+    double within = 0.0, w[FEATURES];
+    for (size_t i = 0; i + 1 < TASKS; i++) {
+        minimum(&p, i, r.penalty, NULL, w);
+        within += bb_norm(FEATURES, w) <= 1.0 ? 0.5 : -0.5;
+    }
+    assert_true(within != 0.0);
+    assert_close(seen.clip[0], 1.0, 0.0);
+    assert_close(seen.bits[0], within, 1e-12);
+    assert_close(seen.clip[1], exp(-within / TASKS), 1e-12);
+    assert_close(seen.clip[2], seen.clip[1] * exp(-seen.bits[1] / TASKS), 1e-12);
+    bb_result_free(&result);
+    run_close(&run);
+    population_close(&p);
+}
+
+/* From any scale to the median of nine norms; and noise alone moves nothing. */
+static void a_clip_comes_to_the_median(void **state) {
+    (void)state;
+    for (int decade = -4; decade <= 4; decade++) {
+        double clip = BB_QUANTILE_CLIP_FIRST;
+        for (int t = 0; t < 300; t++) {
+            double sum = 0.0;
+            for (int i = 1; i <= 9; i++)
+                sum += bb_quantile_clip_bit(i * pow(10.0, decade), clip);
+            clip = bb_quantile_clip_next(clip, sum, 0.0, 9.0);
+        }
+        assert_true(clip > 4.5 * pow(10.0, decade) && clip < 5.5 * pow(10.0, decade));
+    }
+    assert_close(bb_quantile_clip_next(2.0, 300.0, 1e3, 9.0), 2.0, 2e-2);
+    assert_close(bb_quantile_clip_next(2.0, 9.0, 0.0, 9.0), 2.0 * exp(-0.5), 1e-15);
+    const bb_block block = {"changes", BB_FORM_VECTOR, 5, 3.0, 1.0};
+    bb_layout layout = {1, {block}};
+    bb_quantile_clip_ask(&layout);
+    assert_int_equal(layout.blocks, 2);
+    assert_close(layout.block[0].share + layout.block[1].share, 1.0, 1e-15);
+    assert_close(layout.block[1].share, 0.01, 1e-15);
+    assert_close(layout.block[1].clip, 0.5, 0.0);
+}
+
 /* -- cohorts -- */
 
 /* Whoever was never picked keeps the zero model that pmtl starts from, and nobody else
@@ -468,6 +529,8 @@ int main(void) {
         cmocka_unit_test(one_task_finds_its_minimum),
         cmocka_unit_test(finetuning_is_local),
         cmocka_unit_test(only_what_is_shown_is_clipped),
+        cmocka_unit_test(a_clip_is_found),
+        cmocka_unit_test(a_clip_comes_to_the_median),
         cmocka_unit_test(who_is_never_picked_stays),
         cmocka_unit_test(the_shared_model_follows_the_releases),
         cmocka_unit_test(cohorts_are_checked),

@@ -453,13 +453,141 @@ static void test_average_noise(void **state) {
     population_close(&p);
 }
 
+/* -- as published
+ * ---------------------------------------------------------------------- */
+
+/* 2 L / (kappa n epsilon / N), L the largest residual at the model w. */
+static double published_scale(const population *p, size_t i, const double *w,
+                              double kappa, double cap) {
+    const size_t n = p->first[i + 1] - p->first[i], d = p->features;
+    double largest = 0.0;
+    for (size_t j = p->first[i]; j < p->first[i + 1]; j++)
+        largest = fmax(largest, fabs(bb_dot(d, p->x + j * d, w) - p->y[j]));
+    return 2.0 * largest * cap / (kappa * (double)n);
+}
+
+static bb_run open_published(const population *p, const bb_method *method, bool noisy) {
+    bb_run run = run_open(
+        p, method, noisy ? &bb_mechanism_lipschitz_published : &bb_mechanism_none,
+        &engine);
+    run_set(&run, "calibration", "published");
+    run_set(&run, "rows-cap", "12");
+    return run;
+}
+
+/* Each task's noise, by its own residuals; as in test_slots_noise. */
+static void test_published_slots(void **state) {
+    (void)state;
+    enum { TASKS = 6000, D = 5 };
+    population p = population_make(TASKS, 4, D, BB_LOSS_SQUARED, false, 91);
+    bb_result r[2];
+    for (int noisy = 0; noisy < 2; noisy++) {
+        bb_run run = open_published(&p, &bb_method_dp_mtrl, noisy);
+        run_set(&run, "keep", "noisy");
+        run_set(&run, "ridge", "0.02");
+        run_set(&run, "lambda", "0");
+        assert_ok(bb_run_train(&run, &r[noisy]));
+        run_close(&run);
+    }
+    assert_true(r[1].plan.instance_broken);
+    assert_int_equal(r[1].plan.lifted_rows, 0);
+    double mean = 0.0, square = 0.0;
+    for (size_t i = 0; i < TASKS; i++) {
+        const double *w = r[0].model + i * D;
+        const double length =
+            distance(D, w, r[1].model + i * D) / published_scale(&p, i, w, 0.02, 12.0);
+        mean += length / TASKS;
+        square += (length - D) * (length - D) / TASKS;
+    }
+    assert_close(mean, D, 6.5 * sqrt((double)D / TASKS));
+    assert_close(square, D, 6.5 * sqrt((2.0 * D * D + 6.0 * D) / TASKS));
+    bb_result_free(&r[0]);
+    bb_result_free(&r[1]);
+    population_close(&p);
+}
+
+/* Of an average: the tasks' parts add up to the variance of one such vector. */
+static void test_published_average(void **state) {
+    (void)state;
+    enum { TASKS = 20, D = 5, SEEDS = 100 };
+    population p = population_make(TASKS, 4, D, BB_LOSS_SQUARED, false, 92);
+    double scale = 0.0, w[D], b, work[MOST_WORK], noise = 0.0;
+    bb_result exact, r;
+    bb_run run = open_published(&p, &bb_method_dp_aggr, false);
+    run_set(&run, "lambda", "0.1");
+    assert_ok(bb_run_train(&run, &exact));
+    run_close(&run);
+    for (size_t i = 0; i < TASKS; i++) {
+        assert_ok(bb_local_ridge(&p.local[i], 0.1, NULL, w, &b, work));
+        const double own = published_scale(&p, i, w, 0.1, 12.0);
+        scale += own * own / TASKS;
+    }
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        run = open_published(&p, &bb_method_dp_aggr, true);
+        run_set(&run, "lambda", "0.1");
+        run.seed = seed;
+        assert_ok(bb_run_train(&run, &r));
+        for (size_t k = 0; k < D; k++)
+            noise += pow((r.model[k] - exact.model[k]) * TASKS, 2.0) / (SEEDS * D);
+        bb_result_free(&r);
+        run_close(&run);
+    }
+    assert_relative(noise, (D + 1.0) * scale, 6.5 * sqrt(3.0 / (SEEDS * D)));
+    bb_result_free(&exact);
+    population_close(&p);
+}
+
+/* Noise by what rows are tells of them: none where all are fitted. */
+static void test_published_noise_vanishes(void **state) {
+    (void)state;
+    enum { TASKS = 5, D = 3 };
+    population p = population_empty(TASKS, 4, D, BB_LOSS_SQUARED, false);
+    for (size_t i = 0; i < TASKS; i++) population_fill(&p, i, 93);
+    memset(p.y, 0, p.first[TASKS] * sizeof *p.y);
+    population_open_locals(&p);
+    bb_run run = open_published(&p, &bb_method_dp_aggr, true);
+    bb_result r;
+    assert_ok(bb_run_train(&run, &r));
+    for (size_t k = 0; k < D; k++) assert_true(r.model[k] == 0.0);
+    bb_result_free(&r);
+    run_close(&run);
+    population_close(&p);
+}
+
+/* The door and the tasks agree on who adds noise. */
+static void test_published_goes_together(void **state) {
+    (void)state;
+    population p = population_make(5, 8, 4, BB_LOSS_SQUARED, false, 94);
+    bb_result r;
+    bb_run run = open_published(&p, &bb_method_dp_mtrl, true);
+    run.mechanism = &bb_mechanism_gaussian;
+    assert_fails(bb_run_train(&run, &r), BB_EUSAGE, "--mechanism lipschitz-published");
+    run.mechanism = &bb_mechanism_lipschitz_published;
+    run_set(&run, "calibration", "instance");
+    assert_fails(bb_run_train(&run, &r), BB_EUSAGE, "calibration=published");
+    run_close(&run);
+    run =
+        run_open(&p, &bb_method_mp_lowrank, &bb_mechanism_lipschitz_published, &engine);
+    assert_fails(bb_run_train(&run, &r), BB_EUSAGE, "no noise at its tasks");
+    run_close(&run);
+    population_close(&p);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_average),       cmocka_unit_test(test_plan),
-        cmocka_unit_test(test_refusals),      cmocka_unit_test(test_reach_of_a_row),
-        cmocka_unit_test(test_worst_rows),    cmocka_unit_test(test_hostile_rows),
-        cmocka_unit_test(test_descent),       cmocka_unit_test(test_slots_noise),
+        cmocka_unit_test(test_average),
+        cmocka_unit_test(test_plan),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_reach_of_a_row),
+        cmocka_unit_test(test_worst_rows),
+        cmocka_unit_test(test_hostile_rows),
+        cmocka_unit_test(test_descent),
+        cmocka_unit_test(test_slots_noise),
         cmocka_unit_test(test_average_noise),
+        cmocka_unit_test(test_published_slots),
+        cmocka_unit_test(test_published_average),
+        cmocka_unit_test(test_published_noise_vanishes),
+        cmocka_unit_test(test_published_goes_together),
     };
     if (bb_linalg_start()) return 1;
     engine = bb_engine_threads(2);

@@ -28,6 +28,7 @@ static void check_optimum(const bb_method *method, const char *start,
     population p = reference_population();
     numbers expected = numbers_read(file, 0);
     bb_run run = run_open(&p, method, &bb_mechanism_none, one());
+    run_set(&run, "keep", "own");
     run.phase[0].rounds = 20000;
     run_set(&run, "lambda", "0.05");
     run_set(&run, "start", start);
@@ -75,6 +76,7 @@ static void check_fixed_point(bb_loss loss, bool intercept, const bb_method *met
     const size_t n = p.tasks * p.features;
     double *g = calloc(2 * n, sizeof *g), *moved = g + n;
     bb_run run = run_open(&p, method, &bb_mechanism_none, one());
+    run_set(&run, "keep", "own");
     char text[40];
     run.phase[0].rounds = 30000;
     snprintf(text, sizeof text, "%g", ridge);
@@ -136,6 +138,7 @@ static void check_two_parts(const char *pattern, const char *penalty) {
     double *g = calloc(2 * n, sizeof *g), *moved = g + n;
     bb_method method = bb_method_mp_lrsp;
     bb_run run = run_open(&p, &bb_method_mp_lrsp, &bb_mechanism_none, one());
+    run_set(&run, "keep", "own");
     run.phase[0].rounds = 30000;
     run_set(&run, "lambda", "0.1");
     run_set(&run, "sparse-lambda", "0.05");
@@ -185,6 +188,7 @@ static void check_average(const bb_method *method) {
     const size_t n = p.tasks * p.features;
     double *mean = calloc(n, sizeof *mean), away = 0.0;
     bb_run run = run_open(&p, method, &bb_mechanism_none, one());
+    run_set(&run, "keep", "own");
     run_set(&run, "lambda", "0.05");
     run_set(&run, "momentum", "none");
     for (uint32_t rounds = 1; rounds <= ROUNDS; rounds++) {
@@ -222,6 +226,7 @@ static void test_clip_bounds_models(void **state) {
     (void)state;
     population p = population_make(40, 12, 6, BB_LOSS_SQUARED, true, 33);
     bb_run run = run_open(&p, &bb_method_mp_lowrank, &bb_mechanism_gaussian, one());
+    run_set(&run, "keep", "own");
     run_set(&run, "clip", "0.5");
     bb_result result = train(&run);
     for (size_t i = 0; i < p.tasks; i++)
@@ -263,6 +268,7 @@ static void check_selected_clip(const char *start) {
     double norm[300], w[6], b, work[1024];
     method.finish = see_clip;
     bb_run run = run_open(&p, &method, &bb_mechanism_gaussian, one());
+    run_set(&run, "keep", "own");
     run.pub.epsilon = 3.0;
     run_set(&run, "start", start);
     run_set(&run, "start-lambda", "0.01");
@@ -302,6 +308,7 @@ static void test_selected_clip(void **state) {
 static void check_fallback(const bb_method *method, const bb_mechanism *mechanism) {
     population p = population_make(30, 12, 6, BB_LOSS_SQUARED, true, 35);
     bb_run run = run_open(&p, method, mechanism, one());
+    run_set(&run, "keep", "own");
     run.pub.epsilon = 0.001;
     run.phase[0].rounds = 5;
     run_set(&run, "clip", "3");
@@ -348,6 +355,7 @@ static void test_matrix(void **state) {
     const double outer[] = {9.0, 0.0, 0.0, -1.0}, square[] = {9.0, -1.0};
     double board[5] = {0};
     bb_run run = run_open(&p, &bb_method_mp_lowrank, &bb_mechanism_gaussian, one());
+    run_set(&run, "keep", "own");
     bb_release release = {.round = 1, .value = {outer}, .noise = {2.0}};
     run_set(&run, "clip", "1");
     run_set(&run, "lambda", "1.5");
@@ -379,6 +387,7 @@ static void test_automatic(void **state) {
     const double square[] = {9.0, 4.0}, larger[] = {9e6, 4e6}, empty[] = {9.0, -1.0};
     double board[5] = {0}, first[2];
     bb_run run = run_open(&p, &bb_method_mp_groupsparse, &bb_mechanism_gaussian, one());
+    run_set(&run, "keep", "own");
     bb_release release = {.round = 1, .value = {square}, .noise = {0.0}};
     run_set(&run, "clip", "1");
     digest_once(&bb_method_mp_groupsparse, &run, &release, board);

@@ -348,6 +348,27 @@ static void test_sparse_rows(void **state) {
     for (size_t k = 0; k < D; k++) assert_close(model[0][k], model[1][k], 1e-12);
 }
 
+/* What nobody can know without the rows is asked for, not guessed. */
+static void it_guesses_nothing(void **state) {
+    static const char *const name[] = {"instance-epsilon", "gradient-clip", "clip"};
+    (void)state;
+    population p = population_make(3, 5, 3, BB_LOSS_SQUARED, false, 4);
+    for (size_t k = 0; k < 3; k++) {
+        bb_run run =
+            run_open(&p, &bb_method_mp_instance, &bb_mechanism_gaussian, &engine);
+        bb_result result;
+        run_set(&run, name[k], "auto");
+        assert_fails(bb_run_train(&run, &result), BB_EUSAGE, name[k]);
+        if (k == 1) { /* models are clipped, gradients are not */
+            run_set(&run, "calibration", "model");
+            assert_ok(bb_run_train(&run, &result));
+            bb_result_free(&result);
+        }
+        run_close(&run);
+    }
+    population_close(&p);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_noise),
@@ -358,6 +379,7 @@ int main(void) {
         cmocka_unit_test(test_plan),
         cmocka_unit_test(test_learning),
         cmocka_unit_test(test_sparse_rows),
+        cmocka_unit_test(it_guesses_nothing),
     };
     if (bb_linalg_start()) return 1;
     engine = bb_engine_threads(2);

@@ -98,6 +98,7 @@ static void check_run(const population *p, const reference *r, const noise *e,
                                     .self = (void *)(uintptr_t)e};
     const bb_engine engine = bb_engine_threads(2);
     bb_run run = run_open(p, method, &mechanism, &engine);
+    run_set(&run, "keep", "own");
     bb_result result;
     run.phase[0].rounds = t ? t : 1;
     run_set(&run, "lambda", r->lambda);

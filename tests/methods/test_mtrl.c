@@ -1,5 +1,6 @@
 /* mtl-mtrl: optimality conditions, the alternation of its paper, honest certificates.
  * dp-mtrl without noise: its definition with m x m matrices. */
+#include "methods/personal.h"
 #include "methods/registry.h"
 #include "population.h"
 
@@ -127,7 +128,7 @@ static void covariance(size_t m, size_t d, const double *w, double e, double *in
     assert_ok(bb_eigen(m, vector, value, work));
     for (size_t k = 0; k < m; k++) tau += sqrt(fmax(0.0, value[k]) + e * e);
     for (size_t k = 0; k < m; k++) f[k] = tau / sqrt(fmax(0.0, value[k]) + e * e);
-    bb_spectral(m, vector, f, inverse, f + m);
+    bb_spectral(m, m, vector, f, inverse, f + m);
     free(work);
     free(vector);
 }
@@ -210,6 +211,7 @@ static void check_definition(bb_loss loss, double rows) {
     run_set(&run, "lambda", "2e-3");
     run_set(&run, "ridge", "0.01");
     run_set(&run, "floor", "0.2");
+    run_set(&run, "keep", "own");
     if (rows > 0.0) {
         run_set(&run, "calibration", "instance");
         run_set(&run, "gradient-clip", "50");
@@ -247,6 +249,7 @@ static void test_noisy_models_are_those_seen(void **state) {
     run.phase[0].rounds = ROUNDS;
     run.observer = (bb_observer){.self = seen, .published = see};
     run_set(&run, "clip", "2");
+    run_set(&run, "keep", "own");
     assert_ok(bb_run_train(&run, &own));
     run_set(&run, "keep", "noisy");
     assert_ok(bb_run_train(&run, &noisy));
@@ -258,6 +261,32 @@ static void test_noisy_models_are_those_seen(void **state) {
     population_close(&p);
 }
 
+/* By default a task is left as it is alone where the public models are noise, and not where
+ * there is next to none. */
+static void test_noise_leaves_tasks_alone(void **state) {
+    (void)state;
+    population p = population_make(TASKS, 9, D, BB_LOSS_SQUARED, false, 76);
+    double alone[D], work[20000];
+    for (int clear = 0; clear < 2; clear++) {
+        bb_run run = run_open(&p, &bb_method_dp_mtrl, &bb_mechanism_gaussian, &engine);
+        bb_result result;
+        run.pub.epsilon = clear ? 1e4 : 1e-3;
+        assert_ok(bb_run_train(&run, &result));
+        assert_true((result.note == NULL) == clear);
+        for (size_t i = 0; i < TASKS; i++) {
+            assert_true(bb_personal_work(&p.local[i]) <= 20000);
+            assert_ok(bb_personal_model(&p.local[i], NULL, alone, work));
+            double apart = 0.0;
+            for (size_t k = 0; k < D; k++)
+                apart = fmax(apart, fabs(alone[k] - result.model[i * D + k]));
+            assert_true((apart < 1e-10) == !clear);
+        }
+        bb_result_free(&result);
+        run_close(&run);
+    }
+    population_close(&p);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_optimality),
@@ -265,6 +294,7 @@ int main(void) {
         cmocka_unit_test(test_alternation),
         cmocka_unit_test(test_definition),
         cmocka_unit_test(test_noisy_models_are_those_seen),
+        cmocka_unit_test(test_noise_leaves_tasks_alone),
     };
     if (bb_linalg_start()) return 1;
     engine = bb_engine_threads(2);

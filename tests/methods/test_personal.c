@@ -123,7 +123,9 @@ static void add_by_hand(const population *p, const double *around, double *model
     double w[FEATURES];
     for (int e = -4; e <= 2; e++) {
         const double weight = pow(10.0, e);
-        const double share = exp(-left_out(p, weight, around));
+        const double far = around ? e - 0.5 : e / 1.5;
+        const double prior = 0.5 * far * far - (around ? log(5.0) : 0.0);
+        const double share = exp(-left_out(p, weight, around) - prior);
         fit(&p->local[0], weight, around, w);
         bb_axpy(FEATURES, share, w, model);
         *total += share;
@@ -136,7 +138,7 @@ static void many_rows(void **state) {
     double kept[FEATURES], expected[FEATURES] = {0}, one[FEATURES], total = 0.0;
     keep(&p, NULL, kept);
     add_by_hand(&p, NULL, expected, &total);
-    fit(&p.local[0], 1.0, NULL, one);
+    fit(&p.local[0], 0.1, NULL, one);
     for (size_t k = 0; k < FEATURES; k++)
         assert_close(kept[k], expected[k] / total, 0.03);
     assert_true(fabs(one[0] - expected[0] / total) > 0.04); /* not one fixed penalty */
@@ -180,17 +182,71 @@ static void constant_is_free(void **state) {
     population_close(&p);
 }
 
+/* More features than rows, dense and sparse: columns of zeros in front change nothing,
+ * and keep what the centre has there. */
+static void check_wide(size_t n, bool with_centre) {
+    enum { D = 50, ZEROS = D - FEATURES, MOST = 45 };
+    population p = draw(n, 1.0, 7);
+    double x[MOST * D] = {0}, value[MOST * FEATURES], kept[FEATURES], around[D],
+                    wide[D];
+    size_t first[MOST + 1];
+    uint32_t column[MOST * FEATURES];
+    for (size_t k = 0; k < D; k++) around[k] = k < ZEROS ? 3.0 : centre[k - ZEROS];
+    for (size_t j = 0; j < n; j++) {
+        p.x[j * FEATURES + FEATURES - 1] = 0.3;
+        memcpy(x + j * D + ZEROS, p.x + j * FEATURES, FEATURES * sizeof *x);
+        first[j] = j * FEATURES;
+        for (size_t k = 0; k < FEATURES; k++) {
+            column[first[j] + k] = (uint32_t)(ZEROS + k);
+            value[first[j] + k] = p.x[j * FEATURES + k];
+        }
+    }
+    first[n] = n * FEATURES;
+    keep(&p, with_centre ? centre : NULL, kept);
+    const bb_rows form[] = {{.n = n, .d = D, .x = x, .y = p.y},
+                            {.n = n,
+                             .d = D,
+                             .sparse_first = first,
+                             .sparse_column = column,
+                             .sparse_value = value,
+                             .y = p.y}};
+    for (size_t f = 0; f < 2; f++) {
+        bb_local local = {0};
+        assert_ok(bb_local_open(&local, form[f], BB_LOSS_LOGISTIC, false, f == 1));
+        double *work = get(bb_personal_work(&local), sizeof *work);
+        assert_ok(bb_personal_model(&local, with_centre ? around : NULL, wide, work));
+        for (size_t k = 0; k < FEATURES; k++)
+            assert_close(wide[ZEROS + k], kept[k], 1e-9);
+        free(work);
+        bb_local_close(&local);
+    }
+    population_close(&p);
+}
+
+static void wide_rows(void **state) {
+    (void)state;
+    check_wide(12, false);
+    check_wide(12, true); /* by evidence */
+    check_wide(45, false);
+    check_wide(45, true); /* by rows left out */
+}
+
 /* The squared loss: an average over penalties and sides, by the evidence of a twin that
  * sees the whole covariance of the targets, I + X X' / penalty. */
 static void add_squared(const population *p, const double *around, double freedom,
                         double *model, double *total) {
     enum { N = 12 };
     const bb_local *local = &p->local[0];
-    double mean = 0.0, variance = 0.0;
+    double mean = 0.0, variance = 0.0, size = 0.0, middle[FEATURES] = {0};
     for (size_t j = 0; j < N; j++) mean += p->y[j] / N;
     for (size_t j = 0; j < N; j++) variance += (p->y[j] - mean) * (p->y[j] - mean) / N;
-    for (int e = -6; e <= 2; e++) {
-        const double weight = pow(10.0, e), far = (e + 2.0) / 1.5;
+    for (size_t j = 0; j < N; j++)
+        bb_axpy(FEATURES, 1.0 / N, local->x + j * FEATURES, middle);
+    for (size_t j = 0; j < N; j++)
+        for (size_t k = 0; k < FEATURES - 1; k++)
+            size += pow(local->x[j * FEATURES + k] - middle[k], 2.0) / N;
+    for (int e = -10; e <= 6; e++) {
+        const double weight = size * pow(10.0, 0.5 * e), far = 0.5 * e + 1.3;
         double K[N * N], r[N], solved[N], w[FEATURES], log_det = 0.0, sum = 0.0;
         for (size_t j = 0; j < N; j++) {
             r[j] = p->y[j] -
@@ -218,7 +274,8 @@ static void add_squared(const population *p, const double *around, double freedo
                 sqrt(pow(10.0, -part)) *
                 pow((bb_dot(N, r, solved) + prior) / (N * variance), -0.5 * (N + 1.0));
         }
-        sum *= exp(-0.5 * log_det) * (around ? 2.0 : exp(-0.5 * far * far));
+        sum *= exp(-0.5 * log_det) * (around ? 2.0 : exp(-0.5 * far * far)) *
+               (freedom > 1.0 ? exp(-1.0) : 1.0);
         bb_axpy(FEATURES, sum, w, model);
         *total += sum;
     }
@@ -235,6 +292,42 @@ static void squared(void **state) {
     keep(&p, centre, kept);
     for (size_t k = 0; k < FEATURES; k++)
         assert_close(kept[k], expected[k] / total, 1e-8);
+    population_close(&p);
+}
+
+/* How wide ranges are changes nothing: rows of a thousandth of the length
+ * predict the same, also where they are written as sparse ones. */
+static void any_scale(void **state) {
+    enum { N = 12 };
+    const double factor = 1e-3, constant = 0.5;
+    (void)state;
+    population p = population_make(1, N, FEATURES, BB_LOSS_SQUARED, false, 8);
+    double short_rows[N * FEATURES], wide[FEATURES], narrow[FEATURES], work[4096];
+    size_t first[N + 1];
+    uint32_t column[N * FEATURES];
+    for (size_t j = 0; j <= N; j++) first[j] = j * FEATURES;
+    for (size_t k = 0; k < (size_t)N * FEATURES; k++) {
+        column[k] = (uint32_t)(k % FEATURES);
+        if (column[k] == FEATURES - 1) p.x[k] = constant;
+        short_rows[k] = column[k] == FEATURES - 1 ? factor * constant : factor * p.x[k];
+    }
+    const bb_rows form[] = {{.n = N, .d = FEATURES, .x = p.x, .y = p.y},
+                            {.n = N, .d = FEATURES, .x = short_rows, .y = p.y},
+                            {.n = N,
+                             .d = FEATURES,
+                             .sparse_first = first,
+                             .sparse_column = column,
+                             .sparse_value = short_rows,
+                             .y = p.y}};
+    for (size_t f = 0; f < 3; f++) {
+        bb_local local = {0};
+        assert_ok(bb_local_open(&local, form[f], BB_LOSS_SQUARED, false, false));
+        assert_true(bb_personal_work(&local) <= 4096);
+        assert_ok(bb_personal_model(&local, NULL, f ? narrow : wide, work));
+        for (size_t k = 0; f && k < FEATURES; k++)
+            assert_relative(factor * narrow[k], wide[k], 1e-9);
+        bb_local_close(&local);
+    }
     population_close(&p);
 }
 
@@ -314,7 +407,8 @@ int main(void) {
         cmocka_unit_test(few_rows),  cmocka_unit_test(no_rows),
         cmocka_unit_test(many_rows), cmocka_unit_test(refuses),
         cmocka_unit_test(classes),   cmocka_unit_test(constant_is_free),
-        cmocka_unit_test(squared),
+        cmocka_unit_test(squared),   cmocka_unit_test(any_scale),
+        cmocka_unit_test(wide_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

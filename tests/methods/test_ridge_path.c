@@ -93,6 +93,22 @@ static void check_penalty(const rows *r, const double *R, const double *centre,
     free(xr);
 }
 
+/* Degrees of freedom are the slope of the log determinant. */
+static void check_left_out(const bb_ridge_path *path, const rows *r, double penalty,
+                           const double *w) {
+    const double beside[] = {penalty * 0.999, penalty * 1.001};
+    double log_det[2], least[2], error, square = 0;
+    if (r->n <= r->d) return;
+    bb_ridge_path_weigh(path, 2, beside, log_det, least);
+    const double freedom = (log_det[0] - log_det[1]) / log(1.001 / 0.999);
+    for (size_t j = 0; j < r->n; j++) {
+        const double miss = r->y[j] - naive_dot(r->d, r->x + j * r->d, w);
+        square += miss * miss;
+    }
+    bb_ridge_path_left_out(path, 1, &penalty, &error);
+    assert_relative(error, square / pow(1 - freedom / (double)r->n, 2), 1e-4);
+}
+
 static void check_path(const bb_local *local, const rows *r, const bb_covariance *c,
                        const double *centre) {
     const size_t d = r->d;
@@ -115,6 +131,7 @@ static void check_path(const bb_local *local, const rows *r, const bb_covariance
         for (size_t k = 0; k < d; k++) w[k] = centre ? centre[k] : 0;
         bb_ridge_path_add(&path, 1, penalty + l, &one, w);
         check_penalty(r, R, centre, penalty[l], log_det[l], least[l], w);
+        check_left_out(&path, r, penalty[l], w);
         for (size_t k = 0; k < d; k++)
             sum[k] += share[l] * (w[k] - (centre ? centre[k] : 0));
     }

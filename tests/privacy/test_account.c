@@ -98,6 +98,28 @@ static void forms_of_less_than_two(void **state) {
                 epsilon_of(BB_REPLACE_ONE, BB_ACCOUNTANT_AUTO, 1, &vector, 1e-6).upper);
 }
 
+/* That not to sample is too much work to be counted does not matter: the other answer
+ * holds. */
+static void one_of_two_answers(void **state) {
+    (void)state;
+    enum { HIDDEN = 80 };
+    bb_event event[HIDDEN + 1];
+    for (size_t t = 0; t < HIDDEN; t++)
+        event[t] = bb_event_round(BB_SAMPLING_FIXED_HIDDEN, 0.1 + 1e-4 * (double)t, 5.0,
+                                  10.0, 1.0);
+    event[HIDDEN] = bb_event_round(BB_SAMPLING_POISSON, 0.1, 0.2, 0.2 * sqrt(2.0), 1.0);
+    const bb_answer answer =
+        epsilon_of(BB_REPLACE_ONE, BB_ACCOUNTANT_AUTO, HIDDEN + 1, event, 1e-6);
+    assert_true(isfinite(answer.upper) && answer.upper > 500.0);
+    assert_true(isnan(answer.lower));
+}
+
+/* What is shown by others is at other places. */
+static bb_event of_slots(bb_event event) {
+    event.apart = true;
+    return event;
+}
+
 /* A lower bound is one of a mechanism: none where no mechanism has the losses that are
  * composed. */
 static void lower_bounds_are_attained(void **state) {
@@ -120,6 +142,10 @@ static void lower_bounds_are_attained(void **state) {
          true},
         {BB_REPLACE_ONE, bb_event_round(BB_SAMPLING_FIXED_HIDDEN, 0.1, 1.0, 2.0, 30.0),
          false},
+        {BB_REPLACE_ONE,
+         of_slots(bb_event_round(BB_SAMPLING_FIXED_HIDDEN, 0.1, 1.0, 2.0, 1.0)), false},
+        {BB_ADD_REMOVE,
+         of_slots(bb_event_round(BB_SAMPLING_FIXED_HIDDEN, 0.1, 1.0, 2.0, 1.0)), false},
         {BB_ADD_REMOVE, bb_event_round(BB_SAMPLING_FIXED_HIDDEN, 0.1, 1.0, 2.0, 1.0),
          true},
         {BB_ADD_REMOVE, bb_event_round(BB_SAMPLING_FIXED_HIDDEN, 0.1, 1.0, 2.0, 2.0),
@@ -352,6 +378,7 @@ int main(void) {
         cmocka_unit_test(auto_is_the_smallest),
         cmocka_unit_test(rdp_both_ways),
         cmocka_unit_test(forms_of_less_than_two),
+        cmocka_unit_test(one_of_two_answers),
         cmocka_unit_test(lower_bounds_are_attained),
         cmocka_unit_test(selections_are_exact),
         cmocka_unit_test(wishart_under_replace_one),

@@ -49,6 +49,29 @@ static void never_below_truth(void **state) {
                 1e-3);
 }
 
+/* No delta is 0 but that of pure steps, and none that a double cannot hold has a lower
+ * bound that it can: of the first, a Gaussian of mu 0.02, it is e^-3e6. */
+static void delta_below_doubles(void **state) {
+    (void)state;
+    const bb_event event[] = {
+        bb_event_gaussian(0.02, 1.0), sampled(0.01, 100.0, 10.0),
+        bb_event_round(BB_SAMPLING_FIXED_HIDDEN, 2e-5, 0.07, 0.14, 31.0)};
+    const bb_accountant accountant[] = {BB_ACCOUNTANT_AUTO, BB_ACCOUNTANT_PLD,
+                                        BB_ACCOUNTANT_RDP};
+    bb_answer answer;
+    for (size_t k = 0; k < 3; k++)
+        for (size_t a = 0; a < 3; a++) {
+            const bb_account account = {BB_REPLACE_ONE, 1, &event[k]};
+            assert_ok(bb_account_delta(&account, accountant[a], 50.0, &answer));
+            assert_true(answer.upper > 0.0 && answer.upper < 1e-290);
+            assert_true(isnan(answer.lower));
+        }
+    const bb_event step = bb_event_step(0.1, 0.0, 4.0);
+    const bb_account pure = {BB_REPLACE_ONE, 1, &step};
+    assert_ok(bb_account_delta(&pure, BB_ACCOUNTANT_AUTO, 0.5, &answer));
+    assert_true(answer.upper == 0.0 && !(answer.lower > 0.0));
+}
+
 /* The mass of infinite loss of Wishart noise is P(chi^2_F < ratio): 1 - e^(-1/2) for
  * F = 2, and 1 - 9.2e-4 for F = 60, ratio = 100. */
 static void none_is_valid(void **state) {
@@ -60,7 +83,7 @@ static void none_is_valid(void **state) {
         const bb_account account = {BB_ADD_REMOVE, 1, &event[k]};
         bb_answer answer;
         assert_ok(bb_account_epsilon(&account, BB_ACCOUNTANT_AUTO, 0.39, &answer));
-        assert_true(isinf(answer.upper));
+        assert_true(isinf(answer.upper) && isinf(answer.lower));
         assert_ok(bb_account_delta(&account, BB_ACCOUNTANT_AUTO, 5000.0, &answer));
         assert_true(answer.upper > 0.393 && !(answer.lower > answer.upper));
     }
@@ -119,9 +142,9 @@ static void hardly_any_noise(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(never_below_truth), cmocka_unit_test(none_is_valid),
-        cmocka_unit_test(next_to_no_noise),  cmocka_unit_test(many_steps),
-        cmocka_unit_test(hardly_any_noise),
+        cmocka_unit_test(never_below_truth), cmocka_unit_test(delta_below_doubles),
+        cmocka_unit_test(none_is_valid),     cmocka_unit_test(next_to_no_noise),
+        cmocka_unit_test(many_steps),        cmocka_unit_test(hardly_any_noise),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* Privacy loss distributions against closed forms, and against naive integrals. */
 #include "privacy/accounting/accountant.h"
 #include "privacy/accounting/pld.h"
+#include "privacy/accounting/pld_side.h"
 #include "privacy/accounting/privacy_loss.h"
 #include "privacy/accounting/profile.h"
 #include "privacy/accounting/rdp.h"
@@ -305,6 +306,45 @@ static void small_deltas(void **state) {
     assert_true(lower <= upper && lower >= 0.99 * upper && upper < 1e-15);
 }
 
+/* As far below what is left out at first: less is, and soon. A composition on a grid of
+ * losses (bench/account_laws.py) has from 1.868e-64 to 1.881e-64 at 0.2. */
+static void deltas_below_what_is_left_out(void **state) {
+    (void)state;
+    enum { DIFFERENT = 42 };
+    bb_event event[DIFFERENT];
+    for (size_t t = 0; t < DIFFERENT; t++) {
+        const double mu = 0.144 * pow(((double)t + 1.0) / DIFFERENT, 0.2);
+        event[t] = bb_event_round(BB_SAMPLING_POISSON, 0.0095, mu, 2.0 * mu, 2.0);
+    }
+    const bb_account account = {BB_ADD_REMOVE, DIFFERENT, event};
+    double upper, lower;
+    assert_ok(bb_pld_delta(&account, 0.2, &upper, &lower));
+    assert_true(upper >= 1.868e-64 && lower <= 1.881e-64 && lower >= 0.999 * upper);
+    assert_ok(bb_pld_delta(&account, 0.4, &upper, &lower));
+    assert_true(upper > 0.0 && upper < 1e-100);
+}
+
+/* With work for one promise there is that: the least work with which there is an answer
+ * has one that more work makes better. */
+static void a_promise_is_enough(void **state) {
+    (void)state;
+    const bb_event event = bb_event_round(BB_SAMPLING_POISSON, 1e-3, 1.0, 2.0, 50.0);
+    const bb_account account = {BB_ADD_REMOVE, 1, &event};
+    double first = 0.0, upper = INFINITY, lower = 0.0;
+    for (double work = 1e3; work < 1e9; work *= 1.05) {
+        bb_pld_plan plan;
+        assert_ok(bb_pld_plan_open(&plan, &account, 64, 1e-6, NULL));
+        plan.work_most = work;
+        upper = INFINITY;
+        lower = 0.0;
+        const bb_status status = bb_pld_side_delta(&plan, BB_WITH, 0.5, &upper, &lower);
+        bb_pld_plan_close(&plan);
+        assert_true(first == 0.0 || !status);
+        if (!status && first == 0.0) first = upper;
+    }
+    assert_true(first > 1.5 * upper && upper > 0.0 && lower > 0.99 * upper);
+}
+
 static void rounds_add_up(void **state) {
     (void)state;
     const bb_event one = bb_event_round(BB_SAMPLING_FIXED_HIDDEN, 0.1, 0.5, 1.0, 100.0);
@@ -356,6 +396,8 @@ int main(void) {
         cmocka_unit_test(wishart),
         cmocka_unit_test(one_selection),
         cmocka_unit_test(small_deltas),
+        cmocka_unit_test(deltas_below_what_is_left_out),
+        cmocka_unit_test(a_promise_is_enough),
         cmocka_unit_test(rounds_add_up),
         cmocka_unit_test(corners),
     };

@@ -192,6 +192,23 @@ static void work(void **state) {
     bb_privacy_loss_close(&law);
 }
 
+/* A round so large that its cells are billions, few of them with mass, is not cut into
+ * them. */
+static void endless(void **state) {
+    (void)state;
+    const bb_event event = bb_event_gaussian(53029.0, 1.0);
+    bb_privacy_loss loss;
+    bb_discrete_pld atoms = {0};
+    bb_privacy_loss_open(&loss, &event, BB_REPLACE_ONE, BB_WITH, 0.0);
+    const bb_discrete_pld_plan plan = {
+        .rounds = 100.0, .tilt = 1e-7, .epsilon = 0.07, .fineness = 0.05, .delta = 1.0};
+    assert_ok(bb_discrete_pld_room(&atoms));
+    assert_false(bb_discrete_pld_of_loss(&atoms, BB_ABOVE, &loss, &plan));
+    assert_true(atoms.cells == 0);
+    bb_discrete_pld_close(&atoms);
+    bb_privacy_loss_close(&loss);
+}
+
 /* Above what a double can tell, from above what is largest, and nothing from below. */
 static void beyond_doubles(void **state) {
     (void)state;
@@ -208,10 +225,11 @@ static void beyond_doubles(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gaussian),  cmocka_unit_test(sampled),
-        cmocka_unit_test(selection), cmocka_unit_test(steps),
-        cmocka_unit_test(wishart),   cmocka_unit_test(two_rounds),
-        cmocka_unit_test(work),      cmocka_unit_test(beyond_doubles),
+        cmocka_unit_test(gaussian),       cmocka_unit_test(sampled),
+        cmocka_unit_test(selection),      cmocka_unit_test(steps),
+        cmocka_unit_test(wishart),        cmocka_unit_test(two_rounds),
+        cmocka_unit_test(work),           cmocka_unit_test(endless),
+        cmocka_unit_test(beyond_doubles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,7 +19,7 @@ static void few_losses(void **state) {
         bb_event *event = power_rounds(count, BB_SAMPLING_POISSON, 0.01, 0.8, -0.5);
         const bb_account account = {BB_ADD_REMOVE, count, event};
         bb_pld_plan plan;
-        assert_ok(bb_pld_plan_open(&plan, &account, MOST, 1e-6));
+        assert_ok(bb_pld_plan_open(&plan, &account, MOST, 1e-6, NULL));
         assert_true(plan.losses <= MOST && plan.losses > MOST / 2);
         assert_true(plan.mixed == (count > MOST) && plan.different == count);
         for (int k = 0; k < BB_BOUNDS; k++) {
@@ -50,9 +50,10 @@ static void epsilon_of_moved(bb_adjacency adjacency, size_t count,
     for (size_t t = 0; t < count; t++) {
         const double place = event[t].absent / top * 60.0;
         const double mu = top * (up ? ceil(place) : floor(place)) / 60.0;
-        const bb_event next = round_of(event[t].sampling, event[t].rate, mu);
+        bb_event next = round_of(event[t].sampling, event[t].rate, mu);
+        next.rounds = event[t].rounds;
         if (n && moved[n - 1].absent == next.absent)
-            moved[n - 1].rounds += 1.0;
+            moved[n - 1].rounds += next.rounds;
         else
             moved[n++] = next;
     }
@@ -177,7 +178,7 @@ static void refused_at_once(void **state) {
                  BB_EUSAGE, "too much work");
     assert_fails(bb_account_epsilon(&account, BB_ACCOUNTANT_RDP, 1e-6, &answer),
                  BB_EUSAGE, "too much work");
-    assert_ok(bb_pld_plan_open(&plan, &account, 48, 1e-6));
+    assert_ok(bb_pld_plan_open(&plan, &account, 48, 1e-6, NULL));
     plan.work_most = 1e9;
     assert_ok(bb_pld_direction_open(&side, &plan, BB_WITH, 0.0));
     assert_fails(bb_pld_direction_try(&side, &goal, -INFINITY, &promise), BB_EUSAGE,
@@ -213,6 +214,45 @@ static void rare_losses(void **state) {
     test_free(event);
 }
 
+/* Hundreds of each, so that all of the range matters for a large epsilon, and not only the
+ * largest: bounds are close where losses are where mixtures are seen to need them. */
+static void many_of_each(void **state) {
+    (void)state;
+    enum { DIFFERENT = 1000 };
+    bb_event *event = power_rounds(DIFFERENT, BB_SAMPLING_POISSON, 8.4e-6, 6.977, 0.3);
+    bb_answer all, most, least;
+    for (size_t t = 0; t < DIFFERENT; t++) event[t].rounds = 165.0;
+    epsilon_of(BB_REPLACE_ONE, DIFFERENT, event, &all);
+    assert_true(all.upper > 90.0 && all.upper - all.lower <= 1e-3 * all.upper);
+    epsilon_of_moved(BB_REPLACE_ONE, DIFFERENT, event, 6.977, true, &most);
+    epsilon_of_moved(BB_REPLACE_ONE, DIFFERENT, event, 6.977, false, &least);
+    assert_true(all.lower <= most.upper && all.upper >= least.lower);
+    test_free(event);
+}
+
+/* Where a plan of few losses says that they are needed, the next one has most of them. */
+static void losses_where_needed(void **state) {
+    (void)state;
+    enum { COUNT = 1000, FEW = 20, MORE = 60 };
+    bb_event *event = power_rounds(COUNT, BB_SAMPLING_POISSON, 0.01, 1.0, 1.0);
+    const bb_account account = {BB_ADD_REMOVE, COUNT, event};
+    bb_pld_plan plan, finer;
+    assert_ok(bb_pld_plan_open(&plan, &account, FEW, 1e-6, NULL));
+    for (size_t at = 0; at + 1 < plan.losses; at += 6) {
+        size_t between = 0;
+        for (size_t e = 0; e < plan.losses; e++) plan.apart[e] = e == at;
+        assert_ok(bb_pld_plan_open(&finer, &account, MORE, 1e-6, &plan));
+        for (size_t e = 0; e < finer.losses; e++)
+            between += finer.loss[e].absent >= plan.loss[at].absent &&
+                       finer.loss[e].absent <= plan.loss[at + 1].absent;
+        assert_true(finer.losses <= MORE && between > MORE / 4);
+        assert_true(finer.losses - between > FEW / 4);
+        bb_pld_plan_close(&finer);
+    }
+    bb_pld_plan_close(&plan);
+    test_free(event);
+}
+
 /* Rates so rare that epsilon is far below the losses that it is for. Each round is replaced
  * by one of a little less or more noise for bounds that do not need mixtures. */
 static void rare_rates(void **state) {
@@ -231,7 +271,7 @@ static void rare_rates(void **state) {
         bb_answer all, most, least;
         double upper, lower;
         epsilon_of(plan[k].adjacency, 1000, event, &all);
-        assert_true(all.upper - all.lower <= 1.2e-3 * fmax(1e-3, all.upper));
+        assert_true(all.upper - all.lower <= 1e-3 * fmax(1e-3, all.upper));
         epsilon_of_moved(plan[k].adjacency, 1000, event, plan[k].top, true, &most);
         epsilon_of_moved(plan[k].adjacency, 1000, event, plan[k].top, false, &least);
         assert_true(all.lower <= most.upper && all.upper >= least.lower);
@@ -282,6 +322,32 @@ static void visible_at_large_epsilon(void **state) {
     assert_true(visible_delta(event, ROUNDS, 0.02, true, answer.lower) >= 6.21e-8);
 }
 
+/* Levels that are refused while they are searched do not keep the answer far away. */
+static void calibration_beside_refused_levels(void **state) {
+    (void)state;
+    enum { ROUNDS = 72 };
+    bb_event *event = power_rounds(ROUNDS, BB_SAMPLING_POISSON, 1.3880267e-5, 1.0, 0.1);
+    bb_event all[ROUNDS + 1];
+    for (size_t t = 0; t < ROUNDS; t++) all[t] = event[t];
+    all[ROUNDS] = bb_event_selection(0.0139776, 7.0);
+    const bb_account account = {BB_REPLACE_ONE, ROUNDS + 1, all};
+    bb_answer answer;
+    double factor;
+    assert_ok(bb_account_noise(&account, BB_ACCOUNTANT_AUTO, 0.978434, 1.5018e-8,
+                               &factor, &answer));
+    assert_true(answer.upper <= 0.978434 && answer.upper >= 0.978434 * (1.0 - 5e-4));
+    test_free(event);
+    /* large losses that are so rare that epsilon jumps from .05 to .7 */
+    enum { FEWER = 87 };
+    event = power_rounds(FEWER, BB_SAMPLING_POISSON, 2.18083e-5, 1.0, 0.856);
+    const bb_account jump = {BB_REPLACE_ONE, FEWER, event};
+    assert_ok(bb_account_noise(&jump, BB_ACCOUNTANT_AUTO, 0.755442, 4.85579e-4, &factor,
+                               &answer));
+    assert_true(answer.upper <= 0.755442 && answer.upper >= 0.755442 * (1.0 - 5e-4));
+    assert_true(answer.lower >= answer.upper * (1.0 - 1e-3));
+    test_free(event);
+}
+
 /* Noise is found where rounds hardly ever matter, whatever levels are tried. */
 static void calibration_of_rare_losses(void **state) {
     (void)state;
@@ -296,16 +362,20 @@ static void calibration_of_rare_losses(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(few_losses),
-                                       cmocka_unit_test(unequal),
-                                       cmocka_unit_test(nearly_equal),
-                                       cmocka_unit_test(gaussian_rounds),
-                                       cmocka_unit_test(calibration),
-                                       cmocka_unit_test(refused),
-                                       cmocka_unit_test(refused_at_once),
-                                       cmocka_unit_test(rare_losses),
-                                       cmocka_unit_test(rare_rates),
-                                       cmocka_unit_test(visible_at_large_epsilon),
-                                       cmocka_unit_test(calibration_of_rare_losses)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(few_losses),
+        cmocka_unit_test(unequal),
+        cmocka_unit_test(nearly_equal),
+        cmocka_unit_test(gaussian_rounds),
+        cmocka_unit_test(calibration),
+        cmocka_unit_test(refused),
+        cmocka_unit_test(refused_at_once),
+        cmocka_unit_test(rare_losses),
+        cmocka_unit_test(many_of_each),
+        cmocka_unit_test(losses_where_needed),
+        cmocka_unit_test(rare_rates),
+        cmocka_unit_test(visible_at_large_epsilon),
+        cmocka_unit_test(calibration_of_rare_losses),
+        cmocka_unit_test(calibration_beside_refused_levels)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -85,7 +85,10 @@ static void no_noise_and_no_grid(void **state) {
 
 static void own_noise(void **state) {
     (void)state;
-    ends_the_same("method mp-instance epsilon 2 rounds 2 seed 3 threads 1", 5);
+    ends_the_same(
+        "method mp-instance set instance-epsilon=1 set gradient-clip=1 set clip=1 "
+        "epsilon 2 rounds 2 seed 3 threads 1",
+        5);
 }
 
 static void no_rounds_and_no_billboard(void **state) {

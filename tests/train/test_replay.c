@@ -195,6 +195,11 @@ static void give_all(flags *f, const ask *a) {
             give(f, "set", "guard=off");
         else if (strcmp(m->options.row[k].name, "effects") == 0)
             give(f, "set", "effects=0.2");
+        else if (strcmp(m->options.row[k].name, "instance-epsilon") == 0) {
+            give(f, "set", "instance-epsilon=1"); /* mp-instance guesses nothing */
+            give(f, "set", "gradient-clip=1");
+            give(f, "set", "clip=1");
+        }
 }
 
 static void train(const ask *a, bb_models *models) {

@@ -204,14 +204,20 @@ static void baselines_do_not_depend_on_the_method(void **state) {
     remove_run();
 }
 
+/* What mp-instance does not guess. */
+#define GIVEN                                                                          \
+    {"set", "instance-epsilon=1"}, {"set", "gradient-clip=1"}, {                       \
+        "set", "clip=1"                                                                \
+    }
+
 /* What standardising by task does to a row depends on all rows of the task. */
 static void rows_are_protected_one_by_one(void **state) {
     (void)state;
     bb_report report;
-    assert_fails(RUN(&report, NULL, {"method", "mp-instance"}, {"epsilon", "1"},
+    assert_fails(RUN(&report, NULL, {"method", "mp-instance"}, {"epsilon", "1"}, GIVEN,
                      {"standardize", "task"}, {"output", "run"}),
                  BB_EUSAGE, "single rows");
-    assert_ok(RUN(&report, NULL, {"method", "mp-instance"}, {"epsilon", "1"},
+    assert_ok(RUN(&report, NULL, {"method", "mp-instance"}, {"epsilon", "1"}, GIVEN,
                   {"standardize", "unit-rows"}, {"output", "run"}));
     assert_int_equal(report.statement.count, 2);
     assert_string_equal(report.statement.guarantee[1].unit, "instance");
@@ -253,13 +259,13 @@ static void a_promise_lifted_from_rows(void **state) {
 static void a_ledger_does_not_vouch_for_rows(void **state) {
     (void)state;
     bb_report report;
-    assert_ok(RUN(&report, NULL, {"method", "mp-instance"}, {"epsilon", "1"},
+    assert_ok(RUN(&report, NULL, {"method", "mp-instance"}, {"epsilon", "1"}, GIVEN,
                   {"ledger", "population.ledger"}, {"budget-epsilon", "5"},
                   {"budget-delta", "1e-3"}, {"output", "run"}));
     assert_null(report.statement.guarantee[0].note);
     assert_non_null(strstr(report.statement.guarantee[1].note, "this run only"));
     remove_run();
-    assert_ok(RUN(&report, NULL, {"method", "mp-instance"}, {"epsilon", "1"},
+    assert_ok(RUN(&report, NULL, {"method", "mp-instance"}, {"epsilon", "1"}, GIVEN,
                   {"set", "calibration=published"}, {"ledger", "population.ledger"},
                   {"output", "run"}));
     assert_true(report.statement.guarantee[0].valid);
@@ -289,6 +295,28 @@ static void published_noise_claims_no_more_than_is_true(void **state) {
     assert_false(report.statement.guarantee[0].valid);
     const double diagonal = report.statement.guarantee[0].true_delta_at_least;
     assert_true(diagonal > 0.0 && diagonal < 1.0 - exp(-1.0));
+    remove_run();
+}
+
+/* Noise by a Lipschitz constant read off the rows: behind the same flag, and denied. */
+static void noise_from_rows_promises_nothing(void **state) {
+    (void)state;
+    bb_report report;
+    assert_fails(RUN(&report, NULL, {"method", "dp-mtrl"}, {"epsilon", "1"},
+                     {"mechanism", "lipschitz-published"},
+                     {"set", "calibration=published"}, {"output", "run"}),
+                 BB_EUSAGE, "--allow-broken-privacy");
+    assert_ok(RUN(&report, NULL, {"method", "dp-mtrl"}, {"epsilon", "1"},
+                  {"mechanism", "lipschitz-published"},
+                  {"allow-broken-privacy", "true"}, {"set", "calibration=published"},
+                  {"set", "keep=noisy"}, {"output", "run"}));
+    assert_int_equal(report.statement.count, 2);
+    assert_false(report.statement.guarantee[0].valid);
+    assert_false(report.statement.guarantee[1].valid);
+    assert_close(report.statement.guarantee[0].true_delta_at_least, 1.0, 0.0);
+    assert_int_equal(system("grep -q 'mechanism lipschitz-published claims ε = 1, .* "
+                            "its true δ is at least 1,' run/public/statement.txt"),
+                     0);
     remove_run();
 }
 
@@ -334,6 +362,7 @@ int main(void) {
         cmocka_unit_test(a_promise_lifted_from_rows),
         cmocka_unit_test(a_ledger_does_not_vouch_for_rows),
         cmocka_unit_test(published_noise_claims_no_more_than_is_true),
+        cmocka_unit_test(noise_from_rows_promises_nothing),
         cmocka_unit_test(a_run_survives_torture),
     };
     return cmocka_run_group_tests(tests, open_folder, close_folder);

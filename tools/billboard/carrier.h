@@ -1,9 +1,8 @@
 /* carrier.h - carries frames between the processes of silos and their curator: over
  * standard input and output, a Unix socket, or files in a shared folder (docs/silos.md).
  *
- * A message is a frame of billboard.h, or one of two words that a silo says itself: HELLO,
- * it is there and is to be given whatever it is due; BYE, it has stored its result. On a
- * stream its length comes before it: 8 bytes, little endian. */
+ * A message is a frame of billboard.h. On a stream its length comes before it: 8 bytes,
+ * little endian. */
 #ifndef BILLBOARD_CARRIER_H
 #define BILLBOARD_CARRIER_H
 
@@ -27,9 +26,10 @@ typedef struct carrier_way {
 typedef enum message_kind {
     MESSAGE_NONE, /* nothing came in time, or a signal */
     MESSAGE_FRAME,
-    MESSAGE_HELLO,
-    MESSAGE_BYE,
-    MESSAGE_AGAIN /* a silo has found the curator, which does not know it yet */
+    MESSAGE_REFUSE, /* a frame, of a silo that takes no part, and need not be known */
+    MESSAGE_HELLO, /* a frame, of a silo that has begun or has found the curator again */
+    MESSAGE_BYE,   /* a frame: a silo has its models, or may go */
+    MESSAGE_AGAIN  /* a silo has found the curator, which does not know it yet */
 } message_kind;
 
 typedef struct message {
@@ -51,32 +51,27 @@ bool carrier_reaches(const carrier *c, uint32_t silo);
 /* Takes a copy, which leaves when there is room for it: now or in carrier_receive. */
 BILLBOARD_CHECK billboard_status carrier_send(carrier *c, uint32_t silo,
                                               const void *frame, size_t size);
-BILLBOARD_CHECK billboard_status carrier_say(carrier *c, message_kind word);
 /* The next message, for so many seconds. BILLBOARD_FAILED: standard input has ended, the
  * folder cannot be read, or what comes is no message. */
 BILLBOARD_CHECK billboard_status carrier_receive(carrier *c, double seconds,
                                                  message *got);
+/* Whoever has sent the last message is the silo that it says: it is told from now on what
+ * that silo is told, and speaks for it alone. */
+void carrier_introduce(carrier *c);
 /* Whether everything that was sent has left. */
 bool carrier_is_empty(const carrier *c);
 
 /* -- inside -- */
 
-enum {
-    CARRIER_HEADER = 104,
-    CARRIER_WORD = 12
-}; /* bytes of a frame's header; a word */
-
 /* What these bytes are; from whom, if they say so. MESSAGE_NONE: no message. */
 message carrier_read(const unsigned char *bytes, size_t size);
-/* A word of this silo. */
-void carrier_write_word(message_kind word, uint32_t silo,
-                        unsigned char bytes[CARRIER_WORD]);
 
 /* How one kind of carrier does it. */
 typedef struct carrier_class {
     bool (*reaches)(const carrier *c, uint32_t silo);
     billboard_status (*send)(carrier *c, uint32_t silo, const void *bytes, size_t size);
     billboard_status (*receive)(carrier *c, double seconds, message *got);
+    void (*introduce)(carrier *c);
     bool (*is_empty)(const carrier *c);
     void (*close)(carrier *c);
 } carrier_class;

@@ -38,6 +38,10 @@ static bool reaches(const carrier *c, uint32_t silo) {
     return true;
 }
 
+static void introduce(carrier *c) {
+    (void)c; /* every silo has its box */
+}
+
 static bool is_empty(const carrier *c) {
     (void)c;
     return true;
@@ -139,8 +143,8 @@ static void close_folder(carrier *c) {
     free(f);
 }
 
-static const carrier_class class = {reaches, send_file, receive, is_empty,
-                                    close_folder};
+static const carrier_class class = {reaches,   send_file, receive,
+                                    introduce, is_empty,  close_folder};
 
 billboard_status carrier_folder_open(carrier **out, const carrier_way *way) {
     folder *f = calloc(1, sizeof *f);

@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -31,6 +32,7 @@ typedef struct stream {
     bool bound;  /* the socket's file is this process's */
     connection *connection;
     size_t connections, most;
+    double tried;    /* seconds: when the curator was looked for last */
     size_t taken;    /* bytes of the message that was given last, at ... */
     size_t taken_of; /* ... this connection */
     struct pollfd *poll;
@@ -133,9 +135,27 @@ static billboard_status make_way(const stream *s, const struct sockaddr_un *name
                                     : BILLBOARD_OK;
 }
 
+/* Every silo has a connection, beside the files of the run, and poll looks at two entries for
+ * each, which may not be more than the files that may be open. */
+static billboard_status make_room_for_all(const stream *s) {
+    enum { FILES = 100 };
+    const rlim_t need = 2 * s->most + FILES;
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) || files.rlim_cur >= need) return BILLBOARD_OK;
+    files.rlim_cur = need;
+    if (files.rlim_max >= need && !setrlimit(RLIMIT_NOFILE, &files))
+        return BILLBOARD_OK;
+    return cmd_fail(BILLBOARD_FAILED,
+                    "%s: %u silos need %llu open files; this process may have %llu "
+                    "(ulimit -n)",
+                    s->base.way.path, s->base.way.silos, (unsigned long long)need,
+                    (unsigned long long)files.rlim_max);
+}
+
 static billboard_status wait_at_socket(stream *s) {
     struct sockaddr_un name;
-    billboard_status status = open_socket(s, &s->listens, &name);
+    billboard_status status = make_room_for_all(s);
+    if (!status) status = open_socket(s, &s->listens, &name);
     if (!status) status = make_way(s, &name);
     if (status) return status;
     const mode_t before = umask(0177);
@@ -191,15 +211,26 @@ static uint64_t length_at(const unsigned char *at) {
     return length;
 }
 
-/* Whoever says HELLO as a silo is that silo from then on. */
-static void introduce(stream *s, size_t k, uint32_t silo) {
-    if (s->base.way.silo || s->base.way.kind == CARRIER_STDIO) return;
-    s->connection[k].silo = silo;
-    for (size_t l = s->connections; l-- > 0;)
-        if (l != k && s->connection[l].silo == silo) s->connection[l].silo = 0;
+/* Of whom the last message was. */
+static void introduce(carrier *base) {
+    stream *s = (stream *)base;
+    if (base->way.silo || base->way.kind == CARRIER_STDIO || !s->taken) return;
+    connection *c = &s->connection[s->taken_of];
+    const uint32_t silo =
+        carrier_read(c->came.at + c->came.from + LENGTH, s->taken - LENGTH).silo;
+    for (size_t k = 0; k < s->connections; k++)
+        if (s->connection[k].silo == silo) s->connection[k].silo = 0;
+    c->silo = silo;
 }
 
-/* The next message that is there. On a socket a silo speaks for itself only. */
+/* On a socket a silo speaks for itself only, once it was introduced. */
+static bool may_say(const stream *s, const connection *c, const message *m) {
+    if (m->kind == MESSAGE_NONE) return false;
+    if (s->base.way.silo || s->base.way.kind == CARRIER_STDIO) return true;
+    return m->kind == MESSAGE_HELLO || m->kind == MESSAGE_REFUSE || m->silo == c->silo;
+}
+
+/* The next message that is there. */
 static bool is_there(stream *s, message *got) {
     for (size_t k = 0; k < s->connections; k++) {
         connection *c = &s->connection[k];
@@ -210,10 +241,8 @@ static bool is_there(stream *s, message *got) {
         *got = carrier_read(c->came.at + c->came.from + LENGTH, (size_t)length);
         s->taken = LENGTH + (size_t)length;
         s->taken_of = k;
-        if (got->kind == MESSAGE_HELLO) introduce(s, k, got->silo);
-        const bool other = !s->base.way.silo && s->base.way.kind == CARRIER_SOCKET &&
-                           got->silo != s->connection[k].silo;
-        if (got->kind != MESSAGE_NONE && !other) return true;
+        if (may_say(s, c, got)) return true;
+        got->kind = MESSAGE_NONE;
         c->came.from += s->taken; /* no message, or somebody else's */
         s->taken = 0;
         k--;
@@ -275,14 +304,17 @@ static billboard_status serve(stream *s) {
     return status;
 }
 
+/* At most once a second: a carrier may take the connection and have nobody behind it. */
 static billboard_status look_for_curator(stream *s, double seconds, message *got) {
+    const double pause = s->tried + 1.0 - cmd_now();
+    if (pause > 0.0) {
+        poll(NULL, 0, (int)(1000.0 * (seconds < pause ? seconds : pause)) + 1);
+        return BILLBOARD_OK;
+    }
+    s->tried = cmd_now();
     const billboard_status status = reconnect(s);
-    if (status) return status;
-    if (s->connections)
-        got->kind = MESSAGE_AGAIN;
-    else
-        poll(NULL, 0, (int)(1000.0 * (seconds < 1.0 ? seconds : 1.0)));
-    return BILLBOARD_OK;
+    if (!status && s->connections) got->kind = MESSAGE_AGAIN;
+    return status;
 }
 
 static billboard_status receive(carrier *base, double seconds, message *got) {
@@ -312,13 +344,15 @@ static void close_stream(carrier *c) {
     free(s);
 }
 
-static const carrier_class class = {reaches, queue, receive, is_empty, close_stream};
+static const carrier_class class = {reaches,   queue,    receive,
+                                    introduce, is_empty, close_stream};
 
 billboard_status carrier_stream_open(carrier **out, const carrier_way *way) {
     stream *s = calloc(1, sizeof *s);
     if (!s) return no_memory();
     s->base = (carrier){&class, *way};
     s->listens = -1;
+    s->tried = cmd_now() - 1.0;
     s->most = way->silo ? 1 : way->silos + STRANGERS;
     s->connection = calloc(s->most, sizeof *s->connection);
     s->poll = calloc(2 * s->most + 1, sizeof *s->poll);

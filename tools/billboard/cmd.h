@@ -20,6 +20,7 @@ int cmd_evaluate(int argc, char **argv);
 int cmd_predict(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_methods(int argc, char **argv);
+int cmd_convert(int argc, char **argv);
 int cmd_synth(int argc, char **argv);
 int cmd_ledger(int argc, char **argv);
 int cmd_audit(int argc, char **argv);
@@ -31,7 +32,9 @@ int cmd_advise(int argc, char **argv);
 int cmd_experiment(int argc, char **argv);
 int cmd_silo(int argc, char **argv);
 int cmd_curator(int argc, char **argv);
+int cmd_helper(int argc, char **argv);
 int cmd_policy(int argc, char **argv);
+int cmd_identity(int argc, char **argv);
 
 /* What both have: asks, with progress; and ends, saying whether a claim was refuted. Frees
  * the verdict. */
@@ -48,6 +51,9 @@ enum { CMD_VIOLATED = 4 };
 /* The columns of the terminal behind a file descriptor: COLUMNS, or what the terminal
  * says, or 80; 0 if it is no terminal. */
 size_t cmd_width(int fd);
+
+/* Seconds since some moment, which go on evenly. */
+double cmd_now(void);
 
 /* Set by Ctrl-C, SIGTERM, SIGHUP and SIGUSR1 from this call on, for billboard_watch. */
 const billboard_flag *cmd_listen(void);

@@ -1,8 +1,7 @@
 /* billboard curator: the door, the ledger and the billboard of a run of several places. */
-#include "place.h"
+#include "page.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 typedef billboard_experimental_curator curator;
 
@@ -10,19 +9,14 @@ typedef struct conduct {
     place *place;
     curator *curator;
     carrier *carrier;
-    bool *joined, *left; /* silos + 1: said something; have their results */
-    double asked;        /* seconds: when the round began */
+    page *page;   /* NULL: none */
+    bool *heard;  /* silos + 1: have said something to this process */
+    double asked; /* seconds: when the round began */
 } conduct;
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static const char *name_of(const conduct *k, uint32_t silo) {
     const char *name = billboard_experimental_agreement_silo(k->place->agreement, silo);
-    return name ? name : "nobody";
+    return name ? name : silo == k->place->way.silos && silo ? "the helper" : "nobody";
 }
 
 static billboard_experimental_state state_of(const conduct *k) {
@@ -55,26 +49,48 @@ static void take(conduct *k, const message *got) {
     if (got->silo < 1 || got->silo > p->way.silos) {
         place_say(p, "a message of silo %u was left out: there are %u", got->silo,
                   p->way.silos);
+        page_failed(k->page, 0, false, "a message of a silo that is not in the plan");
         return;
     }
-    if (got->kind == MESSAGE_HELLO) {
-        place_say(p, "%s is %s", name_of(k, got->silo),
-                  k->joined[got->silo] ? "back" : "there");
-        billboard_experimental_curator_again(k->curator, got->silo);
-    }
-    k->joined[got->silo] = true;
-    if (got->kind == MESSAGE_BYE) k->left[got->silo] = true;
-    if (got->kind == MESSAGE_FRAME &&
-        billboard_experimental_curator_take(k->curator, got->frame, got->size))
+    const billboard_status status =
+        billboard_experimental_curator_take(k->curator, got->frame, got->size);
+    if (status == BILLBOARD_USAGE)
+        place_say(p, "%s: %s", name_of(k, got->silo), billboard_error());
+    else if (status)
         place_say(p, "a message of %s was left out: %s", name_of(k, got->silo),
                   billboard_error());
+    if (status)
+        page_failed(k->page, got->silo, status == BILLBOARD_USAGE, billboard_error());
+    if (status || got->kind != MESSAGE_HELLO) return;
+    carrier_introduce(k->carrier);
+    place_say(p, "%s is %s", name_of(k, got->silo),
+              k->heard[got->silo] ? "back" : "there");
+    k->heard[got->silo] = true;
 }
 
+/* What is there, or comes first. Who has joined, and who has left, is kept before anybody is
+ * told: once for all that have come. */
 static billboard_status listen_to_silos(conduct *k) {
-    message got;
-    billboard_status status = carrier_receive(k->carrier, 1.0, &got);
-    if (!status && got.kind != MESSAGE_NONE && got.kind != MESSAGE_AGAIN) take(k, &got);
-    return status;
+    const place *p = k->place;
+    const double patience = p->patience;
+    const double seconds = patience > 0.0 && patience < 1.0 ? patience : 1.0;
+    bool changed = false;
+    page_show(k->page, k->curator, k->carrier);
+    for (uint32_t n = 0; n < p->way.silos; n++) {
+        message got;
+        const billboard_status status =
+            carrier_receive(k->carrier, n ? 0.0 : seconds, &got);
+        if (status) return status;
+        if (got.kind == MESSAGE_NONE || got.kind == MESSAGE_AGAIN) break;
+        const int before =
+            billboard_experimental_curator_waits_for(k->curator, got.silo);
+        take(k, &got);
+        const int after =
+            billboard_experimental_curator_waits_for(k->curator, got.silo);
+        changed = changed || before != after;
+    }
+    return changed && p->checkpoint ? billboard_experimental_curator_keep(k->curator)
+                                    : BILLBOARD_OK;
 }
 
 /* -- rounds -- */
@@ -84,7 +100,7 @@ static billboard_status close_round(conduct *k) {
     billboard_status status = billboard_experimental_curator_close_round(k->curator);
     if (!status && k->place->checkpoint)
         status = billboard_experimental_curator_keep(k->curator);
-    k->asked = now();
+    k->asked = cmd_now();
     return status;
 }
 
@@ -93,7 +109,7 @@ static billboard_status close_late(conduct *k) {
     const place *p = k->place;
     const bool may = p->roster->fewest_silos > 0 &&
                      p->roster->fewest_silos < p->roster->silos && p->patience > 0.0;
-    if (!may || now() - k->asked < p->patience) return BILLBOARD_OK;
+    if (!may || cmd_now() - k->asked < p->patience) return BILLBOARD_OK;
     const billboard_status status = close_round(k);
     return status == BILLBOARD_USAGE ? BILLBOARD_OK : status; /* too few: wait on */
 }
@@ -111,14 +127,18 @@ static billboard_status step(conduct *k) {
     }
 }
 
-/* Who waits for a round or for the end is told why there is none. */
-static void stop(conduct *k, billboard_status why) {
-    const double until = now() + 5.0;
+/* What was said has to leave before the process ends. */
+static void see_it_leave(const conduct *k) {
+    const double until = cmd_now() + 5.0;
     message got;
-    billboard_experimental_curator_stop(k->curator, why);
-    if (give_all(k)) return;
-    while (!carrier_is_empty(k->carrier) && now() < until)
+    while (!carrier_is_empty(k->carrier) && cmd_now() < until)
         if (carrier_receive(k->carrier, 0.2, &got)) return;
+}
+
+/* Who waits for a round or for the end is told why there is none. */
+static void stop(const conduct *k, billboard_status why) {
+    billboard_experimental_curator_stop(k->curator, why);
+    if (!give_all(k)) see_it_leave(k);
 }
 
 static billboard_status interrupted(conduct *k) {
@@ -128,14 +148,23 @@ static billboard_status interrupted(conduct *k) {
                                                : "interrupted");
 }
 
+/* What this machine could not do, a full disk say, it may do later: who waits goes on waiting
+ * for this one to be started again. */
+static bool may_go_on(const conduct *k, billboard_status why) {
+    place *p = k->place;
+    const bool may = p->checkpoint && why == BILLBOARD_FAILED;
+    if (may) place_say(p, "the silos wait: start this again as it was");
+    return may;
+}
+
 static billboard_status all_rounds(conduct *k) {
-    k->asked = now();
+    k->asked = cmd_now();
     while (state_of(k) != BILLBOARD_EXPERIMENTAL_DONE) {
         if (*k->place->watch.stop) return interrupted(k);
         billboard_status status = step(k);
         if (!status) status = give_all(k);
         if (!status) continue;
-        stop(k, status);
+        if (!may_go_on(k, status)) stop(k, status);
         return status;
     }
     return BILLBOARD_OK;
@@ -143,10 +172,11 @@ static billboard_status all_rounds(conduct *k) {
 
 /* -- the end -- */
 
-static bool all_have_left(const conduct *k) {
+static bool waits(const conduct *k) {
+    bool any = false;
     for (uint32_t s = 1; s <= k->place->way.silos; s++)
-        if (k->joined[s] && !k->left[s]) return false;
-    return true;
+        any = any || billboard_experimental_curator_waits_for(k->curator, s);
+    return any;
 }
 
 static billboard_status store(const conduct *k, FILE *stream) {
@@ -158,33 +188,75 @@ static billboard_status store(const conduct *k, FILE *stream) {
     return status;
 }
 
-/* Silos that have been there are waited for: what they need is here only. */
-static billboard_status see_off(conduct *k) {
-    const double from = now();
+/* Whether the run was at its end when this process began: another one was killed before it
+ * could store what came of it, or before all silos had left. */
+static billboard_status store_if_over(const conduct *k, FILE *stream, bool *over) {
+    billboard_result *result = NULL;
+    *over = k->place->stored;
+    if (*over) return BILLBOARD_OK;
+    billboard_status status =
+        billboard_experimental_curator_result(k->curator, &result);
+    if (status == BILLBOARD_USAGE) return BILLBOARD_OK; /* it is not */
+    *over = true;
+    if (!status) status = place_store(k->place, result, stream);
+    billboard_result_free(result);
+    return status;
+}
+
+/* Silos are waited for that have not said that they have their models: what they need is
+ * here only. Those that an earlier process knew may have gone: who runs comes back soon. */
+static billboard_status see_off(conduct *k, bool over) {
+    static const double soon = 60.0;
+    const place *p = k->place;
+    const double from = cmd_now();
+    const double patience = p->patience > 0.0 || !over ? p->patience : soon;
     billboard_status status = BILLBOARD_OK;
-    while (!status && !all_have_left(k) && !*k->place->watch.stop) {
-        if (k->place->patience > 0.0 && now() - from > k->place->patience) break;
-        status = listen_to_silos(k);
-        if (!status) status = give_all(k);
+    while (!status && waits(k) && !*p->watch.stop) {
+        if (patience > 0.0 && cmd_now() - from > patience) break;
+        status = give_all(k);
+        if (!status) status = listen_to_silos(k);
     }
-    for (uint32_t s = 1; s <= k->place->way.silos; s++)
-        if (k->joined[s] && !k->left[s])
-            place_say(k->place, "%s has not said that it has its models",
-                      name_of(k, s));
+    if (!status) status = give_all(k);
+    if (!status) see_it_leave(k);
+    return status;
+}
+
+/* What a silo still needs is not removed. */
+static void end(const conduct *k) {
+    place *p = k->place;
+    for (uint32_t s = 1; s <= p->way.silos; s++)
+        if (billboard_experimental_curator_waits_for(k->curator, s))
+            place_say(p, "%s has not said that it has its models%s%s%s", name_of(k, s),
+                      p->checkpoint ? ": until it has, " : "",
+                      p->checkpoint ? p->checkpoint : "",
+                      p->checkpoint ? " has them: start this again with it" : "");
+    if (p->checkpoint && !waits(k)) billboard_experimental_curator_forget(k->curator);
+}
+
+/* The run has a name that only this curator knows: it is kept before anybody hears it. */
+static billboard_status open_curator(conduct *k) {
+    const place *p = k->place;
+    billboard_status status =
+        billboard_experimental_curator_open(p->job, p->roster, &p->watch, &k->curator);
+    if (!status && state_of(k) == BILLBOARD_EXPERIMENTAL_PUBLISHED)
+        status = billboard_experimental_curator_go_on(k->curator); /* it was kept */
+    if (!status && p->checkpoint)
+        status = billboard_experimental_curator_keep(k->curator);
+    for (uint32_t s = 1; s <= p->way.silos && !status; s++)
+        billboard_experimental_curator_again(k->curator, s);
     return status;
 }
 
 static billboard_status conduct_run(conduct *k, FILE *stream) {
     place *p = k->place;
-    billboard_status status =
-        billboard_experimental_curator_open(p->job, p->roster, &p->watch, &k->curator);
-    for (uint32_t s = 1; s <= p->way.silos && !status; s++)
-        billboard_experimental_curator_again(k->curator, s);
+    bool over = false;
+    billboard_status status = open_curator(k);
     if (!status) status = carrier_open(&k->carrier, &p->way);
-    if (!status) status = all_rounds(k);
-    if (!status && !p->stored) status = store(k, stream);
-    if (!status) status = see_off(k);
-    if (!status && p->checkpoint) billboard_experimental_curator_forget(k->curator);
+    if (!status) status = store_if_over(k, stream, &over);
+    if (!status && !over) status = all_rounds(k);
+    if (!status && !over) status = store(k, stream);
+    if (!status) status = see_off(k, over);
+    if (!status) end(k);
     return status;
 }
 
@@ -192,16 +264,17 @@ int cmd_curator(int argc, char **argv) {
     place p;
     conduct k = {.place = &p};
     cmd_output output = {0};
-    billboard_status status = place_open(&p, argc, argv, false);
+    billboard_status status = place_open(&p, argc, argv, PLACE_CURATOR);
     if (!status) status = cmd_open(&output);
+    if (!status) status = page_open(&k.page, &p);
     if (!status) {
-        k.joined = calloc(2 * ((size_t)p.way.silos + 1), sizeof *k.joined);
-        k.left = k.joined ? k.joined + p.way.silos + 1 : NULL;
-        if (!k.joined) status = cmd_fail(BILLBOARD_FAILED, "no memory for the silos");
+        k.heard = calloc((size_t)p.way.silos + 1, sizeof *k.heard);
+        if (!k.heard) status = cmd_fail(BILLBOARD_FAILED, "no memory for the silos");
     }
     if (!status) status = conduct_run(&k, output.stream);
+    page_close(k.page);
     carrier_close(k.carrier);
     billboard_experimental_curator_free(k.curator);
-    free(k.joined);
+    free(k.heard);
     return place_end(&p, &output, status);
 }

@@ -48,6 +48,7 @@ static void print_count(const billboard_answer *a, const char *name, const char 
 
 static void print(const billboard_answer *a, FILE *to) {
     const char *ledger = billboard_answer_text(a, "ledger");
+    const char *curators = billboard_answer_text(a, "curators");
     const double epsilon = billboard_answer_number(a, "budget-epsilon"),
                  delta = billboard_answer_number(a, "budget-delta");
     fprintf(to, "one run may spend    ε %g, δ %g, towards adjacency: %s\n",
@@ -56,6 +57,10 @@ static void print(const billboard_answer *a, FILE *to) {
     fprintf(to, "methods              %s\n", or_all(a, "methods"));
     print_count(a, "fewest-tasks", "tasks, at least     ", to);
     print_count(a, "fewest-silos", "silos, at least     ", to);
+    fprintf(to, "curators             %s\n",
+            curators ? curators : "whoever the roster names, or the carrier reaches");
+    const char *helpers = billboard_answer_text(a, "helpers");
+    if (helpers) fprintf(to, "two doors, helped by %s\n", helpers);
     if (ledger && !isnan(epsilon) && !isnan(delta))
         fprintf(to, "all runs together    ε %g, δ %g, counted in %s\n", epsilon, delta,
                 ledger);

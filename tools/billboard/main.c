@@ -28,6 +28,8 @@ static const command known[] = {
      cmd_experiment},
     {"methods", "billboard methods", "the learning methods and their options",
      cmd_methods},
+    {"convert", "billboard convert",
+     "write data to a file that is trained with in place", cmd_convert},
     {"synth", "billboard synth", "write a synthetic population", cmd_synth},
     {"ledger", "billboard ledger", "what a population's budget was spent on",
      cmd_ledger},
@@ -37,6 +39,11 @@ static const command known[] = {
     {"silo", "billboard silo", "take part in a run with the rows of this place",
      cmd_silo},
     {"curator", "billboard curator", "conduct a run of several silos", cmd_curator},
+    {"helper", "billboard helper",
+     "keep the second door of a run, so that nobody need trust its curator",
+     cmd_helper},
+    {"identity", "billboard identity",
+     "keys of silos, curators and helpers, and a roster of them", cmd_identity},
     {"policy", "billboard policy", "what a silo agrees to", cmd_policy},
     {"account", "billboard account", "what a plan costs, before any data are touched",
      cmd_account},
@@ -91,10 +98,12 @@ static void keep_standard_streams(void) {
             (void)!open("/dev/null", fd == STDERR_FILENO ? O_WRONLY : O_RDONLY);
 }
 
-/* Nothing dies of a reader of its messages who leaves; cmd_output_close sees to stdout. */
-static void ignore_sigpipe(void) {
+/* Nothing dies of a reader of its messages who leaves (cmd_close sees to stdout), or of a
+ * file that may not grow: that is a failed write, with a message. */
+static void ignore_failed_writes(void) {
     const struct sigaction ignore = {.sa_handler = SIG_IGN};
     sigaction(SIGPIPE, &ignore, NULL);
+    sigaction(SIGXFSZ, &ignore, NULL);
 }
 
 static bool asks_for_help(const char *name) {
@@ -104,7 +113,7 @@ static bool asks_for_help(const char *name) {
 
 int main(int argc, char **argv) {
     keep_standard_streams();
-    ignore_sigpipe();
+    ignore_failed_writes();
     argp_err_exit_status = BILLBOARD_USAGE;
     if (argc < 2) return help(NULL);
     if (strcmp(argv[1], "--version") == 0) {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { USUAL_WIDTH = 80, LEAST_WIDTH = 20 };
@@ -23,6 +24,12 @@ size_t cmd_width(int fd) {
     if (!width && ioctl(fd, TIOCGWINSZ, &size) == 0) width = size.ws_col;
     if (!width) return USUAL_WIDTH;
     return width < LEAST_WIDTH ? LEAST_WIDTH : (size_t)width;
+}
+
+double cmd_now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 static char message[1024]; /* the program's own; "": billboard_error() */

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PLAN = 5000, STDIO, SOCKET, FOLDER, NAME, POLICY, PATIENCE };
+enum { PLAN = 5000, STDIO, SOCKET, FOLDER, NAME, POLICY, PATIENCE, KEY, ROSTER, PAGE };
 
 /* Of train's options: what is a place's own. The rest is the plan's. */
 static const char *const own_of_silo[] = {
@@ -16,10 +16,13 @@ static const char *const own_of_silo[] = {
 static const char *const own_of_curator[] = {
     "ledger",       "population", "budget-epsilon", "budget-delta", "ledger-kind",
     "ledger-order", "checkpoint", "output",         "json"};
+static const char *const own_of_helper[] = {
+    "ledger",      "population",   "budget-epsilon", "budget-delta",
+    "ledger-kind", "ledger-order", "checkpoint"};
 
 typedef struct parsing {
     place *place;
-    bool silo;
+    place_kind kind;
 } parsing;
 
 static void take_way(place *p, struct argp_state *state, carrier_kind kind,
@@ -37,6 +40,14 @@ static void take_patience(place *p, struct argp_state *state, const char *text) 
         argp_error(state, "--patience expects seconds, more than 0, got \"%s\"", text);
 }
 
+static void take_page(place *p, struct argp_state *state, const char *text) {
+    char *end;
+    const unsigned long port = strtoul(text, &end, 10);
+    if (*text < '0' || *text > '9' || *end || port > UINT16_MAX)
+        argp_error(state, "--page expects a port, 0 to 65535, got \"%s\"", text);
+    p->page = (int)port;
+}
+
 static bool take_train(place *p, int key, const char *text) {
     const char *name = cmd_flags_name(&p->flags, key);
     if (!name) return false;
@@ -47,6 +58,20 @@ static bool take_train(place *p, int key, const char *text) {
     else
         cmd_options_add(&p->given, name, text);
     return true;
+}
+
+/* Whether all is there that a place of this kind needs. */
+static void check_line(const place *p, place_kind kind, struct argp_state *state) {
+    const bool silo = kind == PLACE_SILO, helper = kind == PLACE_HELPER;
+    if (!p->plan) argp_error(state, "which --plan?");
+    if (!p->has_way)
+        argp_error(state, "how are messages carried: --stdio, --socket or --folder?");
+    if (!p->output && !helper) argp_error(state, "where does the result go: --output?");
+    if (helper && !p->key) argp_error(state, "whose --key? A helper is known by it");
+    if (!p->key != !p->keys) argp_error(state, "--key and --roster: both, or neither");
+    if (silo && !p->data) argp_error(state, "which DATA?");
+    if (silo && !p->name) argp_error(state, "which silo is this: --name?");
+    if (silo && !p->policy) argp_error(state, "which --policy?");
 }
 
 static error_t parse(int key, char *text, struct argp_state *state) {
@@ -63,6 +88,12 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     case POLICY:
         p->policy = text;
         return 0;
+    case KEY:
+        p->key = text;
+        return 0;
+    case ROSTER:
+        p->keys = text;
+        return 0;
     case STDIO:
         take_way(p, state, CARRIER_STDIO, "standard input");
         return 0;
@@ -75,32 +106,31 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     case PATIENCE:
         take_patience(p, state, text);
         return 0;
+    case PAGE:
+        take_page(p, state, text);
+        return 0;
     case ARGP_KEY_ARG:
-        if (p->data || !parsed->silo)
+        if (p->data || parsed->kind != PLACE_SILO)
             argp_error(state, "\"%s\": expected options only", text);
         p->data = text;
         return 0;
     case ARGP_KEY_END:
-        if (!p->plan) argp_error(state, "which --plan?");
-        if (!p->has_way)
-            argp_error(state,
-                       "how are messages carried: --stdio, --socket or --folder?");
-        if (!p->output) argp_error(state, "where does the result go: --output?");
-        if (parsed->silo && !p->data) argp_error(state, "which DATA?");
-        if (parsed->silo && !p->name) argp_error(state, "which silo is this: --name?");
-        if (parsed->silo && !p->policy) argp_error(state, "which --policy?");
+        check_line(p, parsed->kind, state);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
     }
 }
 
-static bool is_own(const char *name, bool silo) {
-    const char *const *own = silo ? own_of_silo : own_of_curator;
-    const size_t count = silo ? sizeof own_of_silo / sizeof *own_of_silo
-                              : sizeof own_of_curator / sizeof *own_of_curator;
-    for (size_t k = 0; k < count; k++)
-        if (strcmp(name, own[k]) == 0) return true;
+static bool is_own(const char *name, place_kind kind) {
+    static const struct {
+        const char *const *name;
+        size_t count;
+    } own[] = {{own_of_curator, sizeof own_of_curator / sizeof *own_of_curator},
+               {own_of_silo, sizeof own_of_silo / sizeof *own_of_silo},
+               {own_of_helper, sizeof own_of_helper / sizeof *own_of_helper}};
+    for (size_t k = 0; k < own[kind].count; k++)
+        if (strcmp(name, own[kind].name[k]) == 0) return true;
     return false;
 }
 
@@ -122,7 +152,18 @@ static const char curator_words[] =
     "it was, also after a crash.\n\nExample: billboard curator --plan plan.json "
     "--socket run.sock --checkpoint curator.state -o joint";
 
-static billboard_status parse_line(place *p, int argc, char **argv, bool silo) {
+static const char helper_words[] =
+    "Keeps the second door of a run with two: adds noise of its own to what hides the "
+    "silos' sums from the curator, so that nobody need trust the curator. It has no "
+    "rows "
+    "and sees no sums. The curator must not be the same people.\vStarted again with "
+    "the "
+    "same --checkpoint it goes on where it was, also after a crash; without that file "
+    "the run cannot go on.\n\nExample: billboard helper --plan plan.json --key "
+    "helper.key "
+    "--roster roster.json --socket run.sock --checkpoint helper.state";
+
+static billboard_status parse_line(place *p, int argc, char **argv, place_kind kind) {
     static const struct argp_option first[] = {
         {"plan", PLAN, "FILE", 0, "what all places have agreed on, as JSON", 1},
         {"stdio", STDIO, NULL, 0, "messages come and go by standard input and output",
@@ -133,30 +174,41 @@ static billboard_status parse_line(place *p, int argc, char **argv, bool silo) {
          1},
         {"name", NAME, "SILO", 0, "which silo of the plan this is", 1},
         {"policy", POLICY, "FILE", 0, "what this silo agrees to, as JSON", 1},
+        {"key", KEY, "FILE", 0,
+         "this place's private key (`billboard identity new'): what it says is signed",
+         1},
+        {"roster", ROSTER, "FILE", 0,
+         "whose signatures are taken (`billboard identity roster')", 1},
         {"patience", PATIENCE, "SECONDS", 0,
          "how long a round, once enough silos have answered, waits for the others "
          "(default: without end)",
+         1},
+        {"page", PAGE, "PORT", 0,
+         "shows how far it is at http://127.0.0.1:PORT/, on this machine only (0: a "
+         "free port, which is told)",
          1}};
     enum { FIRST = sizeof first / sizeof *first };
-    parsing parsed = {p, silo};
+    parsing parsed = {p, kind};
     size_t count = 0, n = 0;
     while (p->flags.option[count].name || p->flags.option[count].doc) count++;
     struct argp_option *option = calloc(FIRST + count + 1, sizeof *option);
     if (!option) return cmd_fail(BILLBOARD_FAILED, "no memory for the flags");
     for (size_t k = 0; k < FIRST; k++) {
         const bool of_silo = first[k].key == NAME || first[k].key == POLICY;
-        const bool of_curator = first[k].key == PATIENCE;
-        if (silo ? !of_curator : !of_silo) option[n++] = first[k];
+        const bool of_curator = first[k].key == PATIENCE || first[k].key == PAGE;
+        if (of_silo ? kind == PLACE_SILO : !of_curator || kind == PLACE_CURATOR)
+            option[n++] = first[k];
     }
     for (size_t k = 0; k < count; k++) {
         const struct argp_option *o = &p->flags.option[k];
-        if (!o->name || !is_own(o->name, silo)) continue;
+        if (!o->name || !is_own(o->name, kind)) continue;
         option[n] = *o;
         option[n++].group = 2;
     }
-    const struct argp argp = {
-        option, parse, silo ? "DATA" : NULL, silo ? silo_words : curator_words, NULL,
-        NULL,   NULL};
+    static const char *const words[] = {curator_words, silo_words, helper_words};
+    const struct argp argp = {option,      parse, kind == PLACE_SILO ? "DATA" : NULL,
+                              words[kind], NULL,  NULL,
+                              NULL};
     argp_parse(&argp, argc, argv, 0, NULL, &parsed);
     free(option);
     return p->given.failed ? cmd_fail(BILLBOARD_FAILED, "no memory for the flags")
@@ -175,7 +227,7 @@ static billboard_status find_self(place *p) {
 
 /* A run directory that is there, with a checkpoint, is this run's. */
 static billboard_status check_output(place *p) {
-    const bool there = access(p->output, F_OK) == 0;
+    const bool there = p->output && access(p->output, F_OK) == 0;
     p->checkpoint = cmd_options_last(&p->given, "checkpoint");
     p->stored = there && p->checkpoint && access(p->checkpoint, F_OK) == 0;
     return there && !p->stored
@@ -192,18 +244,29 @@ static void watch(void *self, const char *what, uint32_t done, uint32_t all) {
     progress_watch(&p->bar, what, done, all);
 }
 
-billboard_status place_open(place *p, int argc, char **argv, bool silo) {
-    *p = (place){.bar = progress_open()};
+billboard_status place_open(place *p, int argc, char **argv, place_kind kind) {
+    *p = (place){.bar = progress_open(), .page = -1};
     p->watch = (billboard_watch){sizeof p->watch, p, watch, warn, cmd_listen()};
     billboard_status status = cmd_flags_open(&p->flags);
-    if (!status) status = parse_line(p, argc, argv, silo);
+    if (!status) status = parse_line(p, argc, argv, kind);
     if (!status) status = check_output(p);
     if (!status) status = billboard_experimental_agreement_read(p->plan, &p->agreement);
     if (status) return status;
     p->roster = billboard_experimental_agreement_roster(p->agreement);
     p->job = billboard_experimental_agreement_job(p->agreement);
-    p->way.silos = p->roster->silos;
-    if (silo) status = find_self(p);
+    const bool two = billboard_experimental_agreement_doors(p->agreement) == 2;
+    p->way.silos = p->roster->silos + two; /* the helper is carried as one more */
+    if (kind == PLACE_SILO) status = find_self(p);
+    if (kind == PLACE_HELPER && !two)
+        status =
+            cmd_fail(BILLBOARD_USAGE,
+                     "%s: this run has one door, and needs no helper: \"doors\": 2 "
+                     "among its options makes it two",
+                     p->plan);
+    if (kind == PLACE_HELPER) p->way.silo = p->way.silos;
+    if (!status && p->key)
+        status = billboard_experimental_agreement_identify(p->agreement, p->way.silo,
+                                                           p->key, p->keys);
     for (size_t k = 0; k < p->given.count && !status; k++)
         status = billboard_job_set(p->job, p->given.option[k].name,
                                    p->given.option[k].value);

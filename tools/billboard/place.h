@@ -1,4 +1,4 @@
-/* place.h - what `billboard silo' and `billboard curator' have in common: their command
+/* place.h - what `billboard silo', `curator' and `helper' have in common: their command
  * lines, and what they agreed on. */
 #ifndef BILLBOARD_PLACE_H
 #define BILLBOARD_PLACE_H
@@ -8,11 +8,15 @@
 #include "flags.h"
 #include "progress.h"
 
+typedef enum place_kind { PLACE_CURATOR, PLACE_SILO, PLACE_HELPER } place_kind;
+
 typedef struct place {
     cmd_flags flags; /* of train; names belong to it */
     cmd_options given;
     const char *data, *plan, *policy, *name;
-    double patience; /* seconds; 0: without end */
+    const char *key, *keys; /* files: this place's own, the roster; NULL: not signed */
+    double patience;        /* seconds; 0: without end */
+    int page;               /* a port, 0: any that is free; -1: none */
     bool json;
     carrier_way way;
     bool has_way;
@@ -26,9 +30,10 @@ typedef struct place {
     billboard_watch watch;
 } place;
 
-/* Reads the line of a silo or a curator, and the plan. To be closed also after a failure.
+/* Reads the line of a place of this kind, and the plan. To be closed also after a failure.
  * BILLBOARD_USAGE: something is missing, or RUN is there already. */
-BILLBOARD_CHECK billboard_status place_open(place *p, int argc, char **argv, bool silo);
+BILLBOARD_CHECK billboard_status place_open(place *p, int argc, char **argv,
+                                            place_kind kind);
 void place_close(place *p);
 /* On stderr, above the progress. */
 void place_say(place *p, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -4,20 +4,13 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { MOST_BAR = 30, LEAST_BAR = 5, LINE = 256, TIME = 32 };
 static const double interval = 0.1;
 
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 progress progress_open(void) {
-    const double start = now();
+    const double start = cmd_now();
     return (progress){
         .terminal = isatty(STDERR_FILENO) == 1, .opened = start, .since = start};
 }
@@ -32,12 +25,12 @@ static void show(progress *p, const char *line) {
     fprintf(stderr, "\r\033[K%.*s", (int)room(), line);
     fflush(stderr);
     p->drawn = true;
-    p->last = now();
+    p->last = cmd_now();
 }
 
 static void begin_stage(progress *p, const char *what) {
     snprintf(p->what, sizeof p->what, "%s", what);
-    p->since = now();
+    p->since = cmd_now();
     p->done = 0;
 }
 
@@ -81,7 +74,7 @@ static void draw(progress *p, const char *what, uint32_t done, uint32_t all) {
         p->since = since; /* the stage began when the one before was last seen */
     }
     p->done = done;
-    const double at = now();
+    const double at = cmd_now();
     if (at - p->last < interval && done < all) return;
     time_text(at - p->opened, passed);
     time_text((at - p->since) / done * (all - done), left);

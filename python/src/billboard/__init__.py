@@ -16,6 +16,7 @@ from .bounds import Bounds
 from .classifier import MultiTaskClassifier
 from .effects import Effects
 from .errors import BillboardError, BillboardWarning, BudgetError, PrivacyWarning
+from .files import DataFile, convert, write_data
 from .ledger import Ledger
 from .network import MultiTaskNetwork
 from .prices import Advice, Audit, Price, account, advise, audit, calibrate
@@ -28,9 +29,9 @@ from .tuning import Tuning, tune
 __version__ = _version()
 
 __all__ = [
-    "Advice", "Audit", "BillboardError", "BillboardWarning", "Bounds", "BudgetError", "Effects",
-    "Experiment", "Ledger", "Method", "MultiTaskClassifier", "MultiTaskNetwork",
+    "Advice", "Audit", "BillboardError", "BillboardWarning", "Bounds", "BudgetError", "DataFile",
+    "Effects", "Experiment", "Ledger", "Method", "MultiTaskClassifier", "MultiTaskNetwork",
     "MultiTaskRegressor", "Page", "Price", "Privacy", "PrivacyWarning", "Report", "SharedModel",
-    "Tuning", "account", "advise", "audit", "calibrate", "experiment", "experiments", "methods",
-    "plots", "report", "silo", "tune",
+    "Tuning", "account", "advise", "audit", "calibrate", "convert", "experiment", "experiments", "methods",
+    "plots", "report", "silo", "tune", "write_data",
 ]

@@ -203,6 +203,7 @@ class billboard_experimental_roster(c.Structure):
     feature_name: Any
     silos: Any
     fewest_silos: Any
+    identity: Any
 
     _fields_ = [
         ("struct_size", c.c_size_t),
@@ -214,6 +215,7 @@ class billboard_experimental_roster(c.Structure):
         ("feature_name", c.POINTER(c.c_char_p)),
         ("silos", c.c_uint32),
         ("fewest_silos", c.c_uint32),
+        ("identity", c.c_void_p),
     ]
 
 
@@ -226,6 +228,8 @@ class billboard_experimental_policy(c.Structure):
     methods: Any
     allow_open: Any
     adjacencies: Any
+    curators: Any
+    helpers: Any
 
     _fields_ = [
         ("struct_size", c.c_size_t),
@@ -236,6 +240,8 @@ class billboard_experimental_policy(c.Structure):
         ("methods", c.c_char_p),
         ("allow_open", c.c_int),
         ("adjacencies", c.c_char_p),
+        ("curators", c.c_char_p),
+        ("helpers", c.c_char_p),
     ]
 
 
@@ -248,8 +254,8 @@ SIZES: Dict[Any, int] = {
     billboard_model: 64,
     billboard_models: 80,
     billboard_values: 96,
-    billboard_experimental_roster: 64,
-    billboard_experimental_policy: 64,
+    billboard_experimental_roster: 72,
+    billboard_experimental_policy: 80,
 }
 
 #: What functions return, and take.
@@ -279,6 +285,12 @@ FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
     "billboard_data_free": (None, (c.c_void_p,)),
     "billboard_info": (c.c_int, (
         c.c_void_p,
+        c.POINTER(billboard_option),
+        c.c_size_t,
+        c.POINTER(c.c_void_p))),
+    "billboard_convert": (c.c_int, (
+        c.POINTER(c.c_void_p),
+        c.c_size_t,
         c.POINTER(billboard_option),
         c.c_size_t,
         c.POINTER(c.c_void_p))),
@@ -363,12 +375,35 @@ FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
     "billboard_experimental_agreement_roster": (c.POINTER(billboard_experimental_roster), (
         c.c_void_p,)),
     "billboard_experimental_agreement_silo": (c.c_char_p, (c.c_void_p, c.c_uint32)),
+    "billboard_experimental_agreement_doors": (c.c_uint32, (c.c_void_p,)),
     "billboard_experimental_agreement_free": (None, (c.c_void_p,)),
+    "billboard_experimental_identity_new": (c.c_int, (c.c_char_p, c.POINTER(c.c_void_p))),
+    "billboard_experimental_identity_read": (c.c_int, (c.c_char_p, c.POINTER(c.c_void_p))),
+    "billboard_experimental_keys_write": (c.c_int, (
+        c.c_char_p,
+        c.c_char_p,
+        c.c_char_p,
+        c.c_size_t,
+        c.POINTER(c.c_char_p),
+        c.POINTER(c.c_char_p))),
+    "billboard_experimental_keys_read": (c.c_int, (c.c_char_p, c.POINTER(c.c_void_p))),
+    "billboard_experimental_agreement_identify": (c.c_int, (
+        c.c_void_p,
+        c.c_uint32,
+        c.c_char_p,
+        c.c_char_p)),
     "billboard_experimental_policy_read": (c.c_int, (c.c_char_p, c.POINTER(c.c_void_p))),
     "billboard_experimental_agreement_policy": (c.c_int, (
         c.c_void_p,
         c.c_char_p,
         c.POINTER(billboard_experimental_policy))),
+    "billboard_experimental_policy_check": (c.c_int, (
+        c.c_void_p,
+        c.POINTER(billboard_experimental_roster),
+        c.c_uint32,
+        c.POINTER(billboard_experimental_policy),
+        c.c_void_p,
+        c.POINTER(c.c_size_t))),
     "billboard_experimental_silo_open": (c.c_int, (
         c.c_void_p,
         c.POINTER(billboard_experimental_roster),
@@ -385,6 +420,8 @@ FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
         c.POINTER(c.c_void_p),
         c.POINTER(c.c_size_t))),
     "billboard_experimental_silo_gave": (None, (c.c_void_p,)),
+    "billboard_experimental_silo_hello": (c.c_int, (c.c_void_p,)),
+    "billboard_experimental_silo_leave": (c.c_int, (c.c_void_p,)),
     "billboard_experimental_silo_save": (c.c_int, (
         c.c_void_p,
         c.POINTER(c.c_void_p),
@@ -409,6 +446,8 @@ FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
         c.POINTER(c.c_void_p),
         c.POINTER(c.c_size_t))),
     "billboard_experimental_curator_again": (None, (c.c_void_p, c.c_uint32)),
+    "billboard_experimental_curator_waits_for": (c.c_int, (c.c_void_p, c.c_uint32)),
+    "billboard_experimental_curator_progress": (c.c_int, (c.c_void_p, c.POINTER(c.c_void_p))),
     "billboard_experimental_curator_stop": (None, (c.c_void_p, c.c_int)),
     "billboard_experimental_curator_save": (c.c_int, (
         c.c_void_p,
@@ -425,4 +464,22 @@ FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
     "billboard_experimental_curator_forget": (None, (c.c_void_p,)),
     "billboard_experimental_curator_result": (c.c_int, (c.c_void_p, c.POINTER(c.c_void_p))),
     "billboard_experimental_curator_free": (None, (c.c_void_p,)),
+    "billboard_experimental_helper_open": (c.c_int, (
+        c.c_void_p,
+        c.POINTER(billboard_experimental_roster),
+        c.POINTER(billboard_watch),
+        c.POINTER(c.c_void_p))),
+    "billboard_experimental_helper_state": (c.c_int, (c.c_void_p,)),
+    "billboard_experimental_helper_rounds": (c.c_uint32, (c.c_void_p,)),
+    "billboard_experimental_helper_take": (c.c_int, (c.c_void_p, c.c_void_p, c.c_size_t)),
+    "billboard_experimental_helper_give": (c.c_int, (
+        c.c_void_p,
+        c.POINTER(c.c_void_p),
+        c.POINTER(c.c_size_t))),
+    "billboard_experimental_helper_gave": (None, (c.c_void_p,)),
+    "billboard_experimental_helper_hello": (c.c_int, (c.c_void_p,)),
+    "billboard_experimental_helper_leave": (c.c_int, (c.c_void_p,)),
+    "billboard_experimental_helper_keep": (c.c_int, (c.c_void_p,)),
+    "billboard_experimental_helper_forget": (None, (c.c_void_p,)),
+    "billboard_experimental_helper_free": (None, (c.c_void_p,)),
 }

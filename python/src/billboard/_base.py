@@ -6,13 +6,20 @@ import warnings
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
+import sklearn
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
+
+try:
+    from sklearn.utils.validation import validate_data
+except ImportError:
+    raise ImportError(f"billboard needs scikit-learn 1.6 or newer, found {sklearn.__version__}: "
+                      "pip install 'scikit-learn>=1.6'") from None
 
 from . import _abi, _library
-from ._data import Groups, column_of, from_arrow, groups_of, rows_of
+from ._data import SKLEARN, Groups, check_groups, column_of, from_arrow, groups_of, named, rows_of
 from ._answers import answer_of, options, text_of
 from ._library import Data, Job, Predictions, Result
 from ._trained import Report, SharedModel, Trained, array_of, split
@@ -23,10 +30,16 @@ from .ledger import Ledger
 from .privacy import Privacy, count_fit, warn_of_search
 
 
+_NO_GROUPS = "" if SKLEARN >= (1, 8) else (
+    ". Where a pipeline is scored, scikit-learn hands groups on from version 1.8 (this is "
+    f"{sklearn.__version__}): before, give scoring=sklearn.metrics.check_scoring(pipeline)"
+    ".set_score_request(groups=True)")
+
+
 class Said(NamedTuple):
     """Of every row."""
 
-    value: np.ndarray   # the prediction, or the probability of the larger class
+    value: Any          # the prediction, or the probability of the larger class; None: labels
     output: np.ndarray  # rows x outputs: what that is made of
     half_width: Any     # of an interval around it; None: nobody asked
 
@@ -88,6 +101,9 @@ class MultiTask(BaseEstimator):  # type: ignore[misc]
         if self.method != "auto":
             return self.method
         if self.epsilon is None:
+            if self.ledger is not None:
+                raise BillboardError("epsilon: a ledger is charged for private fits, and without "
+                                     "epsilon there is none: give it, or leave the ledger out")
             return "stl"
         if self.bounds is None and self.standardize == "none":
             raise BillboardError(
@@ -144,21 +160,27 @@ class MultiTask(BaseEstimator):  # type: ignore[misc]
     def _rows(self, X: Any, groups: Any, reset: bool, y: Any = None) -> Tuple[Any, Any, Any]:
         """(X, y, groups) as numbers, checked as scikit-learn checks them."""
         X = from_arrow(X)
+        check_groups(groups)
         if self.group_column is not None:
             if groups is not None:
                 raise ValueError("groups are given twice: as an argument, and by group_column")
             X, groups = column_of(X, self.group_column)
+        X = named(X)
         checks: Dict[str, Any] = {"accept_sparse": self._sparse, "dtype": [np.float64, np.float32],
                                   "reset": reset}
         if reset:
             X, y = validate_data(self, X, y, y_numeric=self._loss() == "squared",
-                                 **checks)
+                                 multi_output=self._has_labels(y), **checks)
         else:
             X = validate_data(self, X, **checks)
         return X, y, groups
 
-    def _targets(self, y: np.ndarray) -> np.ndarray:
-        """y as the numbers that the library learns."""
+    def _has_labels(self, y: Any) -> bool:
+        """Rows have any number of labels, a column each."""
+        return False
+
+    def _targets(self, y: Any) -> Any:
+        """y as the library learns it: numbers, or where rows have labels a CSR matrix."""
         raise NotImplementedError
 
     def _data(self, X: Any, y: Any, groups: Any) -> Tuple[Data, Groups]:
@@ -255,7 +277,7 @@ class MultiTask(BaseEstimator):  # type: ignore[misc]
         if groups is None and self._grouped_:
             if self.unknown_groups != "shared":
                 raise ValueError("groups is missing: this estimator was fitted with groups, and "
-                                 "every row is predicted by its own group's model")
+                                 "every row is predicted by its own group's model" + _NO_GROUPS)
             return Groups(["(no group)"], np.zeros(rows, dtype=np.intp))
         found = groups_of(groups, rows)
         unknown = [label for name, label in zip(found.names, found.labels)
@@ -278,7 +300,7 @@ class MultiTask(BaseEstimator):  # type: ignore[misc]
                             watch=False)
         values = _abi.billboard_values(struct_size=c.sizeof(_abi.billboard_values))
         _library.call("billboard_predictions_values", said, c.byref(values))
-        return Said(array_of(values.value, values.rows),
+        return Said(array_of(values.value, values.rows) if values.value else None,
                     array_of(values.output, values.rows, values.outputs),
                     array_of(values.half_width, values.rows) if values.half_width else None)
 
@@ -318,7 +340,7 @@ def threads_of(jobs: Optional[int]) -> int:
 
 
 def joined(Xs: Sequence[Any], ys: Sequence[Any], groups: Optional[Sequence[Any]]
-           ) -> Tuple[Any, np.ndarray, np.ndarray]:
+           ) -> Tuple[Any, Any, np.ndarray]:
     """A list of tasks as the rows of all."""
     if len(Xs) != len(ys) or not Xs:
         raise ValueError(f"Xs and ys should have as many tasks, got {len(Xs)} and {len(ys)}")
@@ -326,5 +348,9 @@ def joined(Xs: Sequence[Any], ys: Sequence[Any], groups: Optional[Sequence[Any]]
     if len(names) != len(Xs):
         raise ValueError(f"groups should name {len(Xs)} tasks, got {len(names)}")
     sizes = [np.shape(x)[0] for x in Xs]
-    stack = sparse.vstack if any(map(sparse.issparse, Xs)) else np.concatenate
-    return stack(list(Xs)), np.concatenate([np.ravel(y) for y in ys]), np.repeat(names, sizes)
+    flat = [y if np.ndim(y) != 2 or np.shape(y)[1] > 1 else np.ravel(y) for y in ys]
+    return _stacked(Xs), _stacked(flat), np.repeat(names, sizes)
+
+
+def _stacked(parts: Sequence[Any]) -> Any:
+    return (sparse.vstack if any(map(sparse.issparse, parts)) else np.concatenate)(list(parts))

@@ -8,6 +8,7 @@ import ctypes as c
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
+import sklearn
 from scipy import sparse
 
 from . import _abi
@@ -35,8 +36,38 @@ def from_arrow(X: Any) -> Any:
                         "read it") from None
 
 
+SKLEARN = tuple(map(int, sklearn.__version__.split(".")[:2]))
+
+
+class _Named:
+    """A frame of polars that scikit-learn finds the columns' names of."""
+
+    def __init__(self, frame: Any) -> None:
+        self.frame, self.shape = frame, frame.shape
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+        return np.asarray(self.frame.to_numpy(), dtype=dtype)
+
+    def __dataframe__(self) -> "_Named":
+        return self
+
+    def column_names(self) -> List[str]:
+        return list(self.frame.columns)
+
+
+def named(X: Any) -> Any:
+    """Before 1.9 scikit-learn asks frames for ``__dataframe__``, which polars has to 2.0 only."""
+    if SKLEARN < (1, 9) and hasattr(X, "get_column") and not hasattr(X, "__dataframe__"):
+        return _Named(X)
+    return X
+
+
 def column_of(X: Any, column: Any) -> Tuple[Any, Any]:
     """(X without a column, the column), which is named or counted."""
+    names = getattr(X, "column_names", getattr(X, "columns", None))  # pyarrow; polars, pandas
+    if isinstance(column, str) and names is not None and column not in list(names):
+        raise ValueError(f"group_column={column!r} is no column of X, which has "
+                         f"{[str(name) for name in names][:20]}")
     if hasattr(X, "drop_columns"):  # pyarrow
         name = X.column_names[column] if isinstance(column, int) else column
         return X.drop_columns([name]), X.column(name)
@@ -92,13 +123,17 @@ def _is_missing(label: Any) -> bool:
     return label is None or bool(label != label) or str(label) in ("nan", "<NA>", "NaT")
 
 
+def check_groups(groups: Any) -> None:
+    if isinstance(groups, str):
+        raise ValueError("groups should have one for every row, found a text: did you mean "
+                         f"groups=X[{groups!r}], or group_column={groups!r}?")
+
+
 def groups_of(groups: Any, rows: int) -> Groups:
     """Of strings, integers or categoricals; of None: all rows are one task."""
     if groups is None:
         return Groups(["all"], np.zeros(rows, dtype=np.intp))
-    if isinstance(groups, str):
-        raise ValueError("groups should have one for every row, found a text: did you mean "
-                         f"groups=X[{groups!r}], or group_column={groups!r}?")
+    check_groups(groups)
     dtype = getattr(groups, "dtype", None)
     categories = getattr(dtype, "categories", None)
     if hasattr(groups, "cat") and categories is not None and hasattr(groups.cat, "codes"):
@@ -159,16 +194,22 @@ def _sparse(arrays: Any, X: Any) -> List[Any]:
     return [start, column, value]
 
 
-def rows_of(X: Any, groups: Groups, y: Optional[np.ndarray] = None,
+def rows_of(X: Any, groups: Groups, y: Any = None,
             names: Optional[Sequence[str]] = None) -> Data:
-    """`billboard_data` of features (dense, or CSR), the rows' groups, and targets as numbers;
-    `names` are those of the features."""
+    """`billboard_data` of features (dense, or CSR), the rows' groups, and targets: numbers, or a CSR
+    matrix whose entries say which labels a row has; `names` are those of the features."""
     arrays = _abi.billboard_arrays(struct_size=c.sizeof(_abi.billboard_arrays),
                                    rows=X.shape[0], features=X.shape[1])
     alive = _sparse(arrays, X) if sparse.issparse(X) else _dense(arrays, X)
     arrays.task_name, texts = groups.pointers()
     alive += texts
-    if y is not None:
+    if sparse.issparse(y):
+        start = y.indptr.astype(np.int64, copy=False)
+        label = y.indices.astype(np.int32, copy=False)
+        arrays.label_start = c.cast(_address(start), c.POINTER(c.c_int64))
+        arrays.label = c.cast(_address(label), c.POINTER(c.c_int32))
+        alive += [start, label]
+    elif y is not None:
         y = np.ascontiguousarray(y, dtype=y.dtype if y.dtype in _TYPES else np.float64)
         arrays.y, arrays.y_type = _address(y), _TYPES[y.dtype]
         alive.append(y)

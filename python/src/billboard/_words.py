@@ -76,5 +76,6 @@ NOTES = """
 
 CLASSES = """    classes : sequence, optional
         The classes that there can be, which is public. A private fit needs them, unless they
-        are 0 and 1 or -1 and 1: which classes occur tells about the rows.
+        are 0 and 1 or -1 and 1: which classes occur tells about the rows. Of labels: what y's
+        columns are, if not 0, 1, …
 """

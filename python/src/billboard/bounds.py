@@ -7,6 +7,7 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
+from ._data import from_arrow, named
 from .errors import BillboardError, BillboardWarning
 
 __all__ = ["Bounds"]
@@ -120,6 +121,7 @@ class Bounds:
         False
         """
         from sklearn.utils.validation import _get_feature_names, check_array
+        X = named(from_arrow(X))
         names = _get_feature_names(X)
         values = check_array(X, dtype="numeric")
         ranges = [_wide(low, high) for low, high in

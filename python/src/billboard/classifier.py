@@ -3,9 +3,10 @@
 from typing import Any, Callable, Dict, Mapping, Optional, Sequence, Union
 
 import numpy as np
+from scipy import sparse, special
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
 from ._base import MultiTask, joined
 from ._words import ATTRIBUTES, CLASSES, NOTES, PARAMETERS
@@ -18,7 +19,8 @@ __all__ = ["MultiTaskClassifier"]
 class MultiTaskClassifier(ClassifierMixin, MultiTask):  # type: ignore[misc]
     __doc__ = """Predicts classes with a personal linear model for each group of rows.
 
-    Two classes are learned with the logistic loss, more with softmax.
+    Two classes are learned with the logistic loss, more with softmax. Where rows have any number
+    of labels, y is a matrix of 0 and 1 with a column for each, dense or sparse.
 """ + PARAMETERS + CLASSES + ATTRIBUTES + """    classes_ : array of shape (n_classes,)
 """ + NOTES + """
     Examples
@@ -54,15 +56,46 @@ class MultiTaskClassifier(ClassifierMixin, MultiTask):  # type: ignore[misc]
                          random_state=random_state, n_jobs=n_jobs, progress=progress)
         self.classes = classes
 
+    multilabel_ = False  # rows have labels, and y has a column for each
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = tags.target_tags.multi_output = True
+        return tags
+
     def _loss(self) -> str:
+        if self.multilabel_:
+            return "multilabel"
         return "softmax" if len(getattr(self, "classes_", ())) > 2 else "logistic"
 
     def _own_options(self) -> Dict[str, Any]:
-        return {"classes": len(self.classes_) if self._loss() == "softmax" else None}
+        return {"classes": None if self._loss() == "logistic" else len(self.classes_)}
 
-    def _targets(self, y: np.ndarray) -> np.ndarray:
-        """Finds the classes that there are; the number of each row's."""
+    def _has_labels(self, y: Any) -> bool:
+        shape: Any = np.shape(y) if isinstance(y, (list, tuple)) else getattr(y, "shape", ())
+        return len(shape) == 2 and shape[1] > 1
+
+    def _targets(self, y: Any) -> Any:
+        """Finds the classes that there are; the number of each row's, or its labels."""
         check_classification_targets(y)
+        self.multilabel_ = self._has_labels(y)
+        return self._labels_of(y) if self.multilabel_ else self._numbers_of(y)
+
+    def _labels_of(self, y: Any) -> sparse.csr_matrix:
+        is_indicator = type_of_target(y) == "multilabel-indicator"
+        labels = sparse.csr_matrix(y) if is_indicator else None
+        if labels is None or not np.isin(labels.data, (0, 1)).all():
+            raise ValueError("y should have one class for each row, or be a matrix of 0 and 1 with "
+                             "a column for each label")
+        labels.eliminate_zeros()
+        labels.sort_indices()
+        self.classes_ = np.arange(y.shape[1]) if self.classes is None else np.asarray(self.classes)
+        if len(self.classes_) != y.shape[1]:
+            raise ValueError(f"classes has {len(self.classes_)} labels, but y has {y.shape[1]} "
+                             "columns")
+        return labels
+
+    def _numbers_of(self, y: np.ndarray) -> np.ndarray:
         found, code = np.unique(y, return_inverse=True)
         if self.classes is not None:
             known = np.unique(np.asarray(self.classes))
@@ -88,8 +121,8 @@ class MultiTaskClassifier(ClassifierMixin, MultiTask):  # type: ignore[misc]
         ----------
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
             Rows.
-        y : array of shape (n_samples,)
-            Classes.
+        y : array of shape (n_samples,), or (n_samples, n_labels)
+            Classes; or a matrix of 0 and 1, which labels each row has.
         groups : array of shape (n_samples,), optional
             Whose each row is: strings, integers or categoricals. Without groups all rows are
             one task, which has nobody to learn from.
@@ -112,7 +145,7 @@ class MultiTaskClassifier(ClassifierMixin, MultiTask):  # type: ignore[misc]
         return self
 
     def decision_function(self, X: Any, groups: Any = None) -> np.ndarray:
-        """Log-odds of the second class, or every class's score.
+        """Log-odds of the second class, every class's score, or every label's log-odds.
 
         Parameters
         ----------
@@ -134,12 +167,14 @@ class MultiTaskClassifier(ClassifierMixin, MultiTask):  # type: ignore[misc]
         [True, False, False, True]
         """
         score = self._ask(X, groups).output
+        if self.multilabel_:
+            return score
         if score.shape[1] == 2:
             return np.asarray(score[:, 1] - score[:, 0])
         return score[:, 0] if score.shape[1] == 1 else score
 
     def predict_proba(self, X: Any, groups: Any = None) -> np.ndarray:
-        """Every class's probability.
+        """Every class's, or label's, probability.
 
         Parameters
         ----------
@@ -162,13 +197,15 @@ class MultiTaskClassifier(ClassifierMixin, MultiTask):  # type: ignore[misc]
         """
         said = self._ask(X, groups)
         value, score = said.value, said.output
+        if self.multilabel_:
+            return np.asarray(special.expit(score))
         if score.shape[1] == 1:
             return np.column_stack([1 - value, value])
         share = np.exp(score - score.max(axis=1, keepdims=True))
         return np.asarray(share / share.sum(axis=1, keepdims=True))
 
     def predict(self, X: Any, groups: Any = None) -> np.ndarray:
-        """Every row's class, by its own group's model.
+        """Every row's class, or labels, by its own group's model.
 
         Parameters
         ----------
@@ -179,7 +216,7 @@ class MultiTaskClassifier(ClassifierMixin, MultiTask):  # type: ignore[misc]
 
         Returns
         -------
-        array of shape (n_samples,)
+        array of shape (n_samples,), or of 0 and 1 of shape (n_samples, n_labels)
 
         Examples
         --------
@@ -192,11 +229,13 @@ class MultiTaskClassifier(ClassifierMixin, MultiTask):  # type: ignore[misc]
         ['well', 'ill']
         """
         score = self.decision_function(X, groups)
+        if self.multilabel_:
+            return np.asarray(score > 0, dtype=int)
         code = (score > 0).astype(int) if score.ndim == 1 else score.argmax(axis=1)
         return np.asarray(self.classes_[code])
 
     def score(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> float:
-        """The share of rows whose class is right.
+        """The share of rows whose class is right; of labels, those that have all of them right.
 
         Parameters
         ----------

@@ -26,7 +26,7 @@ _NETWORK = """    net : str
 
 
 class MultiTaskNetwork(MultiTaskClassifier):
-    __doc__ = """Predicts classes with a small network for each group of rows.
+    __doc__ = """Predicts classes, or labels, with a small network for each group of rows.
 """ + PARAMETERS + CLASSES + _NETWORK + """
     Attributes
     ----------
@@ -71,7 +71,7 @@ class MultiTaskNetwork(MultiTaskClassifier):
     _sparse = False
 
     def _loss(self) -> str:
-        return "softmax"
+        return "multilabel" if self.multilabel_ else "softmax"
 
     def _own_options(self) -> Dict[str, Any]:
         net = self.net

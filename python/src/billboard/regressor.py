@@ -126,7 +126,7 @@ class MultiTaskRegressor(RegressorMixin, MultiTask):  # type: ignore[misc]
         >>> model.predict([[0.5], [0.5]], groups=["a", "b"]).round(2).tolist()
         [0.5, 4.0]
         """
-        return self._ask(X, groups).value
+        return np.asarray(self._ask(X, groups).value)
 
     def predict_interval(self, X: Any, groups: Any = None, *, coverage: float = 0.95
                          ) -> np.ndarray:

@@ -24,8 +24,8 @@ class State(enum.Enum):
 
     WAITS = 0      #: frames are to be taken or given
     WORK = 1       #: a silo: call `work`
-    COMPLETE = 2   #: a curator: all have answered, call `close_round`
-    PUBLISHED = 3  #: a curator: a round is public, call `go_on`
+    COMPLETE = 2   #: a curator: all have answered, call `advance`
+    PUBLISHED = 3  #: a curator: a round is public, call `advance`
     DONE = 4       #: call `result`
     FAILED = 5     #: it cannot go on, or the run was ended
 

@@ -42,9 +42,10 @@ from ._data import Groups
 from ._library import Handle, Result
 from ._trained import Trained
 from ._watching import Bar, Watching, on_thread
+from .regressor import MultiTaskRegressor
 from .roster import Policy, Roster, State
 
-__all__ = ["Curator", "Policy", "Roster", "Silo", "State"]
+__all__ = ["Curator", "Policy", "Roster", "Silo", "State", "example"]
 
 
 class _Silo(Handle):
@@ -101,9 +102,7 @@ class _Place:
         Examples
         --------
         >>> import billboard
-        >>> from billboard.silo import Curator, Roster
-        >>> agreed = billboard.MultiTaskRegressor("fedprox", epsilon=2, rounds=3)
-        >>> curator = Curator(agreed, Roster(range(40), features=2, silos=1))
+        >>> curator, _ = billboard.silo.example()
         >>> curator.state
         <State.WAITS: 0>
         """
@@ -116,9 +115,7 @@ class _Place:
         Examples
         --------
         >>> import billboard
-        >>> from billboard.silo import Curator, Roster
-        >>> agreed = billboard.MultiTaskRegressor("fedprox", epsilon=2, rounds=3)
-        >>> curator = Curator(agreed, Roster(range(40), features=2, silos=1))
+        >>> curator, _ = billboard.silo.example()
         >>> curator.done
         False
         """
@@ -135,12 +132,8 @@ class _Place:
 
         Examples
         --------
-        >>> import numpy as np, billboard
-        >>> from billboard.silo import Curator, Roster, Silo
-        >>> X, ward = np.random.default_rng(0).uniform(-.5, .5, (400, 2)), np.arange(400) // 10
-        >>> agreed = billboard.MultiTaskRegressor("fedprox", epsilon=2, rounds=3)
-        >>> roster = Roster(range(40), features=2, silos=1)
-        >>> curator, silo = Curator(agreed, roster), Silo(agreed, roster, 1, X, X[:, 0], ward)
+        >>> import billboard
+        >>> curator, silo = billboard.silo.example()
         >>> silo.take(curator.give(1))
         >>> curator.take(silo.give())
         >>> curator.state
@@ -197,12 +190,8 @@ class Silo(_Place):
 
         Examples
         --------
-        >>> import numpy as np, billboard
-        >>> from billboard.silo import Curator, Roster, Silo
-        >>> X, ward = np.random.default_rng(0).uniform(-.5, .5, (400, 2)), np.arange(400) // 10
-        >>> agreed = billboard.MultiTaskRegressor("fedprox", epsilon=2, rounds=3)
-        >>> roster = Roster(range(40), features=2, silos=1)
-        >>> curator, silo = Curator(agreed, roster), Silo(agreed, roster, 1, X, X[:, 0], ward)
+        >>> import billboard
+        >>> curator, silo = billboard.silo.example()
         >>> while silo.state.name != "WORK":
         ...     curator.take(silo.answer(curator.give(1)))
         ...     curator.advance()
@@ -219,12 +208,8 @@ class Silo(_Place):
 
         Examples
         --------
-        >>> import numpy as np, billboard
-        >>> from billboard.silo import Curator, Roster, Silo
-        >>> X, ward = np.random.default_rng(0).uniform(-.5, .5, (400, 2)), np.arange(400) // 10
-        >>> agreed = billboard.MultiTaskRegressor("fedprox", epsilon=2, rounds=3)
-        >>> roster = Roster(range(40), features=2, silos=1)
-        >>> curator, silo = Curator(agreed, roster), Silo(agreed, roster, 1, X, X[:, 0], ward)
+        >>> import billboard
+        >>> curator, silo = billboard.silo.example()
         >>> silo.give() is None  # before it was asked
         True
         >>> silo.take(curator.give(1))
@@ -238,12 +223,8 @@ class Silo(_Place):
 
         Examples
         --------
-        >>> import numpy as np, billboard
-        >>> from billboard.silo import Curator, Roster, Silo
-        >>> X, ward = np.random.default_rng(0).uniform(-.5, .5, (400, 2)), np.arange(400) // 10
-        >>> agreed = billboard.MultiTaskRegressor("fedprox", epsilon=2, rounds=3)
-        >>> roster = Roster(range(40), features=2, silos=1)
-        >>> curator, silo = Curator(agreed, roster), Silo(agreed, roster, 1, X, X[:, 0], ward)
+        >>> import billboard
+        >>> curator, silo = billboard.silo.example()
         >>> silo.take(curator.give(1))
         >>> said = silo.give()
         >>> silo.gave()
@@ -264,13 +245,11 @@ class Silo(_Place):
 
         Examples
         --------
-        >>> import numpy as np, billboard
-        >>> from billboard.silo import Curator, Roster, Silo
-        >>> X, ward = np.random.default_rng(0).uniform(-.5, .5, (400, 2)), np.arange(400) // 10
-        >>> agreed = billboard.MultiTaskRegressor("fedprox", epsilon=2, rounds=3)
-        >>> roster = Roster(range(40), features=2, silos=1)
-        >>> curator, silo = Curator(agreed, roster), Silo(agreed, roster, 1, X, X[:, 0], ward)
+        >>> import billboard
+        >>> curator, silo = billboard.silo.example()
         >>> curator.take(silo.answer(curator.give(1)))
+        >>> silo.give() is None  # it was given
+        True
         """
         self.take(frame)
         if self.state is State.WORK:
@@ -285,12 +264,8 @@ class Silo(_Place):
 
         Examples
         --------
-        >>> import numpy as np, billboard
-        >>> from billboard.silo import Curator, Roster, Silo
-        >>> X, ward = np.random.default_rng(0).uniform(-.5, .5, (400, 2)), np.arange(400) // 10
-        >>> agreed = billboard.MultiTaskRegressor("fedprox", epsilon=2, rounds=3)
-        >>> roster = Roster(range(40), features=2, silos=1)
-        >>> curator, silo = Curator(agreed, roster), Silo(agreed, roster, 1, X, X[:, 0], ward)
+        >>> import billboard
+        >>> curator, silo = billboard.silo.example()
         >>> silo.take(curator.give(1))
         >>> isinstance(silo.save(), bytes)
         True
@@ -307,14 +282,10 @@ class Silo(_Place):
 
         Examples
         --------
-        >>> import numpy as np, billboard
-        >>> from billboard.silo import Curator, Roster, Silo
-        >>> X, ward = np.random.default_rng(0).uniform(-.5, .5, (400, 2)), np.arange(400) // 10
-        >>> agreed = billboard.MultiTaskRegressor("fedprox", epsilon=2, rounds=3)
-        >>> roster = Roster(range(40), features=2, silos=1)
-        >>> curator, silo = Curator(agreed, roster), Silo(agreed, roster, 1, X, X[:, 0], ward)
+        >>> import billboard
+        >>> curator, silo = billboard.silo.example()
         >>> silo.take(curator.give(1))
-        >>> other = Silo(agreed, roster, 1, X, X[:, 0], ward)  # in another process, perhaps
+        >>> _, other = billboard.silo.example()  # in another process, perhaps
         >>> other.restore(silo.save())
         >>> other.give() == silo.give()
         True
@@ -326,18 +297,8 @@ class Silo(_Place):
 
         Examples
         --------
-        >>> import numpy as np, billboard
-        >>> from billboard.silo import Curator, Roster, Silo
-        >>> X, ward = np.random.default_rng(0).uniform(-.5, .5, (400, 2)), np.arange(400) // 10
-        >>> agreed = billboard.MultiTaskRegressor("fedprox", epsilon=2, rounds=3)
-        >>> roster = Roster(range(40), features=2, silos=1)
-        >>> curator, silo = Curator(agreed, roster), Silo(agreed, roster, 1, X, X[:, 0], ward)
-        >>> while not curator.done:
-        ...     for _, frame in curator.frames():
-        ...         answer = silo.answer(frame)
-        ...         if answer is not None:
-        ...             curator.take(answer)
-        ...     curator.advance()
+        >>> import billboard
+        >>> _, silo = billboard.silo.example(done=True)
         >>> silo.result().coef_.shape
         (40, 2)
         """
@@ -387,56 +348,26 @@ class Curator(_Place):
             self._open(_Curator, "restore", *given, saved, len(saved))
 
     def close_round(self) -> None:
-        """In state COMPLETE, or, with ``roster.fewest_silos``, when waited long enough: ends
-        the joining and charges the ledger, the first time; adds the noise and publishes,
-        later.
+        """With ``roster.fewest_silos``, when waited long enough, or when all have answered: ends
+        the joining and charges the ledger, the first time; adds the noise and publishes, later.
 
         Examples
         --------
-        >>> import numpy as np, billboard
-        >>> from billboard.silo import Curator, Roster, Silo
-        >>> X, ward = np.random.default_rng(0).uniform(-.5, .5, (400, 2)), np.arange(400) // 10
-        >>> agreed = billboard.MultiTaskRegressor("fedprox", epsilon=2, rounds=3)
-        >>> roster = Roster(range(40), features=2, silos=1)
-        >>> curator, silo = Curator(agreed, roster), Silo(agreed, roster, 1, X, X[:, 0], ward)
+        >>> import billboard
+        >>> curator, silo = billboard.silo.example()
         >>> curator.take(silo.answer(curator.give(1)))
         >>> curator.close_round()  # the joining is over
         """
         self._long("close_round")
 
-    def go_on(self) -> None:
-        """In state PUBLISHED: to the next round, or the end. Whoever wants to survive a crash
-        stores `save` before anybody learns of the round.
-
-        Examples
-        --------
-        >>> import numpy as np, billboard
-        >>> from billboard.silo import Curator, Roster, Silo
-        >>> X, ward = np.random.default_rng(0).uniform(-.5, .5, (400, 2)), np.arange(400) // 10
-        >>> agreed = billboard.MultiTaskRegressor("fedprox", epsilon=2, rounds=3)
-        >>> roster = Roster(range(40), features=2, silos=1)
-        >>> curator, silo = Curator(agreed, roster), Silo(agreed, roster, 1, X, X[:, 0], ward)
-        >>> while curator.state.name != "PUBLISHED":
-        ...     for _, frame in curator.frames():
-        ...         curator.take(silo.answer(frame))
-        ...     curator.close_round()
-        >>> curator.go_on()
-        >>> curator.state
-        <State.WAITS: 0>
-        """
-        self._long("go_on")
-
     def advance(self) -> None:
-        """`close_round` or `go_on`, whichever the state asks for; else nothing.
+        """In state COMPLETE: `close_round`. In state PUBLISHED: to the next round, or the end;
+        whoever wants to survive a crash stores `save` before. Else nothing.
 
         Examples
         --------
-        >>> import numpy as np, billboard
-        >>> from billboard.silo import Curator, Roster, Silo
-        >>> X, ward = np.random.default_rng(0).uniform(-.5, .5, (400, 2)), np.arange(400) // 10
-        >>> agreed = billboard.MultiTaskRegressor("fedprox", epsilon=2, rounds=3)
-        >>> roster = Roster(range(40), features=2, silos=1)
-        >>> curator, silo = Curator(agreed, roster), Silo(agreed, roster, 1, X, X[:, 0], ward)
+        >>> import billboard
+        >>> curator, silo = billboard.silo.example()
         >>> curator.take(silo.answer(curator.give(1)))
         >>> curator.advance()
         >>> curator.state
@@ -445,7 +376,7 @@ class Curator(_Place):
         if self.state is State.COMPLETE:
             self.close_round()
         elif self.state is State.PUBLISHED:
-            self.go_on()
+            self._long("go_on")
 
     def give(self, silo: int) -> Optional[bytes]:
         """The next frame for a silo, if there is one that it was not given.
@@ -458,9 +389,7 @@ class Curator(_Place):
         Examples
         --------
         >>> import billboard
-        >>> from billboard.silo import Curator, Roster
-        >>> agreed = billboard.MultiTaskRegressor("fedprox", epsilon=2, rounds=3)
-        >>> curator = Curator(agreed, Roster(range(40), features=2, silos=1))
+        >>> curator, _ = billboard.silo.example()
         >>> isinstance(curator.give(1), bytes), curator.give(1) is None
         (True, True)
         """
@@ -472,9 +401,7 @@ class Curator(_Place):
         Examples
         --------
         >>> import billboard
-        >>> from billboard.silo import Curator, Roster
-        >>> agreed = billboard.MultiTaskRegressor("fedprox", epsilon=2, rounds=3)
-        >>> curator = Curator(agreed, Roster(range(40), features=2, silos=1))
+        >>> curator, _ = billboard.silo.example()
         >>> [silo for silo, frame in curator.frames()]
         [1]
         """
@@ -495,9 +422,7 @@ class Curator(_Place):
         Examples
         --------
         >>> import billboard
-        >>> from billboard.silo import Curator, Roster
-        >>> agreed = billboard.MultiTaskRegressor("fedprox", epsilon=2, rounds=3)
-        >>> curator = Curator(agreed, Roster(range(40), features=2, silos=1))
+        >>> curator, _ = billboard.silo.example()
         >>> lost = curator.give(1)
         >>> curator.again(1)
         >>> curator.give(1) == lost
@@ -512,9 +437,7 @@ class Curator(_Place):
         Examples
         --------
         >>> import billboard
-        >>> from billboard.silo import Curator, Roster
-        >>> agreed = billboard.MultiTaskRegressor("fedprox", epsilon=2, rounds=3)
-        >>> curator = Curator(agreed, Roster(range(40), features=2, silos=1))
+        >>> curator, _ = billboard.silo.example()
         >>> curator.stop()
         >>> curator.state
         <State.FAILED: 5>
@@ -542,19 +465,37 @@ class Curator(_Place):
 
         Examples
         --------
-        >>> import numpy as np, billboard
-        >>> from billboard.silo import Curator, Roster, Silo
-        >>> X, ward = np.random.default_rng(0).uniform(-.5, .5, (400, 2)), np.arange(400) // 10
-        >>> agreed = billboard.MultiTaskRegressor("fedprox", epsilon=2, rounds=3)
-        >>> roster = Roster(range(40), features=2, silos=1)
-        >>> curator, silo = Curator(agreed, roster), Silo(agreed, roster, 1, X, X[:, 0], ward)
-        >>> while not curator.done:
-        ...     for _, frame in curator.frames():
-        ...         answer = silo.answer(frame)
-        ...         if answer is not None:
-        ...             curator.take(answer)
-        ...     curator.advance()
+        >>> import billboard
+        >>> curator, _ = billboard.silo.example(done=True)
         >>> curator.result().privacy_
         Privacy(ε = 2 at δ = 1e-05, replace-one, sampling all)
         """
         return self._result(Groups([], np.zeros(0, dtype=np.intp)))
+
+
+def example(done: bool = False) -> Tuple[Curator, Silo]:
+    """The curator and the only silo of a small run with made-up rows, to try things with.
+
+    Parameters
+    ----------
+    done : bool, default=False
+        Carry all frames between them: the run is over then.
+
+    Examples
+    --------
+    >>> import billboard
+    >>> curator, silo = billboard.silo.example(done=True)
+    >>> curator.done and silo.done
+    True
+    """
+    X, ward = np.random.default_rng(0).uniform(-.5, .5, (400, 2)), np.arange(400) // 10
+    agreed = MultiTaskRegressor("fedprox", epsilon=2, rounds=3)
+    roster = Roster(range(40), features=2, silos=1)
+    curator, silo = Curator(agreed, roster), Silo(agreed, roster, 1, X, X[:, 0], ward)
+    while done and not curator.done:
+        for _, frame in curator.frames():
+            answer = silo.answer(frame)
+            if answer is not None:
+                curator.take(answer)
+        curator.advance()
+    return curator, silo

@@ -6,6 +6,7 @@
 #include "privacy/accounting/rdp.h"
 #include "privacy/accounting/selections.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -194,7 +195,7 @@ static bb_status ask_pld(const bb_account *account, question q, bb_answer *answe
     else if (asks_epsilon(q))
         status = bb_pld_epsilon(account, q.delta, &upper, q.upper_only ? NULL : &lower);
     else
-        status = bb_pld_delta(account, q.epsilon, &upper, &lower);
+        status = bb_pld_delta(account, q.epsilon, &upper, q.upper_only ? NULL : &lower);
     if (status) return status;
     if (lower == 0.0 && upper > 0.0) lower = NAN; /* it says nothing */
     *answer = (bb_answer){upper, lower, BB_ACCOUNTANT_PLD, NAN};
@@ -231,7 +232,7 @@ typedef bb_status (*asking)(const bb_account *, question, bb_answer *);
 
 /* Under replace-one a sampled round is priced by the pair +-C, at which a replaced task
  * moves the sum by 2 C; if its forms allow less (`replace` < 2 `absent`), not to sample
- * may be cheaper. Both are valid. */
+ * may be cheaper. Both are valid; there is no lower bound, and less work for the second. */
 static bb_status ask_both(const bb_account *account, question q, asking ask,
                           bb_answer *answer) {
     bb_event *plain = NULL;
@@ -251,10 +252,15 @@ static bb_status ask_both(const bb_account *account, question q, asking ask,
         differs = true;
     }
     const bb_account unsampled = {account->adjacency, account->count, plain};
-    if (!status && differs) status = ask(&unsampled, q, &other);
-    if (!status && differs && other.upper < answer->upper) {
-        answer->upper = other.upper;
-        answer->order = other.order;
+    const question rough = {q.epsilon, q.delta, true};
+    if (!status && differs) {
+        status = ask(&unsampled, rough, &other);
+        if (!status && other.upper < answer->upper) {
+            answer->upper = other.upper;
+            answer->order = other.order;
+        }
+        /* too much work: the first answer holds */
+        if (status == BB_EUSAGE || status == BB_ENUMERIC) status = BB_OK;
     }
     free(plain);
     return status;
@@ -378,6 +384,19 @@ bb_status bb_account_upper(const bb_account *account, bb_accountant accountant,
     return status;
 }
 
+/* Below that a double is no exact bound, and no delta is 0 where epsilon is not pure. */
+#define DELTA_LEAST 1e-300
+
+static bb_status settle_small(const bb_account *account, double epsilon,
+                              bb_answer *answer) {
+    bb_answer pure;
+    const bb_status status = pure_epsilon(account, &pure);
+    if (status || pure.upper <= epsilon || answer->upper >= DELTA_LEAST) return status;
+    answer->upper = fmax(answer->upper, DBL_MIN);
+    answer->lower = NAN;
+    return BB_OK;
+}
+
 bb_status bb_account_delta(const bb_account *account, bb_accountant accountant,
                            double epsilon, bb_answer *answer) {
     bb_status status = check(account, accountant);
@@ -387,6 +406,7 @@ bb_status bb_account_delta(const bb_account *account, bb_accountant accountant,
         return bb_fail(BB_EUSAGE, "epsilon must be finite and not negative, got %g",
                        epsilon);
     status = ask_one(account, accountant, (question){epsilon, NAN, false}, &found);
+    if (!status) status = settle_small(account, epsilon, &found);
     if (!status && !all_attained(account)) found.lower = NAN;
     if (!status) *answer = found;
     return status;

@@ -29,14 +29,28 @@ typedef struct search {
     const bb_account *account;
     bb_accountant accountant;
     double epsilon, delta;
-    double least; /* log factor */
+    double least;   /* log factor */
+    double refused; /* the highest log factor at which an answer was; or -INFINITY */
+    int effort; /* so far: PRICE_EFFORT for both bounds, 1 for a rough one from above */
     bb_event *event;
 } search;
 
-static bb_status excess(const search *s, double log_factor, double *out,
-                        bb_answer *answer) {
+/* Two directions take longer than one that is its own mirror image. */
+enum { PRICE_EFFORT = 5, EFFORT_MOST = 45, EFFORT_MOST_OF_TWO = 35 };
+
+/* Of so many different events bounds are not closer than that, and take long. */
+enum { MANY = 64 };
+
+static bool may_go_on(const search *s, int effort) {
+    const bool two = s->account->adjacency == BB_ADD_REMOVE;
+    return s->account->count <= MANY ||
+           s->effort + effort <= (two ? EFFORT_MOST_OF_TWO : EFFORT_MOST);
+}
+
+static bb_status excess(search *s, double log_factor, double *out, bb_answer *answer) {
     const bb_account louder_account = {s->account->adjacency, s->account->count,
                                        s->event};
+    s->effort++;
     louder(s->account, exp(log_factor), s->event);
     const bb_status status =
         bb_account_upper(&louder_account, s->accountant, s->delta, answer);
@@ -49,12 +63,17 @@ static bool is_refused(bb_status status) {
     return status == BB_EUSAGE || status == BB_ENUMERIC;
 }
 
+/* Levels nearer than that to a refused one are not looked for. */
+#define NEAR_REFUSED 1e-3
+
 /* A refused level says nothing about more or less noise: at *x, or as near to it as is not
- * refused on the way there from a level that was not. */
-static bb_status excess_near(const search *s, double from, double *x, double *out,
+ * refused on the way there from a level `from`, with more noise, that was not. */
+static bb_status excess_near(search *s, double from, double *x, double *out,
                              bb_answer *answer) {
     bb_status status = excess(s, *x, out, answer);
-    while (is_refused(status) && fabs(*x - from) > 1e-3) {
+    while (is_refused(status)) {
+        s->refused = fmax(s->refused, *x);
+        if (from - *x <= NEAR_REFUSED) break;
         *x = from + (*x - from) / 2.0;
         status = excess(s, *x, out, answer);
     }
@@ -69,7 +88,7 @@ typedef struct bracket {
     bb_answer answer; /* at high */
 } bracket;
 
-static bb_status widen(const search *s, bracket *b) {
+static bb_status widen(search *s, bracket *b) {
     bb_answer answer;
     double step = 0.5;
     bb_status status = excess(s, b->high, &b->f_high, &b->answer);
@@ -109,9 +128,6 @@ static bb_status widen(const search *s, bracket *b) {
     return status;
 }
 
-/* Of so many different events bounds are not closer than that, and take long. */
-enum { MANY = 64 };
-
 /* How steep log epsilon falls; narrow brackets show the bounds' own errors. */
 static double slope_of(const bracket *b) {
     const double width = b->high - b->low, slope = (b->f_high - b->f_low) / width;
@@ -120,12 +136,14 @@ static double slope_of(const bracket *b) {
 
 /* Points just above and just below the secant's root, by turns; every third time it is
  * bisection, if that hardly helped. The bracket always holds. */
-static bb_status narrow(const search *s, bracket *b) {
+static bb_status narrow(search *s, bracket *b) {
     bb_status status = BB_OK;
     double before = INFINITY;
     const double near = s->account->count > MANY ? 1e-6 : 1e-9;
     for (int k = 0;
-         k < 100 && !status && b->high - b->low > 1e-10 && !(b->f_high > -near); k++) {
+         k < 100 && !status && b->high - b->low > 1e-10 && !(b->f_high > -near) &&
+         b->high - s->refused > NEAR_REFUSED && may_go_on(s, 2 * PRICE_EFFORT);
+         k++) {
         const double width = b->high - b->low;
         const double aside = fmax(4e-11, width * fmin(0.25, width / 4.0));
         const bool useful = k % 3 != 2 || width < 0.1 * before;
@@ -138,6 +156,8 @@ static bb_status narrow(const search *s, bracket *b) {
                 (b->on_high ? -aside : aside);
             x = fmin(b->high - 1e-12, fmax(b->low + 1e-12, x));
         }
+        /* only from above: below what is refused nothing more is looked for */
+        if (x <= s->refused) x = (s->refused + b->high) / 2.0;
         status = excess_near(s, b->high, &x, &f, &answer);
         if (is_refused(status)) return BB_OK; /* likewise */
         if (status) break;
@@ -155,8 +175,9 @@ static bb_status narrow(const search *s, bracket *b) {
 }
 
 /* Both bounds at a level; NAN where it is refused. */
-static bb_status price(const search *s, double log_factor, bb_answer *answer) {
+static bb_status price(search *s, double log_factor, bb_answer *answer) {
     const bb_account enough = {s->account->adjacency, s->account->count, s->event};
+    s->effort += PRICE_EFFORT;
     louder(s->account, exp(log_factor), s->event);
     const bb_status status =
         bb_account_epsilon(&enough, s->accountant, s->delta, answer);
@@ -165,22 +186,23 @@ static bb_status price(const search *s, double log_factor, bb_answer *answer) {
     return BB_OK;
 }
 
-/* Upper bounds of the search are made with less work than there is. Where that is seen, a
- * little less noise does: epsilon grows as was seen. Each such price takes long. */
+/* Upper bounds of the search are made with less work than there is. Where that is seen, or
+ * the search ended at what was refused, less noise does: epsilon grows as was seen. */
 #define SEEN 2e-4
-enum { POLISHED_MOST = 2 };
+enum { POLISHED_MOST = 6 };
 
-static bb_status polish(const search *s, bracket *b) {
+static bb_status polish(search *s, bracket *b) {
     double slope = fmin(-1.0, slope_of(b)), bad = -INFINITY; /* too little noise */
     bb_answer here;
     bb_status status = price(s, b->high, &here);
     if (status) return status;
     b->answer.lower = here.lower;
     if (here.upper < s->epsilon * (1.0 - SEEN)) b->answer = here;
-    for (int k = 0; k < POLISHED_MOST && !status; k++) {
+    for (int k = 0; k < POLISHED_MOST && !status && may_go_on(s, PRICE_EFFORT); k++) {
         const double gap = log(s->epsilon / b->answer.upper);
         if (gap <= SEEN) break;
-        const double next = fmax(s->least, fmax(b->high + 0.95 * gap / slope, bad));
+        double next = fmax(s->least, b->high + 0.95 * gap / slope);
+        if (next <= bad) next = (bad + b->high) / 2.0;
         status = price(s, next, &here);
         if (status || isnan(here.upper) || next == b->high) break;
         slope = fmin(-1.0, log(here.upper / b->answer.upper) / (next - b->high));
@@ -197,7 +219,7 @@ static bb_status polish(const search *s, bracket *b) {
 bb_status bb_account_noise(const bb_account *account, bb_accountant accountant,
                            double epsilon, double delta, double *factor,
                            bb_answer *answer) {
-    search s = {account, accountant, epsilon, delta, -120.0, NULL};
+    search s = {account, accountant, epsilon, delta, -120.0, -INFINITY, 0, NULL};
     bracket b = {0};
     bb_status status = check_budget(epsilon, delta);
     for (size_t e = 0; e < account->count && !status; e++) {

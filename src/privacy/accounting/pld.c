@@ -63,7 +63,7 @@ static bool is_nothing(const bb_account *account, double delta) {
 static bb_status ask_both(const bb_account *account, question ask, double at,
                           double *first, double *second) {
     bb_pld_plan plan;
-    bb_status status = bb_pld_plan_open(&plan, account, BB_PLD_PLAN_MOST, 1.0);
+    bb_status status = bb_pld_plan_open(&plan, account, BB_PLD_PLAN_MOST, 1.0, NULL);
     if (status) return status;
     plan.work_most = WORK_MOST;
     status = both(&plan, ask, at, first, second);
@@ -79,10 +79,11 @@ static bb_status ask_both(const bb_account *account, question ask, double at,
 /* Before anything is known of it. */
 #define FIRST_DELTA 1e-12
 
-/* A search for noise ends with closer bounds. */
+/* A search for noise ends with closer bounds; likewise where only one is asked for. */
 #define ROUGHLY 1e-2
 
-/* Of all work, for the first direction: the other one is mostly not needed. */
+/* Of all work, for the first direction: the other one is mostly not needed. What it would
+ * be refused for is refused at once; in a search, which is not long, when it comes to it. */
 #define FIRST_SHARE  0.85
 #define SECOND_LEAST 0.4
 
@@ -111,8 +112,11 @@ static bb_status ask_plan(asked *q, bb_pld_plan *plan) {
         if (isfinite(up) && is_close(q, d)) continue;
         /* the second direction shall have some left, and always enough for a bound */
         plan->work_most = q->most;
-        if (d == 0 && directions == 2)
+        plan->other_most = INFINITY;
+        if (d == 0 && directions == 2) {
             plan->work_most = q->work + FIRST_SHARE * (q->most - q->work);
+            if (q->most == WORK_MOST) plan->other_most = SECOND_LEAST * q->most;
+        }
         if (d == 1)
             plan->work_most = fmax(q->most, plan->work + SECOND_LEAST * q->most);
         plan->method = q->method[d];
@@ -139,24 +143,29 @@ static bb_status ask_plan(asked *q, bb_pld_plan *plan) {
 static bb_status ask_finer(const bb_account *account, asked *q, double *upper,
                            double *lower) {
     double losses = LOSSES_LEAST;
+    bb_status status = BB_OK;
+    bb_pld_plan coarser = {0};
     bool done = false;
     for (int d = 0; d < 2; d++) {
         q->upper[d] = INFINITY;
         q->lower[d] = 0.0;
     }
-    while (!done) {
+    while (!done && !status) {
         bb_pld_plan plan;
-        bb_status status = bb_pld_plan_open(&plan, account, (size_t)losses, q->delta);
-        if (status) return status;
+        status = bb_pld_plan_open(&plan, account, (size_t)losses, q->delta,
+                                  coarser.losses ? &coarser : NULL);
+        if (status) break;
         plan.last = losses >= LOSSES_MOST;
         status = ask_plan(q, &plan);
         done = plan.last || !plan.mixed || q->work > q->most ||
                (is_close(q, 0) && is_close(q, 1));
         losses = fmin(LOSSES_MOST, losses * fmin(5.0, fmax(1.5, plan.finer)));
         if (q->ask == bb_pld_side_delta) q->delta = fmax(q->upper[0], q->upper[1]);
-        bb_pld_plan_close(&plan);
-        if (status) return status;
+        bb_pld_plan_close(&coarser);
+        coarser = plan;
     }
+    bb_pld_plan_close(&coarser);
+    if (status) return status;
     *upper = fmax(q->upper[0], q->upper[1]);
     *lower = fmax(q->lower[0], q->lower[1]);
     return BB_OK;
@@ -186,6 +195,9 @@ bb_status bb_pld_epsilon(const bb_account *account, double delta, double *upper,
 bb_status bb_pld_delta(const bb_account *account, double epsilon, double *upper,
                        double *lower) {
     assert(epsilon >= 0.0);
+    double unwanted;
+    const bool wanted = lower;
+    if (!wanted) lower = &unwanted;
     if (account->count == 1 && bb_profile_knows(account->event, account->adjacency)) {
         bb_profile(account->event, account->adjacency, epsilon, upper, lower);
         return BB_OK;
@@ -193,8 +205,8 @@ bb_status bb_pld_delta(const bb_account *account, double epsilon, double *upper,
     asked q = {.ask = bb_pld_side_delta,
                .at = epsilon,
                .delta = FIRST_DELTA,
-               .wanted = 10.0 * BB_PLD_WANTED,
-               .most = WORK_MOST};
+               .wanted = 10.0 * (wanted ? BB_PLD_WANTED : ROUGHLY),
+               .most = wanted ? WORK_MOST : WORK_UPPER};
     return ask_finer(account, &q, upper, lower);
 }
 

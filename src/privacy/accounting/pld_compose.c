@@ -7,8 +7,8 @@
 
 /* Coarser cells than that are not tried. */
 #define COARSEST 10.0
-/* Nodes for an atom of one round. */
-#define ATOM_NODES 8.0
+/* Nodes for a cell of one round. */
+#define CELL_NODES 8.0
 
 static void swap(bb_discrete_pld *a, bb_discrete_pld *b) {
     const bb_discrete_pld c = *a;
@@ -38,12 +38,11 @@ static const bb_discrete_pld *list_of(composer *c, size_t loss) {
     const int k = (int)(loss % 2);
     if (c->last_of[k] == loss) return &c->last[k];
     c->last_of[k] = SIZE_MAX;
-    if (!bb_discrete_pld_of_loss(&c->last[k], c->p.bound, &c->loss[loss], c->plan)) {
-        c->fits = false;
-        return NULL;
-    }
+    c->fits = bb_discrete_pld_of_loss(&c->last[k], c->p.bound, &c->loss[loss], c->plan);
     c->p.work +=
-        ATOM_NODES * bb_curve_work(&c->loss[loss].curve[0]) * (double)c->last[k].count;
+        CELL_NODES * bb_curve_work(&c->loss[loss].curve[0]) * (double)c->last[k].cells;
+    if (c->p.work_most > 0.0 && c->p.work > c->p.work_most) c->fits = false;
+    if (!c->fits) return NULL;
     bb_discrete_pld_prune(&c->last[k], c->p.bound, c->plan);
     c->last_of[k] = loss;
     return &c->last[k];

@@ -94,5 +94,5 @@ double bb_pld_beyond(const bb_pld_direction *s, bb_bound bound, double epsilon) 
         return fmax(0.0, p * (1.0 - p - MARGIN) - exp(epsilon) * q * (1.0 + MARGIN));
     const double less = 1.0 - q - s->reverse - MARGIN;
     const bool known = epsilon <= s->cut_most && less > 0.0;
-    return p * (1.0 + MARGIN) - (known ? exp(epsilon) * q * less : 0.0) + p * p / 2.0;
+    return p * (1.0 + MARGIN) - (known ? exp(epsilon) * q * less : 0.0);
 }

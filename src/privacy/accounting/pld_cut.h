@@ -3,12 +3,11 @@
  * Where losses are rare and large their moments explode long before the saddle point. So
  * those of every sampled round above one loss, the cut, well above epsilon, are taken out.
  * With T_P and T_Q the sums over all rounds of what P and Q have beyond it, delta has
- * three parts:
+ * two parts:
  *   no round is beyond:  the profile of the rest, whose moments do not explode;
- *   one is:  between T_P (1 - T_P) - e^epsilon T_Q and T_P - e^epsilon T_Q (1 - T_Q - r),
- *            r the profile of all rounds, seen from the other world, at the cut less
- *            epsilon;
- *   two or more:  between 0 and T_P^2 / 2.
+ *   one is, or more are:  between T_P (1 - T_P) - e^epsilon T_Q and
+ *                         T_P - e^epsilon T_Q (1 - T_Q - r), r the profile of all rounds,
+ *                         seen from the other world, at the cut less epsilon.
  * docs/privacy.md has the proof. */
 #ifndef BB_PRIVACY_PLD_CUT_H
 #define BB_PRIVACY_PLD_CUT_H
@@ -27,7 +26,7 @@ double bb_pld_cut_nearest(bb_pld_direction *side, double delta, double from);
  * to side->cut_most; `other` is the direction that the side is not. */
 BB_MUST_CHECK bb_status bb_pld_cut_at(bb_pld_direction *side, bb_direction other,
                                       double delta, double loss);
-/* The second and third part of delta, on the side of the bound; 0 without a cut. */
+/* The second part of delta, on the side of the bound; 0 without a cut. */
 double bb_pld_beyond(const bb_pld_direction *side, bb_bound bound, double epsilon);
 
 #endif

@@ -78,6 +78,8 @@ double bb_pld_log_peak(double c);
 void bb_pld_direction_make_sure(bb_pld_direction *side, double epsilon);
 /* log M(tilt) of the chain above less that of the chain below. */
 double bb_pld_direction_between(bb_pld_direction *side);
+/* The same for each loss and the next, added to plan->apart. */
+void bb_pld_direction_tell_apart(bb_pld_direction *side);
 /* Tries c on both sides of the tilt, for bb_pld_direction_set_period: upwards until its
  * promise is so bad that rounding errors would be seen. */
 void bb_pld_direction_look_around(bb_pld_direction *side, double log_delta,

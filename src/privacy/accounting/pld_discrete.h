@@ -38,6 +38,7 @@ typedef struct bb_discrete_pld {
     double *mass;  /* under P */
     double error;  /* relative, of every mass */
     double rounds;
+    size_t cells; /* of one loss: that were looked at, most of them with mass */
 } bb_discrete_pld;
 
 typedef struct bb_discrete_pld_plan {
@@ -87,7 +88,8 @@ double bb_discrete_pld_quantile(const bb_discrete_pld *atoms, double share);
 bool bb_discrete_pld_mix(bb_discrete_pld *out, bb_bound bound, const bb_discrete_pld *a,
                          const bb_discrete_pld *b, double share);
 
-/* One round of the loss; whether the list fits. */
+/* One round of the loss; whether the list fits, and takes no more than some
+ * BB_DISCRETE_PLD_MOST cells to be made. */
 bool bb_discrete_pld_of_loss(bb_discrete_pld *out, bb_bound bound,
                              const bb_privacy_loss *loss,
                              const bb_discrete_pld_plan *plan);

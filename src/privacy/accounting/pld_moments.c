@@ -86,6 +86,25 @@ double bb_pld_direction_between(bb_pld_direction *s) {
            bb_pld_chain_log_moment(&chain[BB_BELOW], s->log_moment_of);
 }
 
+void bb_pld_direction_tell_apart(bb_pld_direction *s) {
+    bb_pld_plan *plan = s->plan;
+    double *part = s->envelope_of, sum = 0.0;
+    for (size_t e = 0; e < plan->losses; e++) part[e] = 0.0;
+    bb_pld_direction_moment(s, s->tilt);
+    for (int k = 0; k < BB_BOUNDS; k++) {
+        const bb_pld_chain *chain = &plan->chain[k];
+        for (size_t f = 0; f < chain->count; f++) {
+            const bb_pld_factor *x = &chain->factor[f];
+            if (x->share > 0.0)
+                part[x->loss] += (k == BB_ABOVE ? x->times : -x->times) *
+                                 bb_pld_factor_log_moment(x, s->log_moment_of);
+        }
+    }
+    for (size_t e = 0; e < plan->losses; e++) sum += part[e] = fmax(0.0, part[e]);
+    if (!(sum > 0.0 && isfinite(sum))) return;
+    for (size_t e = 0; e < plan->losses; e++) plan->apart[e] += part[e] / sum;
+}
+
 static double promise(const bb_goal *g, double c, double log_bound) {
     const double value =
         isnan(g->epsilon) ? (log_bound - g->log_delta) / c : log_bound - c * g->epsilon;
@@ -170,7 +189,7 @@ static bool is_too_much(bb_pld_direction *s) {
     const double taken = s->plan->work - before;
     s->plan->work = before;
     const double all = s->plan->work_most, left = fmin(0.6 * all, all - before);
-    return MOMENTS * taken > left;
+    return MOMENTS * taken > fmin(left, s->plan->other_most);
 }
 
 bb_status bb_pld_direction_try(bb_pld_direction *s, const bb_goal *g, double enough,

@@ -14,6 +14,7 @@ enum { FAMILIES_FREE = 256, FAMILIES_MOST = 16 };
 void bb_pld_plan_close(bb_pld_plan *plan) {
     free(plan->loss);
     free(plan->gap);
+    free(plan->apart);
     for (int k = 0; k < BB_BOUNDS; k++) free(plan->chain[k].factor);
     *plan = (bb_pld_plan){0};
 }
@@ -152,16 +153,45 @@ static size_t place_losses(const bb_event *event, size_t count, const double *to
     return losses;
 }
 
+static bool is_of(const bb_event *loss, const bb_event *event) {
+    bb_event once = *event;
+    once.rounds = loss->rounds;
+    return compare(loss, &once) == 0;
+}
+
+/* A loss costs nothing nowhere, whatever was found. */
+#define TOLL_LEAST 0.1
+
+/* What a plan of fewer losses has found instead, between each two of its own: what mixtures
+ * do there falls with the cube of the distance. */
+static void correct_tolls(const bb_event *event, size_t count,
+                          const bb_pld_plan *coarser, double *toll) {
+    const double least = TOLL_LEAST / cbrt((double)coarser->losses);
+    for (size_t e = 1, loss = 0; e < count; loss++) {
+        const size_t first = e;
+        double sum = 0.0;
+        for (bool ends = false; e < count && !ends; e++) {
+            sum += toll[e];
+            ends = loss + 1 < coarser->losses &&
+                   is_of(&coarser->loss[loss + 1], &event[e]);
+        }
+        const double found = cbrt(coarser->apart[loss]) + least;
+        for (size_t k = first; k < e && sum > 0.0; k++) toll[k] *= found / sum;
+    }
+}
+
 /* All events of a family have a loss that is not above, and the one after it. */
 static bb_status choose_losses(bb_pld_plan *plan, const bb_event *event, size_t count,
-                               size_t allowed) {
+                               size_t allowed, const bb_pld_plan *coarser) {
     double *price = NULL, low = 0.0, high = 0.0, top = 0.0;
     const bb_status status =
         bb_allocate(&price, count + 1, sizeof *price, "the accountant");
     if (status) return status;
     for (size_t e = 0; e < count; e++) top = fmax(top, event[e].absent);
     for (size_t e = 1; e < count; e++)
-        if (goes_on(event, e)) high += price[e] = toll(&event[e - 1], &event[e], top);
+        if (goes_on(event, e)) price[e] = toll(&event[e - 1], &event[e], top);
+    if (coarser) correct_tolls(event, count, coarser, price);
+    for (size_t e = 1; e < count; e++) high += price[e];
     for (int k = 0; k < 40 && count > allowed; k++) {
         const double most = (low + high) / 2.0;
         if (place_losses(event, count, price, most, NULL) > allowed)
@@ -185,12 +215,6 @@ static void choose_gaps(bb_pld_plan *plan) {
         if (goes_on(plan->loss, e))
             plan->gap[e] = bb_pld_gap(is_mirror(plan, &plan->loss[e]),
                                       plan->loss[e - 1].absent, plan->loss[e].absent);
-}
-
-static bool is_of(const bb_event *loss, const bb_event *event) {
-    bb_event once = *event;
-    once.rounds = loss->rounds;
-    return compare(loss, &once) == 0;
 }
 
 /* Where rounds have several shares, how many have the second loss is not above (in the
@@ -300,6 +324,8 @@ static bb_status make_room(bb_pld_plan *plan, size_t n, bb_event **event) {
         status = bb_allocate(&plan->loss, n, sizeof *plan->loss, "the accountant");
     if (!status)
         status = bb_allocate(&plan->gap, n, sizeof *plan->gap, "the accountant");
+    if (!status)
+        status = bb_allocate(&plan->apart, n, sizeof *plan->apart, "the accountant");
     for (int k = 0; k < BB_BOUNDS && !status; k++)
         status = bb_allocate(&plan->chain[k].factor, 2 * n,
                              sizeof *plan->chain[k].factor, "the accountant");
@@ -307,8 +333,8 @@ static bb_status make_room(bb_pld_plan *plan, size_t n, bb_event **event) {
 }
 
 bb_status bb_pld_plan_open(bb_pld_plan *out, const bb_account *account, size_t most,
-                           double delta) {
-    bb_pld_plan plan = {.adjacency = account->adjacency};
+                           double delta, const bb_pld_plan *coarser) {
+    bb_pld_plan plan = {.adjacency = account->adjacency, .other_most = INFINITY};
     const bool many = account->count > BB_PLD_PLAN_MOST;
     bb_event *event = NULL;
     double low = 0.0;
@@ -324,7 +350,7 @@ bb_status bb_pld_plan_open(bb_pld_plan *out, const bb_account *account, size_t m
     plan.different = count;
     if (many) {
         status = check(event, count);
-        if (!status) status = choose_losses(&plan, event, count, most);
+        if (!status) status = choose_losses(&plan, event, count, most, coarser);
         if (status) goto done;
         choose_gaps(&plan);
         choose_factors(&plan, event, count, delta);

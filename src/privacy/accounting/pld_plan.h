@@ -51,6 +51,8 @@ typedef struct bb_pld_plan {
     size_t losses;
     bb_event *loss; /* once each */
     double *gap;    /* f(loss) - f(loss before); 0: another family */
+    double *apart;  /* what the mixtures of a loss and the next do to log delta, once
+                       that is known, as a share of what all do; else 0 */
     bb_pld_chain chain[BB_BOUNDS];
     bool mixed;   /* some share is not 0 */
     bool two;     /* the chains are not the same */
@@ -62,13 +64,16 @@ typedef struct bb_pld_plan {
     bb_pld_method method;   /* in: to begin with; out: what would do */
     double finer;           /* times as many losses would do, where they are too few */
     double work, work_most; /* in multiplications or so: what was done, and may be */
+    double other_most;      /* that of the other direction, if it is still to come */
 } bb_pld_plan;
 
 /* A plan of at most `most` losses if there are more than BB_PLD_PLAN_MOST events; delta:
- * about that for which the lower bound shall be good. BB_EUSAGE: the rounds are too
+ * about that for which the lower bound shall be good; `coarser`, or NULL: a plan of fewer
+ * losses, and what it says of where they are needed. BB_EUSAGE: the rounds are too
  * different. */
 BB_MUST_CHECK bb_status bb_pld_plan_open(bb_pld_plan *plan, const bb_account *account,
-                                         size_t most, double delta);
+                                         size_t most, double delta,
+                                         const bb_pld_plan *coarser);
 void bb_pld_plan_close(bb_pld_plan *plan);
 
 #endif

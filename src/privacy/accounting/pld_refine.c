@@ -140,8 +140,7 @@ static bool needs_finer(bb_pld_plan *plan, double gap) {
     if (!plan->mixed || plan->last || !(gap > WANTED / 2.0)) return false;
     if (plan->work > plan->work_most / 2.0) return false;
     /* a sum with large losses apart is much work for each loss */
-    const double goal =
-        plan->method.cut == BB_PLD_CUT_USED ? 1.4 * WANTED : WANTED / 2.5;
+    const double goal = plan->method.cut == BB_PLD_CUT_USED ? WANTED : WANTED / 2.5;
     plan->finer = fmax(plan->finer, sqrt(gap / goal));
     return true;
 }
@@ -156,6 +155,7 @@ bool bb_pld_go_on(bb_pld_direction *s, double epsilon, double gap, double mixed)
     /* lists of few losses tell how fine they have to be */
     if (before.fineness == 0.0 && s->plan->method.fineness > 0.0) return true;
     if (!needs_finer(s->plan, exact ? gap : mixed)) return helps;
+    bb_pld_direction_tell_apart(s);
     if (!helps && before.fineness == FIRST_FINENESS)
         s->plan->method.fineness = finer(FIRST_FINENESS, FIRST_GAP);
     return false;

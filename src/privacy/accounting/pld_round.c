@@ -100,6 +100,9 @@ static double width_at(const bb_cells *cells, const bb_point *p, double share) {
     return fmax(bb_cells_width(cells, p->loss), cbrt(cells->least / worth));
 }
 
+/* Cells without mass make no atoms, but take as long. */
+enum { CELLS_MOST = 2 * BB_DISCRETE_PLD_MOST };
+
 /* The atoms of one curve, whose loss rises or falls; whether they fit. */
 static bool put_curve(bb_discrete_pld *out, bb_bound bound, const bb_curve *curve,
                       double share, const bb_discrete_pld_plan *plan,
@@ -111,6 +114,7 @@ static bool put_curve(bb_discrete_pld *out, bb_bound bound, const bb_curve *curv
     bb_curve_range(curve, plan->tilt, &tilted_from, &tilted_to);
     from = fmin(from, tilted_from);
     to = fmax(to, tilted_to);
+    if (!(to - from <= longest * CELLS_MOST)) return false;
     for (bb_point here = point_at(curve, from), next; from < to; here = next) {
         const double width = width_at(cells, &here, share);
         length = fmin(longest, fmin(2.0 * length, to - from));
@@ -121,7 +125,8 @@ static bool put_curve(bb_discrete_pld *out, bb_bound bound, const bb_curve *curv
                 length < 1e-9)
                 break;
         }
-        if (out->count + 4 > BB_DISCRETE_PLD_MOST) return false;
+        if (out->count + 4 > BB_DISCRETE_PLD_MOST || ++out->cells > CELLS_MOST)
+            return false;
         const stretch cell = {from, from + length, here, next, length <= FEWER * panel};
         put_cell(out, bound, curve, share, &cell);
         from += length;
@@ -194,7 +199,7 @@ bool bb_discrete_pld_of_loss(bb_discrete_pld *out, bb_bound bound,
                                    .to = INFINITY};
     }
     const bb_cells cells = bb_cells_of(plan, usual_loss(&open), 1.0);
-    out->count = 0;
+    out->count = out->cells = 0;
     out->error = 0.0;
     out->rounds = 1.0;
     if (loss->kind == BB_PRIVACY_LOSS_STEP) put_step(out, bound, loss);

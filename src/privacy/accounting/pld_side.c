@@ -33,7 +33,6 @@ static bb_status refine_epsilon(bb_pld_direction *s, double log_delta, double de
         if (status || s->plan->method.over || !(s->terms || s->above.ratio))
             return status;
         *upper = fmin(before, bb_pld_from_above(s, delta, before));
-        if (!s->terms && *upper > BB_DISCRETE_PLD_LARGEST) break;
         if (*upper == 0.0 || *upper < 0.7 * before) continue;
         *lower = fmax(*lower, bb_pld_from_below(s, delta, *upper));
         const double gap = bb_pld_relative(*upper - *lower, *upper);
@@ -81,6 +80,11 @@ static bb_status find_epsilon_whole(bb_pld_plan *plan, bb_direction direction,
 
 /* -- delta -- */
 
+/* So little was left out that it is not what keeps bounds apart. */
+static bool lost_enough(double lost, double delta) {
+    return lost <= 1e-5 * delta;
+}
+
 /* From what one c promises at log delta = most to the profile itself. */
 static bb_status find_delta(bb_pld_direction *s, double epsilon, double most,
                             double *upper, double *lower) {
@@ -100,6 +104,7 @@ static bb_status find_delta(bb_pld_direction *s, double epsilon, double most,
         bb_pld_direction_profile(s, epsilon, &up, &down);
         *upper = fmin(before, up);
         *lower = fmax(*lower, down);
+        if (!lost_enough(s->lost, *upper)) return BB_OK; /* first of all, less is */
         const double left = *upper - s->infinite;
         if (left < 1e-2 * goal) continue;
         const double gap = (*upper - *lower) / left / steep;
@@ -111,34 +116,45 @@ static bb_status find_delta(bb_pld_direction *s, double epsilon, double most,
     return BB_OK;
 }
 
+/* With a mass of about `lose` left out; *lost: what it is, in fact. */
+static bb_status find_delta_without(bb_pld_plan *plan, bb_direction direction,
+                                    double epsilon, double lose, double least,
+                                    double *lost, double *upper, double *lower) {
+    const bb_goal g = {NAN, epsilon};
+    double most = -INFINITY;
+    bb_pld_direction s;
+    bb_status status = bb_pld_direction_open(&s, plan, direction, given_up(plan, lose));
+    if (status) return status;
+    *lower = s.infinite;
+    *lost = s.lost;
+    if (plan->rounds > 0.0)
+        status = bb_pld_direction_try(
+            &s, &g, fmax(log(fmax(0.0, least - s.infinite)), -750.0), &most);
+    if (!status && isfinite(most))
+        status = bb_pld_direction_bound_safely(&s, &g, s.tilt, &most);
+    *upper = fmin(1.0, s.infinite + s.lost + exp(most) * (1.0 + 0x1p-50));
+    if (!status && *upper > least && lose > 0.0)
+        status = find_delta(&s, epsilon, most, upper, lower);
+    bb_pld_direction_close(&s);
+    return status;
+}
+
 /* How much may be left out is known only afterwards, when less of it is. */
 static bb_status find_delta_whole(bb_pld_plan *plan, bb_direction direction,
                                   double epsilon, double *upper, double *lower) {
     const double least = *lower;
-    double lose = 0.0;
+    double lose = 0.0, lost, up, down;
     for (int k = 0; k < 6; k++) {
-        const bb_goal g = {NAN, epsilon};
-        double most = -INFINITY;
-        bb_pld_direction s;
-        bb_status status =
-            bb_pld_direction_open(&s, plan, direction, given_up(plan, lose));
+        const bb_status status = find_delta_without(plan, direction, epsilon, lose,
+                                                    least, &lost, &up, &down);
+        if (k > 0 && status == BB_EUSAGE) break; /* too much work: as close as that */
         if (status) return status;
-        *upper = *lower = s.infinite;
-        if (plan->rounds > 0.0)
-            status = bb_pld_direction_try(
-                &s, &g, fmax(log(fmax(0.0, least - s.infinite)), -750.0), &most);
-        if (!status && isfinite(most))
-            status = bb_pld_direction_bound_safely(&s, &g, s.tilt, &most);
-        const double lost = s.lost;
-        const double bound = s.infinite + lost + exp(most) * (1.0 + 0x1p-50);
-        if (!status) *upper = fmin(1.0, bound);
-        if (!status && bound > least && lose > 0.0)
-            status = find_delta(&s, epsilon, most, upper, lower);
-        bb_pld_direction_close(&s);
-        if (status || bound <= least || plan->finer > 0.0 ||
+        *upper = k ? fmin(*upper, up) : up;
+        *lower = k ? fmax(*lower, down) : down;
+        if (*upper <= least || plan->finer > 0.0 ||
             plan->method.cut == BB_PLD_CUT_WANTED ||
-            (lose > 0.0 && lost <= 1e-5 * *upper))
-            return status;
+            (lose > 0.0 && lost_enough(lost, *upper)))
+            break;
         lose = (k ? GIVEN_UP : 1e-9) * *upper;
     }
     return BB_OK;

@@ -1,0 +1,2 @@
+"""Billboard's messages over Flower (docs/flower.md): `apps` moves them, `python3 -m
+billboard_flower` starts Flower so that it runs nothing else."""

@@ -1,0 +1,195 @@
+"""Three sites carried by NVIDIA FLARE, in its simulator and provisioned with mutual TLS: the models
+of one process; a silo that is killed; what FLARE and the sites refuse. Then the guide.
+
+    run.sh BUILD nvflare
+"""
+import glob
+import json
+import os
+import re
+import shutil
+import signal
+import sys
+import time
+import types
+
+import billboard_nvflare
+from nvflare.apis.fl_exception import UnsafeComponentError
+from nvflare.apis.shareable import Shareable
+from nvflare.apis.workspace import Workspace
+from nvflare.app_common.widgets.component_path_authorizer import ComponentPathAuthorizer
+
+from world import (SOURCE, call, check_as_one, folder, free_ports, make_world, read, run_cases,
+                   run_page, start, wait_for, write)
+
+SITES = ["north", "south", "east"]
+JOB = f"{SOURCE}/carriers/nvflare/job"
+KITS = "kits/joint/prod_00"
+PROJECT = """
+api_version: 3
+name: joint
+participants:
+  - {{name: localhost, type: server, org: joint, fed_learn_port: {}, admin_port: {}}}
+  - {{name: north, type: client, org: north}}
+  - {{name: south, type: client, org: south}}
+  - {{name: east, type: client, org: east}}
+  - {{name: admin@joint.org, type: admin, org: joint, role: project_admin}}
+builders:
+  - path: nvflare.lighter.impl.workspace.WorkspaceBuilder
+  - path: nvflare.lighter.impl.static_file.StaticFileBuilder
+    args: {{config_folder: config, scheme: grpc}}
+  - path: nvflare.lighter.impl.cert.CertBuilder
+  - path: nvflare.lighter.impl.signature.SignatureBuilder
+"""
+OF_SILO = ["{site}.csv", "--plan", "plan.json", "--policy", "policy.json", "--key", "{site}.key",
+           "--roster", "roster.json", "--checkpoint", "wards.state", "-o", "out"]
+OF_CURATOR = ["--plan", "plan.json", "--key", "curator.key", "--roster", "roster.json",
+              "--checkpoint", "wards.state", "-o", "out"]
+
+
+def fill(site, to):
+    """A site's own folder: what it has agreed to, its key, and its rows."""
+    kind, line = ("curator", OF_CURATOR) if site == "localhost" else ("silo", OF_SILO)
+    write(f"{to}/{kind}.json", {"wards": line})
+    names = ["plan.json", "roster.json"] + (
+        ["curator.key"] if kind == "curator" else ["policy.json", f"{site}.csv", f"{site}.key"])
+    for name in names:
+        shutil.copy(name, to)
+
+
+def the_simulator_gives_the_models_of_one_process():
+    with folder():
+        make_world(SITES, method="mp-mixed", epsilon=4, seed=3)
+        for site in ["localhost", *SITES]:  # all of them have one folder there
+            fill(site, "sim/local/billboard")
+        write("sim/local/resources.json", {"class_allow_list": ["billboard_nvflare.Silo",
+                                                                "billboard_nvflare.Curator"]})
+        call("nvflare", "simulator", JOB, "-w", "sim", "-c", ",".join(SITES), "-t", "3")
+        check_as_one([f"sim/{site}/local/billboard/out" for site in SITES],
+                     "sim/server/local/billboard/out")
+
+
+def words(site):
+    """All that FLARE has logged at a site; not what Billboard said there."""
+    return b"".join(read(path) for path in [*glob.glob(f"{KITS}/{site}/*.log"), *glob.glob(
+        f"{KITS}/{site}/*.txt"), *glob.glob(f"{KITS}/{site}/*/*.txt")]).decode(errors="replace")
+
+
+def submit(job):
+    return re.search("job_id: ([-0-9a-f]+)", call("nvflare", "job", "submit", "-j", job))[1]
+
+
+def ended(number):
+    """How a job has ended, when it has."""
+    status = []
+
+    def over():
+        meta = json.loads(call("nvflare", "--format", "json", "job", "meta", number))
+        status.append(meta["data"].get("status", ""))
+        return status[-1].startswith("FINISHED")
+    wait_for(over, lambda: (status, words("localhost")[-3000:]))
+    return status[-1]
+
+
+def begin(started):
+    """FLARE as its POC mode provisions and starts it: certificates of one authority for all."""
+    write("project.yml", PROJECT.format(*free_ports(2)))
+    os.environ["NVFLARE_POC_WORKSPACE"] = os.path.abspath("kits")
+    call("nvflare", "poc", "prepare", "-i", os.path.abspath("project.yml"), "--force")
+    call(sys.executable, "-m", "billboard_nvflare", *[f"{KITS}/{s}" for s in
+                                                      ["localhost", *SITES]])
+    for site in ["localhost", *SITES]:
+        fill(site, f"{KITS}/{site}/local/billboard")
+    start(started, "poc.log", "nvflare", "poc", "start").wait()
+    assert b"Ready to go" in read("poc.log"), read("poc.log")
+
+
+def silo_process(site):
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            try:
+                line = read(f"/proc/{name}/cmdline").split(b"\0")
+                if line[:2] == [b"billboard", b"silo"] and f"{site}.csv".encode() in line \
+                        and os.readlink(f"/proc/{name}/cwd").startswith(os.getcwd()):
+                    return int(name)
+            except OSError:
+                pass
+    return None
+
+
+def provisioned_sites_give_the_models_of_one_process_and_survive_kills():
+    with folder() as started:
+        make_world(SITES, method="mp-lowrank", rounds=60, epsilon=4, seed=3)
+        begin(started)
+        checkpoint = f"{KITS}/localhost/local/billboard/wards.state"
+        number = submit(JOB)
+        wait_for(lambda: os.path.exists(checkpoint), lambda: words("localhost")[-3000:])
+        wait_for(lambda: silo_process("north"))
+        time.sleep(0.3)
+        os.kill(silo_process("north"), signal.SIGKILL)
+        assert ended(number) != "FINISHED:COMPLETED"
+        assert "silos that failed: ['north']; submitted again, it goes on" in words("localhost")
+        number = submit(JOB)
+        assert ended(number) == "FINISHED:COMPLETED", words("localhost")
+        out = "local/billboard/out"
+        check_as_one([f"{KITS}/{site}/{out}" for site in SITES], f"{KITS}/localhost/{out}")
+        # what a silo says of its rows stays there
+        assert b"training rows" in read(f"{KITS}/north/local/billboard/silo.log")
+        assert "training rows" not in words("north") + words("localhost")
+        print(*re.findall(r"Curator - INFO .* (curator: .*)", words("localhost")), sep="\n")
+        what_a_site_refuses()
+
+
+def what_a_site_refuses():
+    """Code that a job brings, a class that is not the adapter's, a run that it does not know."""
+    shutil.copytree(JOB, "code")
+    write("code/app/custom/spy.py", "print('a stranger is here')\n")
+    assert ended(submit("code")) == "FINISHED:FAILED_TO_RUN"
+    assert "BYOC not permitted" in words("localhost"), words("localhost")[-3000:]
+    assert "a stranger is here" not in "".join(map(words, ["localhost", *SITES]))
+    for site, kind in [("localhost", "Curator"), ("north", "Silo")]:
+        workspace = Workspace(f"{KITS}/{site}", site)
+        allow = ComponentPathAuthorizer().authorize_component_config
+        allow({"path": f"billboard_nvflare.{kind}"}, workspace=workspace)
+        for path in ["nvflare.app_common.np.np_trainer.NPTrainer", "subprocess.Popen",
+                     "billboard_nvflare.Place"]:
+            try:
+                allow({"path": path}, workspace=workspace)
+            except UnsafeComponentError:
+                continue
+            raise AssertionError(f"{path} is allowed at {site}")
+    engine = types.SimpleNamespace(get_workspace=lambda: Workspace(f"{KITS}/north", "north"))
+    context = types.SimpleNamespace(get_engine=lambda: engine, get_identity_name=lambda: "north")
+    try:
+        billboard_nvflare.Place(context, "silo", "other")
+    except ValueError as error:
+        assert str(error) == "silo.json of north has no run 'other'"
+    else:
+        raise AssertionError("a run that the site does not know")
+
+
+def nobody_speaks_for_another():
+    curator = billboard_nvflare.Curator("wards")
+    taken = []
+    curator.silos = SITES
+    curator.place = types.SimpleNamespace(due=types.SimpleNamespace(put=taken.append))
+    curator.log_warning = lambda fl_ctx, text: None
+    for site, silo, size, may in [("north", 1, 200, True), ("north", 2, 200, False),
+                                  ("north", 0, 200, False), ("east", 4, 200, False),
+                                  ("east", 3, 20, False), ("east", 3, 200, True)]:
+        frame = (bytes(56) + silo.to_bytes(4, "little") + bytes(200))[:size]
+        peer = types.SimpleNamespace(get_identity_name=lambda name=site: name)
+        context = types.SimpleNamespace(get_peer_context=lambda of=peer: of)
+        reply = curator._take("", Shareable({billboard_nvflare.FRAME: frame}), context)
+        assert (reply.get_return_code() == "OK") == may, (site, silo, size)
+    assert len(taken) == 2
+
+
+def the_guide_works():
+    with folder():
+        one, two = free_ports(2)
+        run_page("docs/nvflare.md", {"8002": str(one), "8003": str(two), "SOURCES": SOURCE})
+
+
+run_cases([nobody_speaks_for_another, the_simulator_gives_the_models_of_one_process,
+           provisioned_sites_give_the_models_of_one_process_and_survive_kills, the_guide_works])

@@ -1,0 +1,197 @@
+#include "data/csv_rows.h"
+
+#include "data/labels.h"
+#include "data/scan.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* One row while it is read. */
+typedef struct row {
+    double *x;    /* all its features */
+    bool dropped; /* a value is missing, and such rows are left out */
+} row;
+
+/* Leaves out spaces at both ends. */
+static void trim(bb_csv_cell *c) {
+    while (c->length && *c->text == ' ') c->text++, c->length--;
+    while (c->length && c->text[c->length - 1] == ' ') c->length--;
+}
+
+/* Remembers a text in the first row: its column is no feature, and so are others. */
+static void note_text(bb_csv *c, const bb_csv_cell *from, size_t column) {
+    const char *const name = bb_names_at(c->header, column);
+    const size_t used = strlen(c->advice);
+    if (used == 0) {
+        c->text_cell = *from;
+        c->text_column = column;
+        bb_shown(c->shown, from->text, from->length);
+    }
+    snprintf(c->advice + used, sizeof c->advice - used, "%s%s", used ? "," : "", name);
+}
+
+static bb_status fail_text(const bb_csv *c) {
+    char where[BB_WHERE_BYTES];
+    return bb_fail(
+        BB_EDATA,
+        "%s: expected a number, found %s; text cannot be a feature, leave it "
+        "out: --ignore %s",
+        bb_csv_place(&c->cells, c->text_cell.line, c->text_column, where), c->shown,
+        c->advice);
+}
+
+static bb_status fail_missing(const bb_csv *c, const bb_csv_cell *from, size_t column) {
+    char where[BB_WHERE_BYTES], shown[BB_SHOWN_BYTES];
+    const char *const kind =
+        bb_encoding_category(c->encoding, column) ? "level" : "number";
+    bb_csv_place(&c->cells, from->line, column, where);
+    if (from->length == 0)
+        return bb_fail(BB_EDATA, "%s: expected a %s, found an empty cell", where, kind);
+    return bb_fail(BB_EDATA, "%s: expected a %s, found a missing value (%s)", where,
+                   kind, bb_shown(shown, from->text, from->length));
+}
+
+/* A cell that is no plain number: quoted, missing, or wrong. */
+static bb_status take_number(bb_csv *c, size_t column, row *r, double *value,
+                             bb_csv_end *end) {
+    bb_csv_cell from;
+    bb_status status = bb_csv_cell_take(&c->cells, column, &from);
+    if (status) return status;
+    *end = from.end;
+    const bb_cell kind = bb_scan_cell(from.text, from.length, value);
+    if (kind == BB_CELL_NUMBER) return BB_OK;
+    const bool feature = c->columns->role[column] == BB_ROLE_FEATURE;
+    const bool kept =
+        c->options->keep_missing || (!feature && c->options->target_missing);
+    if (kind == BB_CELL_MISSING && bb_encoding_missing(c->encoding, column, r->x)) {
+        *value = 0; /* a constant that the indicator goes with */
+        return BB_OK;
+    }
+    if (kind == BB_CELL_MISSING && c->encoding->drop &&
+        (feature || !c->options->target_missing)) {
+        r->dropped = true;
+        return BB_OK;
+    }
+    if (kind == BB_CELL_MISSING && kept) return BB_OK;
+    if (kind == BB_CELL_MISSING) return fail_missing(c, &from, column);
+    if (kind == BB_CELL_TEXT && feature && c->builder.rows == 0 && !c->later) {
+        note_text(c, &from, column);
+        return BB_OK;
+    }
+    char where[BB_WHERE_BYTES], shown[BB_SHOWN_BYTES];
+    bb_shown(shown, from.text, from.length);
+    bb_csv_place(&c->cells, from.line, column, where);
+    return bb_fail(BB_EDATA, "%s: expected a %snumber, found %s", where,
+                   kind == BB_CELL_INFINITE ? "finite " : "", shown);
+}
+
+/* A level of a column of texts: a 1 among zeros, or zeros alone. */
+static bb_status take_level(bb_csv *c, size_t column, row *r, bb_csv_end *end) {
+    bb_csv_cell from;
+    double number;
+    bb_status status = bb_csv_cell_take(&c->cells, column, &from);
+    if (status) return status;
+    *end = from.end;
+    trim(&from);
+    if (bb_encoding_level(c->encoding, column, from.text, from.length, r->x))
+        return BB_OK;
+    if (bb_scan_cell(from.text, from.length, &number) != BB_CELL_MISSING ||
+        bb_encoding_missing(c->encoding, column, r->x))
+        return BB_OK;
+    if (!c->encoding->drop) return fail_missing(c, &from, column);
+    r->dropped = true;
+    return BB_OK;
+}
+
+/* The common case: a short decimal number and a separator or line feed. */
+static inline bool take_fast(bb_text *t, char separator, double *value,
+                             bb_csv_end *end) {
+    const char *p = t->at;
+    if (!bb_scan_number(&p, value) || (*p != separator && *p != '\n')) return false;
+    *end = *p == separator ? BB_CSV_END_CELL : BB_CSV_END_ROW;
+    t->line += *p == '\n';
+    t->at += p + 1 - t->at;
+    return true;
+}
+
+static bb_status take_task(bb_csv *c, size_t column, size_t *task, bb_csv_end *end) {
+    bb_csv_cell from;
+    bb_status status = bb_csv_cell_take(&c->cells, column, &from);
+    if (status) return status;
+    *end = from.end;
+    trim(&from);
+    if (from.length == 0)
+        return bb_csv_bad(&c->cells, from.line, column,
+                          "expected a task's name, found an empty cell");
+    if (!bb_is_utf8(from.text, from.length))
+        return bb_csv_bad(&c->cells, from.line, column, "the task's name is not UTF-8");
+    return bb_builder_task(&c->builder, from.text, from.length, task);
+}
+
+static bb_status take_labels(bb_csv *c, size_t column, bb_csv_end *end) {
+    bb_csv_cell from;
+    char words[BB_LABELS_BYTES];
+    bb_status status = bb_csv_cell_take(&c->cells, column, &from);
+    if (!status)
+        status =
+            bb_labels_take(&c->builder, c->options, from.text, from.length, ';', words);
+    if (status) return status;
+    *end = from.end;
+    return *words ? bb_csv_bad(&c->cells, from.line, column, words) : BB_OK;
+}
+
+static bb_status take_ignored(bb_csv *c, size_t column, bb_csv_end *end) {
+    bb_csv_cell from;
+    bb_status status = bb_csv_cell_take(&c->cells, column, &from);
+    if (!status) *end = from.end;
+    return status;
+}
+
+/* A row with too few or, counted to its end, too many cells. */
+static bb_status fail_ragged(bb_csv *c, size_t line, size_t found, bb_csv_end end) {
+    while (end == BB_CSV_END_CELL) {
+        bb_status status = take_ignored(c, found++, &end);
+        if (status) return status;
+    }
+    const size_t count = c->columns->count;
+    return bb_fail(BB_EDATA, "%s:%zu:%zu: expected %zu columns, found %zu",
+                   c->text->path, line, (found < count ? found : count) + 1, count,
+                   found);
+}
+
+bb_status bb_csv_row(bb_csv *c) {
+    const bb_columns *const columns = c->columns;
+    const size_t line = c->text->line;
+    const char separator = c->cells.separator;
+    row r = {0};
+    double *x, y = NAN;
+    size_t task = 0, column = 0;
+    bb_csv_end end = BB_CSV_END_CELL;
+    bb_status status = bb_builder_row(&c->builder, &r.x);
+    if (!status) bb_encoding_begin(c->encoding, columns, r.x);
+    x = r.x;
+    for (; !status && end == BB_CSV_END_CELL && column < columns->count; column++) {
+        const unsigned char role = columns->role[column];
+        if (role == BB_ROLE_TASK) {
+            status = take_task(c, column, &task, &end);
+        } else if (role == BB_ROLE_TARGET && c->builder.multilabel) {
+            status = take_labels(c, column, &end);
+        } else if (role == BB_ROLE_IGNORED) {
+            status = take_ignored(c, column, &end);
+        } else if (role == BB_ROLE_LEVELS) {
+            status = take_level(c, column, &r, &end);
+        } else {
+            double *const value = role == BB_ROLE_TARGET ? &y : x++;
+            if (!take_fast(c->text, separator, value, &end))
+                status = take_number(c, column, &r, value, &end);
+        }
+    }
+    if (status) return status;
+    if (column < columns->count || end == BB_CSV_END_CELL)
+        return fail_ragged(c, line, column, end);
+    if (*c->advice) return fail_text(c);
+    if (!r.dropped) return bb_builder_commit(&c->builder, task, y, line);
+    c->dropped++;
+    bb_builder_drop(&c->builder);
+    return BB_OK;
+}

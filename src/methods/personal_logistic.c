@@ -1,0 +1,191 @@
+#include "methods/personal_logistic.h"
+
+#include "learners/rows.h"
+#include "linalg/linalg.h"
+
+#include <math.h>
+#include <string.h>
+
+static bool uses_rows(const bb_local *local) {
+    return local->n < local->d;
+}
+
+static size_t greater(size_t a, size_t b) {
+    return a > b ? a : b;
+}
+
+size_t bb_logistic_fits_work(const bb_local *local) {
+    const size_t d = local->d, n = local->n;
+    if (uses_rows(local)) {
+        const size_t inverse = bb_invert_work(n) / sizeof(double) + 1;
+        const size_t fit = bb_local_ridge_kernel_work(local);
+        return 3 * n * n + 4 * n + d + greater(d, greater(fit, inverse));
+    }
+    return 2 * n * d + d * d + 2 * d + 2 * n + greater(bb_local_work(local), d);
+}
+
+static double last_entry(const bb_rows *rows, size_t j) {
+    const uint32_t last = (uint32_t)(rows->d - 1);
+    if (rows->x) return rows->x[j * rows->d + last];
+    for (size_t e = rows->sparse_first[j]; e < rows->sparse_first[j + 1]; e++)
+        if (rows->sparse_column[e] == last) return rows->sparse_value[e];
+    return 0.0;
+}
+
+static double constant_of(const bb_rows *rows) {
+    const double first = last_entry(rows, 0);
+    for (size_t j = 1; j < rows->n; j++)
+        if (last_entry(rows, j) != first) return 0.0;
+    return first;
+}
+
+void bb_logistic_fits_open(bb_logistic_fits *fits, const bb_local *local,
+                           double *work) {
+    const bb_rows rows = bb_rows_of(local);
+    const size_t d = local->d, n = local->n;
+    *fits = (bb_logistic_fits){.local = local, .by_rows = uses_rows(local), .w = work};
+    fits->eta = fits->w + d;
+    fits->curvature = fits->eta + n;
+    fits->matrix = fits->curvature + n;
+    if (fits->by_rows) {
+        fits->products = fits->matrix + n * n;
+        fits->stretched = fits->products + n * n;
+        fits->offset = fits->stretched + n * n;
+        fits->a = fits->offset + n;
+        fits->rest = fits->a + n;
+        bb_rows_kernel(&rows, fits->products, fits->rest);
+    } else {
+        fits->rows = fits->matrix + d * d;
+        fits->half = fits->rows + n * d;
+        fits->centre = fits->half + n * d;
+        fits->rest = fits->centre + d;
+        for (size_t j = 0; j < n; j++) bb_rows_copy(&rows, j, NULL, fits->rows + j * d);
+        fits->as = *local;
+        fits->as.x = fits->rows;
+        fits->as.sparse_first = NULL;
+        fits->as.sparse_column = NULL;
+        fits->as.sparse_value = NULL;
+    }
+    fits->constant = constant_of(&rows);
+}
+
+static bb_status next_by_features(bb_logistic_fits *fits, double weight,
+                                  const double *centre, double stretch) {
+    const bb_local *as = &fits->as;
+    const size_t n = as->n, d = as->d;
+    double b;
+    for (size_t j = 0; fits->constant != 0.0 && j < n; j++)
+        fits->rows[j * d + d - 1] = stretch * fits->constant;
+    memset(fits->centre, 0, d * sizeof *fits->centre);
+    if (centre) memcpy(fits->centre, centre, d * sizeof *centre);
+    fits->centre[d - 1] /= stretch;
+    const bb_status status =
+        bb_local_ridge(as, weight * as->weight, fits->centre, fits->w, &b, fits->rest);
+    if (status) return status;
+    bb_multiply(n, d, 1.0, fits->rows, fits->w, 0.0, fits->eta);
+    fits->square = 0.0;
+    for (size_t k = 0; k < d; k++) {
+        const double moved = fits->w[k] - fits->centre[k];
+        fits->square += moved * moved;
+    }
+    fits->w[d - 1] *= stretch;
+    return BB_OK;
+}
+
+/* The stretch adds the same to all products. */
+static void stretch_products(bb_logistic_fits *fits, double stretch) {
+    const size_t n = fits->local->n;
+    const double more = (stretch * stretch - 1.0) * fits->constant * fits->constant;
+    for (size_t k = 0; k < n * n; k++) fits->stretched[k] = fits->products[k] + more;
+}
+
+static bb_status next_by_rows(bb_logistic_fits *fits, double weight,
+                              const double *centre, double stretch) {
+    const bb_local *local = fits->local;
+    const bb_rows rows = bb_rows_of(local);
+    const size_t n = local->n, d = local->d;
+    stretch_products(fits, stretch);
+    memset(fits->offset, 0, n * sizeof *fits->offset);
+    if (centre) bb_rows_multiply(&rows, centre, fits->offset);
+    memset(fits->a, 0, n * sizeof *fits->a);
+    const bb_status status =
+        bb_local_ridge_kernel(local, weight * local->weight, fits->stretched,
+                              fits->offset, fits->a, fits->rest);
+    if (status) return status;
+    bb_multiply(n, n, 1.0, fits->stretched, fits->a, 0.0, fits->eta);
+    fits->square = bb_dot(n, fits->a, fits->eta);
+    bb_axpy(n, 1.0, fits->offset, fits->eta);
+    bb_rows_combine(&rows, fits->a, fits->w);
+    if (fits->constant != 0.0) fits->w[d - 1] *= stretch * stretch;
+    if (centre) bb_axpy(d, 1.0, centre, fits->w);
+    return BB_OK;
+}
+
+double bb_loss_of_margin(double margin) {
+    return fmax(0.0, -margin) + log1p(exp(-fabs(margin)));
+}
+
+/* matrix <- I + Hessian/weight of the rows, or by rows the same of their products. */
+static void look_around(bb_logistic_fits *fits, double weight) {
+    const bb_local *local = fits->local;
+    const size_t n = local->n, d = local->d, order = fits->by_rows ? n : d;
+    double *root = fits->rest;
+    for (size_t j = 0; j < n && fits->by_rows; j++)
+        root[j] = sqrt(fits->curvature[j] / weight);
+    for (size_t i = 0; i < n; i++) {
+        const double own = sqrt(fits->curvature[i] / weight);
+        if (fits->by_rows)
+            for (size_t j = 0; j < n; j++)
+                fits->matrix[i * n + j] = own * fits->stretched[i * n + j] * root[j];
+        else
+            for (size_t k = 0; k < d; k++)
+                fits->half[i * d + k] = own * fits->rows[i * d + k];
+    }
+    if (!fits->by_rows) bb_gram(n, d, 1.0, fits->half, 0.0, fits->matrix);
+    for (size_t k = 0; k < order; k++) fits->matrix[k * order + k] += 1.0;
+}
+
+bb_status bb_logistic_fits_next(bb_logistic_fits *fits, double weight,
+                                const double *centre, double free) {
+    const double stretch =
+        free > 0.0 ? sqrt(weight) * free / fabs(fits->constant) : 1.0;
+    const bb_status status = fits->by_rows
+                                 ? next_by_rows(fits, weight, centre, stretch)
+                                 : next_by_features(fits, weight, centre, stretch);
+    if (status) return status;
+    fits->loss = 0.0;
+    for (size_t j = 0; j < fits->local->n; j++) {
+        const double margin = fits->local->y[j] * fits->eta[j];
+        const double p = 1.0 / (1.0 + exp(margin));
+        fits->curvature[j] = p * (1.0 - p);
+        fits->loss += bb_loss_of_margin(margin);
+    }
+    look_around(fits, weight);
+    return BB_OK;
+}
+
+bb_status bb_logistic_fits_log_det(bb_logistic_fits *fits, double *out) {
+    const size_t order = fits->by_rows ? fits->local->n : fits->local->d;
+    *out = 0.0;
+    const bb_status status = bb_cholesky(order, fits->matrix);
+    for (size_t k = 0; k < order && !status; k++)
+        *out += 2.0 * log(fits->matrix[k * order + k]);
+    return status;
+}
+
+bb_status bb_logistic_fits_pulls(bb_logistic_fits *fits, double *pull) {
+    const size_t n = fits->local->n, d = fits->local->d;
+    if (fits->by_rows) {
+        const bb_status status = bb_invert_spd(n, fits->matrix, fits->rest);
+        for (size_t j = 0; j < n && !status; j++)
+            pull[j] = 1.0 - fits->matrix[j * n + j];
+        return status;
+    }
+    const bb_status status = bb_cholesky(d, fits->matrix);
+    for (size_t j = 0; j < n && !status; j++) {
+        memcpy(fits->rest, fits->half + j * d, d * sizeof *fits->rest);
+        bb_cholesky_solve(d, fits->matrix, fits->rest);
+        pull[j] = bb_dot(d, fits->rest, fits->half + j * d);
+    }
+    return status;
+}

@@ -1,0 +1,54 @@
+/* personal_logistic.h - inside the fit at home: one task's logistic fits, with what
+ * their scores ask for. With more features than rows everything follows from the
+ * products of the rows, which are made once. */
+#ifndef BB_METHODS_PERSONAL_LOGISTIC_H
+#define BB_METHODS_PERSONAL_LOGISTIC_H
+
+#include "learners/local.h"
+
+typedef struct bb_logistic_fits {
+    const bb_local *local;
+    bool by_rows;
+    double constant; /* what the last column is in all rows; 0: it is none */
+    /* The last fit: */
+    double *w;         /* d: its model */
+    double *eta;       /* n: its predictions */
+    double *curvature; /* n: the loss's second derivatives there */
+    double loss;       /* summed */
+    double square;     /* ||w - centre||^2, the constant's weight over its stretch */
+    double *matrix; /* the factor of I + Hessian/weight, or by rows what `pull` reads */
+    double *rest;
+    /* By features: */
+    bb_local as;  /* the task, with rows as a prior of variance 1 / weight sees them */
+    double *rows; /* n x d */
+    double *half; /* n x d: roots of the curvature over the weight, times rows */
+    double *centre; /* d */
+    /* By rows: */
+    double *products;  /* n x n: X X' */
+    double *stretched; /* n x n: with the constant stretched */
+    double *offset;    /* n: predictions under the centre */
+    double *a;         /* n: the model is centre + X'a */
+} bb_logistic_fits;
+
+/* log(1 + exp(-margin)), without overflow: the loss of a row, its label times what is
+ * predicted. */
+double bb_loss_of_margin(double margin);
+
+/* A task with rows, dense or sparse, and without intercept. work:
+ * bb_logistic_fits_work doubles, kept. */
+size_t bb_logistic_fits_work(const bb_local *local);
+void bb_logistic_fits_open(bb_logistic_fits *fits, const bb_local *local, double *work);
+
+/* The minimum of the summed loss plus weight/2 ||w - centre||^2 (centre NULL: 0), the
+ * constant's column stretched to a standard deviation of the log odds `free` under that
+ * penalty (0: as it is). BB_ENUMERIC. */
+BB_MUST_CHECK bb_status bb_logistic_fits_next(bb_logistic_fits *fits, double weight,
+                                              const double *centre, double free);
+
+/* Of the last fit: log det(I + Hessian/weight), or how far each row's own label pulls
+ * its prediction, pull_j = curvature_j x_j' H^-1 x_j (n), H with the penalty. One of
+ * them, once. */
+BB_MUST_CHECK bb_status bb_logistic_fits_log_det(bb_logistic_fits *fits, double *out);
+BB_MUST_CHECK bb_status bb_logistic_fits_pulls(bb_logistic_fits *fits, double *pull);
+
+#endif
