@@ -205,9 +205,9 @@ BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_advise(
 /* -- 5. Options and methods, by name -------------------------------------------------
  *
  * The learning methods, or the one of this name (NULL: all): {methods: [{name, kind
- * ("alone": shares nothing; "open": shares everything in the clear; "private"),
- * summary, losses, follows, clustered, related, options: as below}]}. BILLBOARD_USAGE: there is
- * no such method. */
+ * ("alone": shares nothing; "open": shares everything in the clear; "private"), summary,
+ * losses, follows, clustered, related, options: as below}]}. BILLBOARD_USAGE: there is no
+ * such method. */
 BILLBOARD_API BILLBOARD_CHECK billboard_status
 billboard_methods(const char *name, billboard_answer **methods);
 /* The options of "train", "tune", "account", "advise", "convert", "synth", "experiment",
@@ -279,13 +279,13 @@ BILLBOARD_API BILLBOARD_CHECK billboard_status
 billboard_data_from_file(const char *path, billboard_data **data);
 BILLBOARD_API void billboard_data_free(billboard_data *data);
 
-/* What is in them: {tasks, rows, features, rows_per_task, sparse, target {kind, min,
- * max}, missing, constant_columns, classes, labels, image, start (a command to begin
- * with; null for arrays)}. Options: task, target, features, ignore, format, labels, tasks, separator,
- * missing, categories, image, as a job has them; multilabel (targets are lists of
- * labels); ranges, a file for the columns' ranges, which are then looked up in the
- * data: for simulations only. Looks at everything, outside of any privacy: for whoever
- * holds the data. */
+/* What is in them: {tasks, rows, features, rows_per_task, sparse, target {kind, min, max},
+ * missing, constant_columns, classes, labels, image, start (a command to begin with; null
+ * for arrays)}. Options: task, target, features, ignore, format, labels, tasks, separator,
+ * missing, categories, image, as a job has them; multilabel (targets are lists of labels);
+ * ranges, a file for the columns' ranges, which are then looked up in the data: for
+ * simulations only. Looks at everything, outside of any privacy: for whoever holds the
+ * data. */
 BILLBOARD_API BILLBOARD_CHECK billboard_status
 billboard_info(const billboard_data *data, const billboard_option *option,
                size_t options, billboard_answer **info);
@@ -304,8 +304,8 @@ BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_convert(
 /* Writes a synthetic population as files, to try things on. `world` is low-rank,
  * group-sparse, outliers, anomaly, classes or multilabel; options are tasks, samples,
  * features, labels, seed, output (its name) and models (the file of the true ones). The
- * answer: {train, test (the files), train_rows, test_rows (of each task), ...}. BILLBOARD_USAGE: sizes or names that make no sense.
- */
+ * answer: {train, test (the files), train_rows, test_rows (of each task), ...}.
+ * BILLBOARD_USAGE: sizes or names that make no sense. */
 BILLBOARD_API BILLBOARD_CHECK billboard_status
 billboard_synth(const char *world, const billboard_option *option, size_t options,
                 billboard_answer **files);
@@ -584,9 +584,9 @@ billboard_audit(const billboard_option *option, size_t options,
  * Cells that it has are not run again, so that an experiment that was interrupted or
  * killed goes on; its tables are the same bytes. The answer: {experiment, title, source,
  * preset, output, cells, failed, seconds, means: [{data, method, axes, column, count,
- * mean, deviation, least, most, promise}]}. `watch` is told of cells. BILLBOARD_USAGE: no such
- * experiment or preset, or options that make no sense in any of its runs. Privacy cost:
- * every run is seeded, a simulation on data that may be looked at. */
+ * mean, deviation, least, most, promise}]}. `watch` is told of cells. BILLBOARD_USAGE: no
+ * such experiment or preset, or options that make no sense in any of its runs. Privacy
+ * cost: every run is seeded, a simulation on data that may be looked at. */
 BILLBOARD_API BILLBOARD_CHECK billboard_status
 billboard_experiment(const char *name, const billboard_option *option, size_t options,
                      const billboard_watch *watch, billboard_answer **summary);
@@ -595,14 +595,14 @@ billboard_experiment(const char *name, const billboard_option *option, size_t op
  * is run. BILLBOARD_FAILED: it is no folder of an experiment. */
 BILLBOARD_API BILLBOARD_CHECK billboard_status
 billboard_experiments(const char *folder, billboard_answer **experiments);
-/*
- * Writes what runs have reached to the file `path`, whole or not at all. `form`: "html",
- * a page that needs nothing else, no network and no script; "markdown", "csv" or
- * "latex", a table with a line for each run. `run` are run directories; several are
- * compared with each other. One folder of billboard_experiment may be given instead: its
- * figures and means, and with the form "svg" the figures alone, as one picture. A page has figures of the operator's half where that is
- * there, which no epsilon covers, and then says so. BILLBOARD_USAGE: no runs, or an
- * unknown form. BILLBOARD_FAILED: no run directory, or one that was changed. */
+/* Writes what runs have reached to the file `path`, whole or not at all. `form`: "html",
+ * a page that needs nothing else, no network and no script; "markdown", "csv" or "latex",
+ * a table with a line for each run. `run` are run directories; several are compared with
+ * each other. One folder of billboard_experiment may be given instead: its figures and
+ * means, and with the form "svg" the figures alone, as one picture. A page has figures of
+ * the operator's half where that is there, which no epsilon covers, and then says so.
+ * BILLBOARD_USAGE: no runs, or an unknown form. BILLBOARD_FAILED: no run directory, or one
+ * that was changed. */
 BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_report(const char *const *run,
                                                                 size_t runs,
                                                                 const char *form,
@@ -754,7 +754,8 @@ billboard_experimental_agreement_roster(
 BILLBOARD_API const char *
 billboard_experimental_agreement_silo(const billboard_experimental_agreement *agreement,
                                       uint32_t number);
-/* How many doors a run has: 2, or 1. */
+/* How many doors the job's run has, as its options are now: 2, or 1; 1 too for options that
+ * no run can have, which opening a place says. */
 BILLBOARD_API uint32_t billboard_experimental_agreement_doors(
     const billboard_experimental_agreement *agreement);
 BILLBOARD_API void
@@ -774,22 +775,22 @@ billboard_experimental_identity_read(const char *path, billboard_answer **answer
 BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_experimental_keys_write(
     const char *path, const char *key, const char *helper, size_t silos,
     const char *const *name, const char *const *public_key);
-/* {curator, helper (null: none), silos: [{name, public}]}. BILLBOARD_FAILED: it is not as its curator has signed
- * it, or cannot be read; BILLBOARD_USAGE: it is no roster. */
+/* {curator, helper (null: none), silos: [{name, public}]}. BILLBOARD_FAILED: it is not as
+ * its curator has signed it, or cannot be read; BILLBOARD_USAGE: it is no roster. */
 BILLBOARD_API BILLBOARD_CHECK billboard_status
 billboard_experimental_keys_read(const char *path, billboard_answer **answer);
-/* From then on the agreement's roster has this place's identity: silo `number`, or 0 for the
- * curator, or silos + 1 for the helper. BILLBOARD_USAGE: the roster of keys lacks a silo of the agreement, or the key is
- * not that of the place. */
+/* From then on the agreement's roster has this place's identity: silo `number`, or 0 for
+ * the curator, or silos + 1 for the helper. BILLBOARD_USAGE: the roster of keys lacks a
+ * silo of the agreement, or the key is not that of the place. */
 BILLBOARD_API BILLBOARD_CHECK billboard_status
 billboard_experimental_agreement_identify(billboard_experimental_agreement *agreement,
                                           uint32_t number, const char *key,
                                           const char *roster);
 
 /* A silo's policy as JSON (docs/silos.md): most-epsilon, most-delta, which must be there,
- * fewest-tasks, fewest-silos, methods, adjacencies, allow-open, curators, helpers, ledger, population,
- * ledger-kind, budget-epsilon and budget-delta. The answer has all of them, null where
- * nothing is said. Errors as ..._agreement_read. */
+ * fewest-tasks, fewest-silos, methods, adjacencies, allow-open, curators, helpers, ledger,
+ * population, ledger-kind, budget-epsilon and budget-delta. The answer has all of them,
+ * null where nothing is said. Errors as ..._agreement_read. */
 BILLBOARD_API BILLBOARD_CHECK billboard_status
 billboard_experimental_policy_read(const char *path, billboard_answer **answer);
 /* The same for a silo that is about to be opened: the policy, whose texts belong to the

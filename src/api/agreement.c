@@ -237,8 +237,11 @@ billboard_experimental_agreement_roster(const billboard_experimental_agreement *
 
 uint32_t
 billboard_experimental_agreement_doors(const billboard_experimental_agreement *a) {
-    const json_t *doors = json_object_get(json_object_get(a->json, "options"), "doors");
-    return json_integer_value(doors) == 2 ? 2 : 1;
+    bb_train_request request = {0};
+    const bb_status status = bb_job_resolve(a->job, &request);
+    const uint32_t doors = status ? 1 : (uint32_t)request.options.doors;
+    bb_train_request_free(&request);
+    return doors;
 }
 
 const char *

@@ -37,9 +37,7 @@ billboard_status billboard_experimental_curator_open(
     static const char function[] = "billboard_experimental_curator_open";
     bb_call call;
     bb_status status = bb_call_begin(&call, true);
-    if (!status) status = bb_call_given(job, function, "job");
-    if (!status) status = bb_call_given(roster, function, "roster");
-    if (!status) status = bb_call_given(curator, function, "curator");
+    if (!status) status = bb_api_place_given(job, roster, curator, "curator", function);
     if (!status) status = open_curator(curator, job, roster, watch, NULL);
     return bb_api_place_end(&call, status);
 }
@@ -52,9 +50,7 @@ billboard_status billboard_experimental_curator_restore(
     bb_bytes saved = {0};
     bb_call call;
     bb_status status = bb_call_begin(&call, true);
-    if (!status) status = bb_call_given(job, function, "job");
-    if (!status) status = bb_call_given(roster, function, "roster");
-    if (!status) status = bb_call_given(curator, function, "curator");
+    if (!status) status = bb_api_place_given(job, roster, curator, "curator", function);
     if (!status) status = bb_api_bytes(bytes, size, function, &saved);
     if (!status) status = open_curator(curator, job, roster, watch, &saved);
     return bb_api_place_end(&call, status);
@@ -122,12 +118,9 @@ billboard_status billboard_experimental_curator_give(billboard_experimental_cura
     bb_bytes bytes = {0};
     bb_call call;
     bool given = false;
-    bb_status status = bb_call_begin(&call, false);
-    if (!status) status = bb_call_given(frame, function, "frame");
-    if (!status) status = bb_call_given(size, function, "size");
+    bb_status status = bb_api_begin_bytes(&call, frame, size, "frame", function);
     if (!status) status = bb_curator_give(c->core, silo, &bytes, &given);
-    if (!status) *frame = given ? bytes.at : NULL;
-    if (!status) *size = given ? bytes.length : 0;
+    if (!status) bb_api_frame(bytes, given, frame, size);
     return bb_call_end(&call, status);
 }
 
@@ -176,9 +169,7 @@ billboard_status billboard_experimental_curator_save(billboard_experimental_cura
                                                      const void **bytes, size_t *size) {
     static const char function[] = "billboard_experimental_curator_save";
     bb_call call;
-    bb_status status = bb_call_begin(&call, false);
-    if (!status) status = bb_call_given(bytes, function, "bytes");
-    if (!status) status = bb_call_given(size, function, "size");
+    bb_status status = bb_api_begin_bytes(&call, bytes, size, "bytes", function);
     bb_writer_close(&c->place.saved);
     if (!status) status = bb_train_curator_save(c->curator, &c->place.saved);
     if (!status) *bytes = c->place.saved.at;

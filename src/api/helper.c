@@ -37,9 +37,7 @@ billboard_status billboard_experimental_helper_open(
     static const char function[] = "billboard_experimental_helper_open";
     bb_call call;
     bb_status status = bb_call_begin(&call, true);
-    if (!status) status = bb_call_given(job, function, "job");
-    if (!status) status = bb_call_given(roster, function, "roster");
-    if (!status) status = bb_call_given(helper, function, "helper");
+    if (!status) status = bb_api_place_given(job, roster, helper, "helper", function);
     if (!status) status = open_helper(helper, job, roster, watch);
     return bb_api_place_end(&call, status);
 }
@@ -83,15 +81,11 @@ billboard_status billboard_experimental_helper_give(billboard_experimental_helpe
                                                     const void **frame, size_t *size) {
     static const char function[] = "billboard_experimental_helper_give";
     bb_bytes bytes = {0};
+    bool given = false;
     bb_call call;
-    bb_status status = bb_call_begin(&call, false);
-    if (!status) status = bb_call_given(frame, function, "frame");
-    if (!status) status = bb_call_given(size, function, "size");
-    if (!status) {
-        const bool there = bb_helper_give(h->core, &bytes);
-        *frame = there ? bytes.at : NULL;
-        *size = there ? bytes.length : 0;
-    }
+    bb_status status = bb_api_begin_bytes(&call, frame, size, "frame", function);
+    if (!status) given = bb_helper_give(h->core, &bytes);
+    if (!status) bb_api_frame(bytes, given, frame, size);
     return bb_call_end(&call, status);
 }
 

@@ -89,6 +89,26 @@ billboard_status bb_api_place_end(bb_call *call, bb_status status) {
     return bb_call_end(call, status);
 }
 
+bb_status bb_api_place_given(const billboard_job *job,
+                             const billboard_experimental_roster *roster,
+                             const void *out, const char *what, const char *function) {
+    bb_status status = bb_call_given(job, function, "job");
+    if (!status) status = bb_call_given(roster, function, "roster");
+    return status ? status : bb_call_given(out, function, what);
+}
+
+bb_status bb_api_begin_bytes(bb_call *call, const void **at, size_t *size,
+                             const char *at_is, const char *function) {
+    bb_status status = bb_call_begin(call, false);
+    if (!status) status = bb_call_given(at, function, at_is);
+    return status ? status : bb_call_given(size, function, "size");
+}
+
+void bb_api_frame(bb_bytes frame, bool there, const void **at, size_t *size) {
+    *at = there ? frame.at : NULL;
+    *size = there ? frame.length : 0;
+}
+
 bb_status bb_api_bytes(const void *at, size_t size, const char *function,
                        bb_bytes *bytes) {
     *bytes = (bb_bytes){at, size};

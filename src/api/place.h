@@ -31,8 +31,19 @@ BB_MUST_CHECK bb_status bb_api_place_result(bb_api_place *place, bb_training *tr
 BB_MUST_CHECK bb_status bb_api_place_begin(bb_call *call, bb_api_place *place);
 billboard_status bb_api_place_end(bb_call *call, bb_status status);
 
+/* What every opening is given, `what` it opens. BB_EUSAGE: one is NULL. */
+BB_MUST_CHECK bb_status bb_api_place_given(const billboard_job *job,
+                                           const billboard_experimental_roster *roster,
+                                           const void *out, const char *what,
+                                           const char *function);
+
 /* Bytes from outside. BB_EUSAGE: NULL with a size. */
 BB_MUST_CHECK bb_status bb_api_bytes(const void *at, size_t size, const char *function,
                                      bb_bytes *bytes);
+/* Begins a call that hands bytes over, at *at and *size. BB_EUSAGE: one is NULL. */
+BB_MUST_CHECK bb_status bb_api_begin_bytes(bb_call *call, const void **at, size_t *size,
+                                           const char *at_is, const char *function);
+/* A frame to be given, or that there is none. */
+void bb_api_frame(bb_bytes frame, bool there, const void **at, size_t *size);
 
 #endif

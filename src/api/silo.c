@@ -155,9 +155,7 @@ billboard_status billboard_experimental_policy_check(
     bb_writer made = {0};
     bb_call call;
     bb_status status = bb_call_begin(&call, true);
-    if (!status) status = bb_call_given(job, function, "job");
-    if (!status) status = bb_call_given(roster, function, "roster");
-    if (!status) status = bb_call_given(policy, function, "policy");
+    if (!status) status = bb_api_place_given(job, roster, policy, "policy", function);
     if (!status) status = bb_call_given(refusal, function, "refusal");
     if (!status) status = bb_call_given(size, function, "size");
     if (size) *size = 0;
@@ -196,9 +194,7 @@ billboard_status billboard_experimental_silo_open(
     static const char function[] = "billboard_experimental_silo_open";
     bb_call call;
     bb_status status = bb_call_begin(&call, true);
-    if (!status) status = bb_call_given(job, function, "job");
-    if (!status) status = bb_call_given(roster, function, "roster");
-    if (!status) status = bb_call_given(data, function, "data");
+    if (!status) status = bb_api_place_given(job, roster, data, "data", function);
     if (!status) status = bb_call_given(silo, function, "silo");
     if (!status) status = open_silo(silo, job, roster, number, data, policy, watch);
     return bb_api_place_end(&call, status);
@@ -248,15 +244,11 @@ billboard_status billboard_experimental_silo_give(billboard_experimental_silo *s
                                                   const void **frame, size_t *size) {
     static const char function[] = "billboard_experimental_silo_give";
     bb_bytes bytes = {0};
+    bool given = false;
     bb_call call;
-    bb_status status = bb_call_begin(&call, false);
-    if (!status) status = bb_call_given(frame, function, "frame");
-    if (!status) status = bb_call_given(size, function, "size");
-    if (!status) {
-        const bool there = bb_silo_give(s->core, &bytes);
-        *frame = there ? bytes.at : NULL;
-        *size = there ? bytes.length : 0;
-    }
+    bb_status status = bb_api_begin_bytes(&call, frame, size, "frame", function);
+    if (!status) given = bb_silo_give(s->core, &bytes);
+    if (!status) bb_api_frame(bytes, given, frame, size);
     return bb_call_end(&call, status);
 }
 
@@ -282,9 +274,7 @@ billboard_status billboard_experimental_silo_save(billboard_experimental_silo *s
                                                   const void **bytes, size_t *size) {
     static const char function[] = "billboard_experimental_silo_save";
     bb_call call;
-    bb_status status = bb_call_begin(&call, false);
-    if (!status) status = bb_call_given(bytes, function, "bytes");
-    if (!status) status = bb_call_given(size, function, "size");
+    bb_status status = bb_api_begin_bytes(&call, bytes, size, "bytes", function);
     bb_writer_close(&s->place.saved);
     if (!status) bb_silo_save(s->core, &s->place.saved);
     if (!status) status = s->place.saved.status;

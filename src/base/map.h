@@ -27,8 +27,9 @@ BB_MUST_CHECK bb_status bb_map_scratch(bb_map *map, size_t size);
 BB_MUST_CHECK bb_status bb_map_descriptor(bb_map *map, int descriptor, size_t size);
 /* Is it a place in the map? */
 bool bb_map_has(const bb_map *map, const void *at);
-/* A pass has gone from one place in the map to a later one, or behind its end: where it has
- * come to the end of a stretch of 8 MiB, or of the map, that stretch's pages are given back. */
+/* A pass has gone from one place in the map to a later one, or behind its end: where it
+ * has come to the end of a stretch of 8 MiB, or of the map, that stretch's pages are given
+ * back. */
 void bb_map_passed(const bb_map *map, const void *from, const void *to);
 /* Memory for count * size zeroed bytes: as bb_allocate has it, or, where `memory` is not 0
  * and they are more than an eighth of it, bb_map_scratch. bb_map_release frees it. */

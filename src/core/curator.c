@@ -93,10 +93,8 @@ static bb_status check_terms(const bb_curator_terms *terms) {
         return bb_fail(BB_EUSAGE,
                        "with mechanism %s every round needs all silos, not %u of %u",
                        terms->run->mechanism->name, terms->fewest, terms->silos);
-    if (terms->run->pub.doors > 1 && identity && !identity->has_helper)
-        return bb_fail(BB_EUSAGE, "a run with two doors: the roster of keys names no "
-                                  "helper, who keeps the second");
-    return BB_OK;
+    return terms->run->pub.doors > 1 && identity ? bb_share_check_helper(identity)
+                                                 : BB_OK;
 }
 
 bb_status bb_curator_begin(bb_curator **out, const bb_curator_terms *terms,

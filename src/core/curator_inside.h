@@ -101,7 +101,8 @@ void bb_curator_put_seeds(bb_curator *c);
 void bb_curator_save_counted(const bb_curator *c, bb_writer *bytes);
 BB_MUST_CHECK bb_status bb_curator_restore_counted(bb_curator *c, bb_reader *reader);
 
-/* curator_frames.c: whether all have joined; silos that have joined, that have answered the round's attempt. */
+/* curator_frames.c: whether all have joined; silos that have joined, that have answered
+ * the round's attempt. */
 bool bb_curator_is_complete(const bb_curator *c);
 uint32_t bb_curator_joined(const bb_curator *c);
 uint32_t bb_curator_answered(const bb_curator *c);

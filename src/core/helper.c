@@ -46,11 +46,12 @@ bb_status bb_helper_open(bb_helper **out, const bb_helper_terms *terms) {
     const size_t clusters = pub->clusters ? pub->clusters : 1;
     const size_t parameters = pub->parameters ? pub->parameters : pub->features;
     bb_helper *helper = NULL;
-    if (pub->doors < 2 || !terms->identity || !terms->identity->has_helper)
+    if (pub->doors < 2 || !terms->identity)
         return bb_fail(BB_EUSAGE,
                        "a helper keeps the second of two doors: the run has one, "
-                       "or the roster of keys names no helper");
-    bb_status status = bb_allocate(&helper, 1, sizeof *helper, "a helper");
+                       "or there is no roster of keys");
+    bb_status status = bb_share_check_helper(terms->identity);
+    if (!status) status = bb_allocate(&helper, 1, sizeof *helper, "a helper");
     if (status) return status;
     helper->identity = terms->identity;
     helper->stamp = (bb_stamp){.sealed = true, .key = terms->identity->key};
@@ -419,12 +420,9 @@ static bb_status stopped(bb_helper *helper, const bb_frame *frame, bool *news) {
 static bb_status check_frame(const bb_helper *helper, bb_bytes bytes, bb_frame *frame) {
     bb_status status = bb_frame_read(bytes, true, frame);
     if (!status)
-        status =
-            bb_frame_check_signature(bytes, helper->identity->curator, "the curator");
+        status = bb_frame_check_curator(bytes, frame, helper->identity, &helper->stamp,
+                                        "helper");
     if (status) return status;
-    if (memcmp(frame->start, helper->stamp.start, BB_HASH_BYTES) != 0)
-        return bb_fail(BB_EDATA, "a frame for an earlier start of this helper, or a "
-                                 "replay: the curator has not signed it for this one");
     if (frame->silo != number_of(helper))
         return bb_fail(BB_EDATA, "a frame for silo %u came to the helper", frame->silo);
     if (frame->kind != BB_FRAME_OFFER && frame->kind != BB_FRAME_STOP &&

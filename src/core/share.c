@@ -5,6 +5,12 @@
 
 #include <string.h>
 
+bb_status bb_share_check_helper(const bb_identity *identity) {
+    if (identity->has_helper) return BB_OK;
+    return bb_fail(BB_EUSAGE, "a run with two doors: the roster of keys names no "
+                              "helper, who keeps the second");
+}
+
 enum { KEY_TEXT = 16 + 4 + BB_HASH_BYTES + BB_SEAL_KEY };
 
 static void key_text(const uint8_t run[BB_HASH_BYTES],

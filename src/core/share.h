@@ -12,8 +12,12 @@
 #include "core/tally.h"
 #include "core/wire.h"
 
-/* The key that the helper has drawn for this run, and its signature (bb_share_key_text):
- * what silos seal for. */
+/* Whether a place of a run with two doors can name who keeps the second. BB_EUSAGE: its
+ * roster of keys does not. */
+BB_MUST_CHECK bb_status bb_share_check_helper(const bb_identity *identity);
+
+/* The key that the helper has drawn for this run, and its signature of purpose, version of
+ * frames, run and key: what silos seal for. */
 enum { BB_SHARE_KEY_BYTES = BB_SEAL_KEY + BB_SIGN_BYTES };
 /* BB_ENOMEM. */
 BB_MUST_CHECK bb_status bb_share_sign_key(const uint8_t identity[BB_SIGN_KEY],

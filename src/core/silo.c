@@ -90,11 +90,8 @@ static bb_status open_stamp(bb_silo *silo, const bb_silo_terms *terms) {
     if (!silo->identity) return BB_OK;
     silo->stamp.key = silo->identity->key;
     silo->two_doors = terms->run->pub.doors > 1;
-    if (silo->two_doors && !silo->identity->has_helper)
-        return bb_fail(BB_EUSAGE, "a run with two doors: the roster of keys names no "
-                                  "helper, who keeps the second");
-    const bb_status status =
-        bb_random_secret(silo->stamp.start, sizeof silo->stamp.start);
+    bb_status status = silo->two_doors ? bb_share_check_helper(silo->identity) : BB_OK;
+    if (!status) status = bb_random_secret(silo->stamp.start, sizeof silo->stamp.start);
     if (!status) bb_silo_hello(silo);
     return status ? status : silo->hello.status;
 }

@@ -171,18 +171,6 @@ static bb_status take_stop(bb_silo *silo, const bb_frame *frame, bool *news) {
     return bb_silo_stopped(silo);
 }
 
-/* The curator's, and for this process: what it said to an earlier one may be played to this
- * one by somebody else. */
-static bb_status check_signature(const bb_silo *silo, bb_bytes bytes,
-                                 const bb_frame *frame) {
-    const bb_status status =
-        bb_frame_check_signature(bytes, silo->identity->curator, "the curator");
-    if (status || memcmp(frame->start, silo->stamp.start, BB_HASH_BYTES) == 0)
-        return status;
-    return bb_fail(BB_EDATA, "a frame for an earlier start of this silo, or a replay: "
-                             "the curator has not signed it for this one");
-}
-
 bb_status bb_silo_take(bb_silo *silo, bb_bytes bytes, bool *news) {
     bb_frame frame;
     *news = false;
@@ -190,7 +178,9 @@ bb_status bb_silo_take(bb_silo *silo, bb_bytes bytes, bool *news) {
         return bb_fail(BB_EUSAGE, "this silo has failed: it takes no more frames");
     if (silo->now == BB_SILO_STOPPED) return bb_silo_stopped(silo);
     bb_status status = bb_frame_read(bytes, silo->stamp.sealed, &frame);
-    if (!status && silo->identity) status = check_signature(silo, bytes, &frame);
+    if (!status && silo->identity)
+        status =
+            bb_frame_check_curator(bytes, &frame, silo->identity, &silo->stamp, "silo");
     if (status) return status;
     if (frame.silo != silo->number)
         return bb_fail(BB_EDATA, "a frame for silo %u came to silo %u", frame.silo,

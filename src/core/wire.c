@@ -300,3 +300,15 @@ bb_status bb_frame_check_signature(bb_bytes bytes, const uint8_t key[BB_SIGN_KEY
     if (bb_sign_holds(key, said, sizeof said, bytes.at + AT_SIGNATURE)) return BB_OK;
     return bb_fail(BB_EDATA, "a frame that is not signed with the key of %s", whose);
 }
+
+bb_status bb_frame_check_curator(bb_bytes bytes, const bb_frame *frame,
+                                 const bb_identity *identity, const bb_stamp *stamp,
+                                 const char *place) {
+    const bb_status status =
+        bb_frame_check_signature(bytes, identity->curator, "the curator");
+    if (status || memcmp(frame->start, stamp->start, BB_HASH_BYTES) == 0) return status;
+    return bb_fail(BB_EDATA,
+                   "a frame for an earlier start of this %s, or a replay: "
+                   "the curator has not signed it for this one",
+                   place);
+}

@@ -86,6 +86,13 @@ BB_MUST_CHECK bb_status bb_frame_read(bb_bytes bytes, bool sealed, bb_frame *fra
 BB_MUST_CHECK bb_status bb_frame_check_signature(bb_bytes bytes,
                                                  const uint8_t key[BB_SIGN_KEY],
                                                  const char *whose);
+/* Whether the curator has signed it, and for this start of the place's process, which is a
+ * `place` in messages: what it said to an earlier one may be played to this one by somebody
+ * else. The bytes have been read, sealed. BB_EDATA. */
+BB_MUST_CHECK bb_status bb_frame_check_curator(bb_bytes bytes, const bb_frame *frame,
+                                               const bb_identity *identity,
+                                               const bb_stamp *stamp,
+                                               const char *place);
 
 /* Bytes that grow as they are written. What could not be added (no memory) makes it
  * fail for good: `status` says so. */

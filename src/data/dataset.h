@@ -2,9 +2,9 @@
  *
  * Rows are grouped by task, tasks in order of their names (as strverscmp has it: numbers
  * in a name by size), rows of a task in file order. So where a task is among the others
- * depends on their names alone, which are public. Features are dense (row-major) or sparse (compressed rows), never both. A
- * data set does not change after it was read; preprocessing and splitting make new
- * ones.
+ * depends on their names alone, which are public. Features are dense (row-major) or sparse
+ * (compressed rows), never both. A data set does not change after it was read;
+ * preprocessing and splitting make new ones.
  *
  * Every member that is a pointer is one block of malloc, names included: the strings of
  * task_name and feature_name lie behind their array of pointers (bb_names_copy). But rows

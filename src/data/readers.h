@@ -28,7 +28,8 @@ BB_MUST_CHECK bb_status bb_read_bbfile(const char *path, const bb_read_options *
 BB_MUST_CHECK bb_status bb_bbfile_cut(const char *path, const bb_read_options *options,
                                       size_t number, size_t count,
                                       struct bb_slice *slice);
-/* Part `number` of `count` of a NumPy file (slice.h): its size and rows, or that it is `whole`. */
+/* Part `number` of `count` of a NumPy file (slice.h): its size and rows, or that it is
+ * `whole`. */
 BB_MUST_CHECK bb_status bb_numpy_cut(const char *path, const bb_read_options *options,
                                      size_t number, size_t count,
                                      struct bb_slice *slice);

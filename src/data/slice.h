@@ -1,10 +1,11 @@
-/* slice.h - parts of a CSV, NumPy or Billboard file, so that several processes each read one of them.
+/* slice.h - parts of a CSV, NumPy or Billboard file, so that several processes each read
+ * one of them.
  *
  * NumPy's files are cut at rows, where these are stored one behind the other, not packed.
- * What is wrong with one is found by whoever reads it as a whole then. A CSV file is cut at
- * ends of lines. That they are ends of rows, too, is seen while the parts
- * are read: the first part begins with a row; if a part does, and no line in it ends
- * inside quotes, then so does the next. */
+ * What is wrong with one is found by whoever reads it as a whole then. A CSV file is cut
+ * at ends of lines. That they are ends of rows, too, is seen while the parts are read: the
+ * first part begins with a row; if a part does, and no line in it ends inside quotes, then
+ * so does the next. */
 #ifndef BB_DATA_SLICE_H
 #define BB_DATA_SLICE_H
 

@@ -18,11 +18,11 @@ typedef struct bb_cell_place {
  * all of them, with the values that a run would take. */
 BB_MUST_CHECK bb_status bb_cell_check(const json_t *cell, const bb_cell_place *place,
                                       json_t **options);
-/* Runs {"data", "options", "seed", "fold"}: worlds are drawn, and rows split, by the seed; noise
- * comes from it, too. With a fold (1 ..) that part of the training rows tests, and rows to
- * test on are not looked at. *answer: the object of operator/run.json, with "metric" and in that
- * metric "test_value", "train_value", "alone", "pooled", "mixed", "no_privacy"; of worlds
- * with true models also "similarity" (similarity.h). */
+/* Runs {"data", "options", "seed", "fold"}: worlds are drawn, and rows split, by the seed;
+ * noise comes from it, too. With a fold (1 ..) that part of the training rows tests, and
+ * rows to test on are not looked at. *answer: the object of operator/run.json, with
+ * "metric" and in that metric "test_value", "train_value", "alone", "pooled", "mixed",
+ * "no_privacy"; of worlds with true models also "similarity" (similarity.h). */
 BB_MUST_CHECK bb_status bb_cell_train(const json_t *cell, const bb_cell_place *place,
                                       json_t **answer);
 

@@ -49,7 +49,8 @@ void bb_wanted_close(bb_wanted *cell, size_t cells);
 json_t *bb_study_columns(const bb_study *study);
 /* [{labels, column, count, mean, deviation, least, most, promise}]; NULL: out of memory. */
 json_t *bb_study_means(const bb_study *study);
-/* What the definition wants compared: [{labels, column, axis, from, to, count: [n, n], p}]; */
+/* What the definition wants compared: [{labels, column, axis, from, to, count: [n, n],
+ * p}]; */
 BB_MUST_CHECK bb_status bb_study_compare(const bb_study *study, json_t **comparisons);
 /* Writes the tables. *means: what means.csv has. */
 BB_MUST_CHECK bb_status bb_study_write(const bb_study *study, json_t **means);

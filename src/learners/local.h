@@ -4,27 +4,25 @@
  * Loss of a linear model (w, b) on rows (x_j, y_j), j = 1..n, times a weight s which is
  * 1/n (loss scale `mean`) or 1 (`sum`):
  *   squared   s * sum_j 1/2 (x_j.w + b - y_j)^2
- *   logistic  s * sum_j log(1 + exp(-y_j (x_j.w + b))),  y_j in {-1, +1}
- * The intercept b is never penalised and never shared. With the squared loss it is
- * profiled out: rows and targets are centred by the task's own means, and b follows
- * from w. With the logistic loss it is a variable beside w. Without intercept b = 0.
+ *   logistic  s * sum_j log(1 + exp(-y_j (x_j.w + b))),  y_j in {-1, +1} The intercept b
+ *   is never penalised and never shared. With the squared loss it is profiled out: rows
+ *   and targets are centred by the task's own means, and b follows from w. With the
+ *   logistic loss it is a variable beside w. Without intercept b = 0.
  *
- * Models with several outputs, z_j = W'x_j for a linear one (W d x outputs, row-major)
- * or what a network makes of x_j (net.h), have an own problem, too
- * (bb_local_open_outputs):
+ * Models with several outputs, z_j = W'x_j for a linear one (W d x outputs, row-major) or
+ * what a network makes of x_j (net.h), have an own problem, too (bb_local_open_outputs):
  *   softmax     s * sum_j (log sum_c exp(z_jc) - z_j,y_j),   y_j in {0, .., outputs-1}
  *   multilabel  s * sum_j sum_c log(1 + exp(-t_jc z_jc)),
- *               t_jc = +1 for the labels of row j, else -1
- * There is no intercept beside W: a constant column of the rows takes its place. They are learned by descent (sgd.h); the exact solvers
- * below are for one output.
+ *               t_jc = +1 for the labels of row j, else -1 There is no intercept beside W:
+ *               a constant column of the rows takes its place. They are learned by descent
+ *               (sgd.h); the exact solvers below are for one output.
  *
  * The parameters of a linear model of several outputs and sparse rows are many, and a
- * task's rows touch few of them: such a task's own model has the rows of W of the
- * features that occur in its rows only, `length` numbers in all (bb_local_gather).
- * Elsewhere its model is whatever is shared.
+ * task's rows touch few of them: such a task's own model has the rows of W of the features
+ * that occur in its rows only, `length` numbers in all (bb_local_gather). Elsewhere its
+ * model is whatever is shared.
  *
- * A bb_local borrows the data set's rows; a task without rows has value 0 and gradient
- * 0. */
+ * A bb_local borrows the data set's rows; a task without rows has value 0 and gradient 0. */
 #ifndef BB_LEARNERS_LOCAL_H
 #define BB_LEARNERS_LOCAL_H
 
@@ -155,13 +153,14 @@ size_t bb_local_ridge_kernel_work(const bb_local *local);
 BB_MUST_CHECK bb_status bb_local_ridge_kernel(const bb_local *local, double lambda,
                                               const double *K, const double *offset,
                                               double *a, double *work);
-/* Linear models of several outputs (softmax, multilabel): minimises loss + lambda/2
- * ||W - centre||^2 from W = centre (NULL: 0), by L-BFGS until the gradient is 1e-5 of
- * the first one, a step gains less than 1e-11 of the value, or 200 steps are made.
- * free_last: the outputs b of the last feature, a constant column, are not penalised but held by one more row, of zeros but
- * for that column, that has every class in equal parts or every label by halves; so a
- * class that never occurs keeps a finite b. w and centre: local->length;
- * start ignored; the centre without rows. lambda > 0. work: bb_local_ridge_outputs_work doubles. */
+/* Linear models of several outputs (softmax, multilabel): minimises loss + lambda/2 ||W -
+ * centre||^2 from W = centre (NULL: 0), by L-BFGS until the gradient is 1e-5 of the first
+ * one, a step gains less than 1e-11 of the value, or 200 steps are made. free_last: the
+ * outputs b of the last feature, a constant column, are not penalised but held by one more
+ * row, of zeros but for that column, that has every class in equal parts or every label by
+ * halves; so a class that never occurs keeps a finite b. w and centre: local->length;
+ * start ignored; the centre without rows. lambda > 0. work: bb_local_ridge_outputs_work
+ * doubles. */
 size_t bb_local_ridge_outputs_work(const bb_local *local);
 void bb_local_ridge_outputs(const bb_local *local, double lambda, const double *centre,
                             bool free_last, double *w, double *work);

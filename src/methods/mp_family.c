@@ -79,12 +79,6 @@ static const double *matrix(const bb_view *view) {
     return view->board->at + 1;
 }
 
-size_t bb_mp_board_length(const bb_view *view) {
-    const size_t d = view->pub->features, square = is_low_rank(view) ? d * d : 0;
-    const size_t home = bb_mp_goes_home(view) ? 1 + d + square : 0;
-    return 1 + (square ? square : d) + home;
-}
-
 static bool noiseless(const bb_public *pub) {
     return !isfinite(pub->epsilon);
 }
@@ -98,6 +92,13 @@ bool bb_mp_goes_home(const bb_view *view) {
 static size_t prior_at(const bb_view *view) {
     const size_t d = view->pub->features;
     return 1 + (is_low_rank(view) ? d * d : d);
+}
+
+size_t bb_mp_board_length(const bb_view *view) {
+    const size_t d = view->pub->features;
+    const size_t prior =
+        bb_mp_goes_home(view) ? 1 + d + (is_low_rank(view) ? d * d : 0) : 0;
+    return prior_at(view) + prior;
 }
 
 /* Whether the first round selects the clip. */

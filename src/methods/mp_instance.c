@@ -1,13 +1,13 @@
 /* mp-instance - after algorithm 5 of Liang et al. (2020, preprint and supplement): two
- * guarantees at once. What a task shows protects each of its rows by the task's own noise, before the
- * door protects the whole task. docs/methods/mp-instance.md
+ * guarantees at once. What a task shows protects each of its rows by the task's own noise,
+ * before the door protects the whole task. docs/methods/mp-instance.md
  *
  * Iteration t: w = z - eta s (sum_j clip_G(grad_j(z)) + b), where z is made of earlier
- * noisy w and of public matrices only, and s = 1/n, or 1 for loss scale sum. Every
- * clipped gradient is rounded to a vector of integers, of norm at most c where c steps
- * are G; the sum is exact, so that replacing one row moves it by at most 2 c steps
- * whatever floating point does, and noise b on the same grid, of scale 2 c / epsilon_t,
- * makes it epsilon_t-DP for rows. The rest is computed from that noisy sum.
+ * noisy w and of public matrices only, and s = 1/n, or 1 for loss scale sum. Every clipped
+ * gradient is rounded to a vector of integers, of norm at most c where c steps are G; the
+ * sum is exact, so that replacing one row moves it by at most 2 c steps whatever floating
+ * point does, and noise b on the same grid, of scale 2 c / epsilon_t, makes it
+ * epsilon_t-DP for rows. The rest is computed from that noisy sum.
  *
  * With calibration=model, as in the preprint, w = clip_K(z - eta s sum_j grad_j(z)) + b:
  * replacing one row moves the clipped model by at most 2 K, whatever its gradient is. */

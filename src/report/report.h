@@ -19,10 +19,10 @@ typedef enum bb_report_form {
 const char *bb_report_form_name(bb_report_form form);
 
 /* Reads run directories, or the folder of one experiment (src/experiments), and writes
- * their report to `path`, whole or not at all. Several runs are compared with each other. Looks at figures of the operator's half where it is
- * there, which no epsilon covers; the page says so. BB_EUSAGE: no runs, `path` is a
- * run, or pictures of what is no experiment. BB_EDATA: no run directory, or one that was
- * changed; an experiment that is not complete. */
+ * their report to `path`, whole or not at all. Several runs are compared with each other.
+ * Looks at figures of the operator's half where it is there, which no epsilon covers; the
+ * page says so. BB_EUSAGE: no runs, `path` is a run, or pictures of what is no experiment.
+ * BB_EDATA: no run directory, or one that was changed; an experiment that is not complete. */
 BB_MUST_CHECK bb_status bb_report_write(const char *const *run, size_t runs,
                                         bb_report_form form, const char *path);
 

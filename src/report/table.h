@@ -1,5 +1,6 @@
-/* table.h - a CSV file of a run directory with names in its first column, and in
- * the others numbers, or NAN for what is none: operator/tasks.csv, a row a task, and operator/trace.csv, a row a round. */
+/* table.h - a CSV file of a run directory with names in its first column, and in the
+ * others numbers, or NAN for what is none: operator/tasks.csv, a row a task, and
+ * operator/trace.csv, a row a round. */
 #ifndef BB_REPORT_TABLE_H
 #define BB_REPORT_TABLE_H
 

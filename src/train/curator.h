@@ -9,9 +9,9 @@
 typedef struct bb_train_curator bb_train_curator;
 
 /* Makes the plan, or goes on: from what bb_train_curator_save made (`saved`; may be NULL),
- * or from the file of the option checkpoint, if it is there. The request is that of all places; a ledger that it names is charged.
- * Borrowed until bb_train_curator_close. BB_EUSAGE: bb_place_open, bb_curator_open;
- * BB_EDATA: bytes of another run. */
+ * or from the file of the option checkpoint, if it is there. The request is that of all
+ * places, borrowed until bb_train_curator_close; a ledger that it names is charged.
+ * BB_EUSAGE: bb_place_open, bb_curator_open; BB_EDATA: bytes of another run. */
 BB_MUST_CHECK bb_status bb_train_curator_open(bb_train_curator **out,
                                               const bb_train_request *request,
                                               const bb_roster *roster,

@@ -8,10 +8,10 @@
 
 typedef struct bb_train_helper bb_train_helper;
 
-/* The request is that of all places; a ledger that it names is the helper's own, charged when
- * it joins. One that its option checkpoint keeps already goes on from there. Borrowed until
- * bb_train_helper_close. BB_EUSAGE: bb_place_open, bb_helper_open; BB_EDATA: a file of another
- * run. */
+/* The request is that of all places; a ledger that it names is the helper's own, charged
+ * when it joins. One that its option checkpoint keeps already goes on from there. Borrowed
+ * until bb_train_helper_close. BB_EUSAGE: bb_place_open, bb_helper_open; BB_EDATA: a file
+ * of another run. */
 BB_MUST_CHECK bb_status bb_train_helper_open(bb_train_helper **out,
                                              const bb_train_request *request,
                                              const bb_roster *roster,

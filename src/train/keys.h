@@ -34,9 +34,9 @@ BB_MUST_CHECK bb_status bb_keys_write(const char *path, const uint8_t key[BB_SIG
                                       const char *const *name, const char *const *text);
 
 /* Who signs at a place: its key from one file, the others' from a roster, for a run of
- * these silos. `number`: which of them it is, from 1; 0: the curator; silos + 1: the helper. BB_EUSAGE: the roster
- * has no key of a silo, or the key is not that of the place; errors of both files. To be
- * closed also after a failure. */
+ * these silos. `number`: which of them it is, from 1; 0: the curator; silos + 1: the
+ * helper. BB_EUSAGE: the roster has no key of a silo, or the key is not that of the place;
+ * errors of both files. To be closed also after a failure. */
 BB_MUST_CHECK bb_status bb_identity_open(bb_identity *identity, const char *key,
                                          const char *roster, size_t silos,
                                          const char *const *name, uint32_t number);

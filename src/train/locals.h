@@ -12,10 +12,12 @@ typedef struct bb_locals_room {
     size_t *first; /* tasks + 1: where in number a task's begin */
 } bb_locals_room;
 
-/* room: where memory is bounded (data->memory), to be given back to bb_locals_close; NULL:
- * all in memory. One bb_local for each task of `data`, whose rows they borrow: of pub's loss, outputs,
- * intercept and scale_sum; net: which network, borrowed, NULL for linear models;
- * curvature: with their `lipschitz` (bb_local_open_exact). Free with bb_locals_close. */
+/* One bb_local for each task of `data`, whose rows they borrow: of pub's loss, outputs,
+ * intercept and scale_sum.
+ * room: where memory is bounded (data->memory), to be given back to bb_locals_close; NULL:
+ * all in memory.
+ * net: which network, borrowed; NULL for linear models.
+ * curvature: with their `lipschitz` (bb_local_open_exact). */
 BB_MUST_CHECK bb_status bb_locals_open(bb_local **out, bb_locals_room *room,
                                        const bb_dataset *data, const bb_public *pub,
                                        const struct bb_net *net, bool curvature,

@@ -20,8 +20,8 @@ enum { LEARNING = false, ONE_RUN = true };
 
 /* clang-format off */
 /* heading of --help that starts here, letter, whether others may know it, whether it is of
- * one run alone; then as in bb_option: name, kind, field, default, least, most, choices, what --help calls the
- * value, help */
+ * one run alone; then as in bb_option: name, kind, field, default, least, most, choices,
+ * what --help calls the value, help */
 #define ROWS(ROW) \
     ROW("Data:",     0,   PUBLIC,  LEARNING, "task", BB_OPTION_TEXT, AT(task), NULL, 0.0, 0.0, NULL, "COLUMN", "CSV: the column that names a row's task (default task)") \
     ROW(NULL,        0,   PUBLIC,  LEARNING, "target", BB_OPTION_TEXT, AT(target), NULL, 0.0, 0.0, NULL, "COLUMN", "CSV: the column to predict (default y)") \

@@ -10,9 +10,10 @@ BB_MUST_CHECK bb_status bb_train_add_phase(bb_train_request *request, const char
 /* The options of a request's phase, which are its own. */
 void *bb_train_phase_options(const bb_phase *phase);
 
-/* Appends the phases after the first from the options `phase` and `finetune`, and finetune with what
- * was chosen where nothing was said, and so with `mechanism`. Phases that share something and name no share of
- * the budget have equal parts of the rest. BB_EUSAGE with the phase. */
+/* Appends the phases after the first from the options `phase` and `finetune`, and finetune
+ * with what was chosen where nothing was said, and so with `mechanism`. Phases that share
+ * something and name no share of the budget have equal parts of the rest. BB_EUSAGE with
+ * the phase. */
 BB_MUST_CHECK bb_status bb_train_phases(bb_train_request *request);
 
 #endif

@@ -72,19 +72,26 @@ void bb_majority_lines(FILE *stream, bb_loss loss, const char *of,
     bb_metrics_line(stream, loss, line, &m->own);
 }
 
+/* Who is protected, and from whom. */
+static const char *protected_unit(const bb_guarantee *g) {
+    if (g->one_door) return "a whole task, from whoever keeps one door";
+    if (g->both_doors) return "a whole task, from whoever keeps neither door";
+    return strcmp(g->unit, "task") == 0 ? "a whole task" : "one row";
+}
+
+static const char *doubt_of(const bb_statement *statement, size_t k) {
+    if (bb_statement_holds(statement, k)) return "";
+    return statement->guarantee[k].valid && statement->seeded ? "not private (seeded), "
+                                                              : "claimed, not valid, ";
+}
+
 /* What the noise of the marked line is for: never epsilon alone. */
 static void print_star(const bb_report *r, FILE *stream) {
     for (size_t k = 0; k < r->statement.count; k++) {
         const bb_guarantee *g = &r->statement.guarantee[k];
-        const char *doubt = bb_statement_holds(&r->statement, k) ? ""
-                            : g->valid && r->statement.seeded ? "not private (seeded), "
-                                                              : "claimed, not valid, ";
-        fprintf(stream, "* %s%s: epsilon %g, delta %g, %s, sampling %s\n", doubt,
-                g->one_door     ? "a whole task, from whoever keeps one door"
-                : g->both_doors ? "a whole task, from whoever keeps neither door"
-                : strcmp(g->unit, "task") == 0 ? "a whole task"
-                                               : "one row",
-                g->epsilon, g->delta, bb_adjacency_name(g->adjacency), g->sampling);
+        fprintf(stream, "* %s%s: epsilon %g, delta %g, %s, sampling %s\n",
+                doubt_of(&r->statement, k), protected_unit(g), g->epsilon, g->delta,
+                bb_adjacency_name(g->adjacency), g->sampling);
     }
 }
 

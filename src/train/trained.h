@@ -21,7 +21,8 @@ typedef struct bb_trained {
     bb_models intervals; /* of train/intervals.h; likewise */
 } bb_trained;
 
-/* Reads RUN/operator, or RUN/task of what was exported for one task. BB_EDATA if RUN is no run directory, or one that was changed. */
+/* Reads RUN/operator, or RUN/task of what was exported for one task. BB_EDATA if RUN is no
+ * run directory, or one that was changed. */
 BB_MUST_CHECK bb_status bb_trained_open(bb_trained *trained, const char *run);
 /* Takes a zeroed one, too. */
 void bb_trained_close(bb_trained *trained);

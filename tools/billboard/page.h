@@ -7,11 +7,12 @@
 
 typedef struct page page;
 
-/* Serves it from now on, from a thread of its own, at p->page on loopback, and says where on
- * stderr; without p->page *out stays NULL, which the other functions take. BILLBOARD_FAILED: the
- * port is not to be had, or there is no libmicrohttpd. */
+/* Serves it from now on, from a thread of its own, at p->page on loopback, and says where
+ * on stderr; without p->page *out stays NULL, which the other functions take.
+ * BILLBOARD_FAILED: the port is not to be had, or there is no libmicrohttpd. */
 BILLBOARD_CHECK billboard_status page_open(page **out, place *p);
-/* Shows what is known now; does nothing if that was a moment ago. Never waits for a reader. */
+/* Shows what is known now; does nothing if that was a moment ago. Never waits for a
+ * reader. */
 void page_show(page *shown, const billboard_experimental_curator *curator,
                const carrier *c);
 /* Something of this silo (0: of none) was left out, and why; or it takes no part. */

@@ -254,6 +254,10 @@ billboard_status place_open(place *p, int argc, char **argv, place_kind kind) {
     if (status) return status;
     p->roster = billboard_experimental_agreement_roster(p->agreement);
     p->job = billboard_experimental_agreement_job(p->agreement);
+    for (size_t k = 0; k < p->given.count && !status; k++)
+        status = billboard_job_set(p->job, p->given.option[k].name,
+                                   p->given.option[k].value);
+    if (status) return status;
     const bool two = billboard_experimental_agreement_doors(p->agreement) == 2;
     p->way.silos = p->roster->silos + two; /* the helper is carried as one more */
     if (kind == PLACE_SILO) status = find_self(p);
@@ -267,9 +271,6 @@ billboard_status place_open(place *p, int argc, char **argv, place_kind kind) {
     if (!status && p->key)
         status = billboard_experimental_agreement_identify(p->agreement, p->way.silo,
                                                            p->key, p->keys);
-    for (size_t k = 0; k < p->given.count && !status; k++)
-        status = billboard_job_set(p->job, p->given.option[k].name,
-                                   p->given.option[k].value);
     return status;
 }
 
