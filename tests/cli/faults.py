@@ -273,7 +273,9 @@ def a_silo_that_stands_still_is_not_lost():
         ends(places["curator"], who="curator")
         assert "east has not said that it has its models" in said("curator")
         places["east"].send_signal(signal.SIGCONT)
-        for process in (start("curator", "socket"), places["east"]):
+        # the others have gone: where their good-byes came too late, nobody says them again
+        again = start("curator", "socket", more=["--patience", "30"])
+        for process in (again, places["east"]):
             ends(process, who="curator")
         one_billboard()
         assert len(models_of("out-east")) > 1
