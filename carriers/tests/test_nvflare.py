@@ -75,6 +75,13 @@ def words(site):
         f"{KITS}/{site}/*.txt"), *glob.glob(f"{KITS}/{site}/*/*.txt")]).decode(errors="replace")
 
 
+def everything(site="*"):
+    """What there is to look at when something went wrong: also what Billboard said."""
+    said = [f"== {path}\n{read(path).decode(errors='replace')[-3000:]}" for path in
+            sorted(glob.glob(f"{KITS}/{site}/local/billboard/*.log"))]
+    return "\n".join([words("localhost")[-6000:], *said])
+
+
 def submit(job):
     return re.search("job_id: ([-0-9a-f]+)", call("nvflare", "job", "submit", "-j", job))[1]
 
@@ -87,7 +94,7 @@ def ended(number):
         meta = json.loads(call("nvflare", "--format", "json", "job", "meta", number))
         status.append(meta["data"].get("status", ""))
         return status[-1].startswith("FINISHED")
-    wait_for(over, lambda: (status, words("localhost")[-3000:]))
+    wait_for(over, lambda: f"{status}\n{everything()}")
     return status[-1]
 
 
@@ -123,14 +130,15 @@ def provisioned_sites_give_the_models_of_one_process_and_survive_kills():
         begin(started)
         checkpoint = f"{KITS}/localhost/local/billboard/wards.state"
         number = submit(JOB)
-        wait_for(lambda: os.path.exists(checkpoint), lambda: words("localhost")[-3000:])
-        wait_for(lambda: silo_process("north"))
+        wait_for(lambda: os.path.exists(checkpoint), everything)
+        wait_for(lambda: silo_process("north"), everything)
         time.sleep(0.3)
         os.kill(silo_process("north"), signal.SIGKILL)
         assert ended(number) != "FINISHED:COMPLETED"
-        assert "silos that failed: ['north']; submitted again, it goes on" in words("localhost")
+        told = "silos that failed: ['north']; submitted again, it goes on"
+        assert told in words("localhost"), everything()
         number = submit(JOB)
-        assert ended(number) == "FINISHED:COMPLETED", words("localhost")
+        assert ended(number) == "FINISHED:COMPLETED", everything()
         out = "local/billboard/out"
         check_as_one([f"{KITS}/{site}/{out}" for site in SITES], f"{KITS}/localhost/{out}")
         # what a silo says of its rows stays there
