@@ -758,6 +758,10 @@ billboard_experimental_agreement_silo(const billboard_experimental_agreement *ag
  * no run can have, which opening a place says. */
 BILLBOARD_API uint32_t billboard_experimental_agreement_doors(
     const billboard_experimental_agreement *agreement);
+/* *made <- 1 if `path` is the run directory of a run with this agreement's tasks and, as its
+ * job is now, its public options; 0 if it is of another, or none. */
+BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_experimental_agreement_made(
+    const billboard_experimental_agreement *agreement, const char *path, int *made);
 BILLBOARD_API void
 billboard_experimental_agreement_free(billboard_experimental_agreement *agreement);
 

@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "train/keys.h"
+#include "train/rundir.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -242,6 +243,35 @@ billboard_experimental_agreement_doors(const billboard_experimental_agreement *a
     const uint32_t doors = status ? 1 : (uint32_t)request.options.doors;
     bb_train_request_free(&request);
     return doors;
+}
+
+static bool is_of(const billboard_experimental_agreement *a, const json_t *stored,
+                  const json_t *options) {
+    return json_equal(json_object_get(stored, "options"), options) &&
+           (size_t)json_integer_value(json_object_get(stored, "tasks")) ==
+               a->roster.tasks;
+}
+
+billboard_status
+billboard_experimental_agreement_made(const billboard_experimental_agreement *a,
+                                      const char *path, int *made) {
+    static const char function[] = "billboard_experimental_agreement_made";
+    bb_train_request request = {0};
+    json_t *stored = NULL, *options = NULL;
+    bb_call call;
+    bb_status status = bb_call_begin(&call, false);
+    if (!status) status = bb_call_given(path, function, "path");
+    if (!status) status = bb_call_given(made, function, "made");
+    if (!status) status = bb_job_resolve(a->job, &request);
+    if (!status) options = bb_train_json(&request, true);
+    if (!status && !options) status = bb_fail(BB_ENOMEM, "no memory for options");
+    if (!status)
+        *made = !bb_rundir_read(path, "public/options.json", &stored) &&
+                is_of(a, stored, options);
+    json_decref(stored);
+    json_decref(options);
+    bb_train_request_free(&request);
+    return bb_call_end(&call, status);
 }
 
 const char *

@@ -110,6 +110,23 @@ def whoever_signs_and_is_killed_goes_on():
             check_as_one()
 
 
+def who_is_started_again_after_the_end_has_nothing_to_do():
+    with folder():
+        every = ["curator", *SILOS]
+        for process in [start(who, "socket") for who in every]:
+            ends(process)
+        made = {who: read(f"out-{who}/public/billboard.bin") for who in every}
+        for who in every:  # alone: nobody else is there
+            ends(start(who, "socket"), who=who)
+            assert f"out-{who} has what came of this run, which is over for this place" in said(who)
+        check_as_one()
+        assert made == {who: read(f"out-{who}/public/billboard.bin") for who in every}
+        plan(rounds=7)
+        for who in every:
+            ends(start(who, "socket"), code=2, who=who)
+            assert f"out-{who}: exists already" in said(who)
+
+
 def nobody_speaks_for_another_and_nothing_is_said_twice():
     with folder():
         make_keys()
@@ -589,6 +606,7 @@ for case in [every_carrier_gives_the_models_of_one_process,
              standard_streams_need_no_more_than_a_router, whoever_is_killed_goes_on,
              signed_places_give_the_models_of_one_process,
              whoever_signs_and_is_killed_goes_on,
+             who_is_started_again_after_the_end_has_nothing_to_do,
              nobody_speaks_for_another_and_nothing_is_said_twice, keys_that_are_not_the_places,
              places_of_which_some_sign_do_not_go_together, a_silo_may_be_away_for_long,
              a_curator_killed_at_the_end_waits_for_nobody_who_has_gone,

@@ -266,6 +266,7 @@ int cmd_curator(int argc, char **argv) {
     cmd_output output = {0};
     billboard_status status = place_open(&p, argc, argv, PLACE_CURATOR);
     if (!status) status = cmd_open(&output);
+    if (!status && p.over) return place_end(&p, &output, status);
     if (!status) status = page_open(&k.page, &p);
     if (!status) {
         k.heard = calloc((size_t)p.way.silos + 1, sizeof *k.heard);

@@ -5,6 +5,7 @@ typedef billboard_experimental_helper helper;
 
 static billboard_status help(place *p, carrier *c, FILE *stream) {
     helper *h = NULL;
+    bool heard;
     billboard_status status =
         billboard_experimental_helper_open(p->job, p->roster, &p->watch, &h);
     const talk with_curator = {.place = p, .carrier = c, .helper = h};
@@ -12,7 +13,7 @@ static billboard_status help(place *p, carrier *c, FILE *stream) {
     if (!status && p->checkpoint) status = billboard_experimental_helper_keep(h);
     if (!status) status = talk_run(&with_curator);
     if (!status && p->checkpoint) status = billboard_experimental_helper_keep(h);
-    if (!status) status = talk_bye(&with_curator);
+    if (!status) status = talk_bye(&with_curator, &heard);
     if (!status) billboard_experimental_helper_forget(h);
     if (!status)
         fprintf(stream,

@@ -13,6 +13,18 @@ static billboard_status store(const place *p, silo *s, FILE *stream) {
     return status;
 }
 
+/* A curator that may wait for this place has to hear of it once more. */
+static void end(place *p, silo *s, bool heard) {
+    if (heard)
+        billboard_experimental_silo_forget(s);
+    else
+        place_say(
+            p,
+            "the curator has not said that it knows that the models are here: %s is "
+            "kept; start this again with it if it waits for this place",
+            p->checkpoint);
+}
+
 /* Before there is a silo, and before a row is read. */
 static billboard_status
 check_policy(const place *p, const billboard_experimental_policy *policy, carrier *c) {
@@ -35,6 +47,7 @@ static billboard_status take_part(place *p, carrier *c, FILE *stream) {
     billboard_experimental_policy policy = {.struct_size = sizeof policy};
     billboard_data *data = NULL;
     silo *s = NULL;
+    bool heard = false;
     billboard_status status =
         billboard_experimental_agreement_policy(p->agreement, p->policy, &policy);
     if (!status) status = check_policy(p, &policy, c);
@@ -45,8 +58,8 @@ static billboard_status take_part(place *p, carrier *c, FILE *stream) {
     const talk with_curator = {.place = p, .carrier = c, .silo = s};
     if (!status && !p->stored) status = talk_run(&with_curator);
     if (!status && !p->stored) status = store(p, s, stream);
-    if (!status) status = talk_bye(&with_curator);
-    if (!status && p->checkpoint) billboard_experimental_silo_forget(s);
+    if (!status) status = talk_bye(&with_curator, &heard);
+    if (!status && p->checkpoint) end(p, s, heard);
     billboard_experimental_silo_free(s);
     billboard_data_free(data);
     return status;
@@ -58,6 +71,7 @@ int cmd_silo(int argc, char **argv) {
     cmd_output output = {0};
     billboard_status status = place_open(&p, argc, argv, PLACE_SILO);
     if (!status) status = cmd_open(&output);
+    if (!status && p.over) return place_end(&p, &output, status);
     if (!status) status = carrier_open(&c, &p.way);
     if (!status) status = take_part(&p, c, output.stream);
     carrier_close(c);

@@ -226,13 +226,23 @@ static billboard_status find_self(place *p) {
 }
 
 /* A run directory that is there, with a checkpoint, is this run's. */
+/* A place that keeps what it has may be started again at any time, also after its end. */
 static billboard_status check_output(place *p) {
-    const bool there = p->output && access(p->output, F_OK) == 0;
+    int made = 0;
     p->checkpoint = cmd_options_last(&p->given, "checkpoint");
-    p->stored = there && p->checkpoint && access(p->checkpoint, F_OK) == 0;
-    return there && !p->stored
-               ? cmd_fail(BILLBOARD_USAGE, "%s: exists already", p->output)
-               : BILLBOARD_OK;
+    if (!p->output || access(p->output, F_OK) != 0) return BILLBOARD_OK;
+    p->stored = p->checkpoint && access(p->checkpoint, F_OK) == 0;
+    if (p->stored) return BILLBOARD_OK;
+    if (p->checkpoint &&
+        billboard_experimental_agreement_made(p->agreement, p->output, &made))
+        return BILLBOARD_FAILED;
+    if (!made) return cmd_fail(BILLBOARD_USAGE, "%s: exists already", p->output);
+    p->over = true;
+    place_say(p,
+              "%s has what came of this run, which is over for this place; another run "
+              "needs another directory",
+              p->output);
+    return BILLBOARD_OK;
 }
 
 static void warn(void *self, const char *text) {
@@ -249,7 +259,6 @@ billboard_status place_open(place *p, int argc, char **argv, place_kind kind) {
     p->watch = (billboard_watch){sizeof p->watch, p, watch, warn, cmd_listen()};
     billboard_status status = cmd_flags_open(&p->flags);
     if (!status) status = parse_line(p, argc, argv, kind);
-    if (!status) status = check_output(p);
     if (!status) status = billboard_experimental_agreement_read(p->plan, &p->agreement);
     if (status) return status;
     p->roster = billboard_experimental_agreement_roster(p->agreement);
@@ -257,6 +266,7 @@ billboard_status place_open(place *p, int argc, char **argv, place_kind kind) {
     for (size_t k = 0; k < p->given.count && !status; k++)
         status = billboard_job_set(p->job, p->given.option[k].name,
                                    p->given.option[k].value);
+    if (!status) status = check_output(p);
     if (status) return status;
     const bool two = billboard_experimental_agreement_doors(p->agreement) == 2;
     p->way.silos = p->roster->silos + two; /* the helper is carried as one more */

@@ -26,6 +26,7 @@ typedef struct place {
     const char *output, *checkpoint;
     bool stored; /* the run directory and the checkpoint are both there: this place has
                     its result, and went before it could say so */
+    bool over;   /* only the first is, of this run: the place was done with it before */
     progress bar;
     billboard_watch watch;
 } place;

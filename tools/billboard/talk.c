@@ -170,14 +170,14 @@ static billboard_status say_bye(const talk *t) {
     return status ? status : say(t);
 }
 
-billboard_status talk_bye(const talk *t) {
+billboard_status talk_bye(const talk *t, bool *heard) {
     static const double for_a_while = 30.0, say_again = 5.0;
     const double from = cmd_now();
     double said = from - say_again;
     message got = {.kind = MESSAGE_NONE};
-    bool heard = false;
     billboard_status status = BILLBOARD_OK;
-    while (cmd_now() - from < for_a_while && !status && !heard &&
+    *heard = false;
+    while (cmd_now() - from < for_a_while && !status && !*heard &&
            !*t->place->watch.stop) {
         if (cmd_now() - said >= say_again && carrier_reaches(t->carrier, 0)) {
             said = cmd_now();
@@ -185,7 +185,7 @@ billboard_status talk_bye(const talk *t) {
         }
         if (!status && carrier_receive(t->carrier, 1.0, &got)) break; /* nobody there */
         if (got.kind == MESSAGE_AGAIN) status = say_bye(t);
-        if (got.kind == MESSAGE_BYE) heard = take_frame(t, &got) == BILLBOARD_OK;
+        if (got.kind == MESSAGE_BYE) *heard = take_frame(t, &got) == BILLBOARD_OK;
     }
     return status;
 }

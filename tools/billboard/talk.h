@@ -17,7 +17,7 @@ typedef struct talk {
 BILLBOARD_CHECK billboard_status talk_run(const talk *t);
 /* Says that it needs nothing more, until the curator has heard it, or for a while: one that
  * is not there has ended, or is about to be started again. */
-BILLBOARD_CHECK billboard_status talk_bye(const talk *t);
+BILLBOARD_CHECK billboard_status talk_bye(const talk *t, bool *heard);
 /* This process ends with `why` and `words`, which are freed, when what the curator was told
  * about it has left; or with `status`, if telling it failed. */
 BILLBOARD_CHECK billboard_status talk_end_refused(const place *p, carrier *c,

@@ -376,6 +376,10 @@ FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
         c.c_void_p,)),
     "billboard_experimental_agreement_silo": (c.c_char_p, (c.c_void_p, c.c_uint32)),
     "billboard_experimental_agreement_doors": (c.c_uint32, (c.c_void_p,)),
+    "billboard_experimental_agreement_made": (c.c_int, (
+        c.c_void_p,
+        c.c_char_p,
+        c.POINTER(c.c_int))),
     "billboard_experimental_agreement_free": (None, (c.c_void_p,)),
     "billboard_experimental_identity_new": (c.c_int, (c.c_char_p, c.POINTER(c.c_void_p))),
     "billboard_experimental_identity_read": (c.c_int, (c.c_char_p, c.POINTER(c.c_void_p))),
