@@ -74,10 +74,10 @@ double bb_mixed_odds(const bb_mixed_board *mixed, size_t fit);
 /* What a task shows, from its log evidences with their priors (BB_MIXED_FITS, -infinity:
  * no candidate), inside the unit ball: BB_MIXED_GROUPS numbers around their mean, and by
  * how much its evidence without priors rises from penalty to penalty, BB_MIXED_STEPS
- * numbers; spread: of its rows, which its priors go by. */
+ * numbers; usual: its penalty, which its priors go by. */
 void bb_mixed_show_groups(const double *evidence, double *vote);
 void bb_mixed_show_penalties(const bb_mixed_board *mixed, const double *evidence,
-                             double spread, double *vote);
+                             double usual, double *vote);
 /* The noisy sum of the first becomes log odds, shrunk toward none by its noise (James
  * and Stein 1961). is: which groups are candidates. */
 void bb_mixed_take_groups(const bb_release *release, size_t tasks, const bool *is,
@@ -91,10 +91,10 @@ void bb_mixed_take_penalties(const bb_release *release, size_t tasks, double *ri
 extern const double bb_mixed_penalty[BB_MIXED_PENALTIES];
 extern const double bb_mixed_level[BB_MIXED_LEVELS];
 extern const double bb_mixed_belief;
-/* What speaks for a group with penalty l before a task's rows do; spread: the variance of
- * its rows around their mean, all features together. */
+/* What speaks for a group with penalty l before a task's rows do; usual: the penalty that
+ * is usual for a task of such rows. */
 double bb_mixed_log_prior(const bb_mixed_board *mixed, size_t group, size_t l,
-                          double spread);
+                          double usual);
 /* The covariance of a kind; root: d numbers of room. */
 bb_covariance bb_mixed_covariance(const bb_mixed_board *mixed, const bb_local *local,
                                   bb_mixed_kind kind, double *root);

@@ -17,10 +17,10 @@ const double bb_mixed_penalty[BB_MIXED_PENALTIES] = {
 const double bb_mixed_level[BB_MIXED_LEVELS] = {3e-5, 3e-4, 3e-3, 3e-2, 0.3};
 const double bb_mixed_belief = 1.0;
 static const double free_root = 10.0; /* standard deviation of the constant's weight */
-static const double centre_odds = 10.0;
-/* Alone: the ratio of penalty and the variance of a row (spread_of) is around `usual`,
- * within a factor of 10, and the free constant is less likely by a factor e. */
-static const double usual = 0.05;
+static const double centre_odds = 10.0; /* of one beyond doubt */
+/* Alone: a penalty is around a usual one (usual_of), hardly above ten times that or below
+ * a hundredth of it, and the free constant is less likely by a factor e. */
+static const double usual = 0.05, decades_below = 2.0;
 /* The variance where rows are too few to tell. */
 static const double usual_spread = 0.2;
 
@@ -31,7 +31,7 @@ typedef struct home {
     double *made;      /* 1 + the iteration that the direction is of; 0: of none */
     double *evidence;  /* BB_MIXED_FITS */
     double *voted;     /* whether they are there */
-    double *spread;    /* of the rows, with them */
+    double *usual;     /* its usual penalty, with them */
 } home;
 
 static home home_of(const bb_task *task, size_t d) {
@@ -77,6 +77,24 @@ static double spread_of(const bb_local *local, double *work) {
     const double n = (double)local->n;
     const double spread = (squares - bb_dot(d, work, work) / n) / n;
     return spread > 1e-12 ? spread : usual_spread;
+}
+
+/* The penalty that is usual for such rows: `usual` of the geometric mean of their variance
+ * and of their features' square, the constant left out. Where ranges are too wide both
+ * are small, and so is a model's penalty. Where features hardly change within a task the
+ * variance alone is, and slopes that it would leave free err by factors. */
+static double usual_of(const bb_local *local, double *work) {
+    const size_t n = local->n, d = local->d;
+    const double spread = spread_of(local, work);
+    double squares = 0.0;
+    if (n < 3) return usual * usual_spread;
+    for (size_t j = 0; local->x && j < n; j++)
+        squares += bb_dot(d - 1, local->x + j * d, local->x + j * d);
+    for (size_t j = 0; !local->x && j < n; j++)
+        for (size_t e = local->sparse_first[j]; e < local->sparse_first[j + 1]; e++)
+            if (local->sparse_column[e] + 1 < d)
+                squares += local->sparse_value[e] * local->sparse_value[e];
+    return usual * sqrt(spread * fmax(spread, squares / (double)n));
 }
 
 /* The covariance of a kind; root: d numbers of room. */
@@ -152,19 +170,21 @@ static const double *centre_of(const bb_mixed_board *mixed, size_t group) {
     return group % 2 == 0 ? mixed->centre : NULL;
 }
 
-/* Around a centre that stands far out any penalty is as likely; around one that may be
- * noise, those that are usual alone. */
+/* A centre that stands far out is likelier than none, with any penalty; one that may be
+ * noise is not, and around it penalties are as likely as they are alone. */
 double bb_mixed_log_prior(const bb_mixed_board *mixed, size_t group, size_t l,
-                          double spread) {
-    const double far = log10(bb_mixed_penalty[l] / (usual * spread));
-    if (group % 2 == 0) return log(centre_odds) - 0.5 * far * far * (1.0 - mixed->sure);
+                          double own_usual) {
+    const double above = log10(bb_mixed_penalty[l] / own_usual);
+    const double far = above < 0.0 ? above / decades_below : above;
+    if (group % 2 == 0)
+        return mixed->sure * log(centre_odds) - 0.5 * far * far * (1.0 - mixed->sure);
     return (group / 2 == BB_MIXED_FREE ? -1.0 : 0.0) - 0.5 * far * far;
 }
 
 /* evidence (BB_MIXED_FITS): of all candidates with their priors, -infinity of those that
  * are none. */
 static bb_status weigh_all(const bb_mixed_board *mixed, const bb_local *local,
-                           double spread, double *evidence, const room *r) {
+                           double own_usual, double *evidence, const room *r) {
     for (size_t k = 0; k < BB_MIXED_FITS; k++) evidence[k] = -INFINITY;
     for (size_t kind = 0; kind < BB_MIXED_KINDS; kind++) {
         bb_ridge_path path;
@@ -182,7 +202,7 @@ static bb_status weigh_all(const bb_mixed_board *mixed, const bb_local *local,
             }
             for (size_t k = 0; k < BB_MIXED_CELLS; k++)
                 cell[k] +=
-                    bb_mixed_log_prior(mixed, group, k / BB_MIXED_LEVELS, spread);
+                    bb_mixed_log_prior(mixed, group, k / BB_MIXED_LEVELS, own_usual);
         }
     }
     return BB_OK;
@@ -271,9 +291,9 @@ void bb_mixed_train(const bb_view *view, bb_task *task) {
         break;
     case BB_MIXED_GROUP_VOTE: {
         const room r = room_of(task, task->work);
-        *own.spread = spread_of(task->local, r.root);
+        *own.usual = usual_of(task->local, r.root);
         *own.voted =
-            weigh_all(&mixed, task->local, *own.spread, own.evidence, &r) ? 0.0 : 1.0;
+            weigh_all(&mixed, task->local, *own.usual, own.evidence, &r) ? 0.0 : 1.0;
         break;
     }
     case BB_MIXED_EFFECTS:
@@ -293,7 +313,7 @@ void bb_mixed_show(const bb_view *view, const bb_task *task, double *const *bloc
         if (votes) bb_mixed_show_groups(own.evidence, block[0]);
         break;
     case BB_MIXED_PENALTY_VOTE:
-        if (votes) bb_mixed_show_penalties(&mixed, own.evidence, *own.spread, block[0]);
+        if (votes) bb_mixed_show_penalties(&mixed, own.evidence, *own.usual, block[0]);
         break;
     case BB_MIXED_EFFECTS:
         bb_mixed_effects_show(&mixed.layout, task, block);
@@ -317,9 +337,9 @@ bb_status bb_mixed_finish(const bb_view *view, bb_task *task) {
     double *score = task->work;
     const room r = room_of(task, score + BB_MIXED_FITS);
     if (*own.voted == 0.0) {
-        *own.spread = spread_of(task->local, r.root);
+        *own.usual = usual_of(task->local, r.root);
         const bb_status status =
-            weigh_all(&mixed, task->local, *own.spread, own.evidence, &r);
+            weigh_all(&mixed, task->local, *own.usual, own.evidence, &r);
         if (status) return status;
     }
     for (size_t k = 0; k < BB_MIXED_FITS; k++)

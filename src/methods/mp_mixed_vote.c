@@ -81,24 +81,24 @@ void bb_mixed_show_groups(const double *evidence, double *vote) {
  * (side 1): its prior is everybody's, and counted m times over it would be all that is
  * heard. */
 static double for_penalty(const bb_mixed_board *mixed, const double *evidence,
-                          double spread, size_t side, size_t l) {
+                          double usual, size_t side, size_t l) {
     double each[BB_MIXED_KINDS];
     for (size_t kind = 0; kind < BB_MIXED_KINDS; kind++) {
         const size_t group = 2 * kind + side;
         const double *at = evidence + group * BB_MIXED_CELLS + l * BB_MIXED_LEVELS;
         each[kind] = mixed->group[group] + bb_mixed_log_sum(at, BB_MIXED_LEVELS) -
-                     bb_mixed_log_prior(mixed, group, l, spread);
+                     bb_mixed_log_prior(mixed, group, l, usual);
     }
     return bb_mixed_log_sum(each, BB_MIXED_KINDS);
 }
 
 void bb_mixed_show_penalties(const bb_mixed_board *mixed, const double *evidence,
-                             double spread, double *vote) {
+                             double usual, double *vote) {
     const size_t side = side_of(mixed);
-    double before = for_penalty(mixed, evidence, spread, side, FIRST);
+    double before = for_penalty(mixed, evidence, usual, side, FIRST);
     for (size_t k = 0; k < BB_MIXED_STEPS; k++) {
         const double next =
-            for_penalty(mixed, evidence, spread, side, FIRST + (k + 1) * STRIDE);
+            for_penalty(mixed, evidence, usual, side, FIRST + (k + 1) * STRIDE);
         vote[k] = fmin(1.0, fmax(-1.0, next - before)) / sqrt(BB_MIXED_STEPS);
         before = next;
     }
