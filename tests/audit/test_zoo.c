@@ -2,7 +2,7 @@
  * does it with other randomness and prints a table.
  *
  * Each audit has confidence 1 - 1e-9, so a twin that keeps its claim fails with
- * probability below 1e-9: 1.2e-8 for all twelve, and the suite's seed is fixed. That a
+ * probability below 1e-9: 1.8e-8 for all eighteen, and the suite's seed is fixed. That a
  * broken one is caught is not certain, but its trials are chosen so that the lower
  * bound stands well away from the claim: the table of docs/audit.md. */
 #include "audit/attack.h"

@@ -287,9 +287,11 @@ static const zoo_animal
 
 const zoo_animal *zoo_at(size_t number) {
     const zoo_animal *const all[] = {
-        &half_noise,       &wrong_adjacency,      &published,
-        &reused_noise,     &zoo_fixed_as_poisson, &zoo_visible_as_hidden,
-        &zoo_blocks_apart, &late_margin,          &late_clip,
-        &private_count,    &zoo_shared_model,     &early_stop};
+        &half_noise,        &wrong_adjacency,      &published,
+        &reused_noise,      &zoo_fixed_as_poisson, &zoo_visible_as_hidden,
+        &zoo_blocks_apart,  &late_margin,          &late_clip,
+        &private_count,     &zoo_shared_model,     &early_stop,
+        &zoo_seed_again,    &zoo_idle_helper,      &zoo_asked_twice,
+        &zoo_counted_often, &zoo_old_share,        &zoo_told_coins};
     return number < sizeof all / sizeof *all ? all[number] : NULL;
 }

@@ -42,5 +42,8 @@ bb_status zoo_claim_of(const bb_event *event, bb_adjacency adjacency, double del
 extern const zoo_animal zoo_fixed_as_poisson, zoo_visible_as_hidden, zoo_blocks_apart;
 /* The animal of zoo_shared.c. */
 extern const zoo_animal zoo_shared_model;
+/* The animals of zoo_doors.c. */
+extern const zoo_animal zoo_seed_again, zoo_idle_helper, zoo_asked_twice,
+    zoo_counted_often, zoo_old_share, zoo_told_coins;
 
 #endif
