@@ -61,9 +61,12 @@ static bb_status check_doors(const bb_run *run) {
     if (run->mechanism->pricing != BB_PRICE_GAUSSIAN)
         return bb_fail(BB_EUSAGE, "two doors add Gaussian noise: mechanism %s has one",
                        run->mechanism->name);
-    if (run->pub.sampling != BB_SAMPLING_ALL)
-        return bb_fail(BB_EUSAGE, "two doors ask all tasks in every round: --sampling "
-                                  "all is the only one they have");
+    if (run->pub.sampling != BB_SAMPLING_ALL &&
+        run->pub.sampling != BB_SAMPLING_POISSON)
+        return bb_fail(BB_EUSAGE,
+                       "two doors: who keeps the first one draws a sample of "
+                       "fixed size, and need not draw it fairly: --sampling "
+                       "all, or poisson:Q, of which silos tell nobody");
     return BB_OK;
 }
 

@@ -89,22 +89,36 @@ static bb_guarantee of_rows(const bb_result *result, const char *ledger) {
                                       : NULL};
 }
 
-/* Whoever keeps neither door meets the noise of both: mu is smaller by sqrt 2 (rounded up,
- * epsilon to six digits). The promise is for a whole plan of Gaussian rounds
- * of all tasks, and of nothing else (check.c, plan.c). */
-static bb_guarantee of_public(const bb_run *run, const bb_result *result) {
-    bb_guarantee g = of_tasks(run, result);
-    double squares = 0.0;
-    for (uint32_t t = 0; t < result->plan.rounds; t++)
-        squares += result->plan.mu[t] * result->plan.mu[t];
-    const double epsilon =
-        bb_gdp_epsilon(sqrt(squares / 2.0) * (1.0 + 1e-12), g.delta) * (1.0 + 1e-9);
+/* Of the whole plan with the noise of both doors: mu is smaller by sqrt 2 (rounded up). */
+static bb_status price_both(const bb_run *run, const bb_plan *plan, double *epsilon) {
+    bb_plan both = *plan;
+    both.mu = NULL;
+    bb_status status = bb_allocate(&both.mu, plan->rounds + 1, sizeof *both.mu,
+                                   "the rounds of two doors");
+    if (status) return status;
+    for (uint32_t t = 0; t < plan->rounds; t++)
+        both.mu[t] = plan->mu[t] / sqrt(2.0) * (1.0 + 1e-12);
+    status = bb_plan_spent(&both, &run->pub, plan->rounds, epsilon);
+    free(both.mu);
+    return status;
+}
+
+/* Whoever keeps neither door meets the noise of both; epsilon is rounded up, to six digits.
+ * The promise is for a whole plan of Gaussian rounds, and of nothing else (check.c,
+ * plan.c). */
+static bb_status of_public(const bb_run *run, const bb_result *result,
+                           bb_guarantee *g) {
+    double epsilon = 0.0;
+    *g = of_tasks(run, result);
+    const bb_status status = price_both(run, &result->plan, &epsilon);
+    if (status) return status;
+    epsilon *= 1.0 + 1e-9;
     const double digits = pow(10.0, floor(log10(epsilon)) - 5.0);
-    g.epsilon = fmin(g.epsilon, ceil(epsilon / digits) * digits);
-    g.noise_multiplier *= sqrt(2.0);
-    g.one_door = false;
-    g.both_doors = true;
-    return g;
+    g->epsilon = fmin(g->epsilon, ceil(epsilon / digits) * digits);
+    g->noise_multiplier *= sqrt(2.0);
+    g->one_door = false;
+    g->both_doors = true;
+    return BB_OK;
 }
 
 bb_status bb_run_statement(const bb_run *run, const bb_result *result,
@@ -117,8 +131,9 @@ bb_status bb_run_statement(const bb_run *run, const bb_result *result,
     bb_status status = BB_OK;
     if (bb_mechanism_is_noisy(run->mechanism)) {
         s.guarantee[s.count++] = of_tasks(run, result);
-        if (run->pub.doors > 1) s.guarantee[s.count++] = of_public(run, result);
-        if (run->mechanism->pricing == BB_PRICE_PUBLISHED)
+        if (run->pub.doors > 1)
+            status = of_public(run, result, &s.guarantee[s.count++]);
+        if (!status && run->mechanism->pricing == BB_PRICE_PUBLISHED)
             status =
                 true_delta(run, &result->plan, &s.guarantee[0].true_delta_at_least);
         if (result->plan.instance_epsilon > 0.0)

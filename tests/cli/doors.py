@@ -26,6 +26,7 @@ def entries(name):
 
 def two_doors_give_the_models_of_one_process():
     for way, method in [("folder", {"rounds": 4}),
+                        ("folder", {"rounds": 3, "sampling": "poisson:0.4"}),
                         ("socket", {"method": "mp-mixed", "rounds": None}),
                         ("socket", {"method": "mp-lowrank", "set": {"clip": 1}})]:
         with folder():
@@ -157,10 +158,10 @@ def what_two_doors_need_is_told():
                  ("helper", "one.json", signs("helper"), "needs no helper"),
                  ("helper", "plan.json", signs("stranger"), "has for the helper")]
         plan("selects.json", doors=2, method="mp-lowrank")
-        plan("samples.json", doors=2, sampling="poisson:0.5")
+        plan("samples.json", doors=2, sampling="fixed:8")
         plan("open.json", doors=2, mechanism="none", epsilon=None)
         cases += [("curator", "selects.json", signs("curator"), "cannot select privately"),
-                  ("curator", "samples.json", signs("curator"), "--sampling all is the only"),
+                  ("curator", "samples.json", signs("curator"), "need not draw it fairly"),
                   ("curator", "open.json", signs("curator"), "mechanism none has one")]
         for who, of, more, words in cases:
             done = subprocess.run(line_of(who, "folder", plan=of, more=more),

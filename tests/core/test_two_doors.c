@@ -152,10 +152,9 @@ static void drive(doors *d) {
 
 static size_t laws;
 
-static void law_as_one(const law_case *c) {
+static void check_as_one(const law_case *c) {
     static doors d;
     bb_result one, single;
-    if (!c->mechanism->grid || c->sampling != BB_SAMPLING_ALL) return;
     d = (doors){0};
     law_open(&d.w, c, 1);
     d.w.run.pub.doors = 2;
@@ -185,10 +184,29 @@ static void law_as_one(const law_case *c) {
     law_close(&d.w);
 }
 
+static void law_as_one(const law_case *c) {
+    if (c->mechanism->grid && c->sampling == BB_SAMPLING_ALL) check_as_one(c);
+}
+
 static void test_as_one(void **state) {
     (void)state;
     law_for_all(law_as_one);
     assert_true(laws >= 15);
+}
+
+/* Silos toss the coins of their tasks: nobody else is told, and the sums are those of one
+ * process. Of a method whose models move only when they are picked, too. */
+static void test_poisson(void **state) {
+    const bb_method *const method[] = {&bb_method_fedprox, &bb_method_pmtl};
+    (void)state;
+    laws = 0;
+    for (size_t k = 0; k < 2; k++) {
+        law_case c = law_usual;
+        c.method = method[k];
+        c.sampling = BB_SAMPLING_POISSON;
+        check_as_one(&c);
+    }
+    assert_int_equal(laws, 2);
 }
 
 /* Every place goes on in another process, at every moment. */
@@ -725,9 +743,12 @@ static void test_refused(void **state) {
     d.f.run[0].pub.doors = 1;
     assert_fails(bb_silo_open(&silo, &own), BB_EUSAGE, "asks for two doors");
     d.f.run[0].pub.doors = 2;
+    d.w.run.pub.sampling = BB_SAMPLING_FIXED_HIDDEN;
+    d.w.run.pub.cohort = 10;
+    assert_fails(bb_run_check(&d.w.run), BB_EUSAGE, "need not draw it fairly");
     d.w.run.pub.sampling = BB_SAMPLING_POISSON;
     d.w.run.pub.rate = 0.5;
-    assert_fails(bb_run_check(&d.w.run), BB_EUSAGE, "two doors ask all tasks");
+    assert_ok(bb_run_check(&d.w.run));
     d.w.run.pub.sampling = BB_SAMPLING_ALL;
     close_doors(&d);
 }
@@ -735,6 +756,7 @@ static void test_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_as_one),
+        cmocka_unit_test(test_poisson),
         cmocka_unit_test(test_restored),
         cmocka_unit_test(test_shares),
         cmocka_unit_test(test_no_stream_twice),
