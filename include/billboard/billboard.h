@@ -938,7 +938,8 @@ billboard_experimental_curator_waits_for(const billboard_experimental_curator *c
 /* How far the run is, of which everything is public: {state ("joining", "rounds", "over",
  * "ended early"), charged, round (the last one asked), rounds (planned), published,
  * epsilon_spent, promise {private, epsilon, delta, adjacency, sampling, tasks}, silos [each
- * "away", "joined", "answered" (this round) or "left"]}. epsilon_spent is what was charged:
+ * "away", "joined", "answered" (this round) or "left"], helper (the same of the second door's;
+ * null: there is one door)}. epsilon_spent is what was charged:
  * 0, and promise.epsilon once all have joined; like it null where the run is not private. */
 BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_experimental_curator_progress(
     const billboard_experimental_curator *curator, billboard_answer **answer);

@@ -74,7 +74,7 @@ void bb_curator_again(bb_curator *curator, uint32_t silo);
 /* Whether it has joined, and has not said that it has stored its models. */
 bool bb_curator_waits_for(const bb_curator *curator, uint32_t silo);
 
-/* What this silo is to the curator now. */
+/* What this silo is to the curator now; behind them the helper, if there are two doors. */
 typedef enum bb_member {
     BB_MEMBER_AWAY,     /* it has not joined */
     BB_MEMBER_JOINED,   /* and has not answered this round */

@@ -397,11 +397,12 @@ bool bb_curator_waits_for(const bb_curator *c, uint32_t silo) {
 }
 
 bb_member bb_curator_member(const bb_curator *c, uint32_t silo) {
-    if (silo < 1 || silo > c->roll.silos) return BB_MEMBER_AWAY;
+    if (silo < 1 || silo > bb_curator_places(c)) return BB_MEMBER_AWAY;
     const member *m = &c->member[silo - 1];
+    const bool answered = silo > c->roll.silos ? c->helped : m->answered;
     if (!m->joined) return BB_MEMBER_AWAY;
     if (m->left) return BB_MEMBER_LEFT;
-    return m->answered ? BB_MEMBER_ANSWERED : BB_MEMBER_JOINED;
+    return answered ? BB_MEMBER_ANSWERED : BB_MEMBER_JOINED;
 }
 
 void bb_curator_again(bb_curator *c, uint32_t silo) {

@@ -16,6 +16,7 @@ struct bb_train_curator {
     json_t *promise; /* of which epsilon, NAN where it does not hold, is charged */
     double epsilon;
     uint32_t rounds, silos;
+    bool two_doors;
     bool spent;          /* its public half was moved */
     bb_writer published; /* what is saved of it, from then on */
     bb_place_kept kept;
@@ -88,6 +89,7 @@ static bb_status note_promise(bb_train_curator *curator) {
     const bb_mechanism *mechanism = e->run.mechanism;
     char sampling[BB_SAMPLING_TEXT];
     curator->silos = e->resolved->roster->silos;
+    curator->two_doors = pub->doors > 1;
     curator->rounds = bb_curator_plan(curator->core)->rounds;
     const bool holds = mechanism->pricing == BB_PRICE_GAUSSIAN && !e->run.seeded &&
                        isfinite(pub->epsilon);
@@ -187,16 +189,24 @@ static const char *stage_of(const bb_curator *core) {
     }
 }
 
-static json_t *members_of(const bb_train_curator *curator) {
+static const char *member_of(const bb_train_curator *curator, uint32_t place) {
     static const char *const name[] = {[BB_MEMBER_AWAY] = "away",
                                        [BB_MEMBER_JOINED] = "joined",
                                        [BB_MEMBER_ANSWERED] = "answered",
                                        [BB_MEMBER_LEFT] = "left"};
+    return name[bb_curator_member(curator->core, place)];
+}
+
+/* NULL: there is one door. */
+static const char *helper_of(const bb_train_curator *curator) {
+    return curator->two_doors ? member_of(curator, curator->silos + 1) : NULL;
+}
+
+static json_t *members_of(const bb_train_curator *curator) {
     json_t *list = json_array();
     bool whole = list;
     for (uint32_t s = 1; s <= curator->silos && whole; s++)
-        whole = !json_array_append_new(
-            list, json_string(name[bb_curator_member(curator->core, s)]));
+        whole = !json_array_append_new(list, json_string(member_of(curator, s)));
     if (whole) return list;
     json_decref(list);
     return NULL;
@@ -207,12 +217,12 @@ bb_status bb_train_curator_progress(const bb_train_curator *curator, json_t **js
     const bool began = bb_curator_began(core);
     const double share = began && curator->rounds ? 1.0 : 0.0;
     *json =
-        json_pack("{s:s,s:b,s:I,s:I,s:I,s:o,s:O,s:o}", "state", stage_of(core),
+        json_pack("{s:s,s:b,s:I,s:I,s:I,s:o,s:O,s:o,s:s?}", "state", stage_of(core),
                   "charged", (int)began, "round", (json_int_t)bb_curator_round(core),
                   "rounds", (json_int_t)curator->rounds, "published",
                   (json_int_t)bb_curator_published(core), "epsilon_spent",
                   bb_json_real(share * curator->epsilon), "promise", curator->promise,
-                  "silos", members_of(curator));
+                  "silos", members_of(curator), "helper", helper_of(curator));
     return *json ? BB_OK : bb_fail(BB_ENOMEM, "no memory for a curator's progress");
 }
 

@@ -133,8 +133,9 @@ class Browser:
 # -- cases --
 
 PROMISE = {"private", "epsilon", "delta", "adjacency", "sampling", "tasks"}
-RUN = {"state", "charged", "round", "rounds", "published", "epsilon_spent", "promise", "silos"}
-SHOWN = {"run", "silos", "errors", "error", "error_time"}
+RUN = {"state", "charged", "round", "rounds", "published", "epsilon_spent", "promise", "silos",
+       "helper"}
+SHOWN = {"run", "silos", "helper", "errors", "error", "error_time"}
 METRICS = {"charged", "private", "round", "rounds", "published", "tasks", "epsilon_spent", "silo",
            "silo_reached", "errors"}
 
@@ -198,6 +199,42 @@ def a_browser_sees_the_run_go_on():
             browser.wait_for("The curator does not answer")
         finally:
             browser.close()
+
+
+def the_helper_is_shown():
+    with folder():
+        plan(doors=2, rounds=4)
+        make_keys(["helper"])
+        begin = lambda who, *more: start(who, "socket", more=[*signs(who), *more])
+        places = {"curator": begin("curator", "--page", "0")}
+        port = port_of()
+        now = wait_for_status(port, lambda s: s["run"]["state"] == "joining")
+        assert now["helper"] == {"state": "away", "reached": False}, now
+        assert set(states(now)) == set(SILOS), now
+        found = metrics(port)
+        assert ({"state": "away"}, 1) in found["billboard_helper"], found
+        assert found["billboard_helper_reached"] == [({}, 0)], found
+        browser = Browser(f"http://127.0.0.1:{port}/")
+        try:
+            browser.wait_for("The helper, who keeps the second door, has not joined, and is not "
+                             "connected.", "0 of 3 have joined")
+            places["helper"] = begin("helper")
+            browser.wait_for("The helper, who keeps the second door, has joined.",
+                             "0 of 3 have joined")
+            assert ({"state": "joined"}, 1) in metrics(port)["billboard_helper"]
+            places.update({who: begin(who) for who in SILOS[1:]})
+            places["helper"].send_signal(signal.SIGSTOP)
+            places["north"] = begin("north")
+            wait_for_status(port, lambda s: set(states(s).values()) == {"answered"})
+            browser.wait_for("The helper, who keeps the second door, takes part.",
+                             "east\thas answered")
+            assert not browser.errors, browser.errors
+            places["helper"].send_signal(signal.SIGCONT)
+            for who, process in places.items():
+                ends(process, who=who)
+        finally:
+            browser.close()
+        check_as_one()
 
 
 def names_stay_names():
@@ -328,7 +365,7 @@ def a_port_that_is_not_to_be_had():
         assert done.returncode == 2 and "unrecognized option '--page'" in done.stderr, done
 
 
-for case in [a_browser_sees_the_run_go_on, names_stay_names,
+for case in [a_browser_sees_the_run_go_on, the_helper_is_shown, names_stay_names,
              readers_change_nothing_and_hold_nobody_up, more_readers_than_there_is_room_for,
              only_this_machine_is_answered, a_port_that_is_not_to_be_had]:
     if len(sys.argv) > 4 and sys.argv[4] not in case.__name__:

@@ -44,12 +44,19 @@ void page_close(page *shown) {
     free(shown);
 }
 
+/* The number that the second of two doors is carried as; 0: there is one. */
+static uint32_t helper_of(const page *p) {
+    const uint32_t all = p->place->way.silos;
+    return all > p->place->roster->silos ? all : 0;
+}
+
 void page_failed(page *shown, uint32_t silo, bool refuses, const char *why) {
     if (!shown) return;
     struct tm parts;
     const time_t at = time(NULL);
     const char *name =
         billboard_experimental_agreement_silo(shown->place->agreement, silo);
+    if (!name && silo && silo == helper_of(shown)) name = "the helper";
     snprintf(shown->error, sizeof shown->error, "%s%s%s", name ? name : "",
              name ? ": " : "", why);
     if (!gmtime_r(&at, &parts) ||
@@ -91,9 +98,15 @@ static const char *silo_name(const news *n, uint32_t silo) {
 static const char *silo_state(const news *n, uint32_t silo) {
     char path[30];
     snprintf(path, sizeof path, "silos.%u", silo - 1);
-    const char *state = billboard_answer_text(n->run, path);
+    const bool helper = silo == helper_of(n->page);
+    const char *state = billboard_answer_text(n->run, helper ? "helper" : path);
     if (strcmp(state, "away") != 0) return state;
     return n->page->refuses[silo] ? "refuses" : state;
+}
+
+static void put_place(FILE *to, const news *n, uint32_t silo) {
+    fprintf(to, "\"state\": \"%s\", \"reached\": %s}", silo_state(n, silo),
+            carrier_reaches(n->carrier, silo) ? "true" : "false");
 }
 
 static void put_status(FILE *to, const news *n) {
@@ -102,10 +115,17 @@ static void put_status(FILE *to, const news *n) {
     for (uint32_t s = 1; s <= p->place->roster->silos; s++) {
         fputs(s > 1 ? ",\n{\"name\": " : "\n{\"name\": ", to);
         quote(to, silo_name(n, s));
-        fprintf(to, ", \"state\": \"%s\", \"reached\": %s}", silo_state(n, s),
-                carrier_reaches(n->carrier, s) ? "true" : "false");
+        fputs(", ", to);
+        put_place(to, n, s);
     }
-    fprintf(to, "],\n\"errors\": %llu, \"error\": ", (unsigned long long)p->errors);
+    fputs("],\n\"helper\": ", to);
+    if (helper_of(p)) {
+        putc('{', to);
+        put_place(to, n, helper_of(p));
+    } else {
+        fputs("null", to);
+    }
+    fprintf(to, ",\n\"errors\": %llu, \"error\": ", (unsigned long long)p->errors);
     quote(to, p->error);
     fprintf(to, ", \"error_time\": \"%s\"}\n", p->error_time);
 }
@@ -130,10 +150,10 @@ static void put_epsilon(FILE *to, const news *n) {
     fprintf(to, "} %.17g\n", number(n, "epsilon_spent"));
 }
 
+static const char *const states[] = {"away", "refuses", "joined", "answered", "left"};
+enum { STATES = sizeof states / sizeof *states };
+
 static void put_silos(FILE *to, const news *n) {
-    static const char *const states[] = {"away", "refuses", "joined", "answered",
-                                         "left"};
-    enum { STATES = sizeof states / sizeof *states };
     fputs("# HELP billboard_silo What a silo is to the curator: 1 for the state it is "
           "in.\n"
           "# TYPE billboard_silo gauge\n",
@@ -155,6 +175,22 @@ static void put_silos(FILE *to, const news *n) {
     }
 }
 
+/* Only where there are two doors. */
+static void put_helper(FILE *to, const news *n) {
+    const uint32_t helper = helper_of(n->page);
+    if (!helper) return;
+    fputs(
+        "# HELP billboard_helper What the helper is to the curator: 1 for the state it "
+        "is in.\n"
+        "# TYPE billboard_helper gauge\n",
+        to);
+    for (size_t k = 0; k < STATES; k++)
+        fprintf(to, "billboard_helper{state=\"%s\"} %d\n", states[k],
+                strcmp(states[k], silo_state(n, helper)) == 0);
+    put_gauge(to, "helper_reached", "Whether something can be told to the helper now.",
+              carrier_reaches(n->carrier, helper));
+}
+
 static void put_metrics(FILE *to, const news *n) {
     put_gauge(to, "charged", "Whether all have joined and the plan was charged.",
               number(n, "charged"));
@@ -166,6 +202,7 @@ static void put_metrics(FILE *to, const news *n) {
     put_gauge(to, "tasks", "Tasks of the run.", number(n, "promise.tasks"));
     put_epsilon(to, n);
     put_silos(to, n);
+    put_helper(to, n);
     fprintf(to,
             "# HELP billboard_errors_total Messages that were left out.\n"
             "# TYPE billboard_errors_total counter\nbillboard_errors_total %llu\n",
@@ -191,7 +228,7 @@ void page_show(page *shown, const billboard_experimental_curator *curator,
     if (!shown || cmd_now() - shown->shown < pause_between) return;
     if (billboard_experimental_curator_progress(curator, &run)) return;
     shown->shown = cmd_now();
-    for (uint32_t s = 1; s <= shown->place->roster->silos; s++)
+    for (uint32_t s = 1; s <= shown->place->way.silos; s++)
         if (billboard_experimental_curator_waits_for(curator, s))
             shown->refuses[s] = false;
     const news n = {shown, run, c};

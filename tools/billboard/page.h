@@ -15,7 +15,7 @@ BILLBOARD_CHECK billboard_status page_open(page **out, place *p);
  * reader. */
 void page_show(page *shown, const billboard_experimental_curator *curator,
                const carrier *c);
-/* Something of this silo (0: of none) was left out, and why; or it takes no part. */
+/* Something of this silo (0: of none; the helper is the last) was left out, and why; or it takes no part. */
 void page_failed(page *shown, uint32_t silo, bool refuses, const char *why);
 void page_close(page *shown);
 

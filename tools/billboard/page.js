@@ -40,6 +40,17 @@ function row(silo, joining) {
   return line;
 }
 
+// Who keeps the second of two doors.
+function helper(place, joining) {
+  const at = document.getElementById("helper");
+  at.hidden = !place;
+  if (!place) return;
+  const word = { ...words, joined: joining ? "has joined" : "takes part", left: "has ended" };
+  const lost = !place.reached && place.state !== "left" && place.state !== "refuses";
+  say("helper", `The helper, who keeps the second door, ${word[place.state]}` +
+    (lost ? ", and is not connected." : "."));
+}
+
 function show(now) {
   const run = now.run, here = now.silos.filter(s => s.state !== "away" && s.state !== "refuses");
   say("state", state(run));
@@ -49,6 +60,7 @@ function show(now) {
   say("count", `${here.length} of ${now.silos.length} have joined.`);
   document.getElementById("silos").replaceChildren(
     ...now.silos.map(s => row(s, run.state === "joining")));
+  helper(now.helper, run.state === "joining");
   say("error", now.error ? `${now.error_time}: ${now.error} (${now.errors} in all)` : "none");
 }
 
