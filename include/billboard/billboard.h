@@ -791,6 +791,15 @@ billboard_experimental_agreement_identify(billboard_experimental_agreement *agre
                                           uint32_t number, const char *key,
                                           const char *roster);
 
+/* The same without an agreement, for a roster that a program fills itself: the run's silos by
+ * name, in its order. roster.identity takes it; freed after the places that were opened with
+ * it. Errors as ..._agreement_identify; BILLBOARD_FAILED also: a file cannot be read. */
+BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_experimental_identity_open(
+    const char *key, const char *keys, uint32_t silos, const char *const *name,
+    uint32_t number, billboard_experimental_identity **identity);
+BILLBOARD_API void
+billboard_experimental_identity_free(billboard_experimental_identity *identity);
+
 /* A silo's policy as JSON (docs/silos.md): most-epsilon, most-delta, which must be there,
  * fewest-tasks, fewest-silos, methods, adjacencies, allow-open, curators, helpers, ledger,
  * population, ledger-kind, budget-epsilon and budget-delta. The answer has all of them,

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import billboard
-from billboard.silo import Curator, Policy, Roster, Silo, State
+from billboard.silo import (Curator, Helper, Identity, Policy, Roster, Silo, State, new_key,
+                            read_key, sign_keys)
 
 OPEN = Policy(allow_open=True)
 
@@ -194,3 +195,115 @@ def test_names_are_agreed_on(pop, bounds):
         with pytest.raises(ValueError, match="should match those of the roster"):
             Silo(agreed, roster, 1, wrong, pop.y, pop.groups.astype(str))
     assert "features=['a', 'b', 'c']" in repr(roster)
+
+
+# -- two doors --
+
+
+def doors(pop, bounds, folder, **more):
+    """What all agree on, and everybody's identity."""
+    agreed = billboard.MultiTaskRegressor("fedprox", epsilon=2, bounds=bounds, rounds=3,
+                                          options={"doors": 2}, **more)
+    who = {name: folder / f"{name}.key" for name in ("curator", "north", "south", "helper")}
+    public = {name: new_key(path) for name, path in who.items()}
+    assert public == {name: read_key(path) for name, path in who.items()}
+    sign_keys(folder / "keys.json", who["curator"], {n: public[n] for n in ("north", "south")},
+              helper=public["helper"])
+    return agreed, {name: Identity(path, folder / "keys.json") for name, path in who.items()}, public
+
+
+def named_roster(pop):
+    return Roster(np.unique(pop.groups), features=pop.X.shape[1], silos=["north", "south"])
+
+
+def open_places(pop, agreed, mine, policy, **of_helper):
+    roster, places = named_roster(pop), {}
+    for number, name in enumerate(("north", "south"), 1):
+        own = pop.groups % 2 == number - 1
+        places[number] = Silo(agreed, roster, number, pop.X[own], pop.y[own], pop.groups[own],
+                              policy=policy, identity=mine[name])
+    places[3] = Helper(agreed, roster, identity=mine["helper"], **of_helper)
+    return Curator(agreed, roster, identity=mine["curator"]), places
+
+
+def say_hello(curator, places):
+    for one in places:
+        curator.take(one.give())
+        one.gave()
+
+
+def test_two_doors_have_the_bytes_of_one_fit(pop, bounds, tmp_path):
+    agreed, mine, public = doors(pop, bounds, tmp_path, random_state=5)
+    whole = billboard.MultiTaskRegressor("fedprox", epsilon=2, bounds=bounds, rounds=3,
+                                         options={"doors": 2}, random_state=5).fit(
+        pop.X, pop.y, pop.groups)
+    policy = Policy(allow_open=True, curators=[public["curator"]], helpers=[public["helper"]])
+    kept = tmp_path / "helper.state"
+    curator, places = open_places(pop, agreed, mine, policy, checkpoint=kept)
+    assert kept.exists()
+    say_hello(curator, places.values())
+    rounds = 0
+    while not curator.done:
+        for number, frame in curator.frames():
+            answer = places[number].answer(frame)
+            if number == 3 and places[3].rounds > rounds:
+                rounds = places[3].rounds
+                assert answer is not None
+                del places[3]  # killed: what it has answered, and its key, are kept
+                places[3] = Helper(agreed, named_roster(pop), identity=mine["helper"],
+                                   checkpoint=kept)
+                assert places[3].rounds == rounds
+                say_hello(curator, [places[3]])
+                break
+            if answer is not None:
+                curator.take(answer)
+        curator.advance()
+    assert rounds == 3
+    assert curator.result().report_.billboard_sha256 == whole.report_.billboard_sha256
+    own = pop.groups % 2 == 0
+    assert np.array_equal(places[1].result().predict(pop.X[own], pop.groups[own]),
+                          whole.predict(pop.X[own], pop.groups[own]))
+    places[3].forget()
+    assert not kept.exists()
+
+
+def test_two_doors_are_private_from_each_keeper(pop, bounds, tmp_path):
+    agreed, mine, public = doors(pop, bounds, tmp_path)
+    ledger = billboard.Ledger(tmp_path / "helper.ledger", epsilon=3, delta=1e-3)
+    policy = Policy(most_epsilon=2, helpers=[public["helper"]])
+    curator, places = open_places(pop, agreed, mine, policy)
+    places[3] = Helper(agreed.set_params(ledger=ledger), named_roster(pop), identity=mine["helper"])
+    say_hello(curator, places.values())
+    while not curator.done:
+        for number, frame in curator.frames():
+            answer = places[number].answer(frame)
+            if answer is not None:
+                curator.take(answer)
+        curator.advance()
+    assert ledger.spent()[0] == 2
+    assert places[3].done and places[3].rounds == 3
+    assert repr(curator.result().privacy_).startswith("Privacy(ε = 2 at δ = 1e-05")
+
+
+def test_what_two_doors_refuse(pop, bounds, tmp_path):
+    agreed, mine, public = doors(pop, bounds, tmp_path)
+    other = Policy(helpers=[public["north"]])
+    roster, own = named_roster(pop), pop.groups % 2 == 0
+    with pytest.raises(billboard.BillboardError, match="does not know the helper"):
+        curator = Curator(agreed, roster, identity=mine["curator"])
+        silo = Silo(agreed, roster, 1, pop.X[own], pop.y[own], pop.groups[own], policy=other,
+                    identity=mine["north"])
+        say_hello(curator, [silo])
+        silo.answer(curator.give(1))
+    with pytest.raises(billboard.BillboardError, match="two doors need keys"):
+        Curator(agreed, roster)
+    with pytest.raises(ValueError, match="names of silos"):
+        Curator(agreed, roster_of(pop), identity=mine["curator"])
+    with pytest.raises(billboard.BillboardError, match="has for the helper"):
+        Helper(agreed, roster, identity=mine["north"])
+    single = billboard.MultiTaskRegressor("fedprox", epsilon=2, bounds=bounds, rounds=3)
+    with pytest.raises(billboard.BillboardError, match="the run has one"):
+        Helper(single, roster, identity=mine["helper"])
+    with pytest.raises(billboard.BillboardError, match="exists already"):
+        new_key(tmp_path / "north.key")
+    assert repr(Identity("a.key", "keys.json")) == "Identity('a.key', 'keys.json')"

@@ -1,6 +1,10 @@
 /* Keys of places, and the roster of them. */
 #include "api/call.h"
+#include "api/place.h"
+#include "base/memory.h"
 #include "train/keys.h"
+
+#include <stdlib.h>
 
 /* What may be told of a private key. */
 static bb_status tell(const uint8_t key[BB_SIGN_KEY], billboard_answer **answer) {
@@ -91,4 +95,44 @@ billboard_status billboard_experimental_keys_read(const char *path,
     if (!status) status = bb_answer_open(answer, say_keys(&keys));
     bb_keys_close(&keys);
     return bb_call_end(&call, status);
+}
+
+/* -- a place that a program opens itself -- */
+
+static bb_status open_identity(billboard_experimental_identity **out, const char *key,
+                               const char *keys, uint32_t silos,
+                               const char *const *name, uint32_t number) {
+    billboard_experimental_identity *identity = NULL;
+    bb_status status = bb_allocate(&identity, 1, sizeof *identity, "an identity");
+    if (status || !identity) return status;
+    status = bb_identity_open(&identity->own, key, keys, silos, name, number);
+    if (status)
+        billboard_experimental_identity_free(identity);
+    else
+        *out = identity;
+    return status;
+}
+
+billboard_status
+billboard_experimental_identity_open(const char *key, const char *keys, uint32_t silos,
+                                     const char *const *name, uint32_t number,
+                                     billboard_experimental_identity **identity) {
+    static const char function[] = "billboard_experimental_identity_open";
+    bb_call call;
+    bb_status status = bb_call_begin(&call, false);
+    if (!status) status = bb_call_given(key, function, "key");
+    if (!status) status = bb_call_given(keys, function, "keys");
+    if (!status) status = bb_call_given(identity, function, "identity");
+    for (uint32_t k = 0; k < silos && !status; k++)
+        status = bb_call_given(name ? name[k] : NULL, function, "name");
+    if (!status && number > silos && number - silos > 1)
+        status = bb_fail(BB_EUSAGE, "silo number %u of %u", number, silos);
+    if (!status) status = open_identity(identity, key, keys, silos, name, number);
+    return bb_call_end(&call, status);
+}
+
+void billboard_experimental_identity_free(billboard_experimental_identity *identity) {
+    if (!identity) return;
+    bb_identity_close(&identity->own);
+    free(identity);
 }

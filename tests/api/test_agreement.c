@@ -375,6 +375,37 @@ static void rosters_are_signed(void **state) {
     billboard_experimental_agreement_free(a);
 }
 
+static void identities_without_an_agreement(void **state) {
+    (void)state;
+    const char *const site[] = {"only"}, *const nobody[] = {NULL};
+    billboard_experimental_identity *identity = NULL;
+    for (uint32_t number = 0; number < 2; number++) {
+        const char *key = number ? "only.key" : "curator.key";
+        ASSERT_OK(billboard_experimental_identity_open(key, "r.json", 1, site, number,
+                                                       &identity));
+        assert_non_null(identity);
+        billboard_experimental_identity_free(identity);
+        identity = NULL;
+    }
+    assert_refused(billboard_experimental_identity_open("only.key", "r.json", 1, site,
+                                                        0, &identity),
+                   BILLBOARD_USAGE, "has for the curator");
+    assert_refused(billboard_experimental_identity_open("only.key", "r.json", 1, site,
+                                                        2, &identity),
+                   BILLBOARD_USAGE, "has for the helper");
+    assert_refused(billboard_experimental_identity_open("only.key", "r.json", 1, site,
+                                                        3, &identity),
+                   BILLBOARD_USAGE, "silo number 3 of 1");
+    assert_refused(billboard_experimental_identity_open("only.key", "none.json", 1,
+                                                        site, 1, &identity),
+                   BILLBOARD_FAILED, "none.json");
+    assert_refused(billboard_experimental_identity_open("only.key", "r.json", 1, nobody,
+                                                        1, &identity),
+                   BILLBOARD_USAGE, "name is NULL");
+    assert_null(identity);
+    billboard_experimental_identity_free(NULL);
+}
+
 /* The curator learns why, from the frame that the policy's check has made. */
 static void refusals_are_told(void **state) {
     (void)state;
@@ -432,6 +463,7 @@ int main(void) {
         cmocka_unit_test(a_place_without_a_file_cannot_be_kept),
         cmocka_unit_test(policies_are_read),
         cmocka_unit_test(rosters_are_signed),
+        cmocka_unit_test(identities_without_an_agreement),
         cmocka_unit_test(refusals_are_told),
     };
     return cmocka_run_group_tests(all, set_up, tear_down);

@@ -396,6 +396,14 @@ FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
         c.c_uint32,
         c.c_char_p,
         c.c_char_p)),
+    "billboard_experimental_identity_open": (c.c_int, (
+        c.c_char_p,
+        c.c_char_p,
+        c.c_uint32,
+        c.POINTER(c.c_char_p),
+        c.c_uint32,
+        c.POINTER(c.c_void_p))),
+    "billboard_experimental_identity_free": (None, (c.c_void_p,)),
     "billboard_experimental_policy_read": (c.c_int, (c.c_char_p, c.POINTER(c.c_void_p))),
     "billboard_experimental_agreement_policy": (c.c_int, (
         c.c_void_p,

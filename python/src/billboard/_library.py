@@ -97,6 +97,7 @@ class Handle:
 
     free = ""
     watching: Optional["Watching"] = None  # what the object talks to as long as it lives
+    identity: Optional["Handle"] = None  # what it signs with
 
     def __init__(self, pointer: Any) -> None:
         self.pointer = pointer

@@ -34,6 +34,10 @@ def _texts(names: Sequence[str]) -> Any:
     return (c.c_char_p * len(names))(*[name.encode() for name in names])
 
 
+def _joined(names: Optional[Sequence[str]]) -> Optional[bytes]:
+    return None if names is None else ",".join(names).encode()
+
+
 class Roster:
     """What all places have agreed on: public, and the same everywhere.
 
@@ -44,8 +48,9 @@ class Roster:
         take pseudonyms. Their number is what the noise and delta are chosen for.
     features : int or sequence of str
         How many columns there are, or their names, in order.
-    silos : int
-        How many there are: they are numbered 1, 2, …
+    silos : int or sequence of str
+        How many there are, or their names: they are numbered 1, 2, … in this order. Whoever has an
+        `Identity` needs names.
     fewest_silos : int, default=0
         That must join, and answer in every round; 0: all. One that does not answer has shown
         zeros.
@@ -59,12 +64,15 @@ class Roster:
     Roster(3 groups, features=['gcse', 'girl'], silos=2)
     """
 
-    def __init__(self, groups: Iterable[Any], *, features: Union[int, Sequence[str]], silos: int,
-                 fewest_silos: int = 0, clusters: Optional[Sequence[int]] = None) -> None:
+    def __init__(self, groups: Iterable[Any], *, features: Union[int, Sequence[str]],
+                 silos: Union[int, Sequence[str]], fewest_silos: int = 0,
+                 clusters: Optional[Sequence[int]] = None) -> None:
         labels = list(groups)
         self.groups = Groups(labels, np.arange(len(labels), dtype=np.intp))
         self.features = features if isinstance(features, int) else [str(f) for f in features]
-        self.silos, self.fewest_silos = silos, fewest_silos
+        self.names = None if isinstance(silos, int) else [str(name) for name in silos]
+        self.silos = silos if isinstance(silos, int) else len(silos)
+        self.fewest_silos = fewest_silos
         self.clusters = None if clusters is None else [int(k) for k in clusters]
         if self.clusters is not None and len(self.clusters) != len(labels):
             raise ValueError(f"clusters should have one for each of {len(labels)} groups, got "
@@ -74,8 +82,8 @@ class Roster:
         return (f"Roster({len(self.groups.labels)} groups, features={self.features!r}, "
                 f"silos={self.silos})")
 
-    def _struct(self) -> Any:
-        """For the library."""
+    def _struct(self, identity: Any = None) -> Any:
+        """For the library, with what signs at this place."""
         names = None if isinstance(self.features, int) else _texts(self.features)
         made = _abi.billboard_experimental_roster(
             struct_size=c.sizeof(_abi.billboard_experimental_roster),
@@ -84,6 +92,8 @@ class Roster:
             fewest_silos=self.fewest_silos)
         if names is not None:
             made.feature_name = names
+        if identity is not None:
+            made.identity = identity.pointer
         if self.clusters is not None:
             made.cluster = (c.c_uint32 * len(self.clusters))(*self.clusters)
         return made
@@ -104,6 +114,10 @@ class Policy:
         That the run may have: "replace-one", "add-remove".
     allow_open : bool, default=False
         Also runs without noise, or with `random_state`: for tests, with rows that may be seen.
+    curators : sequence of str, optional
+        Public keys of those that may ask: runs that are not signed are refused then.
+    helpers : sequence of str, optional
+        Public keys: runs must have two doors, and one of these keeps the second.
 
     Examples
     --------
@@ -114,12 +128,16 @@ class Policy:
 
     def __init__(self, *, most_epsilon: float = 0, most_delta: float = 0, fewest_groups: int = 0,
                  fewest_silos: int = 0, methods: Optional[Sequence[str]] = None,
-                 adjacencies: Optional[Sequence[str]] = None, allow_open: bool = False) -> None:
+                 adjacencies: Optional[Sequence[str]] = None, allow_open: bool = False,
+                 curators: Optional[Sequence[str]] = None,
+                 helpers: Optional[Sequence[str]] = None) -> None:
         self.most_epsilon, self.most_delta = most_epsilon, most_delta
         self.fewest_groups, self.fewest_silos = fewest_groups, fewest_silos
         self.methods = None if methods is None else list(methods)
         self.adjacencies = None if adjacencies is None else list(adjacencies)
         self.allow_open = allow_open
+        self.curators = None if curators is None else list(curators)
+        self.helpers = None if helpers is None else list(helpers)
 
     def __repr__(self) -> str:
         given = [f"{name}={value!r}" for name, value in vars(self).items() if value]
@@ -131,6 +149,6 @@ class Policy:
             struct_size=c.sizeof(_abi.billboard_experimental_policy),
             most_epsilon=self.most_epsilon, most_delta=self.most_delta,
             fewest_tasks=self.fewest_groups, fewest_silos=self.fewest_silos,
-            methods=None if self.methods is None else ",".join(self.methods).encode(),
-            adjacencies=None if self.adjacencies is None else ",".join(self.adjacencies).encode(),
-            allow_open=int(self.allow_open))
+            methods=_joined(self.methods), adjacencies=_joined(self.adjacencies),
+            allow_open=int(self.allow_open), curators=_joined(self.curators),
+            helpers=_joined(self.helpers))

@@ -5,7 +5,8 @@ over its groups of what the method shows, clipped. A `Curator` has no rows: it a
 adds the noise, publishes, and charges the ledger. Both make and take *frames*, which are bytes,
 and open no connection: carrying them, over pipes, HTTPS, MPI or a federated framework, is your
 program's part. The same estimator, rows and seed give the models of one fit with all rows in one
-place, to the bit. The curator is trusted with the sums before the noise.
+place, to the bit. The curator is trusted with the sums before the noise; nobody need be with a `Helper`,
+who keeps the second of two doors, and keys (`new_key`, `Identity`), by which all know each other.
 
 Experimental: it may change in any version. Use one version of Billboard in all places.
 
@@ -32,20 +33,23 @@ Privacy(ε = 2 at δ = 1e-05, replace-one, sampling all)
 """
 
 import ctypes as c
-from typing import Any, Callable, Iterator, List, Optional, Tuple, Union
+import os
+import tempfile
+from typing import Any, Iterator, List, Optional, Tuple
 
 import numpy as np
-from sklearn.base import clone
 
 from . import _abi, _library
 from ._data import Groups
-from ._library import Handle, Result
-from ._trained import Trained
-from ._watching import Bar, Watching, on_thread
+from ._library import Handle
+from ._place import _Place, _Speaker
+from .helper import Helper
+from .keys import Identity, new_key, read_key, sign_keys
 from .regressor import MultiTaskRegressor
 from .roster import Policy, Roster, State
 
-__all__ = ["Curator", "Policy", "Roster", "Silo", "State", "example"]
+__all__ = ["Curator", "Helper", "Identity", "Policy", "Roster", "Silo", "State", "example",
+           "example_of_two_doors", "new_key", "read_key", "sign_keys"]
 
 
 class _Silo(Handle):
@@ -56,93 +60,7 @@ class _Curator(Handle):
     free = "billboard_experimental_curator_free"
 
 
-class _Place:
-    """A silo or curator of the library. One thread at a time may use it."""
-
-    _kind = ""
-
-    def __init__(self, estimator: Any, roster: Roster) -> None:
-        self.roster = roster
-        self._model = clone(estimator)
-        if getattr(self._model, "classes", 0) is None:
-            self._model.set_params(classes=[0, 1])
-        progress: Union[bool, Callable[[str, int, int], None]] = estimator.progress
-        told = Bar() if progress is True else progress if callable(progress) else None
-        self._watching = Watching(told)
-        self._handle: Handle = Handle(None)
-
-    def _open(self, kind: Any, name: str, *arguments: Any) -> None:
-        """The library's object, whose functions are told to `_watching` until it is freed."""
-        pointer = c.c_void_p()
-        on_thread(self._watching, self._full(name), *arguments, c.byref(pointer))
-        self._handle = kind(pointer)
-        self._handle.watching = self._watching  # which goes after it
-
-    def _full(self, name: str) -> str:
-        return f"billboard_experimental_{self._kind}_{name}"
-
-    def _long(self, name: str, *arguments: Any) -> None:
-        on_thread(self._watching, self._full(name), self._handle, *arguments)
-
-    def _bytes(self, name: str, *arguments: Any) -> Optional[bytes]:
-        at, size = c.c_void_p(), c.c_size_t()
-        _library.call(self._full(name), self._handle, *arguments, c.byref(at), c.byref(size))
-        return c.string_at(at, size.value) if at else None
-
-    def _result(self, groups: Groups) -> Any:
-        pointer = c.c_void_p()
-        self._long("result", c.byref(pointer))
-        self._model._keep(Trained(Result(pointer)), groups)
-        return self._model
-
-    @property
-    def state(self) -> State:
-        """What it waits for.
-
-        Examples
-        --------
-        >>> import billboard
-        >>> curator, _ = billboard.silo.example()
-        >>> curator.state
-        <State.WAITS: 0>
-        """
-        return State(_library.ask(self._full("state"), self._handle))
-
-    @property
-    def done(self) -> bool:
-        """The result is there.
-
-        Examples
-        --------
-        >>> import billboard
-        >>> curator, _ = billboard.silo.example()
-        >>> curator.done
-        False
-        """
-        return self.state is State.DONE
-
-    def take(self, frame: bytes) -> None:
-        """Takes a frame of the other side. One that comes twice or late changes nothing; one
-        that is damaged, of another run, or out of order is refused, and nothing changes.
-
-        Parameters
-        ----------
-        frame : bytes
-            As the other side gave it.
-
-        Examples
-        --------
-        >>> import billboard
-        >>> curator, silo = billboard.silo.example()
-        >>> silo.take(curator.give(1))
-        >>> curator.take(silo.give())
-        >>> curator.state
-        <State.COMPLETE: 2>
-        """
-        self._long("take", frame, len(frame))
-
-
-class Silo(_Place):
+class Silo(_Speaker):
     """A place with rows.
 
     Parameters
@@ -158,6 +76,8 @@ class Silo(_Place):
         The rows of this silo's groups, as in `fit`.
     policy : Policy, optional
         What it agrees to. Without one, only runs that are not private are refused.
+    identity : Identity, optional
+        Its key: frames are signed then, and only what others have signed is taken.
 
     Examples
     --------
@@ -174,16 +94,17 @@ class Silo(_Place):
     _kind = "silo"
 
     def __init__(self, estimator: Any, roster: Roster, number: int, X: Any, y: Any,
-                 groups: Any = None, *, policy: Optional[Policy] = None) -> None:
-        super().__init__(estimator, roster)
+                 groups: Any = None, *, policy: Optional[Policy] = None,
+                 identity: Optional[Identity] = None) -> None:
+        super().__init__(estimator, roster, identity, number)
         data, self._groups = self._model._data(X, y, groups)
         names = self._model._names()
         if names is not None and names != roster.features:
             raise ValueError("The feature names should match those of the roster, in its order: "
                              f"expected {roster.features}, got {names}")
         agreed = None if policy is None else c.byref(policy._struct())
-        self._open(_Silo, "open", self._model._job(), c.byref(roster._struct()), number, data,
-                   agreed, c.byref(self._watching.watch))
+        self._open(_Silo, "open", self._model._job(), self._agreed(), number, data, agreed,
+                   c.byref(self._watching.watch))
 
     def work(self) -> None:
         """Trains for a round, or finishes: the only function that looks at rows.
@@ -203,60 +124,9 @@ class Silo(_Place):
         """
         self._long("work")
 
-    def give(self) -> Optional[bytes]:
-        """The frame for the curator, if there is one: again and again, until `gave`.
-
-        Examples
-        --------
-        >>> import billboard
-        >>> curator, silo = billboard.silo.example()
-        >>> silo.give() is None  # before it was asked
-        True
-        >>> silo.take(curator.give(1))
-        >>> silo.give() == silo.give()
-        True
-        """
-        return self._bytes("give")
-
-    def gave(self) -> None:
-        """The frame has left.
-
-        Examples
-        --------
-        >>> import billboard
-        >>> curator, silo = billboard.silo.example()
-        >>> silo.take(curator.give(1))
-        >>> said = silo.give()
-        >>> silo.gave()
-        >>> silo.give() is None
-        True
-        """
-        _library.ask(self._full("gave"), self._handle)
-
-    def answer(self, frame: bytes) -> Optional[bytes]:
-        """Takes the curator's frame, works if that is asked for, and gives what is to be
-        sent back, if anything: `take`, `work`, `give` and `gave` in one, for transports that
-        lose nothing.
-
-        Parameters
-        ----------
-        frame : bytes
-            The curator's.
-
-        Examples
-        --------
-        >>> import billboard
-        >>> curator, silo = billboard.silo.example()
-        >>> curator.take(silo.answer(curator.give(1)))
-        >>> silo.give() is None  # it was given
-        True
-        """
-        self.take(frame)
+    def _work(self) -> None:
         if self.state is State.WORK:
             self.work()
-        said = self.give()
-        self.gave()
-        return said
 
     def save(self) -> bytes:
         """All that another process needs to go on: PRIVATE. Store it before sending what
@@ -317,6 +187,8 @@ class Curator(_Place):
     saved : bytes, optional
         What `save` returned in another process: goes on from there, charging nothing again.
         Go on from the newest only, and tell `again` for silos whose frames were under way.
+    identity : Identity, optional
+        Its key, with which the roster of keys is signed.
 
     Examples
     --------
@@ -330,18 +202,13 @@ class Curator(_Place):
 
     _kind = "curator"
 
-    def __init__(self, estimator: Any, roster: Roster, *, saved: Optional[bytes] = None) -> None:
-        super().__init__(estimator, roster)
-        model = self._model
-        if isinstance(roster.features, int):
-            model.n_features_in_ = roster.features
-        else:
-            model.n_features_in_ = len(roster.features)
-            model.feature_names_in_ = np.array(roster.features, dtype=object)
-        if hasattr(model, "classes"):
-            model.classes_ = np.unique(np.asarray(model.classes))
-        given: List[Any] = [model._job(), c.byref(roster._struct()),
-                            c.byref(self._watching.watch)]
+    def __init__(self, estimator: Any, roster: Roster, *, saved: Optional[bytes] = None,
+                 identity: Optional[Identity] = None) -> None:
+        super().__init__(estimator, roster, identity, 0)
+        self._columns()
+        two_doors = str((self._model.options or {}).get("doors", 1)) == "2"
+        self._places = roster.silos + two_doors  # the helper is carried as one more
+        given: List[Any] = [self._model._job(), self._agreed(), c.byref(self._watching.watch)]
         if saved is None:
             self._open(_Curator, "open", *given)
         else:
@@ -384,7 +251,7 @@ class Curator(_Place):
         Parameters
         ----------
         silo : int
-            Its number.
+            Its number; one more than there are silos for the helper of two doors.
 
         Examples
         --------
@@ -396,7 +263,7 @@ class Curator(_Place):
         return self._bytes("give", silo)
 
     def frames(self) -> Iterator[Tuple[int, bytes]]:
-        """All frames that silos are due, each with the silo's number.
+        """All frames that silos are due, each with the silo's number, and those for the helper.
 
         Examples
         --------
@@ -405,7 +272,7 @@ class Curator(_Place):
         >>> [silo for silo, frame in curator.frames()]
         [1]
         """
-        for silo in range(1, self.roster.silos + 1):
+        for silo in range(1, self._places + 1):
             frame = self.give(silo)
             while frame is not None:
                 yield silo, frame
@@ -499,3 +366,40 @@ def example(done: bool = False) -> Tuple[Curator, Silo]:
                 curator.take(answer)
         curator.advance()
     return curator, silo
+
+
+def example_of_two_doors() -> Tuple[Curator, Silo, Helper]:
+    """The curator, the only silo and the helper of a small run with two doors, each with a key.
+    Who signs begins: the curator has heard the silo and the helper already.
+
+    Examples
+    --------
+    >>> import billboard
+    >>> curator, silo, helper = billboard.silo.example_of_two_doors()
+    >>> while not curator.done:
+    ...     for number, frame in curator.frames():
+    ...         answer = (silo if number == 1 else helper).answer(frame)
+    ...         if answer is not None:
+    ...             curator.take(answer)
+    ...     curator.advance()
+    >>> helper.rounds
+    3
+    """
+    X, ward = np.random.default_rng(0).uniform(-.5, .5, (400, 2)), np.arange(400) // 10
+    agreed = MultiTaskRegressor("fedprox", epsilon=2, rounds=3, options={"doors": 2})
+    roster = Roster(range(40), features=2, silos=["north"])
+    with tempfile.TemporaryDirectory() as folder:
+        who = {name: os.path.join(folder, name) for name in ("curator", "north", "helper", "all")}
+        public = {name: new_key(who[name]) for name in ("curator", "north", "helper")}
+        sign_keys(who["all"], who["curator"], {"north": public["north"]}, helper=public["helper"])
+        mine = {name: Identity(who[name], who["all"]) for name in public}
+        curator = Curator(agreed, roster, identity=mine["curator"])
+        silo = Silo(agreed, roster, 1, X, X[:, 0], ward, identity=mine["north"],
+                    policy=Policy(curators=[public["curator"]], helpers=[public["helper"]]))
+        helper = Helper(agreed, roster, identity=mine["helper"])
+    for place in (silo, helper):
+        hello = place.give()
+        if hello is not None:
+            curator.take(hello)
+        place.gave()
+    return curator, silo, helper
