@@ -43,30 +43,44 @@ builders:
 """
 OF_SILO = ["{site}.csv", "--plan", "plan.json", "--policy", "policy.json", "--key", "{site}.key",
            "--roster", "roster.json", "--checkpoint", "wards.state", "-o", "out"]
+OF_HELPER = ["--plan", "plan.json", "--key", "helper.key", "--roster", "roster.json",
+             "--checkpoint", "wards.state"]
 OF_CURATOR = ["--plan", "plan.json", "--key", "curator.key", "--roster", "roster.json",
               "--checkpoint", "wards.state", "-o", "out"]
 
 
 def fill(site, to):
     """A site's own folder: what it has agreed to, its key, and its rows."""
-    kind, line = ("curator", OF_CURATOR) if site == "localhost" else ("silo", OF_SILO)
+    kind, line, own = {
+        "localhost": ("curator", OF_CURATOR, ["curator.key"]),
+        "helper": ("helper", OF_HELPER, ["helper.key"]),
+    }.get(site, ("silo", OF_SILO, ["policy.json", f"{site}.csv", f"{site}.key"]))
     write(f"{to}/{kind}.json", {"wards": line})
-    names = ["plan.json", "roster.json"] + (
-        ["curator.key"] if kind == "curator" else ["policy.json", f"{site}.csv", f"{site}.key"])
-    for name in names:
+    for name in ["plan.json", "roster.json", *own]:
         shutil.copy(name, to)
 
 
-def the_simulator_gives_the_models_of_one_process():
+def simulate(*helpers, **plan):
+    """In FLARE's simulator, where all sites have one folder to begin with."""
     with folder():
-        make_world(SITES, method="mp-mixed", epsilon=4, seed=3)
-        for site in ["localhost", *SITES]:  # all of them have one folder there
+        make_world(SITES, epsilon=4, seed=3, **plan)
+        for site in ["localhost", *SITES, *helpers]:
             fill(site, "sim/local/billboard")
         write("sim/local/resources.json", {"class_allow_list": ["billboard_nvflare.Silo",
                                                                 "billboard_nvflare.Curator"]})
-        call("nvflare", "simulator", JOB, "-w", "sim", "-c", ",".join(SITES), "-t", "3")
+        clients = [*SITES, *helpers]
+        call("nvflare", "simulator", JOB, "-w", "sim", "-c", ",".join(clients), "-t",
+             str(len(clients)))
         check_as_one([f"sim/{site}/local/billboard/out" for site in SITES],
                      "sim/server/local/billboard/out")
+
+
+def the_simulator_gives_the_models_of_one_process():
+    simulate(method="mp-mixed")
+
+
+def the_simulator_carries_two_doors():
+    simulate("helper", method="fedprox", rounds=5, doors=2)
 
 
 def words(site):
@@ -179,18 +193,20 @@ def what_a_site_refuses():
 def nobody_speaks_for_another():
     curator = billboard_nvflare.Curator("wards")
     taken = []
-    curator.silos = SITES
+    curator.silos = [*SITES, "helper"]
     curator.place = types.SimpleNamespace(due=types.SimpleNamespace(put=taken.append))
     curator.log_warning = lambda fl_ctx, text: None
     for site, silo, size, may in [("north", 1, 200, True), ("north", 2, 200, False),
                                   ("north", 0, 200, False), ("east", 4, 200, False),
-                                  ("east", 3, 20, False), ("east", 3, 200, True)]:
+                                  ("east", 3, 20, False), ("east", 3, 200, True),
+                                  ("helper", 4, 200, True), ("helper", 3, 200, False),
+                                  ("helper", 5, 200, False)]:
         frame = (bytes(56) + silo.to_bytes(4, "little") + bytes(200))[:size]
         peer = types.SimpleNamespace(get_identity_name=lambda name=site: name)
         context = types.SimpleNamespace(get_peer_context=lambda of=peer: of)
         reply = curator._take("", Shareable({billboard_nvflare.FRAME: frame}), context)
         assert (reply.get_return_code() == "OK") == may, (site, silo, size)
-    assert len(taken) == 2
+    assert len(taken) == 3
 
 
 def the_guide_works():
@@ -200,4 +216,5 @@ def the_guide_works():
 
 
 run_cases([nobody_speaks_for_another, the_simulator_gives_the_models_of_one_process,
+           the_simulator_carries_two_doors,
            provisioned_sites_give_the_models_of_one_process_and_survive_kills, the_guide_works])

@@ -96,7 +96,8 @@ def start(started, log, *line, **more):
 
 
 def make_world(silos, tasks=24, **options):
-    """all.csv, SILO.csv, plan.json and of-plan.json, and keys of all with a roster."""
+    """all.csv, SILO.csv, plan.json and of-plan.json, and keys of all with a roster: with
+    `doors=2` of a helper, too."""
     call("billboard", "synth", "low-rank", f"--tasks={tasks}", "--features=3", "--samples=10",
          "-o", "all.csv")
     header, *rows = read("all.csv").decode().splitlines(keepends=True)
@@ -107,12 +108,15 @@ def make_world(silos, tasks=24, **options):
     write("of-plan.json", options)
     write("plan.json", {"options": options, "tasks": names, "features": ["x1", "x2", "x3"],
                         "silos": silos})
+    helpers = ["helper"] * (options.get("doors") == 2)
     keys = {who: call("billboard", "identity", "new", f"{who}.key").strip()
-            for who in ["curator", *silos]}
+            for who in ["curator", *silos, *helpers]}
     call("billboard", "identity", "roster", "roster.json", "--key", "curator.key",
+         *[f"--helper={keys[who]}" for who in helpers],
          *[f"{silo}={keys[silo]}" for silo in silos])
     write("policy.json", {"most-epsilon": 4, "most-delta": 1e-5, "fewest-silos": len(silos),
-                          "curators": keys["curator"], "allow-open": True})
+                          "curators": keys["curator"], "allow-open": True,
+                          **{"helpers": keys[who] for who in helpers}})
 
 
 def check_as_one(of_silos, of_curator):

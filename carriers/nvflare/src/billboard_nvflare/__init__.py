@@ -7,6 +7,7 @@ import struct
 import subprocess
 import threading
 import time
+from pathlib import Path
 
 from nvflare.apis.controller_spec import Task
 from nvflare.apis.event_type import EventType
@@ -15,7 +16,7 @@ from nvflare.apis.fl_constant import ReturnCode
 from nvflare.apis.impl.controller import Controller
 from nvflare.apis.shareable import Shareable, make_reply
 
-TOPIC, TASK, FRAME, SILO_AT = "billboard.frame", "billboard", "frame", 56
+TOPIC, TASK, FRAME, HELPER, SILO_AT = "billboard.frame", "billboard", "frame", "helper", 56
 GRACE = 30  # seconds for silos to end after the curator, and for a frame to be acknowledged
 
 
@@ -25,13 +26,12 @@ def silo_of(frame):
 
 
 class Place:
-    """`billboard silo` or `billboard curator` as a process of this site, and its frames."""
+    """`billboard silo`, `helper` or `curator` as a process of this site, and its frames."""
 
     def __init__(self, fl_ctx, kind, run):
         workspace, site = fl_ctx.get_engine().get_workspace(), fl_ctx.get_identity_name()
         self.folder, self.kind = os.path.join(workspace.get_site_config_dir(), "billboard"), kind
-        with open(os.path.join(self.folder, f"{kind}.json"), encoding="utf-8") as f:
-            runs = json.load(f)
+        runs = json.loads(Path(self.folder, f"{kind}.json").read_text(encoding="utf-8"))
         if run not in runs:
             raise ValueError(f"{kind}.json of {site} has no run {run!r}")
         name = ["--name", site] if kind == "silo" else []
@@ -62,7 +62,6 @@ class Place:
     def carry(self, send, component, fl_ctx, stopped):
         """Sends what the process says until it ends, or is to be stopped: then there is no code."""
         began = time.monotonic()
-
         def listen():
             while len(head := self.process.stdout.read(8)) == 8:
                 send(self.process.stdout.read(struct.unpack("<Q", head)[0]))
@@ -76,7 +75,7 @@ class Place:
 
 
 class Silo(Executor):
-    """At a client: runs what its `local/billboard/silo.json` has under the name `run`."""
+    """At a client: runs what its `silo.json` (the helper's: `helper.json`) has under `run`."""
 
     def __init__(self, run):
         super().__init__()
@@ -95,7 +94,8 @@ class Silo(Executor):
         def send(frame):  # one that is lost is asked for again
             engine.send_aux_request([], TOPIC, Shareable({FRAME: frame}), GRACE, fl_ctx)
         engine = fl_ctx.get_engine()
-        with Place(fl_ctx, "silo", self.run) as self.place:
+        kind = HELPER if fl_ctx.get_identity_name() == HELPER else "silo"
+        with Place(fl_ctx, kind, self.run) as self.place:
             code = self.place.carry(send, self, fl_ctx, lambda: abort_signal.triggered)
         return make_reply(ReturnCode.OK if code == 0 else ReturnCode.EXECUTION_EXCEPTION)
 
@@ -105,15 +105,15 @@ class Curator(Controller):
 
     def __init__(self, run):
         super().__init__()
-        self.run, self.place, self.silos, self.lost, self.fewest = run, None, [], [], 0
+        self.run, self.place, self.silos, self.lost, self.may_lose = run, None, [], [], 0
 
     def start_controller(self, fl_ctx):
         self.place = Place(fl_ctx, "curator", self.run)
         plan = self.place.line[self.place.line.index("--plan") + 1]
-        with open(os.path.join(self.place.folder, plan), encoding="utf-8") as f:
-            agreed = json.load(f)
-        self.silos = agreed["silos"]
-        self.fewest = agreed.get("fewest-silos", len(self.silos))
+        agreed = json.loads(Path(self.place.folder, plan).read_text(encoding="utf-8"))
+        silos, two_doors = agreed["silos"], str(agreed.get("options", {}).get("doors", 1)) == "2"
+        self.silos = silos + [HELPER] * two_doors  # who is carried as one more
+        self.may_lose = len(silos) - agreed.get("fewest-silos", len(silos))
         fl_ctx.get_engine().register_aux_message_handler(TOPIC, self._take)
 
     def _take(self, topic, request, fl_ctx):
@@ -134,7 +134,7 @@ class Curator(Controller):
                 [self.silos[silo_of(frame) - 1]], TOPIC, Shareable({FRAME: frame}), fl_ctx)
 
         def stopped():
-            return abort_signal.triggered or len(self.silos) - len(self.lost) < self.fewest
+            return abort_signal.triggered or HELPER in self.lost or len(self.lost) > self.may_lose
         task = Task(name=TASK, data=Shareable(), result_received_cb=self._hear)
         with self.place:
             self.broadcast(task, fl_ctx, min_responses=len(self.silos))
