@@ -1,6 +1,7 @@
 #include "methods/bounded.h"
 
 #include "linalg/linalg.h"
+#include "privacy/accounting/chi_square.h"
 #include "privacy/accounting/group.h"
 #include "privacy/noise/noise.h"
 
@@ -9,6 +10,9 @@
 #include <string.h>
 
 enum { MOST_STEPS = 300, MOST_CUTS = 60, MOST_FEATURES = 4000 };
+
+/* How often noise alone is taken for more. */
+static const double false_alarm = 0.01;
 
 bool bb_bounded_is_instance(const void *options) {
     const bb_bounded_options *o = options;
@@ -72,6 +76,15 @@ bb_status bb_bounded_plan(const bb_view *view, double least, bb_plan *plan) {
                        name, view->pub->features,
                        2.0 * bb_bounded_gradient(view) / longest_model(view));
     return bb_plan_lift(plan, view->pub, (size_t)o->rows);
+}
+
+void bb_bounded_take_noise_out(size_t count, double noise, double *at) {
+    const double square = bb_dot(count, at, at), variance = noise * noise;
+    if (!(noise > 0.0)) return;
+    const bool is_noise =
+        square <= variance * bb_chi_square_quantile((double)count, false_alarm);
+    const double excess = fmax(0.0, (double)count - 2.0) * variance;
+    bb_scale(count, is_noise ? 0.0 : 1.0 - excess / square, at);
 }
 
 /* -- one task's rows -- */

@@ -33,7 +33,7 @@ typedef struct bb_bounded_options {
     uint64_t rows;   /* instance: N */
 } bb_bounded_options;
 
-#define BB_BOUNDED_ROWS                                                                \
+#define BB_BOUNDED_ROWS(usual_clip)                                                    \
     {.name = "calibration",                                                            \
      .kind = BB_OPTION_CHOICE,                                                         \
      .offset = offsetof(bb_bounded_options, calibration),                              \
@@ -46,7 +46,7 @@ typedef struct bb_bounded_options {
         {.name = "clip",                                                               \
          .kind = BB_OPTION_REAL,                                                       \
          .offset = offsetof(bb_bounded_options, clip),                                 \
-         .fallback = "1",                                                              \
+         .fallback = (usual_clip),                                                     \
          .least = 1e-12,                                                               \
          .most = 1e12,                                                                 \
          .argument = "C",                                                              \
@@ -82,6 +82,11 @@ BB_MUST_CHECK bb_status bb_bounded_plan(const bb_view *view, double least,
                                         bb_plan *plan);
 /* The longest centre for which that is so, too. */
 double bb_bounded_longest_centre(const bb_view *view);
+
+/* What noise of this deviation makes longer is taken out of count released numbers, or all
+ * of them where they may be nothing else, one time in a hundred wrongly (positive part;
+ * James, Stein 1961). A function of a release: free. Nothing without noise. */
+void bb_bounded_take_noise_out(size_t count, double noise, double *at);
 
 /* Doubles of work of one task, for bb_method.local_length. */
 size_t bb_bounded_length(const bb_view *view, const bb_local *local);

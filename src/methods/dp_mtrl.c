@@ -13,7 +13,6 @@
 #include "methods/bounded.h"
 #include "methods/personal.h"
 #include "methods/registry.h"
-#include "privacy/accounting/chi_square.h"
 
 #include <math.h>
 #include <string.h>
@@ -27,8 +26,6 @@ typedef struct mtrl_options {
 } mtrl_options;
 
 typedef enum kept { KEEP_HOME, KEEP_OWN, KEEP_NOISY } kept;
-/* With keep=home: how often models that are noise alone are taken for more. */
-static const double false_alarm = 0.01;
 
 #define REAL(word, field, fallback_text, from, to, name_of_value, text)                \
     {                                                                                  \
@@ -38,7 +35,7 @@ static const double false_alarm = 0.01;
     }
 
 static const bb_option table[] = {
-    BB_BOUNDED_ROWS,
+    BB_BOUNDED_ROWS("1"),
     REAL("lambda", lambda, "1e-5", 0.0, 1e12, "LAMBDA",
          "weight of the penalty lambda/2 tr(W Omega^-1 W')"),
     REAL("ridge", ridge, "0.001", 1e-12, 1e12, "RIDGE",
@@ -189,16 +186,6 @@ static void relate_task(const bb_view *view, const desk *k, double e, double tau
     *b->least = fmin(*b->least, b->kappa[i]);
 }
 
-/* What the noise of count numbers makes longer is taken out of them, or all of them where
- * they may be nothing else (positive part; James, Stein 1961). */
-static void take_noise_out(size_t count, double noise, double *at) {
-    const double square = bb_dot(count, at, at), variance = noise * noise;
-    const bool is_noise =
-        square <= variance * bb_chi_square_quantile((double)count, false_alarm);
-    const double excess = fmax(0.0, (double)count - 2.0) * variance;
-    bb_scale(count, is_noise ? 0.0 : 1.0 - excess / square, at);
-}
-
 static bb_status digest(const bb_view *view, const bb_release *release, bb_draft *draft,
                         double *work) {
     const mtrl_options *o = view->options;
@@ -207,8 +194,8 @@ static bb_status digest(const bb_view *view, const bb_release *release, bb_draft
     const desk k = lay_out(view, work);
     double tau = (double)m, e = 1.0; /* P = m I */
     memcpy(k.model, release->value[0], m * d * sizeof *k.model);
-    if (o->keep == KEEP_HOME && release->noise[0] > 0.0)
-        take_noise_out(m * d, release->noise[0], k.model);
+    if (o->keep == KEEP_HOME)
+        bb_bounded_take_noise_out(m * d, release->noise[0], k.model);
     if (bb_bounded_is_instance(o)) bb_axpy(m * d, 1.0, b.centre, k.model);
     const double size = bb_norm(m * d, k.model) / sqrt((double)m);
     if (size > 0.0) e = o->floor * size;
@@ -225,8 +212,7 @@ static const char *note(const bb_view *view) {
     const size_t count = view->pub->tasks * view->pub->features;
     if (o->keep != KEEP_HOME || bb_norm(count, centre_of(view, 0)) > 0.0) return NULL;
     return "the public models are no more than their noise: every task was left as it "
-           "is "
-           "alone";
+           "is alone";
 }
 
 /* -- one task -- */

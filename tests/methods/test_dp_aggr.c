@@ -14,6 +14,7 @@ static bb_run open_instance(const population *p, const bb_method *method,
                             const bb_mechanism *mechanism, const char *bound,
                             const char *rows) {
     bb_run run = run_open(p, method, mechanism, &engine);
+    if (strcmp(method->name, "dp-aggr") == 0) run_set(&run, "guard", "off");
     run_set(&run, "calibration", "instance");
     run_set(&run, "gradient-clip", bound);
     run_set(&run, "rows-cap", rows);

@@ -1,4 +1,4 @@
-/* The free guard of averaging.c and mp_centre.c: how often noise alone passes, that a
+/* The free guard of averaging.c, mp_centre.c and dp_aggr.c: how often noise alone passes, that a
  * common centre does, and what tasks keep if nothing passed. */
 #include "base/parallel.h"
 #include "linalg/linalg.h"
@@ -12,7 +12,8 @@
 enum { FEATURES = 4 };
 
 static const bb_method *const guarded[] = {&bb_method_mp_centre, &bb_method_fedavg,
-                                           &bb_method_fedprox, &bb_method_pmtl};
+                                           &bb_method_fedprox, &bb_method_pmtl,
+                                           &bb_method_dp_aggr};
 enum { GUARDED = sizeof guarded / sizeof *guarded };
 
 /* fedavg and the like only guard models that finetuning fits at home. */
@@ -68,6 +69,7 @@ static void false_alarms(void **state) {
     (void)state;
     assert_in_range(count_found(&bb_method_mp_centre, 1), 8, 90);
     assert_in_range(count_found(&bb_method_fedprox, 1), 8, 90);
+    assert_in_range(count_found(&bb_method_dp_aggr, 1), 8, 90);
 }
 
 /* Five looks at one sum: fewer pass than five times .01/5, never more. */
@@ -148,6 +150,7 @@ static void undetected_numbers(void **state) {
     check_alone(&p, &bb_method_fedprox);
     check_alone(&p, &bb_method_pmtl);
     check_alone(&p, &bb_method_ppsgd);
+    check_alone(&p, &bb_method_dp_aggr);
     population_close(&p);
 }
 
