@@ -231,7 +231,7 @@ def low_rank(program, arguments):
     table = Table(program, arguments.seeds, f"`{world.shown()}`")
     given = "--set lambda=5e-4"
     table.once(f"`stl {given}`", world, f"--method stl {given}")
-    table.best("`mtl-trace`", world, "--method mtl-trace", TRACE)
+    table.best("`mtl-trace`", world, "--method mtl-trace --set centre=zero", TRACE)
     table.once(f"`mp-prior {given} --mechanism none`", world,
                f"--method mp-prior {given} --mechanism none")
     for flags in (given, "", f"{given} {EARLIER}", EARLIER):
@@ -246,7 +246,7 @@ def group_sparse(program, arguments):
     table = Table(program, arguments.seeds, f"`{world.shown()}`")
     given, pattern = "--set lambda=5e-4", "--set pattern=group-sparse"
     table.once(f"`stl {given}`", world, f"--method stl {given}")
-    table.best("`mtl-l21`", world, "--method mtl-l21", TRACE)
+    table.best("`mtl-l21`", world, "--method mtl-l21 --set centre=zero", TRACE)
     table.once(f"`mp-prior {pattern} {given} --mechanism none`", world,
                f"--method mp-prior {pattern} {given} --mechanism none")
     table.private(f"`mp-prior {pattern} {given}`", world, f"--method mp-prior {pattern} {given}")
@@ -272,7 +272,7 @@ def school(program, arguments):
     table.best("`stl`", scaled, "--method stl", PENALTIES)
     table.best("`stl` with the constant penalised", alone(program, scaled), "--method stl",
                PENALTIES)
-    table.best("`mtl-trace`", scaled, "--method mtl-trace", TRACE)
+    table.best("`mtl-trace`", scaled, "--method mtl-trace --set centre=zero", TRACE)
     table.private("`mp-prior`", scaled, "--method mp-prior")
 
 
@@ -289,7 +289,7 @@ def chem97(program, arguments):
     table.best("`stl`", world, "--method stl", PENALTIES)
     table.best("`stl` with the constant penalised", alone(program, world), "--method stl",
                PENALTIES)
-    table.best("`mtl-trace`", world, "--method mtl-trace", TRACE)
+    table.best("`mtl-trace`", world, "--method mtl-trace --set centre=zero", TRACE)
     table.once("`mp-prior --mechanism none`", world, "--method mp-prior --mechanism none")
     table.private("`mp-prior`", world, "--method mp-prior")
     table.private(f"`mp-prior {EARLIER}`", world, f"--method mp-prior {EARLIER}")

@@ -47,6 +47,7 @@ static void measure(const mtl_problem *p, const char *school, const bb_engine *e
     must(mtl_data_make(p->world, school, &data));
     void *options = mtl_room(1, method->options_size);
     must(!bb_options_default(method->options, options));
+    must(!bb_options_set(method->options, options, "bench", "centre", "zero"));
     must(!bb_options_set(method->options, options, "bench", "lambda", p->lambda));
     must(!bb_options_set(method->options, options, "bench", "tolerance", tolerance));
     for (int r = 0; r < REPETITIONS; r++) {

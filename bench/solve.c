@@ -58,6 +58,8 @@ int main(int count, char **word) {
     must(!bb_linalg_start(), "start");
     mtl_data data = read_world(word[1]);
     must(!bb_options_default(method->options, options), "options");
+    must(!bb_options_set(method->options, options, "bench", "centre", "zero"),
+         "centre");
     must(!bb_options_set(method->options, options, "bench", "lambda", word[3]),
          "lambda");
     must(!bb_options_set(method->options, options, "bench", "tolerance", "1e-6"),

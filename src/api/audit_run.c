@@ -147,7 +147,8 @@ static bb_status set_public(audit *a) {
     *pub = (bb_public){.tasks = (size_t)a->options.tasks,
                        .features = (size_t)a->options.features,
                        .loss = o->loss == 0 ? BB_LOSS_SQUARED : BB_LOSS_LOGISTIC,
-                       .intercept = !a->run.phase[0].method->shared_intercept,
+                       .intercept = !bb_method_shares_intercept(
+                           a->run.phase[0].method, a->run.phase[0].options),
                        .adjacency = BB_REPLACE_ONE,
                        .epsilon = INFINITY,
                        .rounds = (uint32_t)o->rounds,

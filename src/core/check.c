@@ -172,16 +172,17 @@ static bb_status check_wishes(const bb_run *run) {
 /* Methods that share something must agree on what rows are: with a constant column or
  * without. */
 static bb_status check_intercepts(const bb_run *run) {
-    const bb_method *first = NULL;
+    const bb_phase *first = NULL;
     for (size_t k = 0; k < run->phases; k++) {
-        const bb_method *method = run->phase[k].method;
-        if (method->kind == BB_METHOD_ALONE) continue;
-        if (!first) first = method;
-        if (method->shared_intercept != first->shared_intercept)
+        const bb_phase *phase = run->phase + k;
+        if (phase->method->kind == BB_METHOD_ALONE) continue;
+        if (!first) first = phase;
+        if (bb_method_shares_intercept(phase->method, phase->options) !=
+            bb_method_shares_intercept(first->method, first->options))
             return bb_fail(BB_EUSAGE,
                            "methods %s and %s treat the intercept in different ways: "
                            "they cannot be phases of one run",
-                           first->name, method->name);
+                           first->method->name, phase->method->name);
     }
     return BB_OK;
 }

@@ -207,6 +207,8 @@ struct bb_method {
                     together, tell whether it was (docs/privacy.md, cohorts) */
     bool shared_intercept; /* the intercept is a constant feature of the model (the
                              caller appends it to the rows), not an own one beside it */
+    /* Optional, with shared_intercept: whether with these options it is an own one. */
+    bool (*own_intercept)(const void *options);
     bb_options options;
     size_t options_size;
 
@@ -267,6 +269,9 @@ struct bb_method {
      * method's success; NULL: nothing. A function of the billboard: public, and free. */
     const char *(*note)(const bb_view *view);
 };
+
+/* Whether with these options rows get a constant column for the intercept. */
+bool bb_method_shares_intercept(const bb_method *method, const void *options);
 
 /* Where the models of a cluster start, parameters numbers; NULL: zero. */
 const double *bb_public_start(const bb_public *pub, size_t cluster);

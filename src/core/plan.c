@@ -13,6 +13,11 @@ const double *bb_public_start(const bb_public *pub, size_t cluster) {
     return pub->start + cluster * pub->parameters;
 }
 
+bool bb_method_shares_intercept(const bb_method *method, const void *options) {
+    return method->shared_intercept &&
+           !(method->own_intercept && method->own_intercept(options));
+}
+
 double bb_cohort_size(const bb_public *pub) {
     switch (pub->sampling) {
     case BB_SAMPLING_ALL:

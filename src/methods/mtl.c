@@ -9,6 +9,11 @@
 enum { ROUNDS = 10000 };
 /* An automatic lambda: of the least one that makes W = 0 the optimum. */
 static const double part_of_largest = 0.1, least_lambda = 1e-12;
+/* mu is features over rows of the curvature of all losses, what a mean of many weights
+ * asks for that explains half of the targets' variance, and at least this part. Where
+ * lambda is automatic, so many steps find the best models that are all alike before it is
+ * chosen by what tells them apart. */
+static const double least_part = 1e-3, steps_alike = 20.0;
 /* rho starts at this fraction of the mean curvature of the tasks' losses ... */
 static const double first_rho = 0.3;
 /* ... and is balanced after this many steps, and after every threefold number, if the
@@ -32,6 +37,15 @@ static bool is_mtrl(const bb_view *view) {
     return view->method->variant == BB_MTL_MTRL;
 }
 
+bool bb_mtl_own_intercept(const void *options) {
+    const bb_mtl_options *o = options;
+    return o->centre == BB_MTL_CENTRE_ZERO;
+}
+
+bool bb_mtl_has_mean(const bb_view *view) {
+    return !bb_mtl_own_intercept(view->options);
+}
+
 static const bb_mtl_board *board_of(const bb_view *view) {
     return (const bb_mtl_board *)view->board->at;
 }
@@ -42,8 +56,10 @@ static bb_layout layout_of(const bb_view *view, bool step) {
     const bb_form form = is_trace(view) ? BB_FORM_OUTER : BB_FORM_SQUARE;
     const bb_block vectors = {step ? "models" : "gradients", form, view->pub->features,
                               INFINITY, 0.5};
+    const size_t count = step ? BB_MTL_STEPPED : BB_MTL_CHECKED;
+    const size_t sums = bb_mtl_has_mean(view) ? view->pub->features : 0;
     const bb_block numbers = {step ? "residuals" : "certificate", BB_FORM_VECTOR,
-                              step ? BB_MTL_STEPPED : BB_MTL_CHECKED, INFINITY, 0.5};
+                              count + sums, INFINITY, 0.5};
     return (bb_layout){2, {vectors, numbers}};
 }
 
@@ -64,7 +80,8 @@ bb_status bb_mtl_plan(const bb_view *view, bb_plan *plan) {
 
 size_t bb_mtl_board_length(const bb_view *view) {
     const size_t d = view->pub->features;
-    return sizeof(bb_mtl_board) / sizeof(double) + (is_trace(view) ? d * d : d);
+    return sizeof(bb_mtl_board) / sizeof(double) + (is_trace(view) ? d * d : d) +
+           (bb_mtl_has_mean(view) ? d : 0);
 }
 
 /* The vectors of few tasks span little of the space. */
@@ -76,17 +93,52 @@ static size_t rank_of(const bb_view *view) {
     return is_low(view) ? view->pub->tasks : view->pub->features;
 }
 
+/* Of the sum of v v' or v o v. */
+static size_t sum_length(const bb_view *view) {
+    const size_t d = view->pub->features;
+    return is_trace(view) ? d * d : d;
+}
+
 size_t bb_mtl_digest_length(const bb_view *view) {
     const size_t d = view->pub->features, rank = rank_of(view);
-    if (!is_trace(view)) return 0;
+    const size_t apart = bb_mtl_has_mean(view) ? sum_length(view) : 0;
+    if (!is_trace(view)) return apart;
     const size_t bytes =
         is_low(view) ? bb_eigen_low_rank_work(d, rank) : bb_eigen_work(d);
     const size_t eigen = bytes / sizeof(double) + 1;
-    return rank * d + 2 * d + (eigen > rank * d ? eigen : rank * d);
+    return apart + rank * d + 2 * d + (eigen > rank * d ? eigen : rank * d);
 }
 
 void bb_mtl_layout(const bb_view *view, bb_layout *layout) {
     *layout = layout_of(view, board_of(view)->step == 1.0);
+}
+
+/* -- the mean, taken out of what was shown -- */
+
+/* The sum of v v' or v o v, of the vectors less their mean; sums: of the vectors, NULL
+ * where nothing is taken out. work: sum_length, and what is left of it. */
+typedef struct spread_sum {
+    const double *square, *sums;
+    double *work;
+} spread_sum;
+
+static spread_sum take_mean_out(const bb_view *view, const bb_release *release,
+                                double *work) {
+    const size_t d = view->pub->features, length = sum_length(view);
+    spread_sum out = {.square = release->value[0], .work = work};
+    if (!bb_mtl_has_mean(view)) return out;
+    out.sums = release->value[1] + (release->layout->block[1].length - d);
+    const double per = 1.0 / (double)view->pub->tasks;
+    memcpy(work, out.square, length * sizeof *work);
+    for (size_t a = 0; a < d; a++) {
+        if (!is_trace(view))
+            work[a] = fmax(0.0, work[a] - per * out.sums[a] * out.sums[a]);
+        else
+            bb_axpy(d, -per * out.sums[a], out.sums, work + a * d);
+    }
+    out.square = work;
+    out.work = work + length;
+    return out;
 }
 
 /* -- the penalty -- */
@@ -120,6 +172,7 @@ static prox prox_of(const bb_view *view, size_t d, const double *value) {
     const bb_mtl_options *o = view->options;
     const double rho = board_of(view)->rho, a = (o->ridge + rho) / rho;
     const double lambda = board_of(view)->lambda;
+    if (board_of(view)->searching == 1.0) return (prox){.theta = INFINITY, .keep = 1.0};
     if (!is_mtrl(view)) return (prox){.theta = lambda / rho, .keep = 1.0};
     return (prox){.theta = bb_mtrl_level(d, value, a, lambda / rho), .keep = 1.0 / a};
 }
@@ -134,21 +187,40 @@ static bb_status decompose(const bb_view *view, const double *sum, double *value
     return bb_eigen(d, vector, value, work);
 }
 
-/* The prox's matrix from the sum of v v' or v o v; `work` as in bb_mtl_digest_length.
- */
-static bb_status make_matrix(const bb_view *view, const double *sum,
+/* o: the mean of Z, which loses to the prox of mu/2 ||c||^2, less M times that of V. */
+static void make_offset(const bb_view *view, const double *sums, bb_mtl_board *board,
+                        prox *p) {
+    const size_t d = view->pub->features;
+    const double m = (double)view->pub->tasks, rho = board->rho;
+    const double keep = rho * m / (rho * m + board->mean_weight), *M = board->matrix;
+    double *o = board->matrix + sum_length(view);
+    if (is_trace(view))
+        bb_multiply_transposed(d, d, -1.0 / m, M, sums, 0.0, o);
+    else
+        for (size_t k = 0; k < d; k++) o[k] = -M[k] * sums[k] / m;
+    bb_axpy(d, keep / m, sums, o);
+    const double square = bb_dot(d, sums, sums) / m; /* m ||mean of V||^2 */
+    board->mean_cost = 0.5 * board->mean_weight * keep * keep * square / m;
+    p->kept += keep * keep * square;
+    p->cut += (1.0 - keep) * (1.0 - keep) * square;
+}
+
+/* The prox's matrix, and offset; `work` as in bb_mtl_digest_length. */
+static bb_status make_matrix(const bb_view *view, const bb_release *release,
                              bb_mtl_board *board, double *work) {
     const bb_mtl_options *o = view->options;
     const size_t d = view->pub->features;
+    const spread_sum sum = take_mean_out(view, release, work);
     prox p;
     if (!is_trace(view)) {
         p = prox_of(view, d, NULL);
-        for (size_t k = 0; k < d; k++) board->matrix[k] = shrink(&p, root(sum[k]));
+        for (size_t k = 0; k < d; k++)
+            board->matrix[k] = shrink(&p, root(sum.square[k]));
     } else {
         const size_t rank = rank_of(view);
-        double *vector = work, *value = vector + rank * d, *f = value + d,
+        double *vector = sum.work, *value = vector + rank * d, *f = value + d,
                *rest = f + d;
-        const bb_status status = decompose(view, sum, value, vector, rest);
+        const bb_status status = decompose(view, sum.square, value, vector, rest);
         if (status) return status;
         take_roots(d, value);
         p = prox_of(view, d, value);
@@ -158,23 +230,29 @@ static bb_status make_matrix(const bb_view *view, const double *sum,
     board->omega = is_mtrl(view)
                        ? 0.5 * (o->ridge / board->lambda * p.kept + p.sum * p.sum)
                        : p.sum;
+    if (bb_mtl_has_mean(view)) make_offset(view, sum.sums, board, &p);
     board->ratio_before = board->ratio;
     board->ratio = sqrt(p.kept / fmax(p.cut, 1e-300));
     return BB_OK;
 }
 
-/* How large gradients are, from the sum of g g' or g o g. */
+/* How large gradients are, less their mean. */
 typedef struct norms {
     double dual;    /* ||G|| */
     double nuclear; /* the sum of its singular values; not of mtl-l21 */
     double *value;  /* d: these, ascending, likewise; in the work */
+    double common;  /* the squared length of their sum, if that was taken out */
 } norms;
 
-static bb_status measure(const bb_view *view, const double *sum, norms *out,
+static bb_status measure(const bb_view *view, const bb_release *release, norms *out,
                          double *work) {
     const size_t d = view->pub->features;
+    const spread_sum apart = take_mean_out(view, release, work);
+    const double *sum = apart.square;
     double largest = 0.0;
+    work = apart.work;
     *out = (norms){.value = work + rank_of(view) * d};
+    if (apart.sums) out->common = bb_dot(d, apart.sums, apart.sums);
     if (!is_trace(view)) {
         for (size_t k = 0; k < d; k++) largest = fmax(largest, sum[k]);
         out->dual = root(largest);
@@ -192,8 +270,8 @@ static bb_status measure(const bb_view *view, const double *sum, norms *out,
     return BB_OK;
 }
 
-/* The penalty that nobody gave, from the gradients at W = 0: a part of that from which on
- * W = 0 is the optimum; for mtl-mtrl, whose lambda ||W||_* takes its place, with ||W||_*
+/* The penalty that nobody gave, from the gradients at W = 0, or at the best models that
+ * are all alike: a part of that from which on these are the optimum; for mtl-mtrl, whose lambda ||W||_* takes its place, with ||W||_*
  * by one step of gradients over the mean curvature. */
 static double automatic(const bb_view *view, const norms *g, double spread) {
     const bb_public *pub = view->pub;
@@ -228,7 +306,8 @@ static bool check_is_due(const bb_view *view, double moved, bb_mtl_board *board)
      * costs the bound that fraction of the penalty */
     const double excess = moved / (BB_MTL_RELAXATION * board->lambda);
     board->guess = fmin(1.0 / (1.0 + 4.0 * excess), BB_MTL_ALMOST);
-    if (is_mtrl(view)) board->guess = BB_MTL_ALMOST;
+    if (is_mtrl(view) || board->searching == 1.0) board->guess = BB_MTL_ALMOST;
+    if (board->searching == 1.0) return board->steps >= steps_alike;
     return soon && (is_mtrl(view) || excess * board->lambda * board->omega <=
                                          check_when * o->tolerance * board->objective);
 }
@@ -237,12 +316,12 @@ static bb_status digest_step(const bb_view *view, const bb_release *release,
                              bb_mtl_board *board, double *work) {
     const double apart = root(release->value[1][BB_MTL_APART]);
     const double moved = root(release->value[1][BB_MTL_MOVED]);
-    const bb_status status = make_matrix(view, release->value[0], board, work);
+    const bb_status status = make_matrix(view, release, board, work);
     if (status) return status;
     const double rho = board->rho;
     board->steps += 1.0;
     board->pending = 1.0;
-    if (balance_is_due(board->steps) && apart + moved > 0.0)
+    if (balance_is_due(board->steps) && board->searching == 0.0 && apart + moved > 0.0)
         balance(board, apart, moved);
     board->renew = board->steps == 5.0 || balance_is_due(board->steps) ? 1.0 : 0.0;
     board->rho_before = rho;
@@ -261,34 +340,54 @@ static double conjugate_at(const bb_mtl_board *board, const double *sum, double 
                                         : at_end;
 }
 
+/* In the first check; an automatic one for models around a mean is provisional then, and
+ * chosen in the second, which ends the search for models that are all alike. */
+static void choose_lambda(const bb_view *view, const bb_release *release,
+                          const norms *g, bb_mtl_board *board) {
+    const bb_mtl_options *o = view->options;
+    const bool is_first = release->round == 1, is_given = !isnan(o->lambda);
+    if (!is_first && board->searching == 0.0) return;
+    board->lambda = is_given ? o->lambda : automatic(view, g, board->spread);
+    board->searching = is_first && !is_given && bb_mtl_has_mean(view) ? 1.0 : 0.0;
+    board->steps = 0.0;
+    board->dual = 0.0; /* no loss is negative */
+}
+
+/* What the first check says of the losses. */
+static void open_board(const bb_view *view, const bb_release *release,
+                       bb_mtl_board *board) {
+    const double tasks = (double)view->pub->tasks, d = (double)view->pub->features;
+    const double rows = fmax(1.0, release->value[1][BB_MTL_ROWS_COUNT]);
+    board->spread = release->value[1][BB_MTL_SPREAD];
+    board->diagonal = is_trace(view) ? 0.0 : 1.0;
+    board->rho = first_rho * board->spread / (tasks * d);
+    if (!(board->rho > 0.0)) board->rho = 1.0;
+    board->mean_weight = fmax(least_part, d / rows) * tasks * board->rho / first_rho;
+}
+
 static bb_status digest_check(const bb_view *view, const bb_release *release,
                               bb_draft *draft, double *work) {
     const bb_mtl_options *o = view->options;
     bb_mtl_board *board = (bb_mtl_board *)draft->at;
     const double *sum = release->value[1];
     norms g;
-    const bb_status status = measure(view, release->value[0], &g, work);
+    const bb_status status = measure(view, release, &g, work);
     if (status) return status;
-    if (release->round == 1)
-        board->lambda =
-            isnan(o->lambda) ? automatic(view, &g, sum[BB_MTL_SPREAD]) : o->lambda;
+    if (release->round == 1) open_board(view, release, board);
+    choose_lambda(view, release, &g, board);
     const double lambda = board->lambda;
     const double charge = is_mtrl(view) ? bb_mtrl_conjugate(view->pub->features,
                                                             g.value, o->ridge, lambda)
                                         : 0.0;
     const bool inside = is_mtrl(view) || g.dual <= lambda;
     const double t = inside ? BB_MTL_ALMOST : fmin(BB_MTL_ALMOST, lambda / g.dual);
-    const double dual = -conjugate_at(board, sum, t) - t * sum[BB_MTL_SLACK] - charge;
+    const double mean = t * t * g.common / (2.0 * board->mean_weight);
+    const double dual =
+        -conjugate_at(board, sum, t) - t * sum[BB_MTL_SLACK] - charge - mean;
     const bool failed = sum[BB_MTL_FAILED] > 0.0;
-    if (release->round == 1) {
-        board->dual = 0.0; /* no loss is negative */
-        board->diagonal = is_trace(view) ? 0.0 : 1.0;
-        board->rho = first_rho * sum[BB_MTL_SPREAD] /
-                     ((double)view->pub->tasks * (double)view->pub->features);
-        if (!(board->rho > 0.0)) board->rho = 1.0;
-    }
     if (!failed) board->dual = fmax(board->dual, dual);
-    board->objective = failed ? INFINITY : sum[BB_MTL_LOSS] + lambda * board->omega;
+    board->objective =
+        failed ? INFINITY : sum[BB_MTL_LOSS] + lambda * board->omega + board->mean_cost;
     board->gap = fmax(0.0, board->objective - board->dual);
     board->pending = 0.0;
     board->step = 1.0;

@@ -1,7 +1,8 @@
 /* mtl.h - what mtl-trace, mtl-l21 and mtl-mtrl have in common: the exact optimum of
- *   F(W, b) = sum_i L_i(w_i, b_i) + lambda Omega(W),
- * Omega the trace norm of W or the sum over features of the norms of its rows, with a
- * certificate. Everything is exchanged in the clear. docs/methods/mtl-trace.md
+ *   F(W, b) = sum_i L_i(w_i, b_i) + lambda Omega(W - c 1') + mu/2 ||c||^2,
+ * c the mean of the models, Omega the trace norm of W - c 1' or the sum over features of
+ * the norms of its rows, with a certificate; with centre=zero of W itself: c = 0.
+ * Everything is exchanged in the clear. docs/methods/mtl-trace.md
  * (mtl-mtrl: a penalty that is no norm in place of lambda Omega, see mtl_mtrl.c.)
  *
  * Alternating direction method of multipliers (Boyd et al. 2011, sections 3.4.3
@@ -14,7 +15,12 @@
  * norm of Omega, the residuals t u_i of w_i are a feasible point of the dual problem:
  *   F >= - sum_i L_i*(t u_i)          (Fenchel)
  * mtl-mtrl: F >= - sum_i L_i*(u_i) - P*(G), P* the penalty's conjugate.
- * The first round is a check at W = 0; the last one that a run may have, too. */
+ * The first round is a check at W = 0; the last one that a run may have, too.
+ *
+ * With a mean, V and G are taken apart into their means and the rest, which the penalty
+ * does not mix: M is made of the rest, z_i = M v_i + o with a public o, ||G|| is that of
+ * the rest, and the bound loses ||t sum_i g_i||^2 / (2 mu), the conjugate of mu/2 ||c||^2
+ * (of a mean: G' = g 1' has <G', c 1'> = (sum_i g) . c). */
 #ifndef BB_METHODS_MTL_H
 #define BB_METHODS_MTL_H
 
@@ -28,17 +34,28 @@ typedef struct bb_mtl_options {
     double lambda; /* NaN: from the data, see bb_mtl_board */
     double tolerance;
     double ridge; /* mtl-mtrl */
+    int centre;
 } bb_mtl_options;
 
+enum { BB_MTL_CENTRE_MEAN, BB_MTL_CENTRE_ZERO };
+
 #define BB_MTL_ROWS(penalty, automatic)                                                \
-    {.name = "lambda",                                                                 \
-     .kind = BB_OPTION_AUTO,                                                           \
-     .offset = offsetof(bb_mtl_options, lambda),                                       \
-     .fallback = "auto",                                                               \
-     .least = 1e-12,                                                                   \
-     .most = 1e12,                                                                     \
-     .argument = "LAMBDA",                                                             \
-     .help = "weight of the " penalty "; auto: " automatic},                           \
+    {.name = "centre",                                                                 \
+     .kind = BB_OPTION_CHOICE,                                                         \
+     .offset = offsetof(bb_mtl_options, centre),                                       \
+     .fallback = "mean",                                                               \
+     .choices = "mean|zero",                                                           \
+     .argument = "WHERE",                                                              \
+     .help = "what models are drawn to: their mean, which is free, the intercept "     \
+             "among their numbers; or zero, beside an own intercept, as published"},   \
+        {.name = "lambda",                                                             \
+         .kind = BB_OPTION_AUTO,                                                       \
+         .offset = offsetof(bb_mtl_options, lambda),                                   \
+         .fallback = "auto",                                                           \
+         .least = 1e-12,                                                               \
+         .most = 1e12,                                                                 \
+         .argument = "LAMBDA",                                                         \
+         .help = "weight of the " penalty "; auto: " automatic},                       \
     {                                                                                  \
         .name = "tolerance", .kind = BB_OPTION_REAL,                                   \
         .offset = offsetof(bb_mtl_options, tolerance), .fallback = "1e-6",             \
@@ -46,7 +63,8 @@ typedef struct bb_mtl_options {
         .help = "stop at a certified duality gap of this fraction of the objective"    \
     }
 
-/* The billboard: these numbers, then M (d x d) or its diagonal (d). */
+/* The billboard: these numbers, then M (d x d) or its diagonal (d), then with a mean o
+ * (d). */
 typedef struct bb_mtl_board {
     double step;       /* 1: the coming round is a step; 0: a check */
     double pending;    /* 1: the last round was a step: M is still to be applied */
@@ -60,19 +78,24 @@ typedef struct bb_mtl_board {
     double ratio, ratio_before; /* ||Z|| / ||U||, and of the step before */
     double guess;               /* of t, for the coming check */
     double objective, dual,
-        gap; /* F at the last check, best bound so far, difference */
+        gap;          /* F at the last check, best bound so far, difference */
+    double searching; /* 1: models have no deviations from their mean yet, and lambda is
+                         automatic, and not known yet */
+    double spread;    /* BB_MTL_SPREAD of all tasks */
+    double mean_weight, mean_cost; /* mu, and mu/2 ||c||^2 at Z */
     double matrix[];
 } bb_mtl_board;
 
 /* What a task shows in a check beside its gradient, and in a step beside v. */
 enum {
-    BB_MTL_LOSS,      /* L_i(z_i) at the best intercept */
-    BB_MTL_CONJUGATE, /* L_i*(t u_i) at t = BB_MTL_ALMOST */
-    BB_MTL_GUESSED,   /* L_i*(t u_i) at t = guess */
-    BB_MTL_SLACK,     /* what the intercept can take from the bound */
-    BB_MTL_SPREAD,    /* trace of L_i's Hessian at 0 */
-    BB_MTL_FAILED,    /* 1: a number above is not finite; all are then 0 */
-    BB_MTL_CHECKED    /* how many */
+    BB_MTL_LOSS,       /* L_i(z_i) at the best intercept */
+    BB_MTL_CONJUGATE,  /* L_i*(t u_i) at t = BB_MTL_ALMOST */
+    BB_MTL_GUESSED,    /* L_i*(t u_i) at t = guess */
+    BB_MTL_SLACK,      /* what the intercept can take from the bound */
+    BB_MTL_SPREAD,     /* trace of L_i's Hessian at 0 */
+    BB_MTL_ROWS_COUNT, /* its rows */
+    BB_MTL_FAILED,     /* 1: a number above is not finite; all are then 0 */
+    BB_MTL_CHECKED     /* how many */
 };
 enum { BB_MTL_APART, BB_MTL_MOVED, BB_MTL_STEPPED };
 /* ||w_i - z_i||^2, and ||rho (z_i - z_i before)||^2 */
@@ -96,6 +119,9 @@ size_t bb_mtl_state_length(const bb_view *view);
 size_t bb_mtl_work_length(const bb_view *view);
 size_t bb_mtl_digest_length(const bb_view *view);
 size_t bb_mtl_local_length(const bb_view *view, const bb_local *local);
+/* Models are drawn to their mean. */
+bool bb_mtl_has_mean(const bb_view *view);
+bool bb_mtl_own_intercept(const void *options);
 void bb_mtl_layout(const bb_view *view, bb_layout *layout);
 BB_MUST_CHECK bb_status bb_mtl_digest(const bb_view *view, const bb_release *release,
                                       bb_draft *draft, double *work);
@@ -110,6 +136,8 @@ void bb_mtl_outcome(const bb_view *view, bb_outcome *outcome);
     .kind = BB_METHOD_OPEN,                                                            \
     .losses = BB_SUPPORTS_SQUARED | BB_SUPPORTS_LOGISTIC,                              \
     .takes = BB_TAKES_ROUNDS,                                                          \
+    .shared_intercept = true,                                                          \
+    .own_intercept = bb_mtl_own_intercept,                                             \
     .options_size = sizeof(bb_mtl_options),                                            \
     .plan = bb_mtl_plan,                                                               \
     .board_length = bb_mtl_board_length,                                               \

@@ -176,6 +176,8 @@ static void settle(const bb_view *view, const bb_task *task, const own *s) {
         for (size_t k = 0; k < d; k++) z[k] = board->matrix[k] * s->u[k];
     else
         bb_multiply_transposed(d, d, 1.0, board->matrix, s->u, 0.0, z);
+    if (bb_mtl_has_mean(view))
+        bb_axpy(d, 1.0, board->matrix + (board->diagonal == 1.0 ? d : d * d), z);
     s->stepped[BB_MTL_APART] = squares(d, s->w, z);
     s->stepped[BB_MTL_MOVED] =
         board->rho_before * board->rho_before * squares(d, s->z, z);
@@ -202,7 +204,10 @@ static void check(const bb_view *view, const bb_task *task, const own *s) {
     out[BB_MTL_SLACK] = fabs(*s->gb) * intercept_range(*s->b);
     const double b = bb_local_intercept(local, s->z, work);
     out[BB_MTL_LOSS] = bb_local_value(local, s->z, b, work);
-    if (view->board->releases == 0) out[BB_MTL_SPREAD] = bb_local_spread(local, work);
+    if (view->board->releases == 0) {
+        out[BB_MTL_SPREAD] = bb_local_spread(local, work);
+        out[BB_MTL_ROWS_COUNT] = (double)local->n;
+    }
     double sum = 0.0;
     for (size_t k = 0; k < BB_MTL_FAILED; k++) sum += out[k];
     for (size_t k = 0; k < local->d; k++) sum += s->g[k] * s->g[k];
@@ -225,11 +230,10 @@ void bb_mtl_show(const bb_view *view, const bb_task *task, double *const *block)
     const own s = read_state(task);
     const size_t d = task->local->d;
     const bool stepped = read_board(view)->step == 1.0;
+    const size_t numbers = stepped ? BB_MTL_STEPPED : BB_MTL_CHECKED;
     memcpy(block[0], stepped ? s.u : s.g, d * sizeof(double));
-    if (stepped)
-        memcpy(block[1], s.stepped, BB_MTL_STEPPED * sizeof(double));
-    else
-        memcpy(block[1], s.checked, BB_MTL_CHECKED * sizeof(double));
+    memcpy(block[1], stepped ? s.stepped : s.checked, numbers * sizeof(double));
+    if (bb_mtl_has_mean(view)) memcpy(block[1] + numbers, block[0], d * sizeof(double));
 }
 
 /* The last round was a check: z is what it certified. */

@@ -84,11 +84,12 @@ static bb_status read_compare(const char *list, bb_resolved *c) {
 /* Whether rows get a constant column: where methods that share something want one (they
  * agree, core/check.c). Models of several outputs always have one, networks none. */
 static bool wants_constant(const bb_run *run) {
-    const bb_method *first = run->phase[0].method;
+    const bb_phase *first = run->phase;
     for (size_t k = run->phases; k-- > 0;)
-        if (run->phase[k].method->kind != BB_METHOD_ALONE) first = run->phase[k].method;
+        if (run->phase[k].method->kind != BB_METHOD_ALONE) first = run->phase + k;
     if (run->pub.network) return false;
-    return !bb_loss_is_single(run->pub.loss) || first->shared_intercept;
+    return !bb_loss_is_single(run->pub.loss) ||
+           bb_method_shares_intercept(first->method, first->options);
 }
 
 static bb_status read_texts(const bb_train_options *o, bb_resolved *c) {

@@ -20,8 +20,9 @@ static const json_t *tried(const json_t *a, size_t k) {
 static void the_best_has_the_least_loss(void **state) {
     (void)state;
     make_world();
-    json_t *a = cli_json("tune W.csv --method mtl-trace --not-private --json "
-                         "--grid lambda=1e6,1e-3,1");
+    json_t *a =
+        cli_json("tune W.csv --method mtl-trace --set centre=zero --not-private --json "
+                 "--grid lambda=1e6,1e-3,1");
     const size_t count = json_array_size(cli_at(a, "tried"));
     const size_t best = (size_t)cli_number(a, "best");
     assert_int_equal(count, 3);

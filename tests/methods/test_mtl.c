@@ -9,17 +9,24 @@ static const bb_method *method_of(bool trace) {
     return trace ? &bb_method_mtl_trace : &bb_method_mtl_l21;
 }
 
-static bb_result train(const population *p, bool trace, const char *lambda,
-                       const char *tolerance, uint32_t rounds, size_t threads) {
+static bb_result train_around(const char *centre, const population *p, bool trace,
+                              const char *lambda, const char *tolerance,
+                              uint32_t rounds, size_t threads) {
     const bb_engine engine = bb_engine_threads(threads);
     bb_run run = run_open(p, method_of(trace), &bb_mechanism_none, &engine);
     bb_result result = {0};
     run.phase[0].rounds = rounds;
+    run_set(&run, "centre", centre);
     run_set(&run, "lambda", lambda);
     run_set(&run, "tolerance", tolerance);
     assert_ok(bb_run_train(&run, &result));
     run_close(&run);
     return result;
+}
+
+static bb_result train(const population *p, bool trace, const char *lambda,
+                       const char *tolerance, uint32_t rounds, size_t threads) {
+    return train_around("zero", p, trace, lambda, tolerance, rounds, threads);
 }
 
 /* -- known optima
@@ -206,6 +213,90 @@ static void test_zero(void **state) {
     }
 }
 
+/* -- around the mean
+ * ------------------------------------------------------------------- */
+
+/* at (TASKS x D) loses its mean, which becomes `mean`. */
+static void take_mean_out(double *at, double *mean) {
+    memset(mean, 0, D * sizeof *mean);
+    for (size_t i = 0; i < TASKS; i++) bb_axpy(D, 1.0 / TASKS, at + i * D, mean);
+    for (size_t i = 0; i < TASKS; i++) bb_axpy(D, -1.0, mean, at + i * D);
+}
+
+/* mu of the penalty mu/2 ||mean||^2. */
+static double weight_of_mean(const population *p) {
+    double spread = 0.0, work[4096];
+    for (size_t i = 0; i < p->tasks; i++) {
+        if (p->local[i].n > 0) spread += bb_local_spread(&p->local[i], work);
+    }
+    return spread / (double)p->first[p->tasks];
+}
+
+/* At the optimum deviations are prox(deviations - those of the gradients), and gradients
+ * add up to -mu times the mean. */
+static void check_around_mean(const population *p, bool trace, const char *lambda) {
+    bb_result result = train_around("mean", p, trace, lambda, "1e-10", 0, 2);
+    bb_result loose = train_around("mean", p, trace, lambda, "1e-2", 0, 2);
+    const double l =
+        result.outcome.lambda > 0.0 ? result.outcome.lambda : strtod(lambda, NULL);
+    double g[TASKS * D], v[TASKS * D], own[D], slope[D];
+    const double mu = weight_of_mean(p);
+    (void)evaluate(p, &result, trace, l, g);
+    assert_true(result.outcome.converged && loose.outcome.converged);
+    memcpy(v, result.model, sizeof v);
+    take_mean_out(v, own);
+    take_mean_out(g, slope);
+    assert_true(bb_norm(D, own) > 1e-3);
+    for (size_t k = 0; k < D; k++)
+        assert_close(TASKS * slope[k], -mu * own[k], 1e-5 * (1.0 + fabs(own[k])));
+    for (size_t k = 0; k < TASKS * D; k++) g[k] = v[k] - g[k];
+    if (trace)
+        matrix_prox_trace(TASKS, D, g, l);
+    else
+        matrix_prox_l21(TASKS, D, g, l);
+    for (size_t k = 0; k < TASKS * D; k++)
+        assert_close(g[k], v[k], 5e-5 * (1.0 + fabs(v[k])));
+    assert_true(loose.outcome.objective - loose.outcome.gap <=
+                result.outcome.objective * (1.0 + 1e-11));
+    bb_result_free(&loose);
+    bb_result_free(&result);
+}
+
+static void test_around_mean(void **state) {
+    (void)state;
+    for (int k = 0; k < 8; k++) {
+        population p =
+            awkward(k & 1 ? BB_LOSS_LOGISTIC : BB_LOSS_SQUARED, k & 2, false);
+        check_around_mean(&p, k & 4, "0.02");
+        check_around_mean(&p, k & 4, "auto");
+        population_close(&p);
+    }
+}
+
+/* With an overwhelming penalty all tasks have the ridge model of all rows together. */
+static void test_all_alike(void **state) {
+    (void)state;
+    population p = population_empty(9, 12, D, BB_LOSS_SQUARED, false);
+    p.scale_sum = true;
+    for (size_t i = 0; i < p.tasks; i++) population_fill(&p, i, 17);
+    population_open_locals(&p);
+    const bb_rows rows = {.n = p.first[9], .d = D, .x = p.x, .y = p.y};
+    bb_local all;
+    double work[4096], w[D], b;
+    assert_ok(bb_local_open_exact(&all, rows, BB_LOSS_SQUARED, false, true, NULL));
+    assert_true(bb_local_work(&all) <= 4096);
+    assert_ok(bb_local_ridge(&all, weight_of_mean(&p), NULL, w, &b, work));
+    for (int trace = 0; trace < 2; trace++) {
+        bb_result result = train_around("mean", &p, trace, "1e9", "1e-13", 0, 1);
+        assert_true(result.outcome.converged);
+        for (size_t k = 0; k < 9 * D; k++)
+            assert_close(result.model[k], w[k % D], 1e-5);
+        bb_result_free(&result);
+    }
+    bb_local_close(&all);
+    population_close(&p);
+}
+
 /* A run that may not go on says what it reached, and that it did not converge. */
 static void test_few_rounds(void **state) {
     (void)state;
@@ -321,6 +412,7 @@ int main(void) {
         cmocka_unit_test(test_zero),         cmocka_unit_test(test_few_rounds),
         cmocka_unit_test(test_threads),      cmocka_unit_test(test_one_task),
         cmocka_unit_test(test_wide),         cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_around_mean),  cmocka_unit_test(test_all_alike),
     };
     if (bb_linalg_start()) return 1;
     return cmocka_run_group_tests(tests, NULL, NULL);

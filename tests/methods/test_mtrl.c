@@ -15,6 +15,7 @@ static bb_result train_mtrl(const population *p, const char *lambda, const char 
     run_set(&run, "lambda", lambda);
     run_set(&run, "ridge", ridge);
     run_set(&run, "tolerance", tolerance);
+    run_set(&run, "centre", "zero");
     assert_ok(bb_run_train(&run, &result));
     run_close(&run);
     return result;
