@@ -463,8 +463,12 @@ static bb_status take_sparse(bbfile *f) {
     if (!status)
         status = bb_allocate(&data->sparse_value, count, sizeof(double), "rows");
     const float *narrow = (const float *)(const void *)(value + 4 * begin);
-    for (size_t e = 0; e < count && !status; e++)
-        data->sparse_value[e] = (double)narrow[e];
+    for (size_t r = 0; r < f->to - f->from && !status; r++) {
+        const size_t from = data->sparse_first[r], to = data->sparse_first[r + 1];
+        for (size_t e = from; e < to; e++) data->sparse_value[e] = (double)narrow[e];
+        bb_dataset_passed(data, r, r + 1);
+        bb_map_passed(&f->map, narrow + from, narrow + to);
+    }
     return status;
 }
 

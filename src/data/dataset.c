@@ -43,18 +43,29 @@ bb_status bb_dataset_open_dense(bb_dataset *data) {
                         data->rows * data->features, sizeof *data->x, "rows");
 }
 
+/* In memory, or both behind one temporary file. */
+static bb_status open_entries(bb_dataset *data, size_t entries) {
+    const size_t each = sizeof *data->sparse_value + sizeof *data->sparse_column;
+    bb_status status;
+    if (data->memory && entries > data->memory / 8 / each) {
+        status = bb_map_block(&data->scratch, data->memory, &data->sparse_value,
+                              entries, each, "rows");
+        if (!status) data->sparse_column = (uint32_t *)(data->sparse_value + entries);
+        return status;
+    }
+    status =
+        bb_allocate(&data->sparse_column, entries, sizeof *data->sparse_column, "rows");
+    if (status) return status;
+    return bb_allocate(&data->sparse_value, entries, sizeof *data->sparse_value,
+                       "rows");
+}
+
 /* Room for the rows: dense, or sparse with `entries` entries. */
 static bb_status open_rows(bb_dataset *data, bool sparse, size_t entries) {
     if (!sparse) return bb_dataset_open_dense(data);
-    bb_status status = bb_allocate(&data->sparse_first, data->rows + 1,
-                                   sizeof *data->sparse_first, "rows");
-    if (!status)
-        status = bb_allocate(&data->sparse_column, entries, sizeof *data->sparse_column,
-                             "rows");
-    if (!status)
-        status = bb_allocate(&data->sparse_value, entries, sizeof *data->sparse_value,
-                             "rows");
-    return status;
+    const bb_status status = bb_allocate(&data->sparse_first, data->rows + 1,
+                                         sizeof *data->sparse_first, "rows");
+    return status ? status : open_entries(data, entries);
 }
 
 static bb_status open_labels(bb_dataset *data, size_t listed) {
@@ -103,11 +114,21 @@ bb_status bb_dataset_open(bb_dataset *out, const bb_dataset *like, bb_shape shap
     return status;
 }
 
+static void passed(const bb_dataset *data, const void *from, const void *to) {
+    bb_map_passed(&data->file, from, to);
+    bb_map_passed(&data->scratch, from, to);
+}
+
 void bb_dataset_passed(const bb_dataset *data, size_t from, size_t to) {
     const size_t d = data->features;
-    if (!data->x || from == to) return;
-    bb_map_passed(&data->file, data->x + from * d, data->x + to * d);
-    bb_map_passed(&data->scratch, data->x + from * d, data->x + to * d);
+    if (from == to) return;
+    if (data->x) {
+        passed(data, data->x + from * d, data->x + to * d);
+        return;
+    }
+    const size_t begin = data->sparse_first[from], end = data->sparse_first[to];
+    passed(data, data->sparse_value + begin, data->sparse_value + end);
+    passed(data, data->sparse_column + begin, data->sparse_column + end);
 }
 
 static void copy_labels(const bb_dataset *data, size_t from, bb_dataset *copy,

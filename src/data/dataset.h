@@ -47,8 +47,8 @@ typedef struct bb_dataset {
     uint32_t target_column; /* 1-based column of the target in a text, else 0 */
     bb_map file, scratch;   /* where rows are, if not in memory */
     size_t
-        memory; /* what it was made with, and what is made of it: dense rows of more than
-                      an eighth of so many bytes are in `scratch`; 0: never */
+        memory; /* what it was made with, and what is made of it: rows of more than an
+                      eighth of so many bytes are in `scratch`; 0: never */
 } bb_dataset;
 
 /* Frees everything; takes half-built and zeroed data sets. */

@@ -260,6 +260,8 @@ static void apply_sparse(const bb_preprocess *p, const bb_dataset *data,
         }
         divide_row(p, out->sparse_value + begin, to - begin);
         out->sparse_first[r + 1] = to;
+        bb_dataset_passed(data, r, r + 1);
+        bb_dataset_passed(out, r, r + 1);
     }
 }
 

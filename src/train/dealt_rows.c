@@ -212,6 +212,8 @@ bb_status bb_exchange_rows(const bb_dealt *d, bb_status status, const bb_dataset
     const size_t dropped = rows->dropped;
     bb_dataset own = {0};
     parcel p = {0};
+    /* dense rows make room for others where they are */
+    if (!status && rows->x) status = bb_dataset_unmap(rows);
     if (!status) status = fill(d, like, rows, &p);
     status = bb_ranks_agree(ranks, status);
     const bool ready = !status && p.send && p.send_x && p.got && p.got_x;

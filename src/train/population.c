@@ -70,19 +70,20 @@ static bb_status read_rows(const bb_resolved *c, bb_dealt *dealt, size_t *output
     bb_read_options format = bb_population_reading(c);
     bb_dataset data = {0};
     if (test) format.labels = format.tasks = NULL; /* those are the data's */
+    if (dealt->ranks) format.memory = 0; /* what is read goes from rank to rank */
     if (*outputs)
         format.outputs = *outputs;
     else
         *outputs = format.outputs; /* --classes */
     bb_status status = bb_dealt_read(dealt, source, &format, &data);
     if (status) return status;
-    data.memory = format.memory;
     if (loss == BB_LOSS_LOGISTIC) status = take_labels(dealt, &data);
     if (bb_loss_is_single(loss))
         *outputs = 1;
     else
         status = count_outputs(dealt, loss, &data, outputs);
     status = bb_dealt_exchange(dealt, status, &data);
+    data.memory = (size_t)c->request->options.memory;
     if (status)
         bb_dataset_free(&data);
     else

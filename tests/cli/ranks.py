@@ -138,6 +138,10 @@ def make_files():
                  lambda y: ",".join(map(str, y)))
     with open("squared.csv", "rb") as f, gzip.open("packed.csv.gz", "wb") as g:
         g.write(f.read())
+    write_libsvm("sparse.libsvm", rows(number), str)
+    for name, options in (("squared.csv", []), ("sparse.libsvm", ["--features", str(FEATURES)])):
+        done = call([BILLBOARD, "convert", name, *options, "-o", name.split(".")[0] + ".bb"])
+        assert done[0] == 0, done
 
 
 NOISE = ["--epsilon", "2", "--seed", "5"]
@@ -169,6 +173,11 @@ CASES = [
     ("packed arrays", 2, "packed.npz", "--method fedprox --rounds 3".split() + NOISE + SPLIT),
     ("a table of numbers", 4, "squared.npy",
      "--method fedprox --rounds 3 --task 0 --target 1".split() + NOISE + SPLIT),
+    ("own files", 2, "squared.bb", "--method fedprox --rounds 3".split() + NOISE + SPLIT),
+    ("own files, little memory", 3, "squared.bb",
+     "--method mp-prior --standardize task --memory 64".split() + NOISE + SPLIT),
+    ("own sparse files, little memory", 2, "sparse.bb",
+     "--method fedprox --rounds 3 --standardize unit-rows --memory 64".split() + NOISE + SPLIT),
     ("groups", 3, "groups.csv", "--method pmtl-clusters --cluster group --rounds 3".split() + OPEN + SPLIT),
     ("groups that are public", 2, "groups.csv",
      "--method pmtl-clusters --cluster group --clusters 3 --rounds 3".split() + NOISE + SPLIT),

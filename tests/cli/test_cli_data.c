@@ -98,10 +98,36 @@ static void converted_rows_give_the_same_models(void **state) {
     setenv("TMPDIR", "nowhere", 1);
     cli_fails(1, "nowhere", "train rows.bb --method stl --memory 64 -o x");
     unsetenv("TMPDIR");
+    assert_int_equal(cli_count("p0/operator/room*"), 0);
     cli_fails(2, "--output FILE", "convert rows.csv --task who --target score");
     cli_fails(2, "written over", "convert rows.bb -o rows.bb");
     cli_fails(1, "no column \"who2\"", "convert rows.csv --task who2 -o x.bb");
     assert_int_equal(cli_count("x*"), 0);
+}
+
+/* Sparse rows behind temporary files, of both widths. */
+static void sparse_rows_that_memory_does_not_hold(void **state) {
+    (void)state;
+    FILE *file = fopen("rows.svm", "w");
+    assert_non_null(file);
+    for (int j = 0; j < 400; j++)
+        fprintf(file, "%d qid:%d %d:%.6f %d:%.6f\n", sin(j * 7.1) > 0, j * 8 % 35,
+                1 + j % 5, sin(j * 1.7), 7 + j % 3, cos(j * 0.9));
+    fclose(file);
+    const char *const width[] = {"", "--float32"};
+    for (size_t k = 0; k < 2; k++) {
+        cli_ok("convert rows.svm --features 9 %s -o rows%zu.bb", width[k], k);
+        const char *const flags = "--loss logistic --epsilon 4 --standardize unit-rows "
+                                  "--train-fraction 0.7 --seed 1 --json";
+        json_t *whole = cli_json("train rows%zu.bb %s -o w%zu", k, flags, k);
+        json_t *part = cli_json("train rows%zu.bb %s --memory 64 --threads 2 -o q%zu",
+                                k, flags, k);
+        assert_string_equal(json_string_value(cli_at(whole, "models_sha256")),
+                            json_string_value(cli_at(part, "models_sha256")));
+        assert_true(json_equal(cli_at(whole, "test"), cli_at(part, "test")));
+        json_decref(whole);
+        json_decref(part);
+    }
 }
 
 /* -- predict and evaluate
@@ -444,6 +470,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bad_files_get_one_precise_message),
         cmocka_unit_test(converted_rows_give_the_same_models),
+        cmocka_unit_test(sparse_rows_that_memory_does_not_hold),
         cmocka_unit_test(bad_ranges_are_refused),
         cmocka_unit_test(evaluate_gives_the_metrics_of_the_run),
         cmocka_unit_test(models_are_for_raw_columns),
