@@ -27,6 +27,7 @@ typedef struct bb_experiment {
     uint64_t *key; /* tasks: see bb_run */
     bb_local *local;
     bb_locals_room room; /* of theirs */
+    bb_map held;         /* room on the disk for the models */
     bb_ledger *ledger;
     bb_rundir dir; /* without a place: the billboard is kept in memory */
     bb_kept kept;  /* so that it survives its process, if it does */

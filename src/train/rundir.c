@@ -14,6 +14,7 @@
 /* A file that every run directory has, and what it says first. */
 static const char marker_file[] = "public/options.json", marker[] = "billboard";
 static const char billboard_file[] = "public/billboard.bin";
+static const char room_file[] = "operator/room";
 
 static const char *const form_name[] = {"vector", "slot",  "square",
                                         "psd",    "outer", "selection"};
@@ -250,6 +251,34 @@ bb_status bb_rundir_release(void *self, const bb_release *release, size_t tasks)
     if (!status && !dir->log && fflush(dir->billboard))
         status = failed("the billboard", "written");
     json_decref(entry);
+    return status;
+}
+
+/* -- room -- */
+
+bb_status bb_rundir_take_room(const bb_rundir *dir, size_t bytes) {
+    char *name = NULL;
+    bb_status status = bb_rundir_name(dir, room_file, &name);
+    if (status) return status;
+    const int file = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (file < 0) {
+        status = failed(name, "created");
+    } else {
+        const int error = posix_fallocate(file, 0, (off_t)(bytes ? bytes : 1));
+        if (error)
+            status = bb_fail(BB_EIO, "%s: no room for %zu bytes of models: %s",
+                             dir->path, bytes, strerror(error));
+        close(file);
+    }
+    free(name);
+    return status;
+}
+
+bb_status bb_rundir_give_room(const bb_rundir *dir) {
+    char *name = NULL;
+    bb_status status = bb_rundir_name(dir, room_file, &name);
+    if (!status && unlink(name) && errno != ENOENT) status = failed(name, "removed");
+    free(name);
     return status;
 }
 

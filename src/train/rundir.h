@@ -48,6 +48,11 @@ BB_MUST_CHECK bb_status bb_rundir_begin(bb_rundir *dir, const char *path, bool f
 /* The same, where a process that died had begun it: in place of what it left there. */
 BB_MUST_CHECK bb_status bb_rundir_begin_again(bb_rundir *dir, const char *path,
                                               bool force, const char *temporary);
+/* Takes room on the disk for so many bytes of files to come, as a file that
+ * bb_rundir_give_room removes. BB_EIO if it is not there. */
+BB_MUST_CHECK bb_status bb_rundir_take_room(const bb_rundir *dir, size_t bytes);
+/* Does nothing where none was taken. */
+BB_MUST_CHECK bb_status bb_rundir_give_room(const bb_rundir *dir);
 /* Releases go to a log, which holds all so far, until bb_rundir_replay brings them. */
 void bb_rundir_set_log(bb_rundir *dir, bb_release_log *log);
 BB_MUST_CHECK bb_status bb_rundir_replay(bb_rundir *dir);

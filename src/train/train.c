@@ -147,6 +147,30 @@ static bb_status open_place(bb_experiment *e, const char data[BB_HASH_TEXT]) {
     return status;
 }
 
+/* Of a number in models.csv, with what divides it from the next one. */
+enum { MOST_DIGITS = 25 };
+
+/* Where memory is bounded, what the disk has no room for ends a run before it has paid:
+ * the copy of the models as people read them, and its file. */
+static bb_status take_room(bb_experiment *e) {
+    const bb_dataset *own = &e->population.prepared;
+    const size_t memory = e->run.memory, each = own->features + 1;
+    const size_t tasks = e->run.pub.tasks;
+    if (!memory || !bb_resolved_is_solved(e->resolved)) return BB_OK;
+    const size_t copy = own->tasks * each * sizeof(double);
+    bb_status status = copy > memory / 8 ? bb_map_scratch(&e->held, copy) : BB_OK;
+    if (status || !is_first(e) || in_memory(e)) return status;
+    size_t names = 0;
+    for (size_t i = 0; i < own->tasks; i++) names += strlen(own->task_name[i]);
+    if (own->tasks) names = names / own->tasks + 1;
+    return bb_rundir_take_room(&e->dir, tasks * (names + each * MOST_DIGITS));
+}
+
+static bb_status give_room(bb_experiment *e) {
+    bb_map_close(&e->held);
+    return is_first(e) && !in_memory(e) ? bb_rundir_give_room(&e->dir) : BB_OK;
+}
+
 /* The last before the charge: the tasks' problems, and what rank 0 has. */
 static bb_status open_run(bb_experiment *e) {
     const double start = bb_experiment_now();
@@ -156,6 +180,7 @@ static bb_status open_run(bb_experiment *e) {
     if (is_kept(e))
         status = bb_kept_fingerprint(&e->population, &e->dealt, status, data);
     if (!status && is_first(e)) status = open_place(e, data);
+    if (!status) status = take_room(e);
     e->report.seconds_solve = bb_experiment_now() - start;
     return status ? status : bb_experiment_not_stopped(e);
 }
@@ -220,6 +245,7 @@ void bb_experiment_close_work(bb_experiment *e) {
     bb_kept_close(&e->kept, is_charged(e));
     if (e->ledger) bb_ledger_close(e->ledger);
     bb_locals_close(e->local, &e->room, p->prepared.tasks);
+    bb_map_close(&e->held);
     bb_result_free(&e->result);
     bb_assessed_close(&e->test);
     bb_models_free(&e->own);
@@ -278,7 +304,9 @@ static bb_status write_parts(const bb_experiment *e) {
 /* What the run has paid for. */
 bb_status bb_experiment_keep(bb_experiment *e) {
     warn_of_failed_tasks(e);
-    bb_status status = make_models(e);
+    bb_status status = give_room(e);
+    status = bb_ranks_agree(e->dealt.ranks, status);
+    if (!status) status = make_models(e);
     if (!status && is_first(e)) status = make_statement(e);
     if (!status && is_first(e) && !in_memory(e)) status = write_parts(e);
     if (!status && e->trace) status = bb_write_trace(e);

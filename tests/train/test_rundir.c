@@ -127,6 +127,27 @@ static void a_place_is_one_run_s(void **state) {
 }
 
 /* What comes after the commit goes to the run in place. */
+/* Room that is not there is missed when it is taken, and nothing stays of it. */
+static void room_is_taken_and_given(void **state) {
+    (void)state;
+    bb_rundir dir;
+    assert_ok(bb_rundir_begin(&dir, "run", false));
+    char *name = NULL;
+    assert_ok(bb_rundir_name(&dir, "operator/room", &name));
+    struct stat there;
+    assert_ok(bb_rundir_take_room(&dir, 100000));
+    assert_int_equal(stat(name, &there), 0);
+    assert_true(there.st_blocks * 512 >= 100000);
+    assert_ok(bb_rundir_give_room(&dir));
+    assert_false(exists(name));
+    assert_ok(bb_rundir_give_room(&dir));
+    assert_fails(bb_rundir_take_room(&dir, SIZE_MAX / 4), BB_EIO, "no room for");
+    bb_rundir_close(&dir);
+    assert_false(exists(name));
+    free(name);
+    assert_false(is_littered());
+}
+
 static void files_may_follow_the_commit(void **state) {
     (void)state;
     bb_rundir dir = {0};
@@ -196,6 +217,7 @@ int main(void) {
         cmocka_unit_test(what_is_written_is_indexed),
         cmocka_unit_test(a_place_is_one_run_s),
         cmocka_unit_test(files_may_follow_the_commit),
+        cmocka_unit_test(room_is_taken_and_given),
         cmocka_unit_test(only_runs_are_replaced_and_only_by_force),
         cmocka_unit_test(a_run_survives_torture),
     };
