@@ -50,7 +50,7 @@ static bb_status open_entries(bb_dataset *data, size_t entries) {
     if (data->memory && entries > data->memory / 8 / each) {
         status = bb_map_block(&data->scratch, data->memory, &data->sparse_value,
                               entries, each, "rows");
-        if (!status) data->sparse_column = (uint32_t *)(data->sparse_value + entries);
+        if (!status) data->sparse_column = (void *)(data->sparse_value + entries);
         return status;
     }
     status =

@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "data/names.h"
 
 #include <assert.h>
@@ -9,8 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { NUMBER_BYTES = 32 };
 
 typedef struct output {
     char *text;
@@ -50,9 +49,10 @@ static bb_status put_header(output *out, const bb_dataset *data) {
 }
 
 static bb_status put_number(output *out, double value, char behind) {
-    char text[NUMBER_BYTES];
-    const int length = snprintf(text, sizeof text, "%.17g%c", value, behind);
-    return put(out, text, (size_t)length);
+    char text[BB_NUMBER_BYTES + 1];
+    const size_t length = bb_number_write(value, text);
+    text[length] = behind;
+    return put(out, text, length + 1);
 }
 
 static bb_status put_row(output *out, const bb_dataset *data, size_t task, size_t row) {

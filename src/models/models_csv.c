@@ -38,12 +38,17 @@ static void write_header(const bb_models *m, FILE *stream) {
     putc('\n', stream);
 }
 
+static void write_number(double value, FILE *stream) {
+    char text[1 + BB_NUMBER_BYTES] = ",";
+    fwrite(text, 1, 1 + bb_number_write(value, text + 1), stream);
+}
+
 static void write_lines(const bb_models *m, FILE *stream) {
     for (size_t i = 0; i < m->tasks; i++) {
         bb_write_field(stream, m->task_name[i]);
-        fprintf(stream, ",%.17g", m->intercept[i]);
+        write_number(m->intercept[i], stream);
         for (size_t k = 0; k < m->features; k++)
-            fprintf(stream, ",%.17g", m->weight[i * m->features + k]);
+            write_number(m->weight[i * m->features + k], stream);
         putc('\n', stream);
         bb_models_passed(m, i);
     }

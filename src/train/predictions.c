@@ -1,6 +1,7 @@
 /* What models say of rows, as CSV. */
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "data/write.h"
 #include "train/intervals.h"
 #include "train/trained.h"
@@ -122,15 +123,21 @@ void bb_said_free(bb_said *said) {
     *said = (bb_said){0};
 }
 
+static void write_number(double value, FILE *stream) {
+    char text[1 + BB_NUMBER_BYTES] = ",";
+    fwrite(text, 1, 1 + bb_number_write(value, text + 1), stream);
+}
+
 static void write_answer(const bb_said *a, size_t j, FILE *stream) {
     if (a->class) fprintf(stream, ",%" PRIu32, a->class[j]);
     if (a->number) {
-        fprintf(stream, ",%.17g", a->number[j]);
-        if (a->half && isfinite(a->half[j]))
-            fprintf(stream, ",%.17g,%.17g", a->number[j] - a->half[j],
-                    a->number[j] + a->half[j]);
-        else if (a->half)
+        write_number(a->number[j], stream);
+        if (a->half && isfinite(a->half[j])) {
+            write_number(a->number[j] - a->half[j], stream);
+            write_number(a->number[j] + a->half[j], stream);
+        } else if (a->half) {
             fputs(",,", stream);
+        }
         putc('\n', stream);
         return;
     }

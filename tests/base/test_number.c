@@ -1,6 +1,7 @@
 #include "base/number.h"
 #include "test.h"
 
+#include <float.h>
 #include <locale.h>
 
 static void decimals_are_read(void **state) {
@@ -74,8 +75,64 @@ static void the_locale_does_not_matter(void **state) {
     assert_true(value == 1.5);
 }
 
+static void assert_written(double value) {
+    char text[BB_NUMBER_BYTES], expected[64];
+    const size_t length = bb_number_write(value, text);
+    snprintf(expected, sizeof expected, "%.17g", value);
+    if (strcmp(text, expected) != 0) fail_msg("%s for %s", text, expected);
+    assert_int_equal(length, strlen(text));
+}
+
+/* All sizes; whole numbers, halves and what rounds up to a power of ten among them. */
+static void numbers_are_written_as_printf_does(void **state) {
+    (void)state;
+    const double some[] = {0.0,
+                           1.0,
+                           0.5,
+                           0.1,
+                           1e16,
+                           1e17,
+                           1e-10,
+                           1e-11,
+                           1e22,
+                           1e-4,
+                           1e-5,
+                           123456789.0,
+                           0.3,
+                           1e15,
+                           0x1p56,
+                           0x1p-33,
+                           5e-324,
+                           INFINITY,
+                           99999999999999990.0,
+                           0.00099999999999999999,
+                           9.9999999999999995e-5,
+                           DBL_MAX};
+    for (size_t k = 0; k < sizeof some / sizeof *some; k++) {
+        assert_written(some[k]);
+        assert_written(-some[k]);
+        assert_written(nextafter(some[k], 0));
+        assert_written(nextafter(some[k], INFINITY));
+    }
+    for (int power = -12; power < 19; power++) {
+        const double ten = pow(10, power);
+        for (int k = 0; k < 20; k++) assert_written(ten * (1 + k * DBL_EPSILON));
+        for (int k = 1; k < 20; k++) assert_written(ten * (1 - k * DBL_EPSILON / 2));
+    }
+    uint64_t bits = 88172645463325252;
+    for (int k = 0; k < 200000; k++) {
+        bits ^= bits << 13;
+        bits ^= bits >> 7;
+        bits ^= bits << 17;
+        const double unit = (double)(bits >> 11) * 0x1p-53;
+        assert_written(ldexp(unit, (int)(bits % 100) - 40));
+        assert_written(ldexp((double)(bits >> 40), (int)(bits % 64) - 40));
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(numbers_are_written_as_printf_does),
         cmocka_unit_test(decimals_are_read),
         cmocka_unit_test(anything_else_is_refused),
         cmocka_unit_test(counts_are_whole_and_not_negative),
