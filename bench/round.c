@@ -98,7 +98,7 @@ int main(int count, char **word) {
     const bool made = make(word[1], &data);
     if (!made) must(bb_read(word[1], NULL, &data));
     unit_rows(&data);
-    must(bb_locals_open(&local, &data, &problem, NULL, true, &engine));
+    must(bb_locals_open(&local, NULL, &data, &problem, NULL, true, &engine));
     must(bb_options_default(method->options, options));
     must(bb_options_set(method->options, options, method->name, "clip", "60"));
     must(bb_options_set(method->options, options, method->name, "keep", "own"));
@@ -123,7 +123,7 @@ int main(int count, char **word) {
         printf("%.2f %.2f\n", 1e6 * (many.wall - few.wall) / rounds,
                1e6 * (many.processor - few.processor) / rounds);
     }
-    bb_locals_close(local, data.tasks);
+    bb_locals_close(local, NULL, data.tasks);
     bb_dataset_free(&data);
     free(options);
     return 0;
