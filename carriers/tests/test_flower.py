@@ -1,5 +1,6 @@
-"""Three phones carried by Flower, whose run brings code that nobody executes: the models of one
-process, though a silo is killed; who is no phone is not let in. Then the guide.
+"""Three phones and the helper of two doors carried by Flower, whose run brings code that nobody
+executes: the models of one process, though a silo and the helper are killed; who is none of them is
+not let in. Then the guide.
 
     run.sh BUILD flower
 """
@@ -19,8 +20,7 @@ from world import (SOURCE, call, check_as_one, folder, free_ports, make_world, r
 
 QUIET = {"FLWR_TELEMETRY_ENABLED": "0", "FLWR_DISABLE_UPDATE_CHECK": "1"}
 PHONES = ["ann", "ben", "cia"]
-OF_ALL = ["--plan", "../plan.json", "--roster", "../roster.json", "--checkpoint", "wards.state",
-          "-o", "wards"]
+OF_ALL = ["--plan", "../plan.json", "--roster", "../roster.json", "--checkpoint", "wards.state"]
 JOB = """
 [project]
 name = "spy"
@@ -61,22 +61,24 @@ def start_phone(started, at, name, port):
 
 def begin(started):
     """SuperLink and SuperNodes, with TLS and registered keys."""
-    link, *ports = free_ports(2 + len(PHONES))
+    link, *ports = free_ports(3 + len(PHONES))
     at = f"127.0.0.1:{link}"
     make_certificates()
-    write("link/curator.json", {"wards": [*OF_ALL, "--key", "../curator.key"]})
+    write("link/curator.json", {"wards": [*OF_ALL, "--key", "../curator.key", "-o", "wards"]})
     start(started, "link.log", sys.executable, "-m", "billboard_flower", "superlink", "link",
           "--host", "127.0.0.1", "--port", str(link), "--ssl-certfile", "server.crt",
           "--ssl-keyfile", "server.key", "--ssl-ca-certfile", "ca.crt")
     write(".flwr/config.toml", f'[superlink]\ndefault = "joint"\n[superlink.joint]\n'
           f'address = "{at}"\nroot-certificates = "{os.getcwd()}/ca.crt"\n')
     wait_for(lambda: b"startup complete" in read("link.log"), lambda: read("link.log"))
-    for name, port in zip([*PHONES, "stranger"], ports):
+    write("helper/helper.json", {"wards": [*OF_ALL, "--key", "../helper.key"]})
+    for name in [*PHONES, "stranger"]:
         write(f"{name}/silo.json", {"wards": [
             f"../{name}.csv", "--name", name, "--policy", "../policy.json", *OF_ALL, "--key",
-            f"../{name}.key"]})
+            f"../{name}.key", "-o", "wards"]})
+    for name, port in zip([*PHONES, "helper", "stranger"], ports):
         call("ssh-keygen", "-q", "-t", "ecdsa", "-b", "384", "-N", "", "-f", f"{name}/flower.key")
-        if name in PHONES:
+        if name != "stranger":
             call("flwr", "supernode", "register", f"{name}/flower.key.pub", "--name", name)
         start_phone(started, at, name, port)
 
@@ -84,7 +86,7 @@ def begin(started):
 def phones_give_the_models_of_one_process_and_survive_kills():
     os.environ.update(QUIET)
     with folder() as started:
-        make_world(PHONES, method="dp-aggr", epsilon=4, seed=3)
+        make_world(PHONES, method="dp-aggr", epsilon=4, seed=3, doors=2)
         begin(started)
         write("spy/pyproject.toml", JOB)
         write("spy/spy.py", SPY.format(f"{os.getcwd()}/seen"))
@@ -93,8 +95,10 @@ def phones_give_the_models_of_one_process_and_survive_kills():
         wait_for(lambda: os.path.exists(told) and b"ann is there" in read(told),
                  lambda: read("run.log"))
         os.kill(int(read("ann/box/silo-wards/lock")), signal.SIGKILL)
+        wait_for(lambda: b"the helper is there" in read(told), lambda: read("run.log"))
+        os.kill(int(read("helper/box/helper-wards/lock")), signal.SIGKILL)
         wait_for(lambda: run.poll() is not None, lambda: [read(f"{n}.log")[-3000:] for n in [
-            "link", "run", *PHONES]])
+            "link", "run", "helper", *PHONES]])
         assert os.path.exists("link/wards"), read("run.log") + read("link/curator.log")
         check_as_one([f"{name}/wards" for name in PHONES], "link/wards")
         assert not os.path.exists("seen"), "a stranger's code was executed"

@@ -16,7 +16,8 @@ from flwr.clientapp import ClientApp
 from flwr.common.constant import ErrorCode
 from flwr.serverapp import ServerApp
 
-RECORD, KIND_AT, SILO_AT, ROUND, HELLO = "billboard", 8, 56, 3, 7  # of a frame: docs/wire.md
+RECORD, HELPER = "billboard", "helper"
+KIND_AT, SILO_AT, ROUND, HELLO, SEEDS = 8, 56, 3, 7, 10  # of a frame: docs/wire.md
 WAIT = 20  # seconds for a silo's answer, after which it is asked again
 LATE = 180  # after which a message is given up, and a silo of which nothing is heard is asked
 
@@ -42,7 +43,7 @@ def take(box):
 
 
 class Place:
-    """`billboard silo` or `billboard curator` with what this place's own file says of a run."""
+    """`billboard silo`, `helper` or `curator` with what this place's own file says of a run."""
 
     def __init__(self, kind, run):
         self.folder = os.environ["BILLBOARD_PLACE"]
@@ -86,7 +87,7 @@ def talk(place, asked):
     said = take(f"{place.box}/curator")
     for frame in asked:
         put(f"{place.box}/silo-{number(frame, SILO_AT)}", frame)
-    due = asked[-1][44:56] if asked and number(asked[-1], KIND_AT) == ROUND else None
+    due = asked[-1][44:56] if asked and number(asked[-1], KIND_AT) in (ROUND, SEEDS) else None
     silo, until = place.start(), time.monotonic() + WAIT
     while time.monotonic() < until:
         code = silo.poll() if silo else None
@@ -103,9 +104,11 @@ def talk(place, asked):
 
 @client.query()
 def answer(message, context):
-    """At a phone: its `silo.json` has what the run's name stands for."""
+    """At a phone: its `silo.json` has what the run's name stands for; at the helper's place, who
+    keeps the second of two doors, `helper.json`."""
     asked = message.content[RECORD]
-    said, lives = talk(Place("silo", asked["run"]), asked["frames"])
+    helps = Path(os.environ["BILLBOARD_PLACE"], "helper.json").exists()
+    said, lives = talk(Place(HELPER if helps else "silo", asked["run"]), asked["frames"])
     return Message(RecordDict({RECORD: ConfigRecord({"frames": said, "lives": lives})}),
                    reply_to=message)
 
@@ -122,15 +125,18 @@ def hear(place, silo, reply):
 
 @server.main()
 def conduct(grid, context):
-    """At the server: its `curator.json`. A silo is who was registered with Flower by its name."""
+    """At the server: its `curator.json`. A silo is who was registered with Flower by its name, and
+    the helper, who is carried as one more, by `helper`."""
     run = context.run_config["run"]
     place = Place("curator", run)
     plan = json.loads(Path(place.folder, place.line[place.line.index("--plan") + 1]).read_text())
-    silos, asked, lost, heard = plan["silos"], {}, set(), {}
-    may_lose = len(silos) - plan.get("fewest-silos", len(silos))
+    asked, lost, heard = {}, set(), {}
+    may_lose = len(plan["silos"]) - plan.get("fewest-silos", len(plan["silos"]))
+    two_doors = str(plan.get("options", {}).get("doors", 1)) == "2"
+    silos = plan["silos"] + [HELPER] * two_doors
     curator = place.start_anew()
     try:
-        while curator.poll() is None and len(lost) <= may_lose:
+        while curator.poll() is None and len(lost) <= may_lose and HELPER not in lost:
             for node in [n for n in grid.get_nodes() if n.name in set(silos) - {*asked.values()}]:
                 frames = take(f"{place.box}/silo-{silos.index(node.name) + 1}")
                 if frames or heard.get(node.name, -LATE) + LATE < time.monotonic():
