@@ -198,6 +198,7 @@ bb_status bb_curator_ask(bb_curator *c, uint32_t attempt) {
     if (!status) status = bb_door_ask(&c->door, &layout);
     if (status) return status;
     for (uint32_t s = 0; s < c->roll.silos; s++) c->member[s].answered = false;
+    c->answered = 0;
     c->counted = c->helped = false;
     c->attempt = attempt;
     c->round_event = ++c->event;
@@ -273,9 +274,9 @@ static bb_status check_chunks(const bb_curator *c) {
 
 static bb_status begin_run(bb_curator *c) {
     bb_status status = BB_OK;
-    if (bb_curator_joined(c) < c->roll.fewest)
-        return bb_fail(BB_EUSAGE, "%u silos have joined; %u are needed",
-                       bb_curator_joined(c), c->roll.fewest);
+    if (c->joined < c->roll.fewest)
+        return bb_fail(BB_EUSAGE, "%u silos have joined; %u are needed", c->joined,
+                       c->roll.fewest);
     if (c->two_doors && !c->member[c->roll.silos].joined)
         return bb_fail(BB_EUSAGE,
                        "the helper has not joined, who keeps the second door");
@@ -292,9 +293,9 @@ bb_status bb_curator_close_round(bb_curator *c) {
     if (c->now != BB_CURATOR_WAITS && c->now != BB_CURATOR_COMPLETE)
         return bb_fail(BB_EUSAGE, "there is no round to close");
     if (!c->began) return begin_run(c);
-    if (bb_curator_answered(c) < c->roll.fewest)
+    if (c->answered < c->roll.fewest)
         return bb_fail(BB_EUSAGE, "round %u: %u silos have answered; %u are needed",
-                       c->door.ask.round, bb_curator_answered(c), c->roll.fewest);
+                       c->door.ask.round, c->answered, c->roll.fewest);
     if (c->two_doors && !c->counted) return bb_curator_failed(c, bb_curator_count(c));
     if (c->two_doors && !c->helped)
         return bb_fail(BB_EUSAGE, "round %u: the helper has not answered",

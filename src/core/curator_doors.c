@@ -55,7 +55,7 @@ bb_status bb_curator_take_share(bb_curator *c, member *m, bb_bytes payload) {
 
 static void put_seeds(const bb_curator *c, bb_writer *out) {
     bb_put_ask(out, &c->door.ask);
-    bb_put_u32(out, bb_curator_answered(c));
+    bb_put_u32(out, c->answered);
     for (uint32_t s = 0; s < c->roll.silos; s++) {
         const member *m = &c->member[s];
         if (!m->answered) continue;
@@ -130,9 +130,11 @@ void bb_curator_save_counted(const bb_curator *c, bb_writer *bytes) {
 
 bb_status bb_curator_restore_counted(bb_curator *c, bb_reader *reader) {
     const size_t length = sum_length(c);
+    c->answered = 0;
     for (uint32_t s = 0; s < c->roll.silos; s++) {
         member *m = &c->member[s];
         m->answered = bb_get_u32(reader) != 0 && m->joined;
+        c->answered += m->answered;
         m->made = bb_get_u32(reader);
         const uint8_t *sealed = bb_get(reader, sizeof m->sealed);
         if (sealed) memcpy(m->sealed, sealed, sizeof m->sealed);

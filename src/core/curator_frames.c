@@ -5,20 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-uint32_t bb_curator_joined(const bb_curator *c) {
-    uint32_t count = 0;
-    for (uint32_t s = 0; s < c->roll.silos; s++) count += c->member[s].joined;
-    return count;
-}
-
-uint32_t bb_curator_answered(const bb_curator *c) {
-    uint32_t count = 0;
-    for (uint32_t s = 0; s < c->roll.silos; s++) count += c->member[s].answered;
-    return count;
-}
-
 bool bb_curator_is_complete(const bb_curator *c) {
-    return bb_curator_joined(c) == c->roll.silos &&
+    return c->joined == c->roll.silos &&
            (!c->two_doors || c->member[c->roll.silos].joined);
 }
 
@@ -44,6 +32,7 @@ bb_status bb_curator_enrol(bb_curator *c, uint32_t s, uint64_t own,
     }
     m->own = own;
     m->joined = true;
+    c->joined++;
     if (bb_curator_run(c)->mechanism->grid) return BB_OK;
     const size_t chunks = bb_tally_chunks(tasks, c->phases.plan.sum_length);
     m->lead = bb_tally_lead(tasks, chunks, own, m->id);
@@ -197,17 +186,21 @@ static bb_status take_sum(bb_curator *c, const bb_frame *frame, bool *news) {
                                  : keep_sums(c, m, frame->payload);
     if (status) return status;
     m->answered = *news = true;
-    if (bb_curator_answered(c) == bb_curator_joined(c)) c->now = BB_CURATOR_COMPLETE;
+    if (++c->answered == c->joined) c->now = BB_CURATOR_COMPLETE;
     return BB_OK;
 }
 
-/* A process of the silo begins, or asks for what was lost. */
+/* A process of the silo begins, or asks for what was lost. One that has said that it has its
+ * models is told again that it may go: its HELLO may have come late. Who it is shows where
+ * frames are signed. */
 static bb_status take_hello(bb_curator *c, const bb_frame *frame, bool *news) {
     member *m = &c->member[frame->silo - 1];
     *news = !m->heard || memcmp(m->start, frame->start, sizeof m->start) != 0;
+    const bool late = c->identity && m->left && !*news;
     memcpy(m->start, frame->start, sizeof m->start);
     m->heard = true;
-    m->left = false;
+    m->left = late;
+    m->told = false;
     bb_curator_again(c, frame->silo);
     return BB_OK;
 }

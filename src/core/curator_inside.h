@@ -29,8 +29,9 @@ struct bb_curator {
     const bb_identity *identity;
     bb_stamp stamp;
     bb_curator_state now;
-    member *member;  /* silos; behind them the helper, if there are two doors */
-    uint32_t *owner; /* tasks: of which silo, 1, 2, ...; 0: of none */
+    member *member; /* silos; behind them the helper, if there are two doors */
+    uint32_t joined, answered; /* silos, without the helper */
+    uint32_t *owner;           /* tasks: of which silo, 1, 2, ...; 0: of none */
     uint8_t name[BB_HASH_BYTES];
     bb_writer offer, out; /* its payload; the frame that is given */
 
@@ -101,11 +102,8 @@ void bb_curator_put_seeds(bb_curator *c);
 void bb_curator_save_counted(const bb_curator *c, bb_writer *bytes);
 BB_MUST_CHECK bb_status bb_curator_restore_counted(bb_curator *c, bb_reader *reader);
 
-/* curator_frames.c: whether all have joined; silos that have joined, that have answered
- * the round's attempt. */
+/* curator_frames.c: whether all have joined. */
 bool bb_curator_is_complete(const bb_curator *c);
-uint32_t bb_curator_joined(const bb_curator *c);
-uint32_t bb_curator_answered(const bb_curator *c);
 /* Silo s + 1 has these tasks: own numbers, as in a frame. BB_EDATA; BB_ENOMEM. */
 BB_MUST_CHECK bb_status bb_curator_enrol(bb_curator *c, uint32_t s, uint64_t own,
                                          const uint8_t *words);

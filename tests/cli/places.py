@@ -9,37 +9,6 @@ import threading, time
 
 from joint import *
 
-# -- certificates (openssl) --
-
-TLS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../examples/silos/tls.py")
-
-
-def openssl(*arguments):
-    done = subprocess.run(["openssl", *arguments], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-
-
-def make_authority(name):
-    openssl("req", "-x509", "-newkey", "ed25519", "-nodes", "-keyout", f"{name}.pem", "-out",
-            f"{name}.crt", "-subj", f"/CN={name}", "-days", "1")
-
-
-def make_certificate(who, authority="joint", days="1"):
-    openssl("req", "-newkey", "ed25519", "-nodes", "-keyout", f"{who}.pem", "-out", f"{who}.csr",
-            "-subj", f"/CN={who}")
-    write("names", "subjectAltName=IP:127.0.0.1")
-    openssl("x509", "-req", "-in", f"{who}.csr", "-CA", f"{authority}.crt", "-CAkey",
-            f"{authority}.pem", "-CAcreateserial", "-days", days, "-extfile", "names", "-out",
-            f"{who}.crt")
-
-
-def start_tls(place, at, socket_at, who, authority="joint"):
-    with open(f"{who}-tls.err", "a") as errors:
-        return subprocess.Popen([sys.executable, TLS, place, "--at", at, "--socket", socket_at,
-                                 "--certificate", f"{who}.crt", "--key", f"{who}.pem",
-                                 "--authority", f"{authority}.crt"], stderr=errors)
-
-
 # -- cases --
 
 

@@ -18,9 +18,11 @@ typedef enum carrier_kind {
 
 typedef struct carrier_way {
     carrier_kind kind;
-    const char *path; /* of the socket or folder */
-    uint32_t silo;    /* who this is; 0: the curator */
-    uint32_t silos;   /* of the run */
+    const char *path;                          /* of the socket or folder */
+    uint32_t silo;                             /* who this is; 0: the curator */
+    uint32_t silos;                            /* of the run */
+    void (*say)(void *self, const char *text); /* what whoever runs it should know */
+    void *self;
 } carrier_way;
 
 typedef enum message_kind {
@@ -51,8 +53,8 @@ bool carrier_reaches(const carrier *c, uint32_t silo);
 /* Takes a copy, which leaves when there is room for it: now or in carrier_receive. */
 BILLBOARD_CHECK billboard_status carrier_send(carrier *c, uint32_t silo,
                                               const void *frame, size_t size);
-/* The next message, for so many seconds. BILLBOARD_FAILED: standard input has ended, the
- * folder cannot be read, or what comes is no message. */
+/* The next message, for so many seconds. BILLBOARD_FAILED: standard input has ended. A folder
+ * that cannot be read is tried again. */
 BILLBOARD_CHECK billboard_status carrier_receive(carrier *c, double seconds,
                                                  message *got);
 /* Whoever has sent the last message is the silo that it says: it is told from now on what
@@ -81,6 +83,11 @@ struct carrier {
     carrier_way way;
 };
 
+/* carrier_socket.c: a Unix socket that only this user may open, for so many connections. */
+BILLBOARD_CHECK billboard_status carrier_socket_listen(const char *path,
+                                                       uint32_t connections, int *file);
+/* A connection to it; -1: nobody is there. */
+BILLBOARD_CHECK billboard_status carrier_socket_reach(const char *path, int *file);
 BILLBOARD_CHECK billboard_status carrier_stream_open(carrier **out,
                                                      const carrier_way *way);
 BILLBOARD_CHECK billboard_status carrier_folder_open(carrier **out,

@@ -1,6 +1,9 @@
 /* Messages as files: FOLDER/curator/ has those for the curator, FOLDER/silo-N/ those for
  * silo N. A file is written under a name that begins with a point, made durable, and
- * renamed, so that a message is there whole or not at all; whoever reads it removes it. */
+ * renamed, so that a message is there whole or not at all; whoever reads it removes it.
+ *
+ * A folder that does not work for a while - a server that is away, a full disk - is said once,
+ * and tried again: what is to leave waits here. */
 #include "carrier.h"
 
 #include <dirent.h>
@@ -15,15 +18,26 @@
 enum { PATH = 4096 };
 static const double look_every = 0.1; /* seconds */
 
+/* A message that is to leave. */
+typedef struct letter {
+    struct letter *next;
+    uint32_t silo;
+    size_t size;
+    unsigned char bytes[];
+} letter;
+
 typedef struct folder {
     carrier base;
     unsigned long sent;
-    unsigned char *bytes; /* of the message that was read last */
+    letter *first, **last;  /* what could not be written yet */
+    struct dirent **listed; /* messages for this place, when it last looked: */
+    int lists, read;        /* so many; so many of them are done */
+    unsigned char *bytes;   /* of the message that was read last */
+    bool broken;            /* it has said that the folder does not work */
 } folder;
 
-static billboard_status failed(const char *path, const char *what) {
-    return cmd_fail(BILLBOARD_FAILED, "%s: cannot be %s: %s", path, what,
-                    strerror(errno));
+static billboard_status no_memory(void) {
+    return cmd_fail(BILLBOARD_FAILED, "no memory for a folder");
 }
 
 static void box_of(const folder *f, uint32_t silo, char path[PATH]) {
@@ -43,102 +57,169 @@ static void introduce(carrier *c) {
 }
 
 static bool is_empty(const carrier *c) {
-    (void)c;
-    return true;
+    return !((const folder *)c)->first;
 }
 
-static billboard_status write_all(int file, const char *path, const void *bytes,
-                                  size_t size) {
+/* errno says why. False, so that whoever asks can end with it. */
+static bool complain(folder *f, const char *path, const char *what) {
+    char text[PATH + 600];
+    if (f->broken) return false;
+    f->broken = true;
+    snprintf(text, sizeof text, "%s: cannot be %s: %s; this is tried again", path, what,
+             strerror(errno));
+    f->base.way.say(f->base.way.self, text);
+    return false;
+}
+
+/* -- what leaves -- */
+
+static bool write_all(int file, const void *bytes, size_t size) {
     for (const char *at = bytes; size;) {
         const ssize_t done = write(file, at, size);
         if (done < 0 && errno == EINTR) continue;
-        if (done < 0) return failed(path, "written");
+        if (done < 0) return false;
         at += done;
         size -= (size_t)done;
     }
-    return fsync(file) ? failed(path, "written") : BILLBOARD_OK;
+    return fsync(file) == 0;
 }
 
 /* Names ascend with time, so that messages are read in their order. */
-static billboard_status send_file(carrier *c, uint32_t silo, const void *bytes,
-                                  size_t size) {
-    folder *f = (folder *)c;
+static bool write_letter(folder *f, const letter *l) {
     struct timespec now;
     char box[PATH], name[80], path[PATH + 100], whole[PATH + 100];
-    box_of(f, silo, box);
+    box_of(f, l->silo, box);
     clock_gettime(CLOCK_REALTIME, &now);
     snprintf(name, sizeof name, "%012lld.%09ld-%u-%ld-%08lu", (long long)now.tv_sec,
-             now.tv_nsec, c->way.silo, (long)getpid(), f->sent++);
+             now.tv_nsec, f->base.way.silo, (long)getpid(), f->sent++);
     snprintf(path, sizeof path, "%s/.%s", box, name);
     snprintf(whole, sizeof whole, "%s/%s", box, name);
     const int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (file < 0) return failed(path, "made");
-    billboard_status status = write_all(file, path, bytes, size);
-    if (close(file) && !status) status = failed(path, "written");
-    if (!status && rename(path, whole)) status = failed(whole, "made");
-    if (status) unlink(path);
-    return status;
+    if (file < 0) return complain(f, path, "made");
+    bool whole_there = write_all(file, l->bytes, l->size);
+    if (close(file)) whole_there = false;
+    if (whole_there && !rename(path, whole)) return true;
+    complain(f, whole, "written");
+    unlink(path);
+    return false;
 }
+
+static void write_letters(folder *f) {
+    while (f->first && write_letter(f, f->first)) {
+        letter *done = f->first;
+        f->first = done->next;
+        free(done);
+    }
+    if (!f->first) f->last = &f->first;
+}
+
+static billboard_status send_file(carrier *c, uint32_t silo, const void *bytes,
+                                  size_t size) {
+    folder *f = (folder *)c;
+    letter *l = size < SIZE_MAX - sizeof *l ? malloc(sizeof *l + size) : NULL;
+    if (!l) return no_memory();
+    *l = (letter){.silo = silo, .size = size};
+    memcpy(l->bytes, bytes, size);
+    *f->last = l;
+    f->last = &l->next;
+    write_letters(f);
+    return BILLBOARD_OK;
+}
+
+/* -- what comes -- */
 
 static int is_message(const struct dirent *entry) {
     return entry->d_name[0] != '.';
 }
 
-static billboard_status read_file(folder *f, const char *path, size_t *size) {
+static void forget_list(folder *f) {
+    for (int k = 0; k < f->lists; k++) free(f->listed[k]);
+    free(f->listed);
+    f->listed = NULL;
+    f->lists = f->read = 0;
+}
+
+/* The messages that are there, the oldest first. */
+static bool list(folder *f) {
+    char box[PATH];
+    forget_list(f);
+    box_of(f, f->base.way.silo, box);
+    const int count = scandir(box, &f->listed, is_message, alphasort);
+    if (count < 0) return complain(f, box, "read");
+    f->lists = count;
+    return true;
+}
+
+/* False: it cannot be read now; errno says why. */
+static bool read_file(folder *f, const char *path, size_t *size) {
     struct stat about;
-    const int file = open(path, O_RDONLY | O_CLOEXEC);
     size_t have = 0;
-    if (file < 0 || fstat(file, &about)) {
-        const billboard_status status = failed(path, "read");
-        if (file >= 0) close(file);
-        return status;
-    }
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return false;
     free(f->bytes);
-    *size = (size_t)about.st_size;
-    f->bytes = malloc(*size + 1);
+    f->bytes = NULL;
+    *size = 0;
+    if (!fstat(file, &about)) {
+        *size = (size_t)about.st_size;
+        f->bytes = malloc(*size + 1);
+    }
     ssize_t done = f->bytes ? 1 : -1;
     while (done > 0 && have < *size) {
         done = read(file, f->bytes + have, *size - have);
         if (done > 0) have += (size_t)done;
         if (done < 0 && errno == EINTR) done = 1;
     }
-    const billboard_status status =
-        have == *size && f->bytes ? BILLBOARD_OK : failed(path, "read");
+    const int why = done < 0 ? errno : EIO;
     close(file);
-    return status;
+    errno = why;
+    return f->bytes && have == *size;
 }
 
-/* The oldest message that is one; what is none goes unread. */
-static billboard_status look(folder *f, message *got) {
-    struct dirent **entry = NULL;
+/* The next message of the list that is one; what is none goes unread. One that cannot be
+ * removed would come again and again: it waits. */
+static bool take_listed(folder *f, message *got) {
     char box[PATH], path[PATH + 300];
-    billboard_status status = BILLBOARD_OK;
     box_of(f, f->base.way.silo, box);
-    const int count = scandir(box, &entry, is_message, alphasort);
-    if (count < 0) return failed(box, "read");
-    for (int k = 0; k < count && !status && got->kind == MESSAGE_NONE; k++) {
+    for (; f->read < f->lists && got->kind == MESSAGE_NONE; f->read++) {
         size_t size = 0;
-        snprintf(path, sizeof path, "%s/%s", box, entry[k]->d_name);
-        status = read_file(f, path, &size);
-        if (!status) *got = carrier_read(f->bytes, size);
-        if (!status && unlink(path)) status = failed(path, "removed");
+        snprintf(path, sizeof path, "%s/%s", box, f->listed[f->read]->d_name);
+        const bool read = read_file(f, path, &size);
+        if (!read && errno == ENOENT) continue; /* somebody else's doing */
+        if (!read) return complain(f, path, "read");
+        if (unlink(path) && errno != ENOENT) return complain(f, path, "removed");
+        *got = carrier_read(f->bytes, size);
     }
-    for (int k = 0; k < count; k++) free(entry[k]);
-    free(entry);
-    return status;
+    return true;
+}
+
+static void look(folder *f, message *got) {
+    write_letters(f);
+    bool works = true;
+    if (f->read == f->lists) works = list(f);
+    if (works) works = take_listed(f, got);
+    if (!works) forget_list(f);
+    if (!works || f->first || !f->broken) return;
+    f->broken = false;
+    f->base.way.say(f->base.way.self, "the folder works again");
 }
 
 static billboard_status receive(carrier *c, double seconds, message *got) {
     struct timespec pause = {.tv_nsec = (long)(1e9 * look_every)};
     for (;; seconds -= look_every) {
-        const billboard_status status = look((folder *)c, got);
-        if (status || got->kind != MESSAGE_NONE || seconds <= 0.0) return status;
+        look((folder *)c, got);
+        if (got->kind != MESSAGE_NONE || seconds <= 0.0) return BILLBOARD_OK;
         if (nanosleep(&pause, NULL)) return BILLBOARD_OK; /* a signal */
     }
 }
 
 static void close_folder(carrier *c) {
     folder *f = (folder *)c;
+    while (f->first) {
+        letter *next = f->first->next;
+        free(f->first);
+        f->first = next;
+    }
+    forget_list(f);
     free(f->bytes);
     free(f);
 }
@@ -146,19 +227,36 @@ static void close_folder(carrier *c) {
 static const carrier_class class = {reaches,   send_file, receive,
                                     introduce, is_empty,  close_folder};
 
-billboard_status carrier_folder_open(carrier **out, const carrier_way *way) {
-    folder *f = calloc(1, sizeof *f);
+/* What will never work is said at once: this place reads its own box, and writes to the
+ * curator's or, as the curator, to all. */
+static billboard_status open_box(const folder *f, uint32_t silo) {
+    const uint32_t self = f->base.way.silo;
+    const bool used = silo == self || silo == 0 || self == 0;
+    const int may = silo == self ? R_OK | W_OK | X_OK : W_OK | X_OK;
     char box[PATH];
-    if (!f) return cmd_fail(BILLBOARD_FAILED, "no memory for a folder");
-    f->base = (carrier){&class, *way};
-    for (uint32_t silo = 0; silo <= way->silos; silo++) {
-        box_of(f, silo, box);
-        if (mkdir(box, 0777) && errno != EEXIST) {
-            const billboard_status status = failed(box, "made");
-            close_folder(&f->base);
-            return status;
-        }
+    box_of(f, silo, box);
+    const char *what = "made";
+    bool works = mkdir(box, 0777) == 0 || errno == EEXIST;
+    if (works && used) {
+        what = "written to";
+        works = access(box, may) == 0;
     }
-    *out = &f->base;
-    return BILLBOARD_OK;
+    return works ? BILLBOARD_OK
+                 : cmd_fail(BILLBOARD_FAILED, "%s: cannot be %s: %s", box, what,
+                            strerror(errno));
+}
+
+billboard_status carrier_folder_open(carrier **out, const carrier_way *way) {
+    billboard_status status = BILLBOARD_OK;
+    folder *f = calloc(1, sizeof *f);
+    if (!f) return no_memory();
+    f->base = (carrier){&class, *way};
+    f->last = &f->first;
+    for (uint32_t silo = 0; silo <= way->silos && !status; silo++)
+        status = open_box(f, silo);
+    if (status)
+        close_folder(&f->base);
+    else
+        *out = &f->base;
+    return status;
 }

@@ -1,4 +1,5 @@
-/* Messages over standard input and output, or a Unix socket. */
+/* Messages over standard input and output, or a Unix socket. What a message costs does not
+ * depend on how many silos there are: who has something to say is told by epoll. */
 #include "carrier.h"
 
 #include <errno.h>
@@ -6,13 +7,11 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
-enum { LENGTH = 8, READ_AT_ONCE = 1 << 16, STRANGERS = 8 };
+enum { LENGTH = 8, READ_AT_ONCE = 1 << 16, STRANGERS = 8, EVENTS = 64 };
 
 /* Bytes that came, or that are to leave: [from, to) of what there is room for. */
 typedef struct buffer {
@@ -20,8 +19,9 @@ typedef struct buffer {
     size_t from, to, room;
 } buffer;
 
+/* Keeps its place among all while it lasts. */
 typedef struct connection {
-    int in, out;
+    int in, out;   /* -1: nobody has this place */
     uint32_t silo; /* at the other end, as it said itself; 0: unknown, or all of them */
     buffer came, leaves;
 } connection;
@@ -29,17 +29,28 @@ typedef struct connection {
 typedef struct stream {
     carrier base;
     int listens; /* -1: no */
-    bool bound;  /* the socket's file is this process's */
+    int events;  /* epoll's; -1: standard streams, which may be files, and are polled */
     connection *connection;
     size_t connections, most;
+    size_t *vacant; /* most - connections places */
+    size_t *place;  /* silos + 1: of this silo's connection; NOWHERE */
+    size_t *unread; /* a ring: places where a message may be, none twice */
+    size_t unread_at, unreads;
+    size_t leaving;  /* connections with something that is to leave */
     double tried;    /* seconds: when the curator was looked for last */
     size_t taken;    /* bytes of the message that was given last, at ... */
     size_t taken_of; /* ... this connection */
-    struct pollfd *poll;
 } stream;
+
+#define NOWHERE SIZE_MAX
 
 static billboard_status no_memory(void) {
     return cmd_fail(BILLBOARD_FAILED, "no memory for messages");
+}
+
+static billboard_status cannot_watch(const stream *s) {
+    return cmd_fail(BILLBOARD_FAILED, "%s: cannot be watched: %s", s->base.way.path,
+                    strerror(errno));
 }
 
 static billboard_status make_room(buffer *b, size_t more) {
@@ -63,130 +74,77 @@ static billboard_status make_room(buffer *b, size_t more) {
 
 /* -- connections -- */
 
-static void add(stream *s, int in, int out) {
-    s->connection[s->connections++] = (connection){.in = in, .out = out};
+static bool is_one(const stream *s) {
+    return s->base.way.silo || s->base.way.kind == CARRIER_STDIO;
 }
 
+static bool has_to_leave(const connection *c) {
+    return c->leaves.from < c->leaves.to;
+}
+
+static bool watch(const stream *s, size_t k, int how) {
+    const connection *c = &s->connection[k];
+    struct epoll_event of = {.events = has_to_leave(c) ? EPOLLIN | EPOLLOUT : EPOLLIN,
+                             .data.u64 = k};
+    return s->events < 0 || epoll_ctl(s->events, how, c->in, &of) == 0;
+}
+
+static void vacate(stream *s, size_t k) {
+    s->connection[k] = (connection){.in = -1, .out = -1};
+    s->vacant[s->most - s->connections--] = k;
+}
+
+/* False: there is no room for it, or the system has none; it is closed. */
+static bool add(stream *s, int in, int out) {
+    bool added = s->connections < s->most;
+    if (added) {
+        const size_t k = s->vacant[s->most - ++s->connections];
+        s->connection[k] = (connection){.in = in, .out = out};
+        added = watch(s, k, EPOLL_CTL_ADD);
+        if (!added) vacate(s, k);
+    }
+    if (!added) close(in);
+    return added;
+}
+
+/* What it has said was read. */
 static void drop(stream *s, size_t k) {
     connection *c = &s->connection[k];
+    s->leaving -= has_to_leave(c);
+    if (c->silo) s->place[c->silo] = NOWHERE;
     if (c->in > STDERR_FILENO) close(c->in);
     free(c->came.at);
     free(c->leaves.at);
-    *c = s->connection[--s->connections];
+    vacate(s, k);
 }
 
-static connection *to(const stream *s, uint32_t silo) {
-    for (size_t k = 0; k < s->connections; k++)
-        if (s->base.way.silo || s->base.way.kind == CARRIER_STDIO ||
-            s->connection[k].silo == silo)
-            return &s->connection[k];
-    return NULL;
+/* NOWHERE: not connected. */
+static size_t to(const stream *s, uint32_t silo) {
+    if (is_one(s)) return s->connections ? 0 : NOWHERE;
+    return silo <= s->base.way.silos ? s->place[silo] : NOWHERE;
 }
 
 static bool reaches(const carrier *c, uint32_t silo) {
-    return to((const stream *)c, silo) != NULL;
+    return to((const stream *)c, silo) != NOWHERE;
 }
 
 static bool is_empty(const carrier *c) {
-    const stream *s = (const stream *)c;
-    bool empty = true;
-    for (size_t k = 0; k < s->connections; k++)
-        empty = empty && s->connection[k].leaves.from == s->connection[k].leaves.to;
-    return empty;
+    return ((const stream *)c)->leaving == 0;
 }
 
 /* -- the socket -- */
 
-static billboard_status socket_failed(const stream *s, const char *what) {
-    return cmd_fail(BILLBOARD_FAILED, "%s: %s: %s", s->base.way.path, what,
-                    strerror(errno));
-}
-
-static billboard_status open_socket(const stream *s, int *file,
-                                    struct sockaddr_un *name) {
-    *name = (struct sockaddr_un){.sun_family = AF_UNIX};
-    *file = -1;
-    if (strlen(s->base.way.path) >= sizeof name->sun_path)
-        return cmd_fail(BILLBOARD_USAGE,
-                        "%s: a socket's path has less than %zu characters",
-                        s->base.way.path, sizeof name->sun_path);
-    memcpy(name->sun_path, s->base.way.path, strlen(s->base.way.path));
-    *file = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    return *file < 0 ? socket_failed(s, "no socket") : BILLBOARD_OK;
-}
-
-static bool connects(int file, const struct sockaddr_un *name) {
-    return connect(file, (const struct sockaddr *)name, sizeof *name) == 0;
-}
-
-/* What is there already may be left of a curator that was killed. */
-static billboard_status make_way(const stream *s, const struct sockaddr_un *name) {
-    struct stat there;
-    struct sockaddr_un same;
-    int file;
-    if (lstat(s->base.way.path, &there)) return BILLBOARD_OK;
-    const billboard_status status = open_socket(s, &file, &same);
-    if (status) return status;
-    const bool used = !S_ISSOCK(there.st_mode) || connects(file, name);
-    close(file);
-    if (used)
-        return cmd_fail(BILLBOARD_FAILED, "%s: is in use already", s->base.way.path);
-    return unlink(s->base.way.path) ? socket_failed(s, "cannot be replaced")
-                                    : BILLBOARD_OK;
-}
-
-/* Every silo has a connection, beside the files of the run, and poll looks at two entries for
- * each, which may not be more than the files that may be open. */
-static billboard_status make_room_for_all(const stream *s) {
-    enum { FILES = 100 };
-    const rlim_t need = 2 * s->most + FILES;
-    struct rlimit files;
-    if (getrlimit(RLIMIT_NOFILE, &files) || files.rlim_cur >= need) return BILLBOARD_OK;
-    files.rlim_cur = need;
-    if (files.rlim_max >= need && !setrlimit(RLIMIT_NOFILE, &files))
-        return BILLBOARD_OK;
-    return cmd_fail(BILLBOARD_FAILED,
-                    "%s: %u silos need %llu open files; this process may have %llu "
-                    "(ulimit -n)",
-                    s->base.way.path, s->base.way.silos, (unsigned long long)need,
-                    (unsigned long long)files.rlim_max);
-}
-
-static billboard_status wait_at_socket(stream *s) {
-    struct sockaddr_un name;
-    billboard_status status = make_room_for_all(s);
-    if (!status) status = open_socket(s, &s->listens, &name);
-    if (!status) status = make_way(s, &name);
-    if (status) return status;
-    const mode_t before = umask(0177);
-    const int bound = bind(s->listens, (const struct sockaddr *)&name, sizeof name);
-    umask(before);
-    s->bound = !bound;
-    if (bound || listen(s->listens, (int)s->most))
-        return socket_failed(s, "cannot be made");
-    return BILLBOARD_OK;
-}
-
 /* A silo's way to the curator; it is no failure if that is not there. */
 static billboard_status reconnect(stream *s) {
-    struct sockaddr_un name;
     int file;
-    const billboard_status status = open_socket(s, &file, &name);
-    if (status) return status;
-    if (connects(file, &name))
-        add(s, file, file);
-    else
-        close(file);
-    return BILLBOARD_OK;
+    const billboard_status status = carrier_socket_reach(s->base.way.path, &file);
+    if (!status && file >= 0) add(s, file, file);
+    return status;
 }
 
 static void accept_one(stream *s) {
     const int file = accept(s->listens, NULL, NULL);
-    if (file < 0) return;
-    if (s->connections < s->most)
-        add(s, file, file);
-    else
-        close(file);
+    if (file >= 0) add(s, file, file);
 }
 
 /* -- messages -- */
@@ -194,14 +152,18 @@ static void accept_one(stream *s) {
 static billboard_status queue(carrier *base, uint32_t silo, const void *bytes,
                               size_t size) {
     stream *s = (stream *)base;
-    connection *c = to(s, silo);
-    if (!c) return BILLBOARD_OK; /* it asks again when it is back */
+    const size_t place = to(s, silo);
+    if (place == NOWHERE) return BILLBOARD_OK; /* it asks again when it is back */
+    connection *c = &s->connection[place];
+    const bool first = !has_to_leave(c);
     const billboard_status status = make_room(&c->leaves, LENGTH + size);
     if (status) return status;
     for (int k = 0; k < LENGTH; k++)
         c->leaves.at[c->leaves.to++] = (unsigned char)((uint64_t)size >> (8 * k));
     memcpy(c->leaves.at + c->leaves.to, bytes, size);
     c->leaves.to += size;
+    s->leaving += first;
+    if (first && !watch(s, place, EPOLL_CTL_MOD)) return cannot_watch(s);
     return BILLBOARD_OK;
 }
 
@@ -214,38 +176,58 @@ static uint64_t length_at(const unsigned char *at) {
 /* Of whom the last message was. */
 static void introduce(carrier *base) {
     stream *s = (stream *)base;
-    if (base->way.silo || base->way.kind == CARRIER_STDIO || !s->taken) return;
+    if (is_one(s) || !s->taken) return;
     connection *c = &s->connection[s->taken_of];
     const uint32_t silo =
         carrier_read(c->came.at + c->came.from + LENGTH, s->taken - LENGTH).silo;
-    for (size_t k = 0; k < s->connections; k++)
-        if (s->connection[k].silo == silo) s->connection[k].silo = 0;
+    if (silo < 1 || silo > base->way.silos) return;
+    if (s->place[silo] != NOWHERE) s->connection[s->place[silo]].silo = 0;
+    if (c->silo) s->place[c->silo] = NOWHERE;
+    s->place[silo] = s->taken_of;
     c->silo = silo;
 }
 
 /* On a socket a silo speaks for itself only, once it was introduced. */
 static bool may_say(const stream *s, const connection *c, const message *m) {
     if (m->kind == MESSAGE_NONE) return false;
-    if (s->base.way.silo || s->base.way.kind == CARRIER_STDIO) return true;
+    if (is_one(s)) return true;
     return m->kind == MESSAGE_HELLO || m->kind == MESSAGE_REFUSE || m->silo == c->silo;
 }
 
-/* The next message that is there. */
+static void push_unread(stream *s, size_t k) {
+    s->unread[(s->unread_at + s->unreads++) % s->most] = k;
+}
+
+static size_t pop_unread(stream *s) {
+    const size_t k = s->unread[s->unread_at];
+    s->unread_at = (s->unread_at + 1) % s->most;
+    s->unreads--;
+    return k;
+}
+
+/* The bytes of the first message of this connection; 0: it is not there yet. */
+static size_t first_message(const connection *c) {
+    const size_t have = c->came.to - c->came.from;
+    if (have < LENGTH) return 0;
+    const uint64_t length = length_at(c->came.at + c->came.from);
+    return have - LENGTH < length ? 0 : LENGTH + (size_t)length;
+}
+
+/* The next message that is there; who has said one is behind all others then. */
 static bool is_there(stream *s, message *got) {
-    for (size_t k = 0; k < s->connections; k++) {
+    while (s->unreads) {
+        const size_t k = pop_unread(s);
         connection *c = &s->connection[k];
-        const size_t have = c->came.to - c->came.from;
-        if (have < LENGTH) continue;
-        const uint64_t length = length_at(c->came.at + c->came.from);
-        if (have - LENGTH < length) continue;
-        *got = carrier_read(c->came.at + c->came.from + LENGTH, (size_t)length);
-        s->taken = LENGTH + (size_t)length;
+        const size_t size = first_message(c);
+        if (!size) continue;
+        push_unread(s, k);
+        *got = carrier_read(c->came.at + c->came.from + LENGTH, size - LENGTH);
+        s->taken = size;
         s->taken_of = k;
         if (may_say(s, c, got)) return true;
         got->kind = MESSAGE_NONE;
-        c->came.from += s->taken; /* no message, or somebody else's */
+        c->came.from += size; /* no message, or somebody else's */
         s->taken = 0;
-        k--;
     }
     return false;
 }
@@ -267,40 +249,52 @@ static bool read_some(connection *c, billboard_status *status) {
 
 /* A pipe that is ready takes this much without waiting. Where nobody reads any more there
  * may still be something to read: what was said last. */
-static void write_some(connection *c) {
+static void write_some(stream *s, size_t k) {
+    connection *c = &s->connection[k];
     const size_t left = c->leaves.to - c->leaves.from;
     const size_t most = left < PIPE_BUF ? left : PIPE_BUF;
+    if (!left) return;
     const ssize_t done = write(c->out, c->leaves.at + c->leaves.from, most);
     if (done >= 0)
         c->leaves.from += (size_t)done;
     else if (errno != EINTR && errno != EAGAIN)
         c->leaves.from = c->leaves.to;
+    if (has_to_leave(c)) return;
+    s->leaving--;
+    watch(s, k, EPOLL_CTL_MOD);
 }
 
-/* Two entries a connection, and the socket. */
-static nfds_t prepare(stream *s) {
-    nfds_t n = 0;
-    for (size_t k = 0; k < s->connections; k++) {
-        const connection *c = &s->connection[k];
-        const bool leaves = c->leaves.from < c->leaves.to;
-        s->poll[n++] = (struct pollfd){.fd = c->in, .events = POLLIN};
-        s->poll[n++] = (struct pollfd){.fd = leaves ? c->out : -1, .events = POLLOUT};
-    }
-    s->poll[n++] = (struct pollfd){.fd = s->listens, .events = POLLIN};
-    return n;
-}
-
-/* From the last to the first, since one that is gone gives its place to the last. */
-static billboard_status serve(stream *s) {
+static billboard_status serve(stream *s, size_t k, bool reads, bool writes) {
     billboard_status status = BILLBOARD_OK;
-    const bool knocks = s->poll[2 * s->connections].revents != 0;
-    for (size_t k = s->connections; k-- > 0 && !status;) {
-        bool there = true;
-        if (s->poll[2 * k + 1].revents) write_some(&s->connection[k]);
-        if (s->poll[2 * k].revents) there = read_some(&s->connection[k], &status);
-        if (!there) drop(s, k);
+    if (writes) write_some(s, k);
+    if (!reads) return BILLBOARD_OK;
+    if (read_some(&s->connection[k], &status))
+        push_unread(s, k);
+    else
+        drop(s, k);
+    return status;
+}
+
+static billboard_status serve_standard(stream *s, int milliseconds) {
+    const connection *c = &s->connection[0];
+    struct pollfd two[] = {{.fd = c->in, .events = POLLIN},
+                           {.fd = has_to_leave(c) ? c->out : -1, .events = POLLOUT}};
+    if (poll(two, 2, milliseconds) <= 0) return BILLBOARD_OK; /* nothing, or a signal */
+    return serve(s, 0, two[0].revents, two[1].revents);
+}
+
+/* Nothing is unread, so that a connection that has ended has no message left. */
+static billboard_status serve_all(stream *s, int milliseconds) {
+    struct epoll_event of[EVENTS];
+    billboard_status status = BILLBOARD_OK;
+    const int ready = epoll_wait(s->events, of, EVENTS, milliseconds);
+    for (int k = 0; k < ready && !status; k++) {
+        if (of[k].data.u64 == NOWHERE)
+            accept_one(s);
+        else
+            status = serve(s, (size_t)of[k].data.u64,
+                           of[k].events & ~(uint32_t)EPOLLOUT, of[k].events & EPOLLOUT);
     }
-    if (knocks && !status) accept_one(s);
     return status;
 }
 
@@ -324,42 +318,70 @@ static billboard_status receive(carrier *base, double seconds, message *got) {
     if (!s->connections && base->way.kind == CARRIER_STDIO)
         return cmd_fail(BILLBOARD_FAILED, "standard input has ended");
     if (!s->connections && base->way.silo) return look_for_curator(s, seconds, got);
-    const nfds_t n = prepare(s);
-    const int ready = poll(s->poll, n, (int)(1000.0 * seconds));
-    if (ready <= 0) return BILLBOARD_OK; /* nothing, or a signal */
-    const billboard_status status = serve(s);
+    const int milliseconds = (int)(1000.0 * seconds);
+    const billboard_status status =
+        s->events < 0 ? serve_standard(s, milliseconds) : serve_all(s, milliseconds);
     if (!status) is_there(s, got);
     return status;
 }
 
 static void close_stream(carrier *c) {
     stream *s = (stream *)c;
-    while (s->connection && s->connections) drop(s, s->connections - 1);
+    for (size_t k = 0; s->connections; k++)
+        if (s->connection[k].in >= 0) drop(s, k);
     if (s->listens >= 0) {
         close(s->listens);
-        if (s->bound) unlink(c->way.path);
+        unlink(c->way.path);
     }
+    if (s->events >= 0) close(s->events);
     free(s->connection);
-    free(s->poll);
+    free(s->vacant);
+    free(s->place);
+    free(s->unread);
     free(s);
 }
 
 static const carrier_class class = {reaches,   queue,    receive,
                                     introduce, is_empty, close_stream};
 
+static billboard_status take_memory(stream *s) {
+    const carrier_way *way = &s->base.way;
+    s->most = way->silo || way->kind == CARRIER_STDIO ? 1 : way->silos + STRANGERS;
+    s->connection = calloc(s->most, sizeof *s->connection);
+    s->vacant = calloc(s->most, sizeof *s->vacant);
+    s->place = calloc((size_t)way->silos + 1, sizeof *s->place);
+    s->unread = calloc(s->most, sizeof *s->unread);
+    if (!s->connection || !s->vacant || !s->place || !s->unread) return no_memory();
+    for (size_t k = 0; k < s->most; k++) {
+        s->connection[k] = (connection){.in = -1, .out = -1};
+        s->vacant[k] = k;
+    }
+    for (uint32_t silo = 0; silo <= way->silos; silo++) s->place[silo] = NOWHERE;
+    return BILLBOARD_OK;
+}
+
+static billboard_status open_events(stream *s) {
+    const carrier_way *way = &s->base.way;
+    struct epoll_event of = {.events = EPOLLIN, .data.u64 = NOWHERE};
+    s->events = epoll_create1(EPOLL_CLOEXEC);
+    if (s->events < 0) return cannot_watch(s);
+    if (way->silo) return BILLBOARD_OK;
+    const billboard_status status =
+        carrier_socket_listen(way->path, (uint32_t)s->most, &s->listens);
+    if (status) return status;
+    return epoll_ctl(s->events, EPOLL_CTL_ADD, s->listens, &of) ? cannot_watch(s)
+                                                                : BILLBOARD_OK;
+}
+
 billboard_status carrier_stream_open(carrier **out, const carrier_way *way) {
     stream *s = calloc(1, sizeof *s);
     if (!s) return no_memory();
     s->base = (carrier){&class, *way};
-    s->listens = -1;
+    s->listens = s->events = -1;
     s->tried = cmd_now() - 1.0;
-    s->most = way->silo ? 1 : way->silos + STRANGERS;
-    s->connection = calloc(s->most, sizeof *s->connection);
-    s->poll = calloc(2 * s->most + 1, sizeof *s->poll);
-    billboard_status status = s->connection && s->poll ? BILLBOARD_OK : no_memory();
+    billboard_status status = take_memory(s);
     if (!status && way->kind == CARRIER_STDIO) add(s, STDIN_FILENO, STDOUT_FILENO);
-    if (!status && way->kind == CARRIER_SOCKET && !way->silo)
-        status = wait_at_socket(s);
+    if (!status && way->kind == CARRIER_SOCKET) status = open_events(s);
     if (status)
         close_stream(&s->base);
     else

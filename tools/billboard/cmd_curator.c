@@ -9,9 +9,13 @@ typedef struct conduct {
     place *place;
     curator *curator;
     carrier *carrier;
-    page *page;   /* NULL: none */
-    bool *heard;  /* silos + 1: have said something to this process */
-    double asked; /* seconds: when the round began */
+    page *page;       /* NULL: none */
+    bool *heard;      /* silos + 1: have said something to this process */
+    double asked;     /* seconds: when the round began */
+    uint32_t *unkept; /* silos that have joined or left since the last keeping, */
+    uint32_t unkepts; /* so many, */
+    bool *is_unkept;  /* silos + 1: these; */
+    double keep_at;   /* seconds: which are kept then */
 } conduct;
 
 static const char *name_of(const conduct *k, uint32_t silo) {
@@ -29,6 +33,7 @@ static billboard_status give_one(const conduct *k, uint32_t silo) {
     const void *frame;
     size_t size;
     billboard_status status;
+    if (!carrier_reaches(k->carrier, silo)) return BILLBOARD_OK;
     do {
         status = billboard_experimental_curator_give(k->curator, silo, &frame, &size);
         if (!status && frame) status = carrier_send(k->carrier, silo, frame, size);
@@ -39,7 +44,7 @@ static billboard_status give_one(const conduct *k, uint32_t silo) {
 static billboard_status give_all(const conduct *k) {
     billboard_status status = BILLBOARD_OK;
     for (uint32_t s = 1; s <= k->place->way.silos && !status; s++)
-        if (carrier_reaches(k->carrier, s)) status = give_one(k, s);
+        status = give_one(k, s);
     return status;
 }
 
@@ -68,29 +73,60 @@ static void take(conduct *k, const message *got) {
     k->heard[got->silo] = true;
 }
 
-/* What is there, or comes first. Who has joined, and who has left, is kept before anybody is
- * told: once for all that have come. */
+/* Takes a message, and answers it: at once, unless it has changed what must be kept first. */
+static billboard_status hear(conduct *k, const message *got) {
+    const uint32_t silo = got->silo;
+    const int before = billboard_experimental_curator_waits_for(k->curator, silo);
+    take(k, got);
+    if (silo < 1 || silo > k->place->way.silos) return BILLBOARD_OK;
+    const int after = billboard_experimental_curator_waits_for(k->curator, silo);
+    if (k->place->checkpoint && before != after && !k->is_unkept[silo]) {
+        k->is_unkept[silo] = true;
+        k->unkept[k->unkepts++] = silo;
+    }
+    return k->is_unkept[silo] ? BILLBOARD_OK : give_one(k, silo);
+}
+
+static billboard_status keep(conduct *k) {
+    const billboard_status status =
+        k->place->checkpoint ? billboard_experimental_curator_keep(k->curator)
+                             : BILLBOARD_OK;
+    for (uint32_t n = 0; n < k->unkepts && !status; n++)
+        k->is_unkept[k->unkept[n]] = false;
+    if (!status) k->unkepts = 0;
+    return status;
+}
+
+/* Who has joined, and who has left, is kept before they are told: once for all that have come,
+ * and with many silos for all that come meanwhile, so that it takes a tenth of the time. */
+static billboard_status keep_news(conduct *k) {
+    enum { MANY = 100 };
+    const double from = cmd_now();
+    const uint32_t news = k->unkepts;
+    if (!news || from < k->keep_at) return BILLBOARD_OK;
+    billboard_status status = keep(k);
+    if (k->place->way.silos >= MANY) k->keep_at = cmd_now() + 9.0 * (cmd_now() - from);
+    for (uint32_t n = 0; n < news && !status; n++) status = give_one(k, k->unkept[n]);
+    return status;
+}
+
+/* What is there, or comes first. */
 static billboard_status listen_to_silos(conduct *k) {
     const place *p = k->place;
     const double patience = p->patience;
-    const double seconds = patience > 0.0 && patience < 1.0 ? patience : 1.0;
-    bool changed = false;
+    double seconds = patience > 0.0 && patience < 1.0 ? patience : 1.0;
+    const double until_keep = k->unkepts ? k->keep_at - cmd_now() : seconds;
+    if (until_keep < seconds) seconds = until_keep > 0.0 ? until_keep : 0.0;
     page_show(k->page, k->curator, k->carrier);
     for (uint32_t n = 0; n < p->way.silos; n++) {
         message got;
-        const billboard_status status =
-            carrier_receive(k->carrier, n ? 0.0 : seconds, &got);
+        billboard_status status = carrier_receive(k->carrier, n ? 0.0 : seconds, &got);
         if (status) return status;
         if (got.kind == MESSAGE_NONE || got.kind == MESSAGE_AGAIN) break;
-        const int before =
-            billboard_experimental_curator_waits_for(k->curator, got.silo);
-        take(k, &got);
-        const int after =
-            billboard_experimental_curator_waits_for(k->curator, got.silo);
-        changed = changed || before != after;
+        status = hear(k, &got);
+        if (status) return status;
     }
-    return changed && p->checkpoint ? billboard_experimental_curator_keep(k->curator)
-                                    : BILLBOARD_OK;
+    return keep_news(k);
 }
 
 /* -- rounds -- */
@@ -98,10 +134,15 @@ static billboard_status listen_to_silos(conduct *k) {
 /* What was published is kept before anybody learns of it. */
 static billboard_status close_round(conduct *k) {
     billboard_status status = billboard_experimental_curator_close_round(k->curator);
-    if (!status && k->place->checkpoint)
-        status = billboard_experimental_curator_keep(k->curator);
+    if (!status) status = keep(k);
+    if (!status) status = give_all(k);
     k->asked = cmd_now();
     return status;
+}
+
+static billboard_status go_on(const conduct *k) {
+    const billboard_status status = billboard_experimental_curator_go_on(k->curator);
+    return status ? status : give_all(k);
 }
 
 /* With fewer than all, once they were waited for. */
@@ -119,7 +160,7 @@ static billboard_status step(conduct *k) {
     case BILLBOARD_EXPERIMENTAL_COMPLETE:
         return close_round(k);
     case BILLBOARD_EXPERIMENTAL_PUBLISHED:
-        return billboard_experimental_curator_go_on(k->curator);
+        return go_on(k);
     default: {
         const billboard_status status = close_late(k);
         return status ? status : listen_to_silos(k);
@@ -158,16 +199,14 @@ static bool may_go_on(const conduct *k, billboard_status why) {
 }
 
 static billboard_status all_rounds(conduct *k) {
+    billboard_status status = give_all(k); /* an offer, where all can be reached */
     k->asked = cmd_now();
-    while (state_of(k) != BILLBOARD_EXPERIMENTAL_DONE) {
+    while (!status && state_of(k) != BILLBOARD_EXPERIMENTAL_DONE) {
         if (*k->place->watch.stop) return interrupted(k);
-        billboard_status status = step(k);
-        if (!status) status = give_all(k);
-        if (!status) continue;
-        if (!may_go_on(k, status)) stop(k, status);
-        return status;
+        status = step(k);
     }
-    return BILLBOARD_OK;
+    if (status && !may_go_on(k, status)) stop(k, status);
+    return status;
 }
 
 /* -- the end -- */
@@ -210,13 +249,13 @@ static billboard_status see_off(conduct *k, bool over) {
     const place *p = k->place;
     const double from = cmd_now();
     const double patience = p->patience > 0.0 || !over ? p->patience : soon;
-    billboard_status status = BILLBOARD_OK;
+    billboard_status status = give_all(k);
     while (!status && waits(k) && !*p->watch.stop) {
         if (patience > 0.0 && cmd_now() - from > patience) break;
-        status = give_all(k);
-        if (!status) status = listen_to_silos(k);
+        status = listen_to_silos(k);
     }
-    if (!status) status = give_all(k);
+    k->keep_at = 0.0;
+    if (!status) status = keep_news(k);
     if (!status) see_it_leave(k);
     return status;
 }
@@ -269,13 +308,19 @@ int cmd_curator(int argc, char **argv) {
     if (!status && p.over) return place_end(&p, &output, status);
     if (!status) status = page_open(&k.page, &p);
     if (!status) {
-        k.heard = calloc((size_t)p.way.silos + 1, sizeof *k.heard);
-        if (!k.heard) status = cmd_fail(BILLBOARD_FAILED, "no memory for the silos");
+        const size_t places = (size_t)p.way.silos + 1;
+        k.heard = calloc(places, sizeof *k.heard);
+        k.unkept = calloc(places, sizeof *k.unkept);
+        k.is_unkept = calloc(places, sizeof *k.is_unkept);
+        if (!k.heard || !k.unkept || !k.is_unkept)
+            status = cmd_fail(BILLBOARD_FAILED, "no memory for the silos");
     }
     if (!status) status = conduct_run(&k, output.stream);
     page_close(k.page);
     carrier_close(k.carrier);
     billboard_experimental_curator_free(k.curator);
     free(k.heard);
+    free(k.unkept);
+    free(k.is_unkept);
     return place_end(&p, &output, status);
 }

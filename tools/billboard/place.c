@@ -249,13 +249,17 @@ static void warn(void *self, const char *text) {
     place_say(self, "warning: %s", text);
 }
 
+static void tell(void *self, const char *text) {
+    place_say(self, "%s", text);
+}
+
 static void watch(void *self, const char *what, uint32_t done, uint32_t all) {
     place *p = self;
     progress_watch(&p->bar, what, done, all);
 }
 
 billboard_status place_open(place *p, int argc, char **argv, place_kind kind) {
-    *p = (place){.bar = progress_open(), .page = -1};
+    *p = (place){.bar = progress_open(), .page = -1, .way = {.say = tell, .self = p}};
     p->watch = (billboard_watch){sizeof p->watch, p, watch, warn, cmd_listen()};
     billboard_status status = cmd_flags_open(&p->flags);
     if (!status) status = parse_line(p, argc, argv, kind);
