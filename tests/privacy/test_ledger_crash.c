@@ -3,6 +3,7 @@
 #include "ledgers.h"
 
 #include <math.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -150,6 +151,9 @@ static void killed(const char *file, const bb_ledger_terms *terms) {
         int link[2];
         pid_t child[WRITERS];
         start_writers(file, terms, link, child);
+        /* every other time not before somebody was told: the machine may be busy */
+        struct pollfd first = {.fd = link[0], .events = POLLIN};
+        if (round % 2) assert_int_equal(poll(&first, 1, 60000), 1);
         random = random * 1103515245 + 12345; /* 0 to 40 ms, at creation, too */
         const struct timespec nap = {.tv_nsec = (long)(random >> 4) % 40000000};
         nanosleep(&nap, NULL);
@@ -170,7 +174,7 @@ static void killed(const char *file, const bb_ledger_terms *terms) {
         bb_ledger_entries_free(entry, entries);
         bb_ledger_close(ledger);
     }
-    assert_true(count > KILLS); /* else the test would show nothing */
+    assert_true(count >= KILLS / 2); /* else the test would show nothing */
 }
 
 static void racers_sum(void **state) {
