@@ -82,6 +82,8 @@ typedef enum bb_member {
     BB_MEMBER_LEFT      /* with its models, as it says */
 } bb_member;
 bb_member bb_curator_member(const bb_curator *curator, uint32_t silo);
+/* The version of the program with which this silo has joined; NULL: it has not. */
+const char *bb_curator_program(const bb_curator *curator, uint32_t silo);
 /* Whether the joining has ended, and the whole plan is charged. */
 bool bb_curator_began(const bb_curator *curator);
 

@@ -41,6 +41,22 @@ bb_status bb_curator_enrol(bb_curator *c, uint32_t s, uint64_t own,
         &m->sums, bb_sums_room(&c->phases.plan, most - m->lead + (m->lead > 0)));
 }
 
+/* As printable as a terminal needs it. */
+void bb_curator_get_program(bb_reader *reader, char program[BB_PROGRAM_TEXT]) {
+    const uint64_t length = bb_get_u64(reader);
+    const uint8_t *text = length < BB_PROGRAM_TEXT ? bb_get(reader, length) : NULL;
+    memset(program, 0, BB_PROGRAM_TEXT);
+    if (!text) reader->bad = true;
+    for (size_t k = 0; text && k < length; k++)
+        program[k] = text[k] > ' ' && text[k] <= '~' ? (char)text[k] : '?';
+}
+
+const char *bb_curator_program(const bb_curator *c, uint32_t silo) {
+    const bool joined =
+        silo >= 1 && silo <= c->roll.silos && c->member[silo - 1].joined;
+    return joined ? c->member[silo - 1].program : NULL;
+}
+
 static bb_status take_join(bb_curator *c, const bb_frame *frame, bool *news) {
     bb_reader reader = bb_reader_of(frame->payload);
     if (frame->silo > c->roll.silos)
@@ -48,10 +64,13 @@ static bb_status take_join(bb_curator *c, const bb_frame *frame, bool *news) {
     if (c->began || c->member[frame->silo - 1].joined) return BB_OK;
     const uint64_t own = bb_get_u64(&reader);
     const uint8_t *words = own <= reader.left / 8 ? bb_get(&reader, 8 * own) : NULL;
+    char program[BB_PROGRAM_TEXT];
+    bb_curator_get_program(&reader, program);
     bb_status status = words ? bb_read_all(&reader, "a silo's tasks")
                              : bb_fail(BB_EDATA, "a silo's tasks: they end too early");
     if (!status) status = bb_curator_enrol(c, frame->silo - 1, own, words);
     *news = !status;
+    if (!status) memcpy(c->member[frame->silo - 1].program, program, sizeof program);
     if (!status && bb_curator_is_complete(c)) c->now = BB_CURATOR_COMPLETE;
     return status;
 }

@@ -11,12 +11,13 @@
 typedef struct member {
     bool heard; /* says what it is, if frames are signed: bb_stamp's start */
     uint8_t start[BB_HASH_BYTES];
-    bool joined, left, told; /* that it may go */
-    size_t own, *id;         /* its tasks */
-    uint64_t given;          /* the last event that it was given */
-    bool answered;           /* this round's attempt */
-    bb_writer sums;          /* off the grid: what it answered */
-    bb_reader read;          /* and how far it was added up */
+    bool joined, left, told;       /* that it may go */
+    char program[BB_PROGRAM_TEXT]; /* that it has joined with: its version */
+    size_t own, *id;               /* its tasks */
+    uint64_t given;                /* the last event that it was given */
+    bool answered;                 /* this round's attempt */
+    bb_writer sums;                /* off the grid: what it answered */
+    bb_reader read;                /* and how far it was added up */
     size_t read_tasks;
     size_t lead;   /* chunks: the first sum is of so many, see bb_tally_lead */
     uint32_t made; /* two doors: of its share, the attempt in which it was made, */
@@ -102,7 +103,8 @@ void bb_curator_put_seeds(bb_curator *c);
 void bb_curator_save_counted(const bb_curator *c, bb_writer *bytes);
 BB_MUST_CHECK bb_status bb_curator_restore_counted(bb_curator *c, bb_reader *reader);
 
-/* curator_frames.c: whether all have joined. */
+/* curator_frames.c: the version of a silo's program, from a frame; whether all have joined. */
+void bb_curator_get_program(bb_reader *reader, char program[BB_PROGRAM_TEXT]);
 bool bb_curator_is_complete(const bb_curator *c);
 /* Silo s + 1 has these tasks: own numbers, as in a frame. BB_EDATA; BB_ENOMEM. */
 BB_MUST_CHECK bb_status bb_curator_enrol(bb_curator *c, uint32_t s, uint64_t own,

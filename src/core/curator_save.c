@@ -17,6 +17,7 @@ void bb_curator_save(const bb_curator *c, bb_writer *bytes) {
         bb_put_u32(bytes, m->left);
         bb_put_u64(bytes, m->joined ? m->own : UINT64_MAX);
         for (size_t k = 0; k < m->own; k++) bb_put_u64(bytes, m->id[k]);
+        bb_put_text(bytes, m->program);
     }
     bb_put_bytes(bytes, c->helper_key, sizeof c->helper_key);
     bb_put_u32(bytes, c->began);
@@ -56,12 +57,13 @@ static bb_status get_roster(bb_curator *c, bb_reader *reader) {
         if (start) memcpy(m->start, start, sizeof m->start);
         m->left = m->told = bb_get_u32(reader) != 0;
         const uint64_t own = bb_get_u64(reader);
+        const uint8_t *words = own <= reader->left / 8 ? bb_get(reader, 8 * own) : NULL;
+        bb_curator_get_program(reader, m->program);
         if (reader->bad || own == UINT64_MAX) continue;
         if (s == c->roll.silos) { /* the helper, which has no tasks */
             m->joined = own == 0;
             continue;
         }
-        const uint8_t *words = own <= reader->left / 8 ? bb_get(reader, 8 * own) : NULL;
         status = words ? bb_curator_enrol(c, s, own, words)
                        : bb_fail(BB_EDATA, "a saved curator: it ends too early");
     }

@@ -200,6 +200,7 @@ static void put_join(bb_silo *silo) {
     bb_frame_begin(&silo->out, &frame);
     bb_put_u64(&silo->out, silo->own);
     for (size_t k = 0; k < silo->own; k++) bb_put_u64(&silo->out, silo->id[k]);
+    bb_put_text(&silo->out, BB_VERSION);
     bb_frame_end(&silo->out, &silo->stamp);
     silo->out_ready = true;
 }

@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { BB_WIRE_VERSION = 5, BB_FRAME_HEADER = 200 };
+enum { BB_WIRE_VERSION = 6, BB_FRAME_HEADER = 200 };
 
 typedef enum bb_frame_kind {
     BB_FRAME_OFFER = 1, /* curator -> silo: what the run is, and its plan */
@@ -42,6 +42,7 @@ typedef enum bb_stop {
     BB_STOP_LATE           /* it has begun without this silo */
 } bb_stop;
 enum { BB_MOST_REASON = 300 }; /* bytes of why a silo refuses */
+enum { BB_PROGRAM_TEXT = 40 }; /* the version of a silo's program, and its end */
 /* In words; of a number that is no reason, too. */
 const char *bb_stop_text(uint32_t why);
 

@@ -7,6 +7,7 @@
 #include "train/run_statement.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -154,9 +155,27 @@ bb_curator *bb_train_curator_core(bb_train_curator *curator) {
     return curator->core;
 }
 
+/* They agree on the run and on what its frames mean: the promise is the same, and what tasks
+ * learn at home may not be. */
+static void warn_of_versions(const bb_train_curator *curator) {
+    char text[200];
+    for (uint32_t s = 1; s <= curator->silos; s++) {
+        const char *theirs = bb_curator_program(curator->core, s);
+        if (!theirs || strcmp(theirs, BB_VERSION) == 0) continue;
+        snprintf(
+            text, sizeof text,
+            "silo %u has billboard %s, this is %s: its tasks may learn other models "
+            "than this version would",
+            s, theirs, BB_VERSION);
+        bb_experiment_warn(&curator->training->e, text);
+    }
+}
+
 bb_status bb_train_curator_close_round(bb_train_curator *curator) {
     bb_experiment *e = &curator->training->e;
+    const bool began = bb_curator_began(curator->core);
     const bb_status status = bb_curator_close_round(curator->core);
+    if (!status && !began) warn_of_versions(curator);
     if (status || bb_curator_now(curator->core) != BB_CURATOR_PUBLISHED ||
         bb_experiment_is_open(e))
         return status;

@@ -9,7 +9,7 @@ BILLBOARD = os.path.abspath(sys.argv[1])
 SILOS = ["north", "south", "east"]
 TASKS, FEATURES, LIMIT = 24, ["age", "dose"], 60
 SILO_AT = 56
-VERSION = 5  # of frames: src/core/wire.h
+VERSION = 6  # of frames: src/core/wire.h
 
 
 # -- a population, and what was agreed on --

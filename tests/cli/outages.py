@@ -220,6 +220,44 @@ def a_silo_may_be_away_for_hours():
         assert len(models_of("out-east")) > 1
 
 
+# -- versions --
+
+
+def another_version_of_the_program_takes_part():
+    """Its frames are the same, and what it computes happens to be, too."""
+    with folder():
+        plan(rounds=5)
+        own = call("--version").split()[1]
+        other = "9" + own[1:]  # other texts may end where this one does
+        program = read(BILLBOARD).replace(f"{own}\0".encode(), f"{other}\0".encode())
+        with open("other", "wb") as f:
+            f.write(program)
+        os.chmod("other", 0o755)
+
+        def start_other(who):
+            with open(f"{who}.err", "a") as errors:
+                started.append(subprocess.Popen(["./other", *line_of(who, "socket")[1:]],
+                                                stdout=errors, stderr=errors))
+            return started[-1]
+
+        # what one version has kept is not gone on with by another
+        north = start("north", "socket")
+        wait_for(lambda: os.path.exists("north.state"))
+        time.sleep(0.3)
+        north.kill()
+        north.wait()
+        ends(start_other("north"), 2, "north")
+        assert f"was kept by billboard {own}; this is {other}" in said("north"), said("north")
+        places = {who: start(who, "socket") for who in ("curator", "north", "east")}
+        places["south"] = start_other("south")
+        for who, process in places.items():
+            ends(process, who=who)
+        told = said("curator")
+        assert told.count("has billboard") == 1, told
+        assert f"warning: silo 2 has billboard {other}, this is {own}" in told, told
+        check_as_one()
+
+
 # -- networks --
 
 
@@ -300,7 +338,8 @@ def a_network_that_loses_packets_changes_nothing():
 cases = [a_bad_folder_changes_nothing, a_silo_killed_at_every_file_goes_on,
          a_curator_killed_at_every_file_goes_on, a_folder_that_is_away_is_tried_again,
          ledgers_that_cannot_grow_publish_nothing, a_ledger_that_is_damaged_is_said,
-         a_silo_may_be_away_for_hours, a_network_that_loses_packets_changes_nothing]
+         a_silo_may_be_away_for_hours, another_version_of_the_program_takes_part,
+         a_network_that_loses_packets_changes_nothing]
 if sys.argv[3:] == ["over_a_bad_network"]:
     cases = [over_a_bad_network]
 for case in cases:

@@ -118,7 +118,7 @@ static void test_versions(void **state) {
     uint8_t *version = (uint8_t *)(uintptr_t)frame.at + 4;
     *version = BB_WIRE_VERSION - 1;
     assert_fails(bb_silo_take(f.silo[0], frame, &news), BB_EDATA,
-                 "a frame of version 4; this program speaks 5: all places");
+                 "a frame of version 5; this program speaks 6: all places");
     *version = BB_WIRE_VERSION;
     assert_ok(bb_silo_take(f.silo[0], frame, &news)); /* it waits for the right one */
     bb_writer saved[2] = {{.at = NULL}, {.at = NULL}};
@@ -134,10 +134,10 @@ static void test_versions(void **state) {
     }
     assert_fails(
         bb_curator_restore(&curator, &all, (bb_bytes){saved[0].at, saved[0].length}),
-        BB_EDATA, "a saved curator of version 6; this program knows 5");
+        BB_EDATA, "a saved curator of version 7; this program knows 6");
     assert_ok(bb_silo_open(&silo, &own));
     assert_fails(bb_silo_restore(silo, (bb_bytes){saved[1].at, saved[1].length}),
-                 BB_EDATA, "a saved silo of version 6; this program knows 5");
+                 BB_EDATA, "a saved silo of version 7; this program knows 6");
     bb_silo_close(silo);
     for (int k = 0; k < 2; k++) bb_writer_close(&saved[k]);
     silos_close(&f);
