@@ -43,17 +43,21 @@ void bb_local_hessian(const bb_local *local, const double *w, double b, double *
     bb_rows_covariance(&rows, 1.0, local->intercept ? mean : NULL, f, false, H, block);
 }
 
-double bb_local_spread(const bb_local *local, double *work) {
+double bb_local_spread(const bb_local *local, double *column, double *work) {
     const bb_rows rows = bb_rows_of(local);
     const size_t n = rows.n, d = rows.d;
-    double *v = work, *ones = work + d, spread = 0.0;
-    bb_rows_squares(&rows, v);
-    for (size_t k = 0; k < d; k++) spread += v[k];
+    const double scale = local->weight * (local->loss == BB_LOSS_LOGISTIC ? 0.25 : 1.0);
+    double *sum = work, *ones = work + d, spread = 0.0;
+    memset(sum, 0, d * sizeof *sum);
+    bb_rows_squares(&rows, column);
     if (local->intercept && n) {
         for (size_t j = 0; j < n; j++) ones[j] = 1.0;
-        bb_rows_combine(&rows, ones, v);
-        spread -= bb_dot(d, v, v) / (double)n;
+        bb_rows_combine(&rows, ones, sum);
     }
-    spread *= local->weight * (local->loss == BB_LOSS_LOGISTIC ? 0.25 : 1.0);
-    return spread > 0.0 ? spread : 0.0;
+    for (size_t k = 0; k < d; k++) {
+        if (n) column[k] -= sum[k] * sum[k] / (double)n;
+        column[k] = column[k] > 0.0 ? scale * column[k] : 0.0;
+        spread += column[k];
+    }
+    return spread;
 }

@@ -187,8 +187,8 @@ BB_MUST_CHECK bb_status bb_local_lasso(const bb_local *local, double lambda,
 size_t bb_local_hessian_work(const bb_local *local);
 void bb_local_hessian(const bb_local *local, const double *w, double b, double *H,
                       double *mean, double *bend, double *work);
-/* The trace of that matrix at w = 0, b = 0. work: d + n doubles. */
-double bb_local_spread(const bb_local *local, double *work);
+/* The trace of that matrix at w = 0, b = 0; column (d): its diagonal. work: d + n doubles. */
+double bb_local_spread(const bb_local *local, double *column, double *work);
 
 /* Leave-one-out errors of ridge (squared loss, centre 0) on a grid of `count`
  * penalties, all > 0: error[l] = mean over the rows of (r_j / max(1 - h_j, 1e-10))^2,

@@ -9,11 +9,12 @@
 enum { ROUNDS = 10000 };
 /* An automatic lambda: of the least one that makes W = 0 the optimum. */
 static const double part_of_largest = 0.1, least_lambda = 1e-12;
-/* mu is features over rows of the curvature of all losses, what a mean of many weights
- * asks for that explains half of the targets' variance, and at least this part. Where
- * lambda is automatic, so many steps find the best models that are all alike before it is
+/* mu_k is features over rows of the curvature of all losses along feature k, what a mean of
+ * many weights asks for that explains half of the targets' variance, and at least this
+ * part; of the constant, the last one, this part; of a feature that hardly is there, as of
+ * one with such a part of the usual curvature. Where lambda is automatic, so many steps find the best models that are all alike before it is
  * chosen by what tells them apart. */
-static const double least_part = 1e-3, steps_alike = 20.0;
+static const double least_part = 1e-3, least_curvature = 1e-6, steps_alike = 20.0;
 /* rho starts at this fraction of the mean curvature of the tasks' losses ... */
 static const double first_rho = 0.3;
 /* ... and is balanced after this many steps, and after every threefold number, if the
@@ -57,7 +58,8 @@ static bb_layout layout_of(const bb_view *view, bool step) {
     const bb_block vectors = {step ? "models" : "gradients", form, view->pub->features,
                               INFINITY, 0.5};
     const size_t count = step ? BB_MTL_STEPPED : BB_MTL_CHECKED;
-    const size_t sums = bb_mtl_has_mean(view) ? view->pub->features : 0;
+    const size_t more = step ? view->pub->features : 2 * view->pub->features;
+    const size_t sums = bb_mtl_has_mean(view) ? more : 0;
     const bb_block numbers = {step ? "residuals" : "certificate", BB_FORM_VECTOR,
                               count + sums, INFINITY, 0.5};
     return (bb_layout){2, {vectors, numbers}};
@@ -81,7 +83,7 @@ bb_status bb_mtl_plan(const bb_view *view, bb_plan *plan) {
 size_t bb_mtl_board_length(const bb_view *view) {
     const size_t d = view->pub->features;
     return sizeof(bb_mtl_board) / sizeof(double) + (is_trace(view) ? d * d : d) +
-           (bb_mtl_has_mean(view) ? d : 0);
+           (bb_mtl_has_mean(view) ? 2 * d : 0);
 }
 
 /* The vectors of few tasks span little of the space. */
@@ -107,6 +109,14 @@ size_t bb_mtl_digest_length(const bb_view *view) {
         is_low(view) ? bb_eigen_low_rank_work(d, rank) : bb_eigen_work(d);
     const size_t eigen = bytes / sizeof(double) + 1;
     return apart + rank * d + 2 * d + (eigen > rank * d ? eigen : rank * d);
+}
+
+static double *offset_of(const bb_view *view, bb_mtl_board *board) {
+    return board->matrix + sum_length(view);
+}
+
+static double *mean_weights(const bb_view *view, bb_mtl_board *board) {
+    return offset_of(view, board) + view->pub->features;
 }
 
 void bb_mtl_layout(const bb_view *view, bb_layout *layout) {
@@ -187,22 +197,27 @@ static bb_status decompose(const bb_view *view, const double *sum, double *value
     return bb_eigen(d, vector, value, work);
 }
 
-/* o: the mean of Z, which loses to the prox of mu/2 ||c||^2, less M times that of V. */
+/* o: the mean of Z, which loses to the prox of 1/2 sum_k mu_k c_k^2, less M times that of
+ * V. */
 static void make_offset(const bb_view *view, const double *sums, bb_mtl_board *board,
                         prox *p) {
     const size_t d = view->pub->features;
-    const double m = (double)view->pub->tasks, rho = board->rho;
-    const double keep = rho * m / (rho * m + board->mean_weight), *M = board->matrix;
-    double *o = board->matrix + sum_length(view);
+    const double m = (double)view->pub->tasks, rho = board->rho, *M = board->matrix;
+    const double *mu = mean_weights(view, board);
+    double *o = offset_of(view, board);
     if (is_trace(view))
         bb_multiply_transposed(d, d, -1.0 / m, M, sums, 0.0, o);
     else
         for (size_t k = 0; k < d; k++) o[k] = -M[k] * sums[k] / m;
-    bb_axpy(d, keep / m, sums, o);
-    const double square = bb_dot(d, sums, sums) / m; /* m ||mean of V||^2 */
-    board->mean_cost = 0.5 * board->mean_weight * keep * keep * square / m;
-    p->kept += keep * keep * square;
-    p->cut += (1.0 - keep) * (1.0 - keep) * square;
+    board->mean_cost = 0.0;
+    for (size_t k = 0; k < d; k++) {
+        const double keep = rho * m / (rho * m + mu[k]), c = keep * sums[k] / m;
+        const double cut = sums[k] / m - c;
+        o[k] += c;
+        board->mean_cost += 0.5 * mu[k] * c * c;
+        p->kept += m * c * c;
+        p->cut += m * cut * cut;
+    }
 }
 
 /* The prox's matrix, and offset; `work` as in bb_mtl_digest_length. */
@@ -238,10 +253,10 @@ static bb_status make_matrix(const bb_view *view, const bb_release *release,
 
 /* How large gradients are, less their mean. */
 typedef struct norms {
-    double dual;    /* ||G|| */
-    double nuclear; /* the sum of its singular values; not of mtl-l21 */
-    double *value;  /* d: these, ascending, likewise; in the work */
-    double common;  /* the squared length of their sum, if that was taken out */
+    double dual;        /* ||G|| */
+    double nuclear;     /* the sum of its singular values; not of mtl-l21 */
+    double *value;      /* d: these, ascending, likewise; in the work */
+    const double *sums; /* d: their sum, if that was taken out; NULL */
 } norms;
 
 static bb_status measure(const bb_view *view, const bb_release *release, norms *out,
@@ -251,8 +266,7 @@ static bb_status measure(const bb_view *view, const bb_release *release, norms *
     const double *sum = apart.square;
     double largest = 0.0;
     work = apart.work;
-    *out = (norms){.value = work + rank_of(view) * d};
-    if (apart.sums) out->common = bb_dot(d, apart.sums, apart.sums);
+    *out = (norms){.value = work + rank_of(view) * d, .sums = apart.sums};
     if (!is_trace(view)) {
         for (size_t k = 0; k < d; k++) largest = fmax(largest, sum[k]);
         out->dual = root(largest);
@@ -362,7 +376,24 @@ static void open_board(const bb_view *view, const bb_release *release,
     board->diagonal = is_trace(view) ? 0.0 : 1.0;
     board->rho = first_rho * board->spread / (tasks * d);
     if (!(board->rho > 0.0)) board->rho = 1.0;
-    board->mean_weight = fmax(least_part, d / rows) * tasks * board->rho / first_rho;
+    if (!bb_mtl_has_mean(view)) return;
+    const double *curvature = release->value[1] + BB_MTL_CHECKED;
+    const double least = least_curvature * tasks * board->rho / first_rho;
+    const size_t features = view->pub->features;
+    double *mu = mean_weights(view, board);
+    for (size_t k = 0; k < features; k++)
+        mu[k] = (k + 1 < features ? fmax(least_part, d / rows) : least_part) *
+                fmax(curvature[k], least);
+}
+
+/* What the mean takes from the bound. */
+static double mean_conjugate(const bb_view *view, bb_mtl_board *board, double t,
+                             const double *sums) {
+    const double *mu = mean_weights(view, board);
+    double all = 0.0;
+    for (size_t k = 0; sums && k < view->pub->features; k++)
+        all += t * t * sums[k] * sums[k] / (2.0 * mu[k]);
+    return all;
 }
 
 static bb_status digest_check(const bb_view *view, const bb_release *release,
@@ -381,7 +412,7 @@ static bb_status digest_check(const bb_view *view, const bb_release *release,
                                         : 0.0;
     const bool inside = is_mtrl(view) || g.dual <= lambda;
     const double t = inside ? BB_MTL_ALMOST : fmin(BB_MTL_ALMOST, lambda / g.dual);
-    const double mean = t * t * g.common / (2.0 * board->mean_weight);
+    const double mean = mean_conjugate(view, board, t, g.sums);
     const double dual =
         -conjugate_at(board, sum, t) - t * sum[BB_MTL_SLACK] - charge - mean;
     const bool failed = sum[BB_MTL_FAILED] > 0.0;

@@ -1,5 +1,5 @@
 /* mtl.h - what mtl-trace, mtl-l21 and mtl-mtrl have in common: the exact optimum of
- *   F(W, b) = sum_i L_i(w_i, b_i) + lambda Omega(W - c 1') + mu/2 ||c||^2,
+ *   F(W, b) = sum_i L_i(w_i, b_i) + lambda Omega(W - c 1') + 1/2 sum_k mu_k c_k^2,
  * c the mean of the models, Omega the trace norm of W - c 1' or the sum over features of
  * the norms of its rows, with a certificate; with centre=zero of W itself: c = 0.
  * Everything is exchanged in the clear. docs/methods/mtl-trace.md
@@ -19,7 +19,7 @@
  *
  * With a mean, V and G are taken apart into their means and the rest, which the penalty
  * does not mix: M is made of the rest, z_i = M v_i + o with a public o, ||G|| is that of
- * the rest, and the bound loses ||t sum_i g_i||^2 / (2 mu), the conjugate of mu/2 ||c||^2
+ * the rest, and the bound loses sum_k (t sum_i g_ik)^2 / (2 mu_k), the conjugate of that of c
  * (of a mean: G' = g 1' has <G', c 1'> = (sum_i g) . c). */
 #ifndef BB_METHODS_MTL_H
 #define BB_METHODS_MTL_H
@@ -64,7 +64,7 @@ enum { BB_MTL_CENTRE_MEAN, BB_MTL_CENTRE_ZERO };
     }
 
 /* The billboard: these numbers, then M (d x d) or its diagonal (d), then with a mean o
- * (d). */
+ * (d) and mu (d). */
 typedef struct bb_mtl_board {
     double step;       /* 1: the coming round is a step; 0: a check */
     double pending;    /* 1: the last round was a step: M is still to be applied */
@@ -82,11 +82,13 @@ typedef struct bb_mtl_board {
     double searching; /* 1: models have no deviations from their mean yet, and lambda is
                          automatic, and not known yet */
     double spread;    /* BB_MTL_SPREAD of all tasks */
-    double mean_weight, mean_cost; /* mu, and mu/2 ||c||^2 at Z */
+    double mean_cost; /* 1/2 sum_k mu_k c_k^2 at Z */
     double matrix[];
 } bb_mtl_board;
 
-/* What a task shows in a check beside its gradient, and in a step beside v. */
+/* What a task shows in a check beside its gradient, and in a step beside v; with a mean, in
+ * the first check, then the diagonal of L_i's Hessian at 0 (d; later zeros), and last, in
+ * every round, its vector once more. */
 enum {
     BB_MTL_LOSS,       /* L_i(z_i) at the best intercept */
     BB_MTL_CONJUGATE,  /* L_i*(t u_i) at t = BB_MTL_ALMOST */

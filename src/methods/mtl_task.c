@@ -19,7 +19,7 @@ typedef struct own {
     double *b, *value, *gb;   /* intercept at w; loss and its derivative there */
     double *bend;             /* with mean: see bb_local_hessian */
     double *rho;              /* that `inverse` is for; 0: to be made */
-    double *w, *z, *g, *mean; /* d */
+    double *w, *z, *g, *mean; /* d; after the first check mean is the curvatures */
     double *u;                /* d; v after a step */
     double *inverse;          /* d x d, of the Hessian + rho I */
 } own;
@@ -205,7 +205,7 @@ static void check(const bb_view *view, const bb_task *task, const own *s) {
     const double b = bb_local_intercept(local, s->z, work);
     out[BB_MTL_LOSS] = bb_local_value(local, s->z, b, work);
     if (view->board->releases == 0) {
-        out[BB_MTL_SPREAD] = bb_local_spread(local, work);
+        out[BB_MTL_SPREAD] = bb_local_spread(local, s->mean, work);
         out[BB_MTL_ROWS_COUNT] = (double)local->n;
     }
     double sum = 0.0;
@@ -233,7 +233,13 @@ void bb_mtl_show(const bb_view *view, const bb_task *task, double *const *block)
     const size_t numbers = stepped ? BB_MTL_STEPPED : BB_MTL_CHECKED;
     memcpy(block[0], stepped ? s.u : s.g, d * sizeof(double));
     memcpy(block[1], stepped ? s.stepped : s.checked, numbers * sizeof(double));
-    if (bb_mtl_has_mean(view)) memcpy(block[1] + numbers, block[0], d * sizeof(double));
+    if (!bb_mtl_has_mean(view)) return;
+    double *more = block[1] + numbers;
+    if (!stepped && view->board->releases == 0)
+        memcpy(more, s.mean, d * sizeof *more);
+    else if (!stepped)
+        memset(more, 0, d * sizeof *more);
+    memcpy(more + (stepped ? 0 : d), block[0], d * sizeof *more);
 }
 
 /* The last round was a check: z is what it certified. */

@@ -44,18 +44,21 @@ static void check_hessian(const problem *p, const bb_local *local) {
     free(room);
 }
 
-/* At w = 0 and b = 0 all curvatures are equal, so the trace is that of a plain
+/* At w = 0 and b = 0 all curvatures are equal, so the diagonal is that of a plain
  * covariance. */
 static void check_spread(const problem *p, const bb_local *local) {
     const size_t d = p->d;
     double *w = naive_vector(d, 0), *H = naive_vector(d * d, 0), trace = 0, bend;
     double *mean = naive_vector(d, 0), *room = malloc((d + p->n + 1) * sizeof *room);
+    double *column = naive_vector(d, 0);
     double *work = malloc((bb_local_hessian_work(local) + 1) * sizeof *work);
     if (!room || !work) abort();
     memset(w, 0, d * sizeof *w);
     bb_local_hessian(local, w, 0, H, mean, &bend, work);
     for (size_t k = 0; k < d; k++) trace += H[k * d + k];
-    assert_close(bb_local_spread(local, room), trace, 1e-13 * (1 + (double)d));
+    assert_close(bb_local_spread(local, column, room), trace, 1e-13 * (1 + (double)d));
+    for (size_t k = 0; k < d; k++) assert_close(column[k], H[k * d + k], 1e-13);
+    free(column);
     free(w);
     free(H);
     free(mean);

@@ -223,13 +223,17 @@ static void take_mean_out(double *at, double *mean) {
     for (size_t i = 0; i < TASKS; i++) bb_axpy(D, -1.0, mean, at + i * D);
 }
 
-/* mu of the penalty mu/2 ||mean||^2. */
-static double weight_of_mean(const population *p) {
-    double spread = 0.0, work[4096];
+/* mu (D) of the penalty 1/2 sum_k mu_k mean_k^2. */
+static void weights_of_mean(const population *p, double *mu) {
+    const double part = (double)D / (double)p->first[p->tasks];
+    double column[D], work[4096];
+    memset(mu, 0, D * sizeof *mu);
     for (size_t i = 0; i < p->tasks; i++) {
-        if (p->local[i].n > 0) spread += bb_local_spread(&p->local[i], work);
+        if (p->local[i].n == 0) continue;
+        (void)bb_local_spread(&p->local[i], column, work);
+        bb_axpy(D, 1.0, column, mu);
     }
-    return spread / (double)p->first[p->tasks];
+    for (size_t k = 0; k < D; k++) mu[k] *= k + 1 < D ? part : 1e-3;
 }
 
 /* At the optimum deviations are prox(deviations - those of the gradients), and gradients
@@ -240,7 +244,8 @@ static void check_around_mean(const population *p, bool trace, const char *lambd
     const double l =
         result.outcome.lambda > 0.0 ? result.outcome.lambda : strtod(lambda, NULL);
     double g[TASKS * D], v[TASKS * D], own[D], slope[D];
-    const double mu = weight_of_mean(p);
+    double mu[D];
+    weights_of_mean(p, mu);
     (void)evaluate(p, &result, trace, l, g);
     assert_true(result.outcome.converged && loose.outcome.converged);
     memcpy(v, result.model, sizeof v);
@@ -248,7 +253,7 @@ static void check_around_mean(const population *p, bool trace, const char *lambd
     take_mean_out(g, slope);
     assert_true(bb_norm(D, own) > 1e-3);
     for (size_t k = 0; k < D; k++)
-        assert_close(TASKS * slope[k], -mu * own[k], 1e-5 * (1.0 + fabs(own[k])));
+        assert_close(TASKS * slope[k], -mu[k] * own[k], 1e-5 * (1.0 + fabs(own[k])));
     for (size_t k = 0; k < TASKS * D; k++) g[k] = v[k] - g[k];
     if (trace)
         matrix_prox_trace(TASKS, D, g, l);
@@ -280,12 +285,16 @@ static void test_all_alike(void **state) {
     p.scale_sum = true;
     for (size_t i = 0; i < p.tasks; i++) population_fill(&p, i, 17);
     population_open_locals(&p);
-    const bb_rows rows = {.n = p.first[9], .d = D, .x = p.x, .y = p.y};
     bb_local all;
-    double work[4096], w[D], b;
+    double work[4096], w[D], mu[D], b, *x = malloc(p.first[9] * D * sizeof *x);
+    assert_non_null(x);
+    weights_of_mean(&p, mu);
+    for (size_t j = 0; j < p.first[9] * D; j++) x[j] = p.x[j] / sqrt(mu[j % D]);
+    const bb_rows rows = {.n = p.first[9], .d = D, .x = x, .y = p.y};
     assert_ok(bb_local_open_exact(&all, rows, BB_LOSS_SQUARED, false, true, NULL));
     assert_true(bb_local_work(&all) <= 4096);
-    assert_ok(bb_local_ridge(&all, weight_of_mean(&p), NULL, w, &b, work));
+    assert_ok(bb_local_ridge(&all, 1.0, NULL, w, &b, work));
+    for (size_t k = 0; k < D; k++) w[k] /= sqrt(mu[k]);
     for (int trace = 0; trace < 2; trace++) {
         bb_result result = train_around("mean", &p, trace, "1e9", "1e-13", 0, 1);
         assert_true(result.outcome.converged);
@@ -294,6 +303,7 @@ static void test_all_alike(void **state) {
         bb_result_free(&result);
     }
     bb_local_close(&all);
+    free(x);
     population_close(&p);
 }
 
