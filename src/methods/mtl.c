@@ -9,10 +9,11 @@
 enum { ROUNDS = 10000 };
 /* An automatic lambda: of the least one that makes W = 0 the optimum. */
 static const double part_of_largest = 0.1, least_lambda = 1e-12;
-/* mu_k is features over rows of the curvature of all losses along feature k, what a mean of
- * many weights asks for that explains half of the targets' variance, and at least this
- * part; of the constant, the last one, this part; of a feature that hardly is there, as of
- * one with such a part of the usual curvature. Where lambda is automatic, so many steps find the best models that are all alike before it is
+/* mu_k is features over rows, what a mean of many weights asks for that explains half of
+ * the targets' variance, and at least this part, of the geometric mean of two curvatures
+ * of all losses: that along feature k, and the usual one; of the constant, the last one,
+ * this part. By the first alone rare features would be free, by the other short ones held
+ * at zero. Where lambda is automatic, so many steps find the best models that are all alike before it is
  * chosen by what tells them apart. */
 static const double least_part = 1e-3, least_curvature = 1e-6, steps_alike = 20.0;
 /* rho starts at this fraction of the mean curvature of the tasks' losses ... */
@@ -378,12 +379,12 @@ static void open_board(const bb_view *view, const bb_release *release,
     if (!(board->rho > 0.0)) board->rho = 1.0;
     if (!bb_mtl_has_mean(view)) return;
     const double *curvature = release->value[1] + BB_MTL_CHECKED;
-    const double least = least_curvature * tasks * board->rho / first_rho;
+    const double usual = tasks * board->rho / first_rho;
     const size_t features = view->pub->features;
     double *mu = mean_weights(view, board);
     for (size_t k = 0; k < features; k++)
         mu[k] = (k + 1 < features ? fmax(least_part, d / rows) : least_part) *
-                fmax(curvature[k], least);
+                sqrt(fmax(curvature[k], least_curvature * usual) * usual);
 }
 
 /* What the mean takes from the bound. */

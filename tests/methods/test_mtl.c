@@ -233,7 +233,10 @@ static void weights_of_mean(const population *p, double *mu) {
         (void)bb_local_spread(&p->local[i], column, work);
         bb_axpy(D, 1.0, column, mu);
     }
-    for (size_t k = 0; k < D; k++) mu[k] *= k + 1 < D ? part : 1e-3;
+    double usual = 0.0;
+    for (size_t k = 0; k < D; k++) usual += mu[k] / (double)D;
+    for (size_t k = 0; k < D; k++)
+        mu[k] = (k + 1 < D ? part : 1e-3) * sqrt(mu[k] * usual);
 }
 
 /* At the optimum deviations are prox(deviations - those of the gradients), and gradients

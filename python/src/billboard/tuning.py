@@ -34,7 +34,7 @@ class Tuning(Answer):
     >>> found = billboard.tune(billboard.MultiTaskRegressor("mtl-trace"), X, X[:, 0], school,
     ...                        data="public", grid={"lambda": [0.01, 1]})
     >>> found.best_params_["method_params"], found.metric
-    ({'lambda': 0.01}, 'nmse')
+    ({'lambda': 1}, 'nmse')
     """
 
     best_params_: Optional[Dict[str, Any]] = None
