@@ -55,6 +55,7 @@ typedef struct bb_public {
     const bb_relations *relations; /* NULL: each task is related to all alike */
     bb_loss loss;
     bool intercept; /* models have an own intercept, see local.h */
+    bool constant;  /* the last feature is the intercept's: 1 before rows are scaled */
     bool scale_sum;
     bool spread; /* tasks also keep how uncertain their models are (bb_method.spread) */
     bb_adjacency adjacency;

@@ -7,12 +7,13 @@
 #include <string.h>
 
 enum { ROUNDS = 10000 };
-/* An automatic lambda: of the least one that makes W = 0 the optimum. */
+/* An automatic lambda: of the least one that makes W = 0, or the best models that are all
+ * alike, the optimum. By how much intercepts differ says nothing of slopes: the constant
+ * is left out. */
 static const double part_of_largest = 0.1, least_lambda = 1e-12;
 /* mu_k is features over rows, what a mean of many weights asks for that explains half of
  * the targets' variance, and at least this part, of the geometric mean of two curvatures
- * of all losses: that along feature k, and the usual one; of the constant, the last one,
- * this part. By the first alone rare features would be free, by the other short ones held
+ * of all losses: that along feature k, and the usual one; of the constant this part. By the first alone rare features would be free, by the other short ones held
  * at zero. Where lambda is automatic, so many steps find the best models that are all alike before it is
  * chosen by what tells them apart. */
 static const double least_part = 1e-3, least_curvature = 1e-6, steps_alike = 20.0;
@@ -260,11 +261,22 @@ typedef struct norms {
     const double *sums; /* d: their sum, if that was taken out; NULL */
 } norms;
 
-static bb_status measure(const bb_view *view, const bb_release *release, norms *out,
-                         double *work) {
+/* Of the sum of v v' or v o v, with a mean: what the last number, the constant's, adds. */
+static void take_constant_out(const bb_view *view, double *sum) {
+    const size_t d = view->pub->features;
+    if (!is_trace(view)) {
+        sum[d - 1] = 0.0;
+        return;
+    }
+    for (size_t k = 0; k < d; k++) sum[k * d + d - 1] = sum[(d - 1) * d + k] = 0.0;
+}
+
+static bb_status measure(const bb_view *view, const bb_release *release,
+                         bool without_constant, norms *out, double *work) {
     const size_t d = view->pub->features;
     const spread_sum apart = take_mean_out(view, release, work);
     const double *sum = apart.square;
+    if (without_constant) take_constant_out(view, work);
     double largest = 0.0;
     work = apart.work;
     *out = (norms){.value = work + rank_of(view) * d, .sums = apart.sums};
@@ -286,8 +298,9 @@ static bb_status measure(const bb_view *view, const bb_release *release, norms *
 }
 
 /* The penalty that nobody gave, from the gradients at W = 0, or at the best models that
- * are all alike: a part of that from which on these are the optimum; for mtl-mtrl, whose lambda ||W||_* takes its place, with ||W||_*
- * by one step of gradients over the mean curvature. */
+ * are all alike: a part of that from which on these are the optimum; for mtl-mtrl, whose
+ * lambda ||W||_* takes its place, with ||W||_* by one step of gradients over the mean
+ * curvature. */
 static double automatic(const bb_view *view, const norms *g, double spread) {
     const bb_public *pub = view->pub;
     const double entries = (double)pub->tasks * (double)pub->features;
@@ -368,6 +381,10 @@ static void choose_lambda(const bb_view *view, const bb_release *release,
     board->dual = 0.0; /* no loss is negative */
 }
 
+static bool is_constant(const bb_view *view, size_t k) {
+    return view->pub->constant && k + 1 == view->pub->features;
+}
+
 /* What the first check says of the losses. */
 static void open_board(const bb_view *view, const bb_release *release,
                        bb_mtl_board *board) {
@@ -383,7 +400,7 @@ static void open_board(const bb_view *view, const bb_release *release,
     const size_t features = view->pub->features;
     double *mu = mean_weights(view, board);
     for (size_t k = 0; k < features; k++)
-        mu[k] = (k + 1 < features ? fmax(least_part, d / rows) : least_part) *
+        mu[k] = (is_constant(view, k) ? least_part : fmax(least_part, d / rows)) *
                 sqrt(fmax(curvature[k], least_curvature * usual) * usual);
 }
 
@@ -403,10 +420,12 @@ static bb_status digest_check(const bb_view *view, const bb_release *release,
     bb_mtl_board *board = (bb_mtl_board *)draft->at;
     const double *sum = release->value[1];
     norms g;
-    const bb_status status = measure(view, release, &g, work);
-    if (status) return status;
     if (release->round == 1) open_board(view, release, board);
+    bb_status status = measure(view, release, view->pub->constant, &g, work);
+    if (status) return status;
     choose_lambda(view, release, &g, board);
+    status = measure(view, release, false, &g, work);
+    if (status) return status;
     const double lambda = board->lambda;
     const double charge = is_mtrl(view) ? bb_mtrl_conjugate(view->pub->features,
                                                             g.value, o->ridge, lambda)

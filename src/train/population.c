@@ -276,7 +276,7 @@ static bb_status open_steps(bb_population *p, const bb_resolved *c,
     static const bb_standardize how[] = {BB_STANDARDIZE_NONE, BB_STANDARDIZE_UNIT_ROWS,
                                          BB_STANDARDIZE_TASK};
     bb_preprocess_options options = {.standardize = how[o->standardize],
-                                     .constant = !o->no_intercept && c->constant,
+                                     .constant = c->run.pub.constant,
                                      .scale_target = c->run.pub.loss == BB_LOSS_SQUARED,
                                      .network = c->run.pub.network};
     bb_ranges ranges = {0};

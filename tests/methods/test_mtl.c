@@ -16,6 +16,7 @@ static bb_result train_around(const char *centre, const population *p, bool trac
     bb_run run = run_open(p, method_of(trace), &bb_mechanism_none, &engine);
     bb_result result = {0};
     run.phase[0].rounds = rounds;
+    run.pub.constant = strcmp(centre, "mean") == 0;
     run_set(&run, "centre", centre);
     run_set(&run, "lambda", lambda);
     run_set(&run, "tolerance", tolerance);
