@@ -33,6 +33,7 @@ participants:
   - {{name: north, type: client, org: north}}
   - {{name: south, type: client, org: south}}
   - {{name: east, type: client, org: east}}
+  - {{name: helper, type: client, org: helper}}
   - {{name: admin@joint.org, type: admin, org: joint, role: project_admin}}
 builders:
   - path: nvflare.lighter.impl.workspace.WorkspaceBuilder
@@ -117,10 +118,14 @@ def begin(started):
     write("project.yml", PROJECT.format(*free_ports(2)))
     os.environ["NVFLARE_POC_WORKSPACE"] = os.path.abspath("kits")
     call("nvflare", "poc", "prepare", "-i", os.path.abspath("project.yml"), "--force")
-    call(sys.executable, "-m", "billboard_nvflare", *[f"{KITS}/{s}" for s in
-                                                      ["localhost", *SITES]])
-    for site in ["localhost", *SITES]:
+    places = ["localhost", *SITES, "helper"]
+    call(sys.executable, "-m", "billboard_nvflare", *[f"{KITS}/{site}" for site in places])
+    for site in places:
         fill(site, f"{KITS}/{site}/local/billboard")
+    shutil.copytree(JOB, "job")
+    meta = read("job/meta.json").decode()
+    assert '"min_clients": 3' in meta
+    write("job/meta.json", meta.replace('"min_clients": 3', '"min_clients": 4'))
     start(started, "poc.log", "nvflare", "poc", "start").wait()
     assert b"Ready to go" in read("poc.log"), read("poc.log")
 
@@ -139,11 +144,13 @@ def silo_process(site):
 
 
 def provisioned_sites_give_the_models_of_one_process_and_survive_kills():
+    """With two doors: the helper is one more of them."""
     with folder() as started:
-        make_world(SITES, method="mp-lowrank", rounds=60, epsilon=4, seed=3)
+        make_world(SITES, method="fedprox", rounds=60, epsilon=4, seed=3, doors=2)
         begin(started)
         checkpoint = f"{KITS}/localhost/local/billboard/wards.state"
-        number = submit(JOB)
+        number = submit("job")
+        assert os.path.exists(f"{KITS}/localhost/jobs-storage/{number}")  # no other server takes it
         wait_for(lambda: os.path.exists(checkpoint), everything)
         wait_for(lambda: silo_process("north"), everything)
         time.sleep(0.3)
@@ -151,7 +158,7 @@ def provisioned_sites_give_the_models_of_one_process_and_survive_kills():
         assert ended(number) != "FINISHED:COMPLETED"
         told = "silos that failed: ['north']; submitted again, it goes on"
         assert told in words("localhost"), everything()
-        number = submit(JOB)
+        number = submit("job")
         assert ended(number) == "FINISHED:COMPLETED", everything()
         out = "local/billboard/out"
         check_as_one([f"{KITS}/{site}/{out}" for site in SITES], f"{KITS}/localhost/{out}")

@@ -171,7 +171,7 @@ def one_billboard(silos=SILOS):
     hashes = {json.load(open(f"out-{who}/operator/run.json"))["billboard_sha256"]
               for who in ["curator", *silos]}
     assert len(hashes) == 1, hashes
-    assert not [name for name in os.listdir(".") if name.endswith(".state")]
+    nothing_is_left()
 
 
 # -- what goes wrong --

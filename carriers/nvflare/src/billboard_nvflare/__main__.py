@@ -1,9 +1,13 @@
 """python3 -m billboard_nvflare KIT...: makes the provisioned kits of sites, which FLARE has given
 wide defaults, allow what a run of Billboard needs and no more: no code and no shell command from
-outside, no class but the adapter's, and no log that leaves the site."""
+outside, no class but the adapter's, and no log that leaves the site. A server keeps its jobs in its
+kit: FLARE's default is one folder in /tmp, from which each server of a machine takes the jobs of
+the others. So a kit is made ready where it stays."""
 import json
 import os
 import sys
+
+from nvflare.lighter.utils import update_storage_locations
 
 LOGS = "nvflare.app_common.logging.job_log_"  # FLARE puts these into every job
 ALLOWED = {True: ["billboard_nvflare.Curator", f"{LOGS}receiver.JobLogReceiver"],
@@ -21,8 +25,12 @@ def write(kit, name, value):
 
 
 def prepare(kit):
+    local = os.path.join(kit, "local")
     of_server = os.path.exists(os.path.join(kit, "startup", "fed_server.json"))
-    with open(os.path.join(kit, "local", "resources.json.default"), encoding="utf-8") as f:
+    if of_server:
+        update_storage_locations(local, os.path.abspath(kit))  # writes resources.json
+    name = "resources.json" if of_server else "resources.json.default"
+    with open(os.path.join(local, name), encoding="utf-8") as f:
         resources = json.load(f)
     resources["class_allow_list"] = ALLOWED[of_server]
     if not of_server:
