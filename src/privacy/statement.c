@@ -180,13 +180,22 @@ static void mechanism(FILE *out, const bb_guarantee *guarantee) {
     if (guarantee->note) fprintf(out, "%s\n", guarantee->note);
 }
 
+static bool has_two_doors(const bb_statement *statement) {
+    bool any = false;
+    for (size_t k = 0; k < statement->count; k++)
+        any = any || statement->guarantee[k].one_door;
+    return any;
+}
+
 static void beginning(FILE *out, const bb_statement *statement) {
     if (statement->silos)
-        fprintf(
-            out,
-            "Made by %zu silo%s, each with the data of its own tasks, and a curator, "
-            "who adds the noise to their sums and is trusted with those",
-            statement->silos, statement->silos == 1 ? "" : "s");
+        fprintf(out, "Made by %zu silo%s, each with the data of its own tasks, and %s",
+                statement->silos, statement->silos == 1 ? "" : "s",
+                has_two_doors(statement)
+                    ? "the keepers of two doors, a curator and a helper, each of whom "
+                      "adds noise to sums that neither can read alone"
+                    : "a curator, who adds the noise to their sums and is trusted with "
+                      "those");
     else
         fputs("Simulated by an operator who holds all data", out);
     fputs("; ε covers `public/` only; this run only, unless a ledger is named.\n", out);
@@ -234,10 +243,8 @@ static void write_text(FILE *out, const bb_statement *statement,
         return;
     }
     beginning(out, statement);
-    bool two_doors = false;
     for (size_t k = 0; k < statement->count; k++) {
         const bb_guarantee *guarantee = &statement->guarantee[k];
-        two_doors = two_doors || guarantee->one_door;
         if (guarantee->valid) protected_from_whom(out, statement, guarantee);
         promise(out, guarantee);
         mechanism(out, guarantee);
@@ -247,9 +254,10 @@ static void write_text(FILE *out, const bb_statement *statement,
         "Not covered: the personal models, each meant for its own task alone (do not "
         "publish them); options picked by looking at results of private data; "
         "preprocessing that looked at several tasks' data; %s.\n",
-        two_doors ? "the keepers of the two doors together, or the operator of a "
-                    "simulation, who see every contribution"
-                  : "the curator, who sees every contribution");
+        has_two_doors(statement)
+            ? "the keepers of the two doors together, or the operator of a "
+              "simulation, who see every contribution"
+            : "the curator, who sees every contribution");
     for (size_t k = 0; k < json_array_size(warnings); k++)
         fprintf(out, "Warning: %s.\n", json_string_value(json_array_get(warnings, k)));
 }

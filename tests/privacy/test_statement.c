@@ -54,6 +54,11 @@ static void private_run(void **state) {
     kept.silos = 3;
     assert_says(&kept, "Made by 3 silos, each with the data of its own tasks", true);
     assert_says(&kept, "Simulated", false);
+    assert_says(&kept, "a curator, who adds the noise to their sums and is trusted",
+                true);
+    kept.guarantee[0].one_door = true;
+    assert_says(&kept, "sums that neither can read alone", true);
+    assert_says(&kept, "is trusted", false);
 }
 
 /* A number in a promise is never rounded: it reads back as the same double. */
