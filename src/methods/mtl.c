@@ -374,7 +374,6 @@ static void choose_lambda(const bb_view *view, const bb_release *release,
                           const norms *g, bb_mtl_board *board) {
     const bb_mtl_options *o = view->options;
     const bool is_first = release->round == 1, is_given = !isnan(o->lambda);
-    if (!is_first && board->searching == 0.0) return;
     board->lambda = is_given ? o->lambda : automatic(view, g, board->spread);
     board->searching = is_first && !is_given && bb_mtl_has_mean(view) ? 1.0 : 0.0;
     board->steps = 0.0;
@@ -421,10 +420,12 @@ static bb_status digest_check(const bb_view *view, const bb_release *release,
     const double *sum = release->value[1];
     norms g;
     if (release->round == 1) open_board(view, release, board);
-    bb_status status = measure(view, release, view->pub->constant, &g, work);
-    if (status) return status;
-    choose_lambda(view, release, &g, board);
-    status = measure(view, release, false, &g, work);
+    bb_status status = BB_OK;
+    if (release->round == 1 || board->searching == 1.0) {
+        status = measure(view, release, view->pub->constant, &g, work);
+        if (!status) choose_lambda(view, release, &g, board);
+    }
+    if (!status) status = measure(view, release, false, &g, work);
     if (status) return status;
     const double lambda = board->lambda;
     const double charge = is_mtrl(view) ? bb_mtrl_conjugate(view->pub->features,
