@@ -67,6 +67,93 @@ static bb_status divide(search *s) {
         f->epsilon, f->delta, bb_adjacency_name(f->adjacency), mean);
 }
 
+/* -- what the theorem is about -- */
+
+static bb_status no_price(const bb_resolved *r, const char *why) {
+    char name[BB_RUN_NAME];
+    bb_run_name(r->run.phases, r->run.phase, name);
+    return bb_fail(BB_EUSAGE,
+                   "tune: --private counts Gaussian rounds of all tasks: %s %s", name,
+                   why);
+}
+
+/* Of the rounds that its methods ask for. */
+static bb_status check_plan(const bb_resolved *r, const bb_plan *plan) {
+    if (r->run.pub.sampling != BB_SAMPLING_ALL)
+        return no_price(r, "with --sampling has a sample of them in each");
+    if (r->run.pub.doors > 1)
+        return no_price(r, "with two doors promises two things: leave --doors out");
+    if (r->run.mechanism->pricing != BB_PRICE_GAUSSIAN)
+        return no_price(r, "with this --mechanism has other noise");
+    if (plan->instance || plan->lifted_rows)
+        return no_price(r, "promises something for single rows, too");
+    for (uint32_t t = 0; t < plan->rounds; t++)
+        if (plan->step[t].selection > 0.0)
+            return no_price(r,
+                            "selects its clip privately, which is none: give it (--set "
+                            "clip=C, or a grid of clips)");
+    return BB_OK;
+}
+
+/* By public sizes; those of prepared rows may differ a little, which changes how many
+ * rounds there are and not what they are. */
+static bb_status check_resolved(const search *s, const bb_resolved *r) {
+    const bb_run *run = &r->run;
+    const size_t features = s->rows.rows.features + run->pub.constant;
+    bb_public pub[BB_MOST_PHASES];
+    bb_plan_part part[BB_MOST_PHASES];
+    bb_plan plan = {0};
+    for (size_t k = 0; k < run->phases; k++) {
+        pub[k] = run->pub;
+        pub[k].phase = k;
+        pub[k].rounds = run->phase[k].rounds;
+        pub[k].tasks = s->found->tasks;
+        pub[k].features = pub[k].parameters = features;
+        pub[k].outputs = 1;
+        pub[k].delta = s->found->delta;
+        pub[k].mu = bb_gdp_mu(s->run_epsilon, s->found->delta);
+        part[k] = (bb_plan_part){
+            .view = {run->phase[k].method, run->phase[k].options, &pub[k], NULL, NULL},
+            .share = 1.0};
+    }
+    bb_status status = bb_plan_ask(&plan, run->phases, part);
+    if (!status) status = check_plan(r, &plan);
+    bb_plan_free(&plan);
+    return status;
+}
+
+/* Of every setting, before anything is charged. */
+static bb_status check_settings(const search *s) {
+    bb_status status = BB_OK;
+    for (size_t k = 0; k < s->settings && !status; k++) {
+        bb_train_request request = {0};
+        bb_resolved resolved;
+        status = bb_tune_request(s->asked->tune, s->setting[k], NULL, &request);
+        request.options.epsilon = s->run_epsilon;
+        if (!status) status = bb_resolve(&request, &resolved);
+        if (!status) status = check_resolved(s, &resolved);
+        bb_train_request_free(&request);
+    }
+    return status;
+}
+
+/* What a run says of itself, once it is made: one promise to tasks, by Gaussian rounds of
+ * all of them, or nothing exchanged at all, which costs nothing beside its score. */
+static bb_status check_price(const bb_statement *statement) {
+    const bb_guarantee *g = &statement->guarantee[0];
+    const bool priced = statement->alone || strcmp(g->accountant, "gdp") == 0;
+    if (statement->count == 1 && strcmp(g->unit, "task") == 0 && g->valid && priced &&
+        strcmp(g->sampling, "all") == 0)
+        return BB_OK;
+    return bb_fail(
+        BB_EUSAGE,
+        "tune: %s has another price than Gaussian rounds of all tasks, which "
+        "--private needs",
+        statement->method);
+}
+
+/* -- the budget of the whole -- */
+
 /* How many tasks there are, which is public; delta may depend on it. The rows are kept for
  * the runs. */
 static bb_status read_rows(search *s) {
@@ -112,19 +199,6 @@ static bb_status charge(search *s) {
 }
 
 /* -- one run -- */
-
-/* Its price must be what the theorem is about. */
-static bb_status check_price(const bb_statement *statement) {
-    const bb_guarantee *g = &statement->guarantee[0];
-    if (statement->count == 1 && strcmp(g->unit, "task") == 0 && g->valid &&
-        strcmp(g->accountant, "gdp") == 0 && strcmp(g->sampling, "all") == 0)
-        return BB_OK;
-    return bb_fail(
-        BB_EUSAGE,
-        "tune: %s has another price than Gaussian rounds of all tasks, which "
-        "--private needs",
-        statement->method);
-}
 
 static bb_status score(const search *s, const bb_training *training, uint64_t seed,
                        double *value, double *noise) {
@@ -214,6 +288,7 @@ static bb_status publish(search *s) {
     g->epsilon = s->found->epsilon;
     g->accountant = "rdp";
     g->note = t->note;
+    t->e.report.statement.alone = false; /* the setting and the score are published */
     s->best->request.options.epsilon = s->found->epsilon;
     if (s->ledger) t->e.report.statement.ledger = s->whole.options.ledger;
     const bb_status status =
@@ -241,7 +316,8 @@ static bb_status prepare(search *s) {
             bb_delta_choose(s->whole.options.delta, s->found->tasks, &s->found->delta);
     s->found->epsilon = s->whole.options.epsilon;
     s->found->adjacency = (bb_adjacency)s->whole.options.adjacency;
-    return status ? status : divide(s);
+    if (!status) status = divide(s);
+    return status ? status : check_settings(s);
 }
 
 bb_status bb_best_of_run(const bb_best_of *best, const bb_watch *watch,

@@ -63,7 +63,7 @@ static bb_status open_settings(const void *self, void **worker) {
     bb_settings *settings = calloc(1, sizeof *settings);
     assert_non_null(settings);
     *worker = settings;
-    return bb_settings_open(settings, "pmtl", "lambda=0.1,1", 0, 1);
+    return bb_settings_open(settings, "pmtl,mp-mixed", "lambda=0.1,1", 0, 1);
 }
 
 static void close_settings(void *worker) {
@@ -72,9 +72,10 @@ static void close_settings(void *worker) {
 }
 
 static bb_status tune(void *worker, int world, bb_random *random, double *statistic) {
-    static const bb_train_flag flag[] = {
-        {"task", "task"},  {"target", "y"}, {"scale", "ranges.json"}, {"epsilon", "9"},
-        {"delta", "0.14"}, {"rounds", "1"}, {"output", "best"},       {"force", NULL}};
+    static const bb_train_flag flag[] = {{"task", "task"},         {"target", "y"},
+                                         {"scale", "ranges.json"}, {"epsilon", "9"},
+                                         {"delta", "0.14"},        {"output", "best"},
+                                         {"force", NULL}};
     const bb_source data = {.path = rows_of_world[world]};
     const bb_tune of = {.flag = flag,
                         .flags = sizeof flag / sizeof *flag,

@@ -203,6 +203,39 @@ static void noise_is_what_the_theorem_asks_for(void **state) {
     json_decref(p);
 }
 
+/* The default method: its rounds, votes included, are Gaussian and of all tasks, and where
+ * sizes say that it can see nothing, nothing is exchanged but the score. */
+static void the_default_method_is_tuned_inside_the_budget(void **state) {
+    (void)state;
+    static const double epsilon[] = {50.0, 0.01};
+    make_world();
+    for (int k = 0; k < 2; k++) {
+        json_t *a =
+            cli_json("tune W.csv --scale ranges.json --epsilon %g --delta 1e-4 "
+                     "--json --private --grid directions=true,false --runs 30 "
+                     "-o mixed%d --ledger M%d --population p --budget-epsilon 60 "
+                     "--budget-delta 1e-3",
+                     epsilon[k], k, k);
+        char path[40];
+        snprintf(path, sizeof path, "mixed%d/public/privacy.json", k);
+        json_t *p = json_load_file(path, 0, NULL);
+        const json_t *g = json_array_get(cli_at(p, "guarantees"), 0);
+        assert_string_equal(cli_text(a, "best.method"), "mp-mixed");
+        assert_true(json_is_true(cli_at(p, "private")));
+        assert_close(cli_number(g, "epsilon"), epsilon[k], 0.0);
+        assert_string_equal(cli_text(g, "accountant"), "rdp");
+        if (k == 0)
+            assert_true(cli_number(g, "rounds") > 2.0);
+        else
+            assert_close(cli_number(g, "rounds"), 0.0, 0.0);
+        json_decref(a);
+        json_decref(p);
+        json_t *ledger = cli_json("ledger M%d --json", k);
+        assert_close(cli_number(ledger, "spent.epsilon"), epsilon[k], 1e-9);
+        json_decref(ledger);
+    }
+}
+
 /* With little noise the score is the error of the held-out rows, which tells a good
  * setting from one that learns nothing. */
 static void the_least_score_is_published(void **state) {
@@ -256,12 +289,23 @@ static void what_has_no_price_is_refused(void **state) {
               "tune W.csv --scale ranges.json --method pmtl "
               "--sampling poisson:0.5 --epsilon 2 --private "
               "--grid clip=1 --runs 30 -o no");
+    cli_fails(2, "selects its clip",
+              "tune W.csv --scale ranges.json --method mp-prior,mp-lowrank --epsilon 2 "
+              "--private --grid lambda=1 -o no --ledger C --population p "
+              "--budget-epsilon 3 --budget-delta 1e-3");
+    cli_fails(2, "single rows",
+              "tune W.csv --scale ranges.json --method dp-aggr --epsilon 2 --private "
+              "--set calibration=instance --grid lambda=1 -o no");
+    cli_fails(2, "two doors",
+              "tune W.csv --scale ranges.json --doors 2 --epsilon 2 --private "
+              "--grid vote=true -o no");
     cli_fails(2, "public range",
               "tune W.csv --standardize unit-rows --method pmtl "
               "--epsilon 2 --private --grid clip=1 --runs 30 -o no");
     assert_false(cli_exists("no"));
     assert_false(cli_exists("G"));
     assert_false(cli_exists("S"));
+    assert_false(cli_exists("C")); /* nothing was charged */
 }
 
 static void what_makes_no_sense_is_said(void **state) {
@@ -313,6 +357,7 @@ int main(void) {
         cmocka_unit_test(runs_say_how_they_were_tuned),
         cmocka_unit_test(the_search_is_inside_the_budget),
         cmocka_unit_test(noise_is_what_the_theorem_asks_for),
+        cmocka_unit_test(the_default_method_is_tuned_inside_the_budget),
         cmocka_unit_test(the_least_score_is_published),
         cmocka_unit_test(no_run_is_an_answer),
         cmocka_unit_test(what_has_no_price_is_refused),
