@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { SCORE_BITS = 20, BLOCK = 1024, MOST_STEPS = 8 };
+enum { SCORE_BITS = 20, MOST_STEPS = 8 };
 
 __extension__ typedef unsigned __int128 wide;
 
@@ -42,13 +42,6 @@ static double fit(size_t n, double *v, double clip) {
     return 1.0;
 }
 
-/* x toward zero, for |x| < 2^51: adding and taking off 2^52 rounds to a whole number.
- * Without branches, so that the loop around it is compiled to vector instructions. */
-static inline double toward_zero(double x) {
-    const double a = fabs(x), near = (a + 0x1p52) - 0x1p52;
-    return copysign(near - (double)(near > a), x);
-}
-
 /* The integers in v have norm at most sqrt(limit), counted exactly. */
 static bool is_within(size_t n, const double *v, wide limit) {
     wide squares = 0;
@@ -68,28 +61,22 @@ static void step_down(size_t n, double *v) {
 /* To norm a hair below `most`: for integers that rounding alone cannot explain. */
 static void shrink(size_t n, double *v, double most) {
     const double factor = most / bb_norm(n, v) * (1.0 - 0x1p-40);
-    for (size_t k = 0; k < n; k++) v[k] = toward_zero(v[k] * factor);
+    (void)bb_round_down(n, factor, v);
 }
 
 /* Multiplies by `factor` and rounds toward zero to integers of norm at most 2^bits,
  * which stay in v, where they are exact. */
 static void round_to_grid(size_t n, double *v, double factor, int bits) {
     const wide limit = (wide)1 << (2 * bits);
-    double squares = 0.0;
-    for (size_t from = 0; from < n; from += BLOCK) {
-        const size_t size = n - from < BLOCK ? n - from : BLOCK;
-        for (size_t k = 0; k < size; k++)
-            v[from + k] = toward_zero(v[from + k] * factor);
-        squares += bb_dot(size, v + from, v + from);
-    }
+    const double squares = bb_round_down(n, factor, v);
     /* a floating-point sum of n squares is off by less than n 2^-52 of it (Higham 2002,
      * section 4.2): where it is that far below the limit, no exact one is needed */
-    if (squares * (1.0 + ldexp((double)n + 2.0, -52)) < ldexp(1.0, 2 * bits)) return;
+    if (squares * (1.0 + 0x1p-52 * ((double)n + 2.0)) < (double)limit) return;
     for (int steps = 0; !is_within(n, v, limit); steps++)
         if (steps < MOST_STEPS)
             step_down(n, v);
         else
-            shrink(n, v, ldexp(1.0, bits));
+            shrink(n, v, (double)(INT64_C(1) << bits));
 }
 
 /* The lower triangle counts: publishing mirrors it, so the clip must see it mirrored.
@@ -113,7 +100,8 @@ void bb_contribution_fit(const bb_block *block, bool clips, int bits, size_t n,
     if (block->form == BB_FORM_PSD) mirror(block->length, v);
     double factor = clips ? fit(n, v, block->clip) : 1.0;
     if (bits)
-        round_to_grid(n, v, factor * (ldexp(1.0, bits) / block->clip), bits);
+        round_to_grid(n, v, factor * ((double)(INT64_C(1) << bits) / block->clip),
+                      bits);
     else if (factor < 1.0)
         bb_scale(n, factor, v);
 }

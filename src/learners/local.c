@@ -168,11 +168,17 @@ static double logistic_residual(const bb_local *local, const double *w, double b
     return local->weight * value;
 }
 
-/* g <- G w - X'y; the loss is 1/2 (w'Gw - 2 w'X'y + y'y). */
-static double gram_gradient(const bb_local *local, const double *w, double *g) {
+/* g <- G w - X'y */
+static void gram_slope(const bb_local *local, const double *w, double *g) {
     const size_t d = local->d;
     memcpy(g, local->xy, d * sizeof *g);
     bb_multiply_transposed(d, d, 1, local->gram, w, -1, g);
+}
+
+/* The loss is 1/2 (w'Gw - 2 w'X'y + y'y). */
+static double gram_gradient(const bb_local *local, const double *w, double *g) {
+    const size_t d = local->d;
+    gram_slope(local, w, g);
     const double twice = (bb_dot(d, w, g) - bb_dot(d, w, local->xy)) + local->yy;
     return twice < 0 ? 0 : 0.5 * twice;
 }
@@ -201,6 +207,15 @@ double bb_local_gradient(const bb_local *local, const double *w, double b, doubl
         if (local->intercept) *gb = bb_sum(rows.n, work);
     }
     return value;
+}
+
+void bb_local_slope(const bb_local *local, const double *w, double b, double *g,
+                    double *gb, double *work) {
+    *gb = 0;
+    if (local->gram)
+        gram_slope(local, w, g);
+    else
+        (void)bb_local_gradient(local, w, b, g, gb, work);
 }
 
 void bb_local_residual(const bb_local *local, const double *w, double b, double *u) {

@@ -126,6 +126,9 @@ double bb_local_value(const bb_local *local, const double *w, double b, double *
  * matrix. */
 double bb_local_gradient(const bb_local *local, const double *w, double b, double *g,
                          double *gb, double *work);
+/* The same where nobody reads the loss. */
+void bb_local_slope(const bb_local *local, const double *w, double b, double *g,
+                    double *gb, double *work);
 /* The best intercept for w: closed form (squared), a few Newton steps (logistic; 30
  * times the label for one-class tasks, which have no best one), 0 without intercept. */
 double bb_local_intercept(const bb_local *local, const double *w, double *work);

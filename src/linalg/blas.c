@@ -187,6 +187,7 @@ void bb_product_transposed(size_t rows, size_t depth, size_t columns, double a,
 }
 
 static bb_status check_finite(size_t count, const double *a, const char *what) {
+    if (isfinite(bb_dot(count, a, a))) return BB_OK; /* their squares may not be */
     for (size_t k = 0; k < count; k++)
         if (!isfinite(a[k]))
             return bb_fail(BB_ENUMERIC, "%s: the matrix has an entry %g", what, a[k]);
@@ -213,13 +214,64 @@ static size_t value_doubles(size_t n) {
     return 2 * n + 1;
 }
 
+/* Rows of own loops, in whole vectors. */
+static size_t stride_of(size_t n) {
+    return (n + BB_KERNEL_LANES - 1) / BB_KERNEL_LANES * BB_KERNEL_LANES;
+}
+
+/* Of small_eigen: this many matrices, and its work. */
+static size_t small_doubles(size_t n, size_t matrices) {
+    return n <= BB_KERNEL_SMALL ? (matrices * n + 2) * stride_of(n) + 2 * n : 0;
+}
+
+static size_t bytes_for(size_t doubles, size_t small, size_t integers) {
+    const size_t most = doubles > small ? doubles : small;
+    return (SLACK + most) * sizeof(double) + integers * sizeof(lapack_int);
+}
+
 size_t bb_eigen_work(size_t n) {
-    return (SLACK + n * n + n + vector_doubles(n)) * sizeof(double) +
-           (3 + 5 * n) * sizeof(lapack_int);
+    return bytes_for(n * n + n + vector_doubles(n), small_doubles(n, 2), 3 + 5 * n);
 }
 
 size_t bb_eigenvalues_work(size_t n) {
-    return (SLACK + n * n + n + value_doubles(n)) * sizeof(double) + sizeof(double);
+    return bytes_for(n * n + n + value_doubles(n), small_doubles(n, 1), 2);
+}
+
+/* A power of two that brings the largest entry near one. */
+static double scale_of(size_t count, const double *a) {
+    double most = 0;
+    int exponent;
+    for (size_t k = 0; k < count; k++) most = fabs(a[k]) > most ? fabs(a[k]) : most;
+    if (most == 0) return 1;
+    (void)frexp(most, &exponent);
+    return ldexp(1, exponent < -1000 ? 1000 : -exponent);
+}
+
+static bb_status no_convergence(size_t n) {
+    return bb_fail(BB_ENUMERIC, "eigenvalues of a %zu x %zu matrix do not converge", n,
+                   n);
+}
+
+/* By our own loops; the upper triangle counts. */
+static bb_status eigen_small(bool vectors, size_t n, double *a, double *value,
+                             void *work) {
+    const size_t stride = stride_of(n);
+    double *A = work, *Z = vectors ? A + n * stride : NULL;
+    double *room = A + (vectors ? 2 : 1) * n * stride;
+    const double scale = scale_of(n * n, a);
+    size_t order[BB_KERNEL_SMALL];
+    for (size_t i = 0; i < n; i++) {
+        for (size_t k = i; k < n; k++)
+            A[i * stride + k] = A[k * stride + i] = scale * a[i * n + k];
+        memset(A + i * stride + n, 0, (stride - n) * sizeof *A);
+    }
+    if (!bb_kernel_pick()->small_eigen(n, stride, A, value, Z, order, room))
+        return no_convergence(n);
+    for (size_t k = 0; k < n; k++) {
+        value[k] /= scale;
+        if (Z) memcpy(a + k * n, Z + order[k] * stride, n * sizeof *a);
+    }
+    return BB_OK;
 }
 
 /* LAPACK's column-major view of a symmetric matrix is the matrix, and its eigenvectors,
@@ -229,6 +281,7 @@ static bb_status eigen(const char *job, size_t n, double *a, double *value, void
     if (n == 0) return BB_OK;
     const bb_status status = check_finite(n * n, a, "eigenvalues");
     if (status) return status;
+    if (n <= BB_KERNEL_SMALL) return eigen_small(*job == 'V', n, a, value, work);
     enter();
     double *A = aligned(work), *found = A + n * n, *room = found + n;
     void *integer_room = room + doubles;
@@ -239,9 +292,7 @@ static bb_status eigen(const char *job, size_t n, double *a, double *value, void
     LAPACK_dsyevd(job, "L", &order, A, &order, found, room, &length, integer_room,
                   &integer_length, &info);
     assert(info >= 0);
-    if (info > 0)
-        return bb_fail(BB_ENUMERIC, "eigenvalues of a %zu x %zu matrix do not converge",
-                       n, n);
+    if (info > 0) return no_convergence(n);
     memcpy(a, A, n * n * sizeof *a);
     memcpy(value, found, n * sizeof *value);
     return BB_OK;

@@ -29,6 +29,10 @@ void bb_scale(size_t n, double a, double *x) {
     for (size_t k = 0; k < n; k++) x[k] *= a;
 }
 
+double bb_round_down(size_t n, double factor, double *v) {
+    return bb_kernel_pick()->round_down(n, factor, v);
+}
+
 void bb_multiply(size_t rows, size_t columns, double a, const double *A,
                  const double *x, double b, double *y) {
     bb_kernel_pick()->multiply(rows, columns, a, A, x, b, y);

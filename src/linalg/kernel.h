@@ -27,6 +27,11 @@ typedef struct bb_kernel {
                           size_t from, size_t across, double b, bool upper, double *C);
     size_t (*small_cholesky)(size_t n, double *A);
     void (*small_solve)(size_t n, const double *U, double *b);
+    /* v <- factor v, rounded toward zero, below 2^51; returns the sum of its squares. */
+    double (*round_down)(size_t n, double factor, double *v);
+    /* kernel_eigen.h */
+    bool (*small_eigen)(size_t n, size_t stride, double *A, double *value, double *Z,
+                        size_t *order, double *work);
     /* kernel_tridiagonal.h */
     void (*tridiagonal)(size_t n, size_t stride, double *A, double *factor,
                         double *diagonal, double *beside, double *work);

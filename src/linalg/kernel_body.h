@@ -72,35 +72,49 @@ static void multiply(size_t rows, size_t columns, double a, const double *restri
     }
 }
 
-/* out <- A' x for 8 columns (eight) or 32 (thirty_two) out of `stride`. */
-static inline lanes columns_eight(size_t rows, size_t stride, const double *restrict A,
-                                  const double *restrict x) {
-    lanes even = spread(0), odd = even;
+/* out <- A' x for `width` times 8 columns out of `stride`; the last eight are `last`
+ * columns behind the first, which may be among those before. Few sums are two each, so
+ * that one addition need not wait for the one before. */
+static inline void columns_of(size_t width, size_t rows, size_t stride, size_t last,
+                              const double *restrict A, const double *restrict x,
+                              double *restrict out) {
+    lanes sum[4] = {0}, odd[4] = {0};
+    const size_t pair = width < 3 ? 2 : 1;
     size_t j = 0;
-    for (; j + 2 <= rows; j += 2) {
-        even += spread(x[j]) * load(A + j * stride);
-        odd += spread(x[j + 1]) * load(A + (j + 1) * stride);
+    for (; j + pair <= rows; j += pair) {
+        const double *row = A + j * stride, *next = row + stride;
+        const lanes v = spread(x[j]);
+        for (size_t b = 0; b + 1 < width; b++) sum[b] += v * load(row + b * LANES);
+        sum[width - 1] += v * load(row + last);
+        if (pair == 1) continue;
+        const lanes u = spread(x[j + 1]);
+        for (size_t b = 0; b + 1 < width; b++) odd[b] += u * load(next + b * LANES);
+        odd[width - 1] += u * load(next + last);
     }
-    if (j < rows) even += spread(x[j]) * load(A + j * stride);
-    return even + odd;
-}
-
-static inline void columns_thirty_two(size_t rows, size_t stride,
-                                      const double *restrict A,
-                                      const double *restrict x, double *restrict out) {
-    lanes a = spread(0), b = a, c = a, d = a;
-    for (size_t j = 0; j < rows; j++) {
+    for (; j < rows; j++) {
         const double *row = A + j * stride;
         const lanes v = spread(x[j]);
-        a += v * load(row);
-        b += v * load(row + LANES);
-        c += v * load(row + 2 * LANES);
-        d += v * load(row + 3 * LANES);
+        for (size_t b = 0; b + 1 < width; b++) sum[b] += v * load(row + b * LANES);
+        sum[width - 1] += v * load(row + last);
     }
-    store(out, a);
-    store(out + LANES, b);
-    store(out + 2 * LANES, c);
-    store(out + 3 * LANES, d);
+    for (size_t b = 0; b + 1 < width; b++) store(out + b * LANES, sum[b] + odd[b]);
+    store(out + last, sum[width - 1] + odd[width - 1]);
+}
+
+/* Fewer columns than lanes: what a load takes of the next row is dropped; the last rows
+ * have none. */
+static inline void columns_few(size_t rows, size_t columns, const double *restrict A,
+                               const double *restrict x, double *restrict out) {
+    const size_t size = rows * columns;
+    lanes even = spread(0), odd = even;
+    size_t j = 0;
+    for (; (j + 1) * columns + LANES <= size; j += 2) {
+        even += spread(x[j]) * load(A + j * columns);
+        odd += spread(x[j + 1]) * load(A + (j + 1) * columns);
+    }
+    store(out, even + odd);
+    for (; j < rows; j++)
+        for (size_t i = 0; i < columns; i++) out[i] += x[j] * A[j * columns + i];
 }
 
 static inline void put(size_t n, double a, const double *restrict value, double b,
@@ -115,24 +129,27 @@ static void transposed_narrow(size_t rows, size_t columns, double a,
                               const double *restrict A, const double *restrict x,
                               double b, double *restrict y) {
     double value[4 * LANES];
-    size_t k = 0;
-    for (; k + 4 * LANES <= columns; k += 4 * LANES) {
-        columns_thirty_two(rows, columns, A + k, x, value);
-        put(4 * LANES, a, value, b, y + k);
+    if (columns < LANES) {
+        columns_few(rows, columns, A, x, value);
+        put(columns, a, value, b, y);
+        return;
     }
-    for (; k + LANES <= columns; k += LANES) {
-        store(value, columns_eight(rows, columns, A + k, x));
-        put(LANES, a, value, b, y + k);
-    }
-    const size_t rest = columns - k;
-    if (rest && columns >= LANES) {
-        store(value, columns_eight(rows, columns, A + columns - LANES, x));
-        put(rest, a, value + LANES - rest, b, y + k);
-    } else if (rest) {
-        memset(value, 0, sizeof value);
-        for (size_t j = 0; j < rows; j++)
-            for (size_t i = 0; i < rest; i++) value[i] += x[j] * A[j * columns + i];
-        put(rest, a, value, b, y);
+    for (size_t k = 0; k < columns; k += 4 * LANES) {
+        const size_t left = columns - k < 4 * LANES ? columns - k : 4 * LANES;
+        const double *at = A + k;
+        if (left > 3 * LANES)
+            columns_of(4, rows, columns, left - LANES, at, x, value);
+        else if (left > 2 * LANES)
+            columns_of(3, rows, columns, left - LANES, at, x, value);
+        else if (left > LANES)
+            columns_of(2, rows, columns, left - LANES, at, x, value);
+        else if (left == LANES)
+            columns_of(1, rows, columns, 0, at, x, value);
+        else {
+            columns_of(1, rows, columns, 0, at + left - LANES, x, value);
+            memmove(value, value + LANES - left, left * sizeof *value);
+        }
+        put(left, a, value, b, y + k);
     }
 }
 
@@ -260,13 +277,62 @@ static double logistic_curved(size_t n, const double *y, double *p, double *curv
     return logistic_any(n, y, p, curvature);
 }
 
+/* Eight numbers of size below 2^51 toward zero: adding and taking off 2^52 rounds to
+ * whole numbers. */
+static inline lanes toward_zero(lanes x) {
+    const bits sign = (bits)x & INT64_MIN;
+    const lanes size = (lanes)((bits)x ^ sign), shift = spread(0x1p52);
+    const lanes near = (size + shift) - shift;
+    return (lanes)((bits)(near - choose(near > size, spread(1), spread(0))) | sign);
+}
+
+/* Fewer numbers than lanes, one by one: the bits of x + 2^52 are those of a number. */
+static double round_few(size_t n, double factor, double *v) {
+    double sum = 0;
+    for (size_t k = 0; k < n; k++) {
+        const double x = v[k] * factor, size = fabs(x);
+        const double near = (size + 0x1p52) - 0x1p52;
+        const double whole = near - (double)(near > size);
+        v[k] = copysign(whole, x);
+        sum += whole * whole;
+    }
+    return sum;
+}
+
+static double round_down(size_t n, double factor, double *v) {
+    if (n < LANES) return round_few(n, factor, v);
+    const lanes by = spread(factor), last = toward_zero(load(v + n - LANES) * by);
+    lanes even = spread(0), odd = even;
+    size_t k = 0;
+    for (; k + 2 * LANES <= n; k += 2 * LANES) {
+        const lanes a = toward_zero(load(v + k) * by);
+        const lanes b = toward_zero(load(v + k + LANES) * by);
+        store(v + k, a);
+        store(v + k + LANES, b);
+        even += a * a;
+        odd += b * b;
+    }
+    for (; k + LANES <= n; k += LANES) {
+        const lanes a = toward_zero(load(v + k) * by);
+        store(v + k, a);
+        even += a * a;
+    }
+    if (k < n) { /* the last eight, of which some were there before */
+        const lanes a = (lanes)((bits)last & load_mask(n - k));
+        store(v + n - LANES, last);
+        odd += a * a;
+    }
+    return fold(even + odd);
+}
+
+#include "linalg/kernel_eigen.h"
 #include "linalg/kernel_small.h"
-#include "linalg/kernel_tridiagonal.h"
 
 const bb_kernel BB_KERNEL = {dot,           axpy,
                              multiply,      multiply_transposed,
                              logistic,      logistic_curved,
                              small_product, small_cholesky,
-                             small_solve,   tridiagonal,
+                             small_solve,   round_down,
+                             small_eigen,   tridiagonal,
                              reflect,       shifts_weigh,
                              shifts_average};

@@ -45,13 +45,19 @@ static inline lanes spread(double a) {
     return (lanes){a, a, a, a, a, a, a, a};
 }
 
+/* What keeps the last `rest` of eight lanes. */
+static inline bits load_mask(size_t rest) {
+    bits mask;
+    memcpy(&mask, tail_mask + rest, sizeof mask);
+    return mask;
+}
+
 /* The eight numbers that end at x + n, those before x + n - rest set to zero; n >= 8.
  */
 static inline lanes load_tail(const double *x, size_t n, size_t rest) {
-    bits mask, v;
-    memcpy(&mask, tail_mask + rest, sizeof mask);
+    bits v;
     memcpy(&v, x + n - LANES, sizeof v);
-    v &= mask;
+    v &= load_mask(rest);
     lanes out;
     memcpy(&out, &v, sizeof out);
     return out;

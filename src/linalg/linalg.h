@@ -36,6 +36,9 @@ double bb_dot(size_t n, const double *x, const double *y);
 double bb_norm(size_t n, const double *x);                    /* ||x||_2 */
 void bb_axpy(size_t n, double a, const double *x, double *y); /* y += a x */
 void bb_scale(size_t n, double a, double *x);                 /* x *= a */
+/* v <- factor v, rounded toward zero to whole numbers; returns the sum of their squares.
+ * All factor v_k are below 2^51 in size. */
+double bb_round_down(size_t n, double factor, double *v);
 /* y <- a A x + b y, A rows x columns. */
 void bb_multiply(size_t rows, size_t columns, double a, const double *A,
                  const double *x, double b, double *y);
@@ -59,7 +62,8 @@ void bb_product(size_t rows, size_t depth, size_t columns, double a, const doubl
 void bb_product_transposed(size_t rows, size_t depth, size_t columns, double a,
                            const double *A, const double *B, double b, double *C);
 
-/* Eigenvalues, ascending, and eigenvectors of a symmetric matrix (LAPACK dsyevd).
+/* Eigenvalues, ascending, and eigenvectors of a symmetric matrix (up to order 64 our own
+ * loops, the same bits on every x86-64; beyond LAPACK dsyevd).
  * a: n x n, destroyed: on return ROW k of `a` is the eigenvector of value[k].
  * work: bb_eigen_work(n) bytes, aligned to 8. Same input, same bytes. BB_ENUMERIC if it
  * does not converge or an entry is not finite. */

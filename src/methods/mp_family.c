@@ -387,7 +387,8 @@ void bb_mp_show(const bb_view *view, const bb_task *task, double *const *block) 
     double *shown = block[0];
     if (!selecting(view)) {
         memcpy(shown, w, d * sizeof *w);
-        clip_to(d, shown, bb_mp_clip(view));
+        /* to the same K the door clips, but for methods with noise of their own */
+        if (view->method->own_noise) clip_to(d, shown, bb_mp_clip(view));
         return;
     }
     /* a start from zero has no norm: score the ridge model that it leads to */
@@ -403,8 +404,8 @@ void bb_mp_shrink(const bb_view *view, double *w, double *out) {
     const size_t d = view->pub->features;
     const double *M = matrix(view);
     clip_to(d, w, bb_mp_clip(view));
-    if (is_low_rank(view))
-        bb_multiply(d, d, 1.0, M, w, 0.0, out);
+    if (is_low_rank(view)) /* M is symmetric */
+        bb_multiply_transposed(d, d, 1.0, M, w, 0.0, out);
     else
         for (size_t k = 0; k < d; k++) out[k] = M[k] * w[k];
 }
@@ -448,7 +449,7 @@ void bb_mp_descend(const bb_view *view, const bb_task *task, const bb_mp_state *
     const double *b = state->intercept;
     const double moved = b[0] + beta * (b[0] - b[1]);
     double gb;
-    bb_local_gradient(task->local, z, moved, g, &gb, work);
+    bb_local_slope(task->local, z, moved, g, &gb, work);
     if (o->ridge > 0.0) bb_axpy(d, o->ridge, z, g);
     bb_scale(d, step, g);
     state->intercept[1] = b[0];

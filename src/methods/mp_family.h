@@ -137,7 +137,7 @@ size_t bb_mp_board_length(const bb_view *view);
 size_t bb_mp_state_length(const bb_view *view);
 size_t bb_mp_digest_length(const bb_view *view);
 void bb_mp_layout(const bb_view *view, bb_layout *layout);
-/* The scores of the clip's selection, or the task's clipped w. */
+/* The scores of the clip's selection, or the task's w, which the door clips to K. */
 void bb_mp_show(const bb_view *view, const bb_task *task, double *const *block);
 /* M from the noisy sum: eigenvalues (or entries) Lambda + shift become
  * max(0, 1 - eta lambda / sqrt(Lambda)), 0 where Lambda <= 0. */

@@ -199,7 +199,7 @@ static void noise_on_model(const bb_view *view, bb_task *task, double epsilon,
     const double clip = o->common.clip;
     double *w = bb_mp_read(task).w, *gradient = room, none;
     int64_t *sum = room;
-    bb_local_gradient(task->local, z, 0.0, gradient, &none, work);
+    bb_local_slope(task->local, z, 0.0, gradient, &none, work);
     for (size_t k = 0; k < d; k++) z[k] -= eta * (gradient[k] + o->common.ridge * z[k]);
     const double norm = bb_norm(d, z);
     const bool whole = isfinite(norm) && norm > 1e-280;

@@ -173,6 +173,13 @@ COUNTED count_noise(void) {
     return (double)value[0];
 }
 
+/* On the grid. */
+COUNTED count_round(void) {
+    double sum = 0;
+    for (size_t k = 0; k < TIMES; k++) sum += bb_round_down(LENGTH - k, 1e3, vector);
+    return sum;
+}
+
 /* The same text, compiled for any x86-64. */
 COUNTED count_plain_product(void) {
     for (size_t k = 0; k < TIMES; k++)
@@ -214,11 +221,13 @@ static const char *picked(void) {
 
 int main(void) {
     static double (*const counted[])(void) = {
-        count_reference,      count_dot,      count_gradient, count_gram,
-        count_product,        count_cholesky, count_solve,    count_eigen,
-        count_ridge_path,     count_ridge,    count_newton,   count_newton_kernel,
-        count_leave_one_out,  count_prox,     count_noise,    count_plain_product,
-        count_plain_cholesky, count_plain_dot};
+        count_reference,     count_dot,           count_gradient,
+        count_gram,          count_product,       count_cholesky,
+        count_solve,         count_eigen,         count_ridge_path,
+        count_ridge,         count_newton,        count_newton_kernel,
+        count_leave_one_out, count_prox,          count_noise,
+        count_round,         count_plain_product, count_plain_cholesky,
+        count_plain_dot};
     must(bb_linalg_start());
     printf("%s %s\n", bb_linalg_core(), picked());
     for (size_t k = 0; k < sizeof counted / sizeof *counted; k++) {

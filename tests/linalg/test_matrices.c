@@ -154,6 +154,28 @@ static void test_eigen_special(void **state) {
     }
 }
 
+/* Of low rank, and with entries of many sizes: what is left beside them is rounding. */
+static void test_eigen_graded(void **state) {
+    (void)state;
+    for (size_t n = 2; n <= 64; n += 31) {
+        double *A = room(n * n * sizeof *A), *v = naive_vector(6 * n, 4);
+        double *B = symmetric(n, 5);
+        bb_gram(6, n, 1, v, 0, A);
+        check_eigen(n, A);
+        for (size_t i = 0; i < n; i++)
+            for (size_t k = 0; k < n; k++)
+                A[i * n + k] = B[i * n + k] * pow(10, -0.5 * (double)(i + k));
+        check_eigen(n, A);
+        for (size_t i = 0; i < n; i++)
+            for (size_t k = 0; k < n; k++)
+                A[i * n + k] = B[i * n + k] * pow(10, 0.5 * (double)(i + k));
+        check_eigen(n, A);
+        free(A);
+        free(B);
+        free(v);
+    }
+}
+
 static void test_eigen_values_match_jacobi(void **state) {
     (void)state;
     const size_t n = 30;
@@ -386,6 +408,7 @@ int main(void) {
         cmocka_unit_test(test_gram),
         cmocka_unit_test(test_eigen_random),
         cmocka_unit_test(test_eigen_special),
+        cmocka_unit_test(test_eigen_graded),
         cmocka_unit_test(test_eigen_values_match_jacobi),
         cmocka_unit_test(test_eigen_refuses_bad_numbers),
         cmocka_unit_test(test_cholesky),

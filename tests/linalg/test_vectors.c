@@ -131,6 +131,28 @@ static void test_logistic_extremes(void **state) {
     assert_true(isnan(bad[0]));
 }
 
+static void test_round_down(void **state) {
+    (void)state;
+    static const double special[] = {
+        0.0,      -0.0,    1.0,         -1.0,        0x1p-60,
+        -0x1p-60, 0.5,     -0.5,        1.5,         -1.5,
+        0x1p50,   -0x1p50, 2 - 0x1p-52, 0x1p-52 - 2, 0x1.fffffffffffffp49,
+        3.0};
+    for (size_t n = 0; n < 70; n++) {
+        double *v = naive_vector(n, 12), *w = naive_vector(n, 12);
+        const double factor = n % 3 ? 1e6 / 3 : 1;
+        double squares = 0;
+        for (size_t k = 0; k < n && factor == 1; k++)
+            v[k] = w[k] = special[(n + k) % 16];
+        for (size_t k = 0; k < n; k++) w[k] = trunc(factor * w[k]);
+        for (size_t k = 0; k < n; k++) squares += w[k] * w[k];
+        assert_relative(bb_round_down(n, factor, v), squares, 1e-14);
+        assert_memory_equal(v, w, n * sizeof *v);
+        free(v);
+        free(w);
+    }
+}
+
 static void compare(const bb_kernel *one, const bb_kernel *other, size_t n, size_t d) {
     double *A = naive_vector(n * d, 8), *x = naive_vector(n + d, 9);
     double *y = naive_vector(2 * (n + d), 10), *z = naive_vector(2 * (n + d), 10);
@@ -149,11 +171,35 @@ static void compare(const bb_kernel *one, const bb_kernel *other, size_t n, size
     one->axpy(d, 0.1, x, y);
     other->axpy(d, 0.1, x, z);
     assert_memory_equal(y, z, 2 * (n + d) * sizeof *y);
+    assert_true(one->round_down(n, 1e5 / 3, y) == other->round_down(n, 1e5 / 3, z));
+    assert_memory_equal(y, z, 2 * (n + d) * sizeof *y);
     free(A);
     free(x);
     free(y);
     free(z);
     free(label);
+}
+
+static void compare_eigen(const bb_kernel *one, const bb_kernel *other, size_t n) {
+    const size_t stride = (n + 7) / 8 * 8, size = n * stride;
+    const bb_kernel *kernel[2] = {one, other};
+    double *room[2], *made = naive_vector(n * n, 13);
+    size_t order[2][BB_KERNEL_SMALL];
+    for (int v = 0; v < 2; v++) {
+        double *A = room[v] = calloc(2 * size + 3 * n + 2 * stride, sizeof *A);
+        if (!A) abort();
+        double *Z = A + size, *value = Z + size;
+        for (size_t i = 0; i < n; i++)
+            for (size_t k = 0; k <= i; k++)
+                A[i * stride + k] = A[k * stride + i] = made[i * n + k];
+        assert_true(
+            kernel[v]->small_eigen(n, stride, A, value, Z, order[v], value + n));
+    }
+    assert_memory_equal(room[0] + size, room[1] + size, (size + n) * sizeof *made);
+    assert_memory_equal(order[0], order[1], n * sizeof **order);
+    free(room[0]);
+    free(room[1]);
+    free(made);
 }
 
 /* The same models on every x86-64 processor, as far as these loops are concerned. */
@@ -168,6 +214,9 @@ static void test_variants_give_the_same_bits(void **state) {
             for (size_t d = 1; d < 80; d++)
                 compare(variant[v], &bb_kernel_baseline, n, d);
     compare(variant[0], &bb_kernel_baseline, 33, 300);
+    for (int v = 0; v < 2; v++)
+        for (size_t n = 1; n <= BB_KERNEL_SMALL; n++)
+            compare_eigen(variant[v], &bb_kernel_baseline, n);
 }
 
 int main(void) {
@@ -176,6 +225,7 @@ int main(void) {
         cmocka_unit_test(test_norm_does_not_overflow),
         cmocka_unit_test(test_axpy_and_scale),
         cmocka_unit_test(test_products),
+        cmocka_unit_test(test_round_down),
         cmocka_unit_test(test_logistic),
         cmocka_unit_test(test_logistic_extremes),
         cmocka_unit_test(test_variants_give_the_same_bits),
