@@ -186,9 +186,9 @@ static bb_status results_json(const bb_study *s, json_t *means, json_t *comparis
     *out = json_pack(
         "{s:s,s:s,s:O,s:s,s:O,s:o,s:O,s:O,s:O}", "program", "billboard", "version",
         BB_VERSION, "experiment", json_object_get(s->definition, "name"), "note",
-        "seeded runs on data that may be looked at: nothing here is "
-        "private; claimed_epsilon and claimed_delta hold for the same runs "
-        "with secure noise, unless true_delta_at_least is there",
+        "Simulated: seeded runs on data that may be looked at, so nothing here is "
+        "private. What a line promises would hold for the same runs with secure "
+        "noise, unless it says that it is not true.",
         "definition", s->definition, "columns", bb_study_columns(s), "means", means,
         "comparisons", comparisons, "groups", groups);
     json_decref(groups);

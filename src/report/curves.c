@@ -7,7 +7,16 @@
 /* How far apart results are before they get a logarithmic axis. */
 #define FAR 5.0
 
-enum { LEFT = 96, RIGHT = 700, TOP = 14, BOTTOM = 270, IN_A_LINE = 3, LINE = 20 };
+enum {
+    LEFT = 96,
+    RIGHT = 700,
+    TOP = 14,
+    BOTTOM = 270,
+    IN_A_LINE = 3,
+    LINE = 20,
+    SAMPLE = 16,
+    MANY = 20
+};
 
 static size_t named(const bb_curves *all) {
     size_t count = 0;
@@ -45,8 +54,10 @@ static bool cover(bb_plot *p, const bb_curves *all) {
 
 static void draw_dot(const bb_plot *p, size_t which, const bb_drawn_curve *curve,
                      const bb_curve_point *at) {
-    fprintf(p->to, "<circle class=\"dot d%zu\" cx=\"%.1f\" cy=\"%.1f\" r=\"5\"><title>",
-            which, bb_plot_x(p, at->x), bb_plot_y(p, at->mean));
+    fprintf(p->to,
+            "<circle class=\"dot d%zu\" cx=\"%.1f\" cy=\"%.1f\" r=\"%d\"><title>",
+            which, bb_plot_x(p, at->x), bb_plot_y(p, at->mean),
+            curve->points > MANY ? 2 : 5);
     bb_svg_text(p->to, curve->name ? curve->name : "");
     fputs(curve->name ? ", " : "", p->to);
     bb_svg_text(p->to, p->x.title);
@@ -89,19 +100,22 @@ static void draw_level(const bb_plot *p, const bb_level *level, bool at_left) {
 }
 
 static void draw_legend(const bb_plot *p, const bb_curves *all) {
-    const double wide = (double)(RIGHT - LEFT) / IN_A_LINE;
+    const double wide = (double)(RIGHT - LEFT) / IN_A_LINE, first = LEFT + SAMPLE;
     const double top = BOTTOM + bb_axis_room_below(&p->x) + LINE / 2.0;
     size_t place = 0;
     for (size_t c = 0; c < all->curves; c++) {
         if (!all->curve[c].name) continue;
-        const double x = LEFT + wide * (double)(place % IN_A_LINE);
+        const double x = first + wide * (double)(place % IN_A_LINE);
         const size_t line = place / IN_A_LINE;
         const double y = top + LINE * (double)line;
         place++;
-        fprintf(p->to,
-                "<circle class=\"dot d%zu\" cx=\"%.1f\" cy=\"%.1f\" r=\"5\"/><text "
-                "x=\"%.1f\" y=\"%.1f\">",
-                c % BB_MOST_CURVES, x, y - 4.5, x + 12.0, y);
+        const size_t which = c % BB_MOST_CURVES;
+        fprintf(
+            p->to,
+            "<path class=\"c c%zu\" d=\"M%.1f %.1fH%.1f\"/><circle class=\"dot d%zu\" "
+            "cx=\"%.1f\" cy=\"%.1f\" r=\"5\"/><text x=\"%.1f\" y=\"%.1f\">",
+            which, x - SAMPLE, y - 4.5, x + SAMPLE, which, x, y - 4.5, x + SAMPLE + 6.0,
+            y);
         bb_svg_text(p->to, all->curve[c].name);
         fputs("</text>\n", p->to);
     }

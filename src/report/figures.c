@@ -129,12 +129,26 @@ static int by_x(const void *a, const void *b) {
     return (one->x > other->x) - (one->x < other->x);
 }
 
+/* A number alone does not say of what; options are named as they are given. */
+static void name_line(const figure *f, const json_t *line, char name[LABEL]) {
+    char value[LABEL];
+    bb_label_text(line, value, sizeof value);
+    const char *column = json_string_value(json_array_get(f->columns, f->line));
+    const char *dot = column ? strchr(column, '.') : NULL;
+    const char *own = dot ? dot + 1 : column;
+    if (!own || !json_is_number(line))
+        snprintf(name, LABEL, "%s", value);
+    else
+        snprintf(name, LABEL, "%.40s = %.30s", strcmp(own, "epsilon") == 0 ? "ε" : own,
+                 value);
+}
+
 /* The points of one line, or its level. */
 static void add_line(figure *f, const json_t *line, size_t *points, size_t number) {
     bb_drawn_curve *curve = &f->curve[f->all.curves];
     char *name = f->name[number];
     *curve = (bb_drawn_curve){NULL, 0, f->point + *points};
-    bb_label_text(line, name, LABEL);
+    name_line(f, line, name);
     for (size_t k = 0; k < f->rows; k++) {
         const json_t *row = f->row[k], *x = value_at(row, f->x);
         if (!is_here(f, row)) continue;

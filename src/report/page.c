@@ -41,11 +41,25 @@ void bb_page_share(FILE *to, double value, bool sign) {
 
 /* -- promise -- */
 
-static void write_guarantee(FILE *to, const json_t *g) {
+/* Why a run does not keep what it claims. */
+static void write_why(FILE *to, const json_t *privacy, const json_t *g) {
+    const double least = bb_reported_number(g, "true_delta_at_least");
+    if (json_is_true(json_object_get(privacy, "seeded")))
+        fputs(": its noise is seeded, for simulations", to);
+    if (json_is_true(json_object_get(privacy, "ranges_from_data")))
+        fputs(": its rows were scaled by ranges that were taken from them", to);
+    if (json_is_true(json_object_get(privacy, "options_from_data")))
+        fputs(": its options were chosen by looking at the data", to);
+    if (!isnan(least)) fprintf(to, ": δ is at least %.3g", least);
+    fputs(".", to);
+}
+
+static void write_guarantee(FILE *to, const json_t *privacy, const json_t *g) {
+    const bool valid = json_is_true(json_object_get(g, "valid"));
     fputs("<p class=\"promise\"><strong>ε = ", to);
-    bb_page_number(to, bb_reported_number(g, "epsilon"));
+    bb_page_number(to, bb_reported_number(g, valid ? "epsilon" : "claimed_epsilon"));
     fputs("</strong>, δ = ", to);
-    bb_page_number(to, bb_reported_number(g, "delta"));
+    bb_page_number(to, bb_reported_number(g, valid ? "delta" : "claimed_delta"));
     fputs(" for a whole ", to);
     bb_svg_text(to, bb_reported_text(g, "unit"));
     fputs(" (adjacency ", to);
@@ -53,8 +67,10 @@ static void write_guarantee(FILE *to, const json_t *g) {
     fputs(", sampling ", to);
     bb_svg_text(to, bb_reported_text(g, "sampling"));
     fputs(")", to);
-    if (!json_is_true(json_object_get(g, "valid")))
+    if (!valid) {
         fputs(". <strong class=\"bad\">This very run does not have it</strong>", to);
+        write_why(to, privacy, g);
+    }
     fputs("</p>\n", to);
 }
 
@@ -80,7 +96,7 @@ void bb_page_promise(FILE *to, const bb_reported *run) {
         fputs("<p class=\"promise\"><strong class=\"bad\">This run is not private"
               "</strong></p>\n",
               to);
-    json_array_foreach(list, k, g) write_guarantee(to, g);
+    json_array_foreach(list, k, g) write_guarantee(to, run->privacy, g);
     json_array_foreach(json_object_get(run->privacy, "warnings"), k, g) {
         fputs("<p class=\"bad\">", to);
         bb_svg_text(to, json_string_value(g) ? json_string_value(g) : "");
@@ -208,9 +224,15 @@ void bb_page_rounds(FILE *to, const bb_reported *run) {
     if (t->rows < 2) return;
     snprintf(test, sizeof test, "test_%s", f.metric);
     snprintf(train, sizeof train, "train_%s", f.metric);
-    fputs("<section id=\"rounds\"><h2>Round by round</h2>\n<p>ε so far is for ", to);
-    bb_report_promise(to, run);
-    fputs(", as the whole run.</p><div class=\"grid\">\n", to);
+    fputs("<section id=\"rounds\"><h2>Round by round</h2>\n<p>ε so far is ", to);
+    if (json_is_true(bb_json_at(run->privacy, "guarantees.0.valid"))) {
+        fputs("for ", to);
+        bb_report_promise(to, run);
+        fputs(", as the whole run", to);
+    } else {
+        fputs("what the rounds would cost if this run had what it claims", to);
+    }
+    fputs(".</p><div class=\"grid\">\n", to);
     write_rounds(to, t, (bb_over_rounds){.title = "ε so far", .from_zero = true},
                  "epsilon", "");
     write_rounds(to, t, (bb_over_rounds){.title = f.title}, test, train);

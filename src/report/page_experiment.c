@@ -29,7 +29,7 @@ static void write_figure(void *self, const char *title, const char *panel,
 }
 
 static void write_heading(FILE *to, const json_t *columns) {
-    static const char *const own[] = {"column", "runs", "mean",   "deviation",
+    static const char *const own[] = {"figure", "runs", "mean",   "deviation",
                                       "least",  "most", "promise"};
     fputs("<section id=\"means\"><h2>The figures in numbers</h2>\n<div class=\"wide\">"
           "<table class=\"means\"><thead><tr>",
@@ -68,7 +68,7 @@ static void write_row(FILE *to, const json_t *row) {
         if (k)
             for (size_t n = 0; n < sizeof number / sizeof *number; n++)
                 write_number(to, row, number[n]);
-        fputs("<td class=\"promise-of\">", to);
+        fputs("<td>", to);
         bb_svg_text(to, value ? value : "none");
         fputs("</td>", to);
     }
@@ -78,11 +78,16 @@ static void write_row(FILE *to, const json_t *row) {
 bb_status bb_page_experiment(FILE *to, const json_t *results) {
     const bb_figure_taker taker = {to, write_figure};
     const json_t *means = json_object_get(results, "means");
+    const char *source = text_of(results, "source");
     fputs("<section id=\"about\"><p>", to);
     bb_svg_text(to, text_of(results, "about"));
-    fputs("</p>\n<p>After: ", to);
-    bb_svg_text(to, text_of(results, "source"));
-    fputs(".</p>\n<p class=\"n\">", to);
+    fputs("</p>\n", to);
+    if (*source && strcmp(source, "ours") != 0) {
+        fputs("<p>After: ", to);
+        bb_svg_text(to, source);
+        fputs(".</p>\n", to);
+    }
+    fputs("<p class=\"n\">", to);
     const char *note = json_string_value(json_object_get(results, "note"));
     bb_svg_text(to, note ? note : "");
     fputs("</p></section>\n<section id=\"figures\"><h2>Figures</h2>\n", to);

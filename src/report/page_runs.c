@@ -161,6 +161,12 @@ static void write_table(FILE *to, size_t runs, const entry *list) {
         to);
 }
 
+static bool any_promise(size_t runs, const entry *list) {
+    bool any = false;
+    for (size_t k = 0; k < runs; k++) any = any || !isnan(list[k].epsilon);
+    return any;
+}
+
 bb_status bb_page_runs(FILE *to, size_t runs, const bb_reported *run) {
     entry *list = NULL;
     drawing d = {0};
@@ -171,6 +177,10 @@ bb_status bb_page_runs(FILE *to, size_t runs, const bb_reported *run) {
         for (size_t k = 0; k < runs; k++) list[k] = read_entry(&run[k]);
         qsort(list, runs, sizeof *list, by_place);
         fputs("<section id=\"curves\"><h2>Privacy and accuracy</h2>\n", to);
+        if (!any_promise(runs, list))
+            fputs("<p>No run here keeps an ε (there is no noise, or it is seeded): "
+                  "nothing is drawn over it.</p>\n",
+                  to);
         for (size_t k = 0; k < runs; k++)
             if (!list[k].done) draw_population(to, runs, list, k, &d);
         fputs("</section>\n", to);

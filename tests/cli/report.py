@@ -43,6 +43,17 @@ def dom(path, script=""):
     return done.stdout
 
 
+def out_of_a_phone(path):
+    """By how many pixels the page is wider than a window of 390."""
+    text = json.dumps(open(path).read()).replace("</", "<\\/")
+    with open("phone.html", "w") as file:
+        file.write("<title></title><iframe id=phone width=390 frameborder=0></iframe></body>")
+    page = dom("phone.html", "phone.onload = () => { const e = phone.contentDocument"
+               ".documentElement; document.title = e.scrollWidth - e.clientWidth; };"
+               f"phone.srcdoc = {text};")
+    return int(re.search("<title>(.*?)</title>", page).group(1))
+
+
 def rows(page):
     body = page.split('id="tasks"')[1].split("<tbody>")[1].split("</tbody>")[0]
     return [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", line) for line in body.split("</tr>")
@@ -130,6 +141,17 @@ def several_runs():
         assert mark in open("table").read()
 
 
+def seeded_runs():
+    train("few.csv", "seeded", "--method", "mp-prior", "--seed", "1", "--trace")
+    billboard("report", "seeded", "-o", "seeded.html")
+    page = dom("seeded.html")
+    assert "ε = 2" in page and "does not have it</strong>: its noise is seeded" in page
+    assert "if this run had what it claims" in page
+    assert out_of_a_phone("seeded.html") == 0
+    billboard("report", "seeded", "seeded", "-o", "twice.html")
+    assert "No run here keeps an ε" in open("twice.html").read()
+
+
 def experiments():
     with open("tiny.json", "w") as file:
         json.dump({"title": "A <b>title</b>", "seeds": 2,
@@ -143,14 +165,17 @@ def experiments():
                              "epsilon": [1, 10]},
                    "figures": [{"title": "F1", "x": "epsilon", "y": "test", "line": "method"},
                                {"title": "F2", "x": "method", "y": "train",
-                                "only": {"epsilon": [10]}}]}, file)
+                                "only": {"epsilon": [10]}},
+                               {"title": "F3", "x": "noise", "y": "test", "line": "epsilon",
+                                "only": {"method": ["sums"]}}]}, file)
     billboard("experiment", "tiny.json", "-o", "tiny")
     billboard("report", "tiny", "-o", "tiny.html")
     page = dom("tiny.html")
-    # F1 for both kinds of noise, F2 too: dots are means
-    assert page.count("<svg") == 4 and "<h1>A &lt;b&gt;title" in page
+    # F1 for both kinds of noise, F2 too, F3: dots are means
+    assert page.count("<svg") == 5 and "<h1>A &lt;b&gt;title" in page
     assert page.count("noise: valid") == 2 and page.count("noise: none") == 2
     assert "nMSE on test rows" in page and "promise" in page
+    assert ">ε = 1</text>" in page and ">ε = 10</text>" in page  # lines that are numbers
     means = list(csv.DictReader(open("tiny/means.csv")))
     assert len(means) == 2 * (1 + 2 + 4)
     for line in means:
@@ -190,7 +215,7 @@ def failures():
 
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
-    for test in (one_run, many_tasks, several_runs, experiments, failures):
+    for test in (one_run, many_tasks, several_runs, seeded_runs, experiments, failures):
         test()
         print(test.__name__, "ok", flush=True)
     os.chdir("/")
