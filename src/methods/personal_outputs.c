@@ -1,16 +1,23 @@
 #include "methods/personal_outputs.h"
 
 #include "linalg/linalg.h"
+#include "methods/personal_squared.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
-/* Beside the summed loss, from the strongest on: weaker ones than one that hardly counts
- * are not tried. */
-static const double penalty[] = {100.0, 10.0, 1.0, 0.1, 1e-2, 1e-3};
+/* Beside the summed loss, over the size of the rows, from the strongest on: weaker ones
+ * than one that hardly counts are not tried. */
+static const double penalty[] = {1000.0, 100.0, 10.0, 1.0, 0.1, 1e-2, 1e-3};
 enum { PENALTIES = sizeof penalty / sizeof *penalty };
 static const double hardly = 12.0; /* log odds */
+/* What is believed beforehand: log10 of such a penalty, of models alone and of their
+ * distance from a centre; and of the centre. */
+static const double usual = -1.0, spread = 0.5;
+static const double usual_distance = 0.5, spread_of_distance = 1.0, centre_odds = 5.0;
+/* Standard deviation of the outputs that a free constant stands for. */
+static const double free_deviation = 2.0;
 /* Of sparse rows, which are too many columns to weigh penalties by. */
 static const double sparse_weight = 1.0;
 
@@ -28,37 +35,49 @@ static size_t order_of(const bb_local *local) {
 }
 
 typedef struct room {
-    double *w;      /* length */
-    double *z;      /* n x outputs: what w says of the rows */
-    double *p;      /* n x outputs: probabilities */
-    double *half;   /* n x d */
-    double *matrix; /* order x order */
-    double *rest;   /* of a fit, or max(n, d) */
+    bb_local as;     /* the task, its constant stretched */
+    double constant; /* what the last column is in all rows; 0: it is none */
+    double *rows;    /* n x d: of `as` */
+    double *centre;  /* length: of `as` */
+    double *w;       /* length */
+    double *z;       /* n x outputs: what w says of the rows */
+    double *p;       /* n x outputs: probabilities */
+    double *half;    /* n x d */
+    double *matrix;  /* order x order */
+    double *rest;    /* of a fit, or max(n, d, outputs) */
 } room;
 
 static size_t rest_length(const bb_local *local) {
     const size_t fit = bb_local_ridge_outputs_work(local);
     const size_t outputs = bb_local_outputs_work(local);
-    const size_t longer = local->n > local->d ? local->n : local->d;
     const size_t most = fit > outputs ? fit : outputs;
+    size_t longer = local->n > local->d ? local->n : local->d;
+    if (local->outputs > longer) longer = local->outputs;
     return most > longer ? most : longer;
 }
 
 size_t bb_personal_outputs_work(const bb_local *local) {
     const size_t order = order_of(local);
     if (!local->x) return rest_length(local);
-    return local->length + 2 * local->n * local->outputs + local->n * local->d +
+    return 2 * local->length + 2 * local->n * local->outputs + 2 * local->n * local->d +
            order * order + rest_length(local);
 }
 
 static room lay_out(const bb_local *local, double *work) {
     const size_t scores = local->n * local->outputs, order = order_of(local);
-    room r = {.w = work};
+    const size_t n = local->n, d = local->d;
+    room r = {.as = *local, .constant = local->x[d - 1], .rows = work};
+    r.centre = r.rows + n * d;
+    r.w = r.centre + local->length;
     r.z = r.w + local->length;
     r.p = r.z + scores;
     r.half = r.p + scores;
-    r.matrix = r.half + local->n * local->d;
+    r.matrix = r.half + n * d;
     r.rest = r.matrix + order * order;
+    memcpy(r.rows, local->x, n * d * sizeof *r.rows);
+    r.as.x = r.rows;
+    for (size_t j = 1; j < n; j++)
+        if (local->x[j * d + d - 1] != r.constant) r.constant = 0.0;
     return r;
 }
 
@@ -105,18 +124,32 @@ static double leverage(const bb_local *local, size_t j, const room *r) {
     return bb_dot(d, s, r->half + j * d);
 }
 
-/* score <- minus the rows' summed loss under models without them, to first order, and
- * with the Hessian's blocks of single outputs only (personal.c, left_out). */
-static bb_status weigh(const bb_local *local, double weight, const room *r,
-                       double *score) {
-    const size_t n = local->n, outputs = local->outputs;
-    bb_local_outputs(local, r->w, 0, n, r->z, r->rest);
-    for (size_t j = 0; j < n; j++)
-        (void)softmax(outputs, r->z + j * outputs, 0, r->p + j * outputs);
+/* The loss, and what is added to each half of the weights' distance, halved; minus. */
+static double log_density(const bb_local *local, double weight, const double *centre,
+                          const room *r) {
+    double square = 0.0, sum = 0.0;
+    for (size_t k = 0; k < local->length; k++) {
+        const double away = r->w[k] - (centre ? centre[k] : 0.0);
+        square += away * away;
+    }
+    for (size_t j = 0; j < local->n; j++)
+        sum += softmax(local->outputs, r->z + j * local->outputs, label_of(local, j),
+                       r->p + j * local->outputs);
+    return -sum - 0.5 * weight * square;
+}
+
+/* r->z <- outputs by models without the row, to first order, and with the Hessian's
+ * blocks of single outputs only (personal.c, left_out); log_det <- that of all blocks. */
+static bb_status leave_out(const bb_local *local, double weight, const room *r,
+                           double *log_det) {
+    const size_t outputs = local->outputs, order = order_of(local);
+    *log_det = 0.0;
     for (size_t c = 0; c < outputs; c++) {
         const bb_status status = factor(local, weight, c, r);
         if (status) return status;
-        for (size_t j = 0; j < n; j++) {
+        for (size_t k = 0; k < order; k++)
+            *log_det += 2.0 * log(r->matrix[k * order + k]);
+        for (size_t j = 0; j < local->n; j++) {
             const double p = r->p[j * outputs + c], curvature = p * (1.0 - p);
             const double pull = leverage(local, j, r);
             const double h = curvature > 0.0 ? pull / curvature : 0.0;
@@ -124,42 +157,101 @@ static bb_status weigh(const bb_local *local, double weight, const room *r,
             r->z[j * outputs + c] += h * slope / fmax(1.0 - pull, 1e-10);
         }
     }
-    *score = 0.0;
-    for (size_t j = 0; j < n; j++)
-        *score -= softmax(outputs, r->z + j * outputs, label_of(local, j),
-                          r->p + j * outputs);
+    return BB_OK;
+}
+
+/* score <- minus the summed loss of rows by models without them; of a task with rows for
+ * all features the mean of that and Laplace's log evidence, a block for each output but
+ * one, since a constant added to all outputs changes nothing. */
+static bb_status weigh(const bb_local *local, double weight, const double *centre,
+                       const room *r, double *score) {
+    const size_t n = local->n, outputs = local->outputs;
+    double log_det, out = 0.0;
+    bb_local_outputs(local, r->w, 0, n, r->z, r->rest);
+    const double density = log_density(local, weight, centre, r);
+    const bb_status status = leave_out(local, weight, r, &log_det);
+    for (size_t j = 0; j < n && !status; j++)
+        out -= softmax(outputs, r->z + j * outputs, label_of(local, j), r->rest);
+    const double blocks = 1.0 - 1.0 / (double)outputs;
+    *score = by_rows(local) ? out : 0.5 * (out + density - 0.5 * blocks * log_det);
+    return status;
+}
+
+/* A logarithm, up to what all fits share. */
+static double beforehand(double decades, bool around) {
+    const double far = around ? (decades - usual_distance) / spread_of_distance
+                              : (decades - usual) / spread;
+    return (around ? log(centre_odds) : 0.0) - 0.5 * far * far;
+}
+
+/* Makes the constant `stretch` times as long, and what the centre has for it shorter. */
+static void stretch_constant(const bb_local *local, const double *centre,
+                             double stretch, room *r) {
+    const size_t n = local->n, d = local->d, last = (d - 1) * local->outputs;
+    const double square = r->constant * r->constant * (stretch * stretch - 1.0);
+    for (size_t j = 0; j < n && r->constant != 0.0; j++)
+        r->rows[j * d + d - 1] = stretch * r->constant;
+    r->as.lipschitz = local->lipschitz + fmax(0.0, square) * local->weight * (double)n;
+    if (!centre) return;
+    memcpy(r->centre, centre, local->length * sizeof *centre);
+    bb_scale(local->outputs, 1.0 / stretch, r->centre + last);
+}
+
+/* A running average of models by exp(score). */
+typedef struct mean {
+    double *model, best, total;
+} mean;
+
+static void add(mean *m, size_t d, const double *w, double score) {
+    if (score > m->best) {
+        bb_scale(d, exp(m->best - score), m->model);
+        m->total *= exp(m->best - score);
+        m->best = score;
+    }
+    bb_axpy(d, exp(score - m->best), w, m->model);
+    m->total += exp(score - m->best);
+}
+
+static bb_status add_fits(const bb_local *local, const double *centre, bool is_free,
+                          double size, room *r, mean *m) {
+    const size_t outputs = local->outputs, last = (local->d - 1) * outputs;
+    const double *around = centre ? r->centre : NULL;
+    double most = -INFINITY;
+    for (size_t l = 0; l < PENALTIES; l++) {
+        double score;
+        const double weight = size * penalty[l];
+        const double stretch =
+            is_free ? sqrt(weight) * free_deviation / fabs(r->constant) : 1.0;
+        stretch_constant(local, centre, stretch, r);
+        bb_personal_outputs_fit(&r->as, weight, around, r->w, r->rest);
+        const bb_status status = weigh(&r->as, weight, around, r, &score);
+        if (status) return status;
+        score += beforehand(log10(penalty[l]), centre != NULL);
+        bb_scale(outputs, stretch, r->w + last);
+        add(m, local->length, r->w, score);
+        if (score < most - hardly) return BB_OK;
+        most = fmax(most, score);
+    }
     return BB_OK;
 }
 
 bb_status bb_personal_outputs(const bb_local *local, const double *centre,
                               double *model, double *work) {
-    const size_t length = local->length;
-    double best = -INFINITY, total = 0.0;
+    mean m = {.model = model, .best = -INFINITY};
     if (!local->x) {
         bb_personal_outputs_fit(local, sparse_weight, centre, model, work);
         return BB_OK;
     }
-    const room r = lay_out(local, work);
-    memset(model, 0, length * sizeof *model);
+    room r = lay_out(local, work);
+    const double size = bb_personal_size(local, r.constant != 0.0, r.rest);
+    memset(model, 0, local->length * sizeof *model);
     for (int side = 0; side < (centre ? 2 : 1); side++) {
-        double most = -INFINITY;
-        for (size_t l = 0; l < PENALTIES; l++) {
-            double score;
-            bb_personal_outputs_fit(local, penalty[l], side ? centre : NULL, r.w,
-                                    r.rest);
-            const bb_status status = weigh(local, penalty[l], &r, &score);
+        for (int freed = 0; freed < (r.constant != 0.0 ? 2 : 1); freed++) {
+            const bb_status status =
+                add_fits(local, side ? centre : NULL, freed, size, &r, &m);
             if (status) return status;
-            if (score > best) {
-                bb_scale(length, exp(best - score), model);
-                total *= exp(best - score);
-                best = score;
-            }
-            bb_axpy(length, exp(score - best), r.w, model);
-            total += exp(score - best);
-            if (score < most - hardly) break;
-            most = fmax(most, score);
         }
     }
-    bb_scale(length, 1.0 / total, model);
+    bb_scale(local->length, 1.0 / m.total, model);
     return BB_OK;
 }

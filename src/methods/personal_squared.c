@@ -37,13 +37,8 @@ static double decade(size_t l) {
     return first_decade + decade_step * (double)l;
 }
 
-/* own (PENALTIES) <- the penalties in units of these rows: of the square of their distance
- * from their mean, or of their length where they are too few to tell. How long rows are
- * follows from how wide their ranges are, which says nothing about models. A last column
- * that is the constant's does not count. sum: d. */
-static void scale_penalties(const bb_local *local, const bb_personal_public *known,
-                            double *sum, double *own) {
-    const size_t d = local->d, last = d - known->constant, n = local->n;
+double bb_personal_size(const bb_local *local, bool constant, double *sum) {
+    const size_t d = local->d, last = d - constant, n = local->n;
     double squares = 0.0;
     memset(sum, 0, d * sizeof *sum);
     for (size_t j = 0; local->x && j < n; j++) {
@@ -59,9 +54,15 @@ static void scale_penalties(const bb_local *local, const bb_personal_public *kno
         }
     const double around = squares - bb_dot(last, sum, sum) / (double)n;
     if (n >= rows_with_a_mean && around > 1e-9 * squares) squares = around;
-    const double mean = squares > 0.0 ? fmax(least_mean, squares / (double)n) : 1.0;
+    return squares > 0.0 ? fmax(least_mean, squares / (double)n) : 1.0;
+}
+
+/* own (PENALTIES) <- the penalties in units of these rows. sum: d. */
+static void scale_penalties(const bb_local *local, const bb_personal_public *known,
+                            double *sum, double *own) {
+    const double size = bb_personal_size(local, known->constant, sum);
     for (size_t l = 0; l < PENALTIES; l++)
-        own[l] = local->weight * pow(10.0, decade(l)) * mean;
+        own[l] = local->weight * pow(10.0, decade(l)) * size;
 }
 
 /* share (PENALTIES) <- log evidence of the penalties, the noise's variance out of it. */

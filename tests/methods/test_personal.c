@@ -332,10 +332,11 @@ static void any_scale(void **state) {
 }
 
 /* Three classes: what rows left out say of a fit, from the inverse of each output's own
- * block of the Hessian. */
-static double left_out_of_classes(const many *m, double weight, const double *W) {
+ * block of the Hessian, and beside it, where rows suffice, the evidence by such blocks. */
+static double score_of_classes(const many *m, const double *rows, double weight,
+                               const double *W, const double *middle) {
     enum { D = 5, K = 3 };
-    double moved[40 * K], score = 0.0;
+    double moved[40 * K], score = 0.0, evidence = 0.0;
     assert_true(m->n <= 40 && m->d == D && m->outputs == K);
     for (size_t c = 0; c < K; c++) {
         double H[D * D] = {0};
@@ -343,7 +344,7 @@ static double left_out_of_classes(const many *m, double weight, const double *W)
         for (int pass = 0; pass < 2; pass++) {
             if (pass == 1) assert_ok(bb_cholesky(D, H));
             for (size_t j = 0; j < m->n; j++) {
-                const double *x = m->dense.x + j * D;
+                const double *x = rows + j * D;
                 double z[K] = {0}, total = 0.0, solved[D];
                 for (size_t l = 0; l < K; l++) {
                     for (size_t k = 0; k < D; k++) z[l] += x[k] * W[k * K + l];
@@ -355,6 +356,7 @@ static double left_out_of_classes(const many *m, double weight, const double *W)
                         H[k] += bend * x[k / D] * x[k % D];
                     continue;
                 }
+                if (m->y[j] == (double)c) evidence += log(p);
                 memcpy(solved, x, sizeof solved);
                 bb_cholesky_solve(D, H, solved);
                 const double h = bb_dot(D, x, solved);
@@ -362,31 +364,65 @@ static double left_out_of_classes(const many *m, double weight, const double *W)
                                               (1.0 - h * bend);
             }
         }
+        for (size_t k = 0; k < D; k++) {
+            const double away = W[k * K + c] - (middle ? middle[k * K + c] : 0.0);
+            evidence -= 0.5 * weight * away * away +
+                        (1.0 - 1.0 / K) * (log(H[k * D + k]) - 0.5 * log(weight));
+        }
     }
     for (size_t j = 0; j < m->n; j++) {
         double total = 0.0;
         for (size_t c = 0; c < K; c++) total += exp(moved[j * K + c]);
         score += moved[j * K + (size_t)m->y[j]] - log(total);
     }
-    return score;
+    return m->n < D ? score : 0.5 * (score + evidence);
+}
+
+/* Adds what a fit counts for, exp(score), to total, and that times its model to sum. */
+static void add_classes(const many *m, double size, double around, bool freed,
+                        const double *middle, double *sum, double *total) {
+    enum { D = 5, K = 3, LENGTH = D * K, LAST = LENGTH - K };
+    double rows[40 * D], mid[LENGTH], w[LENGTH];
+    const double weight = size * around;
+    const double stretch = freed ? sqrt(weight) : 1.0; /* deviation 2, of a 2 */
+    const double decades = log10(around);
+    const double far = middle ? decades - 0.5 : (decades + 1.0) / 0.5;
+    bb_rows view = m->dense;
+    bb_local local = {0};
+    memcpy(rows, m->dense.x, m->n * D * sizeof *rows);
+    for (size_t j = 0; j < m->n; j++) rows[j * D + D - 1] *= stretch;
+    for (size_t k = 0; middle && k < LENGTH; k++)
+        mid[k] = middle[k] / (k < LAST ? 1.0 : stretch);
+    view.x = rows;
+    view.y = m->y;
+    assert_ok(bb_local_open_outputs(&local, view, BB_LOSS_SOFTMAX, K, NULL, true));
+    double *work = get(bb_local_ridge_outputs_work(&local), sizeof *work);
+    bb_personal_outputs_fit(&local, weight, middle ? mid : NULL, w, work);
+    const double share = exp(score_of_classes(m, rows, weight, w, middle ? mid : NULL) -
+                             0.5 * far * far + (middle ? log(5.0) : 0.0));
+    bb_scale(K, stretch, w + LAST);
+    bb_axpy(LENGTH, share, w, sum);
+    *total += share;
+    free(work);
+    bb_local_close(&local);
 }
 
 static void check_classes(size_t n) {
     enum { D = 5, K = 3, LENGTH = D * K };
-    static const double weights[] = {100.0, 10.0, 1.0, 0.1, 1e-2, 1e-3};
+    static const double weights[] = {1000.0, 100.0, 10.0, 1.0, 0.1, 1e-2, 1e-3};
     many m = many_new(n, D, K, BB_LOSS_SOFTMAX, 11);
-    bb_local local = many_open(&m, false, false, false);
     double expected[LENGTH] = {0}, kept[LENGTH], around[LENGTH], total = 0.0;
-    double *work = get(bb_personal_work(&local) + 100000, sizeof *work);
+    double sum[D] = {0}, size = 0.0; /* the last one is a constant, 2 */
+    for (size_t k = 0; k < n * D; k++) sum[k % D] += m.rows.x[k] / (double)n;
+    for (size_t k = 0; k < n * D; k++)
+        size += pow(m.rows.x[k] - sum[k % D], 2.0) / (double)n;
+    bb_local local = many_open(&m, false, false, false);
+    double *work = get(bb_personal_work(&local), sizeof *work);
     for (size_t k = 0; k < LENGTH; k++) around[k] = 0.3 * sin((double)k);
-    for (int side = 0; side < 2; side++)
-        for (size_t l = 0; l < 6; l++) {
-            double w[LENGTH];
-            bb_personal_outputs_fit(&local, weights[l], side ? around : NULL, w, work);
-            const double share = exp(left_out_of_classes(&m, weights[l], w));
-            bb_axpy(LENGTH, share, w, expected);
-            total += share;
-        }
+    for (int kind = 0; kind < 4; kind++)
+        for (size_t l = 0; l < sizeof weights / sizeof *weights; l++)
+            add_classes(&m, size, weights[l], kind % 2, kind / 2 ? around : NULL,
+                        expected, &total);
     assert_ok(bb_personal_model(&local, around, kept, work));
     for (size_t k = 0; k < LENGTH; k++)
         assert_close(kept[k], expected[k] / total, 2e-4);
