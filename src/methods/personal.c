@@ -3,6 +3,7 @@
 
 #include "learners/rows.h"
 #include "linalg/linalg.h"
+#include "methods/personal_average.h"
 #include "methods/personal_logistic.h"
 #include "methods/personal_outputs.h"
 #include "methods/personal_squared.h"
@@ -11,19 +12,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Beside the summed loss, from the strongest on: weaker ones than one that hardly counts
- * are not tried. */
-static const double penalty[] = {100.0, 10.0, 1.0, 0.1, 1e-2, 1e-3, 1e-4};
-enum { PENALTIES = sizeof penalty / sizeof *penalty };
-static const double hardly = 12.0; /* log odds */
-/* A task with fewer rows cannot judge by leaving them out, one after the other. */
-static const size_t least_rows_to_judge = 30;
-/* What is believed beforehand: log10 of the penalty, of models alone and of their distance
- * from a centre; and of the centre. */
-static const double usual = 0.0, spread = 1.5;
-static const double usual_distance = 0.5, spread_of_distance = 1.0, centre_odds = 5.0;
-/* Standard deviation of the log odds that a free constant stands for. */
-static const double free_deviation = 2.0;
+static const bb_personal_usual usual = {-0.6, 0.7, 1.0};
 
 bb_status bb_personal_fit(const bb_local *local, double weight, const double *centre,
                           double *w, double *work) {
@@ -34,22 +23,7 @@ bb_status bb_personal_fit(const bb_local *local, double weight, const double *ce
 size_t bb_personal_work(const bb_local *local) {
     if (local->loss == BB_LOSS_SQUARED) return bb_personal_squared_work(local);
     if (local->loss == BB_LOSS_SOFTMAX) return bb_personal_outputs_work(local);
-    return local->n + bb_logistic_fits_work(local);
-}
-
-/* The rows' summed loss under models without them, to first order (Rad, Maleki 2020):
- * a prediction moves by h l' / (1 - h l''), h l'' the pull of the row's own label. */
-static bb_status left_out(bb_logistic_fits *fits, double *pull, double *sum) {
-    const bb_status status = bb_logistic_fits_pulls(fits, pull);
-    *sum = 0.0;
-    for (size_t j = 0; j < fits->local->n && !status; j++) {
-        const double margin = fits->local->y[j] * fits->eta[j];
-        const double p = 1.0 / (1.0 + exp(margin));
-        const double curvature = fits->curvature[j];
-        const double h = curvature > 0.0 ? pull[j] / curvature : 0.0;
-        *sum += bb_loss_of_margin(margin - h * p / fmax(1.0 - pull[j], 1e-10));
-    }
-    return status;
+    return local->d + bb_logistic_fits_work(local);
 }
 
 /* Laplace's approximation of the log evidence: -loss - penalty/2 ||w - centre||^2 - 1/2
@@ -59,39 +33,6 @@ static bb_status log_evidence(bb_logistic_fits *fits, double weight, double *out
     const bb_status status = bb_logistic_fits_log_det(fits, &log_det);
     *out = -fits->loss - 0.5 * weight * fits->square - 0.5 * log_det;
     return status;
-}
-
-/* A logarithm, up to what all fits share. */
-static double beforehand(double weight, bool around) {
-    const double decades = log10(weight);
-    const double far = around ? (decades - usual_distance) / spread_of_distance
-                              : (decades - usual) / spread;
-    return (around ? log(centre_odds) : 0.0) - 0.5 * far * far;
-}
-
-/* What speaks for the fit, a logarithm. */
-static bb_status judge(bb_logistic_fits *fits, double weight, bool around, double *pull,
-                       double *score) {
-    const bool few = fits->local->n < least_rows_to_judge;
-    const bb_status status =
-        few ? log_evidence(fits, weight, score) : left_out(fits, pull, score);
-    *score = beforehand(weight, around) + (few ? *score : -*score);
-    return status;
-}
-
-/* A running average of models by exp(score). */
-typedef struct mean {
-    double *model, best, total;
-} mean;
-
-static void add(mean *m, size_t d, const double *w, double score) {
-    if (score > m->best) {
-        bb_scale(d, exp(m->best - score), m->model);
-        m->total *= exp(m->best - score);
-        m->best = score;
-    }
-    bb_axpy(d, exp(score - m->best), w, m->model);
-    m->total += exp(score - m->best);
 }
 
 /* Rows x' = R'x under a covariance, beside a constant: their models w' are w = R w'. */
@@ -108,20 +49,21 @@ static void turn_back(const turned *as, size_t d, double *w) {
     memcpy(w, as->room, d * sizeof *w);
 }
 
-/* as: under which covariance the rows are, or NULL. */
+/* size: of the rows; as: under which covariance they are, or NULL. */
 static bb_status add_fits(bb_logistic_fits *fits, const double *centre, bool is_free,
-                          const turned *as, double *pull, mean *m) {
+                          double size, const turned *as, bb_personal_average *a) {
     double most = -INFINITY;
-    for (size_t l = 0; l < PENALTIES; l++) {
+    for (size_t l = 0; l < BB_PERSONAL_PENALTIES; l++) {
+        const double weight = size * bb_personal_penalty(l);
         double score;
-        bb_status status = bb_logistic_fits_next(fits, penalty[l], centre,
-                                                 is_free ? free_deviation : 0.0);
-        if (!status) status = judge(fits, penalty[l], centre != NULL, pull, &score);
+        bb_status status = bb_logistic_fits_next(
+            fits, weight, centre, is_free ? bb_personal_free_deviation : 0.0);
+        if (!status) status = log_evidence(fits, weight, &score);
         if (status) return status;
         turn_back(as, fits->local->d - 1, fits->w);
-        add(m, fits->local->d, fits->w, score);
-        if (score < most - hardly) return BB_OK;
-        most = fmax(most, score);
+        if (!bb_personal_average_add(a, &usual, centre != NULL, l, fits->w, score,
+                                     &most))
+            return BB_OK;
     }
     return BB_OK;
 }
@@ -129,18 +71,17 @@ static bb_status add_fits(bb_logistic_fits *fits, const double *centre, bool is_
 static bb_status average(const bb_local *local, const double *centre, double *model,
                          double *work) {
     bb_logistic_fits fits;
-    mean m = {.model = model, .best = -INFINITY};
-    double *pull = work;
-    bb_logistic_fits_open(&fits, local, work + local->n);
-    memset(model, 0, local->d * sizeof *model);
+    bb_personal_average a = bb_personal_average_open(model, local->d);
+    bb_logistic_fits_open(&fits, local, work + local->d);
+    const double size = bb_personal_size(local, fits.constant != 0.0, work);
     for (int side = 0; side < (centre ? 2 : 1); side++) {
         for (int freed = 0; freed < (fits.constant != 0.0 ? 2 : 1); freed++) {
             const bb_status status =
-                add_fits(&fits, side ? centre : NULL, freed, NULL, pull, &m);
+                add_fits(&fits, side ? centre : NULL, freed, size, NULL, &a);
             if (status) return status;
         }
     }
-    bb_scale(local->d, 1.0 / m.total, model);
+    bb_personal_average_close(&a);
     return BB_OK;
 }
 
@@ -195,28 +136,28 @@ static bb_local beside_constant(const bb_local *local, const double *x) {
 static size_t under_logistic_work(const bb_local *local) {
     const bb_local flat = beside_constant(local, local->x);
     const size_t n = local->n;
-    return n * flat.d + flat.d + local->d + n + bb_logistic_fits_work(&flat);
+    return n * flat.d + 2 * flat.d + bb_logistic_fits_work(&flat);
 }
 
 static bb_status under_logistic(const bb_local *local, const bb_covariance *told,
                                 double *model, double *intercept, double *work) {
     const size_t n = local->n, d = local->d;
     double *x = work, *average = x + n * (d + 1), *room = average + d + 1;
-    double *pull = room + d, *rest = pull + n;
+    double *rest = room + d + 1;
     const bb_local flat = beside_constant(local, x);
-    mean m = {.model = average, .best = -INFINITY};
-    memset(average, 0, (d + 1) * sizeof *average);
+    bb_personal_average a = bb_personal_average_open(average, d + 1);
     for (int side = 0; side < (told ? 2 : 1); side++) {
         const turned as = {side ? told : NULL, room};
         bb_logistic_fits fits;
         turn_rows(local, as.told, x, room);
         bb_logistic_fits_open(&fits, &flat, rest);
+        const double size = bb_personal_size(&flat, true, room);
         for (int freed = 0; freed < (local->intercept ? 2 : 1); freed++) {
-            const bb_status status = add_fits(&fits, NULL, freed, &as, pull, &m);
+            const bb_status status = add_fits(&fits, NULL, freed, size, &as, &a);
             if (status) return status;
         }
     }
-    bb_scale(d + 1, 1.0 / m.total, average);
+    bb_personal_average_close(&a);
     memcpy(model, average, d * sizeof *model);
     *intercept = local->intercept ? average[d] : 0.0;
     return BB_OK;

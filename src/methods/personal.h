@@ -13,11 +13,10 @@ BB_MUST_CHECK bb_status bb_personal_fit(const bb_local *local, double weight,
 
 /* The model that the task keeps: the average of fits around the centre (NULL: there is
  * none) and around 0, with penalties from next to none to overwhelming, and with the
- * weight of a last constant column as it is or left nearly free. Each counts by what
- * speaks for it: squared loss, the evidence; logistic, with at least 30 rows exp(-their
- * approximate leave-one-out loss) (Rad, Maleki 2020), with fewer Laplace's approximation
- * of the evidence under a prior for penalty and centre. Without rows: the centre, or
- * zero. docs/methods/finetune.md. work: bb_personal_work doubles. BB_ENUMERIC. */
+ * weight of a last constant column as it is or left nearly free. Each counts by its
+ * evidence (with labels by Laplace's approximation of it, several classes by what rows
+ * left out say, too: Rad, Maleki 2020) and a belief about penalty and centre. Without
+ * rows: the centre, or zero. docs/methods/finetune.md. work: bb_personal_work doubles. BB_ENUMERIC. */
 size_t bb_personal_work(const bb_local *local);
 BB_MUST_CHECK bb_status bb_personal_model(const bb_local *local, const double *centre,
                                           double *model, double *work);

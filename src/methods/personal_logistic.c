@@ -121,11 +121,12 @@ static bb_status next_by_rows(bb_logistic_fits *fits, double weight,
     return BB_OK;
 }
 
-double bb_loss_of_margin(double margin) {
+/* log(1 + exp(-margin)), without overflow: the loss of a row, its label times what is
+ * predicted. */
+static double loss_of_margin(double margin) {
     return fmax(0.0, -margin) + log1p(exp(-fabs(margin)));
 }
 
-/* matrix <- I + Hessian/weight of the rows, or by rows the same of their products. */
 static void look_around(bb_logistic_fits *fits, double weight) {
     const bb_local *local = fits->local;
     const size_t n = local->n, d = local->d, order = fits->by_rows ? n : d;
@@ -158,7 +159,7 @@ bb_status bb_logistic_fits_next(bb_logistic_fits *fits, double weight,
         const double margin = fits->local->y[j] * fits->eta[j];
         const double p = 1.0 / (1.0 + exp(margin));
         fits->curvature[j] = p * (1.0 - p);
-        fits->loss += bb_loss_of_margin(margin);
+        fits->loss += loss_of_margin(margin);
     }
     look_around(fits, weight);
     return BB_OK;
@@ -170,22 +171,5 @@ bb_status bb_logistic_fits_log_det(bb_logistic_fits *fits, double *out) {
     const bb_status status = bb_cholesky(order, fits->matrix);
     for (size_t k = 0; k < order && !status; k++)
         *out += 2.0 * log(fits->matrix[k * order + k]);
-    return status;
-}
-
-bb_status bb_logistic_fits_pulls(bb_logistic_fits *fits, double *pull) {
-    const size_t n = fits->local->n, d = fits->local->d;
-    if (fits->by_rows) {
-        const bb_status status = bb_invert_spd(n, fits->matrix, fits->rest);
-        for (size_t j = 0; j < n && !status; j++)
-            pull[j] = 1.0 - fits->matrix[j * n + j];
-        return status;
-    }
-    const bb_status status = bb_cholesky(d, fits->matrix);
-    for (size_t j = 0; j < n && !status; j++) {
-        memcpy(fits->rest, fits->half + j * d, d * sizeof *fits->rest);
-        bb_cholesky_solve(d, fits->matrix, fits->rest);
-        pull[j] = bb_dot(d, fits->rest, fits->half + j * d);
-    }
     return status;
 }

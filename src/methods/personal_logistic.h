@@ -16,7 +16,7 @@ typedef struct bb_logistic_fits {
     double *curvature; /* n: the loss's second derivatives there */
     double loss;       /* summed */
     double square;     /* ||w - centre||^2, the constant's weight over its stretch */
-    double *matrix; /* the factor of I + Hessian/weight, or by rows what `pull` reads */
+    double *matrix;    /* I + Hessian/weight, or by rows the same of their products */
     double *rest;
     /* By features: */
     bb_local as;  /* the task, with rows as a prior of variance 1 / weight sees them */
@@ -30,10 +30,6 @@ typedef struct bb_logistic_fits {
     double *a;         /* n: the model is centre + X'a */
 } bb_logistic_fits;
 
-/* log(1 + exp(-margin)), without overflow: the loss of a row, its label times what is
- * predicted. */
-double bb_loss_of_margin(double margin);
-
 /* A task with rows, dense or sparse, and without intercept. work:
  * bb_logistic_fits_work doubles, kept. */
 size_t bb_logistic_fits_work(const bb_local *local);
@@ -45,10 +41,7 @@ void bb_logistic_fits_open(bb_logistic_fits *fits, const bb_local *local, double
 BB_MUST_CHECK bb_status bb_logistic_fits_next(bb_logistic_fits *fits, double weight,
                                               const double *centre, double free);
 
-/* Of the last fit: log det(I + Hessian/weight), or how far each row's own label pulls
- * its prediction, pull_j = curvature_j x_j' H^-1 x_j (n), H with the penalty. One of
- * them, once. */
+/* log det(I + Hessian/weight) of the last fit, once. BB_ENUMERIC. */
 BB_MUST_CHECK bb_status bb_logistic_fits_log_det(bb_logistic_fits *fits, double *out);
-BB_MUST_CHECK bb_status bb_logistic_fits_pulls(bb_logistic_fits *fits, double *pull);
 
 #endif

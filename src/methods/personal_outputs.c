@@ -1,23 +1,13 @@
 #include "methods/personal_outputs.h"
 
 #include "linalg/linalg.h"
-#include "methods/personal_squared.h"
+#include "methods/personal_average.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
-/* Beside the summed loss, over the size of the rows, from the strongest on: weaker ones
- * than one that hardly counts are not tried. */
-static const double penalty[] = {1000.0, 100.0, 10.0, 1.0, 0.1, 1e-2, 1e-3};
-enum { PENALTIES = sizeof penalty / sizeof *penalty };
-static const double hardly = 12.0; /* log odds */
-/* What is believed beforehand: log10 of such a penalty, of models alone and of their
- * distance from a centre; and of the centre. */
-static const double usual = -1.0, spread = 0.5;
-static const double usual_distance = 0.5, spread_of_distance = 1.0, centre_odds = 5.0;
-/* Standard deviation of the outputs that a free constant stands for. */
-static const double free_deviation = 2.0;
+static const bb_personal_usual usual = {-1.0, 0.5, 0.5};
 /* Of sparse rows, which are too many columns to weigh penalties by. */
 static const double sparse_weight = 1.0;
 
@@ -177,13 +167,6 @@ static bb_status weigh(const bb_local *local, double weight, const double *centr
     return status;
 }
 
-/* A logarithm, up to what all fits share. */
-static double beforehand(double decades, bool around) {
-    const double far = around ? (decades - usual_distance) / spread_of_distance
-                              : (decades - usual) / spread;
-    return (around ? log(centre_odds) : 0.0) - 0.5 * far * far;
-}
-
 /* Makes the constant `stretch` times as long, and what the centre has for it shorter. */
 static void stretch_constant(const bb_local *local, const double *centre,
                              double stretch, room *r) {
@@ -197,61 +180,44 @@ static void stretch_constant(const bb_local *local, const double *centre,
     bb_scale(local->outputs, 1.0 / stretch, r->centre + last);
 }
 
-/* A running average of models by exp(score). */
-typedef struct mean {
-    double *model, best, total;
-} mean;
-
-static void add(mean *m, size_t d, const double *w, double score) {
-    if (score > m->best) {
-        bb_scale(d, exp(m->best - score), m->model);
-        m->total *= exp(m->best - score);
-        m->best = score;
-    }
-    bb_axpy(d, exp(score - m->best), w, m->model);
-    m->total += exp(score - m->best);
-}
-
 static bb_status add_fits(const bb_local *local, const double *centre, bool is_free,
-                          double size, room *r, mean *m) {
+                          double size, room *r, bb_personal_average *a) {
     const size_t outputs = local->outputs, last = (local->d - 1) * outputs;
     const double *around = centre ? r->centre : NULL;
     double most = -INFINITY;
-    for (size_t l = 0; l < PENALTIES; l++) {
+    for (size_t l = 0; l < BB_PERSONAL_PENALTIES; l++) {
         double score;
-        const double weight = size * penalty[l];
+        const double weight = size * bb_personal_penalty(l);
         const double stretch =
-            is_free ? sqrt(weight) * free_deviation / fabs(r->constant) : 1.0;
+            is_free ? sqrt(weight) * bb_personal_free_deviation / fabs(r->constant)
+                    : 1.0;
         stretch_constant(local, centre, stretch, r);
         bb_personal_outputs_fit(&r->as, weight, around, r->w, r->rest);
         const bb_status status = weigh(&r->as, weight, around, r, &score);
         if (status) return status;
-        score += beforehand(log10(penalty[l]), centre != NULL);
         bb_scale(outputs, stretch, r->w + last);
-        add(m, local->length, r->w, score);
-        if (score < most - hardly) return BB_OK;
-        most = fmax(most, score);
+        if (!bb_personal_average_add(a, &usual, centre != NULL, l, r->w, score, &most))
+            return BB_OK;
     }
     return BB_OK;
 }
 
 bb_status bb_personal_outputs(const bb_local *local, const double *centre,
                               double *model, double *work) {
-    mean m = {.model = model, .best = -INFINITY};
     if (!local->x) {
         bb_personal_outputs_fit(local, sparse_weight, centre, model, work);
         return BB_OK;
     }
     room r = lay_out(local, work);
     const double size = bb_personal_size(local, r.constant != 0.0, r.rest);
-    memset(model, 0, local->length * sizeof *model);
+    bb_personal_average a = bb_personal_average_open(model, local->length);
     for (int side = 0; side < (centre ? 2 : 1); side++) {
         for (int freed = 0; freed < (r.constant != 0.0 ? 2 : 1); freed++) {
             const bb_status status =
-                add_fits(local, side ? centre : NULL, freed, size, &r, &m);
+                add_fits(local, side ? centre : NULL, freed, size, &r, &a);
             if (status) return status;
         }
     }
-    bb_scale(local->length, 1.0 / m.total, model);
+    bb_personal_average_close(&a);
     return BB_OK;
 }

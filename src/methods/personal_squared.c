@@ -1,6 +1,7 @@
 #include "methods/personal_squared.h"
 
 #include "linalg/linalg.h"
+#include "methods/personal_average.h"
 #include "methods/ridge_path.h"
 
 #include <math.h>
@@ -22,8 +23,6 @@ static const double freedom = 10.0;
 /* Beforehand: log10 of the penalty of models alone; the odds of a centre, and the log odds of
  * a freer constant. */
 static const double usual = -1.3, spread = 1.0, centre_odds = 2.0, free_log_odds = -1.0;
-static const double least_mean = 1e-12;
-enum { rows_with_a_mean = 3 };
 
 static double target_variance(const bb_local *local) {
     double mean = 0.0, square = 0.0;
@@ -35,26 +34,6 @@ static double target_variance(const bb_local *local) {
 
 static double decade(size_t l) {
     return first_decade + decade_step * (double)l;
-}
-
-double bb_personal_size(const bb_local *local, bool constant, double *sum) {
-    const size_t d = local->d, last = d - constant, n = local->n;
-    double squares = 0.0;
-    memset(sum, 0, d * sizeof *sum);
-    for (size_t j = 0; local->x && j < n; j++) {
-        bb_axpy(last, 1.0, local->x + j * d, sum);
-        squares += bb_dot(last, local->x + j * d, local->x + j * d);
-    }
-    for (size_t j = 0; !local->x && j < n; j++)
-        for (size_t k = local->sparse_first[j]; k < local->sparse_first[j + 1]; k++) {
-            const double x = local->sparse_value[k];
-            if (local->sparse_column[k] >= last) continue;
-            sum[local->sparse_column[k]] += x;
-            squares += x * x;
-        }
-    const double around = squares - bb_dot(last, sum, sum) / (double)n;
-    if (n >= rows_with_a_mean && around > 1e-9 * squares) squares = around;
-    return squares > 0.0 ? fmax(least_mean, squares / (double)n) : 1.0;
 }
 
 /* own (PENALTIES) <- the penalties in units of these rows. sum: d. */

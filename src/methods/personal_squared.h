@@ -13,12 +13,6 @@ typedef struct bb_personal_public {
     bool constant;             /* the last column is one, which may be freer */
 } bb_personal_public;
 
-/* How long the task's rows are, which follows from how wide their ranges are and says
- * nothing about models: the mean square of their distance from their mean, or of
- * themselves where they are too few to tell. Penalties go by it. Without the last column
- * if it is a constant's. Rows of zeros: 1. sum: d. */
-double bb_personal_size(const bb_local *local, bool constant, double *sum);
-
 /* bb_personal_model or bb_personal_under, and their work, for a task with rows; its
  * intercept, if it has one of its own, is the best for the model. */
 size_t bb_personal_squared_work(const bb_local *local);

@@ -1,0 +1,73 @@
+#include "methods/personal_average.h"
+
+#include "linalg/linalg.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double least_mean = 1e-12;
+enum { rows_with_a_mean = 3 };
+static const double hardly = 12.0; /* log odds */
+static const double spread_of_distance = 1.0, centre_odds = 5.0;
+
+const double bb_personal_free_deviation = 2.0;
+
+double bb_personal_size(const bb_local *local, bool constant, double *sum) {
+    const size_t d = local->d, last = d - constant, n = local->n;
+    double squares = 0.0;
+    memset(sum, 0, d * sizeof *sum);
+    for (size_t j = 0; local->x && j < n; j++) {
+        bb_axpy(last, 1.0, local->x + j * d, sum);
+        squares += bb_dot(last, local->x + j * d, local->x + j * d);
+    }
+    for (size_t j = 0; !local->x && j < n; j++)
+        for (size_t k = local->sparse_first[j]; k < local->sparse_first[j + 1]; k++) {
+            const double x = local->sparse_value[k];
+            if (local->sparse_column[k] >= last) continue;
+            sum[local->sparse_column[k]] += x;
+            squares += x * x;
+        }
+    const double around = squares - bb_dot(last, sum, sum) / (double)n;
+    if (n >= rows_with_a_mean && around > 1e-9 * squares) squares = around;
+    return squares > 0.0 ? fmax(least_mean, squares / (double)n) : 1.0;
+}
+
+static double decades(size_t l) {
+    return 3.0 - (double)l;
+}
+
+double bb_personal_penalty(size_t l) {
+    return pow(10.0, decades(l));
+}
+
+bb_personal_average bb_personal_average_open(double *model, size_t d) {
+    memset(model, 0, d * sizeof *model);
+    return (bb_personal_average){model, d, -INFINITY, 0.0};
+}
+
+void bb_personal_average_close(bb_personal_average *a) {
+    bb_scale(a->d, 1.0 / a->total, a->model);
+}
+
+/* A logarithm, up to what all fits share. */
+static double beforehand(const bb_personal_usual *usual, bool around, size_t l) {
+    const double far = around ? (decades(l) - usual->distance) / spread_of_distance
+                              : (decades(l) - usual->alone) / usual->spread;
+    return (around ? log(centre_odds) : 0.0) - 0.5 * far * far;
+}
+
+bool bb_personal_average_add(bb_personal_average *a, const bb_personal_usual *usual,
+                             bool around, size_t l, const double *w, double score,
+                             double *most) {
+    score += beforehand(usual, around, l);
+    if (score > a->best) {
+        bb_scale(a->d, exp(a->best - score), a->model);
+        a->total *= exp(a->best - score);
+        a->best = score;
+    }
+    bb_axpy(a->d, exp(score - a->best), w, a->model);
+    a->total += exp(score - a->best);
+    if (score < *most - hardly) return false;
+    *most = fmax(*most, score);
+    return true;
+}

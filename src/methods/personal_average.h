@@ -1,0 +1,44 @@
+/* personal_average.h - inside the fit at home: in which units penalties are, what is
+ * believed of them beforehand where there are labels, and averages of fits. */
+#ifndef BB_METHODS_PERSONAL_AVERAGE_H
+#define BB_METHODS_PERSONAL_AVERAGE_H
+
+#include "learners/local.h"
+
+/* How long the task's rows are, which follows from how wide their ranges are and says
+ * nothing about models: the mean square of their distance from their mean, or of
+ * themselves where they are too few to tell. Penalties go by it. Without the last column
+ * if it is a constant's. Rows of zeros: 1. sum: d. */
+double bb_personal_size(const bb_local *local, bool constant, double *sum);
+
+/* Of labels. Penalties beside the summed loss, over the size of the rows, from the
+ * strongest on: weaker ones than one that hardly counts are not tried. */
+enum { BB_PERSONAL_PENALTIES = 7 };
+double bb_personal_penalty(size_t l);
+
+/* The standard deviation of the log odds that a free constant stands for. */
+extern const double bb_personal_free_deviation;
+
+/* What is believed beforehand of log10 of the penalty, over the size of the rows: of
+ * models alone, and of their distance from a centre. */
+typedef struct bb_personal_usual {
+    double alone, spread, distance;
+} bb_personal_usual;
+
+/* A running average of models by exp(score). */
+typedef struct bb_personal_average {
+    double *model; /* d, zero at first */
+    size_t d;
+    double best, total;
+} bb_personal_average;
+
+bb_personal_average bb_personal_average_open(double *model, size_t d);
+void bb_personal_average_close(bb_personal_average *a); /* model: the average */
+
+/* Adds fit w of the penalty l, whose rows say `score` (a logarithm) of it, around a
+ * centre or not. Whether it counts at all beside `most`, the largest so far. */
+bool bb_personal_average_add(bb_personal_average *a, const bb_personal_usual *usual,
+                             bool around, size_t l, const double *w, double score,
+                             double *most);
+
+#endif
