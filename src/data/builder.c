@@ -57,8 +57,9 @@ bb_status bb_builder_task(bb_builder *b, const char *name, size_t length,
     return bb_names_add(&b->tasks, name, length, task);
 }
 
-bb_status bb_builder_commit(bb_builder *b, size_t task, double y, size_t line) {
-    const size_t need = b->rows + 1;
+/* Room for `need` rows but for their x. */
+static bb_status make_room(bb_builder *b, size_t need) {
+    if (need <= b->room) return BB_OK;
     bb_status status = bb_grow(&b->task, &b->task_room, need, sizeof *b->task, "rows");
     if (!status)
         status = bb_grow(&b->line, &b->line_room, need, sizeof *b->line, "rows");
@@ -69,6 +70,12 @@ bb_status bb_builder_commit(bb_builder *b, size_t task, double y, size_t line) {
     if (!status && b->multilabel)
         status = bb_grow(&b->label_end, &b->label_end_room, need, sizeof *b->label_end,
                          "rows");
+    if (!status) b->room = b->task_room; /* as that of all: they grow alike */
+    return status;
+}
+
+bb_status bb_builder_commit(bb_builder *b, size_t task, double y, size_t line) {
+    const bb_status status = make_room(b, b->rows + 1);
     if (status) return status;
     b->task[b->rows] = (uint32_t)task;
     b->line[b->rows] = line < UINT32_MAX ? (uint32_t)line : UINT32_MAX;
@@ -94,41 +101,41 @@ static bb_status find_tasks(bb_builder *b, const bb_builder *more, uint32_t *num
     return status;
 }
 
-bb_status bb_builder_append(bb_builder *b, const bb_builder *more, size_t lines) {
-    const size_t d = b->features, rows = b->rows, need = rows + more->rows;
-    const size_t listed = b->listed;
-    uint32_t *number = NULL;
-    bb_status status = bb_allocate(&number, more->tasks.count, sizeof *number, "tasks");
-    if (!status) status = find_tasks(b, more, number);
-    if (!status) status = bb_grow(&b->x, &b->x_room, need * d, sizeof *b->x, "rows");
+bb_status bb_builder_append(bb_builder *b, const bb_builder *more, size_t lines,
+                            bb_builder_part *part) {
+    const size_t need = b->rows + more->rows, listed = b->listed + more->listed;
+    bb_status status = bb_grow(&part->number, &part->number_room, more->tasks.count,
+                               sizeof *part->number, "tasks");
+    if (!status) status = find_tasks(b, more, part->number);
     if (!status)
-        status = bb_grow(&b->task, &b->task_room, need, sizeof *b->task, "rows");
-    if (!status)
-        status = bb_grow(&b->line, &b->line_room, need, sizeof *b->line, "rows");
-    if (!status) status = bb_grow(&b->y, &b->y_room, need, sizeof *b->y, "rows");
-    if (!status && b->multilabel)
-        status = bb_grow(&b->label_end, &b->label_end_room, need, sizeof *b->label_end,
-                         "rows");
+        status = bb_grow(&b->x, &b->x_room, need * b->features, sizeof *b->x, "rows");
+    if (!status) status = make_room(b, need);
     if (!status && more->listed)
-        status = bb_grow(&b->label, &b->label_room, listed + more->listed,
-                         sizeof *b->label, "rows");
-    if (status || more->rows == 0) goto done;
-    memcpy(b->x + rows * d, more->x, more->rows * d * sizeof *b->x);
-    memcpy(b->y + rows, more->y, more->rows * sizeof *b->y);
+        status = bb_grow(&b->label, &b->label_room, listed, sizeof *b->label, "rows");
+    if (status) return status;
+    part->row = b->rows;
+    part->listed = b->listed;
+    part->lines = lines;
+    b->rows = need;
+    b->listed = listed;
+    if (more->most_label > b->most_label) b->most_label = more->most_label;
+    return BB_OK;
+}
+
+void bb_builder_fill(bb_builder *b, const bb_builder *more,
+                     const bb_builder_part *part) {
+    const size_t d = b->features, row = part->row;
+    if (more->rows == 0) return;
+    memcpy(b->x + row * d, more->x, more->rows * d * sizeof *b->x);
+    memcpy(b->y + row, more->y, more->rows * sizeof *b->y);
     for (size_t r = 0; r < more->rows; r++) {
-        const size_t line = more->line[r] + lines;
-        b->task[rows + r] = number[more->task[r]];
-        b->line[rows + r] = line < UINT32_MAX ? (uint32_t)line : UINT32_MAX;
-        if (b->multilabel) b->label_end[rows + r] = listed + more->label_end[r];
+        const size_t line = more->line[r] + part->lines;
+        b->task[row + r] = part->number[more->task[r]];
+        b->line[row + r] = line < UINT32_MAX ? (uint32_t)line : UINT32_MAX;
+        if (b->multilabel) b->label_end[row + r] = part->listed + more->label_end[r];
     }
     if (more->listed)
-        memcpy(b->label + listed, more->label, more->listed * sizeof *b->label);
-    if (more->most_label > b->most_label) b->most_label = more->most_label;
-    b->listed += more->listed;
-    b->rows = need;
-done:
-    free(number);
-    return status;
+        memcpy(b->label + part->listed, more->label, more->listed * sizeof *b->label);
 }
 
 void bb_builder_clear(bb_builder *b) {

@@ -41,6 +41,7 @@ static bb_status find_end(bb_csv_cells *c, size_t column, size_t *length) {
         const char *p = c->text->at + *length;
         while (*p != c->separator && *p != '\n' && *p != '\r' && *p != '\0') p++;
         *length = (size_t)(p - c->text->at);
+        if (*length > BB_TEXT_TOKEN) return bb_text_endless(c->text);
         if (*p != '\0' || (p == c->text->end && c->text->ended)) return BB_OK;
         bb_status status = go_on(c, column, p);
         if (status) return status;

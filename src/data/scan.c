@@ -11,6 +11,19 @@ const long double bb_scan_power[BB_SCAN_POWERS] = {
     1e10L, 1e11L, 1e12L, 1e13L, 1e14L, 1e15L, 1e16L, 1e17L, 1e18L, 1e19L,
     1e20L, 1e21L, 1e22L, 1e23L, 1e24L, 1e25L, 1e26L, 1e27L};
 
+const double bb_scan_ten[2][BB_SCAN_TENS] = {
+    {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+     1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22},
+    {-1e0,  -1e1,  -1e2,  -1e3,  -1e4,  -1e5,  -1e6,  -1e7,  -1e8,  -1e9,  -1e10, -1e11,
+     -1e12, -1e13, -1e14, -1e15, -1e16, -1e17, -1e18, -1e19, -1e20, -1e21, -1e22}};
+
+bool bb_scan_whole(const char *from, const char *to, double *out) {
+    double value;
+    if (!bb_scan_number(&from, &value) || from != to) return false;
+    *out = value;
+    return true;
+}
+
 enum { LONGEST_NUMBER = 1023 };
 
 static bool is_one_of(const char *const *word, size_t words, const char *text) {

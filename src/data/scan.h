@@ -2,15 +2,20 @@
 #ifndef BB_DATA_SCAN_H
 #define BB_DATA_SCAN_H
 
+#include <endian.h>
 #include <float.h>
 #include <math.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
 /* Powers of ten that a long double of 64 bits holds exactly. */
 enum { BB_SCAN_POWERS = 28 };
 extern const long double bb_scan_power[BB_SCAN_POWERS];
+/* Those that a double holds, and minus those. */
+enum { BB_SCAN_TENS = 23 };
+extern const double bb_scan_ten[2][BB_SCAN_TENS];
 
 /* mantissa * 10^exponent when it can be rounded correctly in one step; false otherwise.
  *
@@ -20,8 +25,8 @@ extern const long double bb_scan_power[BB_SCAN_POWERS];
  * between two doubles. */
 static inline bool bb_scan_scale(uint64_t mantissa, int exponent, double *out) {
     const int size = exponent < 0 ? -exponent : exponent;
-    if (mantissa <= (uint64_t)1 << DBL_MANT_DIG && size <= 22) {
-        const double power = (double)bb_scan_power[size];
+    if (mantissa <= (uint64_t)1 << DBL_MANT_DIG && size < BB_SCAN_TENS) {
+        const double power = bb_scan_ten[0][size];
         *out = exponent < 0 ? (double)mantissa / power : (double)mantissa * power;
         return true;
     }
@@ -38,21 +43,29 @@ static inline bool bb_scan_scale(uint64_t mantissa, int exponent, double *out) {
 
 enum { BB_SCAN_BEHIND = 8 }; /* bytes that may be read from the end of a text on */
 
+/* Eight bytes, the first one lowest, digits as their values. */
+static inline uint64_t bb_scan_word(const char *p) {
+    uint64_t v;
+    memcpy(&v, p, sizeof v);
+    return le64toh(v) ^ 0x3030303030303030;
+}
+
+/* The number that eight digits are, whose neighbours are put together three times. */
+static inline uint64_t bb_scan_value(uint64_t v) {
+    v = 10 * v + (v >> 8);
+    v = (v & 0x000000ff000000ff) * 0x000f424000000064 +
+        ((v >> 16) & 0x000000ff000000ff) * 0x0000271000000001;
+    return v >> 32;
+}
+
 /* The value of up to eight digits at p, and how many there are, without a branch for
- * each: the bytes are one number, whose neighbours are put together three times. */
+ * each. */
 static inline unsigned bb_scan_digits(const char *p, uint64_t *value) {
-    uint64_t v = 0;
-    for (unsigned k = 0; k < 8; k++) v |= (uint64_t)(unsigned char)p[k] << 8 * k;
-    v ^= 0x3030303030303030;
+    const uint64_t v = bb_scan_word(p);
     const uint64_t other =
         ((v + 0x0606060606060606) | v) & UINT64_C(0xf0f0f0f0f0f0f0f0);
     const unsigned count = other ? (unsigned)__builtin_ctzll(other) / 8 : 8;
-    v = count ? v << 8 * (8 - count) : 0;
-    v = 10 * v + (v >> 8);
-    v = ((v & 0x000000ff000000ff) * 0x000f424000000064 +
-         ((v >> 16) & 0x000000ff000000ff) * 0x0000271000000001) >>
-        32;
-    *value = v;
+    *value = count ? bb_scan_value(v << 8 * (8 - count)) : 0;
     return count;
 }
 
@@ -73,11 +86,12 @@ static inline bool bb_scan_number(const char **at, double *out) {
                                          100000, 1000000, 10000000, 100000000};
         const char *const point = ++p;
         uint64_t more;
-        const unsigned count = bb_scan_digits(p, &more);
-        mantissa = power[count] * mantissa + more;
-        p += count;
-        for (unsigned digit; (digit = (unsigned)*p - '0') < 10; p++)
-            mantissa = 10 * mantissa + digit;
+        unsigned count;
+        do {
+            count = bb_scan_digits(p, &more);
+            mantissa = power[count] * mantissa + more;
+            p += count;
+        } while (count == 8);
         exponent = point - p;
         digits -= exponent;
     }
@@ -98,6 +112,40 @@ static inline bool bb_scan_number(const char **at, double *out) {
     if (!bb_scan_scale(mantissa, (int)exponent, &value)) return false;
     *out = negative ? -value : value;
     *at = p;
+    return true;
+}
+
+enum { BB_SCAN_BEFORE = 8 }; /* bytes that bb_scan_field may read before a cell */
+
+/* The same for all of a cell, from .. to - 1. */
+bool bb_scan_whole(const char *from, const char *to, double *out);
+
+/* What bb_scan_whole does. Up to eight digits, and a point among them, take no branch for
+ * each and no loop, and nothing of one cell waits for the one before: a processor has
+ * several of them in work at once. */
+static inline bool bb_scan_field(const char *from, const char *to, double *out) {
+    const bool negative = *from == '-';
+    const char *const first = from + negative;
+    const size_t length = (size_t)(to - first);
+    if (length - 1 >= 9) return bb_scan_whole(from, to, out);
+    uint64_t digits = bb_scan_word(first);
+    const uint64_t x = digits ^ 0x1e1e1e1e1e1e1e1e; /* 0 where the point is */
+    const uint64_t points =
+        (x - 0x0101010101010101) & ~x & UINT64_C(0x8080808080808080);
+    const size_t whole = (size_t)__builtin_ctzll(points | UINT64_C(1) << 63) / 8;
+    size_t behind = 0;
+    if (points && whole < length) {
+        behind = length - whole - 1;
+        if (length == 1 || behind > 7) return bb_scan_whole(from, to, out);
+        const uint64_t last = bb_scan_word(to - 8) & ~(~UINT64_C(0) >> 8 * behind);
+        digits = last | (digits << 8 * (7 - whole) << 8 >> 8 * behind);
+    } else {
+        if (length == 9) return bb_scan_whole(from, to, out);
+        digits <<= 8 * (8 - length);
+    }
+    const uint64_t other = (digits + 0x7676767676767676) | digits;
+    if (other & UINT64_C(0x8080808080808080)) return bb_scan_whole(from, to, out);
+    *out = (double)(int64_t)bb_scan_value(digits) / bb_scan_ten[negative][behind];
     return true;
 }
 

@@ -18,10 +18,11 @@ enum { CHUNK = 1 << 18 };
 static bb_status open_stream(bb_text *text, const char *path) {
     const int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0) return bb_fail(BB_EIO, "%s: %s", path, strerror(errno));
-    struct stat about;
-    if (fstat(file, &about) == 0 && S_ISDIR(about.st_mode)) {
+    struct stat about = {0};
+    if (fstat(file, &about) || S_ISDIR(about.st_mode)) {
+        const int error = S_ISDIR(about.st_mode) ? EISDIR : errno;
         close(file);
-        return bb_fail(BB_EIO, "%s: %s", path, strerror(EISDIR));
+        return bb_fail(BB_EIO, "%s: %s", path, strerror(error));
     }
     gzFile stream = gzdopen(file, "rb");
     if (!stream) {
@@ -30,6 +31,7 @@ static bb_status open_stream(bb_text *text, const char *path) {
     }
     gzbuffer(stream, CHUNK / 2);
     text->stream = stream;
+    text->file = S_ISREG(about.st_mode) ? file : -1;
     return BB_OK;
 }
 
@@ -44,6 +46,7 @@ bb_status bb_text_open(bb_text *text, const char *path) {
         *text->end = '\0';
         status = bb_text_more(text);
     }
+    if (!status && !gzdirect(text->stream)) text->file = -1;
     if (status) bb_text_close(text);
     return status;
 }
@@ -99,13 +102,15 @@ static bb_status read_on(bb_text *text) {
     return BB_OK;
 }
 
+bb_status bb_text_endless(const bb_text *text) {
+    return bb_fail(BB_EDATA, "%s:%zu: more than %d bytes without an end of the cell",
+                   text->path, text->line, BB_TEXT_TOKEN);
+}
+
 bb_status bb_text_more(bb_text *text) {
     const size_t kept = (size_t)(text->end - text->at);
     if (text->ended) return BB_OK;
-    if (kept > BB_TEXT_TOKEN)
-        return bb_fail(BB_EDATA,
-                       "%s:%zu: more than %d bytes without an end of the cell",
-                       text->path, text->line, BB_TEXT_TOKEN);
+    if (kept > BB_TEXT_TOKEN) return bb_text_endless(text);
     const size_t enough = text->capacity / 2;
     const bb_status status = move_up(text, kept > enough ? 4 * enough : 0);
     return status ? status : read_on(text);
@@ -118,21 +123,42 @@ bb_status bb_text_fill(bb_text *text, size_t wanted) {
     return status;
 }
 
+/* The byte of the file at which the unread ones begin. */
+static size_t place(const bb_text *text) {
+    return (size_t)gztell(text->stream) - (size_t)(text->end - text->at);
+}
+
+bb_status bb_text_go(bb_text *text, size_t from, size_t line) {
+    if (text->left != SIZE_MAX) text->left -= from - (size_t)gztell(text->stream);
+    if (gzseek(text->stream, (z_off_t)from, SEEK_SET) < 0) return gz_failure(text);
+    text->at = text->end = text->buffer;
+    *text->end = '\0';
+    text->ended = false;
+    text->line = line;
+    return BB_OK;
+}
+
+int bb_text_plain(const bb_text *text, size_t *from, size_t *to) {
+    *from = place(text);
+    *to = text->left == SIZE_MAX ? SIZE_MAX : (size_t)gztell(text->stream) + text->left;
+    return text->file;
+}
+
 bb_status bb_text_part(bb_text *text, size_t from, size_t to, size_t line,
                        bool *first) {
-    const z_off_t read = gztell(text->stream);
-    size_t here = (size_t)read - (size_t)(text->end - text->at);
+    size_t here = place(text);
     *first = from <= here;
     if (!*first) {
-        if (gzseek(text->stream, (z_off_t)from, SEEK_SET) < 0) return gz_failure(text);
-        text->at = text->end = text->buffer;
-        text->ended = false;
-        text->line = line;
+        const bb_status status = bb_text_go(text, from, line);
+        if (status) return status;
         here = from;
     }
     const size_t wanted = to > here ? to - here : 0;
     const size_t there = (size_t)(text->end - text->at);
-    if (wanted < there) text->end = text->at + wanted;
+    if (wanted < there) {
+        text->end = text->at + wanted;
+        text->file = -1; /* all is read, and more */
+    }
     text->left = wanted < there ? 0 : wanted - there;
     *text->end = '\0';
     return BB_OK;

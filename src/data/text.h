@@ -14,6 +14,7 @@ enum { BB_TEXT_TOKEN = 1 << 20 }; /* bytes of the longest cell or token */
 typedef struct bb_text {
     const char *path;
     void *stream; /* gzFile */
+    int file;     /* that it reads; -1: it is not plain, or can only be read on */
     char *buffer;
     size_t capacity;
     char *at, *end;
@@ -35,6 +36,14 @@ BB_MUST_CHECK bb_status bb_text_fill(bb_text *text, size_t wanted);
  * files. */
 BB_MUST_CHECK bb_status bb_text_part(bb_text *text, size_t from, size_t to, size_t line,
                                      bool *first);
+/* Of a file that is not compressed: a descriptor for pread, at which byte the unread ones
+ * begin, and before which they end (SIZE_MAX: where the file does). -1: it is no such
+ * file. The text is then as it was; bb_text_go moves it. */
+int bb_text_plain(const bb_text *text, size_t *from, size_t *to);
+/* Goes on at byte `from` of such a file, which is in this line. */
+BB_MUST_CHECK bb_status bb_text_go(bb_text *text, size_t from, size_t line);
+/* BB_EDATA: a cell or token is longer than BB_TEXT_TOKEN. */
+BB_MUST_CHECK bb_status bb_text_endless(const bb_text *text);
 /* Takes a zeroed or closed text, too. */
 void bb_text_close(bb_text *text);
 

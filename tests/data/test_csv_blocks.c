@@ -48,18 +48,23 @@ static reading check(const char *name, bb_read_options o) {
     return one;
 }
 
-/* Rows of many tasks, mixed; row `odd` is this text. */
-static size_t make(char *text, const char *ends, size_t odd, const char *words) {
+/* Rows of many tasks, mixed, names in quotes or not; row `odd` is this text. */
+static size_t make_rows(char *text, const char *quote, const char *ends, size_t odd,
+                        const char *words) {
     size_t used = (size_t)sprintf(text, "task,y,a,b%s", ends);
     for (size_t r = 0; r < ROWS; r++)
         if (r == odd)
             used += (size_t)sprintf(text + used, "%s%s", words, ends);
         else
-            used +=
-                (size_t)sprintf(text + used, "\"t%zu\",%.3f,%.17g,%d%s", r * r % 977,
-                                (double)r / 7.0, 1.0 / (double)(r + 1), -(int)r, ends);
+            used += (size_t)sprintf(text + used, "%st%zu%s,%.3f,%.17g,%d%s", quote,
+                                    r * r % 977, quote, (double)r / 7.0,
+                                    1.0 / (double)(r + 1), -(int)r, ends);
     assert_true(used < MOST);
     return used;
+}
+
+static size_t make(char *text, const char *ends, size_t odd, const char *words) {
+    return make_rows(text, "\"", ends, odd, words);
 }
 
 static void many_rows(void **state) {
@@ -81,6 +86,32 @@ static void many_rows(void **state) {
     assert_int_equal(check("rows.csv", (bb_read_options){0}).rows, ROWS);
     unlink("rows.csv");
     unlink("rows.csv.gz");
+    free(text);
+}
+
+/* Rows without a quote are not looked at byte for byte: they are the same. */
+static void plain_rows(void **state) {
+    char *text = malloc(MOST);
+    (void)state;
+    assert_non_null(text);
+    static const char *const ends[] = {"\n", "\r\n", "\n\n"};
+    static const char *const odd[] = {"t1,0,1,2", " t1 ,0,1,2", "t1, 0,1e0 ,+2",
+                                      "\"t1\",0,\"1\",2"};
+    for (size_t k = 0; k < 4; k++) {
+        const char *const end = ends[k % 3];
+        write_bytes("rows.csv", text, make(text, end, 70001, odd[0]));
+        const reading quoted = read_by("rows.csv", (bb_read_options){0}, 1);
+        write_bytes("rows.csv", text, make_rows(text, "", end, 70001, odd[k]));
+        const reading plain = read_by("rows.csv", (bb_read_options){0}, 2);
+        assert_ok(quoted.status);
+        assert_ok(plain.status);
+        assert_memory_equal(plain.hash, quoted.hash, sizeof plain.hash);
+    }
+    const char ended[] = "task,y,a\n\"a\rb\",1,2\na\rb,1,2\n"; /* within a name, not */
+    write_bytes("rows.csv", ended, sizeof ended - 1);
+    assert_string_equal(check("rows.csv", (bb_read_options){0}).message,
+                        "rows.csv:3:2: expected 3 columns, found 1");
+    unlink("rows.csv");
     free(text);
 }
 
@@ -119,6 +150,7 @@ static void odd_rows(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(many_rows),
+        cmocka_unit_test(plain_rows),
         cmocka_unit_test(odd_rows),
     };
     return cmocka_run_group_tests(tests, folder_enter, folder_leave);

@@ -1,4 +1,5 @@
 /* Numbers are read to the same bits as by strtod, which rounds correctly. */
+#include "base/number.h"
 #include "base/random.h"
 #include "data/scan.h"
 #include "test.h"
@@ -18,6 +19,53 @@ static void check(const char *number) {
     if (!isfinite(expected)) return;
     assert_int_equal(bb_scan_cell(text, strlen(text), &value), BB_CELL_NUMBER);
     assert_memory_equal(&value, &expected, sizeof value);
+}
+
+/* A cell among others is a number where it is one alone, and the same. */
+static void check_cell(const char *cell) {
+    char text[128];
+    double value = -1, expected = 0;
+    const int before = snprintf(text, sizeof text, "x,.5,-9.125,");
+    const char *const from = text + before, *const to = from + strlen(cell), *at = cell;
+    char alone[64 + BB_SCAN_BEHIND] = "";
+    snprintf(text + before, sizeof text - (size_t)before, "%s,7.5,.25\n        ", cell);
+    snprintf(alone, 64, "%s", cell);
+    at = alone;
+    const bool number = bb_number_real(cell, &expected);
+    const bool fast = bb_scan_number(&at, &value) && *at == '\0';
+    const bool taken = bb_scan_field(from, to, &value);
+    if ((fast && !taken) || (taken && !number))
+        fail_msg("\"%s\": %d, but %d", cell, taken, number);
+    if (taken && memcmp(&value, &expected, sizeof value) != 0)
+        fail_msg("%s: %.17g, but strtod gives %.17g", cell, value, expected);
+}
+
+/* All lengths, with the point at every place, and at none; and what is none of these. */
+static void cells_among_others(void **state) {
+    (void)state;
+    static const char letter[] = "0123456789999.-+e ,/";
+    static const char *const odd[] = {"",          "-",        ".",         "-.",
+                                      "-0",        "0.",       "-0.0",      "+5",
+                                      "1.2.3",     "12345678", "123456789", ".12345678",
+                                      "-.1",       "5e3",      "1e",        "1-2",
+                                      "./",        "1./",      "/1",        ":1",
+                                      "1:",        "1 ",       "99999999",  "0000000",
+                                      "9999999.9", ".9999999", "12345678.", "--1"};
+    char text[32];
+    bb_random random;
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) check_cell(odd[i]);
+    assert_ok(bb_random_open_stream(&random, 5, BB_FOR_TEST, 0, 0));
+    for (int i = 0; i < 400000; i++) {
+        const size_t length = 1 + bb_random_below(&random, 20);
+        const bool number = i % 4 > 0;
+        for (size_t k = 0; k < length; k++)
+            text[k] = letter[bb_random_below(&random, number ? 10 : 20)];
+        if (number && i % 4 > 1) text[bb_random_below(&random, length)] = '.';
+        if (number && i % 8 > 4) text[0] = '-';
+        text[length] = '\0';
+        if (!strchr(text, ',')) check_cell(text);
+    }
+    bb_random_close(&random);
 }
 
 static void chosen_numbers(void **state) {
@@ -108,9 +156,8 @@ static void what_is_no_number(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(chosen_numbers),
-        cmocka_unit_test(random_numbers),
-        cmocka_unit_test(halfway_numbers),
+        cmocka_unit_test(chosen_numbers),     cmocka_unit_test(random_numbers),
+        cmocka_unit_test(cells_among_others), cmocka_unit_test(halfway_numbers),
         cmocka_unit_test(what_is_no_number),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
