@@ -70,7 +70,7 @@ typedef struct averaging_options {
                              "says"),                                                  \
         BB_DESCENT_ROWS(averaging_options,                                             \
                         "passes over the task's rows in a round; 0: one with "         \
-                        "--batch, else 10",                                            \
+                        "--batch, else 10, with the squared loss 100",                 \
                         "length of a step: over the task's own Lipschitz constant "    \
                         "without --batch, else as it is; auto: 1, with --batch and "   \
                         "networks 0.1",                                                \
@@ -96,7 +96,7 @@ static const bb_option graph_table[] = {
         "so many parts of the relations, the largest ones; 0: all")};
 static const bb_option ppsgd_table[] = {
     COMMON_ROWS,
-    ROW("personal-rate", BB_OPTION_REAL, personal_rate, "1", 0.0, 1e6, "R",
+    ROW("personal-rate", BB_OPTION_REAL, personal_rate, "0.1", 0.0, 1e6, "R",
         "of each step this much goes to the task's own part, for 1 to the shared one")};
 
 static bool keeps_own(const bb_view *view) {
@@ -142,7 +142,9 @@ static bool goes_alone(const bb_view *view) {
 
 static bb_sgd descent_of(const bb_view *view) {
     const averaging_options *o = view->options;
-    return bb_descent_of(&o->descent, view->pub, (bb_descent_defaults){10, 1, 0.1});
+    const bool squared = view->pub->loss == BB_LOSS_SQUARED && !view->pub->network;
+    return bb_descent_of(&o->descent, view->pub,
+                         (bb_descent_defaults){squared ? 100 : 10, 1, 0.1});
 }
 
 /* -- public: the board is w~ (one for each cluster, or what the centres of related tasks
@@ -347,12 +349,33 @@ static size_t local_length(const bb_view *view, const bb_local *local) {
     return 4 * local->length + bb_sgd_work(local, &sgd) + alone;
 }
 
-/* state: pmtl, the task's model less the public start; ppsgd, theta. */
+/* Whether tasks remember what the clip has cut off of what they showed, and show it later:
+ * where their model is an exact minimum nothing else would ever bring it back. */
+static bool remembers(const bb_view *view) {
+    return keeps_own(view) && is_exact(view);
+}
+
+/* How long a change may be that the door leaves as it is. */
+static double longest_change(const bb_view *view, const bb_task *task) {
+    const bb_relations *r = relations(view);
+    if (!isfinite(view->pub->epsilon)) return INFINITY; /* nothing is clipped */
+    if (!r) return clip_of(view);
+    const double own = bb_norm(groups(view), r->show + task->id * r->rank);
+    return clip_of(view) * bb_relations_norm(r, groups(view)) / fmax(own, 1e-300);
+}
+
+static size_t state_length(const bb_view *view) {
+    return remembers(view) ? view->pub->parameters : 0;
+}
+
+/* state: pmtl, the task's model less the public start, and if tasks remember what of it was
+ * shown; ppsgd, theta. */
 static void begin(const bb_view *view, bb_task *task) {
+    const size_t n = task->local->length;
     if (!task->local->n || view->method->state_models == 0) return;
     gather_start(view, task, task->state);
-    for (size_t k = 0; k < task->local->length; k++)
-        task->state[k] = task->model[k] - task->state[k];
+    for (size_t k = 0; k < n; k++) task->state[k] = task->model[k] - task->state[k];
+    if (remembers(view)) memcpy(task->state + n, task->state, n * sizeof *task->state);
 }
 
 /* w <- where the round starts: state is what the task adds to `base`. */
@@ -400,6 +423,12 @@ static void train(const bb_view *view, bb_task *task) {
     if (view->method->variant == PPSGD)
         bb_scale(n, 1.0 / (1.0 + o->personal_rate), change);
     if (keeps_own(view)) bb_axpy(n, 1.0, change, task->state);
+    if (remembers(view)) {
+        double *shown = task->state + n;
+        for (size_t k = 0; k < n; k++) change[k] = task->state[k] - shown[k];
+        const double norm = bb_norm(n, change), most = longest_change(view, task);
+        bb_axpy(n, norm > most ? most / norm : 1.0, change, shown);
+    }
     if (view->method->variant == PPSGD)
         bb_axpy(n, o->personal_rate, change, task->state);
 }
@@ -458,7 +487,8 @@ static bb_status penalty(const bb_view *view, const double *models, double *out)
         .finetune_solved = (keep), .shared_intercept = true,                           \
         .options = {(rows), sizeof(rows) / sizeof *(rows)},                            \
         .options_size = sizeof(averaging_options), .plan = plan,                       \
-        .board_length = board_length, .state_models = (states), .descends = descends,  \
+        .board_length = board_length, .state_models = (states),                        \
+        .state_length = state_length, .descends = descends,                            \
         .local_length = local_length, .open = open_board, .begin = begin,              \
         .layout = layout, .train = train, .show = show, .digest = digest,              \
         .finish = finish, .shared = (share), .penalty = penalty,                       \

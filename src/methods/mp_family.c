@@ -83,9 +83,13 @@ static bool noiseless(const bb_public *pub) {
     return !isfinite(pub->epsilon);
 }
 
+bool bb_mp_own_intercept(const void *options) {
+    const bb_mp_options *o = options;
+    return o->keep == BB_MP_KEEP_OWN;
+}
+
 bool bb_mp_goes_home(const bb_view *view) {
-    const bb_mp_options *o = view->options;
-    return o->keep == BB_MP_KEEP_HOME;
+    return !bb_mp_own_intercept(view->options);
 }
 
 /* Where the prior begins. */
@@ -206,7 +210,8 @@ bb_status bb_mp_plan(const bb_view *view, bb_plan *plan) {
     bb_status status = check(view);
     if (!status) {
         const bb_public pub = advised(view, text);
-        status = bb_plan_schedule(plan, &pub, selects(view), DEFAULT_ROUNDS,
+        const bool once = bb_mp_goes_home(view);
+        status = bb_plan_schedule(plan, &pub, selects(view), once ? 1 : DEFAULT_ROUNDS,
                                   default_schedule);
     }
     if (status) return status;
@@ -485,8 +490,9 @@ bb_status bb_mp_home(const bb_view *view, bb_task *task) {
     const size_t d = view->pub->features;
     const double *at = view->board->at + prior_at(view), *root = at + 1;
     const bb_covariance told = {is_low_rank(view) ? root + d : NULL, root};
-    return bb_personal_under(task->local, *at > 0.0 ? &told : NULL, task->model,
-                             task->intercept, task->work);
+    *task->intercept = 0.0;
+    return bb_personal_under(task->local, *at > 0.0 ? &told : NULL, view->pub->constant,
+                             task->model, task->work);
 }
 
 bb_status bb_mp_finish(const bb_view *view, bb_task *task) {

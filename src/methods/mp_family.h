@@ -146,6 +146,8 @@ BB_MUST_CHECK bb_status bb_mp_digest(const bb_view *view, const bb_release *rele
 
 /* Whether a task keeps what it fits at home. */
 bool bb_mp_goes_home(const bb_view *view);
+/* Then the intercept is one of its numbers. */
+bool bb_mp_own_intercept(const void *options);
 /* That model, given the last release. */
 BB_MUST_CHECK bb_status bb_mp_home(const bb_view *view, bb_task *task);
 /* Nothing stood out, so that tasks are as they are alone; or NULL. */
@@ -168,6 +170,8 @@ BB_MUST_CHECK bb_status bb_mp_finish(const bb_view *view, bb_task *task);
     .losses = BB_SUPPORTS_SQUARED | BB_SUPPORTS_LOGISTIC,                              \
     .takes = BB_TAKES_ROUNDS | BB_TAKES_SCHEDULE,                                      \
     .options_size = sizeof(bb_mp_options),                                             \
+    .shared_intercept = true,                                                          \
+    .own_intercept = bb_mp_own_intercept,                                              \
     .plan = bb_mp_plan,                                                                \
     .board_length = bb_mp_board_length,                                                \
     .state_length = bb_mp_state_length,                                                \

@@ -35,15 +35,31 @@ static bb_status log_evidence(bb_logistic_fits *fits, double weight, double *out
     return status;
 }
 
-/* Rows x' = R'x under a covariance, beside a constant: their models w' are w = R w'. */
+/* Rows x' = R'x under a covariance, R its root to a power: their models w' are w = R w'. */
 typedef struct turned {
     const bb_covariance *told;
+    int power;
+    double scale; /* that leaves the trace of R R' at d */
     double *room; /* d */
 } turned;
 
+static double root_of(const turned *as, size_t a) {
+    double root = as->scale;
+    for (int k = 0; k < as->power; k++) root *= as->told->root[a];
+    return root;
+}
+
+static turned to_power(const bb_covariance *told, int power, size_t d, double *room) {
+    turned as = {told, power, 1.0, room};
+    double trace = 0.0;
+    for (size_t a = 0; a < d; a++) trace += pow(root_of(&as, a), 2.0);
+    as.scale = sqrt((double)d / trace);
+    return as;
+}
+
 static void turn_back(const turned *as, size_t d, double *w) {
-    if (!as || !as->told) return;
-    for (size_t a = 0; a < d; a++) w[a] *= as->told->root[a];
+    if (!as) return;
+    for (size_t a = 0; a < d; a++) w[a] *= root_of(as, a);
     if (!as->told->basis) return;
     bb_multiply_transposed(d, d, 1.0, as->told->basis, w, 0.0, as->room);
     memcpy(w, as->room, d * sizeof *w);
@@ -60,7 +76,7 @@ static bb_status add_fits(bb_logistic_fits *fits, const double *centre, bool is_
             fits, weight, centre, is_free ? bb_personal_free_deviation : 0.0);
         if (!status) status = log_evidence(fits, weight, &score);
         if (status) return status;
-        turn_back(as, fits->local->d - 1, fits->w);
+        turn_back(as, fits->local->d, fits->w);
         if (!bb_personal_average_add(a, &usual, centre != NULL, l, fits->w, score,
                                      &most))
             return BB_OK;
@@ -100,66 +116,58 @@ bb_status bb_personal_model(const bb_local *local, const double *centre, double 
     return average(local, centre, model, work);
 }
 
-/* -- with an own intercept, and under a covariance -- */
+/* -- under a covariance -- */
 
-/* out (n x d+1) <- the rows, under the covariance if there is one, and a column of 1 for
- * an own intercept, else 0. room: d. */
-static void turn_rows(const bb_local *local, const bb_covariance *told, double *out,
-                      double *room) {
+/* out (n x d) <- the rows under the covariance. */
+static void turn_rows(const bb_local *local, const turned *as, double *out) {
     const bb_rows rows = bb_rows_of(local);
     const size_t d = local->d;
     for (size_t j = 0; j < local->n; j++) {
-        double *x = out + j * (d + 1);
+        double *x = out + j * d;
         bb_rows_copy(&rows, j, NULL, x);
-        x[d] = local->intercept ? 1.0 : 0.0;
-        if (!told) continue;
-        if (told->basis) {
-            bb_multiply(d, d, 1.0, told->basis, x, 0.0, room);
-            memcpy(x, room, d * sizeof *x);
+        if (as->told->basis) {
+            bb_multiply(d, d, 1.0, as->told->basis, x, 0.0, as->room);
+            memcpy(x, as->room, d * sizeof *x);
         }
-        for (size_t a = 0; a < d; a++) x[a] *= told->root[a];
+        for (size_t a = 0; a < d; a++) x[a] *= root_of(as, a);
     }
 }
 
-/* The same rows beside a constant in place of the intercept. */
-static bb_local beside_constant(const bb_local *local, const double *x) {
-    bb_local flat = *local;
-    flat.intercept = false;
-    flat.x = x;
-    flat.sparse_first = NULL;
-    flat.sparse_column = NULL;
-    flat.sparse_value = NULL;
-    flat.d = flat.length = local->d + 1;
-    return flat;
-}
+/* How sharply a covariance is taken: as it is, twice, four times. Few labels cannot tell that
+ * a direction is worth so much. */
+enum { MOST_POWER = 4 };
 
 static size_t under_logistic_work(const bb_local *local) {
-    const bb_local flat = beside_constant(local, local->x);
-    const size_t n = local->n;
-    return n * flat.d + 2 * flat.d + bb_logistic_fits_work(&flat);
+    const size_t n = local->n, d = local->d;
+    return n * d + d + bb_logistic_fits_work(local);
 }
 
 static bb_status under_logistic(const bb_local *local, const bb_covariance *told,
-                                double *model, double *intercept, double *work) {
+                                double *model, double *work) {
     const size_t n = local->n, d = local->d;
-    double *x = work, *average = x + n * (d + 1), *room = average + d + 1;
-    double *rest = room + d + 1;
-    const bb_local flat = beside_constant(local, x);
-    bb_personal_average a = bb_personal_average_open(average, d + 1);
-    for (int side = 0; side < (told ? 2 : 1); side++) {
-        const turned as = {side ? told : NULL, room};
-        bb_logistic_fits fits;
-        turn_rows(local, as.told, x, room);
+    double *x = work, *room = x + n * d, *rest = room + d;
+    bb_local flat = *local;
+    bb_logistic_fits fits;
+    bb_personal_average a = bb_personal_average_open(model, d);
+    bb_logistic_fits_open(&fits, local, rest);
+    const double size = bb_personal_size(local, fits.constant != 0.0, room);
+    for (int freed = 0; freed < (fits.constant != 0.0 ? 2 : 1); freed++) {
+        const bb_status status = add_fits(&fits, NULL, freed, size, NULL, &a);
+        if (status) return status;
+    }
+    const int most = n > d ? MOST_POWER : 1;
+    for (int power = 1; told && power <= most; power *= 2) {
+        const turned as = to_power(told, power, d, room);
+        turn_rows(local, &as, x);
+        flat.x = x;
+        flat.sparse_first = NULL;
+        flat.sparse_column = NULL;
+        flat.sparse_value = NULL;
         bb_logistic_fits_open(&fits, &flat, rest);
-        const double size = bb_personal_size(&flat, true, room);
-        for (int freed = 0; freed < (local->intercept ? 2 : 1); freed++) {
-            const bb_status status = add_fits(&fits, NULL, freed, size, &as, &a);
-            if (status) return status;
-        }
+        const bb_status status = add_fits(&fits, NULL, false, size, &as, &a);
+        if (status) return status;
     }
     bb_personal_average_close(&a);
-    memcpy(model, average, d * sizeof *model);
-    *intercept = local->intercept ? average[d] : 0.0;
     return BB_OK;
 }
 
@@ -169,14 +177,10 @@ size_t bb_personal_under_work(const bb_local *local) {
 }
 
 bb_status bb_personal_under(const bb_local *local, const bb_covariance *told,
-                            double *model, double *intercept, double *work) {
-    const bb_personal_public known = {.told = told};
-    *intercept = 0.0;
+                            bool constant, double *model, double *work) {
+    const bb_personal_public known = {.told = told, .constant = constant};
     memset(model, 0, local->d * sizeof *model);
     if (local->n == 0) return BB_OK;
-    if (local->loss != BB_LOSS_SQUARED)
-        return under_logistic(local, told, model, intercept, work);
-    const bb_status status = bb_personal_squared(local, &known, model, work);
-    if (!status) *intercept = bb_local_intercept(local, model, work);
-    return status;
+    if (local->loss != BB_LOSS_SQUARED) return under_logistic(local, told, model, work);
+    return bb_personal_squared(local, &known, model, work);
 }

@@ -21,12 +21,12 @@ size_t bb_personal_work(const bb_local *local);
 BB_MUST_CHECK bb_status bb_personal_model(const bb_local *local, const double *centre,
                                           double *model, double *work);
 
-/* The same around 0 for a task with an own intercept, or none, which is the best for the
- * model: among fits as they are and, if `told` is there, under a public covariance whose
- * trace is d. work: bb_personal_under_work doubles. BB_ENUMERIC. */
+/* The same around 0, and if `told` is there under a public covariance whose trace is d;
+ * constant: whether the last column is one. work: bb_personal_under_work doubles.
+ * BB_ENUMERIC. */
 size_t bb_personal_under_work(const bb_local *local);
 BB_MUST_CHECK bb_status bb_personal_under(const bb_local *local,
-                                          const bb_covariance *told, double *model,
-                                          double *intercept, double *work);
+                                          const bb_covariance *told, bool constant,
+                                          double *model, double *work);
 
 #endif

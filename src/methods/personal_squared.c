@@ -12,13 +12,17 @@
  * average over whole ones costs some percent. */
 enum { PENALTIES = 17, SIDES = 2 };
 static const double first_decade = -5.0, decade_step = 0.5;
-/* How rows are looked at: as they are, the constant freer, under what is told. */
-enum { PLAIN, FREED, TOLD, KINDS };
+/* How rows are looked at: as they are, the constant freer, the centre's direction freer, and
+ * under what is told, as it is and more sharply. */
+enum { PLAIN, FREED, ALONG, TOLD, TWICE, FOURTH, KINDS };
+/* A matrix whose rows are features is too long for more. */
+enum { MOST_ALONG = 1000 };
 /* The variance of a row's target around the model has an inverse gamma law worth one
  * row, around the variance of the targets times these. */
 static const double part[] = {1.0, 0.1, 0.01, 1e-3};
 enum { PARTS = sizeof part / sizeof *part };
-/* How much freer than the other weights the constant may be. */
+/* How much freer than the other weights the constant, or the centre's length, may be: a
+ * centre that was averaged from shortened models is too short. */
 static const double freedom = 10.0;
 /* Beforehand: log10 of the penalty of models alone; the odds of a centre, and the log odds of
  * a freer constant. */
@@ -70,21 +74,66 @@ typedef struct scores {
     double at[KINDS][SIDES][PENALTIES];
 } scores;
 
-static bool has(const bb_personal_public *known, int kind) {
-    return kind == PLAIN || (kind == FREED ? known->constant : known->told != NULL);
+static bool has(const bb_local *local, const bb_personal_public *known, int kind) {
+    if (kind == PLAIN) return true;
+    if (kind == FREED) return known->constant;
+    if (kind == ALONG)
+        return known->centre && local->d <= MOST_ALONG &&
+               bb_norm(local->d, known->centre) > 0.0;
+    return known->told != NULL;
 }
 
 static size_t path_room(const bb_local *local) {
     return local->d + bb_ridge_path_length(local);
 }
 
-/* room: path_room numbers. */
+/* Of the directions of ALONG. */
+static size_t basis_room(const bb_local *local) {
+    return local->d <= MOST_ALONG ? local->d * local->d : 0;
+}
+
+/* root, basis <- the centre's direction, freer, and any others across: a reflection (Golub,
+ * Van Loan 2013, section 5.1) that has the first feature there. */
+static void go_along(size_t d, const double *centre, double *root, double *basis) {
+    double *u = root;
+    memcpy(u, centre, d * sizeof *u);
+    bb_scale(d, 1.0 / bb_norm(d, centre), u);
+    u[0] += u[0] < 0.0 ? -1.0 : 1.0;
+    const double square = bb_dot(d, u, u);
+    for (size_t a = 0; a < d; a++) {
+        for (size_t b = 0; b < d; b++) basis[a * d + b] = -2.0 * u[a] * u[b] / square;
+        basis[a * d + a] += 1.0;
+    }
+    for (size_t k = 0; k < d; k++) root[k] = k == 0 ? freedom : 1.0;
+}
+
+/* root <- to the power 2 or 4, of the same trace. */
+static void sharpen(size_t d, int kind, const double *told, double *root) {
+    double trace = 0.0;
+    for (size_t k = 0; k < d; k++) {
+        root[k] = told[k] * told[k];
+        if (kind == FOURTH) root[k] *= root[k];
+        trace += root[k] * root[k];
+    }
+    bb_scale(d, sqrt((double)d / trace), root);
+}
+
+/* room: path_room numbers; basis: basis_room. */
 static bb_status open_path(const bb_local *local, const bb_personal_public *known,
-                           int kind, double *room, bb_ridge_path *path) {
+                           int kind, double *room, double *basis, bb_ridge_path *path) {
     bb_covariance covariance = {NULL, room};
-    for (size_t k = 0; k < local->d; k++) room[k] = 1.0;
-    if (kind == FREED) room[local->d - 1] = freedom;
-    if (kind == TOLD) covariance = *known->told;
+    const size_t d = local->d;
+    for (size_t k = 0; k < d; k++) room[k] = 1.0;
+    if (kind == FREED) room[d - 1] = freedom;
+    if (kind == ALONG) {
+        go_along(d, known->centre, room, basis);
+        covariance.basis = basis;
+    } else if (kind == TOLD) {
+        covariance = *known->told;
+    } else if (kind > TOLD) {
+        sharpen(d, kind, known->told->root, room);
+        covariance.basis = known->told->basis;
+    }
     return bb_ridge_path_open(path, local, &covariance, room + local->d);
 }
 
@@ -94,8 +143,8 @@ static void weigh_all(const bb_local *local, bb_ridge_path *path,
     const double variance = fmax(target_variance(local), 1e-12);
     *most = -INFINITY;
     for (int kind = 0; kind < KINDS; kind++)
-        for (int side = 0; has(known, kind) && side < (known->centre ? SIDES : 1);
-             side++) {
+        for (int side = 0;
+             has(local, known, kind) && side < (known->centre ? SIDES : 1); side++) {
             double *score = s->at[kind][side];
             bb_ridge_path_centre(&path[kind], side ? known->centre : NULL);
             weigh(local, &path[kind], kind == FREED ? free_log_odds : 0.0, side,
@@ -105,7 +154,7 @@ static void weigh_all(const bb_local *local, bb_ridge_path *path,
 }
 
 size_t bb_personal_squared_work(const bb_local *local) {
-    return KINDS * path_room(local);
+    return KINDS * path_room(local) + basis_room(local);
 }
 
 bb_status bb_personal_squared(const bb_local *local, const bb_personal_public *known,
@@ -113,19 +162,21 @@ bb_status bb_personal_squared(const bb_local *local, const bb_personal_public *k
     const size_t d = local->d;
     bb_ridge_path path[KINDS];
     double most, total = 0.0, own[PENALTIES];
+    double *basis = work + KINDS * path_room(local);
     scores s;
     scale_penalties(local, known, work, own);
     for (int kind = 0; kind < KINDS; kind++) {
-        if (!has(known, kind)) continue;
-        const bb_status status = open_path(
-            local, known, kind, work + (size_t)kind * path_room(local), &path[kind]);
+        if (!has(local, known, kind)) continue;
+        const bb_status status =
+            open_path(local, known, kind, work + (size_t)kind * path_room(local), basis,
+                      &path[kind]);
         if (status) return status;
     }
     weigh_all(local, path, known, own, &s, &most);
     memset(model, 0, d * sizeof *model);
     for (int kind = 0; kind < KINDS; kind++) {
-        for (int side = 0; has(known, kind) && side < (known->centre ? SIDES : 1);
-             side++) {
+        for (int side = 0;
+             has(local, known, kind) && side < (known->centre ? SIDES : 1); side++) {
             const double *centre = side ? known->centre : NULL;
             double share[PENALTIES], mass = 0.0;
             for (size_t l = 0; l < PENALTIES; l++)

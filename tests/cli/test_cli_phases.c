@@ -300,7 +300,7 @@ static void phases_are_checked(void **state) {
         {2, "W.csv --method fedavg --finetune magic --mechanism none", "\"how\""},
         {2, "W.csv --method fedavg --finetune mean,none --mechanism none",
          "expected key=value"},
-        {2, "W.csv --method fedavg --phase mp-lowrank --mechanism none",
+        {2, "W.csv --method fedavg --phase mp-lowrank,keep=own --mechanism none",
          "treat the intercept in different ways"},
         {2, "W.csv --method mtl-trace --phase mp-lowrank --epsilon 1",
          "exchanges everything in the clear"},

@@ -199,9 +199,10 @@ static void wide_rows(void **state) {
 }
 
 /* The squared loss: an average over penalties and sides, by the evidence of a twin that
- * sees the whole covariance of the targets, I + X X' / penalty. */
-static void add_squared(const population *p, const double *around, double freedom,
-                        double *model, double *total) {
+ * sees the whole covariance of the targets, I + X P X' / penalty. constant: whether the last
+ * column is one. */
+static void add_squared(const population *p, const double *around, bool constant,
+                        const double *P, double odds, double *model, double *total) {
     enum { N = 12 };
     const bb_local *local = &p->local[0];
     double mean = 0.0, variance = 0.0, size = 0.0, middle[FEATURES] = {0};
@@ -210,7 +211,7 @@ static void add_squared(const population *p, const double *around, double freedo
     for (size_t j = 0; j < N; j++)
         bb_axpy(FEATURES, 1.0 / N, local->x + j * FEATURES, middle);
     for (size_t j = 0; j < N; j++)
-        for (size_t k = 0; k < FEATURES - 1; k++)
+        for (size_t k = 0; k < (size_t)FEATURES - constant; k++)
             size += pow(local->x[j * FEATURES + k] - middle[k], 2.0) / N;
     for (int e = -10; e <= 6; e++) {
         const double weight = size * pow(10.0, 0.5 * e), far = 0.5 * e + 1.3;
@@ -220,9 +221,10 @@ static void add_squared(const population *p, const double *around, double freedo
                    (around ? bb_dot(FEATURES, local->x + j * FEATURES, around) : 0.0);
             for (size_t i = 0; i < N; i++) {
                 const double *x = local->x + j * FEATURES, *z = local->x + i * FEATURES;
-                K[j * N + i] = bb_dot(FEATURES, x, z) / weight + (i == j ? 1.0 : 0.0) +
-                               (freedom * freedom - 1.0) * x[FEATURES - 1] *
-                                   z[FEATURES - 1] / weight;
+                K[j * N + i] = i == j ? 1.0 : 0.0;
+                for (size_t k = 0; k < FEATURES; k++)
+                    K[j * N + i] +=
+                        x[k] * bb_dot(FEATURES, P + k * FEATURES, z) / weight;
             }
         }
         memcpy(solved, r, sizeof r);
@@ -230,10 +232,11 @@ static void add_squared(const population *p, const double *around, double freedo
         bb_cholesky_solve(N, K, solved);
         for (size_t j = 0; j < N; j++) log_det += 2.0 * log(K[j * N + j]);
         for (size_t k = 0; k < FEATURES; k++) {
-            const double prior = k + 1 == FEATURES ? freedom * freedom : 1.0;
             w[k] = around ? around[k] : 0.0;
-            for (size_t j = 0; j < N; j++)
-                w[k] += prior * local->x[j * FEATURES + k] * solved[j] / weight;
+            for (size_t j = 0; j < N; j++) {
+                const double *x = local->x + j * FEATURES;
+                w[k] += bb_dot(FEATURES, P + k * FEATURES, x) * solved[j] / weight;
+            }
         }
         for (int part = 0; part < 4; part++) {
             const double prior = variance * pow(10.0, -part);
@@ -241,11 +244,17 @@ static void add_squared(const population *p, const double *around, double freedo
                 sqrt(pow(10.0, -part)) *
                 pow((bb_dot(N, r, solved) + prior) / (N * variance), -0.5 * (N + 1.0));
         }
-        sum *= exp(-0.5 * log_det) * (around ? 2.0 : exp(-0.5 * far * far)) *
-               (freedom > 1.0 ? exp(-1.0) : 1.0);
+        sum *= exp(-0.5 * log_det) * (around ? 2.0 : exp(-0.5 * far * far)) * odds;
         bb_axpy(FEATURES, sum, w, model);
         *total += sum;
     }
+}
+
+/* P <- I, and more in the direction v (of norm 1; NULL: in none). */
+static void freer(const double *v, double *P) {
+    for (size_t a = 0; a < FEATURES; a++)
+        for (size_t b = 0; b < FEATURES; b++)
+            P[a * FEATURES + b] = (a == b ? 1.0 : 0.0) + (v ? 99.0 * v[a] * v[b] : 0.0);
 }
 
 static void squared(void **state) {
@@ -253,12 +262,73 @@ static void squared(void **state) {
     population p = population_make(1, 12, FEATURES, BB_LOSS_SQUARED, false, 8);
     double kept[FEATURES], expected[FEATURES] = {0}, total = 0.0;
     assert_int_equal(p.first[1], 12);
-    for (int side = 0; side < 2; side++)
-        for (int freed = 0; freed < 2; freed++)
-            add_squared(&p, side ? centre : NULL, freed ? 10.0 : 1.0, expected, &total);
+    const double constant[FEATURES] = {0.0, 0.0, 1.0};
+    double along[FEATURES], P[FEATURES * FEATURES];
+    memcpy(along, centre, sizeof along);
+    bb_scale(FEATURES, 1.0 / bb_norm(FEATURES, centre), along);
+    for (int side = 0; side < 2; side++) {
+        const double *around = side ? centre : NULL;
+        freer(NULL, P);
+        add_squared(&p, around, true, P, 1.0, expected, &total);
+        freer(constant, P);
+        add_squared(&p, around, true, P, exp(-1.0), expected, &total);
+        freer(along, P);
+        add_squared(&p, around, true, P, 1.0, expected, &total);
+    }
     keep(&p, centre, kept);
     for (size_t k = 0; k < FEATURES; k++)
         assert_close(kept[k], expected[k] / total, 1e-8);
+    population_close(&p);
+}
+
+/* Under a covariance, and its square and fourth power, of the same trace; a direction each row
+ * of the basis. */
+static void squared_under(void **state) {
+    (void)state;
+    population p = population_make(1, 12, FEATURES, BB_LOSS_SQUARED, false, 8);
+    const double basis[] = {0.6, 0.8, 0.0, -0.8, 0.6, 0.0, 0.0, 0.0, 1.0};
+    const double root[] = {1.5, 0.8, sqrt(3.0 - 1.5 * 1.5 - 0.8 * 0.8)};
+    const bb_covariance told = {basis, root};
+    double kept[FEATURES], expected[FEATURES] = {0}, total = 0.0, work[4096];
+    double P[FEATURES * FEATURES];
+    freer(NULL, P);
+    add_squared(&p, NULL, false, P, 1.0, expected, &total);
+    for (int power = 2; power <= 8; power *= 2) {
+        double trace = 0.0;
+        for (size_t a = 0; a < FEATURES; a++) trace += pow(root[a], power) / FEATURES;
+        for (size_t k = 0; k < (size_t)FEATURES * FEATURES; k++) P[k] = 0.0;
+        for (size_t a = 0; a < FEATURES; a++)
+            for (size_t k = 0; k < (size_t)FEATURES * FEATURES; k++)
+                P[k] += pow(root[a], power) / trace *
+                        basis[a * FEATURES + k / FEATURES] *
+                        basis[a * FEATURES + k % FEATURES];
+        add_squared(&p, NULL, false, P, 1.0, expected, &total);
+    }
+    assert_true(bb_personal_under_work(&p.local[0]) <= 4096);
+    assert_ok(bb_personal_under(&p.local[0], &told, false, kept, work));
+    for (size_t k = 0; k < FEATURES; k++)
+        assert_close(kept[k], expected[k] / total, 1e-8);
+    population_close(&p);
+}
+
+/* With two classes too: rows that vary in one direction, which the covariance says is the one
+ * that matters, or does not. */
+static void classes_under(void **state) {
+    (void)state;
+    const double basis[] = {0.6, 0.8, 0.0, -0.8, 0.6, 0.0, 0.0, 0.0, 1.0};
+    const double even[] = {1.0, 1.0, 1.0}, sharp[] = {1.7, 0.2, 0.26};
+    population p = draw(20, 2.0, 3);
+    double alone[FEATURES], same[FEATURES], told[FEATURES], work[4096];
+    assert_true(bb_personal_under_work(&p.local[0]) <= 4096);
+    assert_ok(bb_personal_under(&p.local[0], NULL, false, alone, work));
+    assert_ok(bb_personal_under(&p.local[0], &(bb_covariance){basis, even}, false, same,
+                                work));
+    assert_ok(bb_personal_under(&p.local[0], &(bb_covariance){basis, sharp}, false,
+                                told, work));
+    for (size_t k = 0; k < FEATURES; k++) assert_close(same[k], alone[k], 1e-6);
+    const double across = bb_dot(FEATURES, basis + FEATURES, told);
+    const double before = bb_dot(FEATURES, basis + FEATURES, alone);
+    assert_true(fabs(across) < 0.7 * fabs(before));
     population_close(&p);
 }
 
@@ -411,6 +481,7 @@ int main(void) {
         cmocka_unit_test(refuses),          cmocka_unit_test(classes),
         cmocka_unit_test(constant_is_free), cmocka_unit_test(squared),
         cmocka_unit_test(any_scale),        cmocka_unit_test(wide_rows),
+        cmocka_unit_test(squared_under),    cmocka_unit_test(classes_under),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
