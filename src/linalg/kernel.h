@@ -29,6 +29,9 @@ typedef struct bb_kernel {
     void (*small_solve)(size_t n, const double *U, double *b);
     /* v <- factor v, rounded toward zero, below 2^51; returns the sum of its squares. */
     double (*round_down)(size_t n, double factor, double *v);
+    void (*accelerated_step)(size_t d, const double *M, const double *gram,
+                             const double *xy, double beta, double step, double ridge,
+                             double *w, double *previous, double *z);
     /* kernel_eigen.h */
     bool (*small_eigen)(size_t n, size_t stride, double *A, double *value, double *Z,
                         size_t *order, double *work);

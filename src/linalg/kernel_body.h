@@ -77,7 +77,7 @@ static void multiply(size_t rows, size_t columns, double a, const double *restri
  * that one addition need not wait for the one before. */
 static inline void columns_of(size_t width, size_t rows, size_t stride, size_t last,
                               const double *restrict A, const double *restrict x,
-                              double *restrict out) {
+                              lanes *restrict out) {
     lanes sum[4] = {0}, odd[4] = {0};
     const size_t pair = width < 3 ? 2 : 1;
     size_t j = 0;
@@ -97,8 +97,21 @@ static inline void columns_of(size_t width, size_t rows, size_t stride, size_t l
         for (size_t b = 0; b + 1 < width; b++) sum[b] += v * load(row + b * LANES);
         sum[width - 1] += v * load(row + last);
     }
-    for (size_t b = 0; b + 1 < width; b++) store(out + b * LANES, sum[b] + odd[b]);
-    store(out + last, sum[width - 1] + odd[width - 1]);
+    for (size_t b = 0; b < width; b++) out[b] = sum[b] + odd[b];
+}
+
+static inline void store_columns(size_t width, size_t last, const lanes *value,
+                                 double *restrict out) {
+    for (size_t b = 0; b + 1 < width; b++) store(out + b * LANES, value[b]);
+    store(out + last, value[width - 1]);
+}
+
+static inline void columns_into(size_t width, size_t rows, size_t stride, size_t last,
+                                const double *restrict A, const double *restrict x,
+                                double *restrict out) {
+    lanes value[4];
+    columns_of(width, rows, stride, last, A, x, value);
+    store_columns(width, last, value, out);
 }
 
 /* Fewer columns than lanes: what a load takes of the next row is dropped; the last rows
@@ -138,15 +151,15 @@ static void transposed_narrow(size_t rows, size_t columns, double a,
         const size_t left = columns - k < 4 * LANES ? columns - k : 4 * LANES;
         const double *at = A + k;
         if (left > 3 * LANES)
-            columns_of(4, rows, columns, left - LANES, at, x, value);
+            columns_into(4, rows, columns, left - LANES, at, x, value);
         else if (left > 2 * LANES)
-            columns_of(3, rows, columns, left - LANES, at, x, value);
+            columns_into(3, rows, columns, left - LANES, at, x, value);
         else if (left > LANES)
-            columns_of(2, rows, columns, left - LANES, at, x, value);
+            columns_into(2, rows, columns, left - LANES, at, x, value);
         else if (left == LANES)
-            columns_of(1, rows, columns, 0, at, x, value);
+            columns_into(1, rows, columns, 0, at, x, value);
         else {
-            columns_of(1, rows, columns, 0, at + left - LANES, x, value);
+            columns_into(1, rows, columns, 0, at + left - LANES, x, value);
             memmove(value, value + LANES - left, left * sizeof *value);
         }
         put(left, a, value, b, y + k);
@@ -180,6 +193,93 @@ static void multiply_transposed(size_t rows, size_t columns, double a,
         transposed_narrow(rows, columns, a, A, x, b, y);
     else
         transposed_wide(rows, columns, a, A, x, b, y);
+}
+
+/* bb_accelerated_step for fewer features than lanes: all numbers stay in registers. */
+__attribute__((always_inline)) static inline void
+step_few(size_t d, const double *restrict M, const double *restrict gram,
+         const double *restrict xy, double beta, double step, double ridge,
+         double *restrict w, double *restrict previous) {
+    double hat[LANES] = {0}, z[LANES], g[LANES] = {0};
+    for (size_t j = 0; j < d; j++)
+        for (size_t k = 0; k < d; k++) hat[k] += w[j] * M[j * d + k];
+    for (size_t k = 0; k < d; k++) z[k] = hat[k] + beta * (hat[k] - previous[k]);
+    for (size_t j = 0; j < d; j++)
+        for (size_t k = 0; k < d; k++) g[k] += z[j] * gram[j * d + k];
+    for (size_t k = 0; k < d; k++) previous[k] = hat[k];
+    for (size_t k = 0; k < d; k++) w[k] = z[k] - step * ((g[k] - xy[k]) + ridge * z[k]);
+}
+
+/* The same for (width - 1) LANES < d <= width LANES; z: room. */
+__attribute__((always_inline)) static inline void
+step_lanes(size_t width, size_t d, const double *restrict M,
+           const double *restrict gram, const double *restrict xy, double beta,
+           double step, double ridge, double *restrict w, double *restrict previous,
+           double *restrict z) {
+    const size_t last = d - LANES;
+    lanes hat[4], ahead[4], slope[4];
+    columns_of(width, d, d, last, M, w, hat);
+    for (size_t b = 0; b < width; b++) {
+        const lanes before = load(previous + (b + 1 < width ? b * LANES : last));
+        ahead[b] = hat[b] + spread(beta) * (hat[b] - before);
+    }
+    store_columns(width, last, hat, previous);
+    store_columns(width, last, ahead, z);
+    columns_of(width, d, d, last, gram, z, slope);
+    for (size_t b = 0; b < width; b++) {
+        const lanes c = load(xy + (b + 1 < width ? b * LANES : last));
+        slope[b] =
+            ahead[b] - spread(step) * ((slope[b] - c) + spread(ridge) * ahead[b]);
+    }
+    store_columns(width, last, slope, w);
+}
+
+static void step_wide(size_t d, const double *restrict M, const double *restrict gram,
+                      const double *restrict xy, double beta, double step, double ridge,
+                      double *restrict w, double *restrict previous,
+                      double *restrict z) {
+    double *g = z + d;
+    multiply_transposed(d, d, 1, M, w, 0, g);
+    for (size_t k = 0; k < d; k++) {
+        z[k] = g[k] + beta * (g[k] - previous[k]);
+        previous[k] = g[k];
+    }
+    multiply_transposed(d, d, 1, gram, z, 0, g);
+    for (size_t k = 0; k < d; k++) w[k] = z[k] - step * ((g[k] - xy[k]) + ridge * z[k]);
+}
+
+static void accelerated_step(size_t d, const double *M, const double *gram,
+                             const double *xy, double beta, double step, double ridge,
+                             double *w, double *previous, double *z) {
+#define FEW(n)                                                                         \
+    case n:                                                                            \
+        step_few(n, M, gram, xy, beta, step, ridge, w, previous);                      \
+        return
+    switch (d) {
+        FEW(0);
+        FEW(1);
+        FEW(2);
+        FEW(3);
+        FEW(4);
+        FEW(5);
+        FEW(6);
+        FEW(7);
+    default:
+        break;
+    }
+#undef FEW
+#define SOME(width) step_lanes(width, d, M, gram, xy, beta, step, ridge, w, previous, z)
+    if (d <= LANES)
+        SOME(1);
+    else if (d <= 2 * LANES)
+        SOME(2);
+    else if (d <= 3 * LANES)
+        SOME(3);
+    else if (d <= 4 * LANES)
+        SOME(4);
+    else
+        step_wide(d, M, gram, xy, beta, step, ridge, w, previous, z);
+#undef SOME
 }
 
 /* exp(x) for x <= 0, within 2 ulp; x is raised to -708, where exp is still a normal
@@ -328,11 +428,19 @@ static double round_down(size_t n, double factor, double *v) {
 #include "linalg/kernel_eigen.h"
 #include "linalg/kernel_small.h"
 
-const bb_kernel BB_KERNEL = {dot,           axpy,
-                             multiply,      multiply_transposed,
-                             logistic,      logistic_curved,
-                             small_product, small_cholesky,
-                             small_solve,   round_down,
-                             small_eigen,   tridiagonal,
-                             reflect,       shifts_weigh,
+const bb_kernel BB_KERNEL = {dot,
+                             axpy,
+                             multiply,
+                             multiply_transposed,
+                             logistic,
+                             logistic_curved,
+                             small_product,
+                             small_cholesky,
+                             small_solve,
+                             round_down,
+                             accelerated_step,
+                             small_eigen,
+                             tridiagonal,
+                             reflect,
+                             shifts_weigh,
                              shifts_average};

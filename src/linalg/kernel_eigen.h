@@ -1,6 +1,5 @@
 /* kernel_eigen.h - the part of the kernels' text for eigenvalues and eigenvectors of
- * symmetric matrices of order up to BB_KERNEL_SMALL: tridiagonal form, then implicit QL
- * steps (Bowdler, Martin, Reinsch, Wilkinson 1968). Eigenvectors are rows, so that a
+ * symmetric matrices of order up to BB_KERNEL_SMALL: tridiagonal form, then QL steps. Eigenvectors are rows, so that a
  * rotation is of two rows. */
 #include "linalg/kernel_tridiagonal.h"
 
@@ -66,55 +65,75 @@ static void rotate(size_t count, size_t stride, const double *cosine,
         rotate_columns(1, count, stride, cosine, sine, Z + c);
 }
 
-/* One QL step of rows l .. m of T (diagonal d, beside it e); its rotations, of rows i and
- * i + 1 for i from what it returns to m - 1, are left in cosine and sine. */
-static size_t ql_step(size_t l, size_t m, double *d, double *e, double *cosine,
-                      double *sine) {
-    const double half = (d[l + 1] - d[l]) / (2 * e[l]), root = sqrt(half * half + 1);
-    double g = d[m] - d[l] + e[l] / (half + copysign(root, half));
-    double s = 1, c = 1, p = 0;
+/* One QL step of rows l .. m of T (diagonal d, squares of what is beside it e, all e >= 0)
+ * where no root waits for another (Reinsch 1971, as in LAPACK's dsterf). Its rotations, of
+ * rows i and i + 1, are left in cosine and sine. Returns the sign that e_l would have. */
+static double ql_step(size_t l, size_t m, double *restrict d, double *restrict e,
+                      double *restrict cosine, double *restrict sine) {
+    const double root = sqrt(e[l]), half = (d[l + 1] - d[l]) / (2 * root);
+    const double shift = d[l] - root / (half + copysign(sqrt(half * half + 1), half));
+    double gamma = d[m] - shift, p = gamma * gamma, c = 1, s = 0;
+    double sign = copysign(1, gamma), sign_before = 1;
     for (size_t i = m; i-- > l;) {
-        const double f = s * e[i], b = c * e[i], r = sqrt(f * f + g * g);
-        e[i + 1] = r;
-        if (r == 0) { /* T falls apart here */
-            d[i + 1] -= p;
-            e[m] = 0;
-            return i + 1;
-        }
-        const double inverse = 1 / r;
-        s = sine[i] = f * inverse;
-        c = cosine[i] = g * inverse;
-        g = d[i + 1] - p;
-        const double turned = (d[i] - g) * s + 2 * c * b;
-        p = s * turned;
-        d[i + 1] = g + p;
-        g = c * turned - b;
+        const double square = e[i], r = p + square, inverse = 1 / r, was = gamma;
+        const double c_before = c, back = r / p, from_shift = d[i] - shift;
+        const bool turns = p > 0x1p-960;
+        if (i + 1 < m) e[i + 1] = s * r;
+        c = turns ? p * inverse : 0;
+        s = square * inverse;
+        cosine[i] = sign * sqrt(c);
+        sine[i] = sqrt(s);
+        gamma = c * from_shift - s * was;
+        d[i + 1] = was + (d[i] - gamma);
+        p = turns ? gamma * gamma * back : c_before * square;
+        const double next = turns ? copysign(sign, sign * gamma) : -sign_before;
+        sign_before = sign;
+        sign = next;
     }
-    d[l] -= p;
-    e[l] = g;
+    e[l] = s * p;
     e[m] = 0;
-    return l;
+    d[l] = shift + gamma;
+    return sign;
 }
 
 /* The row from l on behind which T falls apart, but for less than rounding has done: its
  * largest entries are near one. */
 static size_t block_end(size_t n, size_t l, const double *d, const double *e) {
     size_t m = l;
-    while (m + 1 < n && fabs(e[m]) > 0x1p-53 * (fabs(d[m]) + fabs(d[m + 1])) + 0x1p-56)
-        m++;
+    for (; m + 1 < n; m++) {
+        const double small = 0x1p-53 * (fabs(d[m]) + fabs(d[m + 1])) + 0x1p-56;
+        if (e[m] <= small * small) break;
+    }
     return m;
+}
+
+static void negate(size_t stride, double *row) {
+    for (size_t c = 0; c < stride; c += PIECE)
+        store_piece(row + c, -load_piece(row + c));
+}
+
+/* What is beside T's diagonal becomes positive, and then its square. */
+static void square_beside(size_t n, size_t stride, double *e, double *Z) {
+    bool negative = false;
+    for (size_t k = 0; k + 1 < n; k++) {
+        negative = negative != (e[k] < 0);
+        if (Z && negative) negate(stride, Z + (k + 1) * stride);
+        e[k] *= e[k];
+    }
 }
 
 /* T becomes its eigenvalues, in d, and Z (NULL: none) is turned with it. */
 static bool diagonalise(size_t n, size_t stride, double *d, double *e, double *Z) {
     double cosine[BB_KERNEL_SMALL], sine[BB_KERNEL_SMALL];
+    square_beside(n, stride, e, Z);
     for (size_t l = 0; l < n; l++) {
         size_t steps = 0, m;
         while ((m = block_end(n, l, d, e)) != l) {
             if (steps++ == EIGEN_STEPS) return false;
-            const size_t from = ql_step(l, m, d, e, cosine, sine);
-            if (Z && from < m)
-                rotate(m - from, stride, cosine + from, sine + from, Z + from * stride);
+            const double sign = ql_step(l, m, d, e, cosine, sine);
+            if (!Z) continue;
+            rotate(m - l, stride, cosine + l, sine + l, Z + l * stride);
+            if (sign < 0) negate(stride, Z + l * stride);
         }
     }
     return true;

@@ -45,6 +45,12 @@ void bb_multiply(size_t rows, size_t columns, double a, const double *A,
 /* y <- a A' x + b y, A rows x columns, x of length rows. */
 void bb_multiply_transposed(size_t rows, size_t columns, double a, const double *A,
                             const double *x, double b, double *y);
+/* A step of accelerated proximal gradients for 1/2 x'Gx - x'c, all symmetric matrices d x d:
+ * hat = M w, z = hat + beta (hat - previous), previous <- hat,
+ * w <- z - step (G z - c + ridge z). work: 2 d. */
+void bb_accelerated_step(size_t d, const double *M, const double *G, const double *c,
+                         double beta, double step, double ridge, double *w,
+                         double *previous, double *work);
 /* The logistic loss of n rows: returns sum_j log(1 + exp(-y_j p_j)) and replaces p_j by
  * the derivative -y_j / (1 + exp(y_j p_j)); within a few ulp, and without overflow.
  * `curved` also writes the n second derivatives. y_j in {-1, +1}. */

@@ -443,14 +443,20 @@ bool bb_mp_descends(const bb_view *view) {
     return true;
 }
 
+/* The public eta, or the task's own 1/L_i where that is smaller. */
+static double own_step(const bb_view *view, const bb_local *local) {
+    const bb_mp_options *o = view->options;
+    const double curve = parts(view) * (local->lipschitz + o->ridge);
+    const double eta = bb_mp_step(view);
+    assert(!isnan(local->lipschitz));
+    return curve * eta > 1.0 ? 1.0 / curve : eta;
+}
+
 void bb_mp_descend(const bb_view *view, const bb_task *task, const bb_mp_state *state,
                    double beta, const double *z, double *g, double *work) {
     const bb_mp_options *o = view->options;
     const size_t d = task->local->d;
-    assert(!isnan(task->local->lipschitz));
-    const double curve = parts(view) * (task->local->lipschitz + o->ridge);
-    const double eta = bb_mp_step(view);
-    const double step = curve * eta > 1.0 ? 1.0 / curve : eta;
+    const double step = own_step(view, task->local);
     const double *b = state->intercept;
     const double moved = b[0] + beta * (b[0] - b[1]);
     double gb;
@@ -467,6 +473,20 @@ size_t bb_mp_work_length(const bb_view *view) {
     return 3 * view->pub->features;
 }
 
+/* What follows in bb_mp_train, at once; a Gram matrix has no intercept of its own. work:
+ * 2 d. */
+static void step_with_gram(const bb_view *view, const bb_task *task,
+                           const bb_mp_state *own, double beta, double *work) {
+    const bb_mp_options *o = view->options;
+    const bb_local *local = task->local;
+    const size_t d = local->d;
+    clip_to(d, own->w, bb_mp_clip(view));
+    if (bb_mp_iterations(view) == 1) memcpy(own->previous, own->w, d * sizeof *work);
+    bb_accelerated_step(d, matrix(view), local->gram, local->xy, beta,
+                        own_step(view, local), o->ridge, own->w, own->previous, work);
+    bb_mp_count(view, task, own->previous);
+}
+
 void bb_mp_train(const bb_view *view, bb_task *task) {
     const bb_mp_state own = bb_mp_read(task);
     const uint32_t t = bb_mp_iterations(view);
@@ -477,10 +497,14 @@ void bb_mp_train(const bb_view *view, bb_task *task) {
         own.intercept[1] = own.intercept[0];
     }
     if (t == 0) return;
+    const double beta = bb_mp_beta(view, t);
+    if (task->local->gram && is_low_rank(view)) {
+        step_with_gram(view, task, &own, beta, hat);
+        return;
+    }
     bb_mp_shrink(view, own.w, hat);
     bb_mp_count(view, task, hat);
     if (t == 1) memcpy(own.previous, own.w, d * sizeof *hat);
-    const double beta = bb_mp_beta(view, t);
     bb_mp_extrapolate(d, beta, hat, own.previous, z);
     bb_mp_descend(view, task, &own, beta, z, g, work);
     for (size_t k = 0; k < d; k++) own.w[k] = z[k] - g[k];

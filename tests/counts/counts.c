@@ -180,6 +180,15 @@ COUNTED count_round(void) {
     return sum;
 }
 
+/* Of 30 features, and of 5. */
+COUNTED count_step(void) {
+    for (size_t k = 0; k < TIMES; k++) {
+        bb_accelerated_step(30, x, matrix, y, 0.5, 0.01, 0, vector, vector + 64, room);
+        bb_accelerated_step(5, x, matrix, y, 0.5, 0.01, 0, vector, vector + 64, room);
+    }
+    return vector[0];
+}
+
 /* The same text, compiled for any x86-64. */
 COUNTED count_plain_product(void) {
     for (size_t k = 0; k < TIMES; k++)
@@ -221,13 +230,13 @@ static const char *picked(void) {
 
 int main(void) {
     static double (*const counted[])(void) = {
-        count_reference,     count_dot,           count_gradient,
-        count_gram,          count_product,       count_cholesky,
-        count_solve,         count_eigen,         count_ridge_path,
-        count_ridge,         count_newton,        count_newton_kernel,
-        count_leave_one_out, count_prox,          count_noise,
-        count_round,         count_plain_product, count_plain_cholesky,
-        count_plain_dot};
+        count_reference,      count_dot,      count_gradient,
+        count_gram,           count_product,  count_cholesky,
+        count_solve,          count_eigen,    count_ridge_path,
+        count_ridge,          count_newton,   count_newton_kernel,
+        count_leave_one_out,  count_prox,     count_noise,
+        count_round,          count_step,     count_plain_product,
+        count_plain_cholesky, count_plain_dot};
     must(bb_linalg_start());
     printf("%s %s\n", bb_linalg_core(), picked());
     for (size_t k = 0; k < sizeof counted / sizeof *counted; k++) {

@@ -153,6 +153,38 @@ static void test_round_down(void **state) {
     }
 }
 
+static void test_accelerated_step(void **state) {
+    (void)state;
+    for (size_t d = 0; d < 70; d++) {
+        double *M = naive_vector(d * d, 21), *G = naive_vector(d * d, 22);
+        double *w = naive_vector(d, 23), *previous = naive_vector(d, 24);
+        double *c = naive_vector(d, 25), *work = naive_vector(2 * d, 26);
+        double *old = naive_vector(d, 23), hat[70], z[70];
+        for (size_t i = 0; i < d; i++)
+            for (size_t k = 0; k < i; k++) {
+                M[i * d + k] = M[k * d + i];
+                G[i * d + k] = G[k * d + i];
+            }
+        for (size_t k = 0; k < d; k++) {
+            hat[k] = naive_dot(d, M + k * d, old);
+            z[k] = hat[k] + 0.7 * (hat[k] - previous[k]);
+        }
+        bb_accelerated_step(d, M, G, c, 0.7, 0.2, 0.1, w, previous, work);
+        for (size_t k = 0; k < d; k++) {
+            const double slope = naive_dot(d, G + k * d, z) - c[k] + 0.1 * z[k];
+            assert_close(previous[k], hat[k], 1e-14 * (double)d);
+            assert_close(w[k], z[k] - 0.2 * slope, 1e-14 * (double)(d * d));
+        }
+        free(M);
+        free(G);
+        free(w);
+        free(previous);
+        free(c);
+        free(work);
+        free(old);
+    }
+}
+
 static void compare(const bb_kernel *one, const bb_kernel *other, size_t n, size_t d) {
     double *A = naive_vector(n * d, 8), *x = naive_vector(n + d, 9);
     double *y = naive_vector(2 * (n + d), 10), *z = naive_vector(2 * (n + d), 10);
@@ -178,6 +210,18 @@ static void compare(const bb_kernel *one, const bb_kernel *other, size_t n, size
     free(y);
     free(z);
     free(label);
+}
+
+static void compare_steps(const bb_kernel *one, const bb_kernel *other, size_t d) {
+    double *M = naive_vector(d * d, 14), *G = naive_vector(d * d, 15);
+    double *x = naive_vector(3 * d, 16), *y = naive_vector(3 * d, 16), room[200];
+    one->accelerated_step(d, M, G, x, 0.7, 0.2, 0.1, x + d, x + 2 * d, room);
+    other->accelerated_step(d, M, G, y, 0.7, 0.2, 0.1, y + d, y + 2 * d, room);
+    assert_memory_equal(x, y, 3 * d * sizeof *x);
+    free(M);
+    free(G);
+    free(x);
+    free(y);
 }
 
 static void compare_eigen(const bb_kernel *one, const bb_kernel *other, size_t n) {
@@ -215,8 +259,10 @@ static void test_variants_give_the_same_bits(void **state) {
                 compare(variant[v], &bb_kernel_baseline, n, d);
     compare(variant[0], &bb_kernel_baseline, 33, 300);
     for (int v = 0; v < 2; v++)
-        for (size_t n = 1; n <= BB_KERNEL_SMALL; n++)
+        for (size_t n = 1; n <= BB_KERNEL_SMALL; n++) {
             compare_eigen(variant[v], &bb_kernel_baseline, n);
+            compare_steps(variant[v], &bb_kernel_baseline, n);
+        }
 }
 
 int main(void) {
@@ -226,6 +272,7 @@ int main(void) {
         cmocka_unit_test(test_axpy_and_scale),
         cmocka_unit_test(test_products),
         cmocka_unit_test(test_round_down),
+        cmocka_unit_test(test_accelerated_step),
         cmocka_unit_test(test_logistic),
         cmocka_unit_test(test_logistic_extremes),
         cmocka_unit_test(test_variants_give_the_same_bits),
