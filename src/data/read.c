@@ -111,6 +111,27 @@ static bb_format format_of_bytes(const bb_text *text) {
     return BB_FORMAT_CSV;
 }
 
+/* Parquet and Arrow, for which no library is packaged: by name or first bytes. */
+static bb_status refuse_columns(const char *path, const bb_text *text) {
+    static const struct {
+        const char *extension, *magic;
+        size_t length;
+        const char *kind, *function;
+    } known[] = {
+        {".parquet", "PAR1\x15", 5, "a Parquet file", "read_parquet"},
+        {".arrow", "ARROW1\0\0", 8, "an Arrow file", "read_ipc"},
+        {".feather", "ARROW1\0\0", 8, "an Arrow file", "read_ipc"},
+        {".arrows", "\xff\xff\xff\xff", 4, "a stream of Arrow", "read_ipc_stream"}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (ends_with(path, strlen(path), known[i].extension) ||
+            begins_with(text, known[i].magic, known[i].length))
+            return bb_fail(BB_EDATA,
+                           "%s: %s is not read; make CSV of it: python3 -c 'import "
+                           "polars; polars.%s(\"%s\").write_csv(\"data.csv\")'",
+                           path, known[i].kind, known[i].function, path);
+    return BB_OK;
+}
+
 static bb_status read_as(bb_format format, const char *path, bb_text *text,
                          const bb_read_options *o, bb_dataset *out) {
     if (format == BB_FORMAT_CSV) return bb_read_csv(text, o, out);
@@ -123,18 +144,23 @@ static bb_status read_as(bb_format format, const char *path, bb_text *text,
                                    : bb_read_npy(path, o, out);
 }
 
-static bb_format format_of(const char *path, const bb_text *text,
-                           const bb_read_options *o) {
-    bb_format format = o->format;
-    if (format == BB_FORMAT_AUTO) format = format_of_name(path);
-    return format == BB_FORMAT_AUTO ? format_of_bytes(text) : format;
+static bb_status find_format(const char *path, const bb_text *text,
+                             const bb_read_options *o, bb_format *format) {
+    *format = o->format;
+    if (*format != BB_FORMAT_AUTO) return BB_OK;
+    *format = format_of_name(path);
+    if (*format != BB_FORMAT_AUTO) return BB_OK;
+    *format = format_of_bytes(text);
+    return refuse_columns(path, text);
 }
 
 bb_status bb_read_format(const char *path, const bb_read_options *options,
                          bb_format *format) {
     bb_text text = {0};
-    const bb_status status = bb_text_open(&text, path);
-    if (!status) *format = format_of(path, &text, options);
+    bb_format found;
+    bb_status status = bb_text_open(&text, path);
+    if (!status) status = find_format(path, &text, options, &found);
+    if (!status) *format = found;
     bb_text_close(&text);
     return status;
 }
@@ -142,11 +168,12 @@ bb_status bb_read_format(const char *path, const bb_read_options *options,
 bb_status bb_read(const char *path, const bb_read_options *options, bb_dataset *out) {
     const bb_read_options none = {0}, *const o = options ? options : &none;
     bb_text text = {0};
+    bb_format format;
     bb_status status = bb_text_open(&text, path);
     if (status) return status;
-    const bb_format format = format_of(path, &text, o);
     bb_dataset data = {0};
-    status = check_options(path, o, format);
+    status = find_format(path, &text, o, &format);
+    if (!status) status = check_options(path, o, format);
     if (!status) status = read_as(format, path, &text, o, &data);
     bb_text_close(&text);
     if (!status && o->image) status = bb_read_image(o->image, &data);

@@ -4,10 +4,12 @@
 
 #include <stdlib.h>
 
+/* With what each task adds, if there is room for it. */
 static bb_status score_numbers(const bb_dataset *rows, const double *prediction,
                                bb_assessed *a) {
     const bb_scored scored = {a->loss, rows->tasks, rows->first, rows->y, prediction};
     bb_status status = bb_metrics_all(&scored, &a->metrics);
+    if (!a->figure) return status;
     if (!status) status = bb_metrics_tasks(&scored, a->figure);
     if (!status) status = bb_metrics_scores(&scored, a->score);
     if (!status) bb_metrics_parts(&scored, a->score, a->part);
@@ -41,7 +43,7 @@ static void count(void *self, const bb_outputs *block) {
 }
 
 static void take_tallies(const bb_hits *hits, bb_assessed *a) {
-    for (size_t i = 0; i < a->tasks; i++) {
+    for (size_t i = 0; i < a->tasks && a->figure; i++) {
         a->figure[i] = a->score[i] = bb_hits_figure(a->loss, &hits[i]);
         a->part[i] = bb_hits_part(a->loss, &hits[i]);
     }
@@ -76,13 +78,27 @@ static bb_status open_assessed(bb_assessed *a, bb_loss loss, size_t tasks) {
     return status;
 }
 
+static bb_status assess(const bb_models *models, const bb_dataset *rows,
+                        const bb_engine *engine, bb_assessed *a) {
+    if (a->loss == BB_LOSS_SQUARED || a->loss == BB_LOSS_LOGISTIC)
+        return assess_numbers(models, rows, engine, a);
+    return assess_outputs(models, rows, engine, a);
+}
+
+bb_status bb_assess_metrics(const bb_models *models, bb_loss loss,
+                            const bb_dataset *rows, const bb_engine *engine,
+                            bb_metrics *out) {
+    bb_assessed a = {.loss = loss, .tasks = rows->tasks};
+    const bb_status status = assess(models, rows, engine, &a);
+    if (!status) *out = a.metrics;
+    return status;
+}
+
 bb_status bb_assess(const bb_models *models, bb_loss loss, const bb_dataset *rows,
                     const bb_engine *engine, bb_assessed *out) {
-    const bool numbers = loss == BB_LOSS_SQUARED || loss == BB_LOSS_LOGISTIC;
     bb_assessed a;
     bb_status status = open_assessed(&a, loss, rows->tasks);
-    if (!status && numbers) status = assess_numbers(models, rows, engine, &a);
-    if (!status && !numbers) status = assess_outputs(models, rows, engine, &a);
+    if (!status) status = assess(models, rows, engine, &a);
     if (status)
         bb_assessed_close(&a);
     else

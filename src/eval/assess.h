@@ -21,6 +21,10 @@ typedef struct bb_assessed {
 BB_MUST_CHECK bb_status bb_assess(const bb_models *models, bb_loss loss,
                                   const bb_dataset *rows, const bb_engine *engine,
                                   bb_assessed *out);
+/* The metrics alone, which keep nothing of a task. */
+BB_MUST_CHECK bb_status bb_assess_metrics(const bb_models *models, bb_loss loss,
+                                          const bb_dataset *rows,
+                                          const bb_engine *engine, bb_metrics *out);
 /* hits[i] (rows->tasks, zeroed) <- what task i's rows add up to; softmax and multilabel. */
 BB_MUST_CHECK bb_status bb_assess_hits(const bb_models *models, bb_loss loss,
                                        const bb_dataset *rows, const bb_engine *engine,

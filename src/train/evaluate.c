@@ -34,7 +34,7 @@ bb_status bb_experiment_models(const bb_experiment *e, const bb_result *result,
 }
 
 /* What is known of all rows' targets and of models on them. */
-static bb_status sum_up(bb_experiment *e, const bb_assessed *train,
+static bb_status sum_up(bb_experiment *e, const bb_metrics *train,
                         const bb_dataset *train_rows, const bb_dataset *test_rows) {
     bb_report *r = &e->report;
     bb_status status = bb_metrics_summary(e->test.tasks, e->test.figure, &r->per_task);
@@ -42,21 +42,19 @@ static bb_status sum_up(bb_experiment *e, const bb_assessed *train,
         status = bb_metrics_majority(e->run.pub.loss, e->population.outputs, train_rows,
                                      test_rows, &r->majority);
     if (status) return status;
-    r->train = train->metrics;
+    r->train = *train;
     r->test = e->test.metrics;
     return BB_OK;
 }
 
 static bb_status assess_alone(bb_experiment *e) {
     const bb_population *p = &e->population;
-    bb_assessed train = {0};
+    const bb_loss loss = e->run.pub.loss;
+    bb_metrics train = bb_no_metrics();
     bb_status status =
-        bb_assess(&e->models, e->run.pub.loss, &p->train, &e->engine, &train);
-    if (!status)
-        status = bb_assess(&e->models, e->run.pub.loss, &p->test, &e->engine, &e->test);
-    if (!status) status = sum_up(e, &train, &p->train, &p->test);
-    bb_assessed_close(&train);
-    return status;
+        bb_assess_metrics(&e->models, loss, &p->train, &e->engine, &train);
+    if (!status) status = bb_assess(&e->models, loss, &p->test, &e->engine, &e->test);
+    return status ? status : sum_up(e, &train, &p->train, &p->test);
 }
 
 static bb_status assess_ranks(bb_experiment *e) {
@@ -66,7 +64,7 @@ static bb_status assess_ranks(bb_experiment *e) {
     bb_status status = bb_experiment_assess(e, BB_OK, &p->train, &train_rows, &train);
     status = bb_experiment_assess(e, status, &p->test, &test_rows, &e->test);
     if (!status && e->dealt.ranks->number == 0)
-        status = sum_up(e, &train, &train_rows, &test_rows);
+        status = sum_up(e, &train.metrics, &train_rows, &test_rows);
     bb_assessed_close(&train);
     bb_dataset_free(&train_rows);
     bb_dataset_free(&test_rows);

@@ -25,12 +25,9 @@ static bb_status assess(const bb_experiment *e, const bb_result *result,
     bb_metrics *out[] = {train, test};
     bb_models models = {0};
     bb_status status = bb_experiment_models(e, result, &models);
-    for (size_t k = 0; k < 2 && !status; k++) {
-        bb_assessed assessed = {0};
-        status = bb_assess(&models, e->run.pub.loss, rows[k], &e->engine, &assessed);
-        if (!status) *out[k] = assessed.metrics;
-        bb_assessed_close(&assessed);
-    }
+    for (size_t k = 0; k < 2 && !status; k++)
+        status =
+            bb_assess_metrics(&models, e->run.pub.loss, rows[k], &e->engine, out[k]);
     bb_models_free(&models);
     return status;
 }

@@ -212,6 +212,34 @@ static void cells_without_an_end(void **state) {
                  "t.csv:2:3 (column \"x1\"): expected a number, found \"0000");
 }
 
+/* Parquet and Arrow: what they are, and what makes CSV of them. */
+static void columnar_files(void **state) {
+    (void)state;
+    static const struct {
+        const char *name, *words;
+        char bytes[8];
+    } file[] = {{"a.parquet", "a Parquet file", "PAR1\x15\x04\x15"},
+                {"a.data", "a Parquet file", "PAR1\x15\x04\x15"},
+                {"a.feather", "an Arrow file", "ARROW1"},
+                {"a.data", "an Arrow file", "ARROW1"},
+                {"a.data", "a stream of Arrow", "\xff\xff\xff\xff\x10"}};
+    for (size_t i = 0; i < sizeof file / sizeof *file; i++) {
+        bb_dataset data;
+        bb_format format = BB_FORMAT_IDX;
+        write_bytes(file[i].name, file[i].bytes, 8);
+        assert_int_equal(bb_read_format(file[i].name, &(bb_read_options){0}, &format),
+                         BB_EDATA);
+        assert_int_equal(format, BB_FORMAT_IDX);
+        assert_int_equal(read_once(file[i].name, NULL, &data), BB_EDATA);
+        assert_non_null(strstr(bb_last_error(), file[i].words));
+        assert_non_null(
+            strstr(bb_last_error(), "python3 -c 'import polars; polars.read_"));
+    }
+    bb_dataset data = {0};
+    assert_ok(read_text("a.data", "PAR1,task,y\n1,2,3\n", NULL, &data));
+    bb_dataset_free(&data);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(messages),
@@ -219,6 +247,7 @@ int main(void) {
         cmocka_unit_test(column_lists),
         cmocka_unit_test(nonsense_of_a_million_columns),
         cmocka_unit_test(cells_without_an_end),
+        cmocka_unit_test(columnar_files),
     };
     return cmocka_run_group_tests(tests, folder_enter, folder_leave);
 }

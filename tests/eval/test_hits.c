@@ -283,6 +283,9 @@ static void assessing_is_the_same_on_any_engine(void **state) {
         assert_ok(bb_assess(&m, loss, rows, &engine, &b));
         assert_ok(bb_assess(&other, loss, rows, NULL, &theirs));
         assert_memory_equal(&a.metrics, &b.metrics, sizeof a.metrics);
+        bb_metrics alone;
+        assert_ok(bb_assess_metrics(&m, loss, rows, &engine, &alone));
+        assert_memory_equal(&a.metrics, &alone, sizeof alone);
         assert_memory_equal(a.figure, b.figure, TASKS * sizeof(double));
         assert_memory_equal(a.score, b.score, TASKS * sizeof(double));
         assert_int_equal(a.metrics.rows, rows->rows);
