@@ -123,7 +123,8 @@ static void put_word(FILE *to, const char *word) {
     putc('\'', to);
 }
 
-/* The loss that the targets ask for, and a private method for it. */
+/* The loss that the targets ask for, and a private method for it where there is no
+ * default one; rows that the default cannot prepare by itself are divided by their norm. */
 static void put_method(FILE *to, const bb_info *info) {
     const bool binary =
         info->target == BB_TARGET_BINARY || info->target == BB_TARGET_SIGN;
@@ -136,8 +137,9 @@ static void put_method(FILE *to, const bb_info *info) {
                 "--batch 10",
                 info->most_target + 1.0);
     else
-        fputs(binary ? " --loss logistic --method mp-centre" : " --method mp-mixed",
-              to);
+        fputs(binary ? " --loss logistic" : "", to);
+    if (!info->height && (info->sparse || info->target == BB_TARGET_LABELS))
+        fputs(" --standardize unit-rows", to);
 }
 
 /* Options that say how to read, which training needs, too. */
@@ -165,7 +167,6 @@ static bb_status make_start(const bb_info *info, const char *path,
     put_word(words.stream, path);
     put_options(words.stream, option, options);
     put_method(words.stream, info);
-    if (!info->height) fputs(" --standardize unit-rows", words.stream);
     fputs(" --epsilon 1 --train-fraction 0.7 --compare stl -o run", words.stream);
     return bb_words_close(&words, out);
 }

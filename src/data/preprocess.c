@@ -12,7 +12,8 @@ void bb_preprocess_free(bb_preprocess *p) {
     free(p->name);
     free(p->range);
     bb_map_release(&p->mean_at, p->mean);
-    bb_map_release(&p->deviation_at, p->inverse_deviation);
+    bb_map_release(&p->factor_at, p->factor);
+    bb_map_release(&p->unit_at, p->target_unit);
     *p = (bb_preprocess){0};
 }
 
@@ -69,8 +70,9 @@ bb_status bb_preprocess_open_public(bb_preprocess *p,
                           .constant = options->constant};
     if (options->standardize == BB_STANDARDIZE_UNIT_ROWS)
         made.rows = BB_ROWS_UNIT;
-    else if (options->standardize == BB_STANDARDIZE_NONE && options->scale &&
-             !options->network)
+    else if (options->standardize == BB_STANDARDIZE_MAGNITUDE ||
+             (options->standardize == BB_STANDARDIZE_NONE && options->scale &&
+              !options->network))
         made.rows = BB_ROWS_BALL;
     bb_status status = name_columns(&made, feature_name);
     if (!status && options->scale) {
@@ -152,16 +154,45 @@ static void measure(const bb_preprocess *p, const bb_dataset *data, size_t begin
     }
 }
 
+/* The least power of ten that is no less; 0 of 0. */
+static double magnitude(double most) {
+    static const double rounding = 1e-9;
+    return most > 0 ? pow(10, ceil(log10(most) - rounding)) : 0;
+}
+
+/* 1 / the magnitude of the columns in rows begin .. end-1; 0 where there is none. */
+static void measure_magnitudes(const bb_dataset *data, size_t begin, size_t end,
+                               double *inverse) {
+    const size_t d = data->features;
+    for (size_t k = 0; k < d; k++) {
+        double most = 0;
+        for (size_t r = begin; r < end; r++)
+            most = fmax(most, fabs(data->x[r * d + k]));
+        const double unit = magnitude(most);
+        inverse[k] = isnormal(unit) ? 1 / unit : 0;
+    }
+}
+
+static double target_magnitude(const bb_dataset *data, size_t begin, size_t end) {
+    double most = 0;
+    for (size_t r = begin; r < end; r++) most = fmax(most, fabs(data->y[r]));
+    const double unit = magnitude(most);
+    return isnormal(unit) ? unit : 1;
+}
+
+bool bb_preprocess_is_own(const bb_preprocess *p) {
+    return p->factor != NULL;
+}
+
 void bb_preprocess_passed(const bb_preprocess *p, size_t i) {
     const size_t d = p->features;
-    if (!p->mean) return;
-    bb_map_passed(&p->mean_at, p->mean + i * d, p->mean + (i + 1) * d);
-    bb_map_passed(&p->deviation_at, p->inverse_deviation + i * d,
-                  p->inverse_deviation + (i + 1) * d);
+    if (!p->factor) return;
+    bb_map_passed(&p->factor_at, p->factor + i * d, p->factor + (i + 1) * d);
+    if (p->mean) bb_map_passed(&p->mean_at, p->mean + i * d, p->mean + (i + 1) * d);
 }
 
 bool bb_preprocess_is_plain(const bb_preprocess *p) {
-    return !p->range && !p->mean && !p->constant && p->rows == BB_ROWS_PLAIN;
+    return !p->range && !p->factor && !p->constant && p->rows == BB_ROWS_PLAIN;
 }
 
 static bb_status open_scores(bb_preprocess *p, const bb_dataset *train) {
@@ -173,11 +204,11 @@ static bb_status open_scores(bb_preprocess *p, const bb_dataset *train) {
         status = bb_map_block(&p->mean_at, train->memory, &p->mean, p->tasks * d,
                               sizeof *p->mean, "z-scores");
     if (!status)
-        status = bb_map_block(&p->deviation_at, train->memory, &p->inverse_deviation,
-                              p->tasks * d, sizeof *p->inverse_deviation, "z-scores");
+        status = bb_map_block(&p->factor_at, train->memory, &p->factor, p->tasks * d,
+                              sizeof *p->factor, "z-scores");
     for (size_t i = 0; !status && i < p->tasks; i++) {
         measure(p, train, train->first[i], train->first[i + 1], row, p->mean + i * d,
-                p->inverse_deviation + i * d);
+                p->factor + i * d);
         bb_dataset_passed(train, train->first[i], train->first[i + 1]);
         bb_preprocess_passed(p, i);
     }
@@ -185,20 +216,50 @@ static bb_status open_scores(bb_preprocess *p, const bb_dataset *train) {
     return status;
 }
 
+static bb_status open_magnitudes(bb_preprocess *p, const bb_dataset *train,
+                                 bool target) {
+    const size_t d = p->features;
+    p->tasks = train->tasks;
+    bb_status status = bb_map_block(&p->factor_at, train->memory, &p->factor,
+                                    p->tasks * d, sizeof *p->factor, "powers of ten");
+    if (!status && target)
+        status = bb_map_block(&p->unit_at, train->memory, &p->target_unit, p->tasks,
+                              sizeof *p->target_unit, "powers of ten");
+    for (size_t i = 0; !status && i < p->tasks; i++) {
+        const size_t begin = train->first[i], end = train->first[i + 1];
+        measure_magnitudes(train, begin, end, p->factor + i * d);
+        if (target) p->target_unit[i] = target_magnitude(train, begin, end);
+        bb_dataset_passed(train, begin, end);
+        bb_preprocess_passed(p, i);
+    }
+    return status;
+}
+
+static bb_status refuse_sparse(const bb_preprocess_options *options) {
+    if (options->standardize == BB_STANDARDIZE_MAGNITUDE)
+        return bb_fail(BB_EUSAGE, "--standardize magnitude, which is taken where no "
+                                  "ranges are given, is not for sparse data; use "
+                                  "--standardize unit-rows");
+    return bb_fail(
+        BB_EUSAGE,
+        "%s would fill the zeros of sparse data; use --standardize unit-rows",
+        options->standardize == BB_STANDARDIZE_TASK ? "--standardize task" : "--scale");
+}
+
 bb_status bb_preprocess_open(bb_preprocess *p, const bb_preprocess_options *options,
                              const bb_dataset *train) {
-    const bool scores = options->standardize == BB_STANDARDIZE_TASK;
-    if (!train->x && (scores || options->scale))
-        return bb_fail(BB_EUSAGE,
-                       "%s would fill the zeros of sparse data; use --standardize "
-                       "unit-rows",
-                       scores ? "--standardize task" : "--scale");
+    const bool scores = options->standardize == BB_STANDARDIZE_TASK,
+               magnitudes = options->standardize == BB_STANDARDIZE_MAGNITUDE;
+    if (!train->x && (scores || magnitudes || options->scale))
+        return refuse_sparse(options);
     bb_preprocess made = {0};
     bb_preprocess_options all = *options;
     all.binary = train->binary;
     bb_status status =
         bb_preprocess_open_public(&made, &all, train->features, train->feature_name);
     if (!status && scores) status = open_scores(&made, train);
+    if (!status && magnitudes)
+        status = open_magnitudes(&made, train, options->scale_target);
     if (status)
         bb_preprocess_free(&made);
     else
@@ -234,8 +295,8 @@ static void apply_dense(const bb_preprocess *p, const bb_dataset *data,
         for (size_t r = data->first[i]; r < data->first[i + 1]; r++) {
             double *const z = out->x + r * p->width;
             scale_row(p, data->x + r * d, z);
-            for (size_t k = 0; p->mean && k < d; k++)
-                z[k] = (z[k] - p->mean[i * d + k]) * p->inverse_deviation[i * d + k];
+            for (size_t k = 0; p->mean && k < d; k++) z[k] -= p->mean[i * d + k];
+            for (size_t k = 0; p->factor && k < d; k++) z[k] *= p->factor[i * d + k];
             divide_row(p, z, p->width);
         }
         bb_dataset_passed(data, data->first[i], data->first[i + 1]);
@@ -265,11 +326,19 @@ static void apply_sparse(const bb_preprocess *p, const bb_dataset *data,
     }
 }
 
+static void map_targets(const bb_preprocess *p, bb_dataset *data) {
+    for (size_t r = 0; p->has_target && r < data->rows; r++)
+        data->y[r] = to_unit(data->y[r], p->target);
+    for (size_t i = 0; p->target_unit && i < data->tasks; i++)
+        for (size_t r = data->first[i]; r < data->first[i + 1]; r++)
+            data->y[r] /= p->target_unit[i];
+}
+
 bb_status bb_preprocess_apply(const bb_preprocess *p, const bb_dataset *data,
                               bool target, bb_dataset *out) {
     assert(data->features == p->features);
-    assert(!p->mean || data->tasks == p->tasks);
-    assert(data->x || (!p->range && !p->mean));
+    assert(!p->factor || data->tasks == p->tasks);
+    assert(data->x || (!p->range && !p->factor));
     const size_t added = p->constant ? data->rows : 0;
     const bb_shape shape = {
         .tasks = data->tasks,
@@ -290,10 +359,9 @@ bb_status bb_preprocess_apply(const bb_preprocess *p, const bb_dataset *data,
     }
     for (size_t r = 0; r < data->rows; r++) {
         copy.line[r] = data->line[r];
-        copy.y[r] = target && p->has_target && !data->label_first
-                        ? to_unit(data->y[r], p->target)
-                        : data->y[r];
+        copy.y[r] = data->y[r];
     }
+    if (target && !data->label_first) map_targets(p, &copy);
     if (data->x)
         apply_dense(p, data, &copy);
     else
@@ -304,21 +372,28 @@ bb_status bb_preprocess_apply(const bb_preprocess *p, const bb_dataset *data,
 
 void bb_preprocess_fold(const bb_preprocess *p, size_t i, double *w, double *b) {
     const size_t d = p->features;
-    for (size_t k = 0; p->mean && k < d; k++) {
-        w[k] *= p->inverse_deviation[i * d + k];
-        *b -= w[k] * p->mean[i * d + k];
-    }
-    if (!p->has_target) return;
-    const double half = half_of(p->target);
-    for (size_t k = 0; k < p->width; k++) w[k] *= half;
-    *b = *b * half + middle_of(p->target);
+    const double unit = bb_preprocess_target_unit(p, i);
+    for (size_t k = 0; p->factor && k < d; k++) w[k] *= p->factor[i * d + k];
+    for (size_t k = 0; p->mean && k < d; k++) *b -= w[k] * p->mean[i * d + k];
+    for (size_t k = 0; k < p->width; k++) w[k] *= unit;
+    *b *= unit;
+    if (p->has_target) *b += middle_of(p->target);
+}
+
+double bb_preprocess_target_unit(const bb_preprocess *p, size_t i) {
+    if (p->target_unit) return p->target_unit[i];
+    return p->has_target ? half_of(p->target) : 1;
+}
+
+bool bb_preprocess_can_fold(const bb_preprocess *p) {
+    return p->rows == BB_ROWS_BALL || (p->range && p->rows == BB_ROWS_PLAIN);
 }
 
 void bb_preprocess_fold_columns(const bb_preprocess *p, double *w, double *b) {
     const double root = p->rows == BB_ROWS_BALL ? sqrt((double)p->width) : 1;
-    assert(p->range && p->rows != BB_ROWS_UNIT);
+    assert(bb_preprocess_can_fold(p));
     for (size_t k = 0; k < p->width; k++) w[k] /= root;
-    for (size_t k = 0; k < p->features; k++) {
+    for (size_t k = 0; p->range && k < p->features; k++) {
         const double half = half_of(p->range[k]);
         w[k] = half > 0 ? w[k] / half : 0;
         *b -= w[k] * middle_of(p->range[k]);

@@ -1,19 +1,24 @@
 /* preprocess.h - what is done to rows before learning, none of which needs sharing.
  *
  * In this order:
- *   1. scale: with public ranges [l, h] of the columns, x <- 2 (clamp(x, l, h) - l)/(h
- * - l)
+ *   1. scale: with public ranges [l, h] of the columns, x <- 2 (clamp(x, l, h) - l)/(h - l)
  *      - 1, in [-1, 1] (0 where l = h); the target likewise where that is asked for;
  *   2. constant: one more column "(intercept)" of ones at the end;
  *   3. rows, one of:
- *      none: with ranges, every row is divided by sqrt(width), so that it lies in the
- * unit ball, but for networks; without, nothing; unit-rows: every row is divided by its
- * own 2-norm (a zero row stays); task: every column is standardised by the mean and
- * standard deviation (n - 1) of the task's own training rows, with ranges at least a
- * twentieth of half the range; a column that is constant in them, or made so by the
- * range, becomes 0. The constant column of step 2 stays as it is. 1, 2 and the other
- * two of 3 are public and happen again at prediction; the z-scores of a task are
- * private, and are folded into its own model, as the target's range is. */
+ *      none: with ranges every row is divided by sqrt(width), so that it lies in the unit
+ *        ball, but for networks; without, nothing;
+ *      unit-rows: every row is divided by its own 2-norm (a zero row stays);
+ *      task: every column, but for the constant, is standardised by the mean and standard
+ *        deviation (n - 1) of the task's own training rows, with ranges at least a
+ *        twentieth of half the range; a column that is constant in them, or made so by
+ *        the range, becomes 0;
+ *      magnitude: every column, but for the constant, and the target where targets are
+ *        scaled, is divided by the least power of ten that is no less than any number of
+ *        it in the task's own training rows (a column of zeros becomes 0), then every row
+ *        by sqrt(width): powers of ten are coarse enough to be the same for most tasks.
+ * 1, 2 and the first two of 3 are public and happen again at prediction; what task and
+ * magnitude measure is a task's own, and folded into its model, as the target's range is.
+ */
 #ifndef BB_DATA_PREPROCESS_H
 #define BB_DATA_PREPROCESS_H
 
@@ -24,7 +29,8 @@
 typedef enum bb_standardize {
     BB_STANDARDIZE_NONE,
     BB_STANDARDIZE_UNIT_ROWS,
-    BB_STANDARDIZE_TASK
+    BB_STANDARDIZE_TASK,
+    BB_STANDARDIZE_MAGNITUDE
 } bb_standardize;
 
 typedef enum bb_rows_kind {
@@ -54,18 +60,24 @@ typedef struct bb_preprocess {
     bb_rows_kind rows;
     bool folded;  /* for models of bb_preprocess_fold_columns: of ranges and rows only
                      the clamp is left */
-    size_t tasks; /* z-scores: tasks x features, or NULL */
-    double *mean, *inverse_deviation;
-    bb_map mean_at, deviation_at; /* where they are, if not in memory */
+    size_t tasks; /* that have own steps, x <- factor (x - mean), or none */
+    double *mean, *factor;              /* tasks x features, or NULL; mean NULL: zero */
+    double *target_unit;                /* tasks, powers of ten, or NULL */
+    bb_map mean_at, factor_at, unit_at; /* where they are, if not in memory */
 } bb_preprocess;
 
 /* Whether rows stay what they are. */
 bool bb_preprocess_is_plain(const bb_preprocess *p);
-/* A pass over z-scores has come behind task i: bb_map_passed. */
+/* Whether every task has steps of its own, which nobody else knows. */
+bool bb_preprocess_is_own(const bb_preprocess *p);
+/* How many of the target's units are one unit of what task i learns. */
+double bb_preprocess_target_unit(const bb_preprocess *p, size_t i);
+/* A pass over own steps has come behind task i: bb_map_passed. */
 void bb_preprocess_passed(const bb_preprocess *p, size_t i);
 
-/* Decides everything, the z-scores by the rows of `train`. BB_EDATA: a column has no
- * range; BB_EUSAGE: sparse data with ranges or z-scores, which would fill its zeros. */
+/* Decides everything, own steps by the rows of `train`. BB_EDATA: a column has no range;
+ * BB_EUSAGE: sparse data with ranges or z-scores, which would fill its zeros, or with
+ * powers of ten, which would be a number for each column of each task. */
 BB_MUST_CHECK bb_status bb_preprocess_open(bb_preprocess *p,
                                            const bb_preprocess_options *options,
                                            const bb_dataset *train);
@@ -76,7 +88,7 @@ BB_MUST_CHECK bb_status bb_preprocess_open_public(bb_preprocess *p,
                                                   size_t features,
                                                   char *const *feature_name);
 
-/* The rows of `data` (same features, and with z-scores the same tasks as in training)
+/* The rows of `data` (same features, and with own steps the same tasks as in training)
  * as learning sees them. `target` chooses whether targets are mapped (training rows) or
  * stay in their own unit (test rows, whose predictions come from folded models). */
 BB_MUST_CHECK bb_status bb_preprocess_apply(const bb_preprocess *p,
@@ -84,18 +96,19 @@ BB_MUST_CHECK bb_status bb_preprocess_apply(const bb_preprocess *p,
                                             bb_dataset *out);
 
 /* Turns the model (w: width, b) that task i learned into one for rows after the public
- * steps, predicting targets in their own unit: undoes z-scores and the target's map. */
+ * steps, predicting targets in their own unit: undoes own steps and the target's map. */
 void bb_preprocess_fold(const bb_preprocess *p, size_t i, double *w, double *b);
 
-/* After bb_preprocess_fold, with ranges and without unit rows: makes it a model for the
- * columns as they are in the data, but for values outside their range, which are moved
- * to its border; the constant column is 1. That is what `folded` steps do to rows. */
+/* After bb_preprocess_fold, where bb_preprocess_can_fold: makes it a model for the columns
+ * as they are in the data, but for values outside their range, which are moved to its
+ * border; the constant column is 1. That is what `folded` steps do to rows. */
+bool bb_preprocess_can_fold(const bb_preprocess *p);
 void bb_preprocess_fold_columns(const bb_preprocess *p, double *w, double *b);
 
 /* The public steps as a new JSON object, NULL when out of memory:
  *     {"scale": RANGES or null, "constant": BOOL, "rows": "plain", "unit-ball" or
  * "unit-norm", "folded": BOOL} and back, for rows with the given features ("folded" may
- * be missing: false). What was parsed has no z-scores and maps no target, as folded
+ * be missing: false). What was parsed has no own steps and maps no target, as folded
  * models need it. BB_EDATA if `json` is no such object; `where` is for messages. */
 json_t *bb_preprocess_json(const bb_preprocess *p);
 BB_MUST_CHECK bb_status bb_preprocess_parse(bb_preprocess *p, const json_t *json,

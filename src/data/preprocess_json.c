@@ -50,12 +50,6 @@ bb_status bb_preprocess_parse(bb_preprocess *p, const json_t *json, const char *
         status = bb_fail(BB_EDATA, "%s: \"constant\": expected true or false", where);
     if (!status && !scale)
         status = bb_fail(BB_EDATA, "%s: \"scale\": expected ranges or null", where);
-    const bool folded = json_is_true(json_object_get(json, "folded"));
-    if (!status && folded && (json_is_null(scale) || rows == BB_ROWS_UNIT))
-        status = bb_fail(BB_EDATA,
-                         "%s: \"folded\": expected only with \"scale\", and not "
-                         "with unit-norm",
-                         where);
     const bool scaled = !status && !json_is_null(scale);
     if (scaled) status = bb_ranges_parse(&ranges, scale, where);
     const bb_preprocess_options options = {.constant = json_is_true(constant),
@@ -66,7 +60,14 @@ bb_status bb_preprocess_parse(bb_preprocess *p, const json_t *json, const char *
     bb_ranges_free(&ranges);
     if (status) return status;
     made.rows = rows;
-    made.folded = folded;
+    made.folded = json_is_true(json_object_get(json, "folded"));
+    if (made.folded && !bb_preprocess_can_fold(&made)) {
+        bb_preprocess_free(&made);
+        return bb_fail(BB_EDATA,
+                       "%s: \"folded\": expected only with \"scale\" or \"rows\": "
+                       "\"unit-ball\", and not with \"unit-norm\"",
+                       where);
+    }
     *p = made;
     return BB_OK;
 }

@@ -34,7 +34,7 @@ static const char *score_of(const bb_preprocess *steps) {
                "data, "
                "z = 1 for a column (intercept), and n = the square root of the sum of "
                "z * z (1 if that is 0)";
-    if (steps->folded)
+    if (steps->folded && steps->range)
         return "intercept + sum of weight * value: values as they are in the data, but "
                "one outside its range in preprocessing.json is moved to the border";
     return "intercept + sum of weight * value: values as they are in the data";

@@ -97,9 +97,6 @@ bb_status bb_intervals_models(const bb_population *p, const double *spread,
                               bb_models *out) {
     const size_t m = p->prepared.tasks, d = p->prepared.features;
     const size_t length = BB_MIXED_SPREAD_MATRIX + d * d;
-    const bb_preprocess *steps = &p->steps;
-    const double half =
-        steps->has_target ? steps->target.high / 2.0 - steps->target.low / 2.0 : 1.0;
     double *direction = NULL, *weight = NULL;
     bb_models none = {0}, kept = {0};
     bb_status status =
@@ -109,7 +106,8 @@ bb_status bb_intervals_models(const bb_population *p, const double *spread,
     if (!status) status = open_kept(&kept, &none, d);
     if (!status) status = split(spread, m, d, direction);
     for (size_t i = 0; i < m && !status; i++) {
-        kept.intercept[i] = spread[i * length + BB_MIXED_SPREAD_NOISE] * half * half;
+        const double unit = bb_preprocess_target_unit(&p->steps, i);
+        kept.intercept[i] = spread[i * length + BB_MIXED_SPREAD_NOISE] * unit * unit;
         kept.weight[i * kept.features] = spread[i * length + BB_MIXED_SPREAD_ROWS];
         if (!isfinite(kept.intercept[i])) /* no variance, and no row: not known */
             kept.intercept[i] = kept.weight[i * kept.features] = -1.0;

@@ -42,7 +42,7 @@ enum { LEARNING = false, ONE_RUN = true };
     ROW(NULL,        0,   PUBLIC,  LEARNING, "split-seed", BB_OPTION_COUNT, AT(split_seed), "1", 0.0, 0x1p63, NULL, "S", "which rows train and which test") \
     ROW(NULL,        0,   PUBLIC,  LEARNING, "first-tasks", BB_OPTION_COUNT, AT(first_tasks), "0", 0.0, 0x1p40, NULL, "M", "leave all tasks out but the first M, in the order of their names; 0: all take part") \
     ROW(NULL,        0,   PRIVATE, LEARNING, "test", BB_OPTION_TEXT, AT(test), NULL, 0.0, 0.0, NULL, "FILE", "test rows, in place of a split") \
-    ROW(NULL,        0,   PUBLIC,  LEARNING, "standardize", BB_OPTION_CHOICE, AT(standardize), "none", 0.0, 0.0, "none|unit-rows|task", "HOW", "none; unit-rows: every row divided by its norm; task: every column by the task's own mean and deviation") \
+    ROW(NULL,        0,   PUBLIC,  LEARNING, "standardize", BB_OPTION_CHOICE, AT(standardize), "none", 0.0, 0.0, "none|unit-rows|task|magnitude", "HOW", "none; unit-rows: every row divided by its norm; task: every column by the task's own mean and deviation; magnitude: columns and target by the task's own powers of ten, the default method's choice without --scale") \
     ROW(NULL,        0,   PUBLIC,  LEARNING, "scale", BB_OPTION_TEXT, AT(scale), NULL, 0.0, 0.0, NULL, "FILE", "public ranges or constants of columns and target (docs/data-formats.md)") \
     ROW("Learning:", 0,   PUBLIC,  LEARNING, "method", BB_OPTION_TEXT, AT(method), NULL, 0.0, 0.0, NULL, "METHOD", "how to learn: see `billboard methods'; auto (default): mp-mixed for numbers, mp-centre for classes") \
     ROW(NULL,        0,   PUBLIC,  LEARNING, "loss", BB_OPTION_CHOICE, AT(loss), "squared", 0.0, 0.0, "squared|logistic|softmax|multilabel", "LOSS", "squared; logistic for targets 0 and 1 or -1 and 1; softmax for classes; multilabel for lists of labels") \
@@ -109,8 +109,9 @@ bool bb_train_is_of_one_run(const char *name) {
 /* -- the method's own options -- */
 
 /* What to take where nobody says: a method that needs no option, for columns and targets
- * in public units. NULL, with the reason, where there is none. */
-static const char *choose_method(const bb_train_options *o) {
+ * in public units, or in each task's own powers of ten. NULL, with the reason, where there
+ * is none. */
+static const char *choose_method(bb_train_options *o) {
     const bb_loss loss = (bb_loss)o->loss;
     if (o->net || loss == BB_LOSS_MULTILABEL) {
         (void)bb_fail(BB_EUSAGE,
@@ -120,14 +121,14 @@ static const char *choose_method(const bb_train_options *o) {
         return NULL;
     }
     if (!o->scale && o->standardize == BB_STANDARDIZE_NONE) {
-        (void)bb_fail(
-            BB_EUSAGE,
-            "which ranges can columns and target have? Give --scale FILE with "
-            "what anybody knows; or do without, often worse: --standardize task "
-            "(each task's own means and deviations) where tasks have dozens of rows, "
-            "else --standardize unit-rows; or choose a --method for the data as they "
-            "are");
-        return NULL;
+        if (!bb_loss_is_single(loss)) {
+            (void)bb_fail(BB_EUSAGE,
+                          "which ranges can columns have? Give --scale FILE with what "
+                          "anybody knows; or do without, often worse: --standardize "
+                          "unit-rows; or choose a --method for the data as they are");
+            return NULL;
+        }
+        o->standardize = BB_STANDARDIZE_MAGNITUDE;
     }
     return loss == BB_LOSS_SQUARED ? bb_method_mp_mixed.name : bb_method_mp_centre.name;
 }

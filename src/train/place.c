@@ -59,7 +59,7 @@ static bb_status check_clusters(const bb_resolved *c, const bb_roster *roster) {
 
 /* How rows are prepared: it is not sent, but must be the same everywhere. */
 static bb_status agree(bb_experiment *e) {
-    static const char *const how[] = {"none", "unit-rows", "task"};
+    static const char *const how[] = {"none", "unit-rows", "task", "magnitude"};
     const bb_train_options *o = &e->resolved->request->options;
     json_t *json =
         json_pack("{s:s,s:O?,s:O?}", "standardize", how[o->standardize], "scale",

@@ -274,7 +274,7 @@ static bb_status open_steps(bb_population *p, const bb_resolved *c,
                             const bb_dataset *train) {
     const bb_train_options *o = &c->request->options;
     static const bb_standardize how[] = {BB_STANDARDIZE_NONE, BB_STANDARDIZE_UNIT_ROWS,
-                                         BB_STANDARDIZE_TASK};
+                                         BB_STANDARDIZE_TASK, BB_STANDARDIZE_MAGNITUDE};
     bb_preprocess_options options = {.standardize = how[o->standardize],
                                      .constant = c->run.pub.constant,
                                      .scale_target = c->run.pub.loss == BB_LOSS_SQUARED,
@@ -293,8 +293,8 @@ static bb_status open_steps(bb_population *p, const bb_resolved *c,
                                         train->features, train->feature_name)
                   : bb_fail(BB_ENOMEM, "no memory for the preprocessing");
     json_decref(open);
-    p->open.folded = !status && bb_resolved_is_solved(c) && p->open.range &&
-                     p->open.rows != BB_ROWS_UNIT;
+    p->open.folded =
+        !status && bb_resolved_is_solved(c) && bb_preprocess_can_fold(&p->open);
     return status;
 }
 
@@ -302,7 +302,8 @@ static bb_status open_steps(bb_population *p, const bb_resolved *c,
 static bb_status prepare(bb_population *p, bool keep, bb_dataset *train,
                          const bb_dataset *test) {
     bb_status status = bb_preprocess_apply(&p->open, test, false, &p->test);
-    p->prepared_is_train = !p->steps.mean && !p->steps.has_target && !p->open.folded;
+    p->prepared_is_train =
+        !bb_preprocess_is_own(&p->steps) && !p->steps.has_target && !p->open.folded;
     if (!status && !p->prepared_is_train)
         status = bb_preprocess_apply(&p->steps, train, true, &p->prepared);
     if (!status && !keep && bb_preprocess_is_plain(&p->open)) {
@@ -429,6 +430,6 @@ bb_status bb_population_shared(const bb_population *p, const double *shared,
     bb_dataset data = p->prepared;
     data.tasks = 1;
     data.task_name = one;
-    assert(!p->steps.mean);
+    assert(!bb_preprocess_is_own(&p->steps));
     return fold_models(p, &data, shared, NULL, out);
 }

@@ -69,7 +69,7 @@ BB_MUST_CHECK bb_status bb_population_models(const bb_population *population,
                                              const double *intercept, bb_models *out);
 
 /* The same for the one model that all share (prepared.features), as that of a task
- * "shared"; not where tasks have own steps of preprocessing (steps.mean). */
+ * "shared"; not where tasks have own steps of preprocessing. */
 BB_MUST_CHECK bb_status bb_population_shared(const bb_population *population,
                                              const double *shared, bb_models *out);
 

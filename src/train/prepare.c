@@ -119,7 +119,7 @@ static void warn_of_dropped_rows(const bb_experiment *e, size_t dropped) {
 /* Methods that share through the door are made for rows in the unit ball. */
 static void warn_of_long_rows(const bb_experiment *e, size_t long_rows, size_t rows) {
     char text[400];
-    const bool scored = e->population.steps.mean != NULL;
+    const bool scored = bb_preprocess_is_own(&e->population.steps);
     if (!long_rows) return;
     snprintf(text, sizeof text,
              "%zu of %zu rows have a norm above 1, and %s expects rows in the unit "

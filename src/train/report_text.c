@@ -247,6 +247,9 @@ bb_status bb_report_text(const bb_report *r, FILE *stream) {
         fprintf(stream, " in %.2f s (%.2f s with reading and evaluation)",
                 r->seconds_solve, r->seconds_total);
     putc('\n', stream);
+    if (r->request->options.standardize == BB_STANDARDIZE_MAGNITUDE)
+        fprintf(stream, "in each task's own powers of ten: ranges that anybody knows "
+                        "(--scale) help where tasks have few rows\n");
     if (r->outcome.lambda > 0.0)
         fprintf(stream, "lambda=auto was %.4g\n", r->outcome.lambda);
     if (isfinite(r->outcome.objective))

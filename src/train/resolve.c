@@ -128,12 +128,25 @@ static bb_status check_epsilon(const bb_train_options *o, const bb_run *run) {
                    given ? "epsilon" : "delta");
 }
 
+/* How a task's rows are changed by all of its rows; NULL: they are not. */
+static const char *own_steps(const bb_train_options *o) {
+    if (o->standardize == BB_STANDARDIZE_TASK) return "task";
+    if (o->standardize == BB_STANDARDIZE_MAGNITUDE) return "magnitude";
+    return NULL;
+}
+
 static bb_status check_loss(const bb_train_options *o, const bb_resolved *c) {
     const bb_loss loss = c->run.pub.loss;
-    if (!bb_resolved_is_solved(c) && o->standardize == BB_STANDARDIZE_TASK)
+    const char *own = own_steps(o);
+    if (!bb_resolved_is_solved(c) && own)
         return bb_fail(BB_EUSAGE,
-                       "--standardize task is for linear models of one output: use "
-                       "--standardize unit-rows, or public ranges (--scale)");
+                       "--standardize %s is for linear models of one output: use "
+                       "--standardize unit-rows, or public ranges (--scale)",
+                       own);
+    if (o->scale && o->standardize == BB_STANDARDIZE_MAGNITUDE)
+        return bb_fail(BB_EUSAGE,
+                       "--standardize magnitude is for columns without ranges: "
+                       "leave out --scale, or --standardize");
     if (bb_mechanism_is_noisy(c->run.mechanism) && !bb_loss_is_single(loss) &&
         !o->classes && (!o->net || loss == BB_LOSS_MULTILABEL))
         return bb_fail(BB_EUSAGE,
@@ -183,17 +196,16 @@ static bb_status check_graph(const bb_train_options *o, const bb_run *run) {
 
 /* The promise for single rows needs each prepared without looking at the others. */
 static bb_status check_rows(const bb_train_options *o, const bb_run *run) {
-    if (!bb_mechanism_is_noisy(run->mechanism) || o->standardize != BB_STANDARDIZE_TASK)
-        return BB_OK;
+    if (!bb_mechanism_is_noisy(run->mechanism) || !own_steps(o)) return BB_OK;
     for (size_t k = 0; k < run->phases; k++) {
         const bb_method *m = run->phase[k].method;
         const void *options = run->phase[k].options;
         if (m->own_noise || (m->for_rows && m->for_rows(options)))
             return bb_fail(BB_EUSAGE,
-                           "method %s protects single rows, but --standardize task "
+                           "method %s protects single rows, but --standardize %s "
                            "changes every row of a task with any one of them: use "
                            "--standardize unit-rows, or public ranges (--scale)",
-                           m->name);
+                           m->name, own_steps(o));
     }
     return BB_OK;
 }

@@ -59,7 +59,8 @@ bool bb_experiment_is_open(const bb_experiment *e) {
  * over a billboard. */
 bb_status bb_experiment_shared(const bb_experiment *e, bb_models *out) {
     if (!e->result.shares || !bb_resolved_is_solved(e->resolved) ||
-        e->run.pub.clusters > 1 || e->population.steps.mean || bb_experiment_is_open(e))
+        e->run.pub.clusters > 1 || bb_preprocess_is_own(&e->population.steps) ||
+        bb_experiment_is_open(e))
         return BB_OK;
     return bb_population_shared(&e->population, e->result.shared, out);
 }

@@ -150,9 +150,8 @@ SPLIT = ["--train-fraction", "0.7"]
 
 CASES = [
     ("linear", 4, "squared.csv", "--method mp-prior".split() + NOISE + SPLIT),
-    ("the default", 3, "squared.csv", "--standardize unit-rows".split() + NOISE + SPLIT),
-    ("the default for labels", 2, "labels.csv",
-     "--loss logistic --standardize unit-rows".split() + NOISE + SPLIT),
+    ("the default", 3, "squared.csv", NOISE + SPLIT),
+    ("the default for labels", 2, "labels.csv", ["--loss", "logistic"] + NOISE + SPLIT),
     ("classes by label", 2, "labels.csv",
      "--method ppsgd --loss logistic --rounds 4".split() + NOISE + SPLIT),
     ("softmax", 3, "classes.csv", "--method fedprox --loss softmax --classes 3 --rounds 3".split()

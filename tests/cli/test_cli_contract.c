@@ -130,6 +130,24 @@ static void labels_are_scored_by_auc(void **state) {
     json_decref(j);
 }
 
+/* Without ranges: columns and target in the tasks' own powers of ten. */
+static void no_option_is_enough(void **state) {
+    (void)state;
+    make_world();
+    json_t *j =
+        cli_json("train W.csv --epsilon 3 --seed 1 --test W.test.csv --compare stl "
+                 "--json -o plain");
+    char *options = cli_read("plain/public/options.json");
+    assert_non_null(strstr(options, "\"standardize\": \"magnitude\""));
+    free(options);
+    assert_string_equal(cli_text(j, "method"), "mp-mixed");
+    assert_true(cli_number(j, "test.nmse") <=
+                1.1 * cli_number(j, "compare.own.test.nmse"));
+    json_decref(j);
+    cli_fails(2, "--standardize unit-rows",
+              "train W.csv --loss softmax --epsilon 1 -o softmax");
+}
+
 static void people_get_a_statement(void **state) {
     (void)state;
     make_world();
@@ -164,7 +182,9 @@ static void usage_is_exit_code_2(void **state) {
               "train W.csv --method stl --mechanism laplace "
               "-o x");
     cli_fails(2, "unknown method", "train W.csv --method magic -o x");
-    cli_fails(2, "which ranges", "train W.csv --epsilon 1 -o x");
+    cli_fails(2, "without ranges",
+              "train W.csv --epsilon 1 --standardize magnitude --scale "
+              "'{\"others\": [0, 1], \"target\": [0, 1]}' -o x");
     cli_fails(2, "which method", "train W.csv --loss multilabel --epsilon 1 -o x");
     cli_fails(2, "which ranges", "train W.csv --loss softmax --epsilon 1 -o x");
     cli_fails(2, "--output", "train W.csv --method stl");
@@ -605,6 +625,7 @@ int main(void) {
         cmocka_unit_test(a_private_run_has_every_key),
         cmocka_unit_test(without_noise_there_is_no_epsilon),
         cmocka_unit_test(labels_are_scored_by_auc),
+        cmocka_unit_test(no_option_is_enough),
         cmocka_unit_test(people_get_a_statement),
         cmocka_unit_test(usage_is_exit_code_2),
         cmocka_unit_test(sampling_is_stated),

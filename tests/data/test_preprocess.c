@@ -153,6 +153,52 @@ static void scores_within_ranges(void **state) {
     bb_dataset_free(&data);
 }
 
+/* The least power of ten that is no less than any number, the task's own; rows in the
+ * unit ball. */
+static void magnitudes(void **state) {
+    (void)state;
+    const bb_preprocess_options options = {.standardize = BB_STANDARDIZE_MAGNITUDE,
+                                           .constant = true,
+                                           .scale_target = true};
+    static const char text[] = "task,y,a,b\n1,-40,1000,0\n1,2,-3,0\n"
+                               "2,0,0.02,1e-320\n2,0,0.1,0\n3,100,1001,5\n";
+    bb_dataset data, out, other;
+    bb_preprocess p;
+    assert_ok(read_text("t.csv", text, NULL, &data));
+    assert_ok(bb_preprocess_open(&p, &options, &data));
+    assert_true(bb_preprocess_is_own(&p) && bb_preprocess_can_fold(&p));
+    assert_ok(bb_preprocess_apply(&p, &data, true, &out));
+    const double y[] = {-0.4, 0.02, 0, 0, 1}, a[] = {1, -0.003, 0.2, 1, 0.1001},
+                 b[] = {0, 0, 0, 0, 0.5};
+    for (size_t r = 0; r < 5; r++) {
+        assert_close(out.y[r], y[r], 1e-15);
+        assert_close(out.x[3 * r] * sqrt(3), a[r], 1e-15);
+        assert_close(out.x[3 * r + 1] * sqrt(3), b[r], 1e-15);
+        assert_close(out.x[3 * r + 2] * sqrt(3), 1, 1e-15);
+    }
+    bb_dataset_free(&out);
+    /* other rows by the training rows' powers, with targets in their own unit */
+    assert_ok(read_text("t.csv", "task,y,a,b\n1,500,5000,7\n2,0,0,0\n3,0,0,0\n", NULL,
+                        &other));
+    assert_ok(bb_preprocess_apply(&p, &other, false, &out));
+    assert_close(out.x[0] * sqrt(3), 5, 1e-15);
+    assert_true(out.x[1] == 0 && out.y[0] == 500);
+    /* a model for the raw columns says what it said for the prepared ones */
+    double w[] = {0.3, -0.2, 0.1}, b0 = 0.05, said = b0;
+    for (size_t k = 0; k < 3; k++) said += w[k] * out.x[k];
+    bb_preprocess_fold(&p, 0, w, &b0);
+    bb_preprocess_fold_columns(&p, w, &b0);
+    assert_close(w[0] * 5000 + w[1] * 7 + w[2] + b0, 100 * said, 1e-12);
+    bb_dataset_free(&out);
+    bb_dataset_free(&other);
+    bb_preprocess_free(&p);
+    bb_dataset_free(&data);
+    data = sparse();
+    assert_fails(bb_preprocess_open(&p, &options, &data), BB_EUSAGE,
+                 "not for sparse data");
+    bb_dataset_free(&data);
+}
+
 /* Clamped, mapped to [-1, 1], and inside the unit ball. */
 static void ranges(void **state) {
     (void)state;
@@ -341,7 +387,11 @@ static void bad_json(void **state) {
          "m.json: no range is given for column \"b\""},
         {"{\"rows\": \"unit-norm\", \"constant\": true, \"scale\": {\"others\": 1}, "
          "\"folded\": true}",
-         "m.json: \"folded\": expected only with \"scale\", and not with unit-norm"},
+         "m.json: \"folded\": expected only with \"scale\" or \"rows\": \"unit-ball\", "
+         "and not with \"unit-norm\""},
+        {"{\"rows\": \"plain\", \"constant\": true, \"scale\": null, \"folded\": true}",
+         "m.json: \"folded\": expected only with \"scale\" or \"rows\": \"unit-ball\", "
+         "and not with \"unit-norm\""},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         bb_preprocess p;
@@ -355,17 +405,12 @@ static void bad_json(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing),
-        cmocka_unit_test(constant),
-        cmocka_unit_test(unit_rows),
-        cmocka_unit_test(own_scores),
-        cmocka_unit_test(constant_columns),
-        cmocka_unit_test(scores_within_ranges),
-        cmocka_unit_test(ranges),
-        cmocka_unit_test(folded_models),
-        cmocka_unit_test(models_for_raw_columns),
-        cmocka_unit_test(messages),
-        cmocka_unit_test(bad_json),
+        cmocka_unit_test(nothing),          cmocka_unit_test(constant),
+        cmocka_unit_test(unit_rows),        cmocka_unit_test(own_scores),
+        cmocka_unit_test(constant_columns), cmocka_unit_test(scores_within_ranges),
+        cmocka_unit_test(magnitudes),       cmocka_unit_test(ranges),
+        cmocka_unit_test(folded_models),    cmocka_unit_test(models_for_raw_columns),
+        cmocka_unit_test(messages),         cmocka_unit_test(bad_json),
     };
     return cmocka_run_group_tests(tests, folder_enter, folder_leave);
 }

@@ -91,11 +91,12 @@ static void print_start(const billboard_answer *a, FILE *stream) {
     if (billboard_answer_count(a, "classes"))
         fprintf(stream,
                 "if the targets are classes: --loss softmax --classes %.0f --method "
-                "fedavg --batch 10\n",
+                "fedavg --batch 10 --standardize unit-rows\n",
                 number(a, "target.max") + 1.0);
-    fputs("where ranges of the columns are publicly known: --scale ranges.json in "
-          "place of --standardize unit-rows\n",
-          stream);
+    fprintf(stream,
+            "where ranges of the columns are publicly known: --scale ranges.json%s\n",
+            strstr(start, "--standardize") ? " in place of --standardize unit-rows"
+                                           : "");
 }
 
 /* In one order, whatever that of the command line is: the answer's command has it, too. */

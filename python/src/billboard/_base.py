@@ -105,11 +105,6 @@ class MultiTask(BaseEstimator):  # type: ignore[misc]
                 raise BillboardError("epsilon: a ledger is charged for private fits, and without "
                                      "epsilon there is none: give it, or leave the ledger out")
             return "stl"
-        if self.bounds is None and self.standardize == "none":
-            raise BillboardError(
-                "bounds: which ranges can columns and target have? Give bounds=billboard.Bounds("
-                "…) with what anybody knows, or standardize='unit-rows' to do without, often "
-                "worse; or choose a method for the data as they are")
         return None
 
     def _seed(self) -> Optional[str]:

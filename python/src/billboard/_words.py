@@ -14,9 +14,10 @@ PARAMETERS = """
     adjacency : {"replace-one", "add-remove"}, default="replace-one"
         Which populations the promise is about.
     bounds : Bounds, dict or path, optional
-        Public ranges of the columns; "auto" with an epsilon needs them, or `standardize`.
-    standardize : {"none", "unit-rows", "task"}, default="none"
-        How rows are prepared without ranges.
+        Public ranges of the columns, which help where tasks have few rows.
+    standardize : {"none", "unit-rows", "task", "magnitude"}, default="none"
+        How rows are prepared without ranges; "auto" takes "magnitude" then: columns and target
+        in each task's own powers of ten.
     ledger : Ledger or path, optional
         The budget that all fits on this population share.
     sampling : str, optional
