@@ -11,6 +11,7 @@ import random
 import subprocess
 from dataclasses import dataclass, field
 
+import panels
 import worlds as w
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -29,6 +30,7 @@ class Set:
     scale: dict = field(default_factory=dict)
     file: str = ""      # under --data
     derive: object = None   # (data folder, path): makes a table of a file there
+    panel: str = ""     # of panels.py
     make: object = None     # random -> tasks, see worlds.py
     synth: str = ""     # arguments of `billboard synth`
     train: float = 0.3  # of every task's rows
@@ -93,6 +95,12 @@ def logits(name, half, about, make, **more):
     return Set(name, half, about, make=make, loss="logistic", scale=STANDARD, **more)
 
 
+def panel(name, half, about, target, *columns):
+    ranges = {f"x{k + 1}": list(r) for k, r in enumerate(columns)}
+    return Set(name, half, about, panel=name, train=0.5,
+               scale={"target": target, "columns": ranges, **UNIT})
+
+
 SETS = [
     # -- real
     Set("school", "tune", "139 schools x 33 x 27, exam scores", file="school/data.csv",
@@ -118,6 +126,28 @@ SETS = [
                                             "x6": [60, 220], "x8": [-3, 7]}, **UNIT}),
     Set("emails15", "report", "15 people x 120 x 500, spam", file="emails15/data.csv.gz",
         loss="logistic", scale={"others": [0, 5]}, part=0.5),
+    # -- panels of R's plm, see panels.py
+    panel("wages", "tune", "595 people x 4 x 11, log wages", [4, 9], (0, 50), (0, 52), *7 * [(0, 1)],
+          (4, 17)),
+    panel("empluk", "tune", "140 firms x 4 x 4, log employment", [-3, 5], (1976, 1984), (2, 4),
+          (-5, 4), (4, 5)),
+    panel("sumhes", "report", "125 countries x 13 x 3, log product", [5, 10], (1960, 1985),
+          (3, 14), (-5, 50)),
+    panel("gasoline", "report", "18 countries x 10 x 4, log use of petrol", [3, 7], (1960, 1978),
+          (-9, -5), (-3, 2), (-14, -7)),
+    panel("cigar", "report", "46 states x 15 x 4, packs a head", [0, 300], (0, 200), (0, 150),
+          (0, 25000), (0, 200)),
+    panel("produc", "report", "48 states x 9 x 4, log product", [8, 14], (7, 12), (8, 13), (4, 10),
+          (0, 20)),
+    panel("males", "report", "545 people x 4 x 8, log wages", [-4, 5], (1980, 1987), (0, 20),
+          (0, 20)),
+    panel("crime", "report", "90 counties x 4 x 6, log crime rate", [-7, -1], (81, 87), (-3, 1),
+          (-3, 4), (-3, 0), (1, 4), (-8, -3)),
+    panel("laborsupply", "report", "532 men x 5 x 4, log hours", [2, 9], (0, 5), (0, 6), (20, 60)),
+    panel("snmesp", "report", "738 firms x 4 x 4, log employment", [2, 10], (1983, 1990), (-2, 2),
+          (3, 12), (1, 13)),
+    panel("ricefarms", "report", "171 farms x 3 x 6, rice", [0, 20000], (0, 5), (0, 1000),
+          (0, 1000), (0, 1000), (0, 5000), (0, 200)),
     # -- generated
     Set("blocks", "tune", "320 x 30 x 30, low-rank worlds of the paper",
         synth="low-rank", flags="--no-intercept",
@@ -203,6 +233,8 @@ class Place:
         return path
 
     def there(self):
+        if self.one.panel:
+            return bool(panels.fetch(self.kept))
         return self.one.generated or os.path.exists(self.source())
 
     def source(self):
@@ -217,7 +249,9 @@ class Place:
         path = f"{self.kept}/{one.name}.csv"
         if not os.path.exists(path):
             fresh = f"{self.scratch}/{one.name}.csv"
-            if one.derive:
+            if one.panel:
+                panels.write(panels.fetch(self.kept), one.panel, fresh)
+            elif one.derive:
                 one.derive(self.data, fresh)
             else:
                 with gzip.open(self.source()) as packed, open(fresh, "wb") as plain:

@@ -165,7 +165,8 @@ class Cache:
     def __init__(self, arguments):
         self.path = os.path.join(arguments.cache, "runs.jsonl")
         self.program = program_digest(arguments.billboard)
-        self.protocol = digest([f"{HERE}/sets.py", f"{HERE}/worlds.py"])
+        self.protocol = digest([f"{HERE}/{name}.py" for name in
+                                ("sets", "worlds", "panels", "rdata")])
         self.method = shlex.join(arguments.method)
         self.any = arguments.baselines == "any"
         self.known, self.latest = {}, {}
@@ -402,7 +403,7 @@ def choose(arguments):
             continue
         if arguments.quick and one.part < 1 and not names:
             continue
-        if Place(one, "", arguments.data, "", "").there():
+        if Place(one, "", arguments.data, arguments.cache, "").there():
             chosen.append(number)
         else:
             print(f"useful.py: {one.name} is left out: no data", file=sys.stderr)
