@@ -91,6 +91,19 @@ static bb_status read_rows(const bb_resolved *c, bb_dealt *dealt, size_t *output
     return status;
 }
 
+/* Names of the same tasks are held once, by the training rows. */
+static void lend_names(const bb_dataset *train, bb_dataset *other) {
+    if (train->tasks != other->tasks || train->task_name == other->task_name) return;
+    for (size_t i = 0; i < train->tasks; i++)
+        if (strcmp(train->task_name[i], other->task_name[i]) != 0) return;
+    free(other->task_name);
+    other->task_name = train->task_name;
+}
+
+static void return_names(const bb_dataset *train, bb_dataset *other) {
+    if (other->task_name == train->task_name) other->task_name = NULL;
+}
+
 /* No row, and the features that were agreed on. */
 static bb_status read_nothing(const bb_resolved *c, size_t *outputs, bb_dataset *out) {
     const bb_train_options *o = &c->request->options;
@@ -312,8 +325,11 @@ static bb_status prepare(bb_population *p, bool keep, bb_dataset *train,
     } else if (!status) {
         status = bb_preprocess_apply(&p->open, train, false, &p->train);
     }
-    if (!status && p->prepared_is_train) p->prepared = p->train;
-    return status;
+    if (status) return status;
+    if (p->prepared_is_train) p->prepared = p->train;
+    lend_names(&p->train, &p->prepared);
+    lend_names(&p->train, &p->test);
+    return BB_OK;
 }
 
 bb_status bb_population_open(bb_population *population, const bb_resolved *c,
@@ -327,11 +343,14 @@ bb_status bb_population_open(bb_population *population, const bb_resolved *c,
     if (!status) status = read_parts(&p, c, dealt, data, test_source, &train, &test);
     if (!status) status = open_steps(&p, c, &train);
     const bool keep = o->compare && !dealt->ranks;
+    if (!status) lend_names(&train, &test);
     if (!status) status = prepare(&p, keep, &train, &test);
     if (!status && keep) {
         p.read_train = train;
         p.read_test = test;
     } else {
+        return_names(&train, &test);
+        return_names(&p.train, &test); /* which took them over */
         bb_dataset_free(&train);
         bb_dataset_free(&test);
     }
@@ -363,7 +382,12 @@ size_t bb_population_long_rows(const bb_population *p) {
 }
 
 void bb_population_close_rows(bb_population *p) {
-    if (!p->prepared_is_train) bb_dataset_free(&p->prepared);
+    return_names(&p->train, &p->test);
+    return_names(&p->read_train, &p->read_test);
+    if (!p->prepared_is_train) {
+        return_names(&p->train, &p->prepared);
+        bb_dataset_free(&p->prepared);
+    }
     bb_dataset_free(&p->train);
     bb_dataset_free(&p->test);
     bb_dataset_free(&p->read_train);
