@@ -17,8 +17,11 @@
 #include <string.h>
 
 static const double false_alarm = 0.01;
+/* Below it no tasks can have enough in common to be seen: what is long is noise. */
+static const double least_reach = 1.0;
 /* Of several outputs the fit is by descent, which a weak penalty would leave unfinished. */
 static const double outputs_penalty = 0.3;
+static const double least_odds = 5.0, most_odds = 50.0;
 
 typedef struct centre_options {
     double step, momentum, signal, penalty;
@@ -110,6 +113,11 @@ static bb_status plan(const bb_view *view, bb_plan *out) {
     return status;
 }
 
+/* How far a direction that all tasks share stands out of the noise. */
+static double reach_of(const bb_view *view) {
+    return bb_hope_reach(view->pub, view->pub->mu) / sqrt((double)view->pub->outputs);
+}
+
 static bb_status digest(const bb_view *view, const bb_release *release, bb_draft *draft,
                         double *work) {
     const size_t d = view->pub->parameters;
@@ -119,9 +127,9 @@ static bb_status digest(const bb_view *view, const bb_release *release, bb_draft
     const double sd = release->noise[0] / tasks;
     const double square =
         bb_search_move(&at.search, release, d, tasks, o->step, o->momentum, work);
-    if (square >
-        t * sd * sd *
-            bb_chi_square_quantile((double)d, false_alarm / view->plan->rounds))
+    const double noise =
+        bb_chi_square_quantile((double)d, false_alarm / view->plan->rounds);
+    if (square > t * sd * sd * noise && reach_of(view) >= least_reach)
         *at.detected = 1.0;
     if (release->round == view->plan->rounds && *at.detected == 0.0)
         memset(at.search.centre, 0, d * sizeof *at.search.centre);
@@ -187,11 +195,18 @@ static void show(const bb_view *view, const bb_task *task, double *const *block)
     memcpy(block[0], task->state, task->local->length * sizeof **block);
 }
 
+/* What a centre is believed before a task's rows are looked at: more the farther a common
+ * direction stands out of the noise. */
+static double odds_of(const bb_view *view) {
+    const double reach = reach_of(view);
+    return fmin(most_odds, fmax(least_odds, reach * reach / least_odds));
+}
+
 static bb_status finish(const bb_view *view, bb_task *task) {
     const double *centre = was_detected(view) ? gather(view, task) : NULL;
     *task->intercept = 0.0;
-    return bb_personal_model(task->local, centre, task->model,
-                             task->work + task->local->length);
+    return bb_personal_around(task->local, centre, odds_of(view), task->model,
+                              task->work + task->local->length);
 }
 
 const bb_method bb_method_mp_centre = {

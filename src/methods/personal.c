@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+static const double usual_odds = 5.0; /* of a centre */
 static const bb_personal_usual usual = {-0.6, 0.7, 1.0};
 
 bb_status bb_personal_fit(const bb_local *local, double weight, const double *centre,
@@ -84,10 +85,10 @@ static bb_status add_fits(bb_logistic_fits *fits, const double *centre, bool is_
     return BB_OK;
 }
 
-static bb_status average(const bb_local *local, const double *centre, double *model,
-                         double *work) {
+static bb_status average(const bb_local *local, const double *centre, double odds,
+                         double *model, double *work) {
     bb_logistic_fits fits;
-    bb_personal_average a = bb_personal_average_open(model, local->d);
+    bb_personal_average a = bb_personal_average_open(model, local->d, odds);
     bb_logistic_fits_open(&fits, local, work + local->d);
     const double size = bb_personal_size(local, fits.constant != 0.0, work);
     for (int side = 0; side < (centre ? 2 : 1); side++) {
@@ -103,6 +104,11 @@ static bb_status average(const bb_local *local, const double *centre, double *mo
 
 bb_status bb_personal_model(const bb_local *local, const double *centre, double *model,
                             double *work) {
+    return bb_personal_around(local, centre, usual_odds, model, work);
+}
+
+bb_status bb_personal_around(const bb_local *local, const double *centre, double odds,
+                             double *model, double *work) {
     if (local->n == 0) {
         for (size_t k = 0; k < local->length; k++) model[k] = centre ? centre[k] : 0.0;
         return BB_OK;
@@ -112,8 +118,8 @@ bb_status bb_personal_model(const bb_local *local, const double *centre, double 
         return bb_personal_squared(local, &known, model, work);
     }
     if (local->loss == BB_LOSS_SOFTMAX)
-        return bb_personal_outputs(local, centre, model, work);
-    return average(local, centre, model, work);
+        return bb_personal_outputs(local, centre, odds, model, work);
+    return average(local, centre, odds, model, work);
 }
 
 /* -- under a covariance -- */
@@ -148,7 +154,7 @@ static bb_status under_logistic(const bb_local *local, const bb_covariance *told
     double *x = work, *room = x + n * d, *rest = room + d;
     bb_local flat = *local;
     bb_logistic_fits fits;
-    bb_personal_average a = bb_personal_average_open(model, d);
+    bb_personal_average a = bb_personal_average_open(model, d, 1.0);
     bb_logistic_fits_open(&fits, local, rest);
     const double size = bb_personal_size(local, fits.constant != 0.0, room);
     for (int freed = 0; freed < (fits.constant != 0.0 ? 2 : 1); freed++) {

@@ -20,6 +20,10 @@ BB_MUST_CHECK bb_status bb_personal_fit(const bb_local *local, double weight,
 size_t bb_personal_work(const bb_local *local);
 BB_MUST_CHECK bb_status bb_personal_model(const bb_local *local, const double *centre,
                                           double *model, double *work);
+/* The same, with these odds of the centre before rows are looked at, where there are
+ * labels: few of them hardly judge. The other has odds 5. */
+BB_MUST_CHECK bb_status bb_personal_around(const bb_local *local, const double *centre,
+                                           double odds, double *model, double *work);
 
 /* The same around 0, and if `told` is there under a public covariance whose trace is d;
  * constant: whether the last column is one. work: bb_personal_under_work doubles.

@@ -8,7 +8,7 @@
 static const double least_mean = 1e-12;
 enum { rows_with_a_mean = 3 };
 static const double hardly = 12.0; /* log odds */
-static const double spread_of_distance = 1.0, centre_odds = 5.0;
+static const double spread_of_distance = 1.0;
 
 const double bb_personal_free_deviation = 2.0;
 
@@ -40,9 +40,10 @@ double bb_personal_penalty(size_t l) {
     return pow(10.0, decades(l));
 }
 
-bb_personal_average bb_personal_average_open(double *model, size_t d) {
+bb_personal_average bb_personal_average_open(double *model, size_t d, double odds) {
     memset(model, 0, d * sizeof *model);
-    return (bb_personal_average){model, d, -INFINITY, 0.0};
+    return (bb_personal_average){
+        .model = model, .odds = odds, .d = d, .best = -INFINITY};
 }
 
 void bb_personal_average_close(bb_personal_average *a) {
@@ -50,16 +51,17 @@ void bb_personal_average_close(bb_personal_average *a) {
 }
 
 /* A logarithm, up to what all fits share. */
-static double beforehand(const bb_personal_usual *usual, bool around, size_t l) {
+static double beforehand(const bb_personal_usual *usual, double odds, bool around,
+                         size_t l) {
     const double far = around ? (decades(l) - usual->distance) / spread_of_distance
                               : (decades(l) - usual->alone) / usual->spread;
-    return (around ? log(centre_odds) : 0.0) - 0.5 * far * far;
+    return (around ? log(odds) : 0.0) - 0.5 * far * far;
 }
 
 bool bb_personal_average_add(bb_personal_average *a, const bb_personal_usual *usual,
                              bool around, size_t l, const double *w, double score,
                              double *most) {
-    score += beforehand(usual, around, l);
+    score += beforehand(usual, a->odds, around, l);
     if (score > a->best) {
         bb_scale(a->d, exp(a->best - score), a->model);
         a->total *= exp(a->best - score);

@@ -28,11 +28,12 @@ typedef struct bb_personal_usual {
 /* A running average of models by exp(score). */
 typedef struct bb_personal_average {
     double *model; /* d, zero at first */
+    double odds;   /* beforehand, of what is around a centre */
     size_t d;
     double best, total;
 } bb_personal_average;
 
-bb_personal_average bb_personal_average_open(double *model, size_t d);
+bb_personal_average bb_personal_average_open(double *model, size_t d, double odds);
 void bb_personal_average_close(bb_personal_average *a); /* model: the average */
 
 /* Adds fit w of the penalty l, whose rows say `score` (a logarithm) of it, around a

@@ -202,7 +202,7 @@ static bb_status add_fits(const bb_local *local, const double *centre, bool is_f
     return BB_OK;
 }
 
-bb_status bb_personal_outputs(const bb_local *local, const double *centre,
+bb_status bb_personal_outputs(const bb_local *local, const double *centre, double odds,
                               double *model, double *work) {
     if (!local->x) {
         bb_personal_outputs_fit(local, sparse_weight, centre, model, work);
@@ -210,7 +210,7 @@ bb_status bb_personal_outputs(const bb_local *local, const double *centre,
     }
     room r = lay_out(local, work);
     const double size = bb_personal_size(local, r.constant != 0.0, r.rest);
-    bb_personal_average a = bb_personal_average_open(model, local->length);
+    bb_personal_average a = bb_personal_average_open(model, local->length, odds);
     for (int side = 0; side < (centre ? 2 : 1); side++) {
         for (int freed = 0; freed < (r.constant != 0.0 ? 2 : 1); freed++) {
             const bb_status status =

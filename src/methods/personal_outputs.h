@@ -11,9 +11,9 @@
 void bb_personal_outputs_fit(const bb_local *local, double weight, const double *centre,
                              double *w, double *work);
 
-/* bb_personal_model and its work, for a task with rows. */
+/* bb_personal_around and its work, for a task with rows. */
 size_t bb_personal_outputs_work(const bb_local *local);
 BB_MUST_CHECK bb_status bb_personal_outputs(const bb_local *local, const double *centre,
-                                            double *model, double *work);
+                                            double odds, double *model, double *work);
 
 #endif

@@ -81,6 +81,7 @@ static double size_by_hand(const bb_local *local) {
 static void check_rows(size_t n, double slope) {
     population p = draw(n, slope, 3);
     double kept[FEATURES], expected[FEATURES] = {0}, total = 0.0, w[FEATURES];
+    double likely[FEATURES] = {0}, all = 0.0, work[4096]; /* the centre's odds are 40 */
     const double size = size_by_hand(&p.local[0]);
     for (int side = 0; side < 2; side++)
         for (int e = -3; e <= 3; e++) {
@@ -90,7 +91,11 @@ static void check_rows(size_t n, double slope) {
                 exp(evidence_by_hand(&p.local[0], weight, e, around, w));
             bb_axpy(FEATURES, share, w, expected);
             total += share;
+            bb_axpy(FEATURES, side ? 8.0 * share : share, w, likely);
+            all += side ? 8.0 * share : share;
         }
+    assert_ok(bb_personal_around(&p.local[0], centre, 40.0, kept, work));
+    for (size_t k = 0; k < FEATURES; k++) assert_close(kept[k], likely[k] / all, 1e-6);
     keep(&p, centre, kept);
     for (size_t k = 0; k < FEATURES; k++)
         assert_close(kept[k], expected[k] / total, 1e-6);
