@@ -196,8 +196,19 @@ SETS = [
            w.labelled(60, 60, 120, 8, w.around(8, 0, 0, 0, 1, 0, .5)), train=1 / 3),
     logits("logit-23", "report", "23 x 60 x 50, two classes, a mean",
            w.labelled(23, 60, 180, 50, w.around(50, .5, 0, 0, .1, 0, .3)), train=.25),
+    logits("logit-many", "report", "10,000 x 8 x 10, two classes, mean + rank 2",
+           w.labelled(10000, 8, 8, 10, w.around(10, .5, 2, .3, .3, 0, .5)), train=.5, part=.25),
+    logits("logit-wide", "report", "300 x 60 x 200, two classes, 20 features matter",
+           w.labelled(300, 60, 30, 200, w.few_logits(200, 20, .7, .2)), train=2 / 3, part=.25),
+    Set("classes-many", "report", "2,000 x 10 x 8, four classes, a mean", loss="softmax", outputs=4,
+        make=w.classed(2000, 10, 10, 8, 4, .7, .3, .5), flags="--classes 4", scale=STANDARD,
+        train=.5, part=.25),
+    Set("classes-wide", "report", "200 x 60 x 100, three classes, a mean", loss="softmax",
+        outputs=3, make=w.classed(200, 60, 30, 100, 3, .2, .1, .5), flags="--classes 3",
+        scale=STANDARD, train=2 / 3, part=.25),
     Set("classes", "report", "100 x 30 x 20, five classes", loss="softmax", outputs=5,
-        synth="classes --tasks 100 --features 20 --labels 5", flags="--classes 5", part=.5),
+        synth="classes --tasks 100 --features 20 --labels 5", flags="--classes 5",
+        scale={"others": [-1, 1]}, part=.5),
 ]
 
 

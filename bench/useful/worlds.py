@@ -62,6 +62,34 @@ def labelled(m, n, test, d, model):
     return make
 
 
+def classed(m, n, test, d, outputs, mean, own, spread):
+    """Targets 0 .. outputs - 1, the largest of b_ic + x.w_ic + Gumbel noise: w_ic = mean + own
+    part, b_ic = mean + own part, deviations of every entry."""
+    def make(random):
+        w0 = [normals(random, d, mean) for _ in range(outputs)]
+        b0 = normals(random, outputs, spread)
+        for _ in range(m):
+            w = [plus(v, normals(random, d, own)) for v in w0]
+            b = plus(b0, normals(random, outputs, spread))
+            rows = []
+            for _ in range(n + test):
+                x = normals(random, d)
+                z = [c + dot(x, v) - math.log(random.expovariate(1.0)) for c, v in zip(b, w)]
+                rows.append([float(z.index(max(z)))] + x)
+            yield rows
+    return make
+
+
+def few_logits(d, count, deviation, own):
+    """few_matter for log odds, intercepts of deviation .5."""
+    inner = few_matter(d, count, deviation, own)
+
+    def model(random):
+        draw = inner(random)
+        return lambda: (draw()[0], random.gauss(0.0, 0.5))
+    return model
+
+
 def around(d, mean, rank, low, own, intercept, spread):
     """w_i = mean + low-rank part + own part; b_i ~ N(intercept, spread^2). The figures are
     deviations of every entry."""
