@@ -7,10 +7,12 @@
 #include <string.h>
 
 enum { ROUNDS = 10000 };
-/* An automatic lambda: of the least one that makes W = 0, or the best models that are all
- * alike, the optimum. By how much intercepts differ says nothing of slopes: the constant
- * is left out. */
-static const double part_of_largest = 0.1, least_lambda = 1e-12;
+/* An automatic lambda: parts of the least one that makes W = 0, or the best models that are
+ * all alike, the optimum; and where rounds are too few to try them. By how much intercepts
+ * differ says nothing of slopes: the constant is left out. */
+static const double part_tried[BB_MTL_CANDIDATES] = {1.0, 0.3, 0.1, 0.03, 0.01, 0.003};
+static const double usual_part = 0.1, least_lambda = 1e-12;
+enum { LEAST_ROUNDS = 1000, STEPS_TRIED = 10 };
 /* mu_k is features over rows, what a mean of many weights asks for that explains half of
  * the targets' variance, and at least this part, of the geometric mean of two curvatures
  * of all losses: that along feature k, and the usual one; of the constant this part. By the first alone rare features would be free, by the other short ones held
@@ -47,6 +49,12 @@ bool bb_mtl_own_intercept(const void *options) {
 
 bool bb_mtl_has_mean(const bb_view *view) {
     return !bb_mtl_own_intercept(view->options);
+}
+
+bool bb_mtl_leaves_out(const bb_view *view) {
+    const bb_mtl_options *o = view->options;
+    const uint32_t rounds = view->pub->rounds;
+    return isnan(o->lambda) && (rounds == 0 || rounds >= LEAST_ROUNDS);
 }
 
 static const bb_mtl_board *board_of(const bb_view *view) {
@@ -297,16 +305,16 @@ static bb_status measure(const bb_view *view, const bb_release *release,
     return BB_OK;
 }
 
-/* The penalty that nobody gave, from the gradients at W = 0, or at the best models that
- * are all alike: a part of that from which on these are the optimum; for mtl-mtrl, whose
+/* The largest penalty that makes sense, from the gradients at W = 0, or at the best models
+ * that are all alike: that from which on these are the optimum; for mtl-mtrl, whose
  * lambda ||W||_* takes its place, with ||W||_* by one step of gradients over the mean
  * curvature. */
-static double automatic(const bb_view *view, const norms *g, double spread) {
+static double largest_lambda(const bb_view *view, const norms *g, double spread) {
     const bb_public *pub = view->pub;
     const double entries = (double)pub->tasks * (double)pub->features;
-    double lambda = part_of_largest * g->dual;
+    double lambda = g->dual;
     if (is_mtrl(view) && g->nuclear > 0.0) lambda *= spread / entries / g->nuclear;
-    return fmax(lambda, least_lambda);
+    return fmax(lambda, least_lambda / usual_part);
 }
 
 /* -- a step -- */
@@ -335,6 +343,8 @@ static bool check_is_due(const bb_view *view, double moved, bb_mtl_board *board)
     const double excess = moved / (BB_MTL_RELAXATION * board->lambda);
     board->guess = fmin(1.0 / (1.0 + 4.0 * excess), BB_MTL_ALMOST);
     if (is_mtrl(view) || board->searching == 1.0) board->guess = BB_MTL_ALMOST;
+    if (board->fold > 0.0)
+        return board->steps >= (board->candidate > 0.0 ? 1.0 : 2.0) * STEPS_TRIED;
     if (board->searching == 1.0) return board->steps >= steps_alike;
     return soon && (is_mtrl(view) || excess * board->lambda * board->omega <=
                                          check_when * o->tolerance * board->objective);
@@ -353,6 +363,7 @@ static bb_status digest_step(const bb_view *view, const bb_release *release,
         balance(board, apart, moved);
     board->renew = board->steps == 5.0 || balance_is_due(board->steps) ? 1.0 : 0.0;
     board->rho_before = rho;
+    board->afresh = 0.0;
     if (check_is_due(view, moved, board)) board->step = 0.0;
     return BB_OK;
 }
@@ -374,10 +385,72 @@ static void choose_lambda(const bb_view *view, const bb_release *release,
                           const norms *g, bb_mtl_board *board) {
     const bb_mtl_options *o = view->options;
     const bool is_first = release->round == 1, is_given = !isnan(o->lambda);
-    board->lambda = is_given ? o->lambda : automatic(view, g, board->spread);
+    board->largest = largest_lambda(view, g, board->spread);
+    board->lambda = is_given ? o->lambda : usual_part * board->largest;
     board->searching = is_first && !is_given && bb_mtl_has_mean(view) ? 1.0 : 0.0;
     board->steps = 0.0;
     board->dual = 0.0; /* no loss is negative */
+}
+
+static double first_rho_of(const bb_view *view, const bb_mtl_board *board) {
+    const double entries = (double)view->pub->tasks * (double)view->pub->features;
+    const double rho = first_rho * board->spread / entries;
+    return rho > 0.0 ? rho : 1.0;
+}
+
+/* The coming steps are with other rows. */
+static void begin_afresh(const bb_view *view, bb_mtl_board *board) {
+    board->afresh = 1.0;
+    board->rho = first_rho_of(view, board);
+    board->ratio = 0.0;
+}
+
+static void try_candidate(bb_mtl_board *board, size_t candidate) {
+    board->candidate = (double)candidate;
+    board->lambda = part_tried[candidate] * board->largest;
+    board->steps = 0.0;
+}
+
+/* The lambda at which a parabola through the least of what was lost and its neighbours, over
+ * the logarithm of lambda, is least; less by a root, as the noise of gradients is, since all
+ * rows are more than those that were looked at. */
+static double best_lambda(const bb_mtl_board *board) {
+    const double *missed = board->missed, fewer = 1.0 - 1.0 / BB_MTL_FOLDS;
+    double steps = 0.0;
+    size_t best = 0;
+    for (size_t c = 1; c < BB_MTL_CANDIDATES; c++)
+        if (missed[c] < missed[best]) best = c;
+    if (best > 0 && best + 1 < BB_MTL_CANDIDATES) {
+        const double up = missed[best - 1] - missed[best];
+        const double down = missed[best + 1] - missed[best];
+        if (isfinite(up) && isfinite(down) && up + down > 0.0)
+            steps = 0.5 * (up - down) / (up + down);
+    }
+    return sqrt(fewer) * part_tried[best] * pow(10.0, -0.5 * steps) * board->largest;
+}
+
+/* What rows that are left out lose under this lambda is known: on to the next one, the next
+ * rows, or the solution under the best. */
+static void digest_left_out(const bb_view *view, const bb_release *release,
+                            bb_mtl_board *board) {
+    const double *sum = release->value[1];
+    const size_t now = (size_t)board->candidate;
+    board->missed[now] += sum[BB_MTL_FAILED] > 0.0 ? INFINITY : sum[BB_MTL_LOSS];
+    board->pending = 0.0;
+    board->step = 1.0;
+    if (now + 1 < BB_MTL_CANDIDATES) {
+        try_candidate(board, now + 1);
+        return;
+    }
+    begin_afresh(view, board);
+    board->fold += 1.0;
+    if (board->fold > BB_MTL_FOLDS) {
+        board->fold = 0.0;
+        board->dual = 0.0;
+        board->check_from = 0.0;
+    }
+    try_candidate(board, 0);
+    if (board->fold == 0.0) board->lambda = best_lambda(board);
 }
 
 static bool is_constant(const bb_view *view, size_t k) {
@@ -387,15 +460,14 @@ static bool is_constant(const bb_view *view, size_t k) {
 /* What the first check says of the losses. */
 static void open_board(const bb_view *view, const bb_release *release,
                        bb_mtl_board *board) {
-    const double tasks = (double)view->pub->tasks, d = (double)view->pub->features;
+    const double d = (double)view->pub->features;
     const double rows = fmax(1.0, release->value[1][BB_MTL_ROWS_COUNT]);
     board->spread = release->value[1][BB_MTL_SPREAD];
     board->diagonal = is_trace(view) ? 0.0 : 1.0;
-    board->rho = first_rho * board->spread / (tasks * d);
-    if (!(board->rho > 0.0)) board->rho = 1.0;
+    board->rho = first_rho_of(view, board);
     if (!bb_mtl_has_mean(view)) return;
     const double *curvature = release->value[1] + BB_MTL_CHECKED;
-    const double usual = tasks * board->rho / first_rho;
+    const double usual = (double)view->pub->tasks * board->rho / first_rho;
     const size_t features = view->pub->features;
     double *mu = mean_weights(view, board);
     for (size_t k = 0; k < features; k++)
@@ -419,9 +491,14 @@ static bb_status digest_check(const bb_view *view, const bb_release *release,
     bb_mtl_board *board = (bb_mtl_board *)draft->at;
     const double *sum = release->value[1];
     norms g;
+    if (board->fold > 0.0) {
+        digest_left_out(view, release, board);
+        return BB_OK;
+    }
     if (release->round == 1) open_board(view, release, board);
     bb_status status = BB_OK;
-    if (release->round == 1 || board->searching == 1.0) {
+    const bool chooses = release->round == 1 || board->searching == 1.0;
+    if (chooses) {
         status = measure(view, release, view->pub->constant, &g, work);
         if (!status) choose_lambda(view, release, &g, board);
     }
@@ -449,6 +526,11 @@ static bb_status digest_check(const bb_view *view, const bb_release *release,
     board->check_from =
         board->steps +
         (failed ? most_steps : fmin(most_steps, fmax(fewest_steps, ceil(ahead))));
+    if (chooses && board->searching == 0.0 && bb_mtl_leaves_out(view) && !draft->done) {
+        begin_afresh(view, board);
+        board->fold = 1.0;
+        try_candidate(board, 0);
+    }
     return BB_OK;
 }
 

@@ -17,6 +17,10 @@
  * mtl-mtrl: F >= - sum_i L_i*(u_i) - P*(G), P* the penalty's conjugate.
  * The first round is a check at W = 0; the last one that a run may have, too.
  *
+ * An automatic lambda is the one of a few under which rows are foreseen best that were left
+ * out, a third after the other: steps without them from the largest lambda on, and after
+ * some steps under each a round in which tasks show what these rows lose.
+ *
  * With a mean, V and G are taken apart into their means and the rest, which the penalty
  * does not mix: M is made of the rest, z_i = M v_i + o with a public o, ||G|| is that of
  * the rest, and the bound loses sum_k (t sum_i g_ik)^2 / (2 mu_k), the conjugate of that of c
@@ -39,7 +43,7 @@ typedef struct bb_mtl_options {
 
 enum { BB_MTL_CENTRE_MEAN, BB_MTL_CENTRE_ZERO };
 
-#define BB_MTL_ROWS(penalty, automatic)                                                \
+#define BB_MTL_ROWS(penalty)                                                           \
     {.name = "centre",                                                                 \
      .kind = BB_OPTION_CHOICE,                                                         \
      .offset = offsetof(bb_mtl_options, centre),                                       \
@@ -55,13 +59,17 @@ enum { BB_MTL_CENTRE_MEAN, BB_MTL_CENTRE_ZERO };
          .least = 1e-12,                                                               \
          .most = 1e12,                                                                 \
          .argument = "LAMBDA",                                                         \
-         .help = "weight of the " penalty "; auto: " automatic},                       \
+         .help =                                                                       \
+             "weight of the " penalty "; auto: that under which rows are foreseen "    \
+             "best that were left out"},                                               \
     {                                                                                  \
         .name = "tolerance", .kind = BB_OPTION_REAL,                                   \
         .offset = offsetof(bb_mtl_options, tolerance), .fallback = "1e-6",             \
         .least = 1e-13, .most = 1.0, .argument = "FRACTION",                           \
         .help = "stop at a certified duality gap of this fraction of the objective"    \
     }
+
+enum { BB_MTL_FOLDS = 3, BB_MTL_CANDIDATES = 6 };
 
 /* The billboard: these numbers, then M (d x d) or its diagonal (d), then with a mean o
  * (d) and mu (d). */
@@ -83,6 +91,11 @@ typedef struct bb_mtl_board {
                          automatic, and not known yet */
     double spread;    /* BB_MTL_SPREAD of all tasks */
     double mean_cost; /* 1/2 sum_k mu_k c_k^2 at Z */
+    /* Where lambda is automatic: the rows that are left out now, 1 .. BB_MTL_FOLDS, or 0:
+     * none; which lambda of how many is tried; the largest; what rows that were left out
+     * lost under each. */
+    double fold, candidate, largest, missed[BB_MTL_CANDIDATES];
+    double afresh; /* 1: the coming step starts from nothing */
     double matrix[];
 } bb_mtl_board;
 
@@ -101,6 +114,9 @@ enum {
 };
 enum { BB_MTL_APART, BB_MTL_MOVED, BB_MTL_STEPPED };
 /* ||w_i - z_i||^2, and ||rho (z_i - z_i before)||^2 */
+
+/* Whether a third of a task's rows is left out in turn before lambda is chosen. */
+bool bb_mtl_leaves_out(const bb_view *view);
 
 /* Conjugates are taken a rounding error inside their domain. */
 #define BB_MTL_ALMOST (1.0 - 1e-14)

@@ -4,8 +4,7 @@
 #include "methods/registry.h"
 
 static const bb_option table[] = {
-    BB_MTL_ROWS("sum over the features of the norms of their weights",
-                "a tenth of the least one that leaves no model but zero")};
+    BB_MTL_ROWS("sum over the features of the norms of their weights")};
 
 const bb_method bb_method_mtl_l21 = {
     .name = "mtl-l21",

@@ -14,8 +14,7 @@
 #include <math.h>
 
 static const bb_option table[] = {
-    BB_MTL_ROWS("penalty lambda/2 tr(W Omega^-1 W'), Omega learnt",
-                "one that weighs as much as that of mtl-trace"),
+    BB_MTL_ROWS("penalty lambda/2 tr(W Omega^-1 W'), Omega learnt"),
     {.name = "ridge",
      .kind = BB_OPTION_REAL,
      .offset = offsetof(bb_mtl_options, ridge),

@@ -1,4 +1,5 @@
 /* mtl_task.c - the tasks' side of mtl-trace and mtl-l21. */
+#include "learners/rows.h"
 #include "linalg/linalg.h"
 #include "methods/mtl.h"
 
@@ -68,11 +69,53 @@ size_t bb_mtl_work_length(const bb_view *view) {
     return 4 * view->pub->features;
 }
 
-size_t bb_mtl_local_length(const bb_view *view, const bb_local *local) {
+static size_t whole_length(const bb_view *view, const bb_local *local) {
     const size_t hessian = bb_local_hessian_work(local);
     const size_t inverse =
         keeps_inverse(view->pub, local) ? bb_invert_work(local->d) / sizeof(double) : 0;
     return (hessian > inverse ? hessian : inverse) + local->n + local->d;
+}
+
+/* Rows that are left out: every third one, from another one on in every fold and task. */
+static bool is_out(const bb_task *task, size_t fold, size_t j) {
+    return task->local->n > 1 && (j + task->id) % BB_MTL_FOLDS + 1 == fold;
+}
+
+/* The work of what a task does with n of its rows. */
+static size_t part_work(const bb_view *view, const bb_local *local, size_t n) {
+    size_t most = 0;
+    for (int gram = 0; gram < 2; gram++) {
+        bb_local some = *local;
+        some.n = n;
+        some.gram = gram ? local->xy : NULL;
+        const size_t work = whole_length(view, &some) + bb_local_work(&some);
+        if (work > most) most = work;
+    }
+    return most + bb_mtl_work_length(view);
+}
+
+/* Doubles of copies of all rows. */
+static size_t copies_length(const bb_local *local) {
+    const bb_rows rows = bb_rows_of(local);
+    const size_t entries = bb_rows_entries(&rows);
+    return local->x ? entries : local->n + 1 + entries + (entries + 1) / 2;
+}
+
+/* Behind the work of all rows: a row, some of them, their targets, sums, and work. */
+static size_t part_length(const bb_view *view, const bb_local *local) {
+    const size_t n = local->n, out = n / BB_MTL_FOLDS;
+    size_t work = part_work(view, local, n);
+    for (size_t more = 0; more < 2 && out + more <= n; more++) {
+        const size_t some = part_work(view, local, n - out - more);
+        if (some > work) work = some;
+    }
+    return local->d + copies_length(local) + n +
+           bb_local_room(bb_rows_of(local), local->loss, local->intercept) + work;
+}
+
+size_t bb_mtl_local_length(const bb_view *view, const bb_local *local) {
+    const size_t part = bb_mtl_leaves_out(view) ? part_length(view, local) : 0;
+    return whole_length(view, local) + bb_local_work(local) + part;
 }
 
 static double squares(size_t d, const double *a, const double *b) {
@@ -155,10 +198,19 @@ static bb_status minimise(const bb_view *view, const bb_task *task, const own *s
     return BB_OK;
 }
 
+static void begin_afresh(const bb_task *task, const own *s) {
+    const size_t d = task->local->d;
+    for (size_t k = 0; k < d; k++) s->w[k] = s->z[k] = s->u[k] = 0.0;
+    s->stepped[BB_MTL_APART] = s->stepped[BB_MTL_MOVED] = 0.0;
+    *s->b = *s->rho = 0.0;
+    if (task->local->loss == BB_LOSS_LOGISTIC) set_b_and_gradient(task, s, task->work);
+}
+
 /* A solve that fails leaves w as it was: certificates hold for any w. */
 static void step(const bb_view *view, const bb_task *task, const own *s) {
     const size_t d = task->local->d;
     double *v = task->work;
+    if (read_board(view)->afresh == 1.0) begin_afresh(task, s);
     for (size_t k = 0; k < d; k++) v[k] = s->z[k] - s->u[k];
     (void)!minimise(view, task, s, v, v + d);
     for (size_t k = 0; k < d; k++)
@@ -216,11 +268,130 @@ static void check(const bb_view *view, const bb_task *task, const own *s) {
     out[BB_MTL_FAILED] = fine ? 0.0 : 1.0;
 }
 
+/* -- rounds without some rows -- */
+
+/* What a task does without the rows of a fold: the others, in its work. */
+typedef struct remaining {
+    bb_task task;
+    bb_local local;
+    double *row, *copies, *y, *room;
+} remaining;
+
+static remaining leave_out(const bb_view *view, const bb_task *task, size_t fold) {
+    const bb_local *all = task->local;
+    remaining r = {.task = *task, .local = *all};
+    r.row = task->work + bb_mtl_work_length(view) + whole_length(view, all) +
+            bb_local_work(all);
+    r.copies = r.row + all->d;
+    r.y = r.copies + copies_length(all);
+    r.room = r.y + all->n;
+    r.task.work = r.room + bb_local_room(bb_rows_of(all), all->loss, all->intercept);
+    r.local.n = 0;
+    for (size_t j = 0; j < all->n; j++) r.local.n += !is_out(task, fold, j);
+    return r;
+}
+
+static bb_rows copy_dense(const bb_task *task, size_t fold, const remaining *r) {
+    const bb_local *all = task->local;
+    const size_t d = all->d;
+    bb_rows rows = {.d = d, .x = r->copies, .y = r->y};
+    for (size_t j = 0; j < all->n; j++) {
+        if (is_out(task, fold, j)) continue;
+        memcpy(r->copies + rows.n * d, all->x + j * d, d * sizeof *r->copies);
+        r->y[rows.n++] = all->y[j];
+    }
+    return rows;
+}
+
+static bb_rows copy_sparse(const bb_task *task, size_t fold, const remaining *r) {
+    const bb_local *all = task->local;
+    const bb_rows every = bb_rows_of(all);
+    double *value = r->copies + all->n + 1;
+    void *counts = r->copies, *columns = value + bb_rows_entries(&every);
+    size_t *first = counts, count = 0;
+    uint32_t *column = columns;
+    bb_rows rows = {.d = all->d,
+                    .sparse_first = first,
+                    .sparse_column = column,
+                    .sparse_value = value,
+                    .y = r->y};
+    first[0] = 0;
+    for (size_t j = 0; j < all->n; j++) {
+        if (is_out(task, fold, j)) continue;
+        for (size_t e = all->sparse_first[j]; e < all->sparse_first[j + 1]; e++) {
+            column[count] = all->sparse_column[e];
+            value[count++] = all->sparse_value[e];
+        }
+        r->y[rows.n++] = all->y[j];
+        first[rows.n] = count;
+    }
+    return rows;
+}
+
+/* Their sums, too. */
+static bb_status open_rows(const bb_view *view, const bb_task *task, size_t fold,
+                           remaining *r) {
+    const bb_local *all = task->local;
+    const bb_rows rows =
+        all->x ? copy_dense(task, fold, r) : copy_sparse(task, fold, r);
+    memset(r->room, 0,
+           bb_local_room(rows, all->loss, all->intercept) * sizeof *r->room);
+    return bb_local_open_exact(&r->local, rows, all->loss, all->intercept,
+                               view->pub->scale_sum, r->room);
+}
+
+/* With the squared loss and an inverse that holds X'y is all that a step asks of the rows:
+ * it is kept where gradients are, of which there are none now. */
+static void step_without(const bb_view *view, const bb_task *task, const own *s,
+                         size_t fold) {
+    const bb_mtl_board *board = read_board(view);
+    remaining r = leave_out(view, task, fold);
+    const bool sums =
+        task->local->loss == BB_LOSS_SQUARED && keeps_inverse(view->pub, &r.local);
+    r.task.local = &r.local;
+    if (sums && *s->rho == board->rho && board->afresh == 0.0) {
+        r.local.xy = s->g;
+    } else {
+        if (open_rows(view, task, fold, &r)) return;
+        if (sums) memcpy(s->g, r.local.xy, r.local.d * sizeof *s->g);
+    }
+    step(view, &r.task, s);
+}
+
+/* What the rows that were left out lose, each as much as any other. */
+static void look_at_rows_out(const bb_view *view, const bb_task *task, const own *s,
+                             size_t fold) {
+    const bb_local *all = task->local;
+    const bb_rows every = bb_rows_of(all);
+    remaining r = leave_out(view, task, fold);
+    double b = 0.0, lost = 0.0, *x = r.row;
+    for (size_t k = 0; k < BB_MTL_CHECKED; k++) s->checked[k] = 0.0;
+    if (all->intercept) {
+        if (open_rows(view, task, fold, &r)) return;
+        b = bb_local_intercept(&r.local, s->z, r.task.work);
+    }
+    for (size_t j = 0; j < all->n; j++) {
+        if (!is_out(task, fold, j)) continue;
+        bb_rows_copy(&every, j, NULL, x);
+        const double seen = bb_dot(all->d, x, s->z) + b, y = all->y[j];
+        lost += all->loss == BB_LOSS_SQUARED
+                    ? 0.5 * (seen - y) * (seen - y)
+                    : fmax(0.0, -y * seen) + log1p(exp(-fabs(seen)));
+    }
+    s->checked[isfinite(lost) ? BB_MTL_LOSS : BB_MTL_FAILED] =
+        isfinite(lost) ? lost : 1.0;
+}
+
 void bb_mtl_train(const bb_view *view, bb_task *task) {
     const own s = read_state(task);
     const bb_mtl_board *board = read_board(view);
     if (board->pending == 1.0) settle(view, task, &s);
-    if (board->step == 1.0)
+    const size_t fold = (size_t)board->fold;
+    if (fold && board->step == 1.0)
+        step_without(view, task, &s, fold);
+    else if (fold)
+        look_at_rows_out(view, task, &s, fold);
+    else if (board->step == 1.0)
         step(view, task, &s);
     else
         check(view, task, &s);
@@ -231,9 +402,10 @@ void bb_mtl_show(const bb_view *view, const bb_task *task, double *const *block)
     const size_t d = task->local->d;
     const bool stepped = read_board(view)->step == 1.0;
     const size_t numbers = stepped ? BB_MTL_STEPPED : BB_MTL_CHECKED;
-    memcpy(block[0], stepped ? s.u : s.g, d * sizeof(double));
+    const bool out = !stepped && read_board(view)->fold > 0.0;
+    if (!out) memcpy(block[0], stepped ? s.u : s.g, d * sizeof(double));
     memcpy(block[1], stepped ? s.stepped : s.checked, numbers * sizeof(double));
-    if (!bb_mtl_has_mean(view)) return;
+    if (!bb_mtl_has_mean(view) || out) return;
     double *more = block[1] + numbers;
     if (!stepped && view->board->releases == 0)
         memcpy(more, s.mean, d * sizeof *more);

@@ -3,8 +3,7 @@
 #include "methods/mtl.h"
 #include "methods/registry.h"
 
-static const bb_option table[] = {BB_MTL_ROWS(
-    "trace norm", "a tenth of the least one that leaves no model but zero")};
+static const bb_option table[] = {BB_MTL_ROWS("trace norm")};
 
 const bb_method bb_method_mtl_trace = {
     .name = "mtl-trace",

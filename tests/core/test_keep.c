@@ -21,7 +21,7 @@ bb_status __wrap_bb_phases_plan(struct bb_phases *phases) {
 
 /* -- a keeper in memory -- */
 
-enum { MOST_SAVES = 64 };
+enum { MOST_SAVES = 512 };
 
 typedef struct kept {
     bb_writer curator, silo;

@@ -195,10 +195,10 @@ static void test_zero(void **state) {
         bb_result above = train(&p, trace, text, "1e-9", 0, 1);
         assert_int_equal(above.rounds, 1);
         assert_true(above.outcome.lambda == 0.0);
-        bb_result automatic = train(&p, trace, "auto", "1e-9", 0, 1);
+        bb_result automatic = train(&p, trace, "auto", "1e-9", 999, 1);
         assert_relative(automatic.outcome.lambda, 0.1 * sqrt(most), 1e-12);
         snprintf(text, sizeof text, "%.17g", automatic.outcome.lambda);
-        bb_result given = train(&p, trace, text, "1e-9", 0, 1);
+        bb_result given = train(&p, trace, text, "1e-9", 999, 1);
         assert_memory_equal(given.model, automatic.model, sizeof g);
         assert_true(bb_norm(TASKS * D, given.model) > 0.1);
         bb_result_free(&given);
@@ -278,6 +278,132 @@ static void test_around_mean(void **state) {
             awkward(k & 1 ? BB_LOSS_LOGISTIC : BB_LOSS_SQUARED, k & 2, false);
         check_around_mean(&p, k & 4, "0.02");
         check_around_mean(&p, k & 4, "auto");
+        population_close(&p);
+    }
+}
+
+/* The rows that a fold leaves out, or the others. */
+static population some_rows(const population *p, size_t fold, bool out) {
+    population some = population_empty(TASKS, 40, D, p->loss, p->intercept);
+    some.scale_sum = p->scale_sum;
+    for (size_t i = 0; i < TASKS; i++) {
+        some.first[i + 1] = some.first[i];
+        for (size_t j = p->first[i]; j < p->first[i + 1]; j++) {
+            const bool is_out = p->first[i + 1] - p->first[i] > 1 &&
+                                (j - p->first[i] + i) % 3 + 1 == fold;
+            if (is_out != out) continue;
+            memcpy(some.x + some.first[i + 1] * D, p->x + j * D, D * sizeof *p->x);
+            some.y[some.first[i + 1]++] = p->y[j];
+        }
+    }
+    population_open_locals(&some);
+    return some;
+}
+
+static double lost_without(const population *p, const char *centre, bool trace,
+                           double lambda) {
+    double lost = 0.0;
+    char text[40];
+    snprintf(text, sizeof text, "%.17g", lambda);
+    for (size_t fold = 1; fold <= 3; fold++) {
+        population rest = some_rows(p, fold, false), out = some_rows(p, fold, true);
+        bb_result result = train_around(centre, &rest, trace, text, "1e-6", 0, 1);
+        for (size_t i = 0; i < TASKS; i++)
+            for (size_t j = out.first[i]; j < out.first[i + 1]; j++) {
+                const double seen = bb_dot(D, out.x + j * D, result.model + i * D) +
+                                    result.intercept[i];
+                lost += p->loss == BB_LOSS_SQUARED
+                            ? 0.5 * (seen - out.y[j]) * (seen - out.y[j])
+                            : log1p(exp(-out.y[j] * seen));
+            }
+        bb_result_free(&result);
+        population_close(&rest);
+        population_close(&out);
+    }
+    return lost;
+}
+
+/* lambda=auto is the one that rows ask for which were left out, up to what few steps under
+ * each candidate leave undone. */
+static void check_left_out(const population *p, const char *centre, bool trace) {
+    static const double part[] = {1.0, 0.3, 0.1, 0.03, 0.01, 0.003};
+    bb_result usual = train_around(centre, p, trace, "auto", "1e-2", 999, 1);
+    bb_result chosen = train_around(centre, p, trace, "auto", "1e-6", 0, 2);
+    const double largest = 10.0 * usual.outcome.lambda;
+    double lost[6], steps = 0.0;
+    size_t best = 0;
+    for (size_t c = 0; c < 6; c++) {
+        lost[c] = lost_without(p, centre, trace, part[c] * largest);
+        if (lost[c] < lost[best]) best = c;
+    }
+    if (best > 0 && best < 5)
+        steps = 0.5 * (lost[best - 1] - lost[best + 1]) /
+                (lost[best - 1] + lost[best + 1] - 2.0 * lost[best]);
+    const double expected = sqrt(2.0 / 3.0) * part[best] * pow(10.0, -0.5 * steps);
+    assert_relative(chosen.outcome.lambda, expected * largest, 0.15);
+    assert_true(chosen.outcome.converged);
+    bb_result_free(&usual);
+    bb_result_free(&chosen);
+}
+
+static void test_left_out(void **state) {
+    (void)state;
+    for (int k = 0; k < 8; k++) {
+        const bb_loss loss = k & 1 ? BB_LOSS_LOGISTIC : BB_LOSS_SQUARED;
+        const bool zero = k & 2;
+        population p = population_empty(TASKS, 14, D, loss, zero);
+        for (size_t i = 0; i < TASKS; i++) population_fill(&p, i, 5);
+        population_open_locals(&p);
+        check_left_out(&p, zero ? "zero" : "mean", k & 4);
+        population_close(&p);
+    }
+}
+
+/* The same rows, written as sparse ones, one entry of them missing. */
+static void test_left_out_sparse(void **state) {
+    enum { N = 14 * TASKS + 20 };
+    (void)state;
+    for (int loss = BB_LOSS_SQUARED; loss <= BB_LOSS_LOGISTIC; loss++) {
+        const bb_engine engine = bb_engine_threads(1);
+        population p = population_empty(TASKS, 14, D, (bb_loss)loss, false);
+        double value[N * D];
+        size_t first[N + 1] = {0}, count = 0;
+        uint32_t column[N * D];
+        bb_local local[TASKS];
+        bb_result sparse;
+        assert_true(p.first[TASKS] <= N);
+        for (size_t i = 0; i < TASKS; i++) population_fill(&p, i, 5);
+        p.x[3 * D + 1] = 0.0;
+        for (size_t j = 0; j < p.first[TASKS]; j++) {
+            for (size_t k = 0; k < D; k++) {
+                if (p.x[j * D + k] == 0.0) continue;
+                column[count] = (uint32_t)k;
+                value[count++] = p.x[j * D + k];
+            }
+            first[j + 1] = count;
+        }
+        population_open_locals(&p);
+        for (size_t i = 0; i < TASKS; i++) {
+            const bb_rows rows = {.n = p.first[i + 1] - p.first[i],
+                                  .d = D,
+                                  .sparse_first = first + p.first[i],
+                                  .sparse_column = column,
+                                  .sparse_value = value,
+                                  .y = p.y + p.first[i]};
+            assert_ok(bb_local_open(&local[i], rows, (bb_loss)loss, false, false));
+        }
+        bb_result dense = train_around("mean", &p, true, "auto", "1e-6", 0, 1);
+        bb_run run = run_open(&p, method_of(true), &bb_mechanism_none, &engine);
+        run.local = local;
+        run.pub.constant = true;
+        assert_ok(bb_run_train(&run, &sparse));
+        assert_relative(sparse.outcome.lambda, dense.outcome.lambda, 1e-9);
+        for (size_t k = 0; k < TASKS * D; k++)
+            assert_close(sparse.model[k], dense.model[k], 1e-7);
+        for (size_t i = 0; i < TASKS; i++) bb_local_close(&local[i]);
+        bb_result_free(&sparse);
+        bb_result_free(&dense);
+        run_close(&run);
         population_close(&p);
     }
 }
@@ -426,6 +552,7 @@ int main(void) {
         cmocka_unit_test(test_zero),         cmocka_unit_test(test_few_rounds),
         cmocka_unit_test(test_threads),      cmocka_unit_test(test_one_task),
         cmocka_unit_test(test_wide),         cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_left_out),     cmocka_unit_test(test_left_out_sparse),
         cmocka_unit_test(test_around_mean),  cmocka_unit_test(test_all_alike),
     };
     if (bb_linalg_start()) return 1;

@@ -94,7 +94,7 @@ static void own_noise(void **state) {
 static void no_rounds_and_no_billboard(void **state) {
     (void)state;
     ends_the_same("method stl threads 1", 5);
-    ends_the_same("method mtl-l21 threads 1", 5);
+    ends_the_same("method mtl-l21 rounds 500 threads 1", 5);
 }
 
 /* -- other noise, one charge -- */
