@@ -115,7 +115,7 @@ def test_group_column_needs_no_routing(pop):
     assert search.fit(frame, pop.y).best_params_ == {"method_params": {"lambda": 1e-3}}
     rows = sparse.csr_array(array)
     found = clone(model).set_params(group_column=0).fit(rows, pop.y)
-    assert np.array_equal(found.predict(rows), model.predict(frame))
+    assert np.allclose(found.predict(rows), model.predict(frame), rtol=1e-12, atol=1e-12)
     with pytest.raises(ValueError, match="given twice"):
         model.fit(frame, pop.y, groups=pop.groups)
     with pytest.raises(ValueError, match=r"'shool' is no column of X, which has \['a', 'b', 'c'"):
@@ -234,8 +234,6 @@ def test_changed_columns(pop):
 def test_errors_speak_python(pop):
     with pytest.raises(NotFittedError):
         billboard.MultiTaskRegressor().predict(pop.X)
-    with pytest.raises(ValueError, match="bounds=billboard.Bounds"):
-        billboard.MultiTaskRegressor(epsilon=1).fit(pop.X, pop.y, pop.groups)
     with pytest.raises(billboard.BillboardError, match=r"mtl-trac.*billboard\.methods\(\)"):
         billboard.MultiTaskRegressor("mtl-trac").fit(pop.X, pop.y, pop.groups)
     with pytest.raises(billboard.BillboardError, match="without epsilon there is none"):

@@ -124,7 +124,7 @@ static void put_word(FILE *to, const char *word) {
 }
 
 /* The loss that the targets ask for, and a private method for it where there is no
- * default one; rows that the default cannot prepare by itself are divided by their norm. */
+ * default one, with rows divided by their norm. */
 static void put_method(FILE *to, const bb_info *info) {
     const bool binary =
         info->target == BB_TARGET_BINARY || info->target == BB_TARGET_SIGN;
@@ -138,7 +138,7 @@ static void put_method(FILE *to, const bb_info *info) {
                 info->most_target + 1.0);
     else
         fputs(binary ? " --loss logistic" : "", to);
-    if (!info->height && (info->sparse || info->target == BB_TARGET_LABELS))
+    if (!info->height && info->target == BB_TARGET_LABELS)
         fputs(" --standardize unit-rows", to);
 }
 

@@ -181,7 +181,7 @@ static double target_magnitude(const bb_dataset *data, size_t begin, size_t end)
 }
 
 bool bb_preprocess_is_own(const bb_preprocess *p) {
-    return p->factor != NULL;
+    return p->factor || p->target_unit;
 }
 
 void bb_preprocess_passed(const bb_preprocess *p, size_t i) {
@@ -219,15 +219,17 @@ static bb_status open_scores(bb_preprocess *p, const bb_dataset *train) {
 static bb_status open_magnitudes(bb_preprocess *p, const bb_dataset *train,
                                  bool target) {
     const size_t d = p->features;
+    bb_status status = BB_OK;
     p->tasks = train->tasks;
-    bb_status status = bb_map_block(&p->factor_at, train->memory, &p->factor,
-                                    p->tasks * d, sizeof *p->factor, "powers of ten");
+    if (train->x)
+        status = bb_map_block(&p->factor_at, train->memory, &p->factor, p->tasks * d,
+                              sizeof *p->factor, "powers of ten");
     if (!status && target)
         status = bb_map_block(&p->unit_at, train->memory, &p->target_unit, p->tasks,
                               sizeof *p->target_unit, "powers of ten");
     for (size_t i = 0; !status && i < p->tasks; i++) {
         const size_t begin = train->first[i], end = train->first[i + 1];
-        measure_magnitudes(train, begin, end, p->factor + i * d);
+        if (p->factor) measure_magnitudes(train, begin, end, p->factor + i * d);
         if (target) p->target_unit[i] = target_magnitude(train, begin, end);
         bb_dataset_passed(train, begin, end);
         bb_preprocess_passed(p, i);
@@ -235,26 +237,19 @@ static bb_status open_magnitudes(bb_preprocess *p, const bb_dataset *train,
     return status;
 }
 
-static bb_status refuse_sparse(const bb_preprocess_options *options) {
-    if (options->standardize == BB_STANDARDIZE_MAGNITUDE)
-        return bb_fail(BB_EUSAGE, "--standardize magnitude, which is taken where no "
-                                  "ranges are given, is not for sparse data; use "
-                                  "--standardize unit-rows");
-    return bb_fail(
-        BB_EUSAGE,
-        "%s would fill the zeros of sparse data; use --standardize unit-rows",
-        options->standardize == BB_STANDARDIZE_TASK ? "--standardize task" : "--scale");
-}
-
 bb_status bb_preprocess_open(bb_preprocess *p, const bb_preprocess_options *options,
                              const bb_dataset *train) {
     const bool scores = options->standardize == BB_STANDARDIZE_TASK,
                magnitudes = options->standardize == BB_STANDARDIZE_MAGNITUDE;
-    if (!train->x && (scores || magnitudes || options->scale))
-        return refuse_sparse(options);
+    if (!train->x && (scores || options->scale))
+        return bb_fail(BB_EUSAGE,
+                       "%s would fill the zeros of sparse data; use --standardize "
+                       "unit-rows",
+                       scores ? "--standardize task" : "--scale");
     bb_preprocess made = {0};
     bb_preprocess_options all = *options;
     all.binary = train->binary;
+    if (magnitudes && !train->x) all.standardize = BB_STANDARDIZE_UNIT_ROWS;
     bb_status status =
         bb_preprocess_open_public(&made, &all, train->features, train->feature_name);
     if (!status && scores) status = open_scores(&made, train);
@@ -337,7 +332,7 @@ static void map_targets(const bb_preprocess *p, bb_dataset *data) {
 bb_status bb_preprocess_apply(const bb_preprocess *p, const bb_dataset *data,
                               bool target, bb_dataset *out) {
     assert(data->features == p->features);
-    assert(!p->factor || data->tasks == p->tasks);
+    assert(!bb_preprocess_is_own(p) || data->tasks == p->tasks);
     assert(data->x || (!p->range && !p->factor));
     const size_t added = p->constant ? data->rows : 0;
     const bb_shape shape = {

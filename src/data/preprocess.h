@@ -16,6 +16,7 @@
  *        scaled, is divided by the least power of ten that is no less than any number of
  *        it in the task's own training rows (a column of zeros becomes 0), then every row
  *        by sqrt(width): powers of ten are coarse enough to be the same for most tasks.
+ *        Sparse rows are divided by their norm, as by unit-rows.
  * 1, 2 and the first two of 3 are public and happen again at prediction; what task and
  * magnitude measure is a task's own, and folded into its model, as the target's range is.
  */
@@ -61,7 +62,7 @@ typedef struct bb_preprocess {
     bool folded;  /* for models of bb_preprocess_fold_columns: of ranges and rows only
                      the clamp is left */
     size_t tasks; /* that have own steps, x <- factor (x - mean), or none */
-    double *mean, *factor;              /* tasks x features, or NULL; mean NULL: zero */
+    double *mean, *factor;              /* tasks x features, or NULL: zero, one */
     double *target_unit;                /* tasks, powers of ten, or NULL */
     bb_map mean_at, factor_at, unit_at; /* where they are, if not in memory */
 } bb_preprocess;
@@ -76,8 +77,7 @@ double bb_preprocess_target_unit(const bb_preprocess *p, size_t i);
 void bb_preprocess_passed(const bb_preprocess *p, size_t i);
 
 /* Decides everything, own steps by the rows of `train`. BB_EDATA: a column has no range;
- * BB_EUSAGE: sparse data with ranges or z-scores, which would fill its zeros, or with
- * powers of ten, which would be a number for each column of each task. */
+ * BB_EUSAGE: sparse data with ranges or z-scores, which would fill its zeros. */
 BB_MUST_CHECK bb_status bb_preprocess_open(bb_preprocess *p,
                                            const bb_preprocess_options *options,
                                            const bb_dataset *train);
