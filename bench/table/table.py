@@ -12,7 +12,10 @@ made up once, in BUILD/bench-data. --data FOLDER has school/data.csv and emails1
 for the lines that need them. Needs 3 GB there, 4 GB of memory, and half an hour."""
 
 import argparse
+import concurrent.futures
+import importlib.metadata
 import json
+import multiprocessing
 import os
 import platform
 import re
@@ -139,14 +142,25 @@ def memory(first, second):
 
 # -- worlds --
 
+def made(path, make, *arguments, **more):
+    """The file, made by another process: what is started from a large one counts its memory."""
+    if not os.path.exists(path):
+        with concurrent.futures.ProcessPoolExecutor(
+                1, mp_context=multiprocessing.get_context("spawn")) as pool:
+            pool.submit(make, path, *arguments, **more).result()
+    return path
+
+
 def population(bench, tasks, rows, features, labels=False):
+    kind = "classes" if labels else "numbers"
+    return made(os.path.join(bench.data, f"{kind}-{tasks}x{rows}x{features}.csv"),
+                make_population, tasks, rows, features, labels)
+
+
+def make_population(path, tasks, rows, features, labels):
     """Tasks around one centre, a CSV file."""
     import numpy as np
     import pandas as pd
-    kind = "classes" if labels else "numbers"
-    path = os.path.join(bench.data, f"{kind}-{tasks}x{rows}x{features}.csv")
-    if os.path.exists(path):
-        return path
     rng = np.random.default_rng(1)
     centre = rng.standard_normal(features) / np.sqrt(features)
     step = max(1, min(tasks, 2_000_000 // (rows * features)))
@@ -165,15 +179,15 @@ def population(bench, tasks, rows, features, labels=False):
             table.insert(0, "task", np.repeat([f"t{i}" for i in range(first, first + m)], rows))
             table.to_csv(file, index=False, header=first == 0)
     os.rename(path + ".part", path)
-    return path
 
 
-def world(bench, name, tasks, rows, features, rank, sparse=False, shared=False):
+def world(bench, name, *arguments, **more):
+    return made(os.path.join(bench.data, name), make_world, *arguments, **more)
+
+
+def make_world(path, tasks, rows, features, rank, sparse=False, shared=False):
     """Tasks whose models have this rank, or so many features; as bench_solve reads it."""
     import numpy as np
-    path = os.path.join(bench.data, name)
-    if os.path.exists(path):
-        return path
     rng = np.random.default_rng(1)
     if sparse:
         W = rng.standard_normal((tasks, features)) * (np.arange(features) < rank)
@@ -187,7 +201,6 @@ def world(bench, name, tasks, rows, features, rank, sparse=False, shared=False):
         np.ascontiguousarray(np.broadcast_to(X, (tasks, rows, features))).tofile(file)
         y.tofile(file)
     os.rename(path + ".part", path)
-    return path
 
 
 def shared_file(bench, *words):
@@ -328,17 +341,15 @@ def growth(bench):
 # -- the page --
 
 def machine(bench):
-    import numpy
-    import pandas
-    import polars
-    import sklearn
+    version_of = importlib.metadata.version
     with open("/proc/cpuinfo") as file:
         model = re.search(r"model name\s*: (.*)", file.read()).group(1)
     version = run([f"{bench.build}/billboard", "--version"]).output.split("\n")[0]
     return (f"{version}; {os.cpu_count()} cores, {model}, {platform.libc_ver()[0]} "
             f"{platform.libc_ver()[1]}, kernels of OpenBLAS: {run.core}; Python "
-            f"{platform.python_version()}, NumPy {numpy.__version__}, pandas {pandas.__version__}, "
-            f"scikit-learn {sklearn.__version__}, polars {polars.__version__}; load "
+            f"{platform.python_version()}, NumPy {version_of('numpy')}, pandas "
+            f"{version_of('pandas')}, scikit-learn {version_of('scikit-learn')}, polars "
+            f"{version_of('polars')}; load "
             f"{' '.join(f'{x:.1f}' for x in os.getloadavg())}; "
             f"{time.strftime('%Y-%m-%d %H:%M', time.gmtime())} UTC; {bench.repeats} pairs")
 
