@@ -3,6 +3,7 @@
 #include "report/charts.h"
 
 #include <math.h>
+#include <string.h>
 
 /* How far apart results are before they get a logarithmic axis. */
 #define FAR 5.0
@@ -12,7 +13,7 @@ enum {
     RIGHT = 700,
     TOP = 14,
     BOTTOM = 270,
-    IN_A_LINE = 3,
+    LONG = 16,
     LINE = 20,
     SAMPLE = 16,
     MANY = 20
@@ -24,8 +25,18 @@ static size_t named(const bb_curves *all) {
     return count;
 }
 
+/* Names in a line of the legend: long ones must not touch, on a phone either. */
+static size_t in_a_line(const bb_curves *all) {
+    size_t longest = 0;
+    for (size_t c = 0; c < all->curves; c++) {
+        const size_t length = all->curve[c].name ? strlen(all->curve[c].name) : 0;
+        if (length > longest) longest = length;
+    }
+    return longest > LONG ? 2 : 3;
+}
+
 int bb_curves_height(const bb_curves *all) {
-    const size_t lines = (named(all) + IN_A_LINE - 1) / IN_A_LINE;
+    const size_t lines = (named(all) + in_a_line(all) - 1) / in_a_line(all);
     return BOTTOM + (int)bb_axis_room_below(&all->x) + (int)lines * LINE;
 }
 
@@ -100,13 +111,14 @@ static void draw_level(const bb_plot *p, const bb_level *level, bool at_left) {
 }
 
 static void draw_legend(const bb_plot *p, const bb_curves *all) {
-    const double wide = (double)(RIGHT - LEFT) / IN_A_LINE, first = LEFT + SAMPLE;
+    const size_t names = in_a_line(all);
+    const double wide = (double)(RIGHT - LEFT) / (double)names, first = LEFT + SAMPLE;
     const double top = BOTTOM + bb_axis_room_below(&p->x) + LINE / 2.0;
     size_t place = 0;
     for (size_t c = 0; c < all->curves; c++) {
         if (!all->curve[c].name) continue;
-        const double x = first + wide * (double)(place % IN_A_LINE);
-        const size_t line = place / IN_A_LINE;
+        const double x = first + wide * (double)(place % names);
+        const size_t line = place / names;
         const double y = top + LINE * (double)line;
         place++;
         const size_t which = c % BB_MOST_CURVES;
