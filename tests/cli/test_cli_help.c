@@ -131,7 +131,7 @@ static void run_start(const char *arguments, const char *words) {
 static void info_says_how_to_start(void **state) {
     (void)state;
     make_world();
-    run_start("W.csv", " --method mp-mixed ");
+    run_start("W.csv", "train W.csv --epsilon 1 ");
     FILE *file = fopen("it's.csv", "w");
     assert_non_null(file);
     fputs("school,the score,passed,a\n", file);
@@ -140,7 +140,7 @@ static void info_says_how_to_start(void **state) {
     fclose(file);
     run_start("\"it's.csv\" --task school --target passed --ignore 'the score'",
               " --task school --target passed --ignore 'the score' --loss logistic "
-              "--method mp-centre ");
+              "--epsilon 1 ");
     run_start("\"it's.csv\" --task school --target 'the score'", "'it'\\''s.csv'");
     cli_write("none.csv", "task,a\n1,2\n1,3\n");
     json_t *j = cli_json("info none.csv --json");
