@@ -63,10 +63,15 @@ size_t bb_local_room(bb_rows rows, bb_loss loss, bool intercept) {
            (gram_pays(&rows) ? in_lines(rows.d * rows.d) : 0);
 }
 
-static bb_status open_squared(bb_local *local, double *room) {
+size_t bb_local_open_work(bb_rows rows, bb_loss loss) {
+    if (loss != BB_LOSS_SQUARED) return 0;
+    return rows.n + (gram_pays(&rows) ? bb_rows_block(&rows) : 0);
+}
+
+static bb_status open_squared(bb_local *local, double *room, double *work) {
     const bb_rows rows = bb_rows_of(local);
     const size_t vector = in_lines(rows.d);
-    double *work = NULL;
+    double *own = NULL;
     bb_status status = BB_OK;
     if (!room)
         status = bb_allocate(&local->room,
@@ -77,11 +82,11 @@ static bb_status open_squared(bb_local *local, double *room) {
     local->xy = room;
     if (local->intercept) local->x_mean = room += vector;
     if (gram_pays(&rows)) local->gram = room + vector;
-    if (!status)
-        status = bb_allocate(&work, rows.n + (local->gram ? bb_rows_block(&rows) : 0),
-                             sizeof *work, "a task's centred rows");
-    if (!status) status = summarise(local, work);
-    free(work);
+    if (!work)
+        status = bb_allocate(&own, bb_local_open_work(rows, BB_LOSS_SQUARED),
+                             sizeof *own, "a task's centred rows");
+    if (!status) status = summarise(local, work ? work : own);
+    free(own);
     return status;
 }
 
@@ -98,7 +103,8 @@ static bb_status check_squares(const bb_rows *rows) {
 }
 
 bb_status bb_local_open_exact(bb_local *local, bb_rows rows, bb_loss loss,
-                              bool intercept, bool scale_sum, double *room) {
+                              bool intercept, bool scale_sum, double *room,
+                              double *work) {
     bb_local new = {.loss = loss,
                     .intercept = intercept,
                     .n = rows.n,
@@ -113,7 +119,7 @@ bb_status bb_local_open_exact(bb_local *local, bb_rows rows, bb_loss loss,
                     .lipschitz = NAN};
     if (rows.n) new.weight = scale_sum ? 1 : 1 / (double)rows.n;
     bb_status status = bb_linalg_ready();
-    if (!status && loss == BB_LOSS_SQUARED) status = open_squared(&new, room);
+    if (!status && loss == BB_LOSS_SQUARED) status = open_squared(&new, room, work);
     if (!status) status = check_squares(&rows);
     if (status)
         bb_local_close(&new);
@@ -126,7 +132,7 @@ bb_status bb_local_open(bb_local *local, bb_rows rows, bb_loss loss, bool interc
                         bool scale_sum) {
     bb_local new;
     bb_status status =
-        bb_local_open_exact(&new, rows, loss, intercept, scale_sum, NULL);
+        bb_local_open_exact(&new, rows, loss, intercept, scale_sum, NULL, NULL);
     if (status) return status;
     status = bb_local_measure(&new);
     if (status)

@@ -89,11 +89,14 @@ BB_MUST_CHECK bb_status bb_local_open(bb_local *local, bb_rows rows, bb_loss los
                                       bool intercept, bool scale_sum);
 /* The same but for `lipschitz`, which takes as long as the rest and which only descent
  * over all rows reads (bb_local_descend without batches): bb_local_measure adds it. room:
- * for bb_local_room doubles, zeroed, which the problem borrows; NULL: it has its own. */
+ * for bb_local_room doubles, zeroed, which the problem borrows; NULL: it has its own.
+ * work: bb_local_open_work doubles; NULL: it allocates and frees them. With both given
+ * nothing is allocated. */
 BB_MUST_CHECK bb_status bb_local_open_exact(bb_local *local, bb_rows rows, bb_loss loss,
                                             bool intercept, bool scale_sum,
-                                            double *room);
+                                            double *room, double *work);
 size_t bb_local_room(bb_rows rows, bb_loss loss, bool intercept);
+size_t bb_local_open_work(bb_rows rows, bb_loss loss);
 /* Sets local->lipschitz; everything else in `local` is set. Allocates and frees what it
  * needs. Above 1000 rows and 1000 features there is no proof: the power iteration is
  * run until it stands still and 1e-6 is added. */

@@ -109,6 +109,8 @@ static size_t part_length(const bb_view *view, const bb_local *local) {
         const size_t some = part_work(view, local, n - out - more);
         if (some > work) work = some;
     }
+    const size_t opening = bb_local_open_work(bb_rows_of(local), local->loss);
+    if (opening > work) work = opening;
     return local->d + copies_length(local) + n +
            bb_local_room(bb_rows_of(local), local->loss, local->intercept) + work;
 }
@@ -337,7 +339,7 @@ static bb_status open_rows(const bb_view *view, const bb_task *task, size_t fold
     memset(r->room, 0,
            bb_local_room(rows, all->loss, all->intercept) * sizeof *r->room);
     return bb_local_open_exact(&r->local, rows, all->loss, all->intercept,
-                               view->pub->scale_sum, r->room);
+                               view->pub->scale_sum, r->room, r->task.work);
 }
 
 /* With the squared loss and an inverse that holds X'y is all that a step asks of the rows:

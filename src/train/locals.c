@@ -48,7 +48,7 @@ static bb_status open_task(const opening *o, size_t i) {
                                      pub->scale_sum);
     double *room = o->number ? o->number + o->first[i] : NULL;
     bb_status status = bb_local_open_exact(local, rows, pub->loss, pub->intercept,
-                                           pub->scale_sum, room);
+                                           pub->scale_sum, room, NULL);
     if (!status && o->curvature) status = bb_local_measure(local);
     if (status) bb_local_close(local);
     return status;

@@ -31,6 +31,7 @@ static void what_makes_no_sense_is_refused(void **state) {
     script_refused(&s, "method mtl-trace exchanges everything in the clear");
     s.run.phases = 1;
     then(&s, &bb_method_mp_lowrank, 2, 0.5);
+    then_set(&s, "keep", "own");
     script_refused(&s, "treat the intercept in different ways");
     s.run.phases--;
     then(&s, &bb_method_mp_prior, 0, 0.5);

@@ -201,6 +201,7 @@ static void test_ledger(void **state) {
     population p = law_population(&c, LAW_TASKS, SIZE_MAX);
     bb_run run = law_run(&c, &p, &engine);
     bb_result result;
+    run.phase[0].rounds = 20;
     published = 0;
     assert_ok(bb_ledger_open(&run.ledger, "ledger.db", &terms));
     run.observer = (bb_observer){.self = run.ledger, .published = check_spent};
@@ -244,6 +245,7 @@ static void test_failing_observer(void **state) {
     population p = law_population(&c, LAW_TASKS, SIZE_MAX);
     bb_run run = law_run(&c, &p, &engine);
     bb_result result;
+    run.phase[0].rounds = 20;
     published = 0;
     run.observer.published = fail_at_third;
     assert_fails(bb_run_train(&run, &result), BB_EIO, "the disk is full");

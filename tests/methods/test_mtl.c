@@ -421,7 +421,8 @@ static void test_all_alike(void **state) {
     weights_of_mean(&p, mu);
     for (size_t j = 0; j < p.first[9] * D; j++) x[j] = p.x[j] / sqrt(mu[j % D]);
     const bb_rows rows = {.n = p.first[9], .d = D, .x = x, .y = p.y};
-    assert_ok(bb_local_open_exact(&all, rows, BB_LOSS_SQUARED, false, true, NULL));
+    assert_ok(
+        bb_local_open_exact(&all, rows, BB_LOSS_SQUARED, false, true, NULL, NULL));
     assert_true(bb_local_work(&all) <= 4096);
     assert_ok(bb_local_ridge(&all, 1.0, NULL, w, &b, work));
     for (size_t k = 0; k < D; k++) w[k] /= sqrt(mu[k]);
