@@ -79,7 +79,7 @@ enum { LEARNING = false, ONE_RUN = true };
     ROW(NULL,        0,   PRIVATE, LEARNING, "intervals", BB_OPTION_FLAG, AT(intervals), "false", 0.0, 0.0, NULL, NULL, "mp-mixed: each task also keeps how uncertain its model is, for `billboard predict --intervals'; costs nothing") \
     ROW(NULL,        0,   PUBLIC,  LEARNING, "report-effects", BB_OPTION_FLAG, AT(report_effects), "false", 0.0, 0.0, NULL, NULL, "mp-mixed: publish fixed effects and variance components with standard errors, for a fifth of the budget (--set effects=SHARE): RUN/public/effects.json") \
     ROW(NULL,        0,   PRIVATE, ONE_RUN,  "trace", BB_OPTION_FLAG, AT(trace), "false", 0.0, 0.0, NULL, NULL, "for simulations only: what the models reach after each round, in RUN/operator/trace.csv") \
-    ROW(NULL,        'o', PRIVATE, ONE_RUN,  "output", BB_OPTION_TEXT, AT(output), NULL, 0.0, 0.0, NULL, "RUN", "the run directory to make") \
+    ROW(NULL,        'o', PRIVATE, ONE_RUN,  "output", BB_OPTION_TEXT, AT(output), NULL, 0.0, 0.0, NULL, "RUN", "the run directory to make (program: DATA.run, without DATA's ending)") \
     ROW(NULL,        0,   PRIVATE, ONE_RUN,  "force", BB_OPTION_FLAG, AT(force), "false", 0.0, 0.0, NULL, NULL, "replace RUN if it is a run directory") \
     ROW(NULL,        0,   PRIVATE, ONE_RUN,  "json", BB_OPTION_FLAG, AT(json), "false", 0.0, 0.0, NULL, NULL, "results on stdout as one JSON object") \
     ROW(NULL,        0,   PRIVATE, LEARNING, "config", BB_OPTION_TEXT, AT(config), NULL, 0.0, 0.0, NULL, "FILE", "options from a JSON file; flags override it")

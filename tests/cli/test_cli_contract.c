@@ -136,14 +136,16 @@ static void no_option_is_enough(void **state) {
     make_world();
     json_t *j =
         cli_json("train W.csv --epsilon 3 --seed 1 --test W.test.csv --compare stl "
-                 "--json -o plain");
-    char *options = cli_read("plain/public/options.json");
+                 "--json");
+    assert_string_equal(cli_text(j, "options.output"), "W.run");
+    char *options = cli_read("W.run/public/options.json");
     assert_non_null(strstr(options, "\"standardize\": \"magnitude\""));
     free(options);
     assert_string_equal(cli_text(j, "method"), "mp-mixed");
     assert_true(cli_number(j, "test.nmse") <=
                 1.1 * cli_number(j, "compare.own.test.nmse"));
     json_decref(j);
+    cli_fails(2, "W.run: exists already", "train W.csv --epsilon 3");
     cli_fails(2, "--standardize unit-rows",
               "train W.csv --loss softmax --epsilon 1 -o softmax");
 }
@@ -159,7 +161,9 @@ static void people_get_a_statement(void **state) {
     char *statement = cli_read("people/public/statement.txt");
     const char *at = strstr(r.out, statement);
     assert_non_null(at);
-    assert_string_equal(at, statement); /* at the end */
+    const size_t length = strlen(statement);
+    assert_int_equal(strncmp(at, statement, length), 0); /* at the end */
+    assert_string_equal(at + length, "Written to people.\n");
     free(statement);
     cli_free(&r);
 }
@@ -187,7 +191,7 @@ static void usage_is_exit_code_2(void **state) {
               "'{\"others\": [0, 1], \"target\": [0, 1]}' -o x");
     cli_fails(2, "which method", "train W.csv --loss multilabel --epsilon 1 -o x");
     cli_fails(2, "which ranges", "train W.csv --loss softmax --epsilon 1 -o x");
-    cli_fails(2, "--output", "train W.csv --method stl");
+    cli_fails(2, "--output", "train W.csv --method stl --output=");
     cli_fails(2, "epsilon", "train W.csv --method mp-prior --epsilon -1 -o x");
     cli_fails(2, "epsilon", "train W.csv --method mp-prior --epsilon nan -o x");
     cli_fails(2, "delta", "train W.csv --method mp-prior --epsilon 1 --delta 2 -o x");

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* The command line, in its order. */
@@ -38,8 +39,7 @@ static billboard_status read_line(int argc, char **argv, line *l) {
         "DATA\n--resume FILE",
         "Trains one personal model for each task of DATA, jointly and privately, and "
         "writes the run directory RUN.\vExample: billboard train pupils.csv --task "
-        "school --target score --epsilon 1 --scale ranges.json --train-fraction 0.7 "
-        "-o run",
+        "school --target score --epsilon 1 --train-fraction 0.7",
         NULL,
         NULL,
         NULL};
@@ -48,16 +48,33 @@ static billboard_status read_line(int argc, char **argv, line *l) {
                            : BILLBOARD_OK;
 }
 
-/* The library keeps a run in memory where no place is named; here there must be one. */
+/* pupils.run for data/pupils.csv: here, and named after what was read. */
+static billboard_status name_place(const char *data, billboard_job *job) {
+    size_t end = strlen(data);
+    while (end > 1 && data[end - 1] == '/') end--;
+    size_t first = end;
+    while (first > 0 && data[first - 1] != '/') first--;
+    size_t stem = end - first;
+    for (size_t k = 1; k < end - first; k++)
+        if (data[first + k] == '.') stem = k;
+    char *name = malloc(stem + sizeof ".run");
+    if (!name) return cmd_fail(BILLBOARD_FAILED, "no memory for a name");
+    memcpy(name, data + first, stem);
+    memcpy(name + stem, ".run", sizeof ".run");
+    const billboard_status status = billboard_job_set(job, "output", name);
+    free(name);
+    return status;
+}
+
+/* The library keeps a run in memory where no place is named; here there is one. */
 static billboard_status need_place(const line *l, billboard_job *job) {
     billboard_answer *options = NULL;
-    if (cmd_options_last(&l->given, "output") || cmd_options_last(&l->given, "resume"))
+    if (!l->data || cmd_options_last(&l->given, "output") ||
+        cmd_options_last(&l->given, "resume"))
         return BILLBOARD_OK;
-    if (!cmd_options_last(&l->given, "config"))
-        return billboard_job_set(job, "output", "");
     billboard_status status = billboard_job_options(job, &options);
     if (!status && !billboard_answer_text(options, "output"))
-        status = billboard_job_set(job, "output", "");
+        status = name_place(l->data, job);
     billboard_answer_free(options);
     return status;
 }
@@ -118,9 +135,11 @@ static billboard_status run(const line *l, const billboard_job *job,
     if (!status && result) {
         const billboard_answer *answer = billboard_result_answer(result);
         const bool json = billboard_answer_number(answer, "options.json") > 0.0;
+        const char *place = billboard_answer_text(answer, "options.output");
         fputs(json ? billboard_answer_json(answer) : billboard_result_text(result),
               output->stream);
         if (json) putc('\n', output->stream);
+        if (!json && place) fprintf(output->stream, "Written to %s.\n", place);
         output->wrap = !json;
     }
     billboard_result_free(result);
