@@ -23,7 +23,7 @@ static const bb_option row[] = {
     {"features", BB_OPTION_COUNT, offsetof(synth_options, features), "30", 1.0, 1e6, NULL, "D", "features"},
     {"labels", BB_OPTION_COUNT, offsetof(synth_options, labels), "10", 2.0, 1e6, NULL, "L", "classes or labels of such worlds"},
     {"seed", BB_OPTION_COUNT, offsetof(synth_options, seed), "1", 0.0, 0x1p63, NULL, "S", "which world"},
-    {"output", BB_OPTION_TEXT, offsetof(synth_options, output), NULL, 0.0, 0.0, NULL, "FILE", "training rows to FILE.csv (multilabel: FILE.svm), nine times as many test rows to FILE.test.csv"},
+    {"output", BB_OPTION_TEXT, offsetof(synth_options, output), NULL, 0.0, 0.0, NULL, "FILE", "training rows, as CSV (multilabel: LIBSVM); nine times as many test rows go beside them: world.test.csv for world.csv"},
     {"models", BB_OPTION_TEXT, offsetof(synth_options, models), NULL, 0.0, 0.0, NULL, "FILE", "the true models of low-rank, group-sparse, outliers and anomaly as CSV: task, x1, ..."},
 };
 /* clang-format on */

@@ -64,11 +64,14 @@ void bb_hope_say(const bb_hope *h, char text[BB_HOPE_TEXT]) {
             text, BB_HOPE_TEXT,
             "Little is to be hoped for: a direction that all tasks share stands out "
             "of the noise by the factor %.3g, where %.3g is the least that helps. "
-            "From %.0f tasks, or twice that factor, on it is worth while.",
-            h->reach, h->least, 2.0 * h->tasks);
+            "From %.0f tasks, or twice that factor, on it is worth while; with fewer "
+            "than %.0f nothing would be gained at this budget.",
+            h->reach, h->least, 2.0 * h->tasks, h->tasks);
     else
-        snprintf(text, BB_HOPE_TEXT,
-                 "What all tasks share can be found: it stands out of the noise by the "
-                 "factor %.3g, where %.3g is the least that helps.",
-                 h->reach, h->least);
+        snprintf(
+            text, BB_HOPE_TEXT,
+            "What all tasks share can be found: it stands out of the noise by the "
+            "factor %.3g, where %.3g is the least that helps. With fewer than %.0f "
+            "tasks nothing would be gained at this budget.",
+            h->reach, h->least, h->tasks);
 }

@@ -97,6 +97,7 @@ void bb_page_promise(FILE *to, const bb_reported *run) {
               "</strong></p>\n",
               to);
     json_array_foreach(list, k, g) write_guarantee(to, run->privacy, g);
+    bb_page_budget(to, bb_reported_text(run->privacy, "ledger"));
     json_array_foreach(json_object_get(run->privacy, "warnings"), k, g) {
         fputs("<p class=\"bad\">", to);
         bb_svg_text(to, json_string_value(g) ? json_string_value(g) : "");

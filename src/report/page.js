@@ -7,12 +7,12 @@
   const table = document.getElementById("tasks"), body = table.tBodies[0];
   const find = document.getElementById("find"), where = document.getElementById("where");
   const back = document.getElementById("back"), on = document.getElementById("on");
-  const PAGE = 20;
+  const PAGE = 20, names = new Intl.Collator("en", { numeric: true });
   let shown = all, first = 0, column = -1, up = true;
 
   const compare = (a, b) => {
     if (a === null || b === null) return (a === null) - (b === null);
-    const order = typeof a === "string" ? a.localeCompare(b, "en", { numeric: true }) : a - b;
+    const order = typeof a === "string" ? names.compare(a, b) : a - b;
     return up ? order : -order;
   };
 

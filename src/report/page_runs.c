@@ -144,6 +144,19 @@ static void write_run(FILE *to, const entry *e) {
     fputs("</tr>\n", to);
 }
 
+static const char *ledger_of(const entry *e) {
+    return bb_reported_text(e->run->privacy, "ledger");
+}
+
+static bool is_first_of_ledger(const entry *list, size_t k) {
+    const char *own = ledger_of(&list[k]);
+    for (size_t j = 0; own && j < k; j++) {
+        const char *other = ledger_of(&list[j]);
+        if (other && strcmp(own, other) == 0) return false;
+    }
+    return own != NULL;
+}
+
 static void write_table(FILE *to, size_t runs, const entry *list) {
     fputs("<section id=\"runs\"><h2>Every run</h2>\n<div class=\"wide\"><table "
           "class=\"runs\"><thead>"
@@ -157,8 +170,11 @@ static void write_table(FILE *to, size_t runs, const entry *list) {
     for (size_t k = 0; k < runs; k++) write_run(to, &list[k]);
     fputs(
         "</tbody></table></div>\n<p>Runs on the same population add up, in ε and in δ: "
-        "what several of them promise together is in their ledger.</p></section>\n",
+        "what several of them promise together is in their ledger.</p>\n",
         to);
+    for (size_t k = 0; k < runs; k++)
+        if (is_first_of_ledger(list, k)) bb_page_budget(to, ledger_of(&list[k]));
+    fputs("</section>\n", to);
 }
 
 static bool any_promise(size_t runs, const entry *list) {

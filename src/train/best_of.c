@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/random.h"
+#include "data/ranges.h"
 #include "linalg/linalg.h"
 #include "privacy/accounting/best_of.h"
 #include "train/experiment.h"
@@ -122,6 +123,25 @@ static bb_status check_resolved(const search *s, const bb_resolved *r) {
     return status;
 }
 
+/* Whether a run will have a score, and promise anything. */
+static bb_status check_scale(const bb_resolved *r) {
+    const char *scale = r->request->options.scale;
+    bb_ranges ranges = {0};
+    bb_status status = scale ? bb_ranges_read(&ranges, scale) : BB_OK;
+    if (!status && ranges.from_data)
+        status = bb_fail(BB_EUSAGE,
+                         "tune: --private needs public ranges: those of %s were taken "
+                         "from the rows",
+                         scale);
+    if (!status && r->run.pub.loss == BB_LOSS_SQUARED &&
+        !(ranges.has_target && ranges.target.high > ranges.target.low))
+        status = bb_fail(BB_EUSAGE,
+                         "tune: scores need the target's public range: give it with "
+                         "--scale");
+    bb_ranges_free(&ranges);
+    return status;
+}
+
 /* Of every setting, before anything is charged. */
 static bb_status check_settings(const search *s) {
     bb_status status = BB_OK;
@@ -131,6 +151,7 @@ static bb_status check_settings(const search *s) {
         status = bb_tune_request(s->asked->tune, s->setting[k], NULL, &request);
         request.options.epsilon = s->run_epsilon;
         if (!status) status = bb_resolve(&request, &resolved);
+        if (!status) status = check_scale(&resolved);
         if (!status) status = check_resolved(s, &resolved);
         bb_train_request_free(&request);
     }
@@ -209,10 +230,7 @@ static bb_status score(const search *s, const bb_training *training, uint64_t se
                                 .delta = s->found->delta,
                                 .seeded = s->asked->seed != NULL,
                                 .seed = seed};
-    if (!e->held_out)
-        return bb_fail(BB_EUSAGE,
-                       "tune: scores need the target's public range: give it "
-                       "with --scale");
+    if (!e->held_out) return bb_fail(BB_ENOMEM, "no memory for the scores");
     assert(e->report.tasks == s->found->tasks);
     return bb_score_release(&plan, e->held_out, value, noise);
 }

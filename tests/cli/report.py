@@ -141,6 +141,22 @@ def several_runs():
         assert mark in open("table").read()
 
 
+def budgets():
+    """What a population's ledger says is on the page of its runs, as long as it is there."""
+    for run in ("first", "second"):
+        train("few.csv", run, "--method", "mp-prior", "--ledger", "L", "--population", "p",
+              "--budget-epsilon", "10", "--budget-delta", "1e-4")
+    billboard("report", "first", "-o", "first.html")
+    page = dom("first.html")
+    assert "ε = 10, δ = 0.0001 (adjacency replace-one" in page
+    assert "spent: ε = 4, δ = 2e-05; left: ε = 6, δ = 8e-05" in page
+    billboard("report", "first", "second", "-o", "pair.html")
+    assert open("pair.html").read().count("Budget of the population p") == 1
+    os.remove("L")
+    billboard("report", "first", "-o", "first.html")
+    assert "could not be read" in open("first.html").read()
+
+
 def seeded_runs():
     train("few.csv", "seeded", "--method", "mp-prior", "--seed", "1", "--trace")
     billboard("report", "seeded", "-o", "seeded.html")
@@ -215,7 +231,7 @@ def failures():
 
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
-    for test in (one_run, many_tasks, several_runs, seeded_runs, experiments, failures):
+    for test in (one_run, many_tasks, several_runs, budgets, seeded_runs, experiments, failures):
         test()
         print(test.__name__, "ok", flush=True)
     os.chdir("/")

@@ -301,11 +301,19 @@ static void what_has_no_price_is_refused(void **state) {
               "--grid vote=true -o no");
     cli_fails(2, "public range",
               "tune W.csv --standardize unit-rows --method pmtl "
-              "--epsilon 2 --private --grid clip=1 --runs 30 -o no");
+              "--epsilon 2 --private --grid clip=1 --runs 30 -o no --ledger R "
+              "--population p --budget-epsilon 3 --budget-delta 1e-3");
+    cli_write("own.json", "{\"target\": [-40, 40], \"others\": [-1, 1], "
+                          "\"source\": \"data\"}");
+    cli_fails(2, "taken from the rows",
+              "tune W.csv --scale own.json --method pmtl --epsilon 2 --private "
+              "--grid clip=1 -o no --ledger R --population p --budget-epsilon 3 "
+              "--budget-delta 1e-3");
     assert_false(cli_exists("no"));
     assert_false(cli_exists("G"));
     assert_false(cli_exists("S"));
     assert_false(cli_exists("C")); /* nothing was charged */
+    assert_false(cli_exists("R"));
 }
 
 static void what_makes_no_sense_is_said(void **state) {
