@@ -241,7 +241,8 @@ static inline bb_local *mtl_locals_open(const mtl_data *data, bb_loss loss) {
                               .x = data->x + data->first[i] * data->features,
                               .y = data->y + data->first[i]};
         const bool logistic = loss == BB_LOSS_LOGISTIC;
-        if (bb_local_open(&local[i], rows, loss, logistic, !logistic)) {
+        if (bb_local_open_exact(&local[i], rows, loss, logistic, !logistic, NULL,
+                                NULL)) {
             mtl_locals_close(local, data->tasks);
             return NULL;
         }

@@ -218,11 +218,15 @@ static size_t ask(size_t (*length)(const bb_view *), const bb_view *view) {
     return length ? length(view) : 0;
 }
 
-static void widen(const replay *r, const bb_local *local, size_t *work) {
+/* Room for what a task works in, and for what it keeps. */
+static void widen(replay *r, const bb_local *local, size_t *work) {
     const bb_method *method = r->run->phase[0].method;
-    size_t need = bb_local_work(local);
+    size_t need = bb_local_work(local), keep = ask(method->state_length, &r->view) +
+                                               method->state_models * local->length;
     if (method->local_length) need += method->local_length(&r->view, local);
+    if (method->kept_length) keep += method->kept_length(&r->view, local);
     if (need > *work) *work = need;
+    if (keep > r->state_length) r->state_length = keep;
 }
 
 static bb_status take_memory(replay *r, bb_arena *arena) {
@@ -231,8 +235,6 @@ static bb_status take_memory(replay *r, bb_arena *arena) {
     for (size_t i = 0; i < r->tasks; i++) widen(r, &r->run->local[i], &work);
     for (size_t i = 0; i < r->canaries; i++) widen(r, &r->other[i], &work);
     r->billboard.length = r->draft.length = ask(method->board_length, &r->view);
-    r->state_length = ask(method->state_length, &r->view) +
-                      method->state_models * r->run->pub.features;
     const struct piece {
         double **at;
         size_t count, size;

@@ -194,7 +194,7 @@ void bb_door_add(bb_door *door, const bb_tally *tally) {
         length += bb_block_sum_length(&door->ask.layout.block[b], door->pub->tasks);
     const size_t sums = door->mechanism->grid ? 1 : tally->sums;
     for (size_t s = 0; s < sums; s++)
-        bb_sum_merge(&door->total, &tally->sum[s], length);
+        bb_sum_merge(&door->total, &tally->sum[s], 0, length);
 }
 
 void bb_door_skip_to(bb_door *door, uint32_t round) {

@@ -220,6 +220,9 @@ struct bb_method {
     size_t (*board_length)(const bb_view *view);
     size_t (*state_length)(const bb_view *view); /* of one task */
     size_t state_models; /* beside it: this many times local->length, in front */
+    /* Optional: further doubles of one task's state, behind the others, which may depend
+     * on its rows: memory and checkpoints only, never shown. */
+    size_t (*kept_length)(const bb_view *view, const bb_local *local);
     size_t (*work_length)(const bb_view *view);   /* of one task */
     size_t (*digest_length)(const bb_view *view); /* the work of digest */
     /* Further work of one task, which may depend on its rows: memory only, never shown.

@@ -62,9 +62,10 @@ static size_t state_length(const bb_silo *silo, const bb_view *view, size_t *fir
     const size_t each = bb_view_length(view->method->state_length, view);
     size_t length = 0;
     for (size_t k = 0; k < silo->own; k++) {
+        const bb_local *local = &bb_silo_run(silo)->local[k];
         if (first) first[k] = length;
-        length +=
-            each + view->method->state_models * bb_silo_run(silo)->local[k].length;
+        length += each + view->method->state_models * local->length;
+        if (view->method->kept_length) length += view->method->kept_length(view, local);
     }
     if (first) first[silo->own] = length;
     return length;

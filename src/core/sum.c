@@ -30,6 +30,16 @@ void bb_sum_clear(bb_sum *sum) {
     sum->held = sum->products = 0;
 }
 
+void bb_sum_clear_part(bb_sum *sum, size_t offset, size_t n) {
+    if (sum->exact)
+        memset(sum->exact + offset, 0, n * sizeof *sum->exact);
+    else
+        memset(sum->open + offset, 0, n * sizeof *sum->open);
+    if (sum->exact && sum->products)
+        memset(sum->open, 0, sum->open_length * sizeof *sum->open);
+    sum->held = sum->products = 0;
+}
+
 static void move_products(bb_sum *sum, int64_t *exact, size_t d) {
     for (size_t k = 0; k < d * d; k++) exact[k] += (int64_t)sum->open[k];
     memset(sum->open, 0, d * d * sizeof *sum->open);
@@ -80,9 +90,10 @@ void bb_sum_close(bb_sum *sum, size_t offset, size_t d) {
     if (sum->exact) move_products(sum, sum->exact + offset, d);
 }
 
-void bb_sum_merge(bb_sum *into, const bb_sum *from, size_t n) {
+void bb_sum_merge(bb_sum *into, const bb_sum *from, size_t offset, size_t n) {
+    const size_t end = offset + n;
     if (into->exact && from->exact)
-        for (size_t k = 0; k < n; k++) into->exact[k] += from->exact[k];
+        for (size_t k = offset; k < end; k++) into->exact[k] += from->exact[k];
     else
-        for (size_t k = 0; k < n; k++) into->open[k] += from->open[k];
+        for (size_t k = offset; k < end; k++) into->open[k] += from->open[k];
 }

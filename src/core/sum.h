@@ -29,8 +29,9 @@ typedef struct bb_sum {
  * blocks of at most outer x outer. */
 void bb_sum_need(bb_arena *arena, bool grid, size_t length, size_t outer);
 void bb_sum_open(bb_sum *sum, bb_arena *arena, bool grid, size_t length, size_t outer);
-/* Zero again. */
+/* Zero again; or n numbers at `offset`, and what is not multiplied yet. */
 void bb_sum_clear(bb_sum *sum);
+void bb_sum_clear_part(bb_sum *sum, size_t offset, size_t n);
 
 /* Adds n numbers at `offset`. */
 void bb_sum_add(bb_sum *sum, size_t offset, size_t n, const double *v);
@@ -41,7 +42,7 @@ void bb_sum_add_at(bb_sum *sum, size_t offset, size_t count, const uint32_t *at,
  * bb_sum_close. */
 void bb_sum_add_outer(bb_sum *sum, size_t offset, size_t d, const double *v);
 void bb_sum_close(bb_sum *sum, size_t offset, size_t d);
-/* into += from, n numbers. */
-void bb_sum_merge(bb_sum *into, const bb_sum *from, size_t n);
+/* into += from, n numbers at `offset`. */
+void bb_sum_merge(bb_sum *into, const bb_sum *from, size_t offset, size_t n);
 
 #endif

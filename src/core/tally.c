@@ -53,9 +53,26 @@ void bb_tally_open(bb_tally *tally, bb_arena *arena, const bb_mechanism *mechani
                     plan->outer_length);
 }
 
+/* Of sums that end as one the first has all slots: each is of one task, whoever adds it. */
+static bool is_elsewhere(const bb_tally *tally, size_t sum, const bb_block *block) {
+    return block->form == BB_FORM_SLOT && sum > 0 && sum < tally->together;
+}
+
+static void clear(bb_tally *tally, size_t s) {
+    const bb_layout *layout = &tally->ask->layout;
+    size_t offset = 0;
+    for (size_t b = 0; b < layout->blocks; b++) {
+        const bb_block *block = &layout->block[b];
+        const size_t n = bb_block_sum_length(block, tally->tasks);
+        if (!is_elsewhere(tally, s, block))
+            bb_sum_clear_part(&tally->sum[s], offset, n);
+        offset += n;
+    }
+}
+
 void bb_tally_begin(bb_tally *tally, const bb_ask *ask) {
     tally->ask = ask;
-    for (size_t s = 0; s < tally->sums; s++) bb_sum_clear(&tally->sum[s]);
+    for (size_t s = 0; s < tally->sums; s++) clear(tally, s);
 }
 
 static void add_block(const bb_tally *tally, bb_sum *sum, size_t offset, size_t b,
@@ -90,8 +107,10 @@ void bb_tally_add(bb_tally *tally, size_t sum, size_t task, const bb_local *loca
                   double *const *block) {
     size_t offset = 0;
     for (size_t b = 0; b < tally->ask->layout.blocks; b++) {
-        add_block(tally, &tally->sum[sum], offset, b, task, local, block[b]);
-        offset += bb_block_sum_length(&tally->ask->layout.block[b], tally->tasks);
+        const bb_block *now = &tally->ask->layout.block[b];
+        bb_sum *to = &tally->sum[is_elsewhere(tally, sum, now) ? 0 : sum];
+        add_block(tally, to, offset, b, task, local, block[b]);
+        offset += bb_block_sum_length(now, tally->tasks);
     }
 }
 
@@ -102,8 +121,9 @@ void bb_tally_end(bb_tally *tally) {
         const bb_block *block = &layout->block[b];
         for (size_t s = 0; block->form == BB_FORM_OUTER && s < tally->sums; s++)
             bb_sum_close(&tally->sum[s], offset, block->length);
-        offset += bb_block_sum_length(block, tally->tasks);
+        const size_t n = bb_block_sum_length(block, tally->tasks);
+        for (size_t s = 1; s < tally->together && block->form != BB_FORM_SLOT; s++)
+            bb_sum_merge(&tally->sum[0], &tally->sum[s], offset, n);
+        offset += n;
     }
-    for (size_t s = 1; s < tally->together; s++)
-        bb_sum_merge(&tally->sum[0], &tally->sum[s], offset);
 }

@@ -80,16 +80,6 @@ BB_MUST_CHECK bb_status bb_eigen(size_t n, double *a, double *value, void *work)
 size_t bb_eigenvalues_work(size_t n);
 BB_MUST_CHECK bb_status bb_eigenvalues(size_t n, double *a, double *value, void *work);
 
-/* The same of a symmetric positive semidefinite matrix of a rank that is known to be at
- * most `rank` < n, by Cholesky's factor with pivots (n rank^2) and a problem of that order:
- * value (n, ascending, zeros first) and the last `rank` vectors as the rows of `vector`
- * (NULL: not asked for; 0 where there is none). a: n x n, kept. What the matrix has
- * beside that rank, by rounding, is cut off. work: bb_eigen_low_rank_work bytes, aligned
- * to 8. */
-size_t bb_eigen_low_rank_work(size_t n, size_t rank);
-BB_MUST_CHECK bb_status bb_eigen_low_rank(size_t n, size_t rank, const double *a,
-                                          double *value, double *vector, void *work);
-
 /* Cholesky: A (n x n, symmetric positive definite, finite) becomes its factor, which
  * bb_cholesky_solve uses: b becomes the solution of A x = b. BB_ENUMERIC if A is not
  * positive definite or not finite. */

@@ -11,8 +11,21 @@ static size_t stride_of(size_t n) {
     return (n + LANES - 1) / LANES * LANES;
 }
 
+size_t bb_tridiagonal_kept(size_t n) {
+    return n * stride_of(n) + 3 * n;
+}
+
 size_t bb_tridiagonal_length(size_t n) {
-    return n * stride_of(n) + 3 * n + 2 * LANES * n + 2 * stride_of(n);
+    return bb_tridiagonal_kept(n) + 2 * LANES * n + 2 * stride_of(n);
+}
+
+bb_tridiagonal bb_tridiagonal_again(size_t n, double *kept, double *work) {
+    bb_tridiagonal t = {
+        .n = n, .stride = stride_of(n), .reflector = kept, .work = work};
+    t.factor = t.reflector + n * t.stride;
+    t.diagonal = t.factor + n;
+    t.beside = t.diagonal + n;
+    return t;
 }
 
 /* A power of two that brings `most`, the largest entry (of the diagonal, since A is
@@ -30,11 +43,7 @@ bb_status bb_tridiagonal_open(bb_tridiagonal *t, size_t n, const double *A,
     double most = 0;
     for (size_t k = 0; k < n; k++) most = fmax(most, A[k * n + k]);
     const double scale = scale_of(most);
-    *t = (bb_tridiagonal){.n = n, .stride = stride, .reflector = room};
-    t->factor = t->reflector + n * stride;
-    t->diagonal = t->factor + n;
-    t->beside = t->diagonal + n;
-    t->work = t->beside + n;
+    *t = bb_tridiagonal_again(n, room, room + bb_tridiagonal_kept(n));
     for (size_t i = 0; i < n; i++) {
         double *row = t->reflector + i * stride;
         for (size_t k = 0; k < n; k++) row[k] = scale * A[i * n + k];

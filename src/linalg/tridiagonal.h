@@ -21,6 +21,10 @@ typedef struct bb_tridiagonal {
 
 /* Doubles of room of a matrix, which the functions below work in, too. */
 size_t bb_tridiagonal_length(size_t n);
+/* Of these the first are the matrix; kept (bytes and all, anywhere), they become one again,
+ * with a work of bb_tridiagonal_length - bb_tridiagonal_kept doubles. */
+size_t bb_tridiagonal_kept(size_t n);
+bb_tridiagonal bb_tridiagonal_again(size_t n, double *kept, double *work);
 /* A (n x n, symmetric) is read once. BB_ENUMERIC if it is not finite. */
 BB_MUST_CHECK bb_status bb_tridiagonal_open(bb_tridiagonal *t, size_t n,
                                             const double *A, double *room);

@@ -32,9 +32,23 @@ static const double check_when = 10.0, usual_rate = 0.8, fewest_steps = 2.0,
                     most_steps = 10.0;
 
 /* The penalty is of singular values: the billboard's matrix is full, and vectors are
- * shown through the sum of their outer products. Otherwise both are diagonal. */
+ * shown through the sum of their outer products, or where that takes more room, as they
+ * are. Otherwise both are diagonal. */
 static bool is_trace(const bb_view *view) {
     return view->method->variant != BB_MTL_L21;
+}
+
+static bool is_low(const bb_view *view) {
+    return is_trace(view) && 2 * view->pub->tasks <= view->pub->features;
+}
+
+/* How many singular values there are. */
+static size_t rank_of(const bb_view *view) {
+    return is_low(view) ? view->pub->tasks : view->pub->features;
+}
+
+size_t bb_mtl_matrix_length(const bb_view *view) {
+    return (is_trace(view) ? rank_of(view) : 1) * view->pub->features;
 }
 
 /* The penalty is no norm: its conjugate is finite everywhere. */
@@ -64,7 +78,8 @@ static const bb_mtl_board *board_of(const bb_view *view) {
 /* -- sizes -- */
 
 static bb_layout layout_of(const bb_view *view, bool step) {
-    const bb_form form = is_trace(view) ? BB_FORM_OUTER : BB_FORM_SQUARE;
+    bb_form form = is_trace(view) ? BB_FORM_OUTER : BB_FORM_SQUARE;
+    if (is_low(view)) form = BB_FORM_SLOT;
     const bb_block vectors = {step ? "models" : "gradients", form, view->pub->features,
                               INFINITY, 0.5};
     const size_t count = step ? BB_MTL_STEPPED : BB_MTL_CHECKED;
@@ -92,37 +107,34 @@ bb_status bb_mtl_plan(const bb_view *view, bb_plan *plan) {
 
 size_t bb_mtl_board_length(const bb_view *view) {
     const size_t d = view->pub->features;
-    return sizeof(bb_mtl_board) / sizeof(double) + (is_trace(view) ? d * d : d) +
+    return sizeof(bb_mtl_board) / sizeof(double) + bb_mtl_matrix_length(view) +
            (bb_mtl_has_mean(view) ? 2 * d : 0);
-}
-
-/* The vectors of few tasks span little of the space. */
-static bool is_low(const bb_view *view) {
-    return 2 * view->pub->tasks <= view->pub->features;
-}
-
-static size_t rank_of(const bb_view *view) {
-    return is_low(view) ? view->pub->tasks : view->pub->features;
-}
-
-/* Of the sum of v v' or v o v. */
-static size_t sum_length(const bb_view *view) {
-    const size_t d = view->pub->features;
-    return is_trace(view) ? d * d : d;
 }
 
 size_t bb_mtl_digest_length(const bb_view *view) {
     const size_t d = view->pub->features, rank = rank_of(view);
-    const size_t apart = bb_mtl_has_mean(view) ? sum_length(view) : 0;
+    const size_t apart = bb_mtl_has_mean(view) ? bb_mtl_matrix_length(view) : 0;
     if (!is_trace(view)) return apart;
-    const size_t bytes =
-        is_low(view) ? bb_eigen_low_rank_work(d, rank) : bb_eigen_work(d);
-    const size_t eigen = bytes / sizeof(double) + 1;
-    return apart + rank * d + 2 * d + (eigen > rank * d ? eigen : rank * d);
+    const size_t eigen = bb_eigen_work(rank) / sizeof(double) + 1;
+    return apart + rank * rank + 2 * rank + (eigen > rank * d ? eigen : rank * d);
 }
 
 static double *offset_of(const bb_view *view, bb_mtl_board *board) {
-    return board->matrix + sum_length(view);
+    return board->matrix + bb_mtl_matrix_length(view);
+}
+
+void bb_mtl_multiply(size_t d, const bb_mtl_board *board, const double *v,
+                     double *out) {
+    const double *M = board->matrix;
+    if (board->diagonal == 1.0) {
+        for (size_t k = 0; k < d; k++) out[k] = M[k] * v[k];
+    } else if (board->factor == 0.0) {
+        bb_multiply_transposed(d, d, 1.0, M, v, 0.0, out);
+    } else {
+        memset(out, 0, d * sizeof *out);
+        for (size_t k = 0; k < (size_t)board->rank; k++)
+            bb_axpy(d, bb_dot(d, M + k * d, v), M + k * d, out);
+    }
 }
 
 static double *mean_weights(const bb_view *view, bb_mtl_board *board) {
@@ -135,28 +147,31 @@ void bb_mtl_layout(const bb_view *view, bb_layout *layout) {
 
 /* -- the mean, taken out of what was shown -- */
 
-/* The sum of v v' or v o v, of the vectors less their mean; sums: of the vectors, NULL
- * where nothing is taken out. work: sum_length, and what is left of it. */
+/* The sum of v v' or v o v, or the vectors (m x d), of the vectors less their mean; sums:
+ * of the vectors, NULL where nothing is taken out. work: bb_mtl_matrix_length, and what is
+ * left of it. */
 typedef struct spread_sum {
-    const double *square, *sums;
+    const double *shown, *sums;
     double *work;
 } spread_sum;
 
 static spread_sum take_mean_out(const bb_view *view, const bb_release *release,
                                 double *work) {
-    const size_t d = view->pub->features, length = sum_length(view);
-    spread_sum out = {.square = release->value[0], .work = work};
+    const size_t d = view->pub->features, length = bb_mtl_matrix_length(view);
+    spread_sum out = {.shown = release->value[0], .work = work};
     if (!bb_mtl_has_mean(view)) return out;
     out.sums = release->value[1] + (release->layout->block[1].length - d);
     const double per = 1.0 / (double)view->pub->tasks;
-    memcpy(work, out.square, length * sizeof *work);
-    for (size_t a = 0; a < d; a++) {
+    memcpy(work, out.shown, length * sizeof *work);
+    for (size_t i = 0; is_low(view) && i < view->pub->tasks; i++)
+        bb_axpy(d, -per, out.sums, work + i * d);
+    for (size_t a = 0; !is_low(view) && a < d; a++) {
         if (!is_trace(view))
             work[a] = fmax(0.0, work[a] - per * out.sums[a] * out.sums[a]);
         else
             bb_axpy(d, -per * out.sums[a], out.sums, work + a * d);
     }
-    out.square = work;
+    out.shown = work;
     out.work = work + length;
     return out;
 }
@@ -188,23 +203,46 @@ static void take_roots(size_t d, double *value) {
 }
 
 /* rho Z = rho V - ridge Z - lambda ||Z||_* on singular values (cut at 0). */
-static prox prox_of(const bb_view *view, size_t d, const double *value) {
+static prox prox_of(const bb_view *view, size_t count, const double *value) {
     const bb_mtl_options *o = view->options;
     const double rho = board_of(view)->rho, a = (o->ridge + rho) / rho;
     const double lambda = board_of(view)->lambda;
     if (board_of(view)->searching == 1.0) return (prox){.theta = INFINITY, .keep = 1.0};
     if (!is_mtrl(view)) return (prox){.theta = lambda / rho, .keep = 1.0};
-    return (prox){.theta = bb_mtrl_level(d, value, a, lambda / rho), .keep = 1.0 / a};
+    return (prox){.theta = bb_mtrl_level(count, value, a, lambda / rho),
+                  .keep = 1.0 / a};
 }
 
-/* value (d, ascending) and the last vectors (rank x d) of the sum of v v'. */
-static bb_status decompose(const bb_view *view, const double *sum, double *value,
-                           double *vector, double *work) {
-    const size_t d = view->pub->features;
+/* V V', or V' V as it was shown: rank x rank. */
+static void take_products(const bb_view *view, const double *shown, double *out) {
+    const size_t d = view->pub->features, rank = rank_of(view);
     if (is_low(view))
-        return bb_eigen_low_rank(d, rank_of(view), sum, value, vector, work);
-    memcpy(vector, sum, d * d * sizeof *vector);
-    return bb_eigen(d, vector, value, work);
+        bb_gram_rows(rank, d, 1.0, shown, out);
+    else
+        memcpy(out, shown, d * d * sizeof *out);
+}
+
+/* M = sum f_k q_k q_k', q_k the right singular vectors; `vector` (rank x rank) has them, or
+ * where V was shown the left ones p_k: q_k = V'p_k / value_k. Where that takes less room M
+ * is rows sqrt(f_k) q_k. vector and f are destroyed. */
+static void put_matrix(const bb_view *view, const double *shown, const double *value,
+                       double *vector, double *f, bb_mtl_board *board, double *work) {
+    const size_t d = view->pub->features, rank = rank_of(view);
+    size_t first = 0;
+    while (first < rank && f[first] == 0.0) first++;
+    double *rows = vector + first * rank;
+    board->rank = (double)(rank - first);
+    board->factor = is_low(view) || 2 * (rank - first) <= d ? 1.0 : 0.0;
+    if (board->factor == 0.0) {
+        bb_spectral(d, rank - first, rows, f + first, board->matrix, work);
+        return;
+    }
+    for (size_t k = first; k < rank; k++)
+        bb_scale(rank, sqrt(f[k]) / (is_low(view) ? value[k] : 1.0), vector + k * rank);
+    if (is_low(view))
+        bb_product(rank - first, rank, d, 1.0, rows, shown, 0.0, board->matrix);
+    else
+        memcpy(board->matrix, rows, (rank - first) * d * sizeof *rows);
 }
 
 /* o: the mean of Z, which loses to the prox of 1/2 sum_k mu_k c_k^2, less M times that of
@@ -212,13 +250,11 @@ static bb_status decompose(const bb_view *view, const double *sum, double *value
 static void make_offset(const bb_view *view, const double *sums, bb_mtl_board *board,
                         prox *p) {
     const size_t d = view->pub->features;
-    const double m = (double)view->pub->tasks, rho = board->rho, *M = board->matrix;
+    const double m = (double)view->pub->tasks, rho = board->rho;
     const double *mu = mean_weights(view, board);
     double *o = offset_of(view, board);
-    if (is_trace(view))
-        bb_multiply_transposed(d, d, -1.0 / m, M, sums, 0.0, o);
-    else
-        for (size_t k = 0; k < d; k++) o[k] = -M[k] * sums[k] / m;
+    bb_mtl_multiply(d, board, sums, o);
+    bb_scale(d, -1.0 / m, o);
     board->mean_cost = 0.0;
     for (size_t k = 0; k < d; k++) {
         const double keep = rho * m / (rho * m + mu[k]), c = keep * sums[k] / m;
@@ -240,17 +276,18 @@ static bb_status make_matrix(const bb_view *view, const bb_release *release,
     if (!is_trace(view)) {
         p = prox_of(view, d, NULL);
         for (size_t k = 0; k < d; k++)
-            board->matrix[k] = shrink(&p, root(sum.square[k]));
+            board->matrix[k] = shrink(&p, root(sum.shown[k]));
     } else {
         const size_t rank = rank_of(view);
-        double *vector = sum.work, *value = vector + rank * d, *f = value + d,
-               *rest = f + d;
-        const bb_status status = decompose(view, sum.square, value, vector, rest);
+        double *vector = sum.work, *value = vector + rank * rank, *f = value + rank,
+               *rest = f + rank;
+        take_products(view, sum.shown, vector);
+        const bb_status status = bb_eigen(rank, vector, value, rest);
         if (status) return status;
-        take_roots(d, value);
-        p = prox_of(view, d, value);
-        for (size_t k = 0; k < d; k++) f[k] = shrink(&p, value[k]);
-        bb_spectral(d, rank, vector, f + (d - rank), board->matrix, rest);
+        take_roots(rank, value);
+        p = prox_of(view, rank, value);
+        for (size_t k = 0; k < rank; k++) f[k] = shrink(&p, value[k]);
+        put_matrix(view, sum.shown, value, vector, f, board, rest);
     }
     board->omega = is_mtrl(view)
                        ? 0.5 * (o->ridge / board->lambda * p.kept + p.sum * p.sum)
@@ -265,43 +302,38 @@ static bb_status make_matrix(const bb_view *view, const bb_release *release,
 typedef struct norms {
     double dual;        /* ||G|| */
     double nuclear;     /* the sum of its singular values; not of mtl-l21 */
-    double *value;      /* d: these, ascending, likewise; in the work */
+    double *value;      /* rank_of: these, ascending, likewise; in the work */
     const double *sums; /* d: their sum, if that was taken out; NULL */
 } norms;
 
-/* Of the sum of v v' or v o v, with a mean: what the last number, the constant's, adds. */
-static void take_constant_out(const bb_view *view, double *sum) {
-    const size_t d = view->pub->features;
-    if (!is_trace(view)) {
-        sum[d - 1] = 0.0;
-        return;
-    }
-    for (size_t k = 0; k < d; k++) sum[k * d + d - 1] = sum[(d - 1) * d + k] = 0.0;
+/* Of what was shown, with a mean: what the last number, the constant's, adds. */
+static void take_constant_out(const bb_view *view, double *shown) {
+    const size_t d = view->pub->features, length = bb_mtl_matrix_length(view);
+    for (size_t k = d - 1; k < length; k += d) shown[k] = 0.0;
+    for (size_t k = 0; k < d && is_trace(view) && !is_low(view); k++)
+        shown[(d - 1) * d + k] = 0.0;
 }
 
 static bb_status measure(const bb_view *view, const bb_release *release,
                          bool without_constant, norms *out, double *work) {
-    const size_t d = view->pub->features;
+    const size_t d = view->pub->features, rank = rank_of(view);
     const spread_sum apart = take_mean_out(view, release, work);
-    const double *sum = apart.square;
     if (without_constant) take_constant_out(view, work);
     double largest = 0.0;
     work = apart.work;
-    *out = (norms){.value = work + rank_of(view) * d, .sums = apart.sums};
+    *out = (norms){.sums = apart.sums};
     if (!is_trace(view)) {
-        for (size_t k = 0; k < d; k++) largest = fmax(largest, sum[k]);
+        for (size_t k = 0; k < d; k++) largest = fmax(largest, apart.shown[k]);
         out->dual = root(largest);
         return BB_OK;
     }
-    double *rest = out->value + 2 * d;
-    if (!is_low(view)) memcpy(work, sum, d * d * sizeof *work);
-    const bb_status status =
-        is_low(view) ? bb_eigen_low_rank(d, rank_of(view), sum, out->value, NULL, rest)
-                     : bb_eigenvalues(d, work, out->value, rest);
+    out->value = work + rank * rank;
+    take_products(view, apart.shown, work);
+    const bb_status status = bb_eigenvalues(rank, work, out->value, out->value + rank);
     if (status) return status;
-    take_roots(d, out->value);
-    for (size_t k = 0; k < d; k++) out->nuclear += out->value[k];
-    out->dual = d ? out->value[d - 1] : 0.0;
+    take_roots(rank, out->value);
+    for (size_t k = 0; k < rank; k++) out->nuclear += out->value[k];
+    out->dual = rank ? out->value[rank - 1] : 0.0;
     return BB_OK;
 }
 
@@ -505,9 +537,9 @@ static bb_status digest_check(const bb_view *view, const bb_release *release,
     if (!status) status = measure(view, release, false, &g, work);
     if (status) return status;
     const double lambda = board->lambda;
-    const double charge = is_mtrl(view) ? bb_mtrl_conjugate(view->pub->features,
-                                                            g.value, o->ridge, lambda)
-                                        : 0.0;
+    const double charge =
+        is_mtrl(view) ? bb_mtrl_conjugate(rank_of(view), g.value, o->ridge, lambda)
+                      : 0.0;
     const bool inside = is_mtrl(view) || g.dual <= lambda;
     const double t = inside ? BB_MTL_ALMOST : fmin(BB_MTL_ALMOST, lambda / g.dual);
     const double mean = mean_conjugate(view, board, t, g.sums);

@@ -6,9 +6,12 @@
  * (mtl-mtrl: a penalty that is no norm in place of lambda Omega, see mtl_mtrl.c.)
  *
  * Alternating direction method of multipliers (Boyd et al. 2011, sections 3.4.3
- * and 7.2): w_i = argmin L_i(w) + rho/2 ||w - (z_i - u_i)||^2    each task, exactly v_i
- * = a w_i + (1 - a) z_i + u_i, shown as sum v_i v_i' or sum v_i o v_i M   = the
- * billboard's matrix with prox_{Omega lambda/rho}(V) = M V z_i = M v_i, u_i = v_i - z_i
+ * and 7.2):
+ *   w_i = argmin L_i(w) + rho/2 ||w - (z_i - u_i)||^2    each task, exactly
+ *   v_i = a w_i + (1 - a) z_i + u_i,     shown as sum v_i v_i' or sum v_i o v_i; as they are
+ *                                        where tasks are few (2 m <= d), which is less
+ *   M   = the billboard's matrix with prox_{Omega lambda/rho}(V) = M V
+ *   z_i = M v_i, u_i = v_i - z_i
  *
  * There are two kinds of rounds. A step is the above. A check certifies F(Z): the tasks
  * show their gradients g_i at w_i, and with t = min(1, lambda / ||G||), ||.|| the dual
@@ -71,15 +74,18 @@ enum { BB_MTL_CENTRE_MEAN, BB_MTL_CENTRE_ZERO };
 
 enum { BB_MTL_FOLDS = 3, BB_MTL_CANDIDATES = 6 };
 
-/* The billboard: these numbers, then M (d x d) or its diagonal (d), then with a mean o
- * (d) and mu (d). */
+/* The billboard: these numbers, then M, then with a mean o (d) and mu (d). M is a diagonal
+ * (d), or d x d; where it has low rank, rows whose outer products add up to it (rank x d,
+ * in the room of d x d, or of m x d where tasks are few). */
 typedef struct bb_mtl_board {
-    double step;       /* 1: the coming round is a step; 0: a check */
-    double pending;    /* 1: the last round was a step: M is still to be applied */
-    double renew;      /* 1: the coming step is with new Hessians, where they change */
-    double diagonal;   /* 1: M is diagonal */
-    double steps;      /* so far */
-    double check_from; /* no check before so many steps */
+    double step;     /* 1: the coming round is a step; 0: a check */
+    double pending;  /* 1: the last round was a step: M is still to be applied */
+    double renew;    /* 1: the coming step is with new Hessians, where they change */
+    double diagonal; /* 1: M is diagonal */
+    double factor;   /* 1: M is `rank` rows */
+    double rank;
+    double steps;           /* so far */
+    double check_from;      /* no check before so many steps */
     double rho, rho_before; /* of the coming step, and of the one that made M */
     double lambda;          /* the penalty's; automatic: from the gradients at W = 0 */
     double omega;           /* the penalty over lambda at Z = M V */
@@ -134,11 +140,16 @@ double bb_mtrl_conjugate(size_t count, const double *ascending, double ridge,
 BB_MUST_CHECK bb_status bb_mtl_plan(const bb_view *view, bb_plan *plan);
 size_t bb_mtl_board_length(const bb_view *view);
 size_t bb_mtl_state_length(const bb_view *view);
+size_t bb_mtl_kept_length(const bb_view *view, const bb_local *local);
 size_t bb_mtl_work_length(const bb_view *view);
 size_t bb_mtl_digest_length(const bb_view *view);
 size_t bb_mtl_local_length(const bb_view *view, const bb_local *local);
 /* Models are drawn to their mean. */
 bool bb_mtl_has_mean(const bb_view *view);
+/* Numbers of M's room, and of the sum of what tasks show. */
+size_t bb_mtl_matrix_length(const bb_view *view);
+/* out (d) <- M v. */
+void bb_mtl_multiply(size_t d, const bb_mtl_board *board, const double *v, double *out);
 bool bb_mtl_own_intercept(const void *options);
 void bb_mtl_layout(const bb_view *view, bb_layout *layout);
 BB_MUST_CHECK bb_status bb_mtl_digest(const bb_view *view, const bb_release *release,
@@ -160,6 +171,7 @@ void bb_mtl_outcome(const bb_view *view, bb_outcome *outcome);
     .plan = bb_mtl_plan,                                                               \
     .board_length = bb_mtl_board_length,                                               \
     .state_length = bb_mtl_state_length,                                               \
+    .kept_length = bb_mtl_kept_length,                                                 \
     .work_length = bb_mtl_work_length,                                                 \
     .digest_length = bb_mtl_digest_length,                                             \
     .local_length = bb_mtl_local_length,                                               \

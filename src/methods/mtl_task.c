@@ -1,6 +1,7 @@
 /* mtl_task.c - the tasks' side of mtl-trace and mtl-l21. */
 #include "learners/rows.h"
 #include "linalg/linalg.h"
+#include "linalg/tridiagonal.h"
 #include "methods/mtl.h"
 
 #include <math.h>
@@ -10,26 +11,52 @@
 static const double largest_intercept = 30.0;
 /* Inverses that all tasks together may keep, in doubles (512 MB). */
 static const size_t most_kept = (size_t)1 << 26;
-/* From so many features on, tasks with far fewer rows keep none. */
+/* From so many features on, logistic tasks with far fewer rows keep none. */
 static const size_t wide = 64;
+
+/* What a task keeps for its solutions. */
+typedef enum keeping {
+    KEEPS_NOTHING, /* each is made from the rows */
+    KEEPS_INVERSE, /* d x d: of the Hessian + rho I */
+    KEEPS_KERNEL   /* tridiagonal form of the products of its rows, for all rho */
+} keeping;
 
 /* What a task keeps between rounds. */
 typedef struct own {
-    double *checked;          /* BB_MTL_CHECKED */
-    double *stepped;          /* BB_MTL_STEPPED */
-    double *b, *value, *gb;   /* intercept at w; loss and its derivative there */
-    double *bend;             /* with mean: see bb_local_hessian */
-    double *rho;              /* that `inverse` is for; 0: to be made */
+    double *checked;        /* BB_MTL_CHECKED */
+    double *stepped;        /* BB_MTL_STEPPED */
+    double *b, *value, *gb; /* intercept at w; loss and its derivative there */
+    double *bend;           /* with mean: see bb_local_hessian */
+    keeping keeps;
+    double *rho;              /* that `kept` is for; 0: to be made */
     double *w, *z, *g, *mean; /* d; after the first check mean is the curvatures */
     double *u;                /* d; v after a step */
-    double *inverse;          /* d x d, of the Hessian + rho I */
+    double *kept;             /* see `keeping` */
 } own;
 
 enum { NUMBERS = BB_MTL_CHECKED + BB_MTL_STEPPED + 5 };
 
-static own read_state(const bb_task *task) {
+static bool has_room(const bb_public *pub) {
+    const double d = (double)pub->features;
+    return d * d * (double)pub->tasks <= (double)most_kept;
+}
+
+/* A solution by an inverse costs d^2 multiplications, one by a kernel 2 n d + 2 n^2; it takes
+ * no more room than the rows do. */
+static keeping keeps(const bb_public *pub, const bb_local *local) {
+    const bb_rows rows = bb_rows_of(local);
+    const size_t n = local->n, d = local->d;
+    const bool few = n > 0 && n < d && n * n <= bb_rows_entries(&rows);
+    if (local->loss == BB_LOSS_SQUARED && few && (3 * n <= d || !has_room(pub)))
+        return KEEPS_KERNEL;
+    if (!has_room(pub)) return KEEPS_NOTHING;
+    const bool by_rows = d >= wide && n < d / 4;
+    return by_rows ? KEEPS_NOTHING : KEEPS_INVERSE;
+}
+
+static own read_state(const bb_view *view, const bb_task *task) {
     const size_t d = task->local->d;
-    own s = {.checked = task->state};
+    own s = {.checked = task->state, .keeps = keeps(view->pub, task->local)};
     s.stepped = s.checked + BB_MTL_CHECKED;
     s.b = s.stepped + BB_MTL_STEPPED;
     s.value = s.b + 1;
@@ -41,7 +68,7 @@ static own read_state(const bb_task *task) {
     s.g = s.z + d;
     s.mean = s.g + d;
     s.u = s.mean + d;
-    s.inverse = s.u + d;
+    s.kept = s.u + d;
     return s;
 }
 
@@ -49,46 +76,51 @@ static const bb_mtl_board *read_board(const bb_view *view) {
     return (const bb_mtl_board *)view->board->at;
 }
 
-static bool has_room(const bb_public *pub) {
-    const double d = (double)pub->features;
-    return d * d * (double)pub->tasks <= (double)most_kept;
-}
-
-/* Otherwise a task solves its problem anew in each round, through a matrix of the order
- * of its rows where they are fewer than features. */
-static bool keeps_inverse(const bb_public *pub, const bb_local *local) {
-    return has_room(pub) && !(local->d >= wide && local->n < local->d / 4);
-}
-
 size_t bb_mtl_state_length(const bb_view *view) {
-    const size_t d = view->pub->features;
-    return NUMBERS + 5 * d + (has_room(view->pub) ? d * d : 0);
+    return NUMBERS + 5 * view->pub->features;
+}
+
+size_t bb_mtl_kept_length(const bb_view *view, const bb_local *local) {
+    switch (keeps(view->pub, local)) {
+    case KEEPS_INVERSE:
+        return local->d * local->d;
+    case KEEPS_KERNEL:
+        return bb_tridiagonal_kept(local->n);
+    default:
+        return 0;
+    }
 }
 
 size_t bb_mtl_work_length(const bb_view *view) {
     return 4 * view->pub->features;
 }
 
-static size_t whole_length(const bb_view *view, const bb_local *local) {
-    const size_t hessian = bb_local_hessian_work(local);
-    const size_t inverse =
-        keeps_inverse(view->pub, local) ? bb_invert_work(local->d) / sizeof(double) : 0;
-    return (hessian > inverse ? hessian : inverse) + local->n + local->d;
+static size_t whole_length(const bb_local *local, keeping kept) {
+    const size_t n = local->n, d = local->d;
+    size_t length = bb_local_hessian_work(local), solve = 0;
+    if (kept == KEEPS_INVERSE) solve = bb_invert_work(d) / sizeof(double);
+    if (kept == KEEPS_KERNEL) solve = n * n + 2 * n + bb_tridiagonal_length(n);
+    if (solve > length) length = solve;
+    return length + n + d;
 }
 
-/* Rows that are left out: every third one, from another one on in every fold and task. */
+/* Rows that are left out: every third one, from another one on in every fold, and in tasks
+ * that have more rows or fewer. Nothing of it depends on the task's number, which other tasks
+ * would change. */
 static bool is_out(const bb_task *task, size_t fold, size_t j) {
-    return task->local->n > 1 && (j + task->id) % BB_MTL_FOLDS + 1 == fold;
+    const size_t n = task->local->n;
+    return n > 1 && (j + n) % BB_MTL_FOLDS + 1 == fold;
 }
 
 /* The work of what a task does with n of its rows. */
 static size_t part_work(const bb_view *view, const bb_local *local, size_t n) {
+    const keeping kept = keeps(view->pub, local);
     size_t most = 0;
     for (int gram = 0; gram < 2; gram++) {
         bb_local some = *local;
         some.n = n;
         some.gram = gram ? local->xy : NULL;
-        const size_t work = whole_length(view, &some) + bb_local_work(&some);
+        const size_t work = whole_length(&some, kept) + bb_local_work(&some);
         if (work > most) most = work;
     }
     return most + bb_mtl_work_length(view);
@@ -117,7 +149,7 @@ static size_t part_length(const bb_view *view, const bb_local *local) {
 
 size_t bb_mtl_local_length(const bb_view *view, const bb_local *local) {
     const size_t part = bb_mtl_leaves_out(view) ? part_length(view, local) : 0;
-    return whole_length(view, local) + bb_local_work(local) + part;
+    return whole_length(local, keeps(view->pub, local)) + bb_local_work(local) + part;
 }
 
 static double squares(size_t d, const double *a, const double *b) {
@@ -136,10 +168,10 @@ static void set_b_and_gradient(const bb_task *task, const own *s, double *work) 
 static bb_status renew_inverse(const bb_task *task, const own *s, double rho,
                                double *work) {
     const size_t d = task->local->d;
-    bb_local_hessian(task->local, s->w, *s->b, s->inverse, s->mean, s->bend, work);
+    bb_local_hessian(task->local, s->w, *s->b, s->kept, s->mean, s->bend, work);
     if (*s->bend > 0.0 && bb_local_one_class(task->local) != 0.0) *s->bend = 0.0;
-    for (size_t k = 0; k < d; k++) s->inverse[k * d + k] += rho;
-    const bb_status status = bb_invert_spd(d, s->inverse, work);
+    for (size_t k = 0; k < d; k++) s->kept[k * d + k] += rho;
+    const bb_status status = bb_invert_spd(d, s->kept, work);
     *s->rho = status ? 0.0 : rho;
     return status;
 }
@@ -150,7 +182,47 @@ static void solve(const bb_task *task, const own *s, double rho, const double *v
     const size_t d = task->local->d;
     memcpy(rhs, task->local->xy, d * sizeof *rhs);
     bb_axpy(d, rho, v, rhs);
-    bb_multiply_transposed(d, d, 1.0, s->inverse, rhs, 0.0, s->w);
+    bb_multiply_transposed(d, d, 1.0, s->kept, rhs, 0.0, s->w);
+}
+
+/* vector: d; work: n^2 + bb_tridiagonal_length. */
+static bb_status renew_kernel(const bb_task *task, const own *s, double *vector,
+                              double *work) {
+    const bb_local *local = task->local;
+    const bb_rows rows = bb_rows_of(local);
+    const size_t n = local->n;
+    double *K = work, *room = K + n * n;
+    bb_tridiagonal t;
+    bb_rows_kernel(&rows, K, vector);
+    if (local->x_mean) bb_rows_centre(n, K, room);
+    bb_scale(n * n, local->weight, K);
+    const bb_status status = bb_tridiagonal_open(&t, n, K, room);
+    if (!status) memcpy(s->kept, room, bb_tridiagonal_kept(n) * sizeof *room);
+    *s->rho = status ? 0.0 : 1.0;
+    return status;
+}
+
+/* Squared loss: w = v - X'u / rho, with (s X X' + rho I) u = rho s (X v - y). */
+static bb_status solve_by_rows(const bb_task *task, const own *s, double rho,
+                               const double *v, double *vector, double *work) {
+    const bb_local *local = task->local;
+    const bb_rows rows = bb_rows_of(local);
+    const size_t n = local->n, d = local->d;
+    if (*s->rho == 0.0) {
+        const bb_status status = renew_kernel(task, s, vector, work);
+        if (status) return status;
+    }
+    double *seen = work, *u = seen + n;
+    const bb_tridiagonal t = bb_tridiagonal_again(n, s->kept, u + n);
+    bb_local_residual(local, v, 0.0, seen);
+    bb_tridiagonal_into(&t, seen);
+    bb_tridiagonal_average(&t, seen, 1, &rho, &rho, u);
+    bb_tridiagonal_back(&t, u);
+    bb_rows_combine(&rows, u, s->g);
+    if (local->x_mean) bb_axpy(d, -bb_sum(n, u), local->x_mean, s->g);
+    memcpy(s->w, v, d * sizeof *s->w);
+    bb_axpy(d, -1.0 / rho, s->g, s->w);
+    return BB_OK;
 }
 
 /* Logistic loss: one Newton step toward the minimum of L + rho/2 ||w - v||^2, with the
@@ -163,7 +235,7 @@ static void newton(const bb_task *task, const own *s, double rho, const double *
     for (size_t k = 0; k < d; k++) r[k] = s->g[k] + rho * (s->w[k] - v[k]);
     memcpy(w, r, d * sizeof *w);
     bb_axpy(d, -*s->gb, s->mean, w);
-    bb_multiply_transposed(d, d, -1.0, s->inverse, w, 0.0, dw);
+    bb_multiply_transposed(d, d, -1.0, s->kept, w, 0.0, dw);
     if (*s->bend > 0.0) db = -*s->gb / *s->bend - bb_dot(d, s->mean, dw);
     const double slope = bb_dot(d, r, dw) + *s->gb * db;
     memcpy(w, s->w, d * sizeof *w);
@@ -186,7 +258,9 @@ static bb_status minimise(const bb_view *view, const bb_task *task, const own *s
     const bb_local *local = task->local;
     const bb_mtl_board *board = read_board(view);
     double *room = work + 3 * local->d;
-    if (!keeps_inverse(view->pub, local))
+    if (s->keeps == KEEPS_KERNEL)
+        return solve_by_rows(task, s, board->rho, v, work, room);
+    if (s->keeps == KEEPS_NOTHING)
         return bb_local_ridge(local, board->rho, v, s->w, s->b, room);
     const bool curved = local->loss == BB_LOSS_LOGISTIC;
     if (*s->rho != board->rho || (curved && board->renew == 1.0)) {
@@ -226,12 +300,9 @@ static void settle(const bb_view *view, const bb_task *task, const own *s) {
     const bb_mtl_board *board = read_board(view);
     const size_t d = task->local->d;
     double *z = task->work;
-    if (board->diagonal == 1.0)
-        for (size_t k = 0; k < d; k++) z[k] = board->matrix[k] * s->u[k];
-    else
-        bb_multiply_transposed(d, d, 1.0, board->matrix, s->u, 0.0, z);
+    bb_mtl_multiply(d, board, s->u, z);
     if (bb_mtl_has_mean(view))
-        bb_axpy(d, 1.0, board->matrix + (board->diagonal == 1.0 ? d : d * d), z);
+        bb_axpy(d, 1.0, board->matrix + bb_mtl_matrix_length(view), z);
     s->stepped[BB_MTL_APART] = squares(d, s->w, z);
     s->stepped[BB_MTL_MOVED] =
         board->rho_before * board->rho_before * squares(d, s->z, z);
@@ -282,8 +353,8 @@ typedef struct remaining {
 static remaining leave_out(const bb_view *view, const bb_task *task, size_t fold) {
     const bb_local *all = task->local;
     remaining r = {.task = *task, .local = *all};
-    r.row = task->work + bb_mtl_work_length(view) + whole_length(view, all) +
-            bb_local_work(all);
+    r.row = task->work + bb_mtl_work_length(view) +
+            whole_length(all, keeps(view->pub, all)) + bb_local_work(all);
     r.copies = r.row + all->d;
     r.y = r.copies + copies_length(all);
     r.room = r.y + all->n;
@@ -348,8 +419,7 @@ static void step_without(const bb_view *view, const bb_task *task, const own *s,
                          size_t fold) {
     const bb_mtl_board *board = read_board(view);
     remaining r = leave_out(view, task, fold);
-    const bool sums =
-        task->local->loss == BB_LOSS_SQUARED && keeps_inverse(view->pub, &r.local);
+    const bool sums = task->local->loss == BB_LOSS_SQUARED && s->keeps == KEEPS_INVERSE;
     r.task.local = &r.local;
     if (sums && *s->rho == board->rho && board->afresh == 0.0) {
         r.local.xy = s->g;
@@ -385,7 +455,7 @@ static void look_at_rows_out(const bb_view *view, const bb_task *task, const own
 }
 
 void bb_mtl_train(const bb_view *view, bb_task *task) {
-    const own s = read_state(task);
+    const own s = read_state(view, task);
     const bb_mtl_board *board = read_board(view);
     if (board->pending == 1.0) settle(view, task, &s);
     const size_t fold = (size_t)board->fold;
@@ -400,7 +470,7 @@ void bb_mtl_train(const bb_view *view, bb_task *task) {
 }
 
 void bb_mtl_show(const bb_view *view, const bb_task *task, double *const *block) {
-    const own s = read_state(task);
+    const own s = read_state(view, task);
     const size_t d = task->local->d;
     const bool stepped = read_board(view)->step == 1.0;
     const size_t numbers = stepped ? BB_MTL_STEPPED : BB_MTL_CHECKED;
@@ -418,7 +488,7 @@ void bb_mtl_show(const bb_view *view, const bb_task *task, double *const *block)
 
 /* The last round was a check: z is what it certified. */
 bb_status bb_mtl_finish(const bb_view *view, bb_task *task) {
-    const own s = read_state(task);
+    const own s = read_state(view, task);
     (void)view;
     memcpy(task->model, s.z, task->local->d * sizeof *task->model);
     *task->intercept = bb_local_intercept(task->local, s.z, task->work);

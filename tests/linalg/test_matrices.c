@@ -305,47 +305,6 @@ static void test_spectral(void **state) {
     }
 }
 
-/* Matrices of less than full rank, and of less than that: the pairs give them back, and
- * their values are those of the whole problem. */
-static void test_eigen_low_rank(void **state) {
-    (void)state;
-    for (size_t n = 10; n < 120; n += 27) {
-        for (size_t rank = 0; rank <= n / 2; rank += n / 10) {
-            const size_t most = rank + (rank < n / 2 ? 2 : 0);
-            double *X = naive_vector(n * n, 41), *A = naive_vector(n * n, 0);
-            double *whole = naive_vector(n * n, 0), *out = naive_vector(n * n, 5);
-            double *expected = naive_vector(n, 0), *value = naive_vector(n, 0);
-            double *vector = naive_vector(most * n, 5);
-            double *work = room(bb_eigen_low_rank_work(n, most) + n * n * sizeof *work);
-            void *eigen_work = room(bb_eigen_work(n));
-            bb_gram(rank, n, 1, X, 0, A);
-            memcpy(whole, A, n * n * sizeof *A);
-            assert_ok(bb_eigen(n, whole, expected, eigen_work));
-            assert_ok(bb_eigen_low_rank(n, most, A, value, vector, work));
-            assert_close(naive_largest_difference(n, expected, value), 0, 1e-10);
-            for (size_t k = 0; k + most < n; k++) assert_true(value[k] == 0);
-            bb_spectral(n, most, vector, value + (n - most), out, work);
-            assert_close(naive_largest_difference(n * n, A, out), 0, 1e-11);
-            for (size_t k = most - rank; k < most; k++)
-                assert_close(bb_norm(n, vector + k * n), 1, 1e-12);
-            assert_ok(bb_eigen_low_rank(n, most, A, expected, NULL, work));
-            assert_memory_equal(expected, value, n * sizeof *value);
-            A[n] = NAN;
-            assert_fails(bb_eigen_low_rank(n, most, A, value, vector, work),
-                         BB_ENUMERIC, "not finite");
-            free(X);
-            free(A);
-            free(whole);
-            free(out);
-            free(expected);
-            free(value);
-            free(vector);
-            free(work);
-            free(eigen_work);
-        }
-    }
-}
-
 enum { ORDER = 60, REPEATS = 60, THREADS = 4 };
 
 typedef struct job {
@@ -415,7 +374,6 @@ int main(void) {
         cmocka_unit_test(test_invert),
         cmocka_unit_test(test_whiten),
         cmocka_unit_test(test_spectral),
-        cmocka_unit_test(test_eigen_low_rank),
         cmocka_unit_test(test_threads_give_the_same_bits),
     };
     return cmocka_run_group_tests(tests, start, NULL);

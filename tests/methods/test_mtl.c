@@ -94,7 +94,7 @@ static void test_known_optima(void **state) {
 /* -- small populations
  * ----------------------------------------------------------------- */
 
-enum { TASKS = 11, D = 5 };
+enum { TASKS = 11, D = 5, WIDE = 64 };
 
 /* Among ordinary tasks: one without rows, one with a single row, one of a single class,
  * one with a constant feature, and one with large values. */
@@ -217,27 +217,30 @@ static void test_zero(void **state) {
 /* -- around the mean
  * ------------------------------------------------------------------- */
 
-/* at (TASKS x D) loses its mean, which becomes `mean`. */
-static void take_mean_out(double *at, double *mean) {
-    memset(mean, 0, D * sizeof *mean);
-    for (size_t i = 0; i < TASKS; i++) bb_axpy(D, 1.0 / TASKS, at + i * D, mean);
-    for (size_t i = 0; i < TASKS; i++) bb_axpy(D, -1.0, mean, at + i * D);
+/* at (tasks x features) loses its mean, which becomes `mean`. */
+static void take_mean_out(const population *p, double *at, double *mean) {
+    const size_t d = p->features;
+    memset(mean, 0, d * sizeof *mean);
+    for (size_t i = 0; i < p->tasks; i++)
+        bb_axpy(d, 1.0 / (double)p->tasks, at + i * d, mean);
+    for (size_t i = 0; i < p->tasks; i++) bb_axpy(d, -1.0, mean, at + i * d);
 }
 
-/* mu (D) of the penalty 1/2 sum_k mu_k mean_k^2. */
+/* mu (features) of the penalty 1/2 sum_k mu_k mean_k^2. */
 static void weights_of_mean(const population *p, double *mu) {
-    const double part = (double)D / (double)p->first[p->tasks];
-    double column[D], work[4096];
-    memset(mu, 0, D * sizeof *mu);
+    const size_t d = p->features;
+    const double part = (double)d / (double)p->first[p->tasks];
+    double column[WIDE], work[4096];
+    memset(mu, 0, d * sizeof *mu);
     for (size_t i = 0; i < p->tasks; i++) {
         if (p->local[i].n == 0) continue;
         (void)bb_local_spread(&p->local[i], column, work);
-        bb_axpy(D, 1.0, column, mu);
+        bb_axpy(d, 1.0, column, mu);
     }
     double usual = 0.0;
-    for (size_t k = 0; k < D; k++) usual += mu[k] / (double)D;
-    for (size_t k = 0; k < D; k++)
-        mu[k] = (k + 1 < D ? part : 1e-3) * sqrt(mu[k] * usual);
+    for (size_t k = 0; k < d; k++) usual += mu[k] / (double)d;
+    for (size_t k = 0; k < d; k++)
+        mu[k] = (k + 1 < d ? part : 1e-3) * sqrt(mu[k] * usual);
 }
 
 /* At the optimum deviations are prox(deviations - those of the gradients), and gradients
@@ -253,8 +256,8 @@ static void check_around_mean(const population *p, bool trace, const char *lambd
     (void)evaluate(p, &result, trace, l, g);
     assert_true(result.outcome.converged && loose.outcome.converged);
     memcpy(v, result.model, sizeof v);
-    take_mean_out(v, own);
-    take_mean_out(g, slope);
+    take_mean_out(p, v, own);
+    take_mean_out(p, g, slope);
     assert_true(bb_norm(D, own) > 1e-3);
     for (size_t k = 0; k < D; k++)
         assert_close(TASKS * slope[k], -mu[k] * own[k], 1e-5 * (1.0 + fabs(own[k])));
@@ -289,8 +292,8 @@ static population some_rows(const population *p, size_t fold, bool out) {
     for (size_t i = 0; i < TASKS; i++) {
         some.first[i + 1] = some.first[i];
         for (size_t j = p->first[i]; j < p->first[i + 1]; j++) {
-            const bool is_out = p->first[i + 1] - p->first[i] > 1 &&
-                                (j - p->first[i] + i) % 3 + 1 == fold;
+            const size_t n = p->first[i + 1] - p->first[i];
+            const bool is_out = n > 1 && (j - p->first[i] + n) % 3 + 1 == fold;
             if (is_out != out) continue;
             memcpy(some.x + some.first[i + 1] * D, p->x + j * D, D * sizeof *p->x);
             some.y[some.first[i + 1]++] = p->y[j];
@@ -495,32 +498,122 @@ static void test_one_task(void **state) {
 }
 
 /* Tasks with many features and few rows, which keep no inverse, among tasks with as
- * many rows as features, which do. The optimality conditions. */
+ * many rows as features, which do, and one without rows. `more` tasks have none, either: a
+ * matrix of features x features is shared then, else what each task shows. */
+enum { FEW = 7 };
+static population wide(bb_loss loss, bool intercept, bool scale_sum, size_t more) {
+    static const size_t rows[FEW] = {8, 15, 64, 16, 5, 0, 90};
+    population p = population_empty(FEW + more, 90, WIDE, loss, intercept);
+    p.scale_sum = scale_sum;
+    for (size_t i = 0; i < p.tasks; i++)
+        p.first[i + 1] = p.first[i] + (i < FEW ? rows[i] : 0);
+    for (size_t i = 0; i < p.tasks; i++) population_fill(&p, i, 12);
+    population_open_locals(&p);
+    return p;
+}
+
+/* The optimality conditions, around the mean or zero. */
+static void check_wide(const population *p, bool mean, bool trace, const char *lambda) {
+    const size_t d = p->features, all = p->tasks * d;
+    const char *centre = mean ? "mean" : "zero";
+    bb_result result = train_around(centre, p, trace, lambda, "1e-11", 0, 2);
+    const double l =
+        result.outcome.lambda > 0.0 ? result.outcome.lambda : strtod(lambda, NULL);
+    double own[WIDE] = {0}, slope[WIDE] = {0}, mu[WIDE], gb, work[40000];
+    double *g = malloc(2 * all * sizeof *g), *v = g + all;
+    assert_non_null(g);
+    assert_true(result.outcome.converged);
+    assert_true(bb_norm(all, result.model) > 1.0);
+    for (size_t i = 0; i < p->tasks; i++) {
+        assert_true(bb_local_work(&p->local[i]) <= 40000);
+        (void)bb_local_gradient(&p->local[i], result.model + i * d, result.intercept[i],
+                                g + i * d, &gb, work);
+    }
+    memcpy(v, result.model, all * sizeof *v);
+    if (mean) {
+        weights_of_mean(p, mu);
+        take_mean_out(p, v, own);
+        take_mean_out(p, g, slope);
+    }
+    for (size_t k = 0; k < d && mean; k++)
+        assert_close((double)p->tasks * slope[k], -mu[k] * own[k],
+                     1e-5 * (1.0 + fabs(own[k])));
+    for (size_t q = 0; q < all; q++) g[q] = v[q] - g[q];
+    if (trace)
+        matrix_prox_trace(p->tasks, d, g, l);
+    else
+        matrix_prox_l21(p->tasks, d, g, l);
+    for (size_t q = 0; q < all; q++) assert_close(v[q], g[q], 1e-5);
+    free(g);
+    bb_result_free(&result);
+}
+
 static void test_wide(void **state) {
     (void)state;
-    enum { WIDE = 64, SOME = 6 };
-    static const size_t rows[SOME] = {8, 15, 64, 16, 5, 90};
-    for (int k = 0; k < 2; k++) {
-        population p = population_empty(SOME, 90, WIDE,
-                                        k ? BB_LOSS_LOGISTIC : BB_LOSS_SQUARED, true);
-        for (size_t i = 0; i < SOME; i++) p.first[i + 1] = p.first[i] + rows[i];
-        for (size_t i = 0; i < SOME; i++) population_fill(&p, i, 12);
-        population_open_locals(&p);
-        bb_result result = train(&p, true, "0.05", "1e-10", 0, 2);
-        double g[SOME * WIDE], v[SOME * WIDE], gb, work[40000];
-        assert_true(result.outcome.converged);
-        assert_true(bb_norm(SOME * WIDE, result.model) > 1.0);
-        for (size_t i = 0; i < SOME; i++) {
-            assert_true(bb_local_work(&p.local[i]) <= 40000);
-            (void)bb_local_gradient(&p.local[i], result.model + i * WIDE,
-                                    result.intercept[i], g + i * WIDE, &gb, work);
-        }
-        for (size_t q = 0; q < SOME * WIDE; q++) v[q] = result.model[q] - g[q];
-        matrix_prox_trace(SOME, WIDE, v, 0.05);
-        for (size_t q = 0; q < SOME * WIDE; q++)
-            assert_close(v[q], result.model[q], 1e-5);
-        bb_result_free(&result);
+    for (int k = 0; k < 16; k++) {
+        const bool mean = k & 2;
+        population p = wide(k & 1 ? BB_LOSS_LOGISTIC : BB_LOSS_SQUARED, !mean, false,
+                            k & 8 ? 40 : 0);
+        check_wide(&p, mean, k & 4, "0.03");
+        if (k < 8) check_wide(&p, mean, k & 4, "auto");
         population_close(&p);
+    }
+}
+
+/* What few tasks show one by one leads where the sum of their outer products does. */
+static void test_few_tasks(void **state) {
+    (void)state;
+    population few = wide(BB_LOSS_SQUARED, true, true, 0),
+               many = wide(BB_LOSS_SQUARED, true, true, 40);
+    for (int k = 0; k < 2; k++) {
+        const char *tolerance = k ? "1e-12" : "1e-2";
+        bb_result one = train(&few, true, "3", tolerance, 0, 1),
+                  other = train(&many, true, "3", tolerance, 0, 1);
+        assert_true(one.outcome.converged && other.outcome.converged);
+        assert_relative(one.outcome.objective, other.outcome.objective,
+                        k ? 1e-11 : 1e-2);
+        assert_true(bb_norm(FEW * WIDE, one.model) > 0.1);
+        assert_true(one.outcome.objective - one.outcome.gap <=
+                    other.outcome.objective * (1.0 + 1e-13));
+        for (size_t q = 0; q < FEW * WIDE && k; q++)
+            assert_close(one.model[q], other.model[q], 1e-5);
+        bb_result_free(&one);
+        bb_result_free(&other);
+    }
+    population_close(&few);
+    population_close(&many);
+}
+
+/* The same tasks in another order, with others' numbers: the same lambda and models. */
+static void test_places(void **state) {
+    static const size_t to[TASKS] = {3, 0, 7, 10, 1, 9, 5, 2, 8, 6, 4};
+    (void)state;
+    for (int k = 0; k < 4; k++) {
+        const bb_loss loss = k & 1 ? BB_LOSS_LOGISTIC : BB_LOSS_SQUARED;
+        population p = population_empty(TASKS, 9, D, loss, false),
+                   moved = population_empty(TASKS, 9, D, loss, false);
+        for (size_t i = 0; i < TASKS; i++) {
+            p.first[i + 1] = p.first[i] + 3 + i % 6;
+            moved.first[to[i] + 1] = 3 + i % 6;
+            population_fill(&p, i, 5);
+        }
+        for (size_t i = 0; i < TASKS; i++) moved.first[i + 1] += moved.first[i];
+        for (size_t i = 0; i < TASKS; i++) {
+            const size_t n = p.first[i + 1] - p.first[i], at = moved.first[to[i]];
+            memcpy(moved.x + at * D, p.x + p.first[i] * D, n * D * sizeof *p.x);
+            memcpy(moved.y + at, p.y + p.first[i], n * sizeof *p.y);
+        }
+        population_open_locals(&p);
+        population_open_locals(&moved);
+        bb_result here = train_around("mean", &p, k & 2, "auto", "1e-10", 0, 1),
+                  there = train_around("mean", &moved, k & 2, "auto", "1e-10", 0, 1);
+        assert_relative(here.outcome.lambda, there.outcome.lambda, 1e-6);
+        for (size_t q = 0; q < TASKS * D; q++)
+            assert_close(here.model[q], there.model[to[q / D] * D + q % D], 1e-4);
+        bb_result_free(&here);
+        bb_result_free(&there);
+        population_close(&p);
+        population_close(&moved);
     }
 }
 
@@ -555,6 +648,7 @@ int main(void) {
         cmocka_unit_test(test_wide),         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_left_out),     cmocka_unit_test(test_left_out_sparse),
         cmocka_unit_test(test_around_mean),  cmocka_unit_test(test_all_alike),
+        cmocka_unit_test(test_few_tasks),    cmocka_unit_test(test_places),
     };
     if (bb_linalg_start()) return 1;
     return cmocka_run_group_tests(tests, NULL, NULL);
