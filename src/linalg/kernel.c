@@ -57,3 +57,11 @@ double bb_logistic(size_t n, const double *y, double *p) {
 double bb_logistic_curved(size_t n, const double *y, double *p, double *curvature) {
     return bb_kernel_pick()->logistic_curved(n, y, p, curvature);
 }
+
+void bb_log(size_t n, double *x) {
+    bb_kernel_pick()->log_all(n, x);
+}
+
+double bb_exp(size_t n, double *x) {
+    return bb_kernel_pick()->exp_all(n, x);
+}

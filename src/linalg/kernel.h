@@ -21,6 +21,9 @@ typedef struct bb_kernel {
                                 const double *x, double b, double *y);
     double (*logistic)(size_t n, const double *y, double *p);
     double (*logistic_curved)(size_t n, const double *y, double *p, double *curvature);
+    /* x <- ln x, and exp x, the sum of which is returned. */
+    void (*log_all)(size_t n, double *x);
+    double (*exp_all)(size_t n, double *x);
     /* kernel_small.h */
     void (*small_product)(size_t rows, size_t depth, size_t columns, double a,
                           const double *A, size_t down, size_t along, const double *B,
@@ -40,12 +43,13 @@ typedef struct bb_kernel {
                         double *diagonal, double *beside, double *work);
     void (*reflect)(bool back, size_t n, size_t stride, const double *V,
                     const double *factor, double *x);
-    void (*shifts_weigh)(size_t n, const double *diagonal, const double *beside,
-                         const double *c, const double *shift, double *log_det,
-                         double *explained);
-    void (*shifts_average)(size_t n, const double *diagonal, const double *beside,
-                           const double *c, const double *shift, const double *share,
-                           double *out, double *work);
+    /* Of one or two times eight shifts. */
+    void (*shifts_weigh)(size_t groups, size_t n, const double *diagonal,
+                         const double *beside, const double *c, const double *shift,
+                         double *log_det, double *explained);
+    void (*shifts_average)(size_t groups, size_t n, const double *diagonal,
+                           const double *beside, const double *c, const double *shift,
+                           const double *share, double *out, double *work);
 } bb_kernel;
 
 extern const bb_kernel bb_kernel_baseline;

@@ -377,6 +377,48 @@ static double logistic_curved(size_t n, const double *y, double *p, double *curv
     return logistic_any(n, y, p, curvature);
 }
 
+/* ln x of positive normal x: x = 2^k (1 + e), 0 <= e < 1. */
+static inline lanes log_positive(lanes x) {
+    const bits raw = (bits)x;
+    const lanes mantissa = (lanes)((raw & 0xfffffffffffff) | 0x3ff0000000000000);
+    const lanes power = __builtin_convertvector((raw >> 52) - 1023, lanes);
+    return log_one_plus(mantissa - spread(1)) + power * spread(0x1.62e42fefa39efp-1);
+}
+
+static void log_all(size_t n, double *x) {
+    double rest[LANES];
+    size_t k = 0;
+    for (; k + LANES <= n; k += LANES) store(x + k, log_positive(load(x + k)));
+    if (k == n) return;
+    store(rest, spread(1));
+    memcpy(rest, x + k, (n - k) * sizeof *x);
+    store(rest, log_positive(load(rest)));
+    memcpy(x + k, rest, (n - k) * sizeof *x);
+}
+
+static double exp_all(size_t n, double *x) {
+    const lanes least = spread(-708.0);
+    lanes sum = spread(0);
+    double rest[LANES];
+    size_t k = 0;
+    for (; k + LANES <= n; k += LANES) {
+        const lanes v = load(x + k);
+        const lanes e = choose(v < least, spread(0), exp_negative(v));
+        store(x + k, e);
+        sum += e;
+    }
+    if (k < n) {
+        store(rest, spread(-INFINITY));
+        memcpy(rest, x + k, (n - k) * sizeof *x);
+        const lanes v = load(rest);
+        const lanes e = choose(v < least, spread(0), exp_negative(v));
+        store(rest, e);
+        memcpy(x + k, rest, (n - k) * sizeof *x);
+        sum += e;
+    }
+    return fold(sum);
+}
+
 /* Eight numbers of size below 2^51 toward zero: adding and taking off 2^52 rounds to
  * whole numbers. */
 static inline lanes toward_zero(lanes x) {
@@ -434,6 +476,8 @@ const bb_kernel BB_KERNEL = {dot,
                              multiply_transposed,
                              logistic,
                              logistic_curved,
+                             log_all,
+                             exp_all,
                              small_product,
                              small_cholesky,
                              small_solve,

@@ -73,45 +73,92 @@ static void small_product(size_t rows, size_t depth, size_t columns, double a,
     }
 }
 
-/* `width` pieces of row k of U from column c on, but for its scale: from A's the rows
- * above are taken away, one after the other. */
+/* `width` pieces of row k of U from column c on: from A's the rows above are taken away,
+ * one after the other, by L, their entries over their pivots. */
 static inline void eliminate(size_t width, size_t k, size_t c, size_t stride,
-                             double *restrict U) {
+                             double *restrict U, const double *restrict L) {
     piece left[4];
     double *row = U + k * stride + c;
     for (size_t b = 0; b < width; b++) left[b] = load_piece(row + b * PIECE);
     for (size_t i = 0; i < k; i++)
         for (size_t b = 0; b < width; b++)
-            left[b] -= U[i * stride + k] * load_piece(U + i * stride + c + b * PIECE);
+            left[b] -= L[i * stride + k] * load_piece(U + i * stride + c + b * PIECE);
     for (size_t b = 0; b < width; b++) store_piece(row + b * PIECE, left[b]);
 }
 
-/* A (n x n, n <= BB_KERNEL_SMALL) = U'U, U into its upper triangle. Returns n, or the
- * row of which the pivot is not positive or not finite; then A is as it was. */
-static size_t small_cholesky(size_t n, double *A) {
-    double U[BB_KERNEL_SMALL * BB_KERNEL_SMALL];
+/* The whole row, from its diagonal on. */
+static inline void eliminate_row(size_t k, size_t stride, double *U, const double *L) {
+    for (size_t c = k / PIECE * PIECE; c < stride; c += 4 * PIECE) {
+        const size_t left = (stride - c) / PIECE;
+        if (left >= 4)
+            eliminate(4, k, c, stride, U, L);
+        else if (left == 3)
+            eliminate(3, k, c, stride, U, L);
+        else if (left == 2)
+            eliminate(2, k, c, stride, U, L);
+        else
+            eliminate(1, k, c, stride, U, L);
+    }
+}
+
+/* Row k of `to` <- factor times that of `from`, from its diagonal on. */
+static inline void scale_row(size_t k, size_t stride, double factor,
+                             const double *restrict from, double *restrict to) {
+    for (size_t c = k * stride + k / PIECE * PIECE; c < (k + 1) * stride; c += PIECE)
+        store_piece(to + c, load_piece(from + c) * factor);
+}
+
+/* n rows of n numbers; what whole vectors write behind a row, up to `width`, the next one
+ * writes over. */
+static inline void copy_rows(size_t n, size_t width, const double *restrict from,
+                             size_t stride, double *restrict to, size_t to_stride) {
+    const size_t whole = n < LANES ? 0 : n - 1;
+    for (size_t i = 0; i < whole; i++)
+        for (size_t c = 0; c < width; c += PIECE)
+            store_piece(to + i * to_stride + c, load_piece(from + i * stride + c));
+    for (size_t i = whole; i < n; i++)
+        memcpy(to + i * to_stride, from + i * stride, n * sizeof *to);
+}
+
+/* A (n x n, n <= BB_KERNEL_SMALL) = U'U, U into its upper triangle and U' into its lower
+ * one. Returns n, or the row of which the pivot is not positive or not finite; then A is
+ * as it was. Roots are taken at the end, where no row waits for them. */
+static size_t cholesky_in(size_t n, double *A, double *U, double *L) {
     const size_t stride = (n + LANES - 1) / LANES * LANES;
-    for (size_t i = 0; i < n; i++) {
-        memcpy(U + i * stride, A + i * n, n * sizeof *A);
-        for (size_t k = n; k < stride; k++) U[i * stride + k] = 0;
-    }
+    memset(U + (n - 1) * stride, 0, stride * sizeof *U);
+    copy_rows(n, stride, A, n, U, stride);
     for (size_t k = 0; k < n; k++) {
-        double *u = U + k * stride;
-        size_t c = k / PIECE * PIECE;
-        for (; c + 4 * PIECE <= stride; c += 4 * PIECE) eliminate(4, k, c, stride, U);
-        for (; c < stride; c += PIECE) eliminate(1, k, c, stride, U);
-        if (!(u[k] > 0 && isfinite(u[k]))) return k;
-        const double inverse = 1 / sqrt(u[k]);
-        for (c = k / PIECE * PIECE; c < stride; c += PIECE)
-            store_piece(u + c, load_piece(u + c) * inverse);
+        eliminate_row(k, stride, U, L);
+        const double pivot = U[k * stride + k];
+        if (!(pivot > 0 && isfinite(pivot))) return k;
+        scale_row(k, stride, 1 / pivot, U, L);
     }
+    for (size_t k = 0; k < n; k++) scale_row(k, stride, sqrt(U[k * stride + k]), L, U);
     for (size_t k = 0; k < n; k++)
-        memcpy(A + k * n + k, U + k * stride + k, (n - k) * sizeof *A);
+        for (size_t i = 0; i < k; i++) U[k * stride + i] = U[i * stride + k];
+    copy_rows(n, stride, U, stride, A, n);
     return n;
 }
 
-/* b <- the solution of U'U x = b. */
-static void small_solve(size_t n, const double *U, double *b) {
+/* Matrices of the least tasks need few pages of the stack. */
+static size_t cholesky_few(size_t n, double *A) {
+    _Alignas(64) double U[24 * 24], L[24 * 24];
+    return cholesky_in(n, A, U, L);
+}
+
+static size_t cholesky_many(size_t n, double *A) {
+    _Alignas(64) double U[BB_KERNEL_SMALL * BB_KERNEL_SMALL],
+        L[BB_KERNEL_SMALL * BB_KERNEL_SMALL];
+    return cholesky_in(n, A, U, L);
+}
+
+static size_t small_cholesky(size_t n, double *A) {
+    if (n == 0) return 0;
+    return n <= 24 ? cholesky_few(n, A) : cholesky_many(n, A);
+}
+
+/* b <- the solution of U'U x = b, for fewer numbers than lanes. */
+static void solve_few(size_t n, const double *U, double *b) {
     for (size_t i = 0; i < n; i++) {
         const double *u = U + i * n;
         b[i] /= u[i];
@@ -119,6 +166,35 @@ static void small_solve(size_t n, const double *U, double *b) {
     }
     for (size_t i = n; i-- > 0;) {
         const double *u = U + i * n;
-        b[i] = (b[i] - dot(n - i - 1, u + i + 1, b + i + 1)) / u[i];
+        b[i] /= u[i];
+        for (size_t k = 0; k < i; k++) b[k] -= b[i] * u[k];
+    }
+}
+
+/* b <- the solution of U'U x = b; U as small_cholesky leaves it. Numbers of `left` that
+ * are solved, or behind the end, lose what nobody reads. */
+static void small_solve(size_t n, const double *U, double *b) {
+    _Alignas(64) double left[BB_KERNEL_SMALL + LANES], inverse[BB_KERNEL_SMALL];
+    if (n < LANES) {
+        solve_few(n, U, b);
+        return;
+    }
+    memcpy(left, b, n * sizeof *b);
+    memset(left + n, 0, LANES * sizeof *left);
+    for (size_t i = 0; i < n; i++) inverse[i] = 1 / U[i * n + i];
+    for (size_t i = 0; i < n; i++) {
+        const double x = b[i] = left[i] * inverse[i], *u = U + i * n;
+        if (i + 1 == n) break;
+        for (size_t c = (i + 1) / PIECE * PIECE; c < n; c += PIECE)
+            store_piece(left + c, load_piece(left + c) - x * load_piece(u + c));
+    }
+    memcpy(left, b, n * sizeof *b);
+    for (size_t i = n; i-- > 0;) {
+        const double x = b[i] = left[i] * inverse[i], *u = U + i * n;
+        if (i + 1 == n)
+            for (size_t k = 0; k < i; k++) left[k] -= x * u[k];
+        else
+            for (size_t c = 0; c < i; c += PIECE)
+                store_piece(left + c, load_piece(left + c) - x * load_piece(u + c));
     }
 }

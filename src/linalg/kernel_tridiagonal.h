@@ -98,18 +98,46 @@ static void tridiagonal(size_t n, size_t stride, double *A, double *factor,
     }
 }
 
+/* x <- (I - a u u' .. ) of two reflections, u first: the product with v follows from that
+ * before u, so that one fold need not wait for the other. */
+static inline void reflect_two(size_t start, size_t stride, const double *u,
+                               double by_u, const double *v, double by_v, double *x) {
+    lanes with_u = spread(0), with_v = spread(0), across = spread(0);
+    for (size_t c = start; c < stride; c += LANES) {
+        const lanes at = load(x + c), one = load(u + c), two = load(v + c);
+        with_u += one * at;
+        with_v += two * at;
+        across += one * two;
+    }
+    const double first = by_u * fold(with_u);
+    const double second = by_v * (fold(with_v) - first * fold(across));
+    for (size_t c = start; c < stride; c += LANES)
+        store(x + c, (load(x + c) - first * load(u + c)) - second * load(v + c));
+}
+
+static inline void reflect_one(size_t start, size_t stride, const double *v, double by,
+                               double *x) {
+    lanes sum = spread(0);
+    for (size_t c = start; c < stride; c += LANES) sum += load(v + c) * load(x + c);
+    const lanes a = spread(by * fold(sum));
+    for (size_t c = start; c < stride; c += LANES)
+        store(x + c, load(x + c) - a * load(v + c));
+}
+
 /* x (stride, zeros behind n) <- Q'x, or Q x. */
 static void reflect(bool back, size_t n, size_t stride, const double *V,
                     const double *factor, double *x) {
-    for (size_t step = 0; step + 2 < n; step++) {
-        const size_t k = back ? n - 3 - step : step;
-        const double *v = V + k * stride;
-        const size_t start = (k + 1) / LANES * LANES;
-        lanes sum = spread(0);
-        for (size_t c = start; c < stride; c += LANES) sum += load(v + c) * load(x + c);
-        const lanes a = spread(factor[k] * fold(sum));
-        for (size_t c = start; c < stride; c += LANES)
-            store(x + c, load(x + c) - a * load(v + c));
+    const size_t steps = n > 2 ? n - 2 : 0;
+    size_t step = 0;
+    for (; step + 2 <= steps; step += 2) {
+        const size_t k = back ? steps - 1 - step : step, next = back ? k - 1 : k + 1;
+        const size_t start = ((back ? next : k) + 1) / LANES * LANES;
+        reflect_two(start, stride, V + k * stride, factor[k], V + next * stride,
+                    factor[next], x);
+    }
+    for (; step < steps; step++) {
+        const size_t k = back ? steps - 1 - step : step;
+        reflect_one((k + 1) / LANES * LANES, stride, V + k * stride, factor[k], x);
     }
 }
 
@@ -120,47 +148,82 @@ static inline lanes split(lanes x, bits *exponent) {
     return (lanes)((raw & 0xfffffffffffff) | 0x3ff0000000000000);
 }
 
-/* Eight shifts of T + shift I = L diag(pivot) L': log_det <- sum ln(pivot / shift),
- * explained <- c' (T + shift I)^-1 c. T is positive semidefinite: no pivot is below the
- * shift but by rounding. */
-static void shifts_weigh(size_t n, const double *diagonal, const double *beside,
-                         const double *c, const double *shift, double *log_det,
-                         double *explained) {
-    const lanes least = load(shift), scale = spread(1) / least;
-    lanes inverse = spread(0), z = spread(0), sum = spread(0), product = spread(1);
-    bits exponent = {0};
-    for (size_t i = 0; i < n; i++) {
-        const lanes b = spread(i ? beside[i - 1] : 0), l = b * inverse;
-        const lanes pivot = (spread(diagonal[i]) + least) - l * b;
-        const lanes kept = choose(pivot > least, pivot, least);
-        inverse = spread(1) / kept;
-        z = spread(c[i]) - l * z;
-        sum += z * z * inverse;
-        product = split(product * (kept * scale), &exponent);
+/* `groups` times eight shifts of T + shift I = L diag(pivot) L': log_det <- sum ln(pivot /
+ * shift), explained <- c' (T + shift I)^-1 c. T is positive semidefinite: no pivot is
+ * below the shift but by rounding. */
+__attribute__((always_inline)) static inline void
+weigh_groups(size_t groups, size_t n, const double *diagonal, const double *beside,
+             const double *c, const double *shift, double *log_det, double *explained) {
+    lanes least[2], scale[2], inverse[2] = {0}, z[2] = {0}, sum[2] = {0}, product[2];
+    bits exponent[2] = {0};
+    for (size_t g = 0; g < groups; g++) {
+        least[g] = load(shift + g * LANES);
+        scale[g] = spread(1) / least[g];
+        product[g] = spread(1);
     }
-    store(explained, sum);
-    store(log_det,
-          log_one_plus(product - spread(1)) +
-              __builtin_convertvector(exponent, lanes) * spread(0x1.62e42fefa39efp-1));
+    for (size_t i = 0; i < n; i++)
+        for (size_t g = 0; g < groups; g++) {
+            const lanes b = spread(i ? beside[i - 1] : 0), l = b * inverse[g];
+            const lanes pivot = (spread(diagonal[i]) + least[g]) - l * b;
+            const lanes kept = choose(pivot > least[g], pivot, least[g]);
+            inverse[g] = spread(1) / kept;
+            z[g] = spread(c[i]) - l * z[g];
+            sum[g] += z[g] * z[g] * inverse[g];
+            product[g] = split(product[g] * (kept * scale[g]), &exponent[g]);
+        }
+    for (size_t g = 0; g < groups; g++) {
+        const lanes powers = __builtin_convertvector(exponent[g], lanes);
+        store(explained + g * LANES, sum[g]);
+        store(log_det + g * LANES, log_one_plus(product[g] - spread(1)) +
+                                       powers * spread(0x1.62e42fefa39efp-1));
+    }
 }
 
-/* Eight shifts: out <- out + sum of share (T + shift I)^-1 c. work: 2 LANES n. */
-static void shifts_average(size_t n, const double *diagonal, const double *beside,
-                           const double *c, const double *shift, const double *share,
-                           double *out, double *work) {
-    const lanes least = load(shift), part = load(share);
-    lanes inverse = spread(0), z = spread(0), x = spread(0);
-    double *solved = work, *next = work + n * LANES;
-    for (size_t i = 0; i < n; i++) {
-        const lanes b = spread(i ? beside[i - 1] : 0), l = b * inverse;
-        const lanes pivot = (spread(diagonal[i]) + least) - l * b;
-        inverse = spread(1) / choose(pivot > least, pivot, least);
-        z = spread(c[i]) - l * z;
-        store(solved + i * LANES, z * inverse);
-        store(next + i * LANES, spread(beside[i]) * inverse);
+static void shifts_weigh(size_t groups, size_t n, const double *diagonal,
+                         const double *beside, const double *c, const double *shift,
+                         double *log_det, double *explained) {
+    if (groups == 2)
+        weigh_groups(2, n, diagonal, beside, c, shift, log_det, explained);
+    else
+        weigh_groups(1, n, diagonal, beside, c, shift, log_det, explained);
+}
+
+/* The same shifts: out <- out + sum of share (T + shift I)^-1 c. work: 4 LANES n. */
+__attribute__((always_inline)) static inline void
+average_groups(size_t groups, size_t n, const double *diagonal, const double *beside,
+               const double *c, const double *shift, const double *share, double *out,
+               double *work) {
+    lanes least[2], part[2], inverse[2] = {0}, z[2] = {0}, x[2] = {0};
+    double *solved = work, *next = work + 2 * n * LANES;
+    for (size_t g = 0; g < groups; g++) {
+        least[g] = load(shift + g * LANES);
+        part[g] = load(share + g * LANES);
     }
+    for (size_t i = 0; i < n; i++)
+        for (size_t g = 0; g < groups; g++) {
+            const lanes b = spread(i ? beside[i - 1] : 0), l = b * inverse[g];
+            const lanes pivot = (spread(diagonal[i]) + least[g]) - l * b;
+            inverse[g] = spread(1) / choose(pivot > least[g], pivot, least[g]);
+            z[g] = spread(c[i]) - l * z[g];
+            store(solved + (2 * i + g) * LANES, z[g] * inverse[g]);
+            store(next + (2 * i + g) * LANES, spread(beside[i]) * inverse[g]);
+        }
     for (size_t i = n; i-- > 0;) {
-        x = load(solved + i * LANES) - load(next + i * LANES) * x;
-        out[i] += fold(part * x);
+        lanes sum = spread(0);
+        for (size_t g = 0; g < groups; g++) {
+            const size_t at = (2 * i + g) * LANES;
+            x[g] = load(solved + at) - load(next + at) * x[g];
+            sum += part[g] * x[g];
+        }
+        out[i] += fold(sum);
     }
+}
+
+static void shifts_average(size_t groups, size_t n, const double *diagonal,
+                           const double *beside, const double *c, const double *shift,
+                           const double *share, double *out, double *work) {
+    if (groups == 2)
+        average_groups(2, n, diagonal, beside, c, shift, share, out, work);
+    else
+        average_groups(1, n, diagonal, beside, c, shift, share, out, work);
 }

@@ -57,6 +57,12 @@ void bb_accelerated_step(size_t d, const double *M, const double *G, const doubl
 double bb_logistic(size_t n, const double *y, double *p);
 double bb_logistic_curved(size_t n, const double *y, double *p, double *curvature);
 
+/* x <- ln x of positive, normal, finite numbers, within 3e-16 max(1, |ln x|). */
+void bb_log(size_t n, double *x);
+/* x <- exp x of numbers that are not positive, within 2 ulp, 0 below -708; returns their
+ * sum. */
+double bb_exp(size_t n, double *x);
+
 /* C <- a A' A + b C, A rows x n, C n x n, both triangles written. */
 void bb_gram(size_t rows, size_t n, double a, const double *A, double b, double *C);
 /* C <- a A A', A rows x n, C rows x rows, both triangles written. */

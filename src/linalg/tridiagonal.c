@@ -16,7 +16,7 @@ size_t bb_tridiagonal_kept(size_t n) {
 }
 
 size_t bb_tridiagonal_length(size_t n) {
-    return bb_tridiagonal_kept(n) + 2 * LANES * n + 2 * stride_of(n);
+    return bb_tridiagonal_kept(n) + 4 * LANES * n + 2 * stride_of(n);
 }
 
 bb_tridiagonal bb_tridiagonal_again(size_t n, double *kept, double *work) {
@@ -76,18 +76,22 @@ void bb_tridiagonal_back(const bb_tridiagonal *t, double *x) {
     turn(t, true, x);
 }
 
-/* The next shifts; lanes without any repeat the last. */
-static size_t next_shifts(size_t count, const double *shift, double *lane) {
-    for (size_t k = 0; k < LANES; k++) lane[k] = shift[k < count ? k : count - 1];
-    return count < LANES ? count : LANES;
+/* The next shifts, up to two groups of them; lanes without any repeat the last. */
+static size_t next_shifts(size_t count, const double *shift, double *lane,
+                          size_t *groups) {
+    *groups = count > LANES ? 2 : 1;
+    for (size_t k = 0; k < *groups * LANES; k++)
+        lane[k] = shift[k < count ? k : count - 1];
+    return count < *groups * LANES ? count : *groups * LANES;
 }
 
 void bb_tridiagonal_weigh(const bb_tridiagonal *t, const double *c, size_t count,
                           const double *shift, double *log_det, double *explained) {
-    double lane[LANES], det[LANES], sum[LANES];
-    for (size_t from = 0, taken; from < count; from += taken) {
-        taken = next_shifts(count - from, shift + from, lane);
-        bb_kernel_pick()->shifts_weigh(t->n, t->diagonal, t->beside, c, lane, det, sum);
+    double lane[2 * LANES], det[2 * LANES], sum[2 * LANES];
+    for (size_t from = 0, taken, groups; from < count; from += taken) {
+        taken = next_shifts(count - from, shift + from, lane, &groups);
+        bb_kernel_pick()->shifts_weigh(groups, t->n, t->diagonal, t->beside, c, lane,
+                                       det, sum);
         memcpy(log_det + from, det, taken * sizeof *det);
         memcpy(explained + from, sum, taken * sizeof *sum);
     }
@@ -95,13 +99,14 @@ void bb_tridiagonal_weigh(const bb_tridiagonal *t, const double *c, size_t count
 
 void bb_tridiagonal_average(const bb_tridiagonal *t, const double *c, size_t count,
                             const double *shift, const double *share, double *x) {
-    double lane[LANES], part[LANES];
+    double lane[2 * LANES], part[2 * LANES];
     memset(x, 0, t->n * sizeof *x);
-    for (size_t from = 0, taken; from < count; from += taken) {
-        taken = next_shifts(count - from, shift + from, lane);
-        for (size_t k = 0; k < LANES; k++) part[k] = k < taken ? share[from + k] : 0;
-        bb_kernel_pick()->shifts_average(t->n, t->diagonal, t->beside, c, lane, part, x,
-                                         t->work);
+    for (size_t from = 0, taken, groups; from < count; from += taken) {
+        taken = next_shifts(count - from, shift + from, lane, &groups);
+        for (size_t k = 0; k < groups * LANES; k++)
+            part[k] = k < taken ? share[from + k] : 0;
+        bb_kernel_pick()->shifts_average(groups, t->n, t->diagonal, t->beside, c, lane,
+                                         part, x, t->work);
     }
 }
 

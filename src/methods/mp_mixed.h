@@ -67,10 +67,10 @@ bool bb_mixed_has(const bb_mixed_board *mixed, size_t group);
 
 /* ln of the sum of exp of `count` numbers. */
 double bb_mixed_log_sum(const double *x, size_t count);
-/* A candidate's log prior odds by what the tasks have voted: those of its group and,
+/* Log prior odds of a group's candidates with penalty l by what the tasks have voted: those of the group and,
  * around the centre (around zero, where none was found), those of its penalty, which rise
  * or fall from one power of ten to the next; at most 0. */
-double bb_mixed_odds(const bb_mixed_board *mixed, size_t fit);
+double bb_mixed_odds(const bb_mixed_board *mixed, size_t group, size_t l);
 /* What a task shows, from its log evidences with their priors (BB_MIXED_FITS, -infinity:
  * no candidate), inside the unit ball: BB_MIXED_GROUPS numbers around their mean, and by
  * how much its evidence without priors rises from penalty to penalty, BB_MIXED_STEPS

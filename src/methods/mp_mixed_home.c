@@ -1,5 +1,6 @@
 /* One task's half of mp-mixed: where its own model lies, and the average of the models
  * that its own rows and the tasks' votes believe in. */
+#include "learners/rows.h"
 #include "linalg/linalg.h"
 #include "methods/mp_mixed.h"
 #include "methods/mp_mixed_effects.h"
@@ -140,30 +141,50 @@ static void weigh(const bb_local *local, const bb_ridge_path *path, double *evid
     const double rows = (double)local->n + bb_mixed_belief, share = by_left_out(local);
     double left_out[BB_MIXED_PENALTIES] = {0};
     double own[BB_MIXED_PENALTIES], log_det[BB_MIXED_PENALTIES];
-    double least[BB_MIXED_PENALTIES];
+    double least[BB_MIXED_PENALTIES], prior[BB_MIXED_LEVELS];
+    double fit[BB_MIXED_CELLS], foreseen[BB_MIXED_CELLS];
     penalties_of(local, own);
     bb_ridge_path_weigh(path, BB_MIXED_PENALTIES, own, log_det, least);
     if (share > 0.0) bb_ridge_path_left_out(path, BB_MIXED_PENALTIES, own, left_out);
+    for (size_t k = 0; k < BB_MIXED_LEVELS; k++)
+        prior[k] = bb_mixed_belief * bb_mixed_level[k];
     for (size_t l = 0; l < BB_MIXED_PENALTIES; l++) {
         const double rest = fmax(least[l] / local->weight, 1e-12);
         for (size_t k = 0; k < BB_MIXED_LEVELS; k++) {
-            const double prior = bb_mixed_belief * bb_mixed_level[k];
-            const double fit = log_det[l] + rows * log(rest + prior);
-            const double foreseen = rows * log(left_out[l] + prior);
-            *evidence++ = 0.5 * (bb_mixed_belief * log(prior) - (1.0 - share) * fit -
-                                 share * foreseen);
+            fit[l * BB_MIXED_LEVELS + k] = rest + prior[k];
+            foreseen[l * BB_MIXED_LEVELS + k] = left_out[l] + prior[k];
         }
+    }
+    bb_log(BB_MIXED_LEVELS, prior);
+    bb_log(BB_MIXED_CELLS, fit);
+    if (share > 0.0) bb_log(BB_MIXED_CELLS, foreseen);
+    for (size_t k = 0; k < BB_MIXED_CELLS; k++) {
+        const double own_fit = log_det[k / BB_MIXED_LEVELS] + rows * fit[k];
+        evidence[k] = 0.5 * (bb_mixed_belief * prior[k % BB_MIXED_LEVELS] -
+                             (1.0 - share) * own_fit);
+        if (share > 0.0) evidence[k] -= 0.5 * share * rows * foreseen[k];
     }
 }
 
-/* w <- w + mass (centre + sum over penalties of their share times their deviation). */
-static void add_models(const bb_local *local, const bb_ridge_path *path,
-                       const double *centre, const double *share, double *w) {
-    double own[BB_MIXED_PENALTIES], mass = 0.0;
-    for (size_t l = 0; l < BB_MIXED_PENALTIES; l++) mass += share[l];
-    if (centre) bb_axpy(local->d, mass, centre, w);
+/* share (BB_MIXED_PENALTIES) <- the sums over noise levels of exp(score - total). */
+static void sum_levels(const double *score, double total, double *share) {
+    double part[BB_MIXED_CELLS];
+    for (size_t k = 0; k < BB_MIXED_CELLS; k++) part[k] = score[k] - total;
+    (void)bb_exp(BB_MIXED_CELLS, part);
+    for (size_t l = 0; l < BB_MIXED_PENALTIES; l++) {
+        share[l] = 0.0;
+        for (size_t k = 0; k < BB_MIXED_LEVELS; k++)
+            share[l] += part[l * BB_MIXED_LEVELS + k];
+    }
+}
+
+/* The path keeps the sum over penalties of their share times their deviation from the
+ * centre. */
+static void keep_deviations(const bb_local *local, const bb_ridge_path *path,
+                            const double *share) {
+    double own[BB_MIXED_PENALTIES];
     penalties_of(local, own);
-    if (local->n > 0) bb_ridge_path_add(path, BB_MIXED_PENALTIES, own, share, w);
+    bb_ridge_path_keep(path, BB_MIXED_PENALTIES, own, share);
 }
 
 static const double *centre_of(const bb_mixed_board *mixed, size_t group) {
@@ -179,6 +200,14 @@ double bb_mixed_log_prior(const bb_mixed_board *mixed, size_t group, size_t l,
     if (group % 2 == 0)
         return mixed->sure * log(centre_odds) - 0.5 * far * far * (1.0 - mixed->sure);
     return (group / 2 == BB_MIXED_FREE ? -1.0 : 0.0) - 0.5 * far * far;
+}
+
+static void add_priors(const bb_mixed_board *mixed, size_t group, double own_usual,
+                       double *cell) {
+    for (size_t l = 0; l < BB_MIXED_PENALTIES; l++) {
+        const double prior = bb_mixed_log_prior(mixed, group, l, own_usual);
+        for (size_t k = 0; k < BB_MIXED_LEVELS; k++) *cell++ += prior;
+    }
 }
 
 /* evidence (BB_MIXED_FITS): of all candidates with their priors, -infinity of those that
@@ -200,9 +229,7 @@ static bb_status weigh_all(const bb_mixed_board *mixed, const bb_local *local,
                 bb_ridge_path_centre(&path, centre_of(mixed, group));
                 weigh(local, &path, cell);
             }
-            for (size_t k = 0; k < BB_MIXED_CELLS; k++)
-                cell[k] +=
-                    bb_mixed_log_prior(mixed, group, k / BB_MIXED_LEVELS, own_usual);
+            add_priors(mixed, group, own_usual, cell);
         }
     }
     return BB_OK;
@@ -220,13 +247,16 @@ static bb_status average(const bb_mixed_board *mixed, const bb_local *local,
         if (status) return status;
         for (size_t group = 2 * kind; group < 2 * kind + 2; group++) {
             const double *cell = score + group * BB_MIXED_CELLS;
-            double share[BB_MIXED_PENALTIES] = {0};
+            double share[BB_MIXED_PENALTIES];
             if (!bb_mixed_has(mixed, group)) continue;
-            for (size_t k = 0; k < BB_MIXED_CELLS; k++)
-                share[k / BB_MIXED_LEVELS] += exp(cell[k] - total);
+            sum_levels(cell, total, share);
+            if (group % 2 == 0)
+                bb_axpy(local->d, bb_sum(BB_MIXED_PENALTIES, share), mixed->centre, w);
+            if (local->n == 0) continue;
             bb_ridge_path_centre(&path, centre_of(mixed, group));
-            add_models(local, &path, centre_of(mixed, group), share, w);
+            keep_deviations(local, &path, share);
         }
+        if (local->n > 0) bb_ridge_path_add(&path, w);
     }
     return BB_OK;
 }
@@ -259,7 +289,7 @@ static bb_status deviation(const bb_mixed_board *mixed, bb_task *task, double *u
     const double *centre = mixed->found ? mixed->centre : NULL;
     const bb_mixed_kind kind =
         mixed->iteration && mixed->directions > 0.0 ? BB_MIXED_ONCE : BB_MIXED_PLAIN;
-    double evidence[BB_MIXED_CELLS], share[BB_MIXED_PENALTIES] = {0};
+    double evidence[BB_MIXED_CELLS], share[BB_MIXED_PENALTIES];
     bb_ridge_path path;
     memset(u, 0, d * sizeof *u);
     if (n == 0) return BB_OK;
@@ -267,10 +297,9 @@ static bb_status deviation(const bb_mixed_board *mixed, bb_task *task, double *u
     if (status) return status;
     bb_ridge_path_centre(&path, centre);
     weigh(task->local, &path, evidence);
-    const double total = bb_mixed_log_sum(evidence, BB_MIXED_CELLS);
-    for (size_t k = 0; k < BB_MIXED_CELLS; k++)
-        share[k / BB_MIXED_LEVELS] += exp(evidence[k] - total);
-    add_models(task->local, &path, NULL, share, u);
+    sum_levels(evidence, bb_mixed_log_sum(evidence, BB_MIXED_CELLS), share);
+    keep_deviations(task->local, &path, share);
+    bb_ridge_path_add(&path, u);
     normalise(d, sqrt(fmin(1.0, (double)n / (double)d)), u);
     return BB_OK;
 }
@@ -342,8 +371,13 @@ bb_status bb_mixed_finish(const bb_view *view, bb_task *task) {
             weigh_all(&mixed, task->local, *own.usual, own.evidence, &r);
         if (status) return status;
     }
-    for (size_t k = 0; k < BB_MIXED_FITS; k++)
-        score[k] = own.evidence[k] + bb_mixed_odds(&mixed, k);
+    for (size_t cell = 0; cell < BB_MIXED_FITS; cell += BB_MIXED_LEVELS) {
+        const size_t l = cell / BB_MIXED_LEVELS;
+        const double odds =
+            bb_mixed_odds(&mixed, l / BB_MIXED_PENALTIES, l % BB_MIXED_PENALTIES);
+        for (size_t k = cell; k < cell + BB_MIXED_LEVELS; k++)
+            score[k] = own.evidence[k] + odds;
+    }
     const bb_status status = average(&mixed, task->local, score, task->model, &r);
     *task->intercept = 0.0;
     return status;

@@ -19,10 +19,14 @@ static const double usual_sum = 0.5, unlike = 0.03;
 static const double logit_of_normal = 1.7;
 
 double bb_mixed_log_sum(const double *x, size_t count) {
-    double most = -INFINITY, sum = 0.0;
-    for (size_t k = 0; k < count; k++) most = fmax(most, x[k]);
+    double most = -INFINITY, sum = 0.0, part[BB_MIXED_CELLS];
+    for (size_t k = 0; k < count; k++) most = x[k] > most ? x[k] : most;
     if (most == -INFINITY) return most;
-    for (size_t k = 0; k < count; k++) sum += exp(x[k] - most);
+    for (size_t from = 0, size; from < count; from += size) {
+        size = count - from < BB_MIXED_CELLS ? count - from : BB_MIXED_CELLS;
+        for (size_t k = 0; k < size; k++) part[k] = x[from + k] - most;
+        sum += bb_exp(size, part);
+    }
     return most + log(sum);
 }
 
@@ -45,11 +49,10 @@ static size_t side_of(const bb_mixed_board *mixed) {
     return mixed->found ? 0 : 1;
 }
 
-double bb_mixed_odds(const bb_mixed_board *mixed, size_t fit) {
-    const size_t group = fit / BB_MIXED_CELLS, cell = fit % BB_MIXED_CELLS;
+double bb_mixed_odds(const bb_mixed_board *mixed, size_t group, size_t l) {
     const double odds = mixed->group[group];
     if (group % 2 != side_of(mixed)) return odds;
-    return odds + penalty_odds(mixed->rise, cell / BB_MIXED_LEVELS);
+    return odds + penalty_odds(mixed->rise, l);
 }
 
 /* -- at home -- */

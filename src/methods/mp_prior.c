@@ -11,7 +11,6 @@
 
 #include "linalg/linalg.h"
 #include "methods/registry.h"
-#include "methods/ridge_path.h"
 
 #include <math.h>
 #include <string.h>
@@ -243,7 +242,8 @@ static bb_status own_model(const bb_view *view, const bb_task *task, double *w) 
     for (size_t k = 0; k < d; k++) w[k] = centre ? centre[k] : 0.0;
     if (status) return status;
     bb_ridge_path_centre(&path, centre);
-    bb_ridge_path_add(&path, BB_PRIOR_EXPONENTS, penalty, weight, w);
+    bb_ridge_path_keep(&path, BB_PRIOR_EXPONENTS, penalty, weight);
+    bb_ridge_path_add(&path, w);
     return BB_OK;
 }
 
@@ -261,22 +261,26 @@ static void show_direction(const bb_view *view, const bb_task *task, double *v) 
         bb_scale(d, sqrt(fmin(1.0, (double)task->local->n / (double)d)) / norm, v);
 }
 
-/* Fits all candidates: models at task->work, log evidences in score. */
-static bb_status fit(const bb_view *view, const bb_task *task, size_t *count,
-                     bb_prior_candidate *candidate, double *score) {
-    const bb_prior prior = bb_prior_read(view);
-    *count = bb_prior_candidates(&prior, automatic(view), candidate);
-    return bb_prior_fit(&prior, task->local, task->state[STATE_LAMBDA], *count,
-                        candidate, score, task->work,
-                        task->work + BB_PRIOR_MOST_CANDIDATES * task->local->d);
+/* The fits of all candidates, and their log evidences. */
+static bb_status fit(const bb_view *view, const bb_task *task, const bb_prior *prior,
+                     bb_prior_candidate *candidate, bb_prior_fits *fits,
+                     double *score) {
+    const size_t count = bb_prior_candidates(prior, automatic(view), candidate);
+    const bb_status status =
+        bb_prior_fits_open(fits, prior, task->local, task->state[STATE_LAMBDA], count,
+                           candidate, task->work);
+    if (!status) bb_prior_weigh(fits, score);
+    return status;
 }
 
 /* The log evidences around their mean, inside the unit ball. */
 static void show_vote(const bb_view *view, const bb_task *task, double *vote) {
     bb_prior_candidate candidate[BB_PRIOR_MOST_CANDIDATES];
     double score[BB_PRIOR_MOST_CANDIDATES], mean = 0.0;
-    size_t count;
-    if (fit(view, task, &count, candidate, score)) return;
+    const bb_prior prior = bb_prior_read(view);
+    bb_prior_fits fits;
+    if (fit(view, task, &prior, candidate, &fits, score)) return;
+    const size_t count = fits.count;
     for (size_t k = 0; k < count; k++) mean += score[k] / (double)count;
     for (size_t k = 0; k < count; k++) vote[k] = score[k] - mean;
     const double norm = bb_norm(count, vote);
@@ -335,31 +339,29 @@ static double log_odds(const bb_view *view, const bb_task *task, size_t k,
     return prior.vote[k] - log(odds);
 }
 
-/* Models at task->work (count x d), weighed by the softmax of their scores. */
-static void average(bb_task *task, size_t count, const double *score) {
-    const size_t d = task->local->d;
+/* The softmax of scores. */
+static void softmax(size_t count, double *score) {
     double most = -INFINITY, total = 0.0;
     for (size_t k = 0; k < count; k++) most = fmax(most, score[k]);
-    for (size_t k = 0; k < count; k++) total += exp(score[k] - most);
-    memset(task->model, 0, d * sizeof *task->model);
-    for (size_t k = 0; k < count; k++)
-        bb_axpy(d, exp(score[k] - most) / total, task->work + k * d, task->model);
+    for (size_t k = 0; k < count; k++) total += score[k] = exp(score[k] - most);
+    bb_scale(count, 1.0 / total, score);
 }
 
 static bb_status finish(const bb_view *view, bb_task *task) {
     bb_prior_candidate candidate[BB_PRIOR_MOST_CANDIDATES];
     double score[BB_PRIOR_MOST_CANDIDATES];
     const bb_prior prior = bb_prior_read(view);
+    bb_prior_fits fits;
     bb_status status;
-    size_t count;
     if (*prior.mean_kept <= 0.0 && *prior.directions <= 0.0) {
         status = own_model(view, task, task->model); /* nothing to learn from others */
     } else {
-        status = fit(view, task, &count, candidate, score);
+        status = fit(view, task, &prior, candidate, &fits, score);
         if (status) return status;
-        for (size_t k = 0; k < count; k++)
+        for (size_t k = 0; k < fits.count; k++)
             score[k] += log_odds(view, task, k, &candidate[k]);
-        average(task, count, score);
+        softmax(fits.count, score);
+        bb_prior_average(&fits, score, task->model);
     }
     *task->intercept = bb_local_intercept(task->local, task->model, task->work);
     return status;
@@ -383,7 +385,7 @@ static size_t local_length(const bb_view *view, const bb_local *local) {
     const size_t d = local->d;
     const size_t loo = bb_local_loo_work(local, BB_PRIOR_EXPONENTS);
     const size_t gram = d * d + d + bb_local_hessian_work(local);
-    const size_t fits = BB_PRIOR_MOST_CANDIDATES * d + bb_prior_fit_length(local);
+    const size_t fits = bb_prior_fits_length(local);
     return larger(larger(loo, gram), larger(fits, bb_local_work(local)));
 }
 

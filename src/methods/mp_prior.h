@@ -4,10 +4,12 @@
 #define BB_METHODS_MP_PRIOR_H
 
 #include "core/method.h"
+#include "methods/ridge_path.h"
 
 enum {
     BB_PRIOR_EXPONENTS = 21,
     BB_PRIOR_MOST_CANDIDATES = 21,
+    BB_PRIOR_POWERS = 3,
     BB_PRIOR_MOST_FEATURES = 4000
 };
 
@@ -84,7 +86,7 @@ double bb_prior_penalty(const double *error, double n, double centre, double *we
  * multiplier of the task's penalty. */
 typedef struct bb_prior_candidate {
     bool with_mean;
-    int power; /* 0, 1, 2 */
+    int power; /* below BB_PRIOR_POWERS */
     double multiplier;
 } bb_prior_candidate;
 
@@ -97,13 +99,28 @@ size_t bb_prior_candidates(const bb_prior *prior, bool automatic,
 void bb_prior_vote(const bb_prior_draft *prior, size_t count, const double *sum,
                    double s, size_t tasks);
 
-/* Fits every candidate: model (count x d) minimises
- *     1/(2n) ||X w - y||^2 + lambda k.multiplier / 2 (w - k.mean)' D^-power (w - k.mean)
- * and evidence[k] is its log marginal likelihood up to a constant. */
-BB_MUST_CHECK bb_status bb_prior_fit(const bb_prior *prior, const bb_local *local,
-                                     double lambda, size_t count,
-                                     const bb_prior_candidate *candidate,
-                                     double *evidence, double *model, double *work);
-size_t bb_prior_fit_length(const bb_local *local); /* doubles of work */
+/* The candidates' models, of which the one of candidate k minimises
+ *     1/(2n) ||X w - y||^2 + lambda k.multiplier / 2 (w - k.mean)' D^-power (w - k.mean).
+ * Borrows what it is opened with. */
+typedef struct bb_prior_fits {
+    const bb_prior *prior;
+    const bb_local *local;
+    double lambda;
+    size_t count;
+    const bb_prior_candidate *candidate;
+    bb_ridge_path path[BB_PRIOR_POWERS]; /* those that candidates have */
+} bb_prior_fits;
+
+/* work: bb_prior_fits_length doubles, which the functions below work in, too. */
+size_t bb_prior_fits_length(const bb_local *local);
+BB_MUST_CHECK bb_status bb_prior_fits_open(bb_prior_fits *fits, const bb_prior *prior,
+                                           const bb_local *local, double lambda,
+                                           size_t count,
+                                           const bb_prior_candidate *candidate,
+                                           double *work);
+/* evidence (count) <- log marginal likelihoods, up to a constant. */
+void bb_prior_weigh(bb_prior_fits *fits, double *evidence);
+/* w (d) <- the sum of share times the candidates' models; shares add up to one. */
+void bb_prior_average(bb_prior_fits *fits, const double *share, double *w);
 
 #endif

@@ -2,71 +2,94 @@
  * priors. */
 #include "linalg/linalg.h"
 #include "methods/mp_prior.h"
-#include "methods/ridge_path.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Model and log evidence of one candidate. */
-static double fit_one(const bb_local *local, const bb_ridge_path *path,
-                      const double *centre, double penalty, double *model) {
-    const double whole = 1.0;
-    double log_det, least;
-    bb_ridge_path_weigh(path, 1, &penalty, &log_det, &least);
-    if (centre)
-        memcpy(model, centre, local->d * sizeof *model);
-    else
-        memset(model, 0, local->d * sizeof *model);
-    bb_ridge_path_add(path, 1, &penalty, &whole, model);
-    return -0.5 * log_det -
-           0.5 * (double)local->n * log(fmax(least, 1e-9 * local->yy + 1e-30));
-}
-
-/* A task without rows: every candidate is its centre, and all are equally likely. */
-static void fit_nothing(const bb_prior *prior, size_t count,
-                        const bb_prior_candidate *candidate, double *evidence,
-                        double *model) {
-    for (size_t k = 0; k < count; k++) {
-        evidence[k] = 0.0;
-        for (size_t a = 0; a < prior->d; a++)
-            model[k * prior->d + a] = candidate[k].with_mean ? prior->mean[a] : 0.0;
-    }
-}
-
 /* The path of candidates with this power of the prior's covariance. */
-static bb_status open_path(const bb_prior *prior, const bb_local *local, int power,
-                           double *root, double *room, bb_ridge_path *path) {
+static bb_status open_path(const bb_prior_fits *fits, int power, double *root,
+                           bb_ridge_path *path) {
+    const bb_prior *prior = fits->prior;
     for (size_t a = 0; a < prior->d; a++)
         root[a] = power == 1 ? sqrt(prior->variance[a]) : prior->variance[a];
     const bb_covariance covariance = {power ? prior->basis : NULL, power ? root : NULL};
-    return bb_ridge_path_open(path, local, &covariance, room);
+    return bb_ridge_path_open(path, fits->local, &covariance, root + prior->d);
 }
 
-bb_status bb_prior_fit(const bb_prior *prior, const bb_local *local, double lambda,
-                       size_t count, const bb_prior_candidate *candidate,
-                       double *evidence, double *model, double *work) {
-    const size_t d = prior->d;
-    double *root = work, *room = root + d;
-    bb_ridge_path path = {0};
-    if (local->n == 0) {
-        fit_nothing(prior, count, candidate, evidence, model);
-        return BB_OK;
-    }
-    for (size_t k = 0; k < count; k++) {
-        const bb_prior_candidate *own = &candidate[k], *last = k ? own - 1 : NULL;
-        const double *centre = own->with_mean ? prior->mean : NULL;
-        const bool turned = !last || own->power != last->power; /* sorted by power */
-        bb_status status = BB_OK;
-        if (turned) status = open_path(prior, local, own->power, root, room, &path);
-        if (status) return status;
-        if (turned || own->with_mean != last->with_mean)
-            bb_ridge_path_centre(&path, centre);
-        evidence[k] =
-            fit_one(local, &path, centre, lambda * own->multiplier, model + k * d);
-    }
-    return BB_OK;
-}
-
-size_t bb_prior_fit_length(const bb_local *local) {
+static size_t path_length(const bb_local *local) {
     return local->d + bb_ridge_path_length(local);
+}
+
+size_t bb_prior_fits_length(const bb_local *local) {
+    return BB_PRIOR_POWERS * path_length(local);
+}
+
+bb_status bb_prior_fits_open(bb_prior_fits *fits, const bb_prior *prior,
+                             const bb_local *local, double lambda, size_t count,
+                             const bb_prior_candidate *candidate, double *work) {
+    bool open[BB_PRIOR_POWERS] = {false};
+    bb_status status = BB_OK;
+    *fits = (bb_prior_fits){.prior = prior,
+                            .local = local,
+                            .lambda = lambda,
+                            .count = count,
+                            .candidate = candidate};
+    for (size_t k = 0; k < count && local->n > 0 && !status; k++) {
+        const int power = candidate[k].power;
+        if (open[power]) continue;
+        open[power] = true;
+        status = open_path(fits, power, work + (size_t)power * path_length(local),
+                           &fits->path[power]);
+    }
+    return status;
+}
+
+/* The next candidates that differ by their penalty alone, and the path around their centre;
+ * penalty: theirs. Returns how many. */
+static size_t next_fits(bb_prior_fits *fits, size_t from, bb_ridge_path **path,
+                        double *penalty) {
+    const bb_prior_candidate *own = fits->candidate + from;
+    size_t many = 0;
+    while (from + many < fits->count && own[many].power == own->power &&
+           own[many].with_mean == own->with_mean) {
+        penalty[many] = fits->lambda * own[many].multiplier;
+        many++;
+    }
+    *path = &fits->path[own->power];
+    if (fits->local->n > 0)
+        bb_ridge_path_centre(*path, own->with_mean ? fits->prior->mean : NULL);
+    return many;
+}
+
+/* Without rows all candidates are equally likely. */
+void bb_prior_weigh(bb_prior_fits *fits, double *evidence) {
+    const bb_local *local = fits->local;
+    double penalty[BB_PRIOR_MOST_CANDIDATES], log_det[BB_PRIOR_MOST_CANDIDATES];
+    bb_ridge_path *path;
+    for (size_t from = 0, many; from < fits->count; from += many) {
+        double *least = evidence + from;
+        many = next_fits(fits, from, &path, penalty);
+        if (local->n > 0) bb_ridge_path_weigh(path, many, penalty, log_det, least);
+        for (size_t k = 0; k < many; k++)
+            least[k] = local->n == 0
+                           ? 0.0
+                           : -0.5 * log_det[k] -
+                                 0.5 * (double)local->n *
+                                     log(fmax(least[k], 1e-9 * local->yy + 1e-30));
+    }
+}
+
+void bb_prior_average(bb_prior_fits *fits, const double *share, double *w) {
+    const size_t d = fits->prior->d;
+    double penalty[BB_PRIOR_MOST_CANDIDATES];
+    bb_ridge_path *path;
+    memset(w, 0, d * sizeof *w);
+    for (size_t from = 0, many; from < fits->count; from += many) {
+        many = next_fits(fits, from, &path, penalty);
+        for (size_t k = from; fits->candidate[from].with_mean && k < from + many; k++)
+            bb_axpy(d, share[k], fits->prior->mean, w);
+        if (fits->local->n > 0) bb_ridge_path_keep(path, many, penalty, share + from);
+    }
+    for (int power = 0; power < BB_PRIOR_POWERS; power++)
+        if (fits->path[power].local) bb_ridge_path_add(&fits->path[power], w);
 }

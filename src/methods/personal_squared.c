@@ -1,5 +1,6 @@
 #include "methods/personal_squared.h"
 
+#include "learners/rows.h"
 #include "linalg/linalg.h"
 #include "methods/personal_average.h"
 #include "methods/ridge_path.h"
@@ -53,19 +54,30 @@ static void weigh(const bb_local *local, const bb_ridge_path *path, double befor
                   bool around, double variance, const double *own, double *score) {
     const double rows = (double)local->n;
     const double n = rows - local->intercept; /* one of them is their mean */
-    double log_det[PENALTIES], least[PENALTIES];
+    double log_det[PENALTIES], least[PENALTIES], each[PENALTIES * PARTS];
+    double log_part[PARTS], best[PENALTIES];
     bb_ridge_path_weigh(path, PENALTIES, own, log_det, least);
+    for (size_t k = 0; k < PARTS; k++) log_part[k] = log(part[k]);
     for (size_t l = 0; l < PENALTIES; l++) {
         const double rest = fmax(0.0, least[l] / local->weight);
-        const double far = (decade(l) - usual) / spread;
-        double sum = 0.0;
+        for (size_t k = 0; k < PARTS; k++)
+            each[l * PARTS + k] = (rest + variance * part[k]) / (rows * variance);
+    }
+    bb_log(PENALTIES * PARTS, each);
+    for (size_t l = 0; l < PENALTIES; l++) {
+        double *at = each + l * PARTS;
+        best[l] = -INFINITY;
         for (size_t k = 0; k < PARTS; k++) {
-            const double prior = variance * part[k];
-            sum += exp(-0.5 * (n + 1.0) * log((rest + prior) / (rows * variance)) +
-                       0.5 * log(part[k]));
+            at[k] = 0.5 * log_part[k] - 0.5 * (n + 1.0) * at[k];
+            best[l] = at[k] > best[l] ? at[k] : best[l];
         }
-        score[l] = log(sum) - 0.5 * log_det[l] + beforehand +
-                   (around ? log(centre_odds) : -0.5 * far * far);
+        for (size_t k = 0; k < PARTS; k++) at[k] -= best[l];
+    }
+    (void)bb_exp(PENALTIES * PARTS, each);
+    for (size_t l = 0; l < PENALTIES; l++) {
+        const double far = (decade(l) - usual) / spread;
+        score[l] = best[l] + log(bb_sum(PARTS, each + l * PARTS)) - 0.5 * log_det[l] +
+                   beforehand + (around ? log(centre_odds) : -0.5 * far * far);
     }
 }
 
@@ -178,14 +190,15 @@ bb_status bb_personal_squared(const bb_local *local, const bb_personal_public *k
         for (int side = 0;
              has(local, known, kind) && side < (known->centre ? SIDES : 1); side++) {
             const double *centre = side ? known->centre : NULL;
-            double share[PENALTIES], mass = 0.0;
-            for (size_t l = 0; l < PENALTIES; l++)
-                mass += share[l] = exp(s.at[kind][side][l] - most);
+            double *share = s.at[kind][side];
+            for (size_t l = 0; l < PENALTIES; l++) share[l] -= most;
+            const double mass = bb_exp(PENALTIES, share);
             bb_ridge_path_centre(&path[kind], centre);
-            bb_ridge_path_add(&path[kind], PENALTIES, own, share, model);
+            bb_ridge_path_keep(&path[kind], PENALTIES, own, share);
             if (centre) bb_axpy(d, mass, centre, model);
             total += mass;
         }
+        if (has(local, known, kind)) bb_ridge_path_add(&path[kind], model);
     }
     if (!(total > 0.0)) return bb_fail(BB_ENUMERIC, "a fit at home overflows");
     bb_scale(d, 1.0 / total, model);

@@ -45,7 +45,7 @@ static size_t length_by_features(const bb_local *local) {
     const size_t d = local->d, own = local->gram ? 0 : d * d;
     const size_t gram = local->gram ? 0 : d + bb_local_hessian_work(local);
     const size_t scratch = 3 * d * d > gram ? 3 * d * d : gram;
-    return own + 2 * d + bb_tridiagonal_length(d) + scratch;
+    return own + 4 * d + bb_tridiagonal_length(d) + scratch;
 }
 
 static bb_status open_by_features(bb_ridge_path *path, double *room) {
@@ -54,7 +54,10 @@ static bb_status open_by_features(bb_ridge_path *path, double *room) {
     const size_t d = local->d;
     path->towards = room;
     path->q = path->towards + d;
-    room = path->q + d;
+    path->kept = path->q + d;
+    path->a = path->kept + d;
+    room = path->a + d;
+    memset(path->kept, 0, d * sizeof *path->kept);
     double *matrix = room + bb_tridiagonal_length(d), *work = matrix + d * d, bend;
     path->gram = local->gram;
     if (!local->gram) {
@@ -96,7 +99,7 @@ static void centre_by_features(bb_ridge_path *path, const double *centre) {
 
 static size_t length_by_rows(const bb_local *local) {
     const size_t n = local->n, d = local->d;
-    return n * d + 2 * n + d + bb_tridiagonal_length(n) + d * d + n * d;
+    return n * d + 3 * n + d + bb_tridiagonal_length(n) + d * d + n * d;
 }
 
 /* Rows of the task, dense, centred if it has an own intercept. */
@@ -121,9 +124,11 @@ static bb_status open_by_rows(bb_ridge_path *path, double *room) {
     double *x = room, *kernel;
     path->rows = x;
     path->towards = x + n * d;
-    path->a = path->towards + n;
+    path->kept = path->towards + n;
+    path->a = path->kept + n;
     path->q = path->a + n;
     room = path->q + d;
+    memset(path->kept, 0, n * sizeof *path->kept);
     kernel = room + bb_tridiagonal_length(n);
     if (prior->basis) {
         double *root = kernel, *plain = root + d * d;
@@ -197,17 +202,22 @@ void bb_ridge_path_left_out(const bb_ridge_path *path, size_t count,
     }
 }
 
-void bb_ridge_path_add(const bb_ridge_path *path, size_t count, const double *penalty,
-                       const double *share, double *w) {
+void bb_ridge_path_keep(const bb_ridge_path *path, size_t count, const double *penalty,
+                        const double *share) {
+    bb_tridiagonal_average(&path->matrix, path->towards, count, penalty, share,
+                           path->a);
+    bb_axpy(path->matrix.n, 1.0, path->a, path->kept);
+}
+
+void bb_ridge_path_add(const bb_ridge_path *path, double *w) {
     const bb_local *local = path->local;
-    double *q = path->q, *a = path->a;
-    if (is_by_rows(local)) {
-        bb_tridiagonal_average(&path->matrix, path->towards, count, penalty, share, a);
-        bb_tridiagonal_back(&path->matrix, a);
-        bb_multiply_transposed(local->n, local->d, 1.0, path->rows, a, 0.0, q);
-    } else {
-        bb_tridiagonal_average(&path->matrix, path->towards, count, penalty, share, q);
-        bb_tridiagonal_back(&path->matrix, q);
-    }
+    const size_t order = path->matrix.n;
+    double *kept = path->kept, *q = path->q;
+    bb_tridiagonal_back(&path->matrix, kept);
+    if (is_by_rows(local))
+        bb_multiply_transposed(local->n, local->d, 1.0, path->rows, kept, 0.0, q);
+    else
+        memcpy(q, kept, order * sizeof *q);
+    memset(kept, 0, order * sizeof *kept);
     add_back(&path->covariance, local->d, q, w);
 }

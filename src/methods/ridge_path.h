@@ -25,7 +25,8 @@ typedef struct bb_ridge_path {
     bb_tridiagonal matrix;
     double *towards; /* of order min(n, d): the residual around the centre, turned */
     double squares;  /* weight ||X centre - y||^2 */
-    double *q, *a;   /* work: d, and n */
+    double *kept;    /* of that order: sums of minima, turned */
+    double *q, *a;   /* work: d, and of that order */
 } bb_ridge_path;
 
 /* Doubles of room, which the functions below work in, too. */
@@ -47,8 +48,11 @@ void bb_ridge_path_weigh(const bb_ridge_path *path, size_t count, const double *
  * 1979). O(d count). */
 void bb_ridge_path_left_out(const bb_ridge_path *path, size_t count,
                             const double *penalty, double *error);
-/* w (d) <- w + the sum of share (minimum - centre). */
-void bb_ridge_path_add(const bb_ridge_path *path, size_t count, const double *penalty,
-                       const double *share, double *w);
+/* Keeps the sum of share (minimum - centre), beside what it has kept around this and other
+ * centres; O(min(n, d) count). */
+void bb_ridge_path_keep(const bb_ridge_path *path, size_t count, const double *penalty,
+                        const double *share);
+/* w (d) <- w + all that was kept, which is then no longer. O(n d), d^2 with a basis. */
+void bb_ridge_path_add(const bb_ridge_path *path, double *w);
 
 #endif

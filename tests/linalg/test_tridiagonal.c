@@ -217,12 +217,13 @@ static void test_not_finite(void **state) {
     assert_int_equal(bb_tridiagonal_open(&t, 3, A, room), BB_ENUMERIC);
 }
 
-static void compare(const bb_kernel *one, const bb_kernel *other, size_t n) {
-    const size_t stride = (n + 7) / 8 * 8, all = n * stride + 5 * stride + 16 * n + 16;
+static void compare(const bb_kernel *one, const bb_kernel *other, size_t groups,
+                    size_t n) {
+    const size_t stride = (n + 7) / 8 * 8, all = n * stride + 5 * stride + 32 * n + 32;
     double *a = naive_vector(all, 0), *b = naive_vector(all, 0);
     const bb_kernel *kernel[2] = {one, other};
-    double shift[8], share[8];
-    for (size_t l = 0; l < 8; l++) shift[l] = share[l] = pow(10, -(double)l);
+    double shift[16], share[16];
+    for (size_t l = 0; l < 16; l++) shift[l] = share[l] = pow(10, -(double)l);
     for (int v = 0; v < 2; v++) {
         double *at = v ? b : a, *factor = at + n * stride, *diagonal = factor + stride;
         double *beside = diagonal + stride, *work = beside + stride;
@@ -234,9 +235,9 @@ static void compare(const bb_kernel *one, const bb_kernel *other, size_t n) {
         memset(work, 0, 2 * stride * sizeof *work);
         for (size_t k = 0; k < n; k++) work[k] = 1 / (double)(k + 1);
         kernel[v]->reflect(false, n, stride, at, factor, work);
-        kernel[v]->shifts_weigh(n, diagonal, beside, work, shift, at, at + 8);
+        kernel[v]->shifts_weigh(groups, n, diagonal, beside, work, shift, at, at + 16);
         memset(at, 0, n * sizeof *at);
-        kernel[v]->shifts_average(n, diagonal, beside, work, shift, share, at,
+        kernel[v]->shifts_average(groups, n, diagonal, beside, work, shift, share, at,
                                   work + stride);
         kernel[v]->reflect(true, n, stride, at, factor, work);
     }
@@ -252,7 +253,9 @@ static void test_variants_give_the_same_bits(void **state) {
     if (__builtin_cpu_supports("avx2")) variant[1] = &bb_kernel_avx2;
 #endif
     for (int v = 0; v < 2; v++)
-        for (size_t n = 8; n < 80; n++) compare(variant[v], &bb_kernel_baseline, n);
+        for (size_t n = 8; n < 80; n++)
+            for (size_t groups = 1; groups <= 2; groups++)
+                compare(variant[v], &bb_kernel_baseline, groups, n);
 }
 
 int main(void) {

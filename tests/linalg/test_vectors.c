@@ -131,6 +131,30 @@ static void test_logistic_extremes(void **state) {
     assert_true(isnan(bad[0]));
 }
 
+static void test_logarithms(void **state) {
+    (void)state;
+    uint64_t seed = 18;
+    for (size_t n = 0; n < 40; n++)
+        for (int round = 0; round < 500; round++) {
+            double x[40] = {0}, y[40] = {0}, sum = 0;
+            for (size_t k = 0; k < n; k++)
+                x[k] = ldexp(1 + naive_random(&seed), (int)(k * 60) % 2000 - 1000);
+            memcpy(y, x, sizeof y);
+            bb_log(n, y);
+            for (size_t k = 0; k < n; k++)
+                assert_close(y[k], log(x[k]), 3e-16 * fmax(1, fabs(log(x[k]))));
+            for (size_t k = 0; k < n; k++)
+                y[k] = x[k] = -350 * (1 + naive_random(&seed));
+            const double found = bb_exp(n, y);
+            for (size_t k = 0; k < n; k++) assert_relative(y[k], exp(x[k]), 5e-16);
+            for (size_t k = 0; k < n; k++) sum += y[k];
+            assert_close(found, sum, 1e-15 * (sum + 1e-300));
+        }
+    double low[3] = {-709, -INFINITY, 0};
+    assert_close(bb_exp(3, low), 1, 0);
+    assert_true(low[0] == 0 && low[1] == 0 && low[2] == 1);
+}
+
 static void test_round_down(void **state) {
     (void)state;
     static const double special[] = {
@@ -246,6 +270,41 @@ static void compare_eigen(const bb_kernel *one, const bb_kernel *other, size_t n
     free(made);
 }
 
+/* Also that a factor has both triangles. */
+static void compare_cholesky(const bb_kernel *one, const bb_kernel *other, size_t n) {
+    double *A = naive_vector(n * n, 17), *B = naive_vector(n * n, 17);
+    double *x = naive_vector(n, 18), *y = naive_vector(n, 18);
+    for (size_t i = 0; i < n; i++) {
+        for (size_t k = 0; k < i; k++) A[i * n + k] = A[k * n + i];
+        A[i * n + i] = (double)n;
+    }
+    memcpy(B, A, n * n * sizeof *A);
+    assert_int_equal(one->small_cholesky(n, A), n);
+    assert_int_equal(other->small_cholesky(n, B), n);
+    assert_memory_equal(A, B, n * n * sizeof *A);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < i; k++) assert_true(A[i * n + k] == A[k * n + i]);
+    one->small_solve(n, A, x);
+    other->small_solve(n, B, y);
+    assert_memory_equal(x, y, n * sizeof *x);
+    free(A);
+    free(B);
+    free(x);
+    free(y);
+}
+
+static void compare_logarithms(const bb_kernel *one, const bb_kernel *other, size_t n) {
+    double *x = naive_vector(n, 19), *y = naive_vector(n, 19);
+    for (size_t k = 0; k < n; k++) x[k] = y[k] = -9 * fabs(x[k]);
+    assert_true(one->exp_all(n, x) == other->exp_all(n, y));
+    assert_memory_equal(x, y, n * sizeof *x);
+    one->log_all(n, x);
+    other->log_all(n, y);
+    assert_memory_equal(x, y, n * sizeof *x);
+    free(x);
+    free(y);
+}
+
 /* The same models on every x86-64 processor, as far as these loops are concerned. */
 static void test_variants_give_the_same_bits(void **state) {
     (void)state;
@@ -262,6 +321,8 @@ static void test_variants_give_the_same_bits(void **state) {
         for (size_t n = 1; n <= BB_KERNEL_SMALL; n++) {
             compare_eigen(variant[v], &bb_kernel_baseline, n);
             compare_steps(variant[v], &bb_kernel_baseline, n);
+            compare_cholesky(variant[v], &bb_kernel_baseline, n);
+            compare_logarithms(variant[v], &bb_kernel_baseline, n);
         }
 }
 
@@ -271,6 +332,7 @@ int main(void) {
         cmocka_unit_test(test_norm_does_not_overflow),
         cmocka_unit_test(test_axpy_and_scale),
         cmocka_unit_test(test_products),
+        cmocka_unit_test(test_logarithms),
         cmocka_unit_test(test_round_down),
         cmocka_unit_test(test_accelerated_step),
         cmocka_unit_test(test_logistic),

@@ -211,15 +211,13 @@ static void votes_say_what_evidence_says(void **state) {
     for (size_t k = 0; k < BB_MIXED_STEPS; k++) vote[k] *= TASKS;
     const bb_release clear = {.value = {vote}, .noise = {0.0}};
     bb_mixed_take_penalties(&clear, TASKS, rise);
-    const size_t best = BEST * BB_MIXED_LEVELS;
     for (size_t l = 0; l < BB_MIXED_PENALTIES; l++) {
-        const double odds = bb_mixed_odds(&board, l * BB_MIXED_LEVELS);
+        const double odds = bb_mixed_odds(&board, 0, l);
         const double steps = fmin(fabs((double)l - BEST) / 2.0, 3.0);
         assert_close(odds, -3.0 * steps, 1e-9);
-        assert_close(bb_mixed_odds(&board, BB_MIXED_CELLS + l * BB_MIXED_LEVELS), 0.0,
-                     0.0);
+        assert_close(bb_mixed_odds(&board, 1, l), 0.0, 0.0);
     }
-    assert_close(bb_mixed_odds(&board, best), 0.0, 1e-12);
+    assert_close(bb_mixed_odds(&board, 0, BEST), 0.0, 1e-12);
     const bb_release drowned = {.value = {vote}, .noise = {1000.0}};
     bb_mixed_take_penalties(&drowned, TASKS, rise);
     for (size_t k = 0; k < BB_MIXED_STEPS; k++) assert_true(fabs(rise[k]) < 0.01);

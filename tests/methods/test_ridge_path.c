@@ -129,13 +129,17 @@ static void check_path(const bb_local *local, const rows *r, const bb_covariance
     for (size_t l = 0; l < PENALTIES; l++) {
         const double one = 1;
         for (size_t k = 0; k < d; k++) w[k] = centre ? centre[k] : 0;
-        bb_ridge_path_add(&path, 1, penalty + l, &one, w);
+        bb_ridge_path_keep(&path, 1, penalty + l, &one);
+        bb_ridge_path_add(&path, w);
         check_penalty(r, R, centre, penalty[l], log_det[l], least[l], w);
         check_left_out(&path, r, penalty[l], w);
         for (size_t k = 0; k < d; k++)
             sum[k] += share[l] * (w[k] - (centre ? centre[k] : 0));
     }
-    bb_ridge_path_add(&path, PENALTIES, penalty, share, all);
+    bb_ridge_path_keep(&path, PENALTIES / 2, penalty, share);
+    bb_ridge_path_keep(&path, PENALTIES - PENALTIES / 2, penalty + PENALTIES / 2,
+                       share + PENALTIES / 2);
+    bb_ridge_path_add(&path, all);
     for (size_t k = 0; k < d; k++)
         assert_close(all[k], sum[k], 1e-10 * (1 + fabs(sum[k])));
     free(room);
@@ -229,7 +233,8 @@ static void test_no_rows(void **state) {
     assert_ok(bb_ridge_path_open(&path, &local, &alike, room));
     bb_ridge_path_centre(&path, centre);
     bb_ridge_path_weigh(&path, 1, &one, &log_det, &least);
-    bb_ridge_path_add(&path, 1, &one, &one, w);
+    bb_ridge_path_keep(&path, 1, &one, &one);
+    bb_ridge_path_add(&path, w);
     assert_true(log_det == 0 && least == 0 && w[0] == 3 && w[1] == 4);
     bb_local_close(&local);
 }
