@@ -7,7 +7,7 @@ enum {
     MOST_TICKS = 64,
     FEW_DECADES = 3,
     MOST_LABELS = 8,
-    MOST_DECADES = 16,
+    MOST_DECADES = 10,
     MOST_UPRIGHT = 6
 };
 
@@ -56,10 +56,11 @@ bool bb_axis_cover(bb_axis *axis, const double *value, size_t count, bool from_z
     return true;
 }
 
-/* Where a value is, 0 at the least and 1 at the most. */
+/* Where a value is, 0 at the least and 1 at the most; below the least of a log axis (a
+ * training error of rounding alone): 0. */
 static double place(const bb_axis *a, double value) {
     if (!a->log) return (value - a->least) / (a->most - a->least);
-    return log(value / a->least) / log(a->most / a->least);
+    return fmax(0.0, log(value / a->least) / log(a->most / a->least));
 }
 
 double bb_plot_x(const bb_plot *p, double value) {

@@ -28,7 +28,7 @@ typedef struct bb_plot {
 /* Is it finite, and positive on a log axis? */
 bool bb_axis_draws(const bb_axis *axis, double value);
 /* The range that holds all values that can be drawn, in round numbers; from 0 if
- * `from_zero` and the axis is linear. On a log axis at most 16 decades, from above. False
+ * `from_zero` and the axis is linear. On a log axis at most 10 decades, from above. False
  * if there is none. */
 bool bb_axis_cover(bb_axis *axis, const double *value, size_t count, bool from_zero);
 

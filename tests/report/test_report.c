@@ -40,6 +40,13 @@ static void axes_hold_all_values(void **state) {
     assert_true(bb_axis_cover(&axis, value, 4, false));
     assert_close(axis.least, 0.1, 1e-15);
     assert_close(axis.most, 1.0, 1e-15);
+    /* ten decades at most: what is less is drawn at the border */
+    const double wide[] = {1e-31, 0.5};
+    bb_plot plot = {.top = 10.0, .bottom = 110.0};
+    plot.y.log = true;
+    assert_true(bb_axis_cover(&plot.y, wide, 2, false));
+    assert_close(plot.y.least, 1e-10, 1e-20);
+    assert_close(bb_plot_y(&plot, wide[0]), 110.0, 0.0);
     const double none[] = {NAN, -1.0, 0.0};
     assert_false(bb_axis_cover(&axis, none, 3, false));
     /* all the same, and far from zero */
