@@ -1,6 +1,7 @@
 #include "flags.h"
 #include "progress.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -225,11 +226,12 @@ static billboard_status print_table(const billboard_answer *a, FILE *to) {
     fprintf(to, "folds  %-9s  ± s.e.   setting\n", billboard_answer_text(a, "metric"));
     for (size_t n = 0; n < count; n++) {
         const size_t k = order[n];
+        const double error = number(a, k, "standard_error"); /* NAN of one fold */
+        char loss[24] = "-", spread[24] = "-";
         if (number(a, k, "folds") > 0.0)
-            fprintf(to, "%5.0f  %-9.5g  %-8.2g", number(a, k, "folds"),
-                    number(a, k, "loss"), number(a, k, "standard_error"));
-        else
-            fprintf(to, "%5s  %-9s  %-8s", "0", "-", "-");
+            snprintf(loss, sizeof loss, "%.5g", number(a, k, "loss"));
+        if (isfinite(error)) snprintf(spread, sizeof spread, "%.2g", error);
+        fprintf(to, "%5.0f  %-9s  %-8s", number(a, k, "folds"), loss, spread);
         print_tried(a, k, to);
         if (words(a, k, "failure")) fprintf(to, "  (%s)", words(a, k, "failure"));
         putc('\n', to);
