@@ -151,6 +151,12 @@ double bb_local_conjugate(const bb_local *local, const double *u, double t);
 BB_MUST_CHECK bb_status bb_local_ridge(const bb_local *local, double lambda,
                                        const double *centre, double *w, double *b,
                                        double *work);
+/* The same of the logistic loss from where an earlier call for the same task ended, in its
+ * own way told by `at' (min(n, d) numbers, or 0 first): for centres and penalties that
+ * change little from call to call. */
+BB_MUST_CHECK bb_status bb_local_ridge_again(const bb_local *local, double lambda,
+                                             const double *centre, double *at,
+                                             double *w, double *b, double *work);
 /* The same where there are more features than rows, from the products K = X X' (n x n) of
  * the rows and their predictions `offset` (n) under the centre: the model is centre +
  * X'a (representer theorem), and predicts offset + K a. a: n, a start (0 will do), and

@@ -6,6 +6,12 @@
 #include <math.h>
 #include <string.h>
 
+/* What the loss is like at a place: its predictions, and the two derivatives in them. */
+typedef struct place {
+    double *p, *u, *a;
+    double loss;
+} place;
+
 /* The iteration sees predictions only: p = p(position) + b, moved along dp (which
  * includes db), and the penalty lambda/2 ||w - centre||^2, a parabola along the step.
  * The position is v = w - centre ("by features") or a, v = X'a ("by rows"). */
@@ -14,19 +20,24 @@ typedef struct newton {
     bb_rows rows;
     double lambda;
     bool by_rows;
-    size_t size;      /* of position and step */
-    double *position; /* size */
-    double *step;     /* size + 1 */
-    double *offset;   /* n: X centre */
-    double *p, *u, *a, *dp, *trial;
+    size_t size;       /* of position and step */
+    double *position;  /* size */
+    double *step;      /* size + 1 */
+    double *offset;    /* n: X centre */
+    place here, there; /* at the position, and where a step may end */
+    double tried;      /* of the step, `there' */
+    double *dp;
     const double *kernel; /* by rows: X X' */
     double *system;       /* the matrix to factorise */
     double *room;
     double b, db;
-    bool seek;           /* is b far from its best? */
-    double loss, square; /* at the position: loss and ||v||^2 */
+    bool seek;     /* is b far from its best? */
+    double square; /* ||v||^2 at the position */
     double cross, step_square, decrement;
 } newton;
+
+/* A decrement, over the objective, whose square is nothing beside the objective. */
+static const double negligible = 1e-17;
 
 static bool uses_rows(const bb_local *local) {
     return local->loss == BB_LOSS_SQUARED || local->d > local->n;
@@ -34,14 +45,14 @@ static bool uses_rows(const bb_local *local) {
 
 /* Room of the iteration by rows, which starts from their products. */
 static size_t by_rows_work(size_t n) {
-    return 11 * n + 1 + n * n;
+    return 13 * n + 1 + n * n;
 }
 
 size_t bb_newton_work(const bb_local *local) {
     const bb_rows rows = bb_rows_of(local);
     const size_t n = local->n, d = local->d, block = bb_rows_block(&rows);
     if (uses_rows(local)) return by_rows_work(n) + n * n + d;
-    return 2 * d + 1 + 6 * n + (d + 1) * (d + 1) + (block > d ? block : d);
+    return 2 * d + 1 + 8 * n + (d + 1) * (d + 1) + (block > d ? block : d);
 }
 
 static void lay_out(newton *s, const bb_local *local, bool by_rows, double *work) {
@@ -53,33 +64,35 @@ static void lay_out(newton *s, const bb_local *local, bool by_rows, double *work
     s->position = work;
     s->step = s->position + s->size;
     s->offset = s->step + s->size + 1;
-    s->p = s->offset + n;
-    s->u = s->p + n;
-    s->a = s->u + n;
-    s->dp = s->a + n;
-    s->trial = s->dp + n;
-    s->system = s->trial + n;
+    s->here.p = s->offset + n;
+    s->here.u = s->here.p + n;
+    s->here.a = s->here.u + n;
+    s->there.p = s->here.a + n;
+    s->there.u = s->there.p + n;
+    s->there.a = s->there.u + n;
+    s->dp = s->there.a + n;
+    s->system = s->dp + n;
     s->room = s->system + (by_rows ? n * n : width * width);
 }
 
-/* The loss of the predictions p; u and a (both or neither) get its two derivatives. */
-static double loss_of(const bb_local *local, const double *p, double *u, double *a) {
+/* The rest of a place whose predictions are there. */
+static void measure(const bb_local *local, place *at) {
     const size_t n = local->n;
     const double s = local->weight;
-    double value = 0;
-    if (u != p) memcpy(u, p, n * sizeof *u);
+    memcpy(at->u, at->p, n * sizeof *at->u);
     if (local->loss == BB_LOSS_LOGISTIC) {
-        value = a ? bb_logistic_curved(n, local->y, u, a) : bb_logistic(n, local->y, u);
+        at->loss = bb_logistic_curved(n, local->y, at->u, at->a);
     } else {
         for (size_t j = 0; j < n; j++) {
-            u[j] -= local->y[j];
-            if (a) a[j] = 1;
+            at->u[j] -= local->y[j];
+            at->a[j] = 1;
         }
-        value = 0.5 * bb_dot(n, u, u);
+        at->loss = 0.5 * bb_dot(n, at->u, at->u);
     }
-    bb_scale(n, s, u);
-    if (a) bb_scale(n, s, a);
-    return s * value;
+    if (s == 1) return;
+    bb_scale(n, s, at->u);
+    bb_scale(n, s, at->a);
+    at->loss *= s;
 }
 
 /* out (n) <- the predictions' change for a change of the position. */
@@ -99,18 +112,19 @@ static double product(const newton *s, const double *first, const double *second
 /* At the position: predictions, loss, derivatives, ||v||^2. */
 static void look(newton *s) {
     const size_t n = s->local->n;
-    predict(s, s->position, s->p);
-    s->square = product(s, s->position, s->position, s->p);
-    for (size_t j = 0; j < n; j++) s->p[j] += s->offset[j];
-    if (s->seek) s->b = bb_logistic_intercept(s->local, s->p, s->u);
-    for (size_t j = 0; j < n; j++) s->p[j] += s->b;
-    s->loss = loss_of(s->local, s->p, s->u, s->a);
+    double *p = s->here.p;
+    predict(s, s->position, p);
+    s->square = product(s, s->position, s->position, p);
+    for (size_t j = 0; j < n; j++) p[j] += s->offset[j];
+    if (s->seek) s->b = bb_logistic_intercept(s->local, p, s->there.u);
+    for (size_t j = 0; j < n; j++) p[j] += s->b;
+    measure(s->local, &s->here);
 }
 
 /* Every prediction is decided so far that the intercept does not matter, as far as
  * numbers can tell: it stays. */
 static bool is_settled(const newton *s) {
-    return bb_sum(s->local->n, s->a) <= 1e-30 * s->local->weight;
+    return bb_sum(s->local->n, s->here.a) <= 1e-30 * s->local->weight;
 }
 
 /* The Newton step solves (X'AX + lambda I, with a border for b) step = -gradient. */
@@ -121,7 +135,7 @@ static bb_status direction_by_features(newton *s) {
     bb_status status = BB_ENUMERIC;
     double help = 0;
     for (int round = 0; round < 8 && status; round++) {
-        bb_rows_covariance(&s->rows, 1, NULL, s->a, s->local->intercept, s->system,
+        bb_rows_covariance(&s->rows, 1, NULL, s->here.a, s->local->intercept, s->system,
                            s->room);
         for (size_t k = 0; k < width; k++) {
             s->system[k * width + k] += k < d ? s->lambda : settled;
@@ -131,10 +145,10 @@ static bb_status direction_by_features(newton *s) {
         help = help > 0 ? 100 * help : 1e-14;
     }
     if (status) return status;
-    bb_rows_combine(&s->rows, s->u, gradient);
+    bb_rows_combine(&s->rows, s->here.u, gradient);
     bb_axpy(d, s->lambda, s->position, gradient);
     for (size_t k = 0; k < d; k++) g[k] = -gradient[k];
-    const double slope = s->local->intercept ? bb_sum(s->local->n, s->u) : 0;
+    const double slope = s->local->intercept ? bb_sum(s->local->n, s->here.u) : 0;
     if (s->local->intercept) g[d] = -slope;
     bb_cholesky_solve(width, s->system, g);
     s->db = s->local->intercept ? g[d] : 0;
@@ -142,28 +156,30 @@ static bb_status direction_by_features(newton *s) {
     return BB_OK;
 }
 
-/* x <- (A K + lambda I)^-1 x = R (R K R + lambda I)^-1 R^-1 x with R = A^1/2; the
+/* x <- (A K + lambda I)^-1 x = R (R K R + lambda I)^-1 R^-1 x with R = A^1/2, `root'; the
  * factor of the matrix in the middle is in s->system. */
-static void solve_by_rows(const newton *s, double *x) {
+static void solve_by_rows(const newton *s, const double *root, double *x) {
     const size_t n = s->size;
-    for (size_t j = 0; j < n; j++) x[j] /= sqrt(s->a[j]);
+    for (size_t j = 0; j < n; j++) x[j] /= root[j];
     bb_cholesky_solve(n, s->system, x);
-    for (size_t j = 0; j < n; j++) x[j] *= sqrt(s->a[j]);
+    for (size_t j = 0; j < n; j++) x[j] *= root[j];
 }
 
-static bb_status factorise_by_rows(newton *s) {
+/* M (n x n) <- diag(root) K diag(root). */
+static void scale_both(size_t n, const double *restrict root, const double *restrict K,
+                       double *restrict M) {
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < n; j++) M[i * n + j] = root[i] * K[i * n + j] * root[j];
+}
+
+static bb_status factorise_by_rows(const newton *s, const double *root) {
     const size_t n = s->size;
     double *M = s->system, help = 0, trace = 0;
     bb_status status = BB_ENUMERIC;
-    double *root = s->room;
-    for (size_t j = 0; j < n; j++) root[j] = sqrt(s->a[j]);
-    for (size_t j = 0; j < n; j++) trace += s->a[j] * s->kernel[j * n + j];
+    for (size_t j = 0; j < n; j++) trace += s->here.a[j] * s->kernel[j * n + j];
     for (int round = 0; round < 8 && status; round++) {
-        for (size_t i = 0; i < n; i++) {
-            for (size_t j = 0; j < n; j++)
-                M[i * n + j] = root[i] * s->kernel[i * n + j] * root[j];
-            M[i * n + i] += s->lambda + help * trace;
-        }
+        scale_both(n, root, s->kernel, M);
+        for (size_t i = 0; i < n; i++) M[i * n + i] += s->lambda + help * trace;
         status = bb_cholesky(n, M);
         help = help > 0 ? 10 * help : 1e-16;
     }
@@ -174,34 +190,52 @@ static bb_status factorise_by_rows(newton *s) {
  * an intercept the coefficients after the step sum to zero. */
 static bb_status direction_by_rows(newton *s) {
     const size_t n = s->size;
-    double *r = s->room, *z = r + n, *t = z + n;
-    const bb_status status = factorise_by_rows(s);
-    if (status) return status;
-    for (size_t j = 0; j < n; j++) r[j] = s->u[j] + s->lambda * s->position[j];
+    double *r = s->room, *z = r + n, *root = z + n;
+    for (size_t j = 0; j < n; j++) root[j] = sqrt(s->here.a[j]);
+    for (size_t j = 0; j < n; j++) r[j] = s->here.u[j] + s->lambda * s->position[j];
     for (size_t j = 0; j < n; j++) s->step[j] = -r[j];
-    solve_by_rows(s, s->step);
+    const bb_status status = factorise_by_rows(s, root);
+    if (status) return status;
+    solve_by_rows(s, root, s->step);
     s->db = 0;
     if (s->local->intercept && !is_settled(s)) {
-        memcpy(z, s->a, n * sizeof *z);
-        solve_by_rows(s, z);
+        memcpy(z, s->here.a, n * sizeof *z);
+        solve_by_rows(s, root, z);
         s->db = (bb_sum(n, s->position) + bb_sum(n, s->step)) / bb_sum(n, z);
         bb_axpy(n, -s->db, z, s->step);
     }
-    predict(s, s->step, t);
-    s->decrement = -(bb_dot(n, r, t) + bb_sum(n, s->u) * s->db);
+    predict(s, s->step, s->dp);
+    s->decrement = -(bb_dot(n, r, s->dp) + bb_sum(n, s->here.u) * s->db);
     return BB_OK;
 }
 
-static double objective(const newton *s, double t) {
-    const size_t n = s->local->n;
-    for (size_t j = 0; j < n; j++) s->trial[j] = s->p[j] + t * s->dp[j];
-    const double square = s->square + t * (2 * s->cross + t * s->step_square);
-    return loss_of(s->local, s->trial, s->trial, NULL) + 0.5 * s->lambda * square;
+/* ||v||^2 behind this much of the step. */
+static double square_at(const newton *s, double t) {
+    return s->square + t * (2 * s->cross + t * s->step_square);
+}
+
+/* Looks `there', behind this much of the step. */
+static double objective(newton *s, double t) {
+    for (size_t j = 0; j < s->local->n; j++)
+        s->there.p[j] = s->here.p[j] + t * s->dp[j];
+    measure(s->local, &s->there);
+    s->tried = t;
+    return s->there.loss + 0.5 * s->lambda * square_at(s, t);
+}
+
+/* What was `there' is `here'. */
+static void arrive(newton *s, double t) {
+    const place left = s->here;
+    if (s->tried != t) (void)objective(s, t);
+    s->square = square_at(s, t);
+    s->here = s->there;
+    s->there = left;
+    s->tried = 0;
 }
 
 /* The length of the step: by halving until the objective falls enough (Armijo). 0: the
  * parabola is no picture of the objective here. */
-static double step_length(const newton *s, double value) {
+static double step_length(newton *s, double value) {
     for (double t = 1; t > 1e-12; t *= 0.5)
         if (objective(s, t) <= value - 1e-4 * t * s->decrement) return t;
     return 0;
@@ -211,7 +245,8 @@ static bb_status direction(newton *s) {
     const bb_status status =
         s->by_rows ? direction_by_rows(s) : direction_by_features(s);
     if (status) return status;
-    predict(s, s->step, s->dp);
+    if (!s->by_rows) predict(s, s->step, s->dp);
+    s->tried = 0;
     s->cross = product(s, s->position, s->step, s->dp);
     s->step_square = product(s, s->step, s->step, s->dp);
     for (size_t j = 0; j < s->local->n; j++) s->dp[j] += s->db;
@@ -222,7 +257,7 @@ static bb_status direction(newton *s) {
  * way to the minimum. With its upper bound, a quarter, the full step always descends
  * (Bohning 1992), and often so do much longer ones. */
 static bb_status careful_direction(newton *s, double *length) {
-    for (size_t j = 0; j < s->local->n; j++) s->a[j] = 0.25 * s->local->weight;
+    for (size_t j = 0; j < s->local->n; j++) s->here.a[j] = 0.25 * s->local->weight;
     const bb_status status = direction(s);
     double t = 1, value = status ? 0 : objective(s, t);
     for (int doubling = 0; doubling < 60 && !status; doubling++) {
@@ -236,10 +271,11 @@ static bb_status careful_direction(newton *s, double *length) {
 }
 
 /* One step; *done if the decrement (twice the expected descent) is at the rounding
- * floor: negligible, or small and no longer falling. Close to the minimum, where the
+ * floor: negligible, or small and no longer falling; or if the step leaves one of about
+ * its square (twice as many digits are right), which is. Close to the minimum, where the
  * objective's rounding hides the descent, steps are full. */
 static bb_status advance(newton *s, double *before, bool *done) {
-    const double value = s->loss + 0.5 * s->lambda * s->square;
+    const double value = s->here.loss + 0.5 * s->lambda * s->square;
     if (!isfinite(value)) return bb_fail(BB_ENUMERIC, "the objective is not finite");
     bb_status status = direction(s);
     if (!status && !isfinite(s->decrement))
@@ -259,14 +295,18 @@ static bb_status advance(newton *s, double *before, bool *done) {
     s->seek = s->local->intercept && s->local->loss == BB_LOSS_LOGISTIC && t != 1;
     bb_axpy(s->size, t, s->step, s->position);
     s->b += t * s->db;
+    *done = s->local->loss == BB_LOSS_LOGISTIC && s->decrement <= negligible * value;
+    if (*done) return BB_OK;
+    arrive(s, t);
+    if (s->seek) look(s);
     return BB_OK;
 }
 
 static bb_status iterate(newton *s) {
     double before = INFINITY;
     bool done = false;
+    look(s);
     for (int round = 0; round < 1000; round++) {
-        look(s);
         const bb_status status = advance(s, &before, &done);
         if (status || done) return status;
     }
@@ -274,11 +314,14 @@ static bb_status iterate(newton *s) {
 }
 
 bb_status bb_newton_ridge(const bb_local *local, double lambda, const double *centre,
-                          double *w, double *b, double *work) {
+                          double *at, double *w, double *b, double *work) {
     const size_t n = local->n;
     newton s = {.lambda = lambda};
     lay_out(&s, local, uses_rows(local), work);
-    memset(s.position, 0, s.size * sizeof *s.position);
+    if (at)
+        memcpy(s.position, at, s.size * sizeof *at);
+    else
+        memset(s.position, 0, s.size * sizeof *s.position);
     memset(s.offset, 0, n * sizeof *s.offset);
     if (centre) bb_rows_multiply(&s.rows, centre, s.offset);
     s.seek = local->loss == BB_LOSS_LOGISTIC && local->intercept;
@@ -293,6 +336,7 @@ bb_status bb_newton_ridge(const bb_local *local, double lambda, const double *ce
     if (status) return bb_fail_context(status, "penalty %g", lambda);
     if (s.by_rows) bb_rows_combine(&s.rows, s.position, v);
     for (size_t k = 0; k < local->d; k++) w[k] = v[k] + (centre ? centre[k] : 0);
+    if (at) memcpy(at, s.position, s.size * sizeof *at);
     *b = s.b;
     return BB_OK;
 }

@@ -43,7 +43,7 @@ static bb_status least_help(const bb_local *local, double *help) {
 /* A <- Cholesky factor of s X'X + lambda I. A penalty below the rounding of X'X is
  * helped by as little as makes the matrix numerically definite. */
 static bb_status factorise(const bb_local *local, double lambda, double *A,
-                           double *block) {
+                           double *block, bool *helped) {
     double help = 0;
     normal_matrix(local, lambda, A, block);
     bb_status status = bb_cholesky(local->d, A);
@@ -51,23 +51,26 @@ static bb_status factorise(const bb_local *local, double lambda, double *A,
     for (int round = 0; round < 11 && status; round++, help *= 10) {
         normal_matrix(local, lambda + help, A, block);
         status = bb_cholesky(local->d, A);
+        *helped = true;
     }
     return status;
 }
 
-/* One factorisation, one solve, and one step of iterative refinement. */
+/* One factorisation and one solve from the centre on; where the matrix was helped, and is
+ * another, a step of iterative refinement. */
 static bb_status ridge_by_features(const bb_local *local, double lambda,
                                    const double *centre, double *w, double *work) {
     const size_t d = local->d;
     double *A = work, *g = A + d * d, *v = g + d, *room = v + d, gb;
-    const bb_status status = factorise(local, lambda, A, room);
+    bool helped = false;
+    const bb_status status = factorise(local, lambda, A, room, &helped);
     if (status) return bb_fail_context(status, "ridge with penalty %g", lambda);
     if (centre)
         memcpy(v, centre, d * sizeof *v);
     else
         memset(v, 0, d * sizeof *v);
-    for (int round = 0; round < 2; round++) {
-        (void)bb_local_gradient(local, v, 0, g, &gb, room);
+    for (int round = 0; round < (helped ? 2 : 1); round++) {
+        bb_local_slope(local, v, 0, g, &gb, room);
         for (size_t k = 0; k < d; k++)
             g[k] += lambda * (v[k] - (centre ? centre[k] : 0));
         bb_cholesky_solve(d, A, g);
@@ -81,8 +84,8 @@ static bb_status ridge_by_features(const bb_local *local, double lambda,
     return BB_OK;
 }
 
-bb_status bb_local_ridge(const bb_local *local, double lambda, const double *centre,
-                         double *w, double *b, double *work) {
+static bb_status ridge(const bb_local *local, double lambda, const double *centre,
+                       double *at, double *w, double *b, double *work) {
     assert(lambda > 0);
     const bool hopeless = local->loss == BB_LOSS_LOGISTIC && local->intercept &&
                           bb_local_one_class(local) != 0;
@@ -99,9 +102,21 @@ bb_status bb_local_ridge(const bb_local *local, double lambda, const double *cen
     if (by_features(local))
         status = ridge_by_features(local, lambda, centre, w, work);
     else
-        status = bb_newton_ridge(local, lambda, centre, w, &intercept, work);
+        status = bb_newton_ridge(local, lambda, centre, at, w, &intercept, work);
     if (status) return status;
     if (local->loss == BB_LOSS_SQUARED) intercept = bb_local_intercept(local, w, work);
     *b = intercept;
     return BB_OK;
+}
+
+bb_status bb_local_ridge(const bb_local *local, double lambda, const double *centre,
+                         double *w, double *b, double *work) {
+    return ridge(local, lambda, centre, NULL, w, b, work);
+}
+
+bb_status bb_local_ridge_again(const bb_local *local, double lambda,
+                               const double *centre, double *at, double *w, double *b,
+                               double *work) {
+    assert(local->loss == BB_LOSS_LOGISTIC);
+    return ridge(local, lambda, centre, at, w, b, work);
 }

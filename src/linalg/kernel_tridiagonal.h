@@ -24,19 +24,52 @@ static inline void update_columns(size_t width, size_t rows, size_t stride,
     for (size_t b = 0; b < width; b++) store_piece(out + b * PIECE, sum[b]);
 }
 
-/* Row x, zero before `from` and behind its end, becomes v, (I - factor v v') x = beside
- * e_from; returns the factor, 0 where x is as good as zero beside entries near one. */
-static double reflector(size_t from, size_t stride, double *x, double *beside) {
-    const size_t start = from / LANES * LANES;
-    lanes sum = spread(0);
-    for (size_t k = start; k < stride; k += LANES) sum += load(x + k) * load(x + k);
-    const double square = fold(sum), first = x[from];
+/* Row k of A becomes that of this step: less what v and w take off; zero up to column k, of
+ * which the entry goes to *diagonal. Returns the sum of its squares. */
+static inline double next_row(size_t stride, size_t k, const double *v, const double *w,
+                              double *restrict u, double *diagonal) {
+    const size_t start = k / LANES * LANES;
+    const lanes by_v = spread(v[k]), by_w = spread(w[k]);
+    lanes row = load(u + start) - (by_v * load(w + start) + by_w * load(v + start));
+    for (size_t c = 0; c < start; c += LANES) store(u + c, spread(0));
+    store(u + start, row);
+    *diagonal = u[k];
+    row = (lanes)((bits)row & load_mask(LANES - 1 - (k - start)));
+    store(u + start, row);
+    lanes sum = row * row;
+    for (size_t c = start + LANES; c < stride; c += LANES) {
+        row = load(u + c) - (by_v * load(w + c) + by_w * load(v + c));
+        store(u + c, row);
+        sum += row * row;
+    }
+    return fold(sum);
+}
+
+/* Row x, zero before `from`, its squares' sum `square', becomes v, (I - factor v v') x =
+ * beside e_from; returns the factor, 0 where x is as good as zero beside entries near
+ * one. */
+static inline double reflector(double square, size_t from, double *x, double *beside) {
+    const double first = x[from];
     *beside = first;
     if (!(square > 1e-200)) return 0;
     const double norm = sqrt(square);
     *beside = first > 0 ? -norm : norm;
     x[from] = first - *beside;
     return 1 / (norm * (norm + fabs(first)));
+}
+
+/* p, of which what is before column k + 1 is nothing, <- factor (p - factor / 2 u'p u). */
+static inline void next_product(size_t stride, size_t k, double factor, const double *u,
+                                double *restrict p) {
+    const size_t start = (k + 1) / LANES * LANES;
+    const bits mask = load_mask(LANES - (k + 1 - start));
+    lanes sum = spread(0);
+    for (size_t c = 0; c < start; c += LANES) store(p + c, spread(0));
+    store(p + start, (lanes)((bits)load(p + start) & mask));
+    for (size_t c = start; c < stride; c += LANES) sum += load(u + c) * load(p + c);
+    const double half = 0.5 * factor * fold(sum);
+    for (size_t c = start; c < stride; c += LANES)
+        store(p + c, factor * (load(p + c) - half * load(u + c)));
 }
 
 /* What is left of A beyond row k becomes that of the next step; work: p, w of this one
@@ -71,26 +104,16 @@ static void tridiagonal(size_t n, size_t stride, double *A, double *factor,
     memset(work, 0, 2 * stride * sizeof *work);
     const double *v = w;
     for (size_t k = 0; k < n; k++) {
-        double *u = A + k * stride, product = 0;
-        const size_t start = k / LANES * LANES;
-        const lanes vk = spread(v[k]), wk = spread(w[k]);
-        for (size_t c = start; c < stride; c += LANES)
-            store(u + c, load(u + c) - (vk * load(w + c) + wk * load(v + c)));
-        diagonal[k] = u[k];
-        memset(u, 0, (k + 1) * sizeof *u);
+        double *u = A + k * stride;
+        const double square = next_row(stride, k, v, w, u, &diagonal[k]);
         factor[k] = beside[k] = 0;
         if (k + 1 == n) return;
         if (k + 2 < n)
-            factor[k] = reflector(k + 1, stride, u, &beside[k]);
+            factor[k] = reflector(square, k + 1, u, &beside[k]);
         else
             beside[k] = u[k + 1];
         update_rest(n, stride, k, A, v, w, u, p);
-        memset(p, 0, (k + 1) * sizeof *p);
-        for (size_t j = k + 1; j < n; j++) product += u[j] * p[j];
-        const double half = 0.5 * factor[k] * product;
-        for (size_t c = (k + 1) / LANES * LANES; c < stride; c += LANES)
-            store(p + c,
-                  spread(factor[k]) * (load(p + c) - spread(half) * load(u + c)));
+        next_product(stride, k, factor[k], u, p);
         double *swap = w;
         w = p;
         p = swap;

@@ -157,6 +157,10 @@ static size_t parameters(const bb_view *view) {
 
 /* -- one task -- */
 
+static size_t state_length(const bb_view *view) {
+    return parameters(view) * (view->pub->loss == BB_LOSS_LOGISTIC ? 2 : 1);
+}
+
 static size_t local_length(const bb_view *view, const bb_local *local) {
     (void)view;
     return 2 * local->length + bb_personal_work(local);
@@ -168,23 +172,25 @@ static double *gather(const bb_view *view, const bb_task *task) {
     return task->work;
 }
 
-/* w <- the fit that shows a direction. */
+/* w <- the fit that shows a direction; at: where that of the round before ended. */
 static bb_status look(const bb_view *view, const bb_local *local, const double *centre,
-                      double *w, double *work) {
+                      double *at, double *w, double *work) {
     const centre_options *o = view->options;
+    double intercept;
     if (local->loss == BB_LOSS_LOGISTIC)
-        return bb_personal_fit(local, o->penalty, centre, w, work);
+        return bb_local_ridge_again(local, o->penalty * local->weight, centre, at, w,
+                                    &intercept, work);
     bb_personal_outputs_fit(local, fmax(o->penalty, outputs_penalty), centre, w, work);
     return BB_OK;
 }
 
-/* state: the direction that the task will show. */
+/* state: the direction that the task will show, and where its fit ended. */
 static void train(const bb_view *view, bb_task *task) {
     const size_t n = task->local->length;
     const double *centre = gather(view, task);
     double *w = task->work + n, *u = task->state;
     memset(u, 0, n * sizeof *u);
-    if (task->local->n == 0 || look(view, task->local, centre, w, w + n)) return;
+    if (task->local->n == 0 || look(view, task->local, centre, u + n, w, w + n)) return;
     for (size_t k = 0; k < n; k++) u[k] = w[k] - centre[k];
     const double norm = bb_norm(n, u);
     bb_scale(n, norm > 0.0 ? 1.0 / norm : 0.0, u);
@@ -220,7 +226,7 @@ const bb_method bb_method_mp_centre = {
     .options_size = sizeof(centre_options),
     .plan = plan,
     .board_length = board_length,
-    .state_length = parameters,
+    .state_length = state_length,
     .digest_length = parameters,
     .local_length = local_length,
     .layout = layout,

@@ -15,12 +15,6 @@
 static const double usual_odds = 5.0; /* of a centre */
 static const bb_personal_usual usual = {-0.6, 0.7, 1.0};
 
-bb_status bb_personal_fit(const bb_local *local, double weight, const double *centre,
-                          double *w, double *work) {
-    double intercept;
-    return bb_local_ridge(local, weight * local->weight, centre, w, &intercept, work);
-}
-
 size_t bb_personal_work(const bb_local *local) {
     if (local->loss == BB_LOSS_SQUARED) return bb_personal_squared_work(local);
     if (local->loss == BB_LOSS_SOFTMAX) return bb_personal_outputs_work(local);

@@ -6,11 +6,6 @@
 
 #include "methods/ridge_path.h"
 
-/* The minimum of the summed loss plus weight/2 ||w - centre||^2; centre NULL: 0. work:
- * bb_local_work. */
-BB_MUST_CHECK bb_status bb_personal_fit(const bb_local *local, double weight,
-                                        const double *centre, double *w, double *work);
-
 /* The model that the task keeps: the average of fits around the centre (NULL: there is
  * none) and around 0, with penalties from next to none to overwhelming, and with the
  * weight of a last constant column as it is or left nearly free. Each counts by its

@@ -21,7 +21,7 @@ size_t bb_logistic_fits_work(const bb_local *local) {
         const size_t fit = bb_local_ridge_kernel_work(local);
         return 3 * n * n + 4 * n + d + greater(d, greater(fit, inverse));
     }
-    return 2 * n * d + d * d + 2 * d + 2 * n + greater(bb_local_work(local), d);
+    return 2 * n * d + d * d + 3 * d + 2 * n + greater(bb_local_work(local), d);
 }
 
 static double last_entry(const bb_rows *rows, size_t j) {
@@ -53,12 +53,15 @@ void bb_logistic_fits_open(bb_logistic_fits *fits, const bb_local *local,
         fits->offset = fits->stretched + n * n;
         fits->a = fits->offset + n;
         fits->rest = fits->a + n;
+        memset(fits->a, 0, n * sizeof *fits->a);
         bb_rows_kernel(&rows, fits->products, fits->rest);
     } else {
         fits->rows = fits->matrix + d * d;
         fits->half = fits->rows + n * d;
         fits->centre = fits->half + n * d;
-        fits->rest = fits->centre + d;
+        fits->a = fits->centre + d;
+        fits->rest = fits->a + d;
+        memset(fits->a, 0, d * sizeof *fits->a);
         for (size_t j = 0; j < n; j++) bb_rows_copy(&rows, j, NULL, fits->rows + j * d);
         fits->as = *local;
         fits->as.x = fits->rows;
@@ -79,8 +82,8 @@ static bb_status next_by_features(bb_logistic_fits *fits, double weight,
     memset(fits->centre, 0, d * sizeof *fits->centre);
     if (centre) memcpy(fits->centre, centre, d * sizeof *centre);
     fits->centre[d - 1] /= stretch;
-    const bb_status status =
-        bb_local_ridge(as, weight * as->weight, fits->centre, fits->w, &b, fits->rest);
+    const bb_status status = bb_local_ridge_again(as, weight * as->weight, fits->centre,
+                                                  fits->a, fits->w, &b, fits->rest);
     if (status) return status;
     bb_multiply(n, d, 1.0, fits->rows, fits->w, 0.0, fits->eta);
     fits->square = 0.0;
@@ -107,7 +110,6 @@ static bb_status next_by_rows(bb_logistic_fits *fits, double weight,
     stretch_products(fits, stretch);
     memset(fits->offset, 0, n * sizeof *fits->offset);
     if (centre) bb_rows_multiply(&rows, centre, fits->offset);
-    memset(fits->a, 0, n * sizeof *fits->a);
     const bb_status status =
         bb_local_ridge_kernel(local, weight * local->weight, fits->stretched,
                               fits->offset, fits->a, fits->rest);
@@ -131,10 +133,9 @@ static void look_around(bb_logistic_fits *fits, double weight) {
     const bb_local *local = fits->local;
     const size_t n = local->n, d = local->d, order = fits->by_rows ? n : d;
     double *root = fits->rest;
-    for (size_t j = 0; j < n && fits->by_rows; j++)
-        root[j] = sqrt(fits->curvature[j] / weight);
+    for (size_t j = 0; j < n; j++) root[j] = sqrt(fits->curvature[j] / weight);
     for (size_t i = 0; i < n; i++) {
-        const double own = sqrt(fits->curvature[i] / weight);
+        const double own = root[i];
         if (fits->by_rows)
             for (size_t j = 0; j < n; j++)
                 fits->matrix[i * n + j] = own * fits->stretched[i * n + j] * root[j];

@@ -17,6 +17,7 @@ typedef struct bb_logistic_fits {
     double loss;       /* summed */
     double square;     /* ||w - centre||^2, the constant's weight over its stretch */
     double *matrix;    /* I + Hessian/weight, or by rows the same of their products */
+    double *a; /* where the next fit begins; by rows its model is centre + X'a */
     double *rest;
     /* By features: */
     bb_local as;  /* the task, with rows as a prior of variance 1 / weight sees them */
@@ -27,7 +28,6 @@ typedef struct bb_logistic_fits {
     double *products;  /* n x n: X X' */
     double *stretched; /* n x n: with the constant stretched */
     double *offset;    /* n: predictions under the centre */
-    double *a;         /* n: the model is centre + X'a */
 } bb_logistic_fits;
 
 /* A task with rows, dense or sparse, and without intercept. work:

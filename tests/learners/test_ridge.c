@@ -27,12 +27,20 @@ static void check_ridge(shape size, int setting, double lambda, double offset) {
     bb_local local;
     assert_ok(bb_local_open(&local, sparse ? p.sparse : p.dense, loss, intercept, sum));
     double *work = work_for(&local);
-    assert_ok(bb_local_ridge(&local, lambda, centre, w, &b, work));
     const double scale =
         s * (double)p.n * (1 + fabs(offset)) * (1 + fabs(offset)) * sqrt((double)p.d);
-    const double size_w = 1 + bb_norm(p.d, w);
-    assert_close(stationarity(&p, loss, s, lambda, centre, w, b, intercept), 0,
-                 (1e-13 * scale + 1e-15 * lambda) * size_w);
+    double *at = naive_vector(p.d, 11);
+    bb_scale(p.d, lambda < 1 ? 0.1 : 0, at);
+    for (int call = 0; call < (loss == BB_LOSS_LOGISTIC ? 3 : 1); call++) {
+        if (call == 0)
+            assert_ok(bb_local_ridge(&local, lambda, centre, w, &b, work));
+        else /* from somewhere, and from the minimum */
+            assert_ok(bb_local_ridge_again(&local, lambda, centre, at, w, &b, work));
+        const double size_w = 1 + bb_norm(p.d, w);
+        assert_close(stationarity(&p, loss, s, lambda, centre, w, b, intercept), 0,
+                     (1e-13 * scale + 1e-15 * lambda) * size_w);
+    }
+    free(at);
     if (!intercept) assert_true(b == 0);
     free(work);
     bb_local_close(&local);

@@ -35,9 +35,9 @@ static void keep(const population *p, const double *centre, double *model) {
 }
 
 static void fit(const bb_local *local, double weight, const double *centre, double *w) {
-    double work[4096];
+    double work[4096], b;
     assert_true(bb_local_work(local) <= 4096);
-    assert_ok(bb_personal_fit(local, weight, centre, w, work));
+    assert_ok(bb_local_ridge(local, weight * local->weight, centre, w, &b, work));
 }
 
 static const double centre[FEATURES] = {1.0, 1.5, 0.5};
