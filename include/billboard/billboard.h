@@ -600,7 +600,8 @@ billboard_experiments(const char *folder, billboard_answer **experiments);
  * a table with a line for each run. `run` are run directories; several are compared with
  * each other. One folder of billboard_experiment may be given instead: its figures and
  * means, and with the form "svg" the figures alone, as one picture. A page has figures of
- * the operator's half where that is there, which no epsilon covers, and then says so.
+ * the operator's half where that is there, which no epsilon covers, and then says so; and
+ * what the ledger of a run has spent and left, if that file is where the run had it.
  * BILLBOARD_USAGE: no runs, or an unknown form. BILLBOARD_FAILED: no run directory, or one
  * that was changed. */
 BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_report(const char *const *run,
