@@ -290,7 +290,7 @@ billboard_status billboard_experimental_silo_restore(billboard_experimental_silo
     bb_call call;
     bb_status status = bb_call_begin(&call, true);
     if (!status) status = bb_api_bytes(bytes, size, function, &saved);
-    if (!status) status = bb_silo_restore(s->core, saved);
+    if (!status) status = bb_silo_restore(s->core, saved, NULL);
     return bb_call_end(&call, status);
 }
 

@@ -148,33 +148,50 @@ bb_status bb_file_write(const char *path, const void *bytes, size_t size) {
     return status;
 }
 
-bb_status bb_file_write_private(const char *path, const bb_piece *piece,
-                                size_t pieces) {
+bb_status bb_file_private_begin(bb_file_private *file, const char *path) {
     static const char word[] = ".new";
     const size_t size = strlen(path) + sizeof word;
-    char *name = NULL;
-    bb_status status = bb_allocate(&name, size, 1, "a file name");
+    *file = (bb_file_private){.descriptor = -1};
+    bb_status status = bb_allocate(&file->name, size, 1, "a file name");
     if (status) return status;
-    snprintf(name, size, "%s%s", path, word);
-    unlink(name); /* a dead process's, or one that others might read */
-    const int descriptor =
-        open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
-    if (descriptor < 0) {
-        status = failed(path, "written");
-        free(name);
-        return status;
-    }
-    for (size_t k = 0; k < pieces && !status; k++)
-        status = write_all(descriptor, path, piece[k].at, piece[k].size);
-    if (!status && fsync(descriptor)) status = failed(path, "made durable");
-    if (close(descriptor) && !status) status = failed(path, "written");
-    if (!status && rename(name, path)) status = failed(path, "replaced");
+    snprintf(file->name, size, "%s%s", path, word);
+    unlink(file->name); /* a dead process's, or one that others might read */
+    file->descriptor =
+        open(file->name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    if (file->descriptor >= 0) return BB_OK;
+    status = failed(path, "written");
+    free(file->name);
+    file->name = NULL;
+    return status;
+}
+
+bb_status bb_file_private_write(const bb_file_private *file, const char *path,
+                                bb_piece piece) {
+    return write_all(file->descriptor, path, piece.at, piece.size);
+}
+
+bb_status bb_file_private_end(bb_file_private *file, const char *path,
+                              bb_status status) {
+    if (!file->name) return status;
+    if (!status && fsync(file->descriptor)) status = failed(path, "made durable");
+    if (close(file->descriptor) && !status) status = failed(path, "written");
+    if (!status && rename(file->name, path)) status = failed(path, "replaced");
     if (status)
-        unlink(name);
+        unlink(file->name);
     else
         status = sync_parent(path);
-    free(name);
+    free(file->name);
+    *file = (bb_file_private){.descriptor = -1};
     return status;
+}
+
+bb_status bb_file_write_private(const char *path, const bb_piece *piece,
+                                size_t pieces) {
+    bb_file_private file;
+    bb_status status = bb_file_private_begin(&file, path);
+    for (size_t k = 0; k < pieces && !status; k++)
+        status = bb_file_private_write(&file, path, piece[k]);
+    return bb_file_private_end(&file, path, status);
 }
 
 bb_status bb_file_begin(bb_file_new *file, const char *path) {

@@ -36,6 +36,18 @@ typedef struct bb_piece {
 BB_MUST_CHECK bb_status bb_file_write_private(const char *path, const bb_piece *piece,
                                               size_t pieces);
 
+/* The same in parts: what is written to the descriptor, at `path`.new; then the end, of
+ * which a status that is not BB_OK makes nothing. */
+typedef struct bb_file_private {
+    int descriptor; /* to be read and written */
+    char *name;     /* NULL: it has not begun, or has ended */
+} bb_file_private;
+BB_MUST_CHECK bb_status bb_file_private_begin(bb_file_private *file, const char *path);
+BB_MUST_CHECK bb_status bb_file_private_write(const bb_file_private *file,
+                                              const char *path, bb_piece piece);
+BB_MUST_CHECK bb_status bb_file_private_end(bb_file_private *file, const char *path,
+                                            bb_status status);
+
 /* A file that is written piece by piece to a temporary sibling of `path`. */
 typedef struct bb_file_new {
     int descriptor; /* to be read and written */

@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* NOLINT: copy_file_range */
 #include "base/map.h"
 
 #include "base/memory.h"
@@ -22,7 +23,7 @@ static bb_status map_it(bb_map *map, int descriptor, size_t size, int protection
                         const char *path) {
     char *const at = mmap(NULL, size, protection, MAP_SHARED, descriptor, 0);
     if (at == MAP_FAILED) return failed(path, errno);
-    *map = (bb_map){at, size};
+    *map = (bb_map){.at = at, .size = size};
     return BB_OK;
 }
 
@@ -30,7 +31,8 @@ bb_status bb_map_file(bb_map *map, const char *path) {
     const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
     struct stat about;
     bb_status status = BB_OK;
-    if (descriptor < 0) return failed(path, errno);
+    if (descriptor < 0)
+        return bb_fail(BB_EIO, "%s: cannot be opened: %s", path, strerror(errno));
     if (fstat(descriptor, &about))
         status = failed(path, errno);
     else if (!S_ISREG(about.st_mode))
@@ -69,7 +71,10 @@ bb_status bb_map_scratch(bb_map *map, size_t size) {
         if (!status)
             status = map_it(map, descriptor, size ? size : 1, PROT_READ | PROT_WRITE,
                             folder);
-        close(descriptor);
+        if (status)
+            close(descriptor);
+        else
+            map->file = descriptor;
     }
     free(name);
     return status;
@@ -119,11 +124,44 @@ void bb_map_copy(const bb_map *to_map, void *to, const bb_map *from_map,
     }
 }
 
+/* What the kernel cannot copy from file to file, as between two file systems. */
+static bb_status write_pages(const bb_map *map, const char *from, size_t size,
+                             int descriptor, const char *path) {
+    while (size) {
+        const size_t most = size < stretch ? size : stretch;
+        const ssize_t written = write(descriptor, from, most);
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) return failed(path, errno);
+        bb_map_passed(map, from, from + written);
+        from += written;
+        size -= (size_t)written;
+    }
+    return BB_OK;
+}
+
+bb_status bb_map_write(const bb_map *map, const void *from, size_t size, int descriptor,
+                       const char *path) {
+    const char *here = from;
+    off_t at = here - map->at;
+    while (size) {
+        const ssize_t copied =
+            copy_file_range(map->file, &at, descriptor, NULL, size, 0);
+        if (copied < 0 && errno == EINTR) continue;
+        if (copied < 0 && (errno == ENOSPC || errno == EDQUOT || errno == EIO))
+            return failed(path, errno);
+        if (copied <= 0) return write_pages(map, here, size, descriptor, path);
+        here += copied;
+        size -= (size_t)copied;
+    }
+    return BB_OK;
+}
+
 void bb_map_leave(const bb_map *map) {
     if (map->at) madvise(map->at, map->size, MADV_DONTNEED);
 }
 
 void bb_map_close(bb_map *map) {
     if (map->at) munmap(map->at, map->size);
-    *map = (bb_map){NULL, 0};
+    if (map->file) close(map->file);
+    *map = (bb_map){0};
 }

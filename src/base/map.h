@@ -14,6 +14,7 @@
 typedef struct bb_map {
     char *at; /* NULL: nothing is mapped */
     size_t size;
+    int file; /* of bb_map_scratch: its descriptor; else 0 */
 } bb_map;
 
 /* A plain file, to be read. It must not become shorter meanwhile. BB_EIO; BB_EDATA if it
@@ -40,6 +41,13 @@ void bb_map_release(bb_map *map, void *block);
 /* What memcpy does, giving pages back on the way; either may be in no map. */
 void bb_map_copy(const bb_map *to_map, void *to, const bb_map *from_map,
                  const void *from, size_t size);
+/* Writes bytes of a scratch map, as they are, behind what a file has: without passing them
+ * through memory, and where both are on a file system that can do that, as extents that the
+ * two share until one of them changes; for that both begin at a multiple of
+ * BB_MAP_BLOCK. BB_EIO. */
+enum { BB_MAP_BLOCK = 4096 };
+BB_MUST_CHECK bb_status bb_map_write(const bb_map *map, const void *from, size_t size,
+                                     int descriptor, const char *path);
 /* Gives all pages back. */
 void bb_map_leave(const bb_map *map);
 /* Takes a zeroed one, too. */

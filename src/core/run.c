@@ -18,6 +18,7 @@ typedef struct driver {
     bb_silo *silo;
     bb_writer kept_curator, kept_silo; /* as they were between two rounds */
     bool unsaved;                      /* which the keeper has not stored */
+    bool copied;                       /* the keeper has a copy of it */
     uint32_t published;                /* the last round */
     bb_result preview;                 /* of a run that is traced */
 } driver;
@@ -25,17 +26,29 @@ typedef struct driver {
 static bb_status save(driver *d) {
     const bb_keeper *keeper = d->run->keeper;
     d->unsaved = false;
+    if (d->copied) return keeper->commit(keeper->self);
     return keeper->save(keeper->self,
                         (bb_bytes){d->kept_curator.at, d->kept_curator.length},
                         (bb_bytes){d->kept_silo.at, d->kept_silo.length});
 }
 
 static bb_status copy(driver *d) {
+    const bb_keeper *keeper = d->run->keeper;
+    bb_silo_stored stored[BB_SILO_STORED] = {{NULL, {NULL, 0}}};
     d->kept_curator.length = d->kept_silo.length = 0;
+    d->unsaved = d->copied = false;
     bb_curator_save(d->curator, &d->kept_curator);
-    bb_silo_save(d->silo, &d->kept_silo);
-    d->unsaved = true;
-    return d->kept_curator.status ? d->kept_curator.status : d->kept_silo.status;
+    bb_silo_save_stored(d->silo, &d->kept_silo, keeper->copy ? stored : NULL);
+    for (size_t k = 0; k < BB_SILO_STORED; k++)
+        d->copied = d->copied || stored[k].bytes.length;
+    bb_status status =
+        d->kept_curator.status ? d->kept_curator.status : d->kept_silo.status;
+    if (!status && d->copied && keeper->copy)
+        status = keeper->copy(keeper->self,
+                              (bb_bytes){d->kept_curator.at, d->kept_curator.length},
+                              (bb_bytes){d->kept_silo.at, d->kept_silo.length}, stored);
+    d->unsaved = !status;
+    return status;
 }
 
 /* Where the run could go on from, if somebody keeps it. */
@@ -125,7 +138,8 @@ static bb_status open_both(driver *d) {
     const bb_curator_terms all = {.run = run, .silos = 1};
     const bool begun = run->keeper && run->keeper->curator.length;
     bb_status status = bb_silo_open(&d->silo, &own);
-    if (!status && begun) status = bb_silo_restore(d->silo, run->keeper->silo);
+    if (!status && begun)
+        status = bb_silo_restore(d->silo, run->keeper->silo, run->keeper->stored);
     if (!status)
         status = begun ? bb_curator_restore(&d->curator, &all, run->keeper->curator)
                        : bb_curator_open(&d->curator, &all);

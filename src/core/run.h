@@ -47,9 +47,16 @@ typedef struct bb_observer {
     void (*passed)(void *self, size_t from, size_t to);
 } bb_observer;
 
-/* What a keeper wants now, between two rounds: nothing; a copy in memory, which is saved
- * if the run is interrupted; to save it. */
+/* What a keeper wants now, between two rounds: nothing; a copy, which is saved if the run is
+ * interrupted; to save it. */
 typedef enum bb_keep { BB_KEEP_NOTHING, BB_KEEP_COPY, BB_KEEP_SAVE } bb_keep;
+
+/* What a silo keeps in temporary files of its own: models, states. A length of 0: not so. */
+enum { BB_SILO_STORED = 2 };
+typedef struct bb_silo_stored {
+    const bb_map *map;
+    bb_bytes bytes;
+} bb_silo_stored;
 
 /* Who keeps a run, so that it survives its process: another one goes on from what was
  * saved last, and from nothing older. What was published after it is asked for again, in
@@ -65,7 +72,14 @@ typedef struct bb_keeper {
      * answered that it wants something. The silo's bytes are PRIVATE. A failure ends the
      * run. */
     bb_status (*save)(void *self, bb_bytes curator, bb_bytes silo);
-    bb_bytes curator, silo; /* to go on from; empty: from the beginning */
+    /* The same in two steps, for what lies in files itself (bb_silo_save_stored) and does not
+     * go through memory: a copy beside what was stored, which may be lost; and the last
+     * copy, durably, in place of it. NULL: only by save. */
+    bb_status (*copy)(void *self, bb_bytes curator, bb_bytes silo,
+                      const bb_silo_stored *stored);
+    bb_status (*commit)(void *self);
+    bb_bytes curator, silo;          /* to go on from; empty: from the beginning */
+    bb_bytes stored[BB_SILO_STORED]; /* of the silo */
 } bb_keeper;
 
 /* A part of a run. It begins with what the part before it left: the shared model, and

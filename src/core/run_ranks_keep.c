@@ -70,7 +70,8 @@ bb_status bb_ranks_keep_begin(bb_ranks_talk *t) {
     if (status) return status;
     if (first) t->receive[0] = (bb_message){t->out[0].at, t->out[0].length};
     bb_reader in = bb_reader_of((bb_bytes){t->receive[0].at, t->receive[0].length});
-    if (in.left && t->silo) status = bb_silo_restore(t->silo, bb_ranks_get_frame(&in));
+    if (in.left && t->silo)
+        status = bb_silo_restore(t->silo, bb_ranks_get_frame(&in), NULL);
     if (first) t->receive[0] = (bb_message){NULL, 0};
     bb_ranks_forget(t);
     return bb_ranks_agree(t->ranks, status);

@@ -103,9 +103,14 @@ void bb_silo_gave(bb_silo *silo);
  * PRIVATE bytes, appended to `bytes`. A driver that must survive a crash stores them
  * before it sends the frame that bb_silo_give returned. */
 void bb_silo_save(const bb_silo *silo, bb_writer *bytes);
-/* Into a silo opened with the same terms. BB_EDATA, and the silo has failed: they are of
- * another run, or no saved silo. */
-BB_MUST_CHECK bb_status bb_silo_restore(bb_silo *silo, bb_bytes saved);
+/* The same, but for what lies in temporary files (bb_run.memory), which is said to be there,
+ * and is so until the next round. */
+void bb_silo_save_stored(const bb_silo *silo, bb_writer *bytes,
+                         bb_silo_stored stored[BB_SILO_STORED]);
+/* Into a silo opened with the same terms. stored: what was, or NULL. BB_EDATA, and the silo
+ * has failed: they are of another run, or no saved silo. */
+BB_MUST_CHECK bb_status bb_silo_restore(bb_silo *silo, bb_bytes saved,
+                                        const bb_bytes stored[BB_SILO_STORED]);
 
 /* The method that tasks could finish with now, because a round of its phase has been
  * published; else NULL. */

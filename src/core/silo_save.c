@@ -3,9 +3,38 @@
 
 #include <string.h>
 
-static const uint32_t silo_magic = 0x53534242; /* "BBSS" */
+static const uint32_t silo_magic = 0x54534242; /* "BBST" */
+
+static void put_numbers(bb_writer *bytes, const bb_map *map, const double *value,
+                        size_t count, bb_silo_stored *stored) {
+    const bool apart = stored && count && bb_map_has(map, value);
+    bb_put_u32(bytes, apart);
+    if (apart)
+        *stored =
+            (bb_silo_stored){map, {(const uint8_t *)value, count * sizeof *value}};
+    else
+        bb_put_doubles(bytes, value, count);
+}
+
+/* What lies in a file goes through memory once. */
+static void get_numbers(bb_reader *reader, const bb_map *map, double *value,
+                        size_t count, const bb_bytes *stored) {
+    if (bb_get_u32(reader) == 0)
+        bb_get_doubles(reader, value, count);
+    else if (!stored || stored->length != count * sizeof *value)
+        reader->bad = true;
+    else
+        bb_map_copy(map, value, &(bb_map){0}, stored->at, stored->length);
+}
 
 void bb_silo_save(const bb_silo *silo, bb_writer *bytes) {
+    bb_silo_save_stored(silo, bytes, NULL);
+}
+
+void bb_silo_save_stored(const bb_silo *silo, bb_writer *bytes,
+                         bb_silo_stored stored[BB_SILO_STORED]) {
+    for (size_t k = 0; stored && k < BB_SILO_STORED; k++)
+        stored[k] = (bb_silo_stored){0};
     const size_t own = silo->own;
     const bb_run *run = bb_silo_run(silo);
     bb_put_saved(bytes, silo_magic);
@@ -27,10 +56,11 @@ void bb_silo_save(const bb_silo *silo, bb_writer *bytes) {
     bb_put_bytes(bytes, silo->helper_key, sizeof silo->helper_key);
     bb_put_doubles(bytes, silo->shared, 2 * run->pub.clusters * run->pub.parameters);
     bb_put_board(bytes, &silo->board);
-    bb_put_doubles(bytes, silo->model, silo->first[own]);
+    put_numbers(bytes, &silo->model_at, silo->model, silo->first[own], stored);
     bb_put_doubles(bytes, silo->intercept, own);
     bb_put_doubles(bytes, silo->objective, 2 * own);
-    bb_put_doubles(bytes, silo->state, silo->states);
+    put_numbers(bytes, &silo->state_at, silo->state, silo->states,
+                stored ? stored + 1 : NULL);
     bb_put_bytes(bytes, silo->asked, 2 * own * sizeof(bool));
     if (silo->picked) bb_put_bytes(bytes, silo->picked, own * sizeof(bool));
     bb_put_u32(bytes, silo->out_ready);
@@ -43,7 +73,7 @@ static void get_flags(bb_reader *reader, bool *flag, size_t count) {
     for (size_t k = 0; at && k < count; k++) flag[k] = at[k] != 0;
 }
 
-static bb_status restore(bb_silo *silo, bb_reader *reader) {
+static bb_status restore(bb_silo *silo, bb_reader *reader, const bb_bytes *stored) {
     const bb_run *run = bb_silo_run(silo);
     const size_t own = silo->own;
     const uint32_t now = bb_get_u32(reader);
@@ -73,10 +103,11 @@ static bb_status restore(bb_silo *silo, bb_reader *reader) {
     if (board > silo->board_room) reader->bad = true;
     if (!status && !reader->bad)
         status = bb_get_board(reader, &silo->board, silo->board_at, board);
-    bb_get_doubles(reader, silo->model, silo->first[own]);
+    get_numbers(reader, &silo->model_at, silo->model, silo->first[own], stored);
     bb_get_doubles(reader, silo->intercept, own);
     bb_get_doubles(reader, silo->objective, 2 * own);
-    bb_get_doubles(reader, silo->state, silo->states);
+    get_numbers(reader, &silo->state_at, silo->state, silo->states,
+                stored ? stored + 1 : NULL);
     get_flags(reader, silo->asked, 2 * own);
     if (silo->picked) get_flags(reader, silo->picked, own);
     silo->out_ready = bb_get_u32(reader) != 0;
@@ -88,7 +119,8 @@ static bb_status restore(bb_silo *silo, bb_reader *reader) {
     return status ? status : bb_read_all(reader, "a saved silo");
 }
 
-bb_status bb_silo_restore(bb_silo *silo, bb_bytes saved) {
+bb_status bb_silo_restore(bb_silo *silo, bb_bytes saved,
+                          const bb_bytes stored[BB_SILO_STORED]) {
     bb_reader reader = bb_reader_of(saved);
     if (silo->joined)
         return bb_silo_failed(silo, bb_fail(BB_EUSAGE, "this silo has begun already"));
@@ -103,6 +135,6 @@ bb_status bb_silo_restore(bb_silo *silo, bb_bytes saved) {
     const uint8_t *offer = bb_get(&reader, length);
     if (!offer) return bb_silo_failed(silo, bb_read_all(&reader, "a saved silo"));
     status = bb_silo_accept(silo, (bb_bytes){offer, length}, NULL);
-    if (!status) status = restore(silo, &reader);
+    if (!status) status = restore(silo, &reader, stored);
     return status ? bb_silo_failed(silo, status) : BB_OK;
 }

@@ -604,7 +604,7 @@ bb_status bb_read_bbfile(const char *path, const bb_read_options *options,
         bb_map_leave(&f.map);
         *out = f.data;
         f.data = (bb_dataset){0};
-        f.map = (bb_map){NULL, 0};
+        f.map = (bb_map){0};
     }
     close_file(&f);
     return status;

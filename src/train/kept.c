@@ -5,6 +5,7 @@
 #include "data/fingerprint.h"
 #include "train/experiment.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -12,6 +13,8 @@
 #include <unistd.h>
 
 static const double copy_every = 1.0; /* seconds: what an interruption may lose */
+/* Copies take at most about this part of a run's time. */
+static const double copies_part = 0.05;
 
 static bb_status no_memory(void) {
     return bb_fail(BB_ENOMEM, "no memory for a checkpoint");
@@ -45,10 +48,10 @@ static bb_status read_about(const char *path, const bb_checkpoint *file, json_t 
 
 bb_status bb_kept_about(const char *path, json_t **about) {
     bb_checkpoint file;
-    uint8_t *bytes = NULL;
-    bb_status status = bb_checkpoint_read(path, &file, &bytes);
+    bb_map map = {0};
+    bb_status status = bb_checkpoint_read(path, &file, &map);
     if (!status) status = read_about(path, &file, about);
-    free(bytes);
+    bb_map_close(&map);
     return status;
 }
 
@@ -96,30 +99,52 @@ static bb_status put_about(const bb_kept *k, char **text) {
     return *text ? BB_OK : no_memory();
 }
 
-/* Releases first: a file never says more than there is. */
-static bb_status save(void *self, bb_bytes curator, bb_bytes silo) {
+static bb_status copy(void *self, bb_bytes curator, bb_bytes silo,
+                      const bb_silo_stored *stored) {
     bb_kept *k = self;
+    const double start = bb_experiment_now();
     char *text = NULL;
     bb_status status = put_about(k, &text);
-    if (!status && k->log.file) status = bb_release_log_sync(&k->log);
-    if (!status) {
-        const bb_checkpoint file = {.about = {(const uint8_t *)text, strlen(text)},
-                                    .curator = curator,
-                                    .silo = silo};
-        status = bb_checkpoint_write(k->path, &file);
+    if (!status && text) {
+        bb_checkpoint file = {.about = {(const uint8_t *)text, strlen(text)},
+                              .curator = curator,
+                              .silo = silo};
+        for (size_t s = 0; stored && s < BB_SILO_STORED; s++)
+            file.stored[s] = stored[s];
+        status = bb_checkpoint_begin(&k->copy, k->path, &file);
     }
     free(text);
+    k->copies_begun = curator.length != 0;
+    if (!stored) return status;
+    k->copying = bb_experiment_now() - start;
+    k->copied_at += k->copying;
+    return status;
+}
+
+/* Releases first: a file never says more than there is. What it goes on from was restored
+ * long ago. */
+static bb_status commit(void *self) {
+    bb_kept *k = self;
+    bb_status status = k->log.file ? bb_release_log_sync(&k->log) : BB_OK;
+    if (!status) status = bb_checkpoint_commit(&k->copy, k->path);
     if (status) return status;
-    k->begun = k->begun || curator.length;
+    bb_map_close(&k->map);
+    k->begun = k->begun || k->copies_begun;
     k->saved_at = bb_experiment_now();
     return BB_OK;
+}
+
+static bb_status save(void *self, bb_bytes curator, bb_bytes silo) {
+    const bb_status status = copy(self, curator, silo, NULL);
+    return status ? status : commit(self);
 }
 
 static bb_keep due(void *self, bool at_the_end) {
     bb_kept *k = self;
     const double now = bb_experiment_now();
     const bool save_now = at_the_end || now - k->saved_at >= k->every;
-    if (!save_now && now - k->copied_at < copy_every) return BB_KEEP_NOTHING;
+    const double pause = fmax(copy_every, k->copying / copies_part);
+    if (!save_now && now - k->copied_at < pause) return BB_KEEP_NOTHING;
     note_moment(k);
     return save_now ? BB_KEEP_SAVE : BB_KEEP_COPY;
 }
@@ -182,7 +207,8 @@ static bb_status go_on(bb_kept *k, const bb_train_request *request,
                        const char *fingerprint, size_t ranks, char *log) {
     bb_checkpoint file;
     json_t *about = NULL;
-    bb_status status = bb_checkpoint_read(k->path, &file, &k->bytes);
+    bb_status status = bb_checkpoint_read(k->path, &file, &k->map);
+    k->resumed = !status;
     if (!status) status = read_about(k->path, &file, &about);
     if (!status) status = check_same(k, request, about, fingerprint, ranks);
     if (!status) status = bb_release_log_open(&k->log, log);
@@ -195,6 +221,8 @@ static bb_status go_on(bb_kept *k, const bb_train_request *request,
         k->dir->numbers = (size_t)count_of(about, "numbers");
         k->keeper.curator = file.curator;
         k->keeper.silo = file.silo;
+        for (size_t s = 0; s < BB_SILO_STORED; s++)
+            k->keeper.stored[s] = file.stored[s].bytes;
         k->begun = true;
     }
     json_decref(about);
@@ -238,7 +266,8 @@ bb_status bb_kept_open(bb_kept *k, const bb_train_request *request, const char *
     const size_t size = strlen(path) + sizeof word;
     char *log = NULL;
     *k = (bb_kept){.path = path, .dir = dir, .every = o->checkpoint_every};
-    k->keeper = (bb_keeper){.self = k, .due = due, .save = save};
+    k->keeper = (bb_keeper){
+        .self = k, .due = due, .save = save, .copy = copy, .commit = commit};
     k->saved_at = bb_experiment_now();
     bb_status status =
         bb_lock_take(&k->lock, path, "another process has this checkpoint");
@@ -286,10 +315,11 @@ void bb_kept_remove(bb_kept *k) {
 }
 
 void bb_kept_close(bb_kept *k, bool charged) {
-    if (!k->bytes && !stays(k, charged)) bb_kept_remove(k);
+    bb_checkpoint_drop(&k->copy);
+    if (!k->resumed && !stays(k, charged)) bb_kept_remove(k);
     bb_release_log_close(&k->log);
     bb_lock_give(&k->lock);
     json_decref(k->about);
-    free(k->bytes);
+    bb_map_close(&k->map);
     *k = (bb_kept){0};
 }

@@ -31,8 +31,12 @@ typedef struct bb_kept {
     uint64_t bytes_then,
         numbers_then; /* of the releases, at the moment that is saved */
     bb_hash hash_then;
-    uint8_t *bytes; /* of the file that the run goes on from; NULL: a new run */
-    bool begun;     /* the file says more than how the run began */
+    bb_checkpoint_copy
+        copy;       /* that is not stored yet, of a run with files of its own */
+    double copying; /* seconds that the last copy took */
+    bb_map map; /* of the file that the run goes on from, until the next is stored */
+    bool resumed, copies_begun;
+    bool begun; /* the file says more than how the run began */
 } bb_kept;
 
 /* A name that no other run has. BB_EIO: the system gives no random bits. */

@@ -58,7 +58,7 @@ static bb_status check_same(const bb_place_kept *k, const char *place,
 static bb_status go_on(bb_place_kept *k, const char *place, const char *fingerprint) {
     bb_checkpoint file;
     json_error_t error;
-    const bb_status status = bb_checkpoint_read(k->path, &file, &k->bytes);
+    const bb_status status = bb_checkpoint_read(k->path, &file, &k->map);
     if (status) return status;
     k->about = json_loadb((const char *)file.about.at, file.about.length, 0, &error);
     k->saved = file.curator;
@@ -103,7 +103,7 @@ void bb_place_kept_remove(bb_place_kept *k) {
 void bb_place_kept_close(bb_place_kept *k) {
     bb_lock_give(&k->lock);
     json_decref(k->about);
-    free(k->bytes);
+    bb_map_close(&k->map);
     free(k->path);
     *k = (bb_place_kept){0};
 }

@@ -9,6 +9,7 @@
 #define BB_TRAIN_PLACE_KEPT_H
 
 #include "base/lock.h"
+#include "base/map.h"
 #include "core/wire.h"
 #include "privacy/ledger/ledger.h"
 
@@ -18,7 +19,7 @@ typedef struct bb_place_kept {
     char *path; /* of FILE; NULL: the place is not kept */
     bb_lock lock;
     json_t *about;  /* what FILE says of the place */
-    uint8_t *bytes; /* of FILE as it was found; NULL: it is new */
+    bb_map map;     /* of FILE as it was found; closed: it is new */
     bb_bytes saved; /* in them: where the place stands; empty: it has not begun */
 } bb_place_kept;
 

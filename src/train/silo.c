@@ -47,7 +47,7 @@ static bb_status open_core(bb_train_silo *silo, uint32_t number,
     if (!status) status = bb_silo_open(&silo->core, &terms);
     free(id);
     if (!status && silo->kept.saved.length)
-        status = bb_silo_restore(silo->core, silo->kept.saved);
+        status = bb_silo_restore(silo->core, silo->kept.saved, NULL);
     return status;
 }
 

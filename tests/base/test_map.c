@@ -29,7 +29,7 @@ static void passes_end_with_the_map(void **state) {
 
 static void blocks_are_where_there_is_room(void **state) {
     (void)state;
-    bb_map map[3] = {{NULL, 0}};
+    bb_map map[3] = {{0}};
     double *x = NULL, *y = NULL, *z = NULL;
     const size_t count = (size_t)3 << 20;
     assert_ok(bb_map_block(&map[0], 0, &x, count, sizeof *x, "numbers"));

@@ -136,7 +136,7 @@ static void test_versions(void **state) {
         bb_curator_restore(&curator, &all, (bb_bytes){saved[0].at, saved[0].length}),
         BB_EDATA, "a saved curator of version 7; this program knows 6");
     assert_ok(bb_silo_open(&silo, &own));
-    assert_fails(bb_silo_restore(silo, (bb_bytes){saved[1].at, saved[1].length}),
+    assert_fails(bb_silo_restore(silo, (bb_bytes){saved[1].at, saved[1].length}, NULL),
                  BB_EDATA, "a saved silo of version 7; this program knows 6");
     bb_silo_close(silo);
     for (int k = 0; k < 2; k++) bb_writer_close(&saved[k]);

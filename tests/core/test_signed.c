@@ -181,7 +181,7 @@ static void test_another_start(void **state) {
     bb_silo_save(f->silo[0], &saved);
     bb_silo_close(f->silo[0]);
     assert_ok(bb_silo_open(&f->silo[0], &terms));
-    assert_ok(bb_silo_restore(f->silo[0], (bb_bytes){saved.at, saved.length}));
+    assert_ok(bb_silo_restore(f->silo[0], (bb_bytes){saved.at, saved.length}, NULL));
     bb_writer_close(&saved);
     silo_refuses(f, 0, late, "an earlier start");
     tell_curator(f, said(f, 0)); /* hello */

@@ -164,7 +164,7 @@ static void restart_silo(hostile *h, uint32_t s) {
     assert_ok(saved.status);
     bb_silo_close(h->f.silo[s]);
     assert_ok(bb_silo_open(&h->f.silo[s], &terms));
-    assert_ok(bb_silo_restore(h->f.silo[s], (bb_bytes){saved.at, saved.length}));
+    assert_ok(bb_silo_restore(h->f.silo[s], (bb_bytes){saved.at, saved.length}, NULL));
     bb_writer_close(&saved);
     h->saves++;
 }

@@ -133,7 +133,7 @@ static void restore(world *w, const uint8_t *data, size_t size, bool drawn, bool
     const bb_bytes bytes = {saved.at, saved.length};
     const bb_curator_terms all = {.run = &other.run, .silos = 1};
     bb_curator *restored = NULL;
-    const bb_status status = silo ? bb_silo_restore(other.silo, bytes)
+    const bb_status status = silo ? bb_silo_restore(other.silo, bytes, NULL)
                                   : bb_curator_restore(&restored, &all, bytes);
     if (restored) {
         bb_curator_close(other.curator);

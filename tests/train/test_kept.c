@@ -61,6 +61,14 @@ static void several_phases(void **state) {
                   5);
 }
 
+/* What tasks keep lies in files, which are copied. */
+static void files_of_their_own(void **state) {
+    (void)state;
+    ends_the_same("method pmtl epsilon 2 rounds 3 seed 3 threads 1 memory 64 "
+                  "finetune kl",
+                  7);
+}
+
 static void sampled_cohorts(void **state) {
     (void)state;
     ends_the_same("method pmtl epsilon 2 rounds 3 seed 3 threads 1 sampling "
@@ -436,6 +444,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_phase),
         cmocka_unit_test(several_phases),
+        cmocka_unit_test(files_of_their_own),
         cmocka_unit_test(sampled_cohorts),
         cmocka_unit_test(votes),
         cmocka_unit_test(no_noise_and_no_grid),
