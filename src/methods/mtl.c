@@ -95,11 +95,12 @@ bb_status bb_mtl_plan(const bb_view *view, bb_plan *plan) {
     const char *name = view->method->name;
     if (pub->schedule)
         return bb_fail(BB_EUSAGE, "%s spends no budget: it takes no schedule", name);
-    if (is_trace(view) && pub->features > BB_MTL_MOST_FEATURES)
+    if (is_trace(view) && !is_low(view) && pub->features > BB_MTL_MOST_FEATURES)
         return bb_fail(BB_EUSAGE,
                        "%s shares a matrix of features x features: at most %d "
-                       "features, found %zu; mtl-l21 shares a vector",
-                       name, BB_MTL_MOST_FEATURES, pub->features);
+                       "features for more than half as many tasks, found %zu for %zu; "
+                       "mtl-l21 shares a vector",
+                       name, BB_MTL_MOST_FEATURES, pub->features, pub->tasks);
     const bb_layout check = layout_of(view, false);
     bb_plan_room(plan, pub, &check);
     return bb_plan_rounds(plan, pub->rounds ? pub->rounds : ROUNDS);

@@ -1,5 +1,6 @@
 /* mtl-trace and mtl-l21: known optima, optimality conditions, honest certificates. */
 #include "matrix_prox.h"
+#include "methods/mtl.h"
 #include "methods/registry.h"
 #include "mtl_problems.h"
 #include "numbers.h"
@@ -630,6 +631,7 @@ static void test_refusals(void **state) {
                  "the schedule cannot be chosen");
     run.pub.schedule = NULL;
     run.pub.features = 4001;
+    run.pub.tasks = 2001;
     assert_fails(bb_run_train(&run, &result), BB_EUSAGE, "at most 4000");
     assert_fails(bb_options_set(run.phase[0].method->options,
                                 (void *)(uintptr_t)run.phase[0].options, "test",
@@ -640,15 +642,31 @@ static void test_refusals(void **state) {
     population_close(&p);
 }
 
+/* More than a matrix of features x features could be shared for. */
+static void test_many_features(void **state) {
+    (void)state;
+    enum { MANY = BB_MTL_MOST_FEATURES + 1 };
+    population p = population_empty(2, 3, MANY, BB_LOSS_SQUARED, false);
+    for (size_t q = 0; q < p.first[2] * MANY; q++) p.x[q] = cos(0.7 * (double)q);
+    for (size_t j = 0; j < p.first[2]; j++) p.y[j] = j % 2 ? 1.0 : -0.5;
+    population_open_locals(&p);
+    bb_result result = train(&p, true, "0.5", "1e-9", 0, 1);
+    assert_true(result.outcome.converged);
+    assert_true(bb_norm((size_t)2 * MANY, result.model) > 0.01);
+    bb_result_free(&result);
+    population_close(&p);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_known_optima), cmocka_unit_test(test_optimality),
-        cmocka_unit_test(test_zero),         cmocka_unit_test(test_few_rounds),
-        cmocka_unit_test(test_threads),      cmocka_unit_test(test_one_task),
-        cmocka_unit_test(test_wide),         cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_left_out),     cmocka_unit_test(test_left_out_sparse),
-        cmocka_unit_test(test_around_mean),  cmocka_unit_test(test_all_alike),
-        cmocka_unit_test(test_few_tasks),    cmocka_unit_test(test_places),
+        cmocka_unit_test(test_known_optima),  cmocka_unit_test(test_optimality),
+        cmocka_unit_test(test_zero),          cmocka_unit_test(test_few_rounds),
+        cmocka_unit_test(test_threads),       cmocka_unit_test(test_one_task),
+        cmocka_unit_test(test_wide),          cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_left_out),      cmocka_unit_test(test_left_out_sparse),
+        cmocka_unit_test(test_around_mean),   cmocka_unit_test(test_all_alike),
+        cmocka_unit_test(test_few_tasks),     cmocka_unit_test(test_places),
+        cmocka_unit_test(test_many_features),
     };
     if (bb_linalg_start()) return 1;
     return cmocka_run_group_tests(tests, NULL, NULL);
