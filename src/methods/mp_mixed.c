@@ -238,6 +238,7 @@ bb_mixed_board bb_mixed_read(const bb_view *view) {
     const double *at = view->board->at,
                  *centre = at + SCALARS + BB_MIXED_GROUPS + BB_MIXED_STEPS;
     bb_mixed_board m = {.d = d,
+                        .constant = view->pub->constant,
                         .phase = phase_of(view, at, view->board->releases),
                         .centre = centre,
                         .found = at[AT_FOUND] > 0.0,
@@ -262,6 +263,7 @@ bb_mixed_board bb_mixed_read(const bb_view *view) {
 bool bb_mixed_has(const bb_mixed_board *mixed, size_t group) {
     const bool centre = group % 2 == 0;
     if (centre && !mixed->found) return false;
+    if (group / 2 == BB_MIXED_OWN) return mixed->constant;
     return group / 2 < BB_MIXED_ONCE ||
            (mixed->iteration > 0 && mixed->directions > 0.0 &&
             mixed->reliability >= least_reliability);

@@ -13,7 +13,9 @@ typedef enum bb_mixed_kind {
     BB_MIXED_PLAIN, /* all features alike */
     BB_MIXED_FREE,  /* the last one, the constant, next to free */
     BB_MIXED_HELD,  /* the last one as penalised as the others together */
-    BB_MIXED_ONCE,  /* the directions that were found */
+    BB_MIXED_OWN,  /* each by the task's own deviation, the constant next to free: where
+                       rows are more than features */
+    BB_MIXED_ONCE, /* the directions that were found */
     BB_MIXED_TWICE, /* the same, more sharply */
     BB_MIXED_KINDS
 } bb_mixed_kind;
@@ -41,6 +43,7 @@ typedef enum bb_mixed_phase {
 /* The billboard: what is read of it at home. */
 typedef struct bb_mixed_board {
     size_t d;
+    bool constant; /* the last feature is the constant */
     bb_mixed_phase phase;
     const double *centre;   /* d */
     bool found;             /* a centre */
@@ -62,6 +65,8 @@ bb_mixed_board bb_mixed_read(const bb_view *view);
 bool bb_mixed_has_effects(const bb_view *view);
 /* Whether the group is among a task's candidates. */
 bool bb_mixed_has(const bb_mixed_board *mixed, size_t group);
+/* Whether such a task can look at the kind: else it is no candidate of its. */
+bool bb_mixed_can(const bb_local *local, bb_mixed_kind kind);
 
 /* -- votes (mp_mixed_vote.c) -- */
 
@@ -95,9 +100,10 @@ extern const double bb_mixed_belief;
  * is usual for a task of such rows. */
 double bb_mixed_log_prior(const bb_mixed_board *mixed, size_t group, size_t l,
                           double usual);
-/* The covariance of a kind; root: d numbers of room. */
+/* The covariance of a kind; room: bb_mixed_covariance_room numbers. */
+size_t bb_mixed_covariance_room(const bb_local *local);
 bb_covariance bb_mixed_covariance(const bb_mixed_board *mixed, const bb_local *local,
-                                  bb_mixed_kind kind, double *root);
+                                  bb_mixed_kind kind, double *room);
 /* score (BB_MIXED_FITS) <- log probability of every candidate for a task that is
  * finished, up to the constant that is returned: by its own rows and the vote on kinds,
  * without that on penalties, under which all tasks agree on a common one. */

@@ -15,13 +15,15 @@ static const double search_penalty = 0.3;
 const double bb_mixed_penalty[BB_MIXED_PENALTIES] = {
     1e-5, 3.16e-5, 1e-4, 3.16e-4, 1e-3, 3.16e-3, 1e-2, 3.16e-2,
     0.1,  0.316,   1.0,  3.16,    10.0, 31.6,    100.0};
-const double bb_mixed_level[BB_MIXED_LEVELS] = {3e-5, 3e-4, 3e-3, 3e-2, 0.3};
+const double bb_mixed_level[BB_MIXED_LEVELS] = {3e-7, 3e-5, 1e-3, 3e-2, 0.3};
 const double bb_mixed_belief = 1.0;
 static const double free_root = 10.0; /* standard deviation of the constant's weight */
 static const double centre_odds = 10.0; /* of one beyond doubt */
 /* Alone: a penalty is around a usual one (usual_of), hardly above ten times that or below
  * a hundredth of it, and the free constant is less likely by a factor e. */
 static const double usual = 0.05, decades_below = 2.0;
+/* The least deviation of a column, of its mean, that counts for more than rounding. */
+static const double least_deviation = 1e-6;
 /* The variance where rows are too few to tell. */
 static const double usual_spread = 0.2;
 
@@ -53,11 +55,11 @@ typedef struct room {
 } room;
 
 static room room_of(const bb_task *task, double *at) {
-    return (room){at, at + task->local->d};
+    return (room){at, at + bb_mixed_covariance_room(task->local)};
 }
 
 static size_t room_length(const bb_local *local) {
-    return local->d + bb_ridge_path_length(local);
+    return bb_mixed_covariance_room(local) + bb_ridge_path_length(local);
 }
 
 /* The variance of a task's rows around their mean, all features together. */
@@ -98,11 +100,45 @@ static double usual_of(const bb_local *local, double *work) {
     return usual * sqrt(spread * fmax(spread, squares / (double)n));
 }
 
-/* The covariance of a kind; root: d numbers of room. */
+bool bb_mixed_can(const bb_local *local, bb_mixed_kind kind) {
+    return kind != BB_MIXED_OWN || (local->x && local->n > local->d);
+}
+
+size_t bb_mixed_covariance_room(const bb_local *local) {
+    const size_t d = local->d;
+    return bb_mixed_can(local, BB_MIXED_OWN) ? d + d * d : d;
+}
+
+/* Slopes are of columns in units of their deviation, and what is next to free is the
+ * level at the rows' mean: no column's unit or place matters. */
+static bb_covariance own_scores(const bb_local *local, double *root) {
+    const size_t n = local->n, d = local->d, last = d - 1;
+    double *basis = root + d, *mean = basis + last * d;
+    memset(root, 0, (d + d * d) * sizeof *root);
+    for (size_t j = 0; j < n; j++) bb_axpy(d, 1.0 / (double)n, local->x + j * d, mean);
+    for (size_t j = 0; j < n; j++)
+        for (size_t a = 0; a < last; a++) {
+            const double from = local->x[j * d + a] - mean[a];
+            root[a] += from * from / (double)n;
+        }
+    for (size_t a = 0; a < last; a++) {
+        const double deviation = sqrt(root[a]);
+        const bool varies = deviation > least_deviation * fabs(mean[a]);
+        root[a] = varies ? 1.0 / (deviation * sqrt((double)d)) : 0.0;
+        basis[a * d + a] = 1.0;
+        basis[a * d + last] = -mean[a] / mean[last];
+        mean[a] = 0.0;
+    }
+    basis[last * d + last] = 1.0;
+    root[last] = free_root;
+    return (bb_covariance){basis, root};
+}
+
 bb_covariance bb_mixed_covariance(const bb_mixed_board *mixed, const bb_local *local,
                                   bb_mixed_kind kind, double *root) {
     const size_t d = mixed->d;
     if (kind == BB_MIXED_PLAIN) return (bb_covariance){NULL, NULL};
+    if (kind == BB_MIXED_OWN) return own_scores(local, root);
     const double held = kind == BB_MIXED_HELD ? sqrt(spread_of(local, root)) : 1.0;
     for (size_t a = 0; a < d; a++) {
         root[a] = 1.0;
@@ -195,11 +231,14 @@ static const double *centre_of(const bb_mixed_board *mixed, size_t group) {
  * noise is not, and around it penalties are as likely as they are alone. */
 double bb_mixed_log_prior(const bb_mixed_board *mixed, size_t group, size_t l,
                           double own_usual) {
-    const double above = log10(bb_mixed_penalty[l] / own_usual);
+    const size_t kind = group / 2;
+    const double here = kind == BB_MIXED_OWN ? usual : own_usual;
+    const double above = log10(bb_mixed_penalty[l] / here);
     const double far = above < 0.0 ? above / decades_below : above;
     if (group % 2 == 0)
         return mixed->sure * log(centre_odds) - 0.5 * far * far * (1.0 - mixed->sure);
-    return (group / 2 == BB_MIXED_FREE ? -1.0 : 0.0) - 0.5 * far * far;
+    const bool free = kind == BB_MIXED_FREE || kind == BB_MIXED_OWN;
+    return (free ? -1.0 : 0.0) - 0.5 * far * far;
 }
 
 static void add_priors(const bb_mixed_board *mixed, size_t group, double own_usual,
@@ -217,7 +256,9 @@ static bb_status weigh_all(const bb_mixed_board *mixed, const bb_local *local,
     for (size_t k = 0; k < BB_MIXED_FITS; k++) evidence[k] = -INFINITY;
     for (size_t kind = 0; kind < BB_MIXED_KINDS; kind++) {
         bb_ridge_path path;
-        if (!bb_mixed_has(mixed, 2 * kind + 1)) continue;
+        if (!bb_mixed_has(mixed, 2 * kind + 1) ||
+            !bb_mixed_can(local, (bb_mixed_kind)kind))
+            continue;
         const bb_status status = open_kind(mixed, local, (bb_mixed_kind)kind, &path, r);
         if (status) return status;
         for (size_t group = 2 * kind; group < 2 * kind + 2; group++) {
@@ -242,7 +283,9 @@ static bb_status average(const bb_mixed_board *mixed, const bb_local *local,
     memset(w, 0, local->d * sizeof *w);
     for (size_t kind = 0; kind < BB_MIXED_KINDS; kind++) {
         bb_ridge_path path;
-        if (!bb_mixed_has(mixed, 2 * kind + 1)) continue;
+        if (!bb_mixed_has(mixed, 2 * kind + 1) ||
+            !bb_mixed_can(local, (bb_mixed_kind)kind))
+            continue;
         const bb_status status = open_kind(mixed, local, (bb_mixed_kind)kind, &path, r);
         if (status) return status;
         for (size_t group = 2 * kind; group < 2 * kind + 2; group++) {

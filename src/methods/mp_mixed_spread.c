@@ -25,8 +25,8 @@ size_t bb_mixed_spread_length(const bb_view *view) {
 
 size_t bb_mixed_spread_work(const bb_local *local) {
     const size_t d = local->d, n = local->n;
-    return BB_MIXED_FITS + 6 * d + 2 * d * d + n + n * d +
-           bb_eigen_work(d) / sizeof(double) + 8;
+    return BB_MIXED_FITS + bb_mixed_covariance_room(local) + 5 * d + 2 * d * d + n +
+           n * d + bb_eigen_work(d) / sizeof(double) + 8;
 }
 
 static spread spread_in(double *at, const bb_mixed_board *mixed,
@@ -34,7 +34,7 @@ static spread spread_in(double *at, const bb_mixed_board *mixed,
     const size_t d = local->d, n = local->n;
     spread s = {.mixed = mixed, .local = local, .score = at};
     s.root = at + BB_MIXED_FITS;
-    s.value = s.root + d;
+    s.value = s.root + bb_mixed_covariance_room(local);
     s.turned = s.value + d;
     s.model = s.turned + d;
     s.share = s.model + d;
@@ -143,7 +143,9 @@ bb_status bb_mixed_spread(const bb_view *view, bb_task *task, double *out) {
     if (!task->local->x) return bb_fail(BB_EUSAGE, "intervals need dense rows");
     const double total = bb_mixed_scores(view, task, s.score);
     for (size_t kind = 0; kind < BB_MIXED_KINDS; kind++) {
-        if (!bb_mixed_has(&mixed, 2 * kind + 1)) continue;
+        if (!bb_mixed_has(&mixed, 2 * kind + 1) ||
+            !bb_mixed_can(task->local, (bb_mixed_kind)kind))
+            continue;
         const bb_status status = open_kind(&s, (bb_mixed_kind)kind);
         if (status) return status;
         memset(within, 0, d * sizeof *within);

@@ -51,7 +51,7 @@ static size_t side_of(const bb_mixed_board *mixed) {
 
 double bb_mixed_odds(const bb_mixed_board *mixed, size_t group, size_t l) {
     const double odds = mixed->group[group];
-    if (group % 2 != side_of(mixed)) return odds;
+    if (group % 2 != side_of(mixed) || group / 2 == BB_MIXED_OWN) return odds;
     return odds + penalty_odds(mixed->rise, l);
 }
 
@@ -88,6 +88,8 @@ static double for_penalty(const bb_mixed_board *mixed, const double *evidence,
     double each[BB_MIXED_KINDS];
     for (size_t kind = 0; kind < BB_MIXED_KINDS; kind++) {
         const size_t group = 2 * kind + side;
+        each[kind] = -INFINITY;
+        if (kind == BB_MIXED_OWN) continue; /* in units of its own */
         const double *at = evidence + group * BB_MIXED_CELLS + l * BB_MIXED_LEVELS;
         each[kind] = mixed->group[group] + bb_mixed_log_sum(at, BB_MIXED_LEVELS) -
                      bb_mixed_log_prior(mixed, group, l, usual);

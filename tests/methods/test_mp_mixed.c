@@ -46,8 +46,8 @@ static population world(world_kind kind, size_t tasks, size_t features, size_t r
 }
 
 /* Learns from the first `rows` rows of each task; the error is that on all others. */
-static double learn(const population *all, size_t rows, double epsilon,
-                    const char *option, bb_result *result) {
+static double learn_with(bool constant, const population *all, size_t rows,
+                         double epsilon, const char *option, bb_result *result) {
     population part = *all;
     const bb_engine engine = bb_engine_threads(1);
     part.local = calloc(all->tasks, sizeof *part.local);
@@ -60,6 +60,7 @@ static double learn(const population *all, size_t rows, double epsilon,
     }
     bb_run run = run_open(&part, &bb_method_mp_mixed, &bb_mechanism_gaussian, &engine);
     run.pub.epsilon = epsilon;
+    run.pub.constant = constant;
     if (option) run_set(&run, option, "false");
     assert_ok(bb_run_train(&run, result));
     double sum = 0.0, count = 0.0;
@@ -75,6 +76,11 @@ static double learn(const population *all, size_t rows, double epsilon,
     for (size_t i = 0; i < all->tasks; i++) bb_local_close(&part.local[i]);
     free(part.local);
     return sum / count;
+}
+
+static double learn(const population *all, size_t rows, double epsilon,
+                    const char *option, bb_result *result) {
+    return learn_with(false, all, rows, epsilon, option, result);
 }
 
 /* With few tasks nothing could be seen: nothing is published, whatever the data, and
@@ -187,6 +193,30 @@ static void a_long_weight_is_not_shrunk(void **state) {
     population_close(&p);
 }
 
+/* Alone, with a column that stands far from zero and hardly moves, as years do, and that
+ * targets follow: its own deviation tells its weight, where there is a constant that its
+ * place can go to. */
+static void years_count_as_other_columns_do(void **state) {
+    (void)state;
+    population p = world(NOTHING, 200, FEATURES, 3 * FEATURES + 20);
+    double error[2];
+    for (size_t j = 0; j < p.first[p.tasks]; j++) {
+        double *x = p.x + j * FEATURES;
+        p.y[j] = 4.0 * x[0] - x[1] + 0.2 * x[FEATURES - 1];
+        x[0] = 0.2 + x[0] / 1000.0;
+        x[FEATURES - 1] = 0.4;
+    }
+    for (size_t constant = 0; constant < 2; constant++) {
+        bb_result result;
+        error[constant] = learn_with(constant, &p, 3 * FEATURES, 1e-3, NULL, &result);
+        assert_int_equal(result.rounds, 0);
+        bb_result_free(&result);
+    }
+    print_message("a year: %g, by its own deviation %g\n", error[0], error[1]);
+    assert_true(error[1] < 0.5 * error[0]);
+    population_close(&p);
+}
+
 /* -- votes -- */
 
 /* Rows speak for a penalty, the more the nearer to it, and the prior for another: a vote
@@ -285,6 +315,7 @@ int main(void) {
         cmocka_unit_test(wrong_ranges_do_no_harm),
         cmocka_unit_test(constant_columns_get_no_slopes),
         cmocka_unit_test(a_long_weight_is_not_shrunk),
+        cmocka_unit_test(years_count_as_other_columns_do),
         cmocka_unit_test(votes_say_what_evidence_says),
         cmocka_unit_test(shows_are_in_the_unit_ball),
     };
