@@ -7,7 +7,8 @@ import threading, time
 
 BILLBOARD = os.path.abspath(sys.argv[1])
 SILOS = ["north", "south", "east"]
-TASKS, FEATURES, LIMIT = 24, ["age", "dose"], 60
+TASKS, FEATURES = 24, ["age", "dose"]
+LIMIT = 180  # seconds; only a place that hangs takes so long
 SILO_AT = 56
 VERSION = 6  # of frames: src/core/wire.h
 
