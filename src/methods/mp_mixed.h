@@ -63,18 +63,19 @@ typedef struct bb_mixed_board {
 bb_mixed_board bb_mixed_read(const bb_view *view);
 /* Whether there are rounds for effects. */
 bool bb_mixed_has_effects(const bb_view *view);
-/* Whether the group is among a task's candidates. */
+/* Whether the group is among the candidates of some tasks. */
 bool bb_mixed_has(const bb_mixed_board *mixed, size_t group);
-/* Whether such a task can look at the kind: else it is no candidate of its. */
-bool bb_mixed_can(const bb_local *local, bb_mixed_kind kind);
+/* Whether the kind is among this task's: some need rows that not every task has. */
+bool bb_mixed_can(const bb_mixed_board *mixed, const bb_local *local,
+                  bb_mixed_kind kind);
 
 /* -- votes (mp_mixed_vote.c) -- */
 
 /* ln of the sum of exp of `count` numbers. */
 double bb_mixed_log_sum(const double *x, size_t count);
-/* Log prior odds of a group's candidates with penalty l by what the tasks have voted: those of the group and,
- * around the centre (around zero, where none was found), those of its penalty, which rise
- * or fall from one power of ten to the next; at most 0. */
+/* Log prior odds of a group's candidates with penalty l by what the tasks have voted: those
+ * of the group and, around the centre (around zero, where none was found), those of its
+ * penalty, which rise or fall from one power of ten to the next; at most 0. */
 double bb_mixed_odds(const bb_mixed_board *mixed, size_t group, size_t l);
 /* What a task shows, from its log evidences with their priors (BB_MIXED_FITS, -infinity:
  * no candidate), inside the unit ball: BB_MIXED_GROUPS numbers around their mean, and by

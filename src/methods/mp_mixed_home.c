@@ -100,13 +100,19 @@ static double usual_of(const bb_local *local, double *work) {
     return usual * sqrt(spread * fmax(spread, squares / (double)n));
 }
 
-bool bb_mixed_can(const bb_local *local, bb_mixed_kind kind) {
-    return kind != BB_MIXED_OWN || (local->x && local->n > local->d);
+static bool has_own_scores(const bb_local *local) {
+    return local->x && local->n > local->d;
+}
+
+bool bb_mixed_can(const bb_mixed_board *mixed, const bb_local *local,
+                  bb_mixed_kind kind) {
+    return bb_mixed_has(mixed, 2 * kind + 1) &&
+           (kind != BB_MIXED_OWN || has_own_scores(local));
 }
 
 size_t bb_mixed_covariance_room(const bb_local *local) {
     const size_t d = local->d;
-    return bb_mixed_can(local, BB_MIXED_OWN) ? d + d * d : d;
+    return has_own_scores(local) ? d + d * d : d;
 }
 
 /* Slopes are of columns in units of their deviation, and what is next to free is the
@@ -256,9 +262,7 @@ static bb_status weigh_all(const bb_mixed_board *mixed, const bb_local *local,
     for (size_t k = 0; k < BB_MIXED_FITS; k++) evidence[k] = -INFINITY;
     for (size_t kind = 0; kind < BB_MIXED_KINDS; kind++) {
         bb_ridge_path path;
-        if (!bb_mixed_has(mixed, 2 * kind + 1) ||
-            !bb_mixed_can(local, (bb_mixed_kind)kind))
-            continue;
+        if (!bb_mixed_can(mixed, local, (bb_mixed_kind)kind)) continue;
         const bb_status status = open_kind(mixed, local, (bb_mixed_kind)kind, &path, r);
         if (status) return status;
         for (size_t group = 2 * kind; group < 2 * kind + 2; group++) {
@@ -283,9 +287,7 @@ static bb_status average(const bb_mixed_board *mixed, const bb_local *local,
     memset(w, 0, local->d * sizeof *w);
     for (size_t kind = 0; kind < BB_MIXED_KINDS; kind++) {
         bb_ridge_path path;
-        if (!bb_mixed_has(mixed, 2 * kind + 1) ||
-            !bb_mixed_can(local, (bb_mixed_kind)kind))
-            continue;
+        if (!bb_mixed_can(mixed, local, (bb_mixed_kind)kind)) continue;
         const bb_status status = open_kind(mixed, local, (bb_mixed_kind)kind, &path, r);
         if (status) return status;
         for (size_t group = 2 * kind; group < 2 * kind + 2; group++) {

@@ -143,9 +143,7 @@ bb_status bb_mixed_spread(const bb_view *view, bb_task *task, double *out) {
     if (!task->local->x) return bb_fail(BB_EUSAGE, "intervals need dense rows");
     const double total = bb_mixed_scores(view, task, s.score);
     for (size_t kind = 0; kind < BB_MIXED_KINDS; kind++) {
-        if (!bb_mixed_has(&mixed, 2 * kind + 1) ||
-            !bb_mixed_can(task->local, (bb_mixed_kind)kind))
-            continue;
+        if (!bb_mixed_can(&mixed, task->local, (bb_mixed_kind)kind)) continue;
         const bb_status status = open_kind(&s, (bb_mixed_kind)kind);
         if (status) return status;
         memset(within, 0, d * sizeof *within);
