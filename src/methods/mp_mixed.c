@@ -121,8 +121,7 @@ static double least_reach(const bb_view *view, bool beside_centre) {
     return fmax(least_alone, least_few / (double)view->pub->features);
 }
 
-/* Whether there can be rounds for directions at all. */
-static bool can_turn(const bb_view *view) {
+bool bb_mixed_can_turn(const bb_view *view) {
     const uint32_t first = (uint32_t)ceil(search_not_found * rounds_of(view));
     return options_of(view)->directions && rounds_of(view) > 1 &&
            view->pub->features <= BB_MIXED_MOST_FEATURES &&
@@ -164,7 +163,7 @@ static bb_status plan(const bb_view *view, bb_plan *out) {
     }
     for (int phase = BB_MIXED_CENTRE; rounds && phase < BB_MIXED_EFFECTS; phase++) {
         const bb_layout layout = {1, {block_of(view, (bb_mixed_phase)phase)}};
-        if (phase == BB_MIXED_DIRECTIONS ? can_turn(view)
+        if (phase == BB_MIXED_DIRECTIONS ? bb_mixed_can_turn(view)
                                          : phase == BB_MIXED_CENTRE || votes)
             bb_plan_room(out, view->pub, &layout);
     }
@@ -209,7 +208,7 @@ static places places_at(double *at, size_t d) {
 static size_t effects_at(const bb_view *view) {
     const size_t d = view->pub->features;
     return SCALARS + BB_MIXED_GROUPS + BB_MIXED_STEPS + 5 * d +
-           (can_turn(view) ? d + 2 * d * d : 0);
+           (bb_mixed_can_turn(view) ? d + 2 * d * d : 0);
 }
 
 static size_t board_length(const bb_view *view) {
@@ -220,8 +219,8 @@ static bb_mixed_phase phase_of(const bb_view *view, const double *scalar,
                                uint32_t releases) {
     const uint32_t rounds = rounds_of(view);
     if (releases < rounds)
-        return can_turn(view) && scalar[AT_TURNED] > 0.0 ? BB_MIXED_DIRECTIONS
-                                                         : BB_MIXED_CENTRE;
+        return bb_mixed_can_turn(view) && scalar[AT_TURNED] > 0.0 ? BB_MIXED_DIRECTIONS
+                                                                  : BB_MIXED_CENTRE;
     const uint32_t votes = rounds + votes_of(view);
     if (releases >= votes + effects_of(view)) return BB_MIXED_END;
     if (releases >= votes) return BB_MIXED_EFFECTS;
@@ -251,7 +250,7 @@ bb_mixed_board bb_mixed_read(const bb_view *view) {
         bb_mixed_effects_layout(view, effects_share(view), round, &m.layout);
         m.around = found.fixed ? found.centre : m.centre;
     }
-    if (!can_turn(view) || !(at[AT_ITERATION] > 0.0)) return m;
+    if (!bb_mixed_can_turn(view) || !(at[AT_ITERATION] > 0.0)) return m;
     m.iteration = (size_t)fmin(at[AT_ITERATION], ESTIMATES);
     m.directions = at[AT_DIRECTIONS];
     m.reliability = at[AT_RELIABILITY];
@@ -289,7 +288,7 @@ static bool turns(const bb_view *view, uint32_t done, double square, double nois
         reach_of(view, 1.0 - votes_share(view)) * sqrt(done / rounds);
     const bool waited = done >= (beside ? search_found : search_not_found) * rounds ||
                         (!beside && reached > enough);
-    return waited && can_turn(view) && done < rounds_of(view) &&
+    return waited && bb_mixed_can_turn(view) && done < rounds_of(view) &&
            reach_after(view, done) > least_reach(view, beside);
 }
 
@@ -396,7 +395,8 @@ static bb_status digest(const bb_view *view, const bb_release *release, bb_draft
 
 static size_t digest_length(const bb_view *view) {
     const size_t d = view->pub->features;
-    const size_t search = can_turn(view) ? d * d + bb_prior_digest_length(view) : d;
+    const size_t search =
+        bb_mixed_can_turn(view) ? d * d + bb_prior_digest_length(view) : d;
     const size_t effects =
         effects_share(view) > 0.0 ? bb_mixed_effects_digest_length(view) : 0;
     return search > effects ? search : effects;
@@ -438,6 +438,7 @@ const bb_method bb_method_mp_mixed = {
     .plan = plan,
     .board_length = board_length,
     .state_length = bb_mixed_state_length,
+    .kept_length = bb_mixed_kept_length,
     .digest_length = digest_length,
     .local_length = bb_mixed_local_length,
     .layout = layout,

@@ -61,6 +61,8 @@ typedef struct bb_mixed_board {
 } bb_mixed_board;
 
 bb_mixed_board bb_mixed_read(const bb_view *view);
+/* Whether there can be rounds for directions at all, from public sizes. */
+bool bb_mixed_can_turn(const bb_view *view);
 /* Whether there are rounds for effects. */
 bool bb_mixed_has_effects(const bb_view *view);
 /* Whether the group is among the candidates of some tasks. */
@@ -120,6 +122,7 @@ BB_MUST_CHECK bb_status bb_mixed_spread(const bb_view *view, bb_task *task,
 
 /* One task's hooks. */
 size_t bb_mixed_state_length(const bb_view *view);
+size_t bb_mixed_kept_length(const bb_view *view, const bb_local *local);
 size_t bb_mixed_local_length(const bb_view *view, const bb_local *local);
 void bb_mixed_train(const bb_view *view, bb_task *task);
 void bb_mixed_show(const bb_view *view, const bb_task *task, double *const *block);

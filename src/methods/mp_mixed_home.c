@@ -32,22 +32,30 @@ static const double usual_spread = 0.2;
 typedef struct home {
     double *direction; /* d */
     double *made;      /* 1 + the iteration that the direction is of; 0: of none */
-    double *evidence;  /* BB_MIXED_FITS */
-    double *voted;     /* whether they are there */
-    double *usual;     /* its usual penalty, with them */
+    double *voted;     /* whether the measures are there, */
+    double *usual;     /* and its usual penalty with them */
+    double *measures; /* of all candidates, of which their evidences are made anew, in a
+                          fifth of the room */
 } home;
 
 static home home_of(const bb_task *task, size_t d) {
     double *at = task->state;
-    return (home){at, at + d, at + d + 1, at + d + 1 + BB_MIXED_FITS,
-                  at + d + 2 + BB_MIXED_FITS};
+    return (home){at, at + d, at + d + 1, at + d + 2, at + d + 3};
 }
 
 size_t bb_mixed_state_length(const bb_view *view) {
-    return view->pub->features + 3 + BB_MIXED_FITS;
+    return view->pub->features + 3;
 }
 
 /* -- fits -- */
+
+/* What a path tells of every penalty around one centre. */
+typedef struct measure {
+    double *log_det;  /* BB_MIXED_PENALTIES, alike around every centre */
+    double *rest;     /* the least loss */
+    double *left_out; /* the same of rows that are left out; where rows are more than
+                         features */
+} measure;
 
 /* The room of the fits of one task. */
 typedef struct room {
@@ -176,32 +184,35 @@ static double by_left_out(const bb_local *local) {
     return local->n > local->d ? share * share : 0.0;
 }
 
+static void look(const bb_local *local, const bb_ridge_path *path, const measure *m) {
+    double own[BB_MIXED_PENALTIES];
+    penalties_of(local, own);
+    bb_ridge_path_weigh(path, BB_MIXED_PENALTIES, own, m->log_det, m->rest);
+    if (local->n > local->d)
+        bb_ridge_path_left_out(path, BB_MIXED_PENALTIES, own, m->left_out);
+}
+
 /* Log evidence of every cell (normal - inverse gamma model: the noise's variance has a
  * prior worth `belief` rows around a level), up to what all candidates share; in part
  * the same of rows that are left out. */
-static void weigh(const bb_local *local, const bb_ridge_path *path, double *evidence) {
+static void weigh(const bb_local *local, const measure *m, double *evidence) {
     const double rows = (double)local->n + bb_mixed_belief, share = by_left_out(local);
-    double left_out[BB_MIXED_PENALTIES] = {0};
-    double own[BB_MIXED_PENALTIES], log_det[BB_MIXED_PENALTIES];
-    double least[BB_MIXED_PENALTIES], prior[BB_MIXED_LEVELS];
-    double fit[BB_MIXED_CELLS], foreseen[BB_MIXED_CELLS];
-    penalties_of(local, own);
-    bb_ridge_path_weigh(path, BB_MIXED_PENALTIES, own, log_det, least);
-    if (share > 0.0) bb_ridge_path_left_out(path, BB_MIXED_PENALTIES, own, left_out);
+    double prior[BB_MIXED_LEVELS], fit[BB_MIXED_CELLS], foreseen[BB_MIXED_CELLS];
     for (size_t k = 0; k < BB_MIXED_LEVELS; k++)
         prior[k] = bb_mixed_belief * bb_mixed_level[k];
     for (size_t l = 0; l < BB_MIXED_PENALTIES; l++) {
-        const double rest = fmax(least[l] / local->weight, 1e-12);
+        const double rest = fmax(m->rest[l] / local->weight, 1e-12);
         for (size_t k = 0; k < BB_MIXED_LEVELS; k++) {
             fit[l * BB_MIXED_LEVELS + k] = rest + prior[k];
-            foreseen[l * BB_MIXED_LEVELS + k] = left_out[l] + prior[k];
+            if (share > 0.0)
+                foreseen[l * BB_MIXED_LEVELS + k] = m->left_out[l] + prior[k];
         }
     }
     bb_log(BB_MIXED_LEVELS, prior);
     bb_log(BB_MIXED_CELLS, fit);
     if (share > 0.0) bb_log(BB_MIXED_CELLS, foreseen);
     for (size_t k = 0; k < BB_MIXED_CELLS; k++) {
-        const double own_fit = log_det[k / BB_MIXED_LEVELS] + rows * fit[k];
+        const double own_fit = m->log_det[k / BB_MIXED_LEVELS] + rows * fit[k];
         evidence[k] = 0.5 * (bb_mixed_belief * prior[k % BB_MIXED_LEVELS] -
                              (1.0 - share) * own_fit);
         if (share > 0.0) evidence[k] -= 0.5 * share * rows * foreseen[k];
@@ -233,13 +244,15 @@ static const double *centre_of(const bb_mixed_board *mixed, size_t group) {
     return group % 2 == 0 ? mixed->centre : NULL;
 }
 
+/* Decades by which penalty l is above the one that is usual for the kind. */
+static double decades_above(size_t kind, size_t l, double own_usual) {
+    return log10(bb_mixed_penalty[l] / (kind == BB_MIXED_OWN ? usual : own_usual));
+}
+
 /* A centre that stands far out is likelier than none, with any penalty; one that may be
  * noise is not, and around it penalties are as likely as they are alone. */
-double bb_mixed_log_prior(const bb_mixed_board *mixed, size_t group, size_t l,
-                          double own_usual) {
+static double log_prior(const bb_mixed_board *mixed, size_t group, double above) {
     const size_t kind = group / 2;
-    const double here = kind == BB_MIXED_OWN ? usual : own_usual;
-    const double above = log10(bb_mixed_penalty[l] / here);
     const double far = above < 0.0 ? above / decades_below : above;
     if (group % 2 == 0)
         return mixed->sure * log(centre_odds) - 0.5 * far * far * (1.0 - mixed->sure);
@@ -247,37 +260,87 @@ double bb_mixed_log_prior(const bb_mixed_board *mixed, size_t group, size_t l,
     return (free ? -1.0 : 0.0) - 0.5 * far * far;
 }
 
-static void add_priors(const bb_mixed_board *mixed, size_t group, double own_usual,
+double bb_mixed_log_prior(const bb_mixed_board *mixed, size_t group, size_t l,
+                          double own_usual) {
+    return log_prior(mixed, group, decades_above(group / 2, l, own_usual));
+}
+
+/* above (BB_MIXED_PENALTIES): of the group's kind. */
+static void add_priors(const bb_mixed_board *mixed, size_t group, const double *above,
                        double *cell) {
     for (size_t l = 0; l < BB_MIXED_PENALTIES; l++) {
-        const double prior = bb_mixed_log_prior(mixed, group, l, own_usual);
+        const double prior = log_prior(mixed, group, above[l]);
         for (size_t k = 0; k < BB_MIXED_LEVELS; k++) *cell++ += prior;
     }
 }
 
-/* evidence (BB_MIXED_FITS): of all candidates with their priors, -infinity of those that
- * are none. */
-static bb_status weigh_all(const bb_mixed_board *mixed, const bb_local *local,
-                           double own_usual, double *evidence, const room *r) {
-    for (size_t k = 0; k < BB_MIXED_FITS; k++) evidence[k] = -INFINITY;
+/* A kind has the measures of both its groups: BB_MIXED_PENALTIES numbers of the matrix,
+ * and of every group one or two times as many. */
+static size_t kind_length(const bb_local *local) {
+    return (local->n > local->d ? 5 : 3) * (size_t)BB_MIXED_PENALTIES;
+}
+
+/* Kinds that this task may have, whatever is found. */
+static bool may_have(const bb_view *view, const bb_local *local, size_t kind) {
+    if (kind == BB_MIXED_OWN) return view->pub->constant && has_own_scores(local);
+    return kind < BB_MIXED_ONCE || bb_mixed_can_turn(view);
+}
+
+size_t bb_mixed_kept_length(const bb_view *view, const bb_local *local) {
+    size_t kinds = 0;
+    for (size_t kind = 0; kind < BB_MIXED_KINDS; kind++)
+        kinds += may_have(view, local, kind);
+    return kinds * kind_length(local);
+}
+
+/* Where in a task's state the measures of a group are. */
+static measure measure_of(const bb_view *view, const bb_local *local, double *measures,
+                          size_t group) {
+    double *at = measures;
+    for (size_t kind = 0; kind < group / 2; kind++)
+        if (may_have(view, local, kind)) at += kind_length(local);
+    double *const rest = at + (1 + group % 2) * (size_t)BB_MIXED_PENALTIES;
+    return (measure){at, rest, rest + 2 * (size_t)BB_MIXED_PENALTIES};
+}
+
+static bb_status look_at_all(const bb_view *view, const bb_mixed_board *mixed,
+                             const bb_local *local, double *measures, const room *r) {
     for (size_t kind = 0; kind < BB_MIXED_KINDS; kind++) {
         bb_ridge_path path;
         if (!bb_mixed_can(mixed, local, (bb_mixed_kind)kind)) continue;
         const bb_status status = open_kind(mixed, local, (bb_mixed_kind)kind, &path, r);
         if (status) return status;
-        for (size_t group = 2 * kind; group < 2 * kind + 2; group++) {
-            double *cell = evidence + group * BB_MIXED_CELLS;
+        for (size_t group = 2 * kind; group < 2 * kind + 2 && local->n > 0; group++) {
+            const measure m = measure_of(view, local, measures, group);
             if (!bb_mixed_has(mixed, group)) continue;
-            if (local->n == 0) {
-                memset(cell, 0, BB_MIXED_CELLS * sizeof *cell);
-            } else {
-                bb_ridge_path_centre(&path, centre_of(mixed, group));
-                weigh(local, &path, cell);
-            }
-            add_priors(mixed, group, own_usual, cell);
+            bb_ridge_path_centre(&path, centre_of(mixed, group));
+            look(local, &path, &m);
         }
     }
     return BB_OK;
+}
+
+/* evidence (BB_MIXED_FITS): of all candidates with their priors, -infinity of those that
+ * are none. */
+static void weigh_all(const bb_view *view, const bb_mixed_board *mixed,
+                      const bb_task *task, double *evidence) {
+    const bb_local *local = task->local;
+    const home own = home_of(task, mixed->d);
+    double above[2][BB_MIXED_PENALTIES];
+    for (size_t l = 0; l < BB_MIXED_PENALTIES; l++) {
+        above[0][l] = decades_above(BB_MIXED_PLAIN, l, *own.usual);
+        above[1][l] = decades_above(BB_MIXED_OWN, l, *own.usual);
+    }
+    for (size_t group = 0; group < BB_MIXED_GROUPS; group++) {
+        double *cell = evidence + group * BB_MIXED_CELLS;
+        const bool is = bb_mixed_can(mixed, local, (bb_mixed_kind)(group / 2)) &&
+                        bb_mixed_has(mixed, group);
+        for (size_t k = 0; k < BB_MIXED_CELLS; k++) cell[k] = is ? 0.0 : -INFINITY;
+        if (!is) continue;
+        const measure m = measure_of(view, local, own.measures, group);
+        if (local->n > 0) weigh(local, &m, cell);
+        add_priors(mixed, group, above[group / 2 == BB_MIXED_OWN], cell);
+    }
 }
 
 /* w <- the average of all candidates by exp(score). */
@@ -335,13 +398,17 @@ static bb_status deviation(const bb_mixed_board *mixed, bb_task *task, double *u
     const bb_mixed_kind kind =
         mixed->iteration && mixed->directions > 0.0 ? BB_MIXED_ONCE : BB_MIXED_PLAIN;
     double evidence[BB_MIXED_CELLS], share[BB_MIXED_PENALTIES];
+    double log_det[BB_MIXED_PENALTIES], rest[BB_MIXED_PENALTIES];
+    double left_out[BB_MIXED_PENALTIES];
+    const measure m = {log_det, rest, left_out};
     bb_ridge_path path;
     memset(u, 0, d * sizeof *u);
     if (n == 0) return BB_OK;
     const bb_status status = open_kind(mixed, task->local, kind, &path, &r);
     if (status) return status;
     bb_ridge_path_centre(&path, centre);
-    weigh(task->local, &path, evidence);
+    look(task->local, &path, &m);
+    weigh(task->local, &m, evidence);
     sum_levels(evidence, bb_mixed_log_sum(evidence, BB_MIXED_CELLS), share);
     keep_deviations(task->local, &path, share);
     bb_ridge_path_add(&path, u);
@@ -367,7 +434,7 @@ void bb_mixed_train(const bb_view *view, bb_task *task) {
         const room r = room_of(task, task->work);
         *own.usual = usual_of(task->local, r.root);
         *own.voted =
-            weigh_all(&mixed, task->local, *own.usual, own.evidence, &r) ? 0.0 : 1.0;
+            look_at_all(view, &mixed, task->local, own.measures, &r) ? 0.0 : 1.0;
         break;
     }
     case BB_MIXED_EFFECTS:
@@ -382,12 +449,17 @@ void bb_mixed_show(const bb_view *view, const bb_task *task, double *const *bloc
     const bb_mixed_board mixed = bb_mixed_read(view);
     const home own = home_of(task, mixed.d);
     const bool votes = *own.voted > 0.0 && task->local->n > 0;
+    double *evidence = task->work;
     switch (mixed.phase) {
     case BB_MIXED_GROUP_VOTE:
-        if (votes) bb_mixed_show_groups(own.evidence, block[0]);
+        if (!votes) break;
+        weigh_all(view, &mixed, task, evidence);
+        bb_mixed_show_groups(evidence, block[0]);
         break;
     case BB_MIXED_PENALTY_VOTE:
-        if (votes) bb_mixed_show_penalties(&mixed, own.evidence, *own.usual, block[0]);
+        if (!votes) break;
+        weigh_all(view, &mixed, task, evidence);
+        bb_mixed_show_penalties(&mixed, evidence, *own.usual, block[0]);
         break;
     case BB_MIXED_EFFECTS:
         bb_mixed_effects_show(&mixed.layout, task, block);
@@ -399,9 +471,9 @@ void bb_mixed_show(const bb_view *view, const bb_task *task, double *const *bloc
 
 double bb_mixed_scores(const bb_view *view, const bb_task *task, double *score) {
     const bb_mixed_board mixed = bb_mixed_read(view);
-    const home own = home_of(task, mixed.d);
+    weigh_all(view, &mixed, task, score);
     for (size_t k = 0; k < BB_MIXED_FITS; k++)
-        score[k] = own.evidence[k] + mixed.group[k / BB_MIXED_CELLS];
+        score[k] += mixed.group[k / BB_MIXED_CELLS];
     return bb_mixed_log_sum(score, BB_MIXED_FITS);
 }
 
@@ -413,15 +485,15 @@ bb_status bb_mixed_finish(const bb_view *view, bb_task *task) {
     if (*own.voted == 0.0) {
         *own.usual = usual_of(task->local, r.root);
         const bb_status status =
-            weigh_all(&mixed, task->local, *own.usual, own.evidence, &r);
+            look_at_all(view, &mixed, task->local, own.measures, &r);
         if (status) return status;
     }
+    weigh_all(view, &mixed, task, score);
     for (size_t cell = 0; cell < BB_MIXED_FITS; cell += BB_MIXED_LEVELS) {
         const size_t l = cell / BB_MIXED_LEVELS;
         const double odds =
             bb_mixed_odds(&mixed, l / BB_MIXED_PENALTIES, l % BB_MIXED_PENALTIES);
-        for (size_t k = cell; k < cell + BB_MIXED_LEVELS; k++)
-            score[k] = own.evidence[k] + odds;
+        for (size_t k = cell; k < cell + BB_MIXED_LEVELS; k++) score[k] += odds;
     }
     const bb_status status = average(&mixed, task->local, score, task->model, &r);
     *task->intercept = 0.0;

@@ -279,7 +279,8 @@ static void shows_are_in_the_unit_ball(void **state) {
              k < 7 + BB_MIXED_GROUPS + BB_MIXED_STEPS + 20; k++)
             at[k] = sizes[(s + 1) % 3];
         at[0] = 1.0; /* a centre was found */
-        double *own = calloc(bb_mixed_state_length(&view), sizeof *own);
+        const size_t kept = bb_mixed_kept_length(&view, &p.local[0]);
+        double *own = calloc(bb_mixed_state_length(&view) + kept, sizeof *own);
         for (size_t i = 0; i < p.tasks; i++) {
             double shown[20], *block[1] = {shown};
             double *work =
