@@ -65,3 +65,15 @@ void bb_log(size_t n, double *x) {
 double bb_exp(size_t n, double *x) {
     return bb_kernel_pick()->exp_all(n, x);
 }
+
+void bb_eight_predict(bb_eight *e) {
+    bb_kernel_pick()->eight_predict(e);
+}
+
+void bb_eight_look(bb_eight *e, const double *t) {
+    bb_kernel_pick()->eight_look(e, t);
+}
+
+void bb_eight_direction(bb_eight *e) {
+    bb_kernel_pick()->eight_direction(e);
+}

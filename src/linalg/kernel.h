@@ -5,6 +5,8 @@
 #ifndef BB_LINALG_KERNEL_H
 #define BB_LINALG_KERNEL_H
 
+#include "linalg/eight.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -50,6 +52,10 @@ typedef struct bb_kernel {
     void (*shifts_average)(size_t groups, size_t n, const double *diagonal,
                            const double *beside, const double *c, const double *shift,
                            const double *share, double *out, double *work);
+    /* kernel_eight.h, for eight.h */
+    void (*eight_predict)(bb_eight *e);
+    void (*eight_look)(bb_eight *e, const double *t);
+    void (*eight_direction)(bb_eight *e);
 } bb_kernel;
 
 extern const bb_kernel bb_kernel_baseline;

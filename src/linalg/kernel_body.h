@@ -468,6 +468,7 @@ static double round_down(size_t n, double factor, double *v) {
 }
 
 #include "linalg/kernel_eigen.h"
+#include "linalg/kernel_eight.h"
 #include "linalg/kernel_small.h"
 
 const bb_kernel BB_KERNEL = {dot,
@@ -487,4 +488,7 @@ const bb_kernel BB_KERNEL = {dot,
                              tridiagonal,
                              reflect,
                              shifts_weigh,
-                             shifts_average};
+                             shifts_average,
+                             eight_predict,
+                             eight_look,
+                             eight_direction};

@@ -21,15 +21,6 @@ size_t bb_personal_work(const bb_local *local) {
     return local->d + bb_logistic_fits_work(local);
 }
 
-/* Laplace's approximation of the log evidence: -loss - penalty/2 ||w - centre||^2 - 1/2
- * log det of the matrix. */
-static bb_status log_evidence(bb_logistic_fits *fits, double weight, double *out) {
-    double log_det;
-    const bb_status status = bb_logistic_fits_log_det(fits, &log_det);
-    *out = -fits->loss - 0.5 * weight * fits->square - 0.5 * log_det;
-    return status;
-}
-
 /* Rows x' = R'x under a covariance, R its root to a power: their models w' are w = R w'. */
 typedef struct turned {
     const bb_covariance *told;
@@ -60,40 +51,102 @@ static void turn_back(const turned *as, size_t d, double *w) {
     memcpy(w, as->room, d * sizeof *w);
 }
 
-/* size: of the rows; as: under which covariance they are, or NULL. */
-static bb_status add_fits(bb_logistic_fits *fits, const double *centre, bool is_free,
-                          double size, const turned *as, bb_personal_average *a) {
-    double most = -INFINITY;
-    for (size_t l = 0; l < BB_PERSONAL_PENALTIES; l++) {
-        const double weight = size * bb_personal_penalty(l);
-        double score;
-        bb_status status = bb_logistic_fits_next(
-            fits, weight, centre, is_free ? bb_personal_free_deviation : 0.0);
-        if (!status) status = log_evidence(fits, weight, &score);
-        if (status) return status;
-        turn_back(as, fits->local->d, fits->w);
-        if (!bb_personal_average_add(a, &usual, centre != NULL, l, fits->w, score,
-                                     &most))
-            return BB_OK;
+/* The fits of a task and their average. */
+typedef struct averaged {
+    bb_logistic_fits fits;
+    double size;      /* of the rows */
+    const turned *as; /* under which covariance they are, or NULL */
+    size_t kinds;     /* 1, 2 or 4 */
+    bb_logistic_kind kind[4];
+    double most[4];
+    bool over[4]; /* weaker penalties are not tried */
+    bb_personal_average average;
+} averaged;
+
+/* Without a centre, and with one; the constant, if there is one, as it is and free. */
+static void set_kinds(averaged *all, const double *centre, bool freed) {
+    all->kinds = 0;
+    for (int side = 0; side < (centre ? 2 : 1); side++)
+        for (int free = 0; free < (freed ? 2 : 1); free++)
+            all->kind[all->kinds++] =
+                (bb_logistic_kind){.centre = side ? centre : NULL,
+                                   .free = free ? bb_personal_free_deviation : 0.0};
+    for (size_t k = 0; k < all->kinds; k++) {
+        all->most[k] = -INFINITY;
+        all->over[k] = false;
+    }
+}
+
+/* The model in fits.w, and Laplace's approximation of its log evidence: less what it
+ * minimises, and half the log det of the matrix. */
+static void add_fit(averaged *all, size_t k, size_t l, double objective,
+                    double log_det) {
+    bb_logistic_fits *fits = &all->fits;
+    turn_back(all->as, fits->local->d, fits->w);
+    all->over[k] =
+        !bb_personal_average_add(&all->average, &usual, all->kind[k].centre != NULL, l,
+                                 fits->w, -objective - 0.5 * log_det, &all->most[k]);
+}
+
+static bb_status add_single(averaged *all, size_t k, size_t l) {
+    bb_logistic_fits *fits = &all->fits;
+    const double weight = all->size * bb_personal_penalty(l);
+    double log_det;
+    bb_status status =
+        bb_logistic_fits_next(fits, weight, all->kind[k].centre, all->kind[k].free);
+    if (!status) status = bb_logistic_fits_log_det(fits, &log_det);
+    if (!status) add_fit(all, k, l, fits->loss + 0.5 * weight * fits->square, log_det);
+    return status;
+}
+
+/* From the strongest penalty on, one fit after the other. */
+static bb_status add_singles(averaged *all) {
+    for (size_t k = 0; k < all->kinds; k++)
+        for (size_t l = 0; l < BB_PERSONAL_PENALTIES && !all->over[k]; l++) {
+            const bb_status status = add_single(all, k, l);
+            if (status) return status;
+        }
+    return BB_OK;
+}
+
+/* From the strongest penalty on, eight fits at a time. */
+static bb_status add_eights(averaged *all) {
+    const size_t kinds = all->kinds, step = BB_EIGHT / kinds;
+    double weight[BB_EIGHT];
+    for (size_t first = 0; first < BB_PERSONAL_PENALTIES; first += step) {
+        for (size_t n = 0; n < BB_EIGHT; n++)
+            weight[n] = all->size * bb_personal_penalty(first + n / kinds);
+        const bool eight = bb_logistic_fits_eight(&all->fits, kinds, all->kind, weight);
+        for (size_t n = 0; n < BB_EIGHT; n++) {
+            const size_t k = n % kinds, l = first + n / kinds;
+            bb_status status = BB_OK;
+            if (l >= BB_PERSONAL_PENALTIES || all->over[k]) continue;
+            if (eight) {
+                bb_logistic_fits_take(&all->fits, &all->kind[k], weight[n], n);
+                add_fit(all, k, l, all->fits.objective[n], all->fits.log_det[n]);
+            } else {
+                status = add_single(all, k, l);
+            }
+            if (status) return status;
+        }
     }
     return BB_OK;
 }
 
+static bb_status add_fits(averaged *all) {
+    return all->fits.by_eight ? add_eights(all) : add_singles(all);
+}
+
 static bb_status average(const bb_local *local, const double *centre, double odds,
                          double *model, double *work) {
-    bb_logistic_fits fits;
-    bb_personal_average a = bb_personal_average_open(model, local->d, odds);
-    bb_logistic_fits_open(&fits, local, work + local->d);
-    const double size = bb_personal_size(local, fits.constant != 0.0, work);
-    for (int side = 0; side < (centre ? 2 : 1); side++) {
-        for (int freed = 0; freed < (fits.constant != 0.0 ? 2 : 1); freed++) {
-            const bb_status status =
-                add_fits(&fits, side ? centre : NULL, freed, size, NULL, &a);
-            if (status) return status;
-        }
-    }
-    bb_personal_average_close(&a);
-    return BB_OK;
+    averaged all = {.average = bb_personal_average_open(model, local->d, odds)};
+    bb_logistic_fits_open(&all.fits, local, work + local->d);
+    const bool constant = all.fits.constant != 0.0;
+    all.size = bb_personal_size(local, constant, work);
+    set_kinds(&all, centre, constant);
+    const bb_status status = add_fits(&all);
+    if (!status) bb_personal_average_close(&all.average);
+    return status;
 }
 
 bb_status bb_personal_model(const bb_local *local, const double *centre, double *model,
@@ -147,28 +200,27 @@ static bb_status under_logistic(const bb_local *local, const bb_covariance *told
     const size_t n = local->n, d = local->d;
     double *x = work, *room = x + n * d, *rest = room + d;
     bb_local flat = *local;
-    bb_logistic_fits fits;
-    bb_personal_average a = bb_personal_average_open(model, d, 1.0);
-    bb_logistic_fits_open(&fits, local, rest);
-    const double size = bb_personal_size(local, fits.constant != 0.0, room);
-    for (int freed = 0; freed < (fits.constant != 0.0 ? 2 : 1); freed++) {
-        const bb_status status = add_fits(&fits, NULL, freed, size, NULL, &a);
-        if (status) return status;
-    }
+    averaged all = {.average = bb_personal_average_open(model, d, 1.0)};
+    bb_logistic_fits_open(&all.fits, local, rest);
+    const bool constant = all.fits.constant != 0.0;
+    all.size = bb_personal_size(local, constant, room);
+    set_kinds(&all, NULL, constant);
+    bb_status status = add_fits(&all);
     const int most = n > d ? MOST_POWER : 1;
-    for (int power = 1; told && power <= most; power *= 2) {
+    for (int power = 1; told && power <= most && !status; power *= 2) {
         const turned as = to_power(told, power, d, room);
         turn_rows(local, &as, x);
         flat.x = x;
         flat.sparse_first = NULL;
         flat.sparse_column = NULL;
         flat.sparse_value = NULL;
-        bb_logistic_fits_open(&fits, &flat, rest);
-        const bb_status status = add_fits(&fits, NULL, false, size, &as, &a);
-        if (status) return status;
+        bb_logistic_fits_open(&all.fits, &flat, rest);
+        all.as = &as;
+        set_kinds(&all, NULL, false);
+        status = add_fits(&all);
     }
-    bb_personal_average_close(&a);
-    return BB_OK;
+    if (!status) bb_personal_average_close(&all.average);
+    return status;
 }
 
 size_t bb_personal_under_work(const bb_local *local) {

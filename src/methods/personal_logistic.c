@@ -14,7 +14,18 @@ static size_t greater(size_t a, size_t b) {
     return a > b ? a : b;
 }
 
-size_t bb_logistic_fits_work(const bb_local *local) {
+/* Few rows: their products have few entries, and eight matrices of that order fit in a
+ * cache. */
+static bool uses_eight(const bb_local *local) {
+    return local->n <= BB_EIGHT_MOST && local->n <= 3 * local->d;
+}
+
+static size_t eight_work(const bb_local *local) {
+    const size_t n = local->n;
+    return uses_eight(local) ? n * n + n * BB_EIGHT + bb_newton_eight_work(n) : 0;
+}
+
+static size_t single_work(const bb_local *local) {
     const size_t d = local->d, n = local->n;
     if (uses_rows(local)) {
         const size_t inverse = bb_invert_work(n) / sizeof(double) + 1;
@@ -22,6 +33,10 @@ size_t bb_logistic_fits_work(const bb_local *local) {
         return 3 * n * n + 4 * n + d + greater(d, greater(fit, inverse));
     }
     return 2 * n * d + d * d + 3 * d + 2 * n + greater(bb_local_work(local), d);
+}
+
+size_t bb_logistic_fits_work(const bb_local *local) {
+    return single_work(local) + eight_work(local);
 }
 
 static double last_entry(const bb_rows *rows, size_t j) {
@@ -37,6 +52,19 @@ static double constant_of(const bb_rows *rows) {
     for (size_t j = 1; j < rows->n; j++)
         if (last_entry(rows, j) != first) return 0.0;
     return first;
+}
+
+/* The products of the rows are those of `single' where it has them. */
+static void open_eight(bb_logistic_fits *fits, const bb_local *local, double *work) {
+    const bb_rows rows = bb_rows_of(local);
+    const size_t n = local->n;
+    fits->by_eight = true;
+    fits->offsets = work + n * n;
+    fits->eight = bb_newton_eight_open(n, fits->offsets + n * BB_EIGHT);
+    fits->eight.K = fits->by_rows ? fits->products : work;
+    fits->eight.y = local->y;
+    fits->eight.offset = fits->offsets;
+    if (!fits->by_rows) bb_rows_kernel(&rows, work, fits->rest);
 }
 
 void bb_logistic_fits_open(bb_logistic_fits *fits, const bb_local *local,
@@ -70,6 +98,12 @@ void bb_logistic_fits_open(bb_logistic_fits *fits, const bb_local *local,
         fits->as.sparse_value = NULL;
     }
     fits->constant = constant_of(&rows);
+    if (uses_eight(local)) open_eight(fits, local, work + single_work(local));
+}
+
+/* How much the constant is stretched. */
+static double stretch_of(const bb_logistic_fits *fits, double weight, double free) {
+    return free > 0.0 ? sqrt(weight) * free / fabs(fits->constant) : 1.0;
 }
 
 static bb_status next_by_features(bb_logistic_fits *fits, double weight,
@@ -95,10 +129,14 @@ static bb_status next_by_features(bb_logistic_fits *fits, double weight,
     return BB_OK;
 }
 
-/* The stretch adds the same to all products. */
+/* What a stretch adds to all products. */
+static double stretched_by(const bb_logistic_fits *fits, double stretch) {
+    return (stretch * stretch - 1.0) * fits->constant * fits->constant;
+}
+
 static void stretch_products(bb_logistic_fits *fits, double stretch) {
     const size_t n = fits->local->n;
-    const double more = (stretch * stretch - 1.0) * fits->constant * fits->constant;
+    const double more = stretched_by(fits, stretch);
     for (size_t k = 0; k < n * n; k++) fits->stretched[k] = fits->products[k] + more;
 }
 
@@ -149,8 +187,7 @@ static void look_around(bb_logistic_fits *fits, double weight) {
 
 bb_status bb_logistic_fits_next(bb_logistic_fits *fits, double weight,
                                 const double *centre, double free) {
-    const double stretch =
-        free > 0.0 ? sqrt(weight) * free / fabs(fits->constant) : 1.0;
+    const double stretch = stretch_of(fits, weight, free);
     const bb_status status = fits->by_rows
                                  ? next_by_rows(fits, weight, centre, stretch)
                                  : next_by_features(fits, weight, centre, stretch);
@@ -173,4 +210,55 @@ bb_status bb_logistic_fits_log_det(bb_logistic_fits *fits, double *out) {
     for (size_t k = 0; k < order && !status; k++)
         *out += 2.0 * log(fits->matrix[k * order + k]);
     return status;
+}
+
+/* -- eight at once -- */
+
+/* offsets <- the predictions under each lane's centre; one centre is often that of half of
+ * them. */
+static void predict_centres(bb_logistic_fits *fits, size_t kinds,
+                            const bb_logistic_kind *kind) {
+    const bb_rows rows = bb_rows_of(fits->local);
+    const size_t n = fits->local->n;
+    double *p = fits->eight.room;
+    for (size_t k = 0; k < kinds; k++) {
+        if (kind[k].centre)
+            bb_rows_multiply(&rows, kind[k].centre, p);
+        else
+            memset(p, 0, n * sizeof *p);
+        for (size_t j = 0; j < n; j++)
+            for (size_t l = k; l < BB_EIGHT; l += kinds)
+                fits->offsets[j * BB_EIGHT + l] = p[j];
+    }
+}
+
+bool bb_logistic_fits_eight(bb_logistic_fits *fits, size_t kinds,
+                            const bb_logistic_kind *kind, const double *weight) {
+    bb_eight *e = &fits->eight;
+    for (size_t l = 0; l < BB_EIGHT; l++) {
+        const double stretch = stretch_of(fits, weight[l], kind[l % kinds].free);
+        e->lambda[l] = weight[l];
+        e->more[l] = stretched_by(fits, stretch);
+    }
+    for (size_t j = 0; j < e->n; j++) {
+        double *a = e->a + j * BB_EIGHT;
+        for (size_t l = 0; l < BB_EIGHT - kinds; l++)
+            a[l] = a[BB_EIGHT - kinds + l % kinds];
+    }
+    predict_centres(fits, kinds, kind);
+    if (bb_newton_eight(e, fits->objective, fits->log_det)) return true;
+    memset(e->a, 0, e->n * BB_EIGHT * sizeof *e->a);
+    return false;
+}
+
+void bb_logistic_fits_take(bb_logistic_fits *fits, const bb_logistic_kind *kind,
+                           double weight, size_t lane) {
+    const bb_rows rows = bb_rows_of(fits->local);
+    const size_t n = fits->local->n, d = fits->local->d;
+    const double stretch = stretch_of(fits, weight, kind->free);
+    double *a = fits->eight.room;
+    for (size_t j = 0; j < n; j++) a[j] = fits->eight.a[j * BB_EIGHT + lane];
+    bb_rows_combine(&rows, a, fits->w);
+    if (fits->constant != 0.0) fits->w[d - 1] *= stretch * stretch;
+    if (kind->centre) bb_axpy(d, 1.0, kind->centre, fits->w);
 }

@@ -5,6 +5,7 @@
 #define BB_METHODS_PERSONAL_LOGISTIC_H
 
 #include "learners/local.h"
+#include "learners/newton_eight.h"
 
 typedef struct bb_logistic_fits {
     const bb_local *local;
@@ -28,7 +29,19 @@ typedef struct bb_logistic_fits {
     double *products;  /* n x n: X X' */
     double *stretched; /* n x n: with the constant stretched */
     double *offset;    /* n: predictions under the centre */
+    /* Eight at once, from the products: */
+    bool by_eight;
+    bb_eight eight;
+    double *offsets; /* n x 8 */
+    double objective[BB_EIGHT], log_det[BB_EIGHT];
 } bb_logistic_fits;
+
+/* What fits differ in: centre (NULL: 0), and the standard deviation of the log odds that the
+ * constant's column is stretched to under the penalty (0: as it is). */
+typedef struct bb_logistic_kind {
+    const double *centre;
+    double free;
+} bb_logistic_kind;
 
 /* A task with rows, dense or sparse, and without intercept. work:
  * bb_logistic_fits_work doubles, kept. */
@@ -40,6 +53,16 @@ void bb_logistic_fits_open(bb_logistic_fits *fits, const bb_local *local, double
  * penalty (0: as it is). BB_ENUMERIC. */
 BB_MUST_CHECK bb_status bb_logistic_fits_next(bb_logistic_fits *fits, double weight,
                                               const double *centre, double free);
+
+/* Eight of them, lane l of kind l % kinds (which divides 8) with weight[l]: objective is the
+ * summed loss and weight/2 ||w - centre||^2, log_det that of I + Hessian/weight. They start
+ * where those of the same kind in the last `kinds` lanes of the call before ended. For
+ * `by_eight' only. False where one of them fails. */
+bool bb_logistic_fits_eight(bb_logistic_fits *fits, size_t kinds,
+                            const bb_logistic_kind *kind, const double *weight);
+/* w <- the model of one of them. */
+void bb_logistic_fits_take(bb_logistic_fits *fits, const bb_logistic_kind *kind,
+                           double weight, size_t lane);
 
 /* log det(I + Hessian/weight) of the last fit, once. BB_ENUMERIC. */
 BB_MUST_CHECK bb_status bb_logistic_fits_log_det(bb_logistic_fits *fits, double *out);

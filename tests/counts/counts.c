@@ -3,6 +3,7 @@
  * come out are printed, so that nothing is left out as unused. */
 #include "base/random.h"
 #include "learners/local.h"
+#include "learners/newton_eight.h"
 #include "linalg/kernel.h"
 #include "linalg/linalg.h"
 #include "linalg/prox.h"
@@ -144,6 +145,23 @@ COUNTED count_newton_kernel(void) {
     return sum;
 }
 
+/* Eight at once. */
+COUNTED count_newton_eight(void) {
+    double *work = calloc(bb_newton_eight_work(D), sizeof *work), value[BB_EIGHT];
+    double offset[D * BB_EIGHT] = {0}, log_det[BB_EIGHT], label[D];
+    if (!work) exit(1);
+    bb_eight e = bb_newton_eight_open(D, work);
+    for (size_t j = 0; j < D; j++) label[j] = x[j] > 0 ? 1 : -1;
+    for (size_t l = 0; l < BB_EIGHT; l++) e.lambda[l] = 0.1 * (double)(l + 1);
+    bb_gram_rows(D, D, 1, x, matrix);
+    e.K = matrix;
+    e.y = label;
+    e.offset = offset;
+    if (!bb_newton_eight(&e, value, log_det)) exit(1);
+    free(work);
+    return value[0];
+}
+
 COUNTED count_leave_one_out(void) {
     double lambda[SHIFTS], error[SHIFTS];
     bb_local local;
@@ -229,14 +247,17 @@ static const char *picked(void) {
 }
 
 int main(void) {
-    static double (*const counted[])(void) = {
-        count_reference,      count_dot,      count_gradient,
-        count_gram,           count_product,  count_cholesky,
-        count_solve,          count_eigen,    count_ridge_path,
-        count_ridge,          count_newton,   count_newton_kernel,
-        count_leave_one_out,  count_prox,     count_noise,
-        count_round,          count_step,     count_plain_product,
-        count_plain_cholesky, count_plain_dot};
+    static double (*const counted[])(void) = {count_reference,     count_dot,
+                                              count_gradient,      count_gram,
+                                              count_product,       count_cholesky,
+                                              count_solve,         count_eigen,
+                                              count_ridge_path,    count_ridge,
+                                              count_newton,        count_newton_kernel,
+                                              count_newton_eight,  count_leave_one_out,
+                                              count_prox,          count_noise,
+                                              count_round,         count_step,
+                                              count_plain_product, count_plain_cholesky,
+                                              count_plain_dot};
     must(bb_linalg_start());
     printf("%s %s\n", bb_linalg_core(), picked());
     for (size_t k = 0; k < sizeof counted / sizeof *counted; k++) {
