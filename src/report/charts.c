@@ -13,10 +13,11 @@ enum {
     LEFT = 96,
     RIGHT = 700,
     TOP = 14,
-    ROW = 44,       /* of one comparison */
-    HEIGHT = 330,   /* of a chart with two axes */
-    BELOW = 60,     /* numbers and title of the x axis */
-    MOST_DOTS = 800 /* of the strip of tasks */
+    ROW = 44,        /* of one comparison */
+    HEIGHT = 330,    /* of a chart with two axes */
+    BELOW = 60,      /* numbers and title of the x axis */
+    MOST_DOTS = 800, /* of the strip of tasks */
+    MANY = 500       /* dots that lie on each other */
 };
 
 void bb_chart_begin(FILE *to, int width, int height, const char *title,
@@ -50,6 +51,7 @@ static void draw_gain(const bb_plot *p, const bb_figure *f, const char *name,
                       double y) {
     const double x = bb_plot_x(p, f->gain);
     const char *class = f->gain < 0.0 ? "loss" : "gain";
+    bb_plot_series(p, NULL);
     fprintf(p->to, "<text class=\"l\" x=\"%g\" y=\"%g\">", p->left - 200.0, y + 5.0);
     bb_svg_text(p->to, name);
     fprintf(p->to, "</text><path class=\"bar %s\" d=\"M%.1f %gH%.1f\"/>", class,
@@ -57,8 +59,13 @@ static void draw_gain(const bb_plot *p, const bb_figure *f, const char *name,
     if (!isnan(f->gain_range[0]))
         fprintf(p->to, "<path class=\"whisker\" d=\"M%.1f %gH%.1f\"/>",
                 bb_plot_x(p, f->gain_range[0]), y, bb_plot_x(p, f->gain_range[1]));
-    fprintf(p->to, "<circle class=\"dot %s\" cx=\"%.1f\" cy=\"%g\" r=\"5\"/>\n", class,
-            x, y);
+    fprintf(p->to, "<circle class=\"dot %s\" cx=\"%.1f\" cy=\"%g\" r=\"5\"><title>",
+            class, x, y);
+    bb_svg_text(p->to, name);
+    fprintf(p->to, ": %.4g", f->gain);
+    if (!isnan(f->gain_range[0]))
+        fprintf(p->to, " (%.4g to %.4g)", f->gain_range[0], f->gain_range[1]);
+    fputs("</title></circle></g>\n", p->to);
 }
 
 bool bb_draw_gains(FILE *to, const bb_result_figures *f) {
@@ -115,8 +122,10 @@ void bb_draw_tasks(FILE *to, size_t count, const double *gain, const char *what)
     const bb_plot p = plot_of(to, x, y);
     bb_chart_begin(to, WIDTH, HEIGHT, "Who gains and who loses", what);
     bb_plot_axes(&p);
+    bb_plot_series(&p, NULL);
     draw_area(&p, "area loss", count, gain, 0, losing);
     draw_area(&p, "area gain", count, gain, losing, count);
+    fputs("</g>", to);
     fprintf(to, "<path class=\"zero\" d=\"M%d %.1fH%d\"/>\n", LEFT, bb_plot_y(&p, 0.0),
             RIGHT);
     fputs("</svg>\n", to);
@@ -138,10 +147,19 @@ static void cover_columns(bb_axis *y, const bb_table *t, const bb_over_rounds *o
     if (!bb_axis_cover(y, ends, 2, o->from_zero)) y->most = y->least;
 }
 
+static const char *rows_of(const char *column) {
+    if (strncmp(column, "test_", 5) == 0) return "test rows";
+    return strncmp(column, "train_", 6) == 0 ? "training rows" : NULL;
+}
+
 static void draw_column(const bb_plot *p, const bb_table *t, size_t column,
                         const char *class) {
     bool on = false;
-    fprintf(p->to, "<path class=\"%s\" d=\"", class);
+    bb_plot_series(p, rows_of(t->column[column]));
+    fprintf(p->to, "<path class=\"%s\" data-points=\"", class);
+    for (size_t k = 0; k < t->rows; k++)
+        fprintf(p->to, "%zu %.6g ", k + 1, t->value[k * t->columns + column]);
+    fputs("\" d=\"", p->to);
     for (size_t k = 0; k < t->rows; k++) {
         const double value = t->value[k * t->columns + column];
         const bool is = bb_axis_draws(&p->y, value);
@@ -150,13 +168,13 @@ static void draw_column(const bb_plot *p, const bb_table *t, size_t column,
                     bb_plot_y(p, value));
         on = is;
     }
-    fputs("\"/>\n", p->to);
+    fputs("\"/></g>\n", p->to);
 }
 
 bool bb_draw_rounds(FILE *to, const bb_table *t, const bb_over_rounds *o) {
     static const char *const class[] = {"c c0", "c c1"};
     const double rounds[] = {0.0, (double)t->rows};
-    const bb_axis x = {.title = "round"}, y = {.title = o->title};
+    const bb_axis x = {.title = "round", .whole = true}, y = {.title = o->title};
     bb_plot p = plot_of(to, x, y);
     cover_columns(&p.y, t, o);
     bb_axis_cover(&p.x, rounds, 2, true);
@@ -173,7 +191,8 @@ bool bb_draw_rounds(FILE *to, const bb_table *t, const bb_over_rounds *o) {
 /* -- structure -- */
 
 void bb_draw_spectrum(FILE *to, const bb_spectrum_seen *s) {
-    bb_axis x = {.title = "eigenvalue"}, y = {.title = "of the largest by noise alone"};
+    bb_axis x = {.title = "eigenvalue", .whole = true},
+            y = {.title = "largest by noise = 1"};
     const double ranks[] = {0.0, (double)s->count + 1.0}, edge[] = {-1.0, 1.0};
     if (!bb_axis_cover(&y, s->value, s->count, true)) return;
     y.least = fmin(y.least, edge[0]);
@@ -187,26 +206,38 @@ void bb_draw_spectrum(FILE *to, const bb_spectrum_seen *s) {
     fprintf(to, "<path class=\"noise\" d=\"M%d %.1fH%dV%.1fH%dz\"/>\n", LEFT,
             bb_plot_y(&p, 1.0), RIGHT, bb_plot_y(&p, -1.0), LEFT);
     bb_plot_axes(&p);
+    bb_plot_series(&p, NULL);
     for (size_t k = 0; k < s->count; k++)
-        fprintf(to, "<circle class=\"dot %s\" cx=\"%.1f\" cy=\"%.1f\" r=\"4\"/>\n",
+        fprintf(to,
+                "<circle class=\"dot %s\" cx=\"%.1f\" cy=\"%.1f\" r=\"4\"><title>"
+                "eigenvalue %zu: %.4g</title></circle>\n",
                 s->value[k] > 1.0 ? "gain" : "plain", bb_plot_x(&p, (double)k + 1.0),
-                bb_plot_y(&p, s->value[k]));
-    fputs("</svg>\n", to);
+                bb_plot_y(&p, s->value[k]), k + 1, s->value[k]);
+    fputs("</g></svg>\n", to);
 }
 
 void bb_draw_map(FILE *to, const bb_model_map *map) {
-    bb_axis x = {.title = "first principal component"},
-            y = {.title = "second principal component"};
+    bb_axis x = {.title = "first component"}, y = {.title = "second component"};
     if (!bb_axis_cover(&x, map->x, map->tasks, false) ||
         !bb_axis_cover(&y, map->y, map->tasks, false))
         return;
     const bb_plot p = plot_of(to, x, y);
     bb_chart_begin(to, WIDTH, HEIGHT, "Where the models lie", "one dot a task");
     bb_plot_axes(&p);
-    fputs("<path class=\"dots\" d=\"", to);
+    bb_plot_series(&p, NULL);
+    fputs("<metadata>", to); /* a name a line: bb_svg_text writes no end of one */
+    for (size_t i = 0; i < map->tasks; i++) {
+        bb_svg_text(to, map->name[i]);
+        fputs("\n", to);
+    }
+    fprintf(to, "</metadata><path class=\"dots%s\" data-points=\"",
+            map->tasks > MANY ? " many" : "");
+    for (size_t i = 0; i < map->tasks; i++)
+        fprintf(to, "%.6g %.6g ", map->x[i], map->y[i]);
+    fputs("\" d=\"", to);
     for (size_t i = 0; i < map->tasks; i++)
         fprintf(to, "M%.1f %.1fh0", bb_plot_x(&p, map->x[i]), bb_plot_y(&p, map->y[i]));
-    fputs("\"/>\n</svg>\n", to);
+    fputs("\"/></g>\n</svg>\n", to);
 }
 
 void bb_draw_cosines(FILE *to, const bb_model_map *map) {
@@ -214,7 +245,8 @@ void bb_draw_cosines(FILE *to, const bb_model_map *map) {
     const double side = 480.0 / (double)m;
     bb_chart_begin(to, 500, 500, "How alike tasks are",
                    "cosine between any two tasks' models");
-    for (size_t i = 0; i < m; i++)
+    for (size_t i = 0; i < m; i++) {
+        fputs("<g class=\"series\">", to);
         for (size_t j = 0; j < m; j++) {
             const double c = map->cosine[i * m + j];
             fprintf(to,
@@ -227,5 +259,7 @@ void bb_draw_cosines(FILE *to, const bb_model_map *map) {
             bb_svg_text(to, map->name[map->order[j]]);
             fprintf(to, ": %.2f</title></rect>\n", c);
         }
+        fputs("</g>\n", to);
+    }
     fputs("</svg>\n", to);
 }

@@ -77,12 +77,15 @@ static void draw_dot(const bb_plot *p, size_t which, const bb_drawn_curve *curve
         bb_svg_text(p->to, p->x.place[(size_t)at->x]);
     else
         fprintf(p->to, "%g", at->x);
-    fprintf(p->to, ": %.4g (%.4g to %.4g, %zu runs)</title></circle>\n", at->mean,
-            at->least, at->most, at->runs);
+    fprintf(p->to, ": %.4g", at->mean);
+    if (at->runs > 1)
+        fprintf(p->to, " (%.4g to %.4g, %zu runs)", at->least, at->most, at->runs);
+    fputs("</title></circle>\n", p->to);
 }
 
 static void draw_curve(const bb_plot *p, size_t which, const bb_drawn_curve *curve) {
     bool on = false;
+    bb_plot_series(p, curve->name);
     fprintf(p->to, "<path class=\"c c%zu\" d=\"", which);
     for (size_t k = 0; k < curve->points && curve->name; k++, on = true)
         fprintf(p->to, "%s%.1f %.1f", on ? "L" : "M", bb_plot_x(p, curve->point[k].x),
@@ -96,18 +99,23 @@ static void draw_curve(const bb_plot *p, size_t which, const bb_drawn_curve *cur
                     bb_plot_y(p, at->most));
         draw_dot(p, which, curve, at);
     }
+    fputs("</g>\n", p->to);
 }
 
-/* Names of neighbours stand at different ends. */
-static void draw_level(const bb_plot *p, const bb_level *level, bool at_left) {
-    const double y = bb_plot_y(p, level->value);
-    fprintf(p->to,
-            "<path class=\"level\" d=\"M%g %.1fH%g\"/><text class=\"n\" "
-            "x=\"%g\" y=\"%.1f\" text-anchor=\"%s\">",
-            p->left, y, p->right, at_left ? p->left + 6.0 : p->right - 4.0, y - 5.0,
-            at_left ? "start" : "end");
-    bb_svg_text(p->to, level->name);
-    fputs("</text>\n", p->to);
+/* Names of neighbours stand at different ends, and over all lines. */
+static void draw_levels(const bb_plot *p, const bb_curves *all) {
+    for (size_t k = 0; k < all->levels; k++)
+        if (isfinite(all->level[k].value))
+            fprintf(p->to, "<path class=\"level\" d=\"M%g %.1fH%g\"/>\n", p->left,
+                    bb_plot_y(p, all->level[k].value), p->right);
+    for (size_t k = 0; k < all->levels; k++) {
+        if (!isfinite(all->level[k].value)) continue;
+        fprintf(p->to, "<text class=\"n over\" x=\"%g\" y=\"%.1f\" text-anchor=\"%s\">",
+                k % 2 ? p->left + 6.0 : p->right - 4.0,
+                bb_plot_y(p, all->level[k].value) - 5.0, k % 2 ? "start" : "end");
+        bb_svg_text(p->to, all->level[k].name);
+        fputs("</text>\n", p->to);
+    }
 }
 
 static void draw_legend(const bb_plot *p, const bb_curves *all) {
@@ -115,6 +123,7 @@ static void draw_legend(const bb_plot *p, const bb_curves *all) {
     const double wide = (double)(RIGHT - LEFT) / (double)names, first = LEFT + SAMPLE;
     const double top = BOTTOM + bb_axis_room_below(&p->x) + LINE / 2.0;
     size_t place = 0;
+    fputs("<g class=\"legend\">", p->to);
     for (size_t c = 0; c < all->curves; c++) {
         if (!all->curve[c].name) continue;
         const double x = first + wide * (double)(place % names);
@@ -131,6 +140,7 @@ static void draw_legend(const bb_plot *p, const bb_curves *all) {
         bb_svg_text(p->to, all->curve[c].name);
         fputs("</text>\n", p->to);
     }
+    fputs("</g>\n", p->to);
 }
 
 bool bb_draw_curves(FILE *to, const bb_curves *all) {
@@ -139,8 +149,7 @@ bool bb_draw_curves(FILE *to, const bb_curves *all) {
     if (!cover(&p, all)) return false;
     bb_chart_begin(to, BB_CHART_WIDTH, bb_curves_height(all), all->title, all->metric);
     bb_plot_axes(&p);
-    for (size_t k = 0; k < all->levels; k++)
-        if (isfinite(all->level[k].value)) draw_level(&p, &all->level[k], k % 2);
+    draw_levels(&p, all);
     for (size_t c = 0; c < all->curves; c++)
         draw_curve(&p, c % BB_MOST_CURVES, &all->curve[c]);
     draw_legend(&p, all);

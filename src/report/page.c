@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* chart.css, page.css and page.js as they are in this folder (CMakeLists.txt). */
+/* chart.css, page.css, charts.js and page.js as they are in this folder, and Debian's d3
+ * with its licences, or nothing (CMakeLists.txt). */
 static const char chart_css[] = {
 #include "report/chart.css.inc"
 };
@@ -19,6 +20,15 @@ static const char page_css[] = {
 };
 static const char page_js[] = {
 #include "report/page.js.inc"
+};
+static const char charts_js[] = {
+#include "report/charts.js.inc"
+};
+static const char d3_js[] = {
+#include "report/d3.js.inc"
+};
+static const char d3_licences[] = {
+#include "report/d3.txt.inc"
 };
 
 const char *bb_page_chart_css(void) {
@@ -289,7 +299,9 @@ void bb_page_options(FILE *to, const bb_reported *run) {
 static void write_head(FILE *to, const char *title, bool operator_only) {
     fputs("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
           "<meta name=\"viewport\" content=\"width=device-width\">\n"
-          "<meta name=\"color-scheme\" content=\"light dark\">\n<title>",
+          "<meta name=\"color-scheme\" content=\"light dark\">\n"
+          "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+          "style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n<title>",
           to);
     bb_svg_text(to, title);
     fprintf(to, "</title>\n<style>\n%s%s</style></head><body>\n", chart_css, page_css);
@@ -314,10 +326,13 @@ static bb_status write_run(FILE *to, const bb_reported *run) {
 }
 
 static void write_foot(FILE *to) {
-    fprintf(to,
-            "</main><footer>Billboard %s</footer>\n<script>\n%s</script>\n"
-            "</body></html>\n",
-            BB_VERSION, page_js);
+    const bool answer = *d3_js != '\0';
+    fprintf(to, "</main><footer>Billboard %s%s</footer>\n", BB_VERSION,
+            answer ? "; charts with d3, whose licences are in the page's source" : "");
+    if (answer)
+        fprintf(to, "<script>/*\n%s*/\n%s</script>\n<script>\n%s</script>\n",
+                d3_licences, d3_js, charts_js);
+    fprintf(to, "<script>\n%s</script>\n</body></html>\n", page_js);
 }
 
 bb_status bb_report_page(FILE *to, size_t runs, const bb_reported *run) {

@@ -165,10 +165,12 @@ static void write_spectrum(FILE *to, const bb_spectrum_seen *s) {
 static void write_map(FILE *to, const bb_model_map *map) {
     fputs("<figure>", to);
     bb_draw_map(to, map);
-    fprintf(to,
-            "<figcaption>The tasks' models, columns alike in size: the plane that has "
-            "most of their variance (%.0f %%).</figcaption></figure>\n",
-            100.0 * map->explained);
+    fprintf(
+        to,
+        "<figcaption>The tasks' models, columns alike in size, in the plane of their "
+        "first two principal components (%.0f %% of the variance).</figcaption>"
+        "</figure>\n",
+        100.0 * map->explained);
     if (!map->cosine) return;
     fputs("<figure>", to);
     bb_draw_cosines(to, map);

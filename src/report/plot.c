@@ -80,7 +80,8 @@ static void add_tick(const bb_axis *a, double value, double *tick, size_t *count
 static size_t ticks(const bb_axis *a, double *tick) {
     size_t count = 0;
     if (!a->log) {
-        const double step = nice((a->most - a->least) / MOST_LABELS);
+        const double fine = nice((a->most - a->least) / MOST_LABELS);
+        const double step = a->whole ? fmax(fine, 1.0) : fine;
         const double first = ceil(a->least / step - 1e-9);
         for (int k = 0; k <= 2 * MOST_LABELS; k++)
             add_tick(a, step * (first + k), tick, &count);
@@ -164,6 +165,14 @@ static void draw_places(const bb_plot *p) {
     fputs("</g>\n", p->to);
 }
 
+/* Says to charts.js, too, which numbers are where. */
+static void begin_ticks(FILE *to, const char *about, const bb_axis *a, double from,
+                        double end) {
+    fprintf(to, "<g %s data-range=\"%g %g %.9g %.9g\"%s%s>\n", about, from, end,
+            a->least, a->most, a->log ? " data-log=\"\"" : "",
+            a->whole ? " data-whole=\"\"" : "");
+}
+
 static void draw_ticks_of_x(const bb_plot *p) {
     double tick[MOST_TICKS];
     if (p->x.places) {
@@ -171,7 +180,7 @@ static void draw_ticks_of_x(const bb_plot *p) {
         return;
     }
     const size_t count = ticks(&p->x, tick);
-    fputs("<g text-anchor=\"middle\">\n", p->to);
+    begin_ticks(p->to, "class=\"x\" text-anchor=\"middle\"", &p->x, p->left, p->right);
     for (size_t k = 0; k < count; k++) {
         const double x = bb_plot_x(p, tick[k]);
         fprintf(p->to,
@@ -187,7 +196,7 @@ static void draw_ticks_of_x(const bb_plot *p) {
 static void draw_ticks_of_y(const bb_plot *p) {
     double tick[MOST_TICKS];
     const size_t count = ticks(&p->y, tick);
-    fputs("<g text-anchor=\"end\">\n", p->to);
+    begin_ticks(p->to, "class=\"y\" text-anchor=\"end\"", &p->y, p->bottom, p->top);
     for (size_t k = 0; k < count; k++) {
         const double y = bb_plot_y(p, tick[k]);
         fprintf(p->to,
@@ -203,7 +212,7 @@ static void draw_ticks_of_y(const bb_plot *p) {
 void bb_plot_axis_x(const bb_plot *p) {
     draw_ticks_of_x(p);
     fprintf(p->to,
-            "<path class=\"a\" d=\"M%g %gH%g\"/>\n<text class=\"l\" x=\"%g\" "
+            "<path class=\"a\" d=\"M%g %gH%g\"/>\n<text class=\"l x\" x=\"%g\" "
             "y=\"%g\" text-anchor=\"middle\">",
             p->left, p->bottom, p->right, (p->left + p->right) / 2,
             p->bottom + bb_axis_title_below(&p->x));
@@ -216,11 +225,21 @@ void bb_plot_axes(const bb_plot *p) {
     bb_plot_axis_x(p);
     draw_ticks_of_y(p);
     fprintf(p->to,
-            "<path class=\"a\" d=\"M%g %gV%g\"/>\n<text class=\"l\" "
+            "<path class=\"a\" d=\"M%g %gV%g\"/>\n<text class=\"l y\" "
             "transform=\"translate(%g %g) rotate(-90)\" text-anchor=\"middle\">",
             p->left, p->top, p->bottom, gap, (p->top + p->bottom) / 2);
     bb_svg_text(p->to, p->y.title);
     fputs("</text>\n", p->to);
+}
+
+void bb_plot_series(const bb_plot *p, const char *name) {
+    fputs("<g class=\"series\"", p->to);
+    if (name) {
+        fputs(" data-name=\"", p->to);
+        bb_svg_text(p->to, name);
+        fputs("\"", p->to);
+    }
+    fputs(">", p->to);
 }
 
 void bb_plot_line(const bb_plot *p, const char *class, size_t count, const double *x,

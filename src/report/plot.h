@@ -9,7 +9,7 @@
 
 typedef struct bb_axis {
     const char *title;
-    bool log;
+    bool log, whole;    /* whole: numbers between are not of it: 1, 2, ... */
     double least, most; /* least < most; > 0 for a log axis */
     size_t places;      /* x: names at 0, 1, ... in place of numbers; 0: numbers */
     const char *const *place;
@@ -38,6 +38,10 @@ double bb_plot_y(const bb_plot *plot, double value);
 void bb_plot_axes(const bb_plot *plot);
 /* The x axis alone. */
 void bb_plot_axis_x(const bb_plot *plot);
+/* Begins a group of marks that belong together, for charts.js: those that have a <title>
+ * ("where: value") are its points, or a path has them as data-points, "x y x y ...". NULL:
+ * without a name. Whoever calls it ends it with </g>. */
+void bb_plot_series(const bb_plot *plot, const char *name);
 /* A line through points; those that cannot be drawn interrupt it. */
 void bb_plot_line(const bb_plot *plot, const char *class, size_t count, const double *x,
                   const double *y);

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Opens the pages of `billboard report` in a real browser: report.py BILLBOARD CHROMIUM.
+"""Opens the pages of `billboard report` in a real browser: report.py BILLBOARD CHROMIUM CHARTS.
 
 A page works from a file without a network, has no error on the console, says the same
-without its script, and its table sorts, searches and turns pages. Names of tasks that look
+without its script, and its table sorts, searches and turns pages. Charts answer to a pointer, to
+keys and to their legend, if CHARTS is `answer` (the build has d3). Names of tasks that look
 like HTML stay names. The tables of the other forms have the run's own figures.
 """
 
 import csv
-
+import html
 import json
 import os
 import re
@@ -16,7 +17,7 @@ import sys
 import tempfile
 import xml.etree.ElementTree
 
-BILLBOARD, CHROMIUM = sys.argv[1:]
+BILLBOARD, CHROMIUM, CHARTS = sys.argv[1:]
 NASTY = "</script><script>document.title='broken'</script>"
 BROWSER = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr",
            "--disable-background-networking", "--host-resolver-rules=MAP * ~NOTFOUND",
@@ -41,6 +42,27 @@ def dom(path, script=""):
     errors = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
     assert done.returncode == 0 and not errors, (done.returncode, errors)
     return done.stdout
+
+
+# What a reader does with charts: `out` is what he sees.
+READER = """
+    const out = [], said = () => document.getElementById("tip").innerText;
+    const chart = (label) => [...document.querySelectorAll("figure > svg")]
+      .find((svg) => svg.getAttribute("aria-label").startsWith(label));
+    const press = (svg, ...keys) => keys.forEach((key) =>
+      svg.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true })));
+    const point = (svg, type, x, y) => {
+      const at = svg.getBoundingClientRect();
+      svg.dispatchEvent(new PointerEvent(type, { clientX: at.x + x * at.width, bubbles: true,
+        clientY: at.y + y * at.height, pointerType: "mouse", button: 0 }));
+    };
+    const shown = (nodes) => [...nodes].filter((n) => getComputedStyle(n).display !== "none").length;
+"""
+
+
+def seen(path, script):
+    page = dom(path, f"{READER}{script}; document.body.dataset.out = JSON.stringify(out);")
+    return json.loads(html.unescape(re.search('data-out="(.*?)"', page).group(1)))
 
 
 def out_of_a_phone(path):
@@ -83,7 +105,14 @@ def one_run():
     train("few.csv", "few", "--method", "mp-prior")
     billboard("report", "few", "-o", "few.html")
     text = open("few.html").read()
-    assert "https:" not in text and "src=" not in text and "url(" not in text
+    library = re.search(r"<script>/\*\n.*?</script>", text, re.DOTALL)
+    assert (library is not None) == (CHARTS == "answer")
+    if library:  # its notices are behind it
+        assert "BSD-3-Clause" in library[0] and "GPL" not in library[0]
+        text = text.replace(library[0], "")
+    assert "https:" not in text and "src=" not in text
+    assert set(re.findall(r"url\(.", text)) <= {"url(#"}  # what the page has itself
+    assert text.count("<script") == text.count("</script") and "default-src 'none'" in text
     page = dom("few.html")
     assert "<title>few</title>" in page, page[:200]
     assert page.index("What is promised") < page.index("What came of it")
@@ -121,6 +150,92 @@ def many_tasks():
     found = dom("many.html", "const f = document.getElementById('find'); f.value = 'T777';"
                 "f.dispatchEvent(new Event('input'));")
     assert "1–11 of 11" in found and all("t777" in r[0] for r in rows(found))
+
+
+def charts_answer():
+    """Keys and pointer find every task; a part can be looked at, and all again."""
+    plain = [[html.unescape(c) for c in row] for row in rows(open("few.html").read())]
+    first, last, hovered, after, left, names, kept = seen("few.html", """
+      const strip = chart("Who gains"), map = chart("Where the models");
+      strip.focus();
+      press(strip, "ArrowRight");
+      out.push(said());
+      press(strip, "End");
+      out.push(said());
+      point(strip, "pointermove", 0.14, 0.5);
+      out.push(said());
+      press(strip, "ArrowRight");
+      out.push(said());
+      press(strip, "Escape");
+      out.push([said(), document.activeElement.tagName]);
+      const names = [];
+      press(map, "Home");
+      for (let k = 0; k < 80; k++, press(map, "ArrowRight"))
+        names.push(document.querySelector("#tip strong").textContent);
+      out.push(names, document.querySelectorAll("#tip script").length);""")
+    for text, row, place in ((first, plain[0], 1), (last, plain[-1], 80), (hovered, plain[0], 1),
+                             (after, plain[1], 2)):
+        assert row[0] in text and f"{place} of 80" in text, (text, row)
+        assert any(abs(float(n) - float(row[-1])) < 1e-3 for n in re.findall(r"^[-.\d]+$", text, re.M))
+    assert left == ["", "BODY"] and kept == 0
+    assert sorted(names) == sorted(f"{NASTY} {k}" for k in range(80))
+    nearby, ticks, part, stay, all_of_it, drawn, again = seen("many.html", """
+      const strip = chart("Who gains"), back = strip.parentNode.querySelector(".back");
+      const ticks = () => [...strip.querySelectorAll(".live .x text")].map((t) => +t.textContent);
+      const state = () => [strip.matches(".part"), shown(strip.querySelectorAll(":scope > .series")),
+        shown([back]), ticks().length];
+      point(strip, "pointermove", 0.5, 0.5);
+      const before = said();
+      press(strip, ..."++++++++");
+      out.push([before, said()], ticks(), state());
+      press(strip, "PageDown", "ArrowLeft");
+      out.push([said(), ticks()]);
+      press(strip, "0");
+      out.push(state());
+      point(strip, "pointerdown", 0.3, 0.5);
+      point(strip, "pointermove", 0.4, 0.5);
+      point(strip, "pointerup", 0.5, 0.5);
+      out.push([...state(), ...ticks()]);
+      strip.dispatchEvent(new MouseEvent("dblclick", { bubbles: true }));
+      out.push(state());""")
+    assert nearby[0] == nearby[1] and part[:3] == [True, 0, 1]
+    assert len(ticks) > 3 and max(ticks) - min(ticks) < 0.005
+    assert re.search(r"(\d+) of 10000", stay[0]) and min(stay[1]) > max(ticks)
+    assert all_of_it[:3] == [False, 1, 0] and again[:3] == all_of_it[:3]
+    assert drawn[:3] == [True, 0, 1] and 0.15 < drawn[4] and drawn[-1] < 0.5, drawn
+
+
+def legends():
+    """A line is there or not by its button, and its numbers are the run's own; without a script,
+    and in print, the picture has its own legend."""
+    with open("still.html", "w") as file:
+        file.write(re.sub("<script>.*?</script>", "", open("both.html").read(), flags=re.DOTALL))
+    assert seen("still.html", """out.push(shown(document.querySelectorAll("svg .series")),
+      shown(document.querySelectorAll("svg .legend")), document.querySelectorAll("button").length,
+      document.querySelectorAll("circle > title").length)""") == [2, 1, 0, 2]
+    both, hidden, one, at, back, lit = seen("both.html", """
+      const curves = chart("Privacy and accuracy"), lines = curves.querySelectorAll(".series");
+      const [button, other] = document.querySelectorAll(".tools button");
+      const state = () => [button.getAttribute("aria-pressed"), shown(lines), shown(curves.querySelectorAll(".legend"))];
+      press(curves, "Home");
+      out.push(said());
+      button.click();
+      out.push(state());
+      const found = ["Home", "ArrowUp"].map((key) => {
+        press(curves, key);
+        return Math.abs(curves.querySelector(".ring").getAttribute("cy")
+          - lines[1].querySelector("circle").getAttribute("cy"));
+      });
+      out.push(said(), found);
+      button.click();
+      out.push(state());
+      other.focus();
+      out.push([...lines].map((line) => +getComputedStyle(line).opacity < 1));""")
+    value = {run: f"{json.load(open(f'{run}/operator/run.json'))['test']['nmse']:.4g}" for run in ("few", "few2")}
+    assert "2" in both.split("\n")[0] and all(v in both for v in value.values()), (both, value)
+    assert hidden == ["false", 1, 0] and back == ["true", 2, 0] and lit == [True, False]
+    assert value["few"] in one and value["few2"] not in one, (one, value)  # mp-mixed is hidden
+    assert max(at) < 0.01, at
 
 
 def several_runs():
@@ -188,7 +303,7 @@ def experiments():
     billboard("report", "tiny", "-o", "tiny.html")
     page = dom("tiny.html")
     # F1 for both kinds of noise, F2 too, F3: dots are means
-    assert page.count("<svg") == 5 and "<h1>A &lt;b&gt;title" in page
+    assert open("tiny.html").read().count("<svg") == 5 and "<h1>A &lt;b&gt;title" in page
     assert page.count("noise: valid") == 2 and page.count("noise: none") == 2
     assert "nMSE on test rows" in page and "promise" in page
     assert ">ε = 1</text>" in page and ">ε = 10</text>" in page  # lines that are numbers
@@ -229,9 +344,10 @@ def failures():
     assert not os.path.exists("x")
 
 
+answering = (charts_answer, legends) if CHARTS == "answer" else ()
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
-    for test in (one_run, many_tasks, several_runs, budgets, seeded_runs, experiments, failures):
+    for test in (one_run, many_tasks, several_runs, *answering, budgets, seeded_runs, experiments, failures):
         test()
         print(test.__name__, "ok", flush=True)
     os.chdir("/")
