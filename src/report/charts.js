@@ -133,10 +133,12 @@
   const mark = (to, node) => to.append("svg").attr("viewBox", "0 0 32 10").attr("aria-hidden", "true")
     .append("path").attr("d", "M0 5H32").attr("class", (d) => node(d).querySelector("path").getAttribute("class"));
 
+  // Above the ring or below it, beside it where there is room.
   const place = (ring) => {
-    const { offsetWidth, offsetHeight } = tip.node(), room = document.documentElement.clientWidth - offsetWidth - 4;
-    const right = ring.right + 8, left = ring.left - offsetWidth - 8, above = ring.top - offsetHeight - 4;
-    tip.style("left", `${window.scrollX + clamp(right <= room || left < 4 ? right : left, 4, Math.max(4, room))}px`)
+    const { offsetWidth, offsetHeight } = tip.style("left", "0").node(); // as wide as it wants to be
+    const room = document.documentElement.clientWidth - offsetWidth - 4, above = ring.top - offsetHeight - 4;
+    const beside = ring.right + 4 <= room ? ring.right + 4 : ring.left - offsetWidth - 4;
+    tip.style("left", `${window.scrollX + clamp(beside, 4, Math.max(4, room))}px`)
       .style("top", `${window.scrollY + (above > 0 ? above : ring.bottom + 4)}px`);
   };
 
@@ -179,7 +181,7 @@
   // As plot.c draws them.
   const ticks = (chart, name) => {
     const { box } = chart, axis = chart[name], [a, b] = chart.view[name].map(axis.value).sort(d3.ascending);
-    const at = d3.ticks(a, b, 8).filter((tick) => !axis.whole || Number.isInteger(tick));
+    const at = d3.ticks(a, b, 6).filter((tick) => !axis.whole || Number.isInteger(tick));
     const far = (tick) => pixel(chart, name, { [name]: axis.pixel(tick) });
     const g = chart.live.select(`g.${name}`);
     g.selectAll("path").data(at).join("path").attr("class", "g").attr("d", name === "x"
