@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "data/names.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -33,6 +34,21 @@ void bb_dataset_free(bb_dataset *data) {
     bb_map_close(&data->file);
     bb_map_close(&data->scratch);
     *data = (bb_dataset){0};
+}
+
+void bb_dataset_drop_features(bb_dataset *data) {
+    bb_dataset rows = {.x = data->x,
+                       .sparse_first = data->sparse_first,
+                       .sparse_column = data->sparse_column,
+                       .sparse_value = data->sparse_value,
+                       .file = data->file,
+                       .scratch = data->scratch};
+    assert(!data->label_first); /* which may lie in the same file */
+    bb_dataset_free(&rows);
+    data->x = data->sparse_value = NULL;
+    data->sparse_first = NULL;
+    data->sparse_column = NULL;
+    data->file = data->scratch = (bb_map){0};
 }
 
 bb_status bb_dataset_open_dense(bb_dataset *data) {

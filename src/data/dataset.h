@@ -69,6 +69,8 @@ typedef struct bb_shape {
 /* A pass over rows has come from row `from` to row `to`, rows - 1 at most: bb_map_passed.
  */
 void bb_dataset_passed(const bb_dataset *data, size_t from, size_t to);
+/* Forgets the rows' features; targets, and how many rows whose they are, stay. */
+void bb_dataset_drop_features(bb_dataset *data);
 /* Rows of a file become own ones, which may be written to. */
 BB_MUST_CHECK bb_status bb_dataset_unmap(bb_dataset *data);
 

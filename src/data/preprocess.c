@@ -380,6 +380,11 @@ double bb_preprocess_target_unit(const bb_preprocess *p, size_t i) {
     return p->has_target ? half_of(p->target) : 1;
 }
 
+double bb_preprocess_target(const bb_preprocess *p, size_t i, double z) {
+    z *= bb_preprocess_target_unit(p, i);
+    return p->has_target ? z + middle_of(p->target) : z;
+}
+
 bool bb_preprocess_can_fold(const bb_preprocess *p) {
     return p->rows == BB_ROWS_BALL || (p->range && p->rows == BB_ROWS_PLAIN);
 }

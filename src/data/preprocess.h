@@ -73,6 +73,8 @@ bool bb_preprocess_is_plain(const bb_preprocess *p);
 bool bb_preprocess_is_own(const bb_preprocess *p);
 /* How many of the target's units are one unit of what task i learns. */
 double bb_preprocess_target_unit(const bb_preprocess *p, size_t i);
+/* A prediction z of what task i learns, in the target's own unit. */
+double bb_preprocess_target(const bb_preprocess *p, size_t i, double z);
 /* A pass over own steps has come behind task i: bb_map_passed. */
 void bb_preprocess_passed(const bb_preprocess *p, size_t i);
 

@@ -1,9 +1,11 @@
 /* What a run's models reach, and what its figures warn of. */
 #include "base/memory.h"
+#include "learners/rows.h"
 #include "train/experiment.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 bb_status bb_experiment_models(const bb_experiment *e, const bb_result *result,
                                bb_models *out) {
@@ -33,6 +35,54 @@ bb_status bb_experiment_models(const bb_experiment *e, const bb_result *result,
     return status;
 }
 
+typedef struct predicting {
+    const bb_experiment *e;
+    const bb_result *result;
+    double *prediction;
+} predicting;
+
+/* By the model as it was learned, on the rows as it has seen them. */
+static void predict_task(void *context, size_t i, size_t worker) {
+    const predicting *p = context;
+    const bb_experiment *e = p->e;
+    const bb_rows rows = bb_rows_of(&e->local[i]);
+    const double intercept = p->result->intercept[i];
+    double *z = p->prediction + e->population.train.first[i];
+    (void)worker;
+    bb_rows_multiply(&rows, p->result->model + p->result->first[i], z);
+    for (size_t j = 0; j < rows.n; j++)
+        z[j] = bb_preprocess_target(&e->population.steps, i, z[j] + intercept);
+    e->run.observer.passed(e->run.observer.self, i, i + 1);
+}
+
+bb_status bb_experiment_predict(const bb_experiment *e, const bb_result *result,
+                                const bb_models *models, const bb_dataset *rows,
+                                double *prediction) {
+    predicting p = {e, result, prediction};
+    if (rows != &e->population.train || !e->population.train_is_bare)
+        return bb_models_predict(models, rows, &e->engine, prediction);
+    e->engine.each(&e->engine, rows->tasks, predict_task, &p);
+    return BB_OK;
+}
+
+bb_status bb_experiment_assess_train(const bb_experiment *e, const bb_result *result,
+                                     const bb_models *models, bb_metrics *out) {
+    const bb_dataset *rows = &e->population.train;
+    const bb_loss loss = e->run.pub.loss;
+    double *prediction = NULL;
+    if (!e->population.train_is_bare)
+        return bb_assess_metrics(models, loss, rows, &e->engine, out);
+    bb_status status =
+        bb_allocate(&prediction, rows->rows, sizeof *prediction, "the predictions");
+    if (!status) status = bb_experiment_predict(e, result, models, rows, prediction);
+    if (!status) {
+        const bb_scored scored = {loss, rows->tasks, rows->first, rows->y, prediction};
+        status = bb_metrics_all(&scored, out);
+    }
+    free(prediction);
+    return status;
+}
+
 /* What is known of all rows' targets and of models on them. */
 static bb_status sum_up(bb_experiment *e, const bb_metrics *train,
                         const bb_dataset *train_rows, const bb_dataset *test_rows) {
@@ -51,8 +101,7 @@ static bb_status assess_alone(bb_experiment *e) {
     const bb_population *p = &e->population;
     const bb_loss loss = e->run.pub.loss;
     bb_metrics train = bb_no_metrics();
-    bb_status status =
-        bb_assess_metrics(&e->models, loss, &p->train, &e->engine, &train);
+    bb_status status = bb_experiment_assess_train(e, &e->result, &e->models, &train);
     if (!status) status = bb_assess(&e->models, loss, &p->test, &e->engine, &e->test);
     return status ? status : sum_up(e, &train, &p->train, &p->test);
 }

@@ -99,6 +99,18 @@ BB_MUST_CHECK bb_status bb_experiment_models(const bb_experiment *e,
                                              const bb_result *result, bb_models *out);
 /* The model that all share, if it is good for tasks that were not there. */
 BB_MUST_CHECK bb_status bb_experiment_shared(const bb_experiment *e, bb_models *out);
+/* prediction (rows) <- in the target's own unit, of models of one output: for
+ * population.train from what `result' has, for others from the finished models. */
+BB_MUST_CHECK bb_status bb_experiment_predict(const bb_experiment *e,
+                                              const bb_result *result,
+                                              const bb_models *models,
+                                              const bb_dataset *rows,
+                                              double *prediction);
+/* What such models reach on population.train. */
+BB_MUST_CHECK bb_status bb_experiment_assess_train(const bb_experiment *e,
+                                                   const bb_result *result,
+                                                   const bb_models *models,
+                                                   bb_metrics *out);
 /* Fills the report's figures of training and test rows, or warns that they are missing.
  */
 void bb_experiment_evaluate(bb_experiment *e);

@@ -133,7 +133,8 @@ static bb_status assess_numbers(const bb_experiment *e, bb_status status,
     if (!status)
         status =
             bb_allocate(&prediction, own->rows, sizeof *prediction, "the predictions");
-    if (!status) status = bb_models_predict(&e->own, own, &e->engine, prediction);
+    if (!status)
+        status = bb_experiment_predict(e, &e->result, &e->own, own, prediction);
     status = gather(e, status, prediction, own->rows, sizeof *prediction, &all);
     if (!status && all)
         status = bb_assess_predictions(e->run.pub.loss, targets, all, out);

@@ -311,15 +311,18 @@ static bb_status open_steps(bb_population *p, const bb_resolved *c,
     return status;
 }
 
-/* Rows that no public step changes are taken over, unless baselines want them, too. */
-static bb_status prepare(bb_population *p, bool keep, bb_dataset *train,
+/* Rows that no public step changes are taken over, unless baselines want them, too; of
+ * those that methods see prepared there is no second copy where models are exact. */
+static bb_status prepare(bb_population *p, bool keep, bool solved, bb_dataset *train,
                          const bb_dataset *test) {
     bb_status status = bb_preprocess_apply(&p->open, test, false, &p->test);
     p->prepared_is_train =
         !bb_preprocess_is_own(&p->steps) && !p->steps.has_target && !p->open.folded;
     if (!status && !p->prepared_is_train)
         status = bb_preprocess_apply(&p->steps, train, true, &p->prepared);
-    if (!status && !keep && bb_preprocess_is_plain(&p->open)) {
+    p->train_is_bare = solved && !keep && !p->prepared_is_train;
+    if (!status && p->train_is_bare) bb_dataset_drop_features(train);
+    if (!status && !keep && (p->train_is_bare || bb_preprocess_is_plain(&p->open))) {
         p->train = *train;
         *train = (bb_dataset){0};
     } else if (!status) {
@@ -344,7 +347,7 @@ bb_status bb_population_open(bb_population *population, const bb_resolved *c,
     if (!status) status = open_steps(&p, c, &train);
     const bool keep = o->compare && !dealt->ranks;
     if (!status) lend_names(&train, &test);
-    if (!status) status = prepare(&p, keep, &train, &test);
+    if (!status) status = prepare(&p, keep, bb_resolved_is_solved(c), &train, &test);
     if (!status && keep) {
         p.read_train = train;
         p.read_test = test;

@@ -21,13 +21,12 @@ static double metric_of(bb_loss loss, const bb_metrics *m) {
 static bb_status assess(const bb_experiment *e, const bb_result *result,
                         bb_metrics *train, bb_metrics *test) {
     const bb_population *p = &e->population;
-    const bb_dataset *rows[] = {&p->train, &p->test};
-    bb_metrics *out[] = {train, test};
     bb_models models = {0};
     bb_status status = bb_experiment_models(e, result, &models);
-    for (size_t k = 0; k < 2 && !status; k++)
+    if (!status) status = bb_experiment_assess_train(e, result, &models, train);
+    if (!status)
         status =
-            bb_assess_metrics(&models, e->run.pub.loss, rows[k], &e->engine, out[k]);
+            bb_assess_metrics(&models, e->run.pub.loss, &p->test, &e->engine, test);
     bb_models_free(&models);
     return status;
 }
