@@ -20,13 +20,13 @@ static const double vote_share = 0.05;
 /* A common direction of this length stands above the noise of a round. */
 static const double signal = 0.7;
 static const double step = 0.5, momentum = 0.7;
-/* The search gives way to directions after this part of the rounds, if a centre stands
- * far out by then, or if it does not, in which case it does so before, too, once the
- * rounds so far reach `enough'; and only where the rounds that are left can see
+/* The search gives way to directions after this part of the rounds, by whether a centre
+ * stands far out by then, or as soon as what all answers share is `faint' (a square; none
+ * is where features are `few'); and only where the rounds that are left can see
  * directions. */
-static const double search_found = 0.6, search_not_found = 0.34, enough = 10.0;
-static const double far_out = 3.0;
-static const double least_beside_centre = 8.0, least_alone = 4.0, least_few = 80.0;
+static const double search_found = 0.6, search_not_found = 0.34, far_out = 3.0;
+static const double faint = 0.25, few = 12.0;
+static const double least_beside_centre = 6.0, least_alone = 2.5, least_few = 80.0;
 /* Without noise the last of the search's rounds is nearly all of its average. */
 static const double latest = 100.0;
 /* How often the covariance of directions is estimated anew. */
@@ -278,16 +278,24 @@ static void layout(const bb_view *view, bb_layout *out) {
 
 /* -- answers -- */
 
+/* Whether what all answers share, their summed averages' square but for the noise and two
+ * of its deviations, is little beside what directions tell of so many features. sd: of a
+ * round's noise, each number. */
+static bool is_faint(const bb_view *view, double t, double square, double sd) {
+    const double d = (double)view->pub->features, noise = t * sd * sd;
+    const double most = faint * fmax(0.0, 1.0 - few / d);
+    return square - d * noise + 2.0 * sqrt(2.0 * d) * noise < most * t * t;
+}
+
 /* Whether the next round asks for directions; done: rounds so far. The square of the
  * summed averages and what noise alone would make of it say how far a centre stands
  * out. */
-static bool turns(const bb_view *view, uint32_t done, double square, double noise) {
+static bool turns(const bb_view *view, uint32_t done, double square, double noise,
+                  bool is_little) {
     const bool beside = square > far_out * noise;
     const double rounds = rounds_of(view);
-    const double reached =
-        reach_of(view, 1.0 - votes_share(view)) * sqrt(done / rounds);
-    const bool waited = done >= (beside ? search_found : search_not_found) * rounds ||
-                        (!beside && reached > enough);
+    const bool waited =
+        is_little || done >= (beside ? search_found : search_not_found) * rounds;
     return waited && bb_mixed_can_turn(view) && done < rounds_of(view) &&
            reach_after(view, done) > least_reach(view, beside);
 }
@@ -342,7 +350,7 @@ static void digest_centre(const bb_view *view, const bb_release *release,
     if (square > noise) at->scalar[AT_FOUND] = 1.0;
     if (square > doubtful)
         at->scalar[AT_SURE] = fmax(at->scalar[AT_SURE], 1.0 - doubtful / square);
-    if (turns(view, release->round, square, noise))
+    if (turns(view, release->round, square, noise, is_faint(view, t, square, sd)))
         at->scalar[AT_TURNED] = release->round;
     if (at->scalar[AT_TURNED] > 0.0 || t == rounds) settle(at, d, sd);
 }

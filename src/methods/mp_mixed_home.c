@@ -389,8 +389,8 @@ static void towards_own(const bb_mixed_board *mixed, bb_task *task, double *u) {
     normalise(d, 1.0, u);
 }
 
-/* From the centre to the task's mean under the covariance as it is known, shortened
- * where rows are few. */
+/* From the centre to the task's mean under the covariance as it is known. Of length one
+ * where rows are few, too: what they do not tell is spread over all features. */
 static bb_status deviation(const bb_mixed_board *mixed, bb_task *task, double *u) {
     const size_t d = mixed->d, n = task->local->n;
     const room r = room_of(task, task->work);
@@ -412,7 +412,7 @@ static bb_status deviation(const bb_mixed_board *mixed, bb_task *task, double *u
     sum_levels(evidence, bb_mixed_log_sum(evidence, BB_MIXED_CELLS), share);
     keep_deviations(task->local, &path, share);
     bb_ridge_path_add(&path, u);
-    normalise(d, sqrt(fmin(1.0, (double)n / (double)d)), u);
+    normalise(d, 1.0, u);
     return BB_OK;
 }
 
