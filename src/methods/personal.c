@@ -14,6 +14,12 @@
 
 static const double usual_odds = 5.0; /* of a centre */
 static const bb_personal_usual usual = {-0.6, 0.7, 1.0};
+/* Where so many rows are there for each feature, a centre that noisy directions led to wins
+ * little, and it loses much by being longer than it is worth: models are farther from it,
+ * and it is tried at this part of its length, too. */
+static const size_t many = 4;
+static const bb_personal_usual usual_of_many = {-0.6, 0.7, 0.5};
+static const double shorter = 0.3;
 
 size_t bb_personal_work(const bb_local *local) {
     if (local->loss == BB_LOSS_SQUARED) return bb_personal_squared_work(local);
@@ -60,17 +66,18 @@ typedef struct averaged {
     bb_logistic_kind kind[4];
     double most[4];
     bool over[4]; /* weaker penalties are not tried */
+    const bb_personal_usual *usual;
     bb_personal_average average;
 } averaged;
 
-/* Without a centre, and with one; the constant, if there is one, as it is and free. */
-static void set_kinds(averaged *all, const double *centre, bool freed) {
+/* Around one or two centres (NULL: 0); the constant, if there is one, as it is and free. */
+static void set_kinds(averaged *all, size_t centres, const double *const *centre,
+                      bool freed) {
     all->kinds = 0;
-    for (int side = 0; side < (centre ? 2 : 1); side++)
+    for (size_t c = 0; c < centres; c++)
         for (int free = 0; free < (freed ? 2 : 1); free++)
-            all->kind[all->kinds++] =
-                (bb_logistic_kind){.centre = side ? centre : NULL,
-                                   .free = free ? bb_personal_free_deviation : 0.0};
+            all->kind[all->kinds++] = (bb_logistic_kind){
+                .centre = centre[c], .free = free ? bb_personal_free_deviation : 0.0};
     for (size_t k = 0; k < all->kinds; k++) {
         all->most[k] = -INFINITY;
         all->over[k] = false;
@@ -84,8 +91,8 @@ static void add_fit(averaged *all, size_t k, size_t l, double objective,
     bb_logistic_fits *fits = &all->fits;
     turn_back(all->as, fits->local->d, fits->w);
     all->over[k] =
-        !bb_personal_average_add(&all->average, &usual, all->kind[k].centre != NULL, l,
-                                 fits->w, -objective - 0.5 * log_det, &all->most[k]);
+        !bb_personal_average_add(&all->average, all->usual, all->kind[k].centre != NULL,
+                                 l, fits->w, -objective - 0.5 * log_det, &all->most[k]);
 }
 
 static bb_status add_single(averaged *all, size_t k, size_t l) {
@@ -137,25 +144,30 @@ static bb_status add_fits(averaged *all) {
     return all->fits.by_eight ? add_eights(all) : add_singles(all);
 }
 
+/* doubted: whether the centre is tried at two lengths, of which each has half the odds. */
 static bb_status average(const bb_local *local, const double *centre, double odds,
-                         double *model, double *work) {
-    averaged all = {.average = bb_personal_average_open(model, local->d, odds)};
+                         bool doubted, double *model, double *work) {
+    const double *const around[] = {NULL, centre}, *const short_one = work;
+    averaged all = {.usual = doubted ? &usual_of_many : &usual,
+                    .average = bb_personal_average_open(model, local->d,
+                                                        doubted ? 0.5 * odds : odds)};
     bb_logistic_fits_open(&all.fits, local, work + local->d);
     const bool constant = all.fits.constant != 0.0;
     all.size = bb_personal_size(local, constant, work);
-    set_kinds(&all, centre, constant);
-    const bb_status status = add_fits(&all);
+    set_kinds(&all, centre ? 2 : 1, around, constant);
+    bb_status status = add_fits(&all);
+    if (centre && doubted && !status) {
+        memcpy(work, centre, local->d * sizeof *work);
+        bb_scale(local->d, shorter, work);
+        set_kinds(&all, 1, &short_one, constant);
+        status = add_fits(&all);
+    }
     if (!status) bb_personal_average_close(&all.average);
     return status;
 }
 
-bb_status bb_personal_model(const bb_local *local, const double *centre, double *model,
-                            double *work) {
-    return bb_personal_around(local, centre, usual_odds, model, work);
-}
-
-bb_status bb_personal_around(const bb_local *local, const double *centre, double odds,
-                             double *model, double *work) {
+static bb_status any_loss(const bb_local *local, const double *centre, double odds,
+                          bool doubted, double *model, double *work) {
     if (local->n == 0) {
         for (size_t k = 0; k < local->length; k++) model[k] = centre ? centre[k] : 0.0;
         return BB_OK;
@@ -166,7 +178,17 @@ bb_status bb_personal_around(const bb_local *local, const double *centre, double
     }
     if (local->loss == BB_LOSS_SOFTMAX)
         return bb_personal_outputs(local, centre, odds, model, work);
-    return average(local, centre, odds, model, work);
+    return average(local, centre, odds, doubted, model, work);
+}
+
+bb_status bb_personal_model(const bb_local *local, const double *centre, double *model,
+                            double *work) {
+    return any_loss(local, centre, usual_odds, false, model, work);
+}
+
+bb_status bb_personal_around(const bb_local *local, const double *centre, double odds,
+                             double *model, double *work) {
+    return any_loss(local, centre, odds, local->n >= many * local->d, model, work);
 }
 
 /* -- under a covariance -- */
@@ -200,11 +222,13 @@ static bb_status under_logistic(const bb_local *local, const bb_covariance *told
     const size_t n = local->n, d = local->d;
     double *x = work, *room = x + n * d, *rest = room + d;
     bb_local flat = *local;
-    averaged all = {.average = bb_personal_average_open(model, d, 1.0)};
+    const double *const zero = NULL;
+    averaged all = {.usual = &usual,
+                    .average = bb_personal_average_open(model, d, 1.0)};
     bb_logistic_fits_open(&all.fits, local, rest);
     const bool constant = all.fits.constant != 0.0;
     all.size = bb_personal_size(local, constant, room);
-    set_kinds(&all, NULL, constant);
+    set_kinds(&all, 1, &zero, constant);
     bb_status status = add_fits(&all);
     const int most = n > d ? MOST_POWER : 1;
     for (int power = 1; told && power <= most && !status; power *= 2) {
@@ -216,7 +240,7 @@ static bb_status under_logistic(const bb_local *local, const bb_covariance *told
         flat.sparse_value = NULL;
         bb_logistic_fits_open(&all.fits, &flat, rest);
         all.as = &as;
-        set_kinds(&all, NULL, false);
+        set_kinds(&all, 1, &zero, false);
         status = add_fits(&all);
     }
     if (!status) bb_personal_average_close(&all.average);

@@ -15,8 +15,9 @@
 size_t bb_personal_work(const bb_local *local);
 BB_MUST_CHECK bb_status bb_personal_model(const bb_local *local, const double *centre,
                                           double *model, double *work);
-/* The same, with these odds of the centre before rows are looked at, where there are
- * labels: few of them hardly judge. The other has odds 5. */
+/* The same around a centre that noisy directions led to (search.h), with these odds of it
+ * before rows are looked at, where there are labels: few of them hardly judge. The other
+ * has odds 5. With two classes a task of many rows doubts its length. */
 BB_MUST_CHECK bb_status bb_personal_around(const bb_local *local, const double *centre,
                                            double odds, double *model, double *work);
 

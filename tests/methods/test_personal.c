@@ -42,12 +42,16 @@ static void fit(const bb_local *local, double weight, const double *centre, doub
 
 static const double centre[FEATURES] = {1.0, 1.5, 0.5};
 
+static const double short_centre[FEATURES] = {0.3, 0.45,
+                                              0.15}; /* the centre, .3 of it */
+
 /* What rows believe in, by hand: every penalty and side, the constant as it is or free
- * (there is none here), by Laplace's evidence with an explicit Hessian. */
+ * (there is none here), by Laplace's evidence with an explicit Hessian; distance: what is
+ * usual of that from a centre, in decades of the penalty. */
 static double evidence_by_hand(const bb_local *local, double weight, double decades,
-                               const double *around, const double *w) {
+                               const double *around, double distance, const double *w) {
     double H[FEATURES * FEATURES] = {0}, score = 0.0, log_det = 0.0;
-    const double far = around ? decades - 1.0 : (decades + 0.6) / 0.7;
+    const double far = around ? decades - distance : (decades + 0.6) / 0.7;
     for (size_t k = 0; k < FEATURES; k++) H[k * FEATURES + k] = weight;
     for (size_t j = 0; j < local->n; j++) {
         const double *x = local->x + j * FEATURES, eta = bb_dot(FEATURES, x, w);
@@ -64,7 +68,7 @@ static double evidence_by_hand(const bb_local *local, double weight, double deca
     assert_ok(bb_cholesky(FEATURES, H));
     for (size_t k = 0; k < FEATURES; k++)
         log_det += 2.0 * log(H[k * FEATURES + k]) - log(weight);
-    return score - 0.5 * log_det - 0.5 * far * far + (around ? log(5.0) : 0.0);
+    return score - 0.5 * log_det - 0.5 * far * far;
 }
 
 /* The mean square of the rows' distance from their mean. */
@@ -78,34 +82,50 @@ static double size_by_hand(const bb_local *local) {
     return size;
 }
 
-static void check_rows(size_t n, double slope) {
-    population p = draw(n, slope, 3);
-    double kept[FEATURES], expected[FEATURES] = {0}, total = 0.0, w[FEATURES];
-    double likely[FEATURES] = {0}, all = 0.0, work[4096]; /* the centre's odds are 40 */
-    const double size = size_by_hand(&p.local[0]);
-    for (int side = 0; side < 2; side++)
+/* expected <- the average by hand: `sides` of 0, the centre and a shorter one, and the odds
+ * of each of the latter. */
+static void average_by_hand(const bb_local *local, int sides, double odds,
+                            double distance, double *expected) {
+    const double *const side[] = {NULL, centre, short_centre};
+    const double size = size_by_hand(local);
+    double total = 0.0, w[FEATURES];
+    memset(expected, 0, FEATURES * sizeof *expected);
+    for (int s = 0; s < sides; s++)
         for (int e = -3; e <= 3; e++) {
-            const double *around = side ? centre : NULL, weight = size * pow(10.0, e);
-            fit(&p.local[0], weight, around, w);
+            const double weight = size * pow(10.0, e);
+            fit(local, weight, side[s], w);
             const double share =
-                exp(evidence_by_hand(&p.local[0], weight, e, around, w));
+                (s ? odds : 1.0) *
+                exp(evidence_by_hand(local, weight, e, side[s], distance, w));
             bb_axpy(FEATURES, share, w, expected);
             total += share;
-            bb_axpy(FEATURES, side ? 8.0 * share : share, w, likely);
-            all += side ? 8.0 * share : share;
         }
-    assert_ok(bb_personal_around(&p.local[0], centre, 40.0, kept, work));
-    for (size_t k = 0; k < FEATURES; k++) assert_close(kept[k], likely[k] / all, 1e-6);
+    bb_scale(FEATURES, 1.0 / total, expected);
+}
+
+/* The centre's odds are 5, or 40 where directions led to it: with many rows for a feature,
+ * half of it as it is and half of it shorter. */
+static void check_rows(size_t n, double slope) {
+    population p = draw(n, slope, 3);
+    const bb_local *local = &p.local[0];
+    double kept[FEATURES], expected[FEATURES], w[FEATURES], work[4096];
+    assert_ok(bb_personal_around(local, centre, 40.0, kept, work));
+    if (n >= 4 * FEATURES)
+        average_by_hand(local, 3, 20.0, 0.5, expected);
+    else
+        average_by_hand(local, 2, 40.0, 1.0, expected);
+    for (size_t k = 0; k < FEATURES; k++) assert_close(kept[k], expected[k], 1e-6);
     keep(&p, centre, kept);
-    for (size_t k = 0; k < FEATURES; k++)
-        assert_close(kept[k], expected[k] / total, 1e-6);
-    fit(&p.local[0], size * 0.1, centre, w);
+    average_by_hand(local, 2, 5.0, 1.0, expected);
+    for (size_t k = 0; k < FEATURES; k++) assert_close(kept[k], expected[k], 1e-6);
+    fit(local, size_by_hand(local) * 0.1, centre, w);
     assert_true(fabs(w[0] - kept[0]) > 0.02); /* not one fixed penalty */
     population_close(&p);
 }
 
 static void by_evidence(void **state) {
     (void)state;
+    check_rows(11, 1.0);
     check_rows(12, 1.0);
     check_rows(ROWS, 1.5);
 }
@@ -118,6 +138,20 @@ static void no_rows(void **state) {
     for (size_t k = 0; k < FEATURES; k++) assert_true(kept[k] == centre[k]);
     keep(&p, NULL, kept);
     for (size_t k = 0; k < FEATURES; k++) assert_true(kept[k] == 0.0);
+    population_close(&p);
+}
+
+/* A centre that directions led to, and is longer than it is worth: the model is near that
+ * around the right one. */
+static void too_long(void **state) {
+    (void)state;
+    population p = draw(12, 1.0, 5);
+    const double longer[FEATURES] = {1.0 / 0.3, 1.5 / 0.3, 0.5 / 0.3};
+    double right[FEATURES], kept[FEATURES], work[4096];
+    assert_ok(bb_personal_around(&p.local[0], centre, 5.0, right, work));
+    assert_ok(bb_personal_around(&p.local[0], longer, 5.0, kept, work));
+    for (size_t k = 0; k < FEATURES; k++) kept[k] -= right[k];
+    assert_true(bb_norm(FEATURES, kept) < 0.5 * bb_norm(FEATURES, right));
     population_close(&p);
 }
 
@@ -482,11 +516,12 @@ static void classes(void **state) {
 int main(void) {
     if (bb_linalg_start()) return 1;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(by_evidence),      cmocka_unit_test(no_rows),
-        cmocka_unit_test(refuses),          cmocka_unit_test(classes),
-        cmocka_unit_test(constant_is_free), cmocka_unit_test(squared),
-        cmocka_unit_test(any_scale),        cmocka_unit_test(wide_rows),
-        cmocka_unit_test(squared_under),    cmocka_unit_test(classes_under),
+        cmocka_unit_test(by_evidence),   cmocka_unit_test(no_rows),
+        cmocka_unit_test(refuses),       cmocka_unit_test(too_long),
+        cmocka_unit_test(classes),       cmocka_unit_test(constant_is_free),
+        cmocka_unit_test(squared),       cmocka_unit_test(any_scale),
+        cmocka_unit_test(wide_rows),     cmocka_unit_test(squared_under),
+        cmocka_unit_test(classes_under),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
