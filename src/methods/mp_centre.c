@@ -17,7 +17,7 @@
 #include <string.h>
 
 static const double false_alarm = 0.01;
-/* Below it no tasks can have enough in common to be seen: what is long is noise. */
+/* Below it no tasks can have enough in common to be seen: nothing is published. */
 static const double least_reach = 1.0;
 /* Of several outputs the fit is by descent, which a weak penalty would leave unfinished. */
 static const double outputs_penalty = 0.3;
@@ -94,11 +94,17 @@ static void layout(const bb_view *view, bb_layout *out) {
         1, {{"directions", BB_FORM_VECTOR, view->pub->parameters, 1.0, 1.0}}};
 }
 
+/* How far a direction that all tasks share stands out of the noise. */
+static double reach_of(const bb_view *view) {
+    return bb_hope_reach(view->pub, view->pub->mu) / sqrt((double)view->pub->outputs);
+}
+
 /* As many rounds as leave the average of directions with a signal of this length above
- * its noise. */
+ * its noise; none where nothing can be seen. */
 static uint32_t rounds_of(const bb_view *view) {
     const centre_options *o = view->options;
     const double signal = o->signal * bb_hope_reach(view->pub, view->pub->mu);
+    if (reach_of(view) < least_reach) return 0;
     return (uint32_t)fmin((double)o->most_rounds, fmax(1.0, round(signal * signal)));
 }
 
@@ -107,15 +113,11 @@ static bb_status plan(const bb_view *view, bb_plan *out) {
     if (view->pub->rounds || view->pub->schedule)
         return bb_fail(BB_EUSAGE, "mp-centre makes its own rounds from public sizes; "
                                   "rounds and schedule cannot be chosen");
-    const bb_status status = bb_plan_rounds(out, rounds_of(view));
+    const uint32_t rounds = rounds_of(view);
+    const bb_status status = bb_plan_rounds(out, rounds);
     layout(view, &blocks);
-    if (!status) bb_plan_room(out, view->pub, &blocks);
+    if (rounds && !status) bb_plan_room(out, view->pub, &blocks);
     return status;
-}
-
-/* How far a direction that all tasks share stands out of the noise. */
-static double reach_of(const bb_view *view) {
-    return bb_hope_reach(view->pub, view->pub->mu) / sqrt((double)view->pub->outputs);
 }
 
 static bb_status digest(const bb_view *view, const bb_release *release, bb_draft *draft,
@@ -129,8 +131,7 @@ static bb_status digest(const bb_view *view, const bb_release *release, bb_draft
         bb_search_move(&at.search, release, d, tasks, o->step, o->momentum, work);
     const double noise =
         bb_chi_square_quantile((double)d, false_alarm / view->plan->rounds);
-    if (square > t * sd * sd * noise && reach_of(view) >= least_reach)
-        *at.detected = 1.0;
+    if (square > t * sd * sd * noise) *at.detected = 1.0;
     if (release->round == view->plan->rounds && *at.detected == 0.0)
         memset(at.search.centre, 0, d * sizeof *at.search.centre);
     return BB_OK;
@@ -145,6 +146,9 @@ static bool was_detected(const bb_view *view) {
 }
 
 static const char *note(const bb_view *view) {
+    if (rounds_of(view) == 0)
+        return "so few tasks cannot see anything above the noise at this epsilon: "
+               "nothing was published, and every task was left as it is alone";
     return was_detected(view)
                ? NULL
                : "the guard found no centre that stands out of the noise: "
