@@ -186,18 +186,33 @@ static bb_status factorise_by_rows(const newton *s, const double *root) {
     return status;
 }
 
+/* Without intercept, and few rows: (K + lambda A^-1) step = -A^-1 (u + lambda position). z:
+ * n. False: a matrix that needs help. */
+static bool step_at_once(newton *s, const double *r, double *z) {
+    const size_t n = s->size;
+    if (s->local->intercept || n > BB_LINALG_SMALL) return false;
+    for (size_t j = 0; j < n; j++) {
+        const double a = s->here.a[j] > 1e-100 ? s->here.a[j] : 1e-100;
+        z[j] = s->lambda / a;
+        s->step[j] = -r[j] / a;
+    }
+    return bb_solve_shifted(n, s->kernel, z, s->step);
+}
+
 /* In the coefficients: (A K + lambda I) step + a db = -(u + lambda position), and with
  * an intercept the coefficients after the step sum to zero. */
 static bb_status direction_by_rows(newton *s) {
     const size_t n = s->size;
     double *r = s->room, *z = r + n, *root = z + n;
-    for (size_t j = 0; j < n; j++) root[j] = sqrt(s->here.a[j]);
     for (size_t j = 0; j < n; j++) r[j] = s->here.u[j] + s->lambda * s->position[j];
-    for (size_t j = 0; j < n; j++) s->step[j] = -r[j];
-    const bb_status status = factorise_by_rows(s, root);
-    if (status) return status;
-    solve_by_rows(s, root, s->step);
     s->db = 0;
+    if (!step_at_once(s, r, z)) {
+        for (size_t j = 0; j < n; j++) root[j] = sqrt(s->here.a[j]);
+        for (size_t j = 0; j < n; j++) s->step[j] = -r[j];
+        const bb_status status = factorise_by_rows(s, root);
+        if (status) return status;
+        solve_by_rows(s, root, s->step);
+    }
     if (s->local->intercept && !is_settled(s)) {
         memcpy(z, s->here.a, n * sizeof *z);
         solve_by_rows(s, root, z);

@@ -56,6 +56,23 @@ static bb_status factorise(const bb_local *local, double lambda, double *A,
     return status;
 }
 
+/* (s X'X + lambda I) w = s X'y + lambda centre, where the matrix is there and small. False:
+ * it needs help. */
+static bool ridge_at_once(const bb_local *local, double lambda, const double *centre,
+                          double *w, double *work) {
+    const size_t d = local->d;
+    double *diagonal = work, *v = work + d;
+    if (!local->gram || d > BB_LINALG_SMALL) return false;
+    for (size_t k = 0; k < d; k++) {
+        diagonal[k] = lambda;
+        v[k] = local->xy[k] + lambda * (centre ? centre[k] : 0);
+    }
+    if (!bb_solve_shifted(d, local->gram, diagonal, v)) return false;
+    if (!isfinite(bb_dot(d, v, v))) return false;
+    memcpy(w, v, d * sizeof *w);
+    return true;
+}
+
 /* One factorisation and one solve from the centre on; where the matrix was helped, and is
  * another, a step of iterative refinement. */
 static bb_status ridge_by_features(const bb_local *local, double lambda,
@@ -63,6 +80,7 @@ static bb_status ridge_by_features(const bb_local *local, double lambda,
     const size_t d = local->d;
     double *A = work, *g = A + d * d, *v = g + d, *room = v + d, gb;
     bool helped = false;
+    if (ridge_at_once(local, lambda, centre, w, work)) return BB_OK;
     const bb_status status = factorise(local, lambda, A, room, &helped);
     if (status) return bb_fail_context(status, "ridge with penalty %g", lambda);
     if (centre)

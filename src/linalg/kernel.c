@@ -77,3 +77,7 @@ void bb_eight_look(bb_eight *e, const double *t) {
 void bb_eight_direction(bb_eight *e) {
     bb_kernel_pick()->eight_direction(e);
 }
+
+bool bb_solve_shifted(size_t n, const double *A, const double *diagonal, double *b) {
+    return bb_kernel_pick()->small_shifted(n, A, diagonal, b);
+}

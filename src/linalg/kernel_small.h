@@ -198,3 +198,132 @@ static void small_solve(size_t n, const double *U, double *b) {
                 store_piece(left + c, load_piece(left + c) - x * load_piece(u + c));
     }
 }
+
+/* -- one system at a time: A + diag(diagonal) = L D L', its right side an extra column -- */
+
+/* U (n x stride) <- the upper triangle of A with the diagonal's addends, b, and zeros. */
+static inline void copy_system(size_t n, size_t stride, const double *restrict A,
+                               const double *restrict diagonal,
+                               const double *restrict b, double *restrict U) {
+    const size_t whole = n < LANES ? 0 : n - 1;
+    for (size_t i = 0; i < whole; i++)
+        for (size_t c = i / PIECE * PIECE; c < n; c += PIECE)
+            store_piece(U + i * stride + c, load_piece(A + i * n + c));
+    for (size_t i = whole; i < n; i++) memcpy(U + i * stride, A + i * n, n * sizeof *U);
+    for (size_t i = 0; i < n; i++) {
+        U[i * stride + i] += diagonal[i];
+        U[i * stride + n] = b[i];
+        for (size_t c = n + 1; c < stride; c++) U[i * stride + c] = 0;
+    }
+}
+
+/* `width` pieces of rows k and k + 1 of U from column c on lose what the rows above take
+ * off; L: those over their pivots. */
+static inline void eliminate_two(size_t width, size_t k, size_t c, size_t stride,
+                                 double *restrict U, const double *restrict L) {
+    piece first[4], second[4];
+    double *row = U + k * stride + c, *next = row + stride;
+    for (size_t b = 0; b < width; b++) {
+        first[b] = load_piece(row + b * PIECE);
+        second[b] = load_piece(next + b * PIECE);
+    }
+    for (size_t i = 0; i < k; i++)
+        for (size_t b = 0; b < width; b++) {
+            const piece u = load_piece(U + i * stride + c + b * PIECE);
+            first[b] -= L[i * stride + k] * u;
+            second[b] -= L[i * stride + k + 1] * u;
+        }
+    for (size_t b = 0; b < width; b++) {
+        store_piece(row + b * PIECE, first[b]);
+        store_piece(next + b * PIECE, second[b]);
+    }
+}
+
+static inline bool is_pivot(double pivot) {
+    return pivot > 0 && isfinite(pivot);
+}
+
+/* Rows k and k + 1, from their diagonal on. */
+static inline bool factor_two(size_t k, size_t stride, double *U, double *L) {
+    const size_t start = k / PIECE * PIECE;
+    for (size_t c = start; c < stride; c += 4 * PIECE) {
+        const size_t left = (stride - c) / PIECE;
+        if (left >= 4)
+            eliminate_two(4, k, c, stride, U, L);
+        else if (left == 3)
+            eliminate_two(3, k, c, stride, U, L);
+        else if (left == 2)
+            eliminate_two(2, k, c, stride, U, L);
+        else
+            eliminate_two(1, k, c, stride, U, L);
+    }
+    double *row = U + k * stride, *next = row + stride;
+    const double inverse = 1 / row[k], corner = row[k + 1] * inverse;
+    const double pivot = next[k + 1] - corner * row[k + 1], last = 1 / pivot;
+    for (size_t c = start; c < stride; c += PIECE) {
+        const piece u = load_piece(row + c), v = load_piece(next + c) - corner * u;
+        store_piece(next + c, v);
+        store_piece(L + k * stride + c, u * inverse);
+        store_piece(L + (k + 1) * stride + c, v * last);
+    }
+    return is_pivot(row[k]) && is_pivot(pivot);
+}
+
+/* x (stride, zeros behind n) <- the solution, eight rows at a time: only those wait for
+ * each other. */
+static inline void solve_back(size_t n, size_t stride, const double *L, double *x) {
+    for (size_t c = 0; c < stride; c += LANES) store(x + c, spread(0));
+    for (size_t from = (n - 1) / LANES * LANES, end = n;; from -= LANES) {
+        double left[LANES];
+        for (size_t r = from; r < end; r++) {
+            lanes sum = spread(0);
+            for (size_t c = from + LANES; c < stride; c += LANES)
+                sum += load(L + r * stride + c) * load(x + c);
+            left[r - from] = L[r * stride + n] - fold(sum);
+        }
+        for (size_t r = end; r-- > from;) {
+            for (size_t q = end; --q > r;)
+                left[r - from] -= L[r * stride + q] * left[q - from];
+            x[r] = left[r - from];
+        }
+        if (from == 0) return;
+        end = from;
+    }
+}
+
+static bool shifted_in(size_t n, const double *A, const double *diagonal, double *b,
+                       double *U, double *L) {
+    const size_t stride = (n + LANES) / LANES * LANES;
+    double x[BB_KERNEL_SMALL + LANES];
+    copy_system(n, stride, A, diagonal, b, U);
+    size_t k = 0;
+    for (; k + 2 <= n; k += 2)
+        if (!factor_two(k, stride, U, L)) return false;
+    if (k < n) {
+        eliminate_row(k, stride, U, L);
+        if (!is_pivot(U[k * stride + k])) return false;
+        scale_row(k, stride, 1 / U[k * stride + k], U, L);
+    }
+    solve_back(n, stride, L, x);
+    memcpy(b, x, n * sizeof *b);
+    return true;
+}
+
+static bool shifted_few(size_t n, const double *A, const double *diagonal, double *b) {
+    _Alignas(64) double U[24 * 24], L[24 * 24];
+    return shifted_in(n, A, diagonal, b, U, L);
+}
+
+static bool shifted_many(size_t n, const double *A, const double *diagonal, double *b) {
+    _Alignas(64) double U[BB_KERNEL_SMALL * (BB_KERNEL_SMALL + LANES)],
+        L[BB_KERNEL_SMALL * (BB_KERNEL_SMALL + LANES)];
+    return shifted_in(n, A, diagonal, b, U, L);
+}
+
+/* b <- (A + diag(diagonal))^-1 b; of A, symmetric, the upper triangle is read. False, and b
+ * as it was, where a pivot is not positive or not finite. */
+static bool small_shifted(size_t n, const double *A, const double *diagonal,
+                          double *b) {
+    if (n == 0) return true;
+    return n < 24 ? shifted_few(n, A, diagonal, b) : shifted_many(n, A, diagonal, b);
+}

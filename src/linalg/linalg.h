@@ -9,6 +9,7 @@
 
 #include "base/status.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Makes OpenBLAS use the right kernels for this processor (as packaged it mistakes
@@ -99,6 +100,12 @@ size_t bb_invert_work(size_t n);
 BB_MUST_CHECK bb_status bb_invert_spd(size_t n, double *A, void *work);
 /* Both at once: solves A x = b, A and b are destroyed, b becomes x. */
 BB_MUST_CHECK bb_status bb_solve_spd(size_t n, double *A, double *b);
+
+/* b <- (A + diag(diagonal))^-1 b of a small matrix, n <= BB_LINALG_SMALL, symmetric, of which
+ * the upper triangle is read. False, and b as it was, where that is not positive definite or
+ * not finite. */
+enum { BB_LINALG_SMALL = 64 };
+bool bb_solve_shifted(size_t n, const double *A, const double *diagonal, double *b);
 
 /* out (n x n) <- sum_k f_k u_k u_k', u_k the rows of `vector` (count x n). work: count*n
  * doubles. */

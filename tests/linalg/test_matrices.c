@@ -228,6 +228,40 @@ static void test_cholesky(void **state) {
     assert_fails(bb_solve_spd(1, large, right), BB_ENUMERIC, "not positive definite");
 }
 
+/* Only the upper triangle is read, and a matrix without an answer changes nothing. */
+static void test_shifted(void **state) {
+    (void)state;
+    for (size_t n = 0; n <= BB_LINALG_SMALL; n++) {
+        double *X = naive_vector((n + 3) * n, 23), *A = naive_vector(n * n, 0);
+        double *x = naive_vector(n, 24), *b = naive_vector(n, 0);
+        double *diagonal = naive_vector(n, 25);
+        bb_gram(n + 3, n, 1, X, 0, A);
+        for (size_t k = 0; k < n; k++)
+            A[k * n + k] += diagonal[k] = pow(10, (double)(k % 9) - 1);
+        naive_product(n, n, 1, A, x, b);
+        for (size_t k = 0; k < n; k++) {
+            A[k * n + k] -= diagonal[k];
+            for (size_t j = 0; j < k; j++) A[k * n + j] = NAN;
+        }
+        assert_true(bb_solve_shifted(n, A, diagonal, b));
+        assert_close(naive_largest_difference(n, x, b), 0, 1e-12);
+        for (size_t bad = 0; bad < n; bad += n / 3 + 1) {
+            const double kept = diagonal[bad];
+            for (int way = 0; way < 2; way++) {
+                diagonal[bad] = way ? INFINITY : -100;
+                assert_false(bb_solve_shifted(n, A, diagonal, b));
+            }
+            diagonal[bad] = kept;
+        }
+        assert_close(naive_largest_difference(n, x, b), 0, 1e-12);
+        free(X);
+        free(A);
+        free(x);
+        free(b);
+        free(diagonal);
+    }
+}
+
 static void test_invert(void **state) {
     (void)state;
     for (size_t n = 0; n < 150; n += 13) {
@@ -371,6 +405,7 @@ int main(void) {
         cmocka_unit_test(test_eigen_values_match_jacobi),
         cmocka_unit_test(test_eigen_refuses_bad_numbers),
         cmocka_unit_test(test_cholesky),
+        cmocka_unit_test(test_shifted),
         cmocka_unit_test(test_invert),
         cmocka_unit_test(test_whiten),
         cmocka_unit_test(test_spectral),

@@ -279,6 +279,9 @@ static void compare_cholesky(const bb_kernel *one, const bb_kernel *other, size_
         A[i * n + i] = (double)n;
     }
     memcpy(B, A, n * n * sizeof *A);
+    assert_true(one->small_shifted(n, A, A, x)); /* the first row as the diagonal */
+    assert_true(other->small_shifted(n, A, A, y));
+    assert_memory_equal(x, y, n * sizeof *x);
     assert_int_equal(one->small_cholesky(n, A), n);
     assert_int_equal(other->small_cholesky(n, B), n);
     assert_memory_equal(A, B, n * n * sizeof *A);
