@@ -53,6 +53,14 @@ typedef struct bb_kernel {
     void (*shifts_average)(size_t groups, size_t n, const double *diagonal,
                            const double *beside, const double *c, const double *shift,
                            const double *share, double *out, double *work);
+    /* kernel_rows.h */
+    void (*rows_turn)(size_t width, size_t n, size_t stride, const double *V,
+                      const double *factor, double *X);
+    void (*shifts_table)(size_t n, const double *diagonal, const double *beside,
+                         const double *c, const double *shift, double *table);
+    double (*rows_left_out)(size_t width, size_t n, const double *table,
+                            const double *X, const double *y, double whole,
+                            double weight, double least);
     /* kernel_eight.h, for eight.h */
     void (*eight_predict)(bb_eight *e);
     void (*eight_look)(bb_eight *e, const double *t);

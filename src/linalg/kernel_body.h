@@ -469,6 +469,7 @@ static double round_down(size_t n, double factor, double *v) {
 
 #include "linalg/kernel_eigen.h"
 #include "linalg/kernel_eight.h"
+#include "linalg/kernel_rows.h"
 #include "linalg/kernel_small.h"
 
 const bb_kernel BB_KERNEL = {dot,
@@ -490,6 +491,9 @@ const bb_kernel BB_KERNEL = {dot,
                              reflect,
                              shifts_weigh,
                              shifts_average,
+                             rows_turn,
+                             shifts_table,
+                             rows_left_out,
                              eight_predict,
                              eight_look,
                              eight_direction};

@@ -128,3 +128,30 @@ void bb_tridiagonal_inverse(const bb_tridiagonal *t, const double *c, double shi
         *square += last * last;
     }
 }
+
+size_t bb_tridiagonal_table_length(size_t n, size_t count) {
+    return 3 * n * stride_of(count);
+}
+
+void bb_tridiagonal_table(const bb_tridiagonal *t, const double *c, size_t count,
+                          const double *shift, double *table) {
+    double lane[LANES];
+    for (size_t from = 0; from < count; from += LANES, table += 3 * t->n * LANES) {
+        for (size_t k = 0; k < LANES; k++)
+            lane[k] = shift[from + k < count ? from + k : count - 1];
+        bb_kernel_pick()->shifts_table(t->n, t->diagonal, t->beside, c, lane, table);
+    }
+}
+
+void bb_tridiagonal_left_out(const bb_tridiagonal *t, const double *table, size_t count,
+                             size_t rows, double *X, const double *y,
+                             const double *whole, double weight, const double *least,
+                             double *error) {
+    const size_t width = stride_of(rows) / LANES;
+    bb_kernel_pick()->rows_turn(width, t->n, t->stride, t->reflector, t->factor, X);
+    for (size_t l = 0; l < count; l++) {
+        const double *own = table + 3 * t->n * (l / LANES * LANES) + l % LANES;
+        error[l] += bb_kernel_pick()->rows_left_out(width, t->n, own, X, y, whole[l],
+                                                    weight, least[l]);
+    }
+}

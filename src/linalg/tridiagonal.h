@@ -41,6 +41,19 @@ void bb_tridiagonal_weigh(const bb_tridiagonal *t, const double *c, size_t count
  * determinant. O(n). */
 void bb_tridiagonal_inverse(const bb_tridiagonal *t, const double *c, double shift,
                             double *explained, double *square, double *trace);
+/* Rows left out, for `count` shifts > 0, each with its `whole' and `least': error (count)
+ * gains the sum of squares of (y_j - x_j'(A + shift I)^-1 Q c) / max(whole - weight x_j'(A +
+ * shift I)^-1 x_j, least) over `rows`
+ * columns x_j of X (n x w, w the next multiple of 8; zeros behind them; destroyed), y alike. table:
+ * bb_tridiagonal_table, which depends on n and count, for all rows. O(n^2 + n count) a row. */
+enum { BB_TRIDIAGONAL_ROWS = 32 };
+size_t bb_tridiagonal_table_length(size_t n, size_t count);
+void bb_tridiagonal_table(const bb_tridiagonal *t, const double *c, size_t count,
+                          const double *shift, double *table);
+void bb_tridiagonal_left_out(const bb_tridiagonal *t, const double *table, size_t count,
+                             size_t rows, double *X, const double *y,
+                             const double *whole, double weight, const double *least,
+                             double *error);
 /* x (n) <- the sum of share (T + shift I)^-1 c. O(n count). */
 void bb_tridiagonal_average(const bb_tridiagonal *t, const double *c, size_t count,
                             const double *shift, const double *share, double *x);

@@ -246,6 +246,31 @@ static void compare(const bb_kernel *one, const bb_kernel *other, size_t groups,
     free(b);
 }
 
+/* Rows left out, eight to thirty-two of them. */
+static void compare_rows(const bb_kernel *one, const bb_kernel *other, size_t width,
+                         size_t n) {
+    const size_t stride = (n + 7) / 8 * 8;
+    double *V = naive_vector(n * stride + 3 * n, 26);
+    double *c = V + n * stride, *beside = c + n, *diagonal = beside + n;
+    double *room[2], shift[8], left[2] = {0, 0};
+    const bb_kernel *kernel[2] = {one, other};
+    for (size_t l = 0; l < 8; l++) shift[l] = pow(10, -(double)l);
+    for (size_t k = 0; k < n; k++) diagonal[k] = 2 + fabs(diagonal[k]);
+    for (int v = 0; v < 2; v++) {
+        room[v] = naive_vector(n * 32 + n * 24 + 32, 27);
+        double *X = room[v], *table = X + n * 32, *y = table + n * 24;
+        kernel[v]->rows_turn(width, n, stride, V, c, X);
+        kernel[v]->shifts_table(n, diagonal, beside, c, shift, table);
+        for (size_t l = 0; l < 8; l++)
+            left[v] += kernel[v]->rows_left_out(width, n, table + l, X, y, 1, 0.1, 0.2);
+    }
+    assert_true(left[0] == left[1]);
+    assert_memory_equal(room[0], room[1], (n * 56 + 32) * sizeof *V);
+    free(V);
+    free(room[0]);
+    free(room[1]);
+}
+
 static void test_variants_give_the_same_bits(void **state) {
     (void)state;
     const bb_kernel *variant[2] = {bb_kernel_pick(), bb_kernel_pick()};
@@ -256,6 +281,10 @@ static void test_variants_give_the_same_bits(void **state) {
         for (size_t n = 8; n < 80; n++)
             for (size_t groups = 1; groups <= 2; groups++)
                 compare(variant[v], &bb_kernel_baseline, groups, n);
+    for (int v = 0; v < 2; v++)
+        for (size_t n = 1; n < 40; n++)
+            for (size_t width = 1; width <= 4; width++)
+                compare_rows(variant[v], &bb_kernel_baseline, width, n);
 }
 
 int main(void) {
