@@ -62,6 +62,7 @@ typedef struct bb_public {
     double epsilon, delta; /* INFINITY, 0 without noise */
     double mu;             /* the Gaussian budget of the whole (epsilon, delta): set by
                               bb_run_train */
+    bool as_published;     /* its noise is the papers' own: likewise */
     bb_sampling sampling;  /* who takes part in a round */
     double rate;           /* of Poisson sampling: q */
     size_t cohort;         /* of a sample of fixed size: K */

@@ -32,6 +32,7 @@ bb_run bb_run_priced(const bb_run *asked) {
     run.pub.epsilon = noise ? run.pub.epsilon : INFINITY;
     run.pub.delta = noise ? run.pub.delta : 0.0;
     run.pub.mu = noise ? bb_gdp_mu(run.pub.epsilon, run.pub.delta) : INFINITY;
+    run.pub.as_published = run.mechanism->pricing == BB_PRICE_PUBLISHED;
     if (!run.pub.outputs) run.pub.outputs = 1;
     if (!run.pub.clusters) run.pub.clusters = 1;
     if (!run.pub.parameters) run.pub.parameters = run.pub.features;

@@ -4,6 +4,7 @@
 #include "linalg/linalg.h"
 #include "methods/mp_prior.h"
 #include "methods/personal.h"
+#include "methods/personal_vote.h"
 #include "methods/theory.h"
 
 #include <assert.h>
@@ -72,8 +73,9 @@ bb_mp_state bb_mp_read(const bb_task *task) {
 }
 
 /* -- the billboard: K, then M; where tasks keep what they fit at home, whether anything
- * stood out of the last release's noise, and the prior that it tells: deviations in
- * directions (or features), and those directions -- */
+ * stood out of the noise of the models' last release, and the prior that it tells:
+ * deviations in directions (or features), and those directions; where tasks vote on their
+ * fits, the odds -- */
 
 static const double *matrix(const bb_view *view) {
     return view->board->at + 1;
@@ -98,11 +100,36 @@ static size_t prior_at(const bb_view *view) {
     return 1 + (is_low_rank(view) ? d * d : d);
 }
 
-size_t bb_mp_board_length(const bb_view *view) {
+/* Where the odds begin. */
+static size_t odds_at(const bb_view *view) {
     const size_t d = view->pub->features;
     const size_t prior =
         bb_mp_goes_home(view) ? 1 + d + (is_low_rank(view) ? d * d : 0) : 0;
     return prior_at(view) + prior;
+}
+
+/* Whether there is a last round for them. */
+static bool votes(const bb_view *view) {
+    const bb_public *pub = view->pub;
+    return bb_mp_goes_home(view) && pub->loss == BB_LOSS_SQUARED &&
+           !pub->as_published && bb_vote_is_heard(pub, BB_PERSONAL_OWN_CELLS);
+}
+
+bool bb_mp_is_voting(const bb_view *view) {
+    return votes(view) && view->board->releases + 1 == view->plan->rounds;
+}
+
+size_t bb_mp_board_length(const bb_view *view) {
+    return odds_at(view) + (votes(view) ? BB_PERSONAL_CELLS : 0);
+}
+
+/* What tasks know at home. told: room for the covariance, if there is one. */
+static bb_personal_public known_of(const bb_view *view, bb_covariance *told) {
+    const size_t d = view->pub->features;
+    const double *at = view->board->at + prior_at(view), *root = at + 1;
+    *told = (bb_covariance){is_low_rank(view) ? root + d : NULL, root};
+    return (bb_personal_public){.told = *at > 0.0 ? told : NULL,
+                                .constant = view->pub->constant};
 }
 
 /* Whether the first round selects the clip. */
@@ -124,7 +151,8 @@ double bb_mp_clip(const bb_view *view) {
 
 uint32_t bb_mp_iterations(const bb_view *view) {
     const uint32_t releases = view->board->releases;
-    return releases && selects(view) ? releases - 1 : releases;
+    const bool voted = votes(view) && releases == view->plan->rounds;
+    return releases - (releases && selects(view)) - voted;
 }
 
 /* -- public numbers -- */
@@ -211,10 +239,15 @@ bb_status bb_mp_plan(const bb_view *view, bb_plan *plan) {
     if (!status) {
         const bb_public pub = advised(view, text);
         const bool once = bb_mp_goes_home(view);
-        status = bb_plan_schedule(plan, &pub, selects(view), once ? 1 : DEFAULT_ROUNDS,
-                                  default_schedule);
+        status = bb_plan_schedule(plan, &pub, selects(view) + votes(view),
+                                  once ? 1 : DEFAULT_ROUNDS, default_schedule);
     }
     if (status) return status;
+    if (votes(view)) {
+        const bb_layout vote = bb_vote_layout(BB_PERSONAL_CELLS);
+        bb_vote_plan(plan, selects(view));
+        bb_plan_room(plan, view->pub, &vote);
+    }
     if (selects(view)) {
         plan->step[0].selection = o->clip_share;
         bb_plan_room(plan, view->pub, &clip_layout);
@@ -224,7 +257,10 @@ bb_status bb_mp_plan(const bb_view *view, bb_plan *plan) {
 }
 
 void bb_mp_layout(const bb_view *view, bb_layout *layout) {
-    *layout = selecting(view) ? clip_layout : models_layout(view, bb_mp_clip(view));
+    if (bb_mp_is_voting(view))
+        *layout = bb_vote_layout(BB_PERSONAL_CELLS);
+    else
+        *layout = selecting(view) ? clip_layout : models_layout(view, bb_mp_clip(view));
 }
 
 /* -- the public matrix -- */
@@ -288,7 +324,7 @@ static void tell_prior(const bb_view *view, const bb_release *release,
     *at = largest > base;
     for (size_t k = 0; k < d; k++) {
         const double over = fmax(square[k], fmax(base, least_part * largest));
-        root[k] = over > 0.0 ? sqrt(sqrt(over)) : 1.0;
+        root[k] = over > 0.0 ? sqrt(over) : 1.0;
         total += root[k] * root[k];
     }
     bb_scale(d, sqrt((double)d / total), root);
@@ -297,8 +333,19 @@ static void tell_prior(const bb_view *view, const bb_release *release,
 
 const char *bb_mp_note(const bb_view *view) {
     if (!bb_mp_goes_home(view) || view->board->at[prior_at(view)] > 0.0) return NULL;
-    return "the last release is no more than its noise: every task was left as it is "
-           "alone";
+    return "the last release of models is no more than its noise: every task was left "
+           "as "
+           "it is alone";
+}
+
+static void digest_vote(const bb_view *view, const bb_release *release,
+                        bb_draft *draft) {
+    bool is[BB_PERSONAL_CELLS];
+    bb_covariance told;
+    const bb_personal_public known = known_of(view, &told);
+    bb_personal_squared_cells(view->pub->features, &known, is);
+    bb_vote_take(BB_PERSONAL_CELLS, is, release->value[0], release->noise[0],
+                 view->pub->tasks, draft->at + odds_at(view));
 }
 
 bb_status bb_mp_digest(const bb_view *view, const bb_release *release, bb_draft *draft,
@@ -306,6 +353,10 @@ bb_status bb_mp_digest(const bb_view *view, const bb_release *release, bb_draft 
     const size_t d = view->pub->features;
     if (selecting(view)) {
         draft->at[0] = pow(10.0, clip_exponent(release->winner[0]));
+        return BB_OK;
+    }
+    if (bb_mp_is_voting(view)) {
+        digest_vote(view, release, draft);
         return BB_OK;
     }
     const double lift = shift(view, release);
@@ -385,11 +436,25 @@ static void clip_to(size_t d, double *w, double clip) {
     if (norm > clip) bb_scale(d, clip / norm, w);
 }
 
+/* A task whose fits fail shows zeros. */
+static void show_vote(const bb_view *view, const bb_task *task, double *vote) {
+    double evidence[BB_PERSONAL_CELLS];
+    bb_covariance told;
+    const bb_personal_public known = known_of(view, &told);
+    if (task->local->n > 0 &&
+        !bb_personal_squared_evidence(task->local, &known, evidence, task->work))
+        bb_vote_show(BB_PERSONAL_CELLS, evidence, vote);
+}
+
 void bb_mp_show(const bb_view *view, const bb_task *task, double *const *block) {
     const bb_mp_options *o = view->options;
     const size_t d = task->local->d;
     const double *w = bb_mp_read(task).w;
     double *shown = block[0];
+    if (bb_mp_is_voting(view)) {
+        show_vote(view, task, shown);
+        return;
+    }
     if (!selecting(view)) {
         memcpy(shown, w, d * sizeof *w);
         /* to the same K the door clips, but for methods with noise of their own */
@@ -496,7 +561,7 @@ void bb_mp_train(const bb_view *view, bb_task *task) {
         bb_mp_begin(view, task, own.w, own.intercept, work);
         own.intercept[1] = own.intercept[0];
     }
-    if (t == 0) return;
+    if (t == 0 || bb_mp_is_voting(view)) return;
     const double beta = bb_mp_beta(view, t);
     if (task->local->gram && is_low_rank(view)) {
         step_with_gram(view, task, &own, beta, hat);
@@ -511,12 +576,11 @@ void bb_mp_train(const bb_view *view, bb_task *task) {
 }
 
 bb_status bb_mp_home(const bb_view *view, bb_task *task) {
-    const size_t d = view->pub->features;
-    const double *at = view->board->at + prior_at(view), *root = at + 1;
-    const bb_covariance told = {is_low_rank(view) ? root + d : NULL, root};
+    bb_covariance told;
+    bb_personal_public known = known_of(view, &told);
+    if (votes(view)) known.odds = view->board->at + odds_at(view);
     *task->intercept = 0.0;
-    return bb_personal_under(task->local, *at > 0.0 ? &told : NULL, view->pub->constant,
-                             task->model, task->work);
+    return bb_personal_under(task->local, &known, task->model, task->work);
 }
 
 bb_status bb_mp_finish(const bb_view *view, bb_task *task) {

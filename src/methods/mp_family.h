@@ -4,7 +4,8 @@
  * accelerated gradient step from its shrunk model (steps 10 and 11).
  *
  * Rounds: with an automatic clip, first a private selection of it; then iterations
- * t = 1 .. T. Show in iteration t sees w^(t-1); train before it makes it. */
+ * t = 1 .. T; where tasks keep what they fit at home, last a vote on these fits, if public
+ * sizes say that it is heard. Show in iteration t sees w^(t-1); train before it makes it. */
 #ifndef BB_METHODS_MP_FAMILY_H
 #define BB_METHODS_MP_FAMILY_H
 
@@ -146,6 +147,8 @@ BB_MUST_CHECK bb_status bb_mp_digest(const bb_view *view, const bb_release *rele
 
 /* Whether a task keeps what it fits at home. */
 bool bb_mp_goes_home(const bb_view *view);
+/* Whether the coming round is the tasks' vote on these fits (personal_vote.h). */
+bool bb_mp_is_voting(const bb_view *view);
 /* Then the intercept is one of its numbers. */
 bool bb_mp_own_intercept(const void *options);
 /* That model, given the last release. */

@@ -72,7 +72,7 @@ static void train(const bb_view *view, bb_task *task) {
         bb_mp_begin(view, task, own.w, own.intercept, work);
         own.intercept[1] = own.intercept[0];
     }
-    if (t == 0) return;
+    if (t == 0 || bb_mp_is_voting(view)) return;
     const double beta = bb_mp_beta(view, t);
     bb_mp_shrink(view, own.w, hat);
     bb_mp_count(view, task, hat);

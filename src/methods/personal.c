@@ -6,7 +6,6 @@
 #include "methods/personal_average.h"
 #include "methods/personal_logistic.h"
 #include "methods/personal_outputs.h"
-#include "methods/personal_squared.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -30,18 +29,17 @@ size_t bb_personal_work(const bb_local *local) {
 /* Rows x' = R'x under a covariance, R its root to a power: their models w' are w = R w'. */
 typedef struct turned {
     const bb_covariance *told;
-    int power;
+    double power;
     double scale; /* that leaves the trace of R R' at d */
     double *room; /* d */
 } turned;
 
 static double root_of(const turned *as, size_t a) {
-    double root = as->scale;
-    for (int k = 0; k < as->power; k++) root *= as->told->root[a];
-    return root;
+    return as->scale * pow(as->told->root[a], as->power);
 }
 
-static turned to_power(const bb_covariance *told, int power, size_t d, double *room) {
+static turned to_power(const bb_covariance *told, double power, size_t d,
+                       double *room) {
     turned as = {told, power, 1.0, room};
     double trace = 0.0;
     for (size_t a = 0; a < d; a++) trace += pow(root_of(&as, a), 2.0);
@@ -209,8 +207,8 @@ static void turn_rows(const bb_local *local, const turned *as, double *out) {
 }
 
 /* How sharply a covariance is taken: as it is, twice, four times. Few labels cannot tell that
- * a direction is worth so much. */
-enum { MOST_POWER = 4 };
+ * a direction is worth so much: half. */
+static const double powers[] = {1.0, 2.0, 4.0}, few_powers[] = {0.5};
 
 static size_t under_logistic_work(const bb_local *local) {
     const size_t n = local->n, d = local->d;
@@ -230,9 +228,10 @@ static bb_status under_logistic(const bb_local *local, const bb_covariance *told
     all.size = bb_personal_size(local, constant, room);
     set_kinds(&all, 1, &zero, constant);
     bb_status status = add_fits(&all);
-    const int most = n > d ? MOST_POWER : 1;
-    for (int power = 1; told && power <= most && !status; power *= 2) {
-        const turned as = to_power(told, power, d, room);
+    const double *power = n > d ? powers : few_powers;
+    const size_t count = n > d ? sizeof powers / sizeof *powers : 1;
+    for (size_t k = 0; told && k < count && !status; k++) {
+        const turned as = to_power(told, power[k], d, room);
         turn_rows(local, &as, x);
         flat.x = x;
         flat.sparse_first = NULL;
@@ -252,11 +251,11 @@ size_t bb_personal_under_work(const bb_local *local) {
                                           : under_logistic_work(local);
 }
 
-bb_status bb_personal_under(const bb_local *local, const bb_covariance *told,
-                            bool constant, double *model, double *work) {
-    const bb_personal_public known = {.told = told, .constant = constant};
+bb_status bb_personal_under(const bb_local *local, const bb_personal_public *known,
+                            double *model, double *work) {
     memset(model, 0, local->d * sizeof *model);
     if (local->n == 0) return BB_OK;
-    if (local->loss != BB_LOSS_SQUARED) return under_logistic(local, told, model, work);
-    return bb_personal_squared(local, &known, model, work);
+    if (local->loss != BB_LOSS_SQUARED)
+        return under_logistic(local, known->told, model, work);
+    return bb_personal_squared(local, known, model, work);
 }

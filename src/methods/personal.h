@@ -4,7 +4,7 @@
 #ifndef BB_METHODS_PERSONAL_H
 #define BB_METHODS_PERSONAL_H
 
-#include "methods/ridge_path.h"
+#include "methods/personal_squared.h"
 
 /* The model that the task keeps: the average of fits around the centre (NULL: there is
  * none) and around 0, with penalties from next to none to overwhelming, and with the
@@ -21,12 +21,12 @@ BB_MUST_CHECK bb_status bb_personal_model(const bb_local *local, const double *c
 BB_MUST_CHECK bb_status bb_personal_around(const bb_local *local, const double *centre,
                                            double odds, double *model, double *work);
 
-/* The same around 0, and if `told` is there under a public covariance whose trace is d;
- * constant: whether the last column is one. work: bb_personal_under_work doubles.
- * BB_ENUMERIC. */
+/* The same around 0, and if known->told is there under a public covariance whose trace is
+ * d; known->centre is none. odds count with the squared loss alone. work:
+ * bb_personal_under_work doubles. BB_ENUMERIC. */
 size_t bb_personal_under_work(const bb_local *local);
 BB_MUST_CHECK bb_status bb_personal_under(const bb_local *local,
-                                          const bb_covariance *told, bool constant,
+                                          const bb_personal_public *known,
                                           double *model, double *work);
 
 #endif

@@ -49,9 +49,16 @@ static void scale_penalties(const bb_local *local, const bb_personal_public *kno
         own[l] = local->weight * pow(10.0, decade(l)) * size;
 }
 
-/* share (PENALTIES) <- log evidence of the penalties, the noise's variance out of it. */
-static void weigh(const bb_local *local, const bb_ridge_path *path, double beforehand,
-                  bool around, double variance, const double *own, double *score) {
+/* What speaks for a candidate before rows do. */
+static double log_prior(int kind, int side, size_t l) {
+    const double far = (decade(l) - usual) / spread;
+    return (kind == FREED ? free_log_odds : 0.0) +
+           (side ? log(centre_odds) : -0.5 * far * far);
+}
+
+/* score (PENALTIES) <- log evidence of the penalties, the noise's variance out of it. */
+static void weigh(const bb_local *local, const bb_ridge_path *path, double variance,
+                  const double *own, double *score) {
     const double rows = (double)local->n;
     const double n = rows - local->intercept; /* one of them is their mean */
     double log_det[PENALTIES], least[PENALTIES], each[PENALTIES * PARTS];
@@ -74,11 +81,25 @@ static void weigh(const bb_local *local, const bb_ridge_path *path, double befor
         for (size_t k = 0; k < PARTS; k++) at[k] -= best[l];
     }
     (void)bb_exp(PENALTIES * PARTS, each);
-    for (size_t l = 0; l < PENALTIES; l++) {
-        const double far = (decade(l) - usual) / spread;
-        score[l] = best[l] + log(bb_sum(PARTS, each + l * PARTS)) - 0.5 * log_det[l] +
-                   beforehand + (around ? log(centre_odds) : -0.5 * far * far);
-    }
+    for (size_t l = 0; l < PENALTIES; l++)
+        score[l] = best[l] + log(bb_sum(PARTS, each + l * PARTS)) - 0.5 * log_det[l];
+}
+
+/* Penalties that tasks vote on: every second one from this on. */
+enum { FIRST = 6, STRIDE = 2, STEPS = 5 };
+_Static_assert(KINDS *SIDES *STEPS == BB_PERSONAL_CELLS, "cells of the vote");
+
+static size_t cell_of(int kind, int side) {
+    return ((size_t)kind * SIDES + (size_t)side) * STEPS;
+}
+
+/* Log odds of penalty l by those of the penalties beside it that were voted on. */
+static double voted(const double *odds, size_t l) {
+    if (l <= FIRST) return odds[0];
+    if (l >= FIRST + STRIDE * (STEPS - 1)) return odds[STEPS - 1];
+    const size_t below = (l - FIRST) / STRIDE;
+    const double above = (double)(l - FIRST - below * STRIDE) / STRIDE;
+    return odds[below] + above * (odds[below + 1] - odds[below]);
 }
 
 /* The candidates: [kind][side][penalty]. */
@@ -86,13 +107,16 @@ typedef struct scores {
     double at[KINDS][SIDES][PENALTIES];
 } scores;
 
-static bool has(const bb_local *local, const bb_personal_public *known, int kind) {
+static bool has(size_t d, const bb_personal_public *known, int kind) {
     if (kind == PLAIN) return true;
     if (kind == FREED) return known->constant;
     if (kind == ALONG)
-        return known->centre && local->d <= MOST_ALONG &&
-               bb_norm(local->d, known->centre) > 0.0;
+        return known->centre && d <= MOST_ALONG && bb_norm(d, known->centre) > 0.0;
     return known->told != NULL;
+}
+
+static int sides(const bb_personal_public *known) {
+    return known->centre ? SIDES : 1;
 }
 
 static size_t path_room(const bb_local *local) {
@@ -149,46 +173,91 @@ static bb_status open_path(const bb_local *local, const bb_personal_public *know
     return bb_ridge_path_open(path, local, &covariance, room + local->d);
 }
 
+/* Evidences alone. own: penalties in units of these rows. */
 static void weigh_all(const bb_local *local, bb_ridge_path *path,
-                      const bb_personal_public *known, const double *own, scores *s,
-                      double *most) {
+                      const bb_personal_public *known, const double *own, scores *s) {
     const double variance = fmax(target_variance(local), 1e-12);
-    *most = -INFINITY;
     for (int kind = 0; kind < KINDS; kind++)
-        for (int side = 0;
-             has(local, known, kind) && side < (known->centre ? SIDES : 1); side++) {
-            double *score = s->at[kind][side];
+        for (int side = 0; has(local->d, known, kind) && side < sides(known); side++) {
             bb_ridge_path_centre(&path[kind], side ? known->centre : NULL);
-            weigh(local, &path[kind], kind == FREED ? free_log_odds : 0.0, side,
-                  variance, own, score);
-            for (size_t l = 0; l < PENALTIES; l++) *most = fmax(*most, score[l]);
+            weigh(local, &path[kind], variance, own, s->at[kind][side]);
         }
+}
+
+/* What is believed beforehand, and what tasks have voted; the most that there is. */
+static double add_odds(size_t d, const bb_personal_public *known, scores *s) {
+    double most = -INFINITY;
+    for (int kind = 0; kind < KINDS; kind++)
+        for (int side = 0; has(d, known, kind) && side < sides(known); side++)
+            for (size_t l = 0; l < PENALTIES; l++) {
+                double *score = &s->at[kind][side][l];
+                *score += log_prior(kind, side, l);
+                if (known->odds) *score += voted(known->odds + cell_of(kind, side), l);
+                most = fmax(most, *score);
+            }
+    return most;
 }
 
 size_t bb_personal_squared_work(const bb_local *local) {
     return KINDS * path_room(local) + basis_room(local);
 }
 
-bb_status bb_personal_squared(const bb_local *local, const bb_personal_public *known,
-                              double *model, double *work) {
-    const size_t d = local->d;
-    bb_ridge_path path[KINDS];
-    double most, total = 0.0, own[PENALTIES];
+/* The paths of all candidates, and their evidences. */
+static bb_status open_all(const bb_local *local, const bb_personal_public *known,
+                          double *own, bb_ridge_path *path, scores *s, double *work) {
     double *basis = work + KINDS * path_room(local);
-    scores s;
     scale_penalties(local, known, work, own);
     for (int kind = 0; kind < KINDS; kind++) {
-        if (!has(local, known, kind)) continue;
+        if (!has(local->d, known, kind)) continue;
         const bb_status status =
             open_path(local, known, kind, work + (size_t)kind * path_room(local), basis,
                       &path[kind]);
         if (status) return status;
     }
-    weigh_all(local, path, known, own, &s, &most);
+    weigh_all(local, path, known, own, s);
+    return BB_OK;
+}
+
+void bb_personal_squared_cells(size_t d, const bb_personal_public *known, bool *is) {
+    for (int kind = 0; kind < KINDS; kind++)
+        for (int side = 0; side < SIDES; side++)
+            for (size_t k = 0; k < STEPS; k++)
+                is[cell_of(kind, side) + k] =
+                    has(d, known, kind) && side < sides(known);
+}
+
+bb_status bb_personal_squared_evidence(const bb_local *local,
+                                       const bb_personal_public *known,
+                                       double *evidence, double *work) {
+    bb_ridge_path path[KINDS];
+    double own[PENALTIES];
+    bool is[BB_PERSONAL_CELLS];
+    scores s;
+    bb_personal_squared_cells(local->d, known, is);
+    const bb_status status = open_all(local, known, own, path, &s, work);
+    if (status) return status;
+    for (int kind = 0; kind < KINDS; kind++)
+        for (int side = 0; side < SIDES; side++)
+            for (size_t k = 0; k < STEPS; k++) {
+                const size_t cell = cell_of(kind, side) + k;
+                evidence[cell] =
+                    is[cell] ? s.at[kind][side][FIRST + k * STRIDE] : -INFINITY;
+            }
+    return BB_OK;
+}
+
+bb_status bb_personal_squared(const bb_local *local, const bb_personal_public *known,
+                              double *model, double *work) {
+    const size_t d = local->d;
+    bb_ridge_path path[KINDS];
+    double total = 0.0, own[PENALTIES];
+    scores s;
+    const bb_status status = open_all(local, known, own, path, &s, work);
+    if (status) return status;
+    const double most = add_odds(d, known, &s);
     memset(model, 0, d * sizeof *model);
     for (int kind = 0; kind < KINDS; kind++) {
-        for (int side = 0;
-             has(local, known, kind) && side < (known->centre ? SIDES : 1); side++) {
+        for (int side = 0; has(d, known, kind) && side < sides(known); side++) {
             const double *centre = side ? known->centre : NULL;
             double *share = s.at[kind][side];
             for (size_t l = 0; l < PENALTIES; l++) share[l] -= most;
@@ -198,7 +267,7 @@ bb_status bb_personal_squared(const bb_local *local, const bb_personal_public *k
             if (centre) bb_axpy(d, mass, centre, model);
             total += mass;
         }
-        if (has(local, known, kind)) bb_ridge_path_add(&path[kind], model);
+        if (has(d, known, kind)) bb_ridge_path_add(&path[kind], model);
     }
     if (!(total > 0.0)) return bb_fail(BB_ENUMERIC, "a fit at home overflows");
     bb_scale(d, 1.0 / total, model);

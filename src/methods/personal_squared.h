@@ -11,7 +11,20 @@ typedef struct bb_personal_public {
     const double *centre;      /* d; NULL: none */
     const bb_covariance *told; /* of trace d; NULL: none */
     bool constant;             /* the last column is one, which may be freer */
+    const double *odds; /* BB_PERSONAL_CELLS: log odds of candidates by the tasks'
+                                  vote; NULL: there was none */
 } bb_personal_public;
+
+/* Candidates that tasks vote on: six ways to look at rows, around zero and around a
+ * centre, each with five penalties, a decade apart. */
+enum { BB_PERSONAL_CELLS = 60, BB_PERSONAL_OWN_CELLS = 25 }; /* around zero, at most */
+/* is (BB_PERSONAL_CELLS) <- which of them tasks have that know this. */
+void bb_personal_squared_cells(size_t d, const bb_personal_public *known, bool *is);
+/* evidence (BB_PERSONAL_CELLS) <- what a task's rows alone say of each, a logarithm;
+ * -INFINITY: no candidate. work as below. BB_ENUMERIC. */
+BB_MUST_CHECK bb_status bb_personal_squared_evidence(const bb_local *local,
+                                                     const bb_personal_public *known,
+                                                     double *evidence, double *work);
 
 /* bb_personal_model or bb_personal_under, and their work, for a task with rows; its
  * intercept, if it has one of its own, is the best for the model. */

@@ -429,6 +429,33 @@ static void test_defaults_learn(void **state) {
     population_close(&p);
 }
 
+/* Where public sizes say that it is heard, a last round is for the vote on fits at home; not
+ * where models are those of the iterations, nor with the papers' noise. */
+static void test_vote(void **state) {
+    (void)state;
+    population p = population_make(60, 4, 3, BB_LOSS_SQUARED, false, 41);
+    static const struct {
+        const char *keep;
+        const bb_mechanism *mechanism;
+        double epsilon;
+        uint32_t rounds;
+    } all[] = {{"home", &bb_mechanism_gaussian, 0.5, 2},
+               {"home", &bb_mechanism_gaussian, 20.0, 3},
+               {"own", &bb_mechanism_gaussian, 20.0, 21},
+               {"home", &bb_mechanism_wishart_published, 20.0, 2},
+               {"home", &bb_mechanism_none, 0.0, 2}};
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
+        bb_run run = run_open(&p, &bb_method_mp_lowrank, all[k].mechanism, one());
+        run_set(&run, "keep", all[k].keep);
+        run.pub.epsilon = all[k].epsilon;
+        bb_result result = train(&run);
+        assert_int_equal(result.rounds, all[k].rounds);
+        bb_result_free(&result);
+        run_close(&run);
+    }
+    population_close(&p);
+}
+
 /* -- odd data and refusals
  * --------------------------------------------------------------- */
 
@@ -507,6 +534,7 @@ int main(void) {
         cmocka_unit_test(test_empty_task),
         cmocka_unit_test(test_automatic),
         cmocka_unit_test(test_defaults_learn),
+        cmocka_unit_test(test_vote),
         cmocka_unit_test(test_refusals),
     };
     if (bb_linalg_start()) return 1;

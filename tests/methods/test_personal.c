@@ -3,7 +3,9 @@
 #include "learners/outputs_problem.h"
 #include "linalg/linalg.h"
 #include "methods/personal.h"
+#include "methods/personal_average.h"
 #include "methods/personal_outputs.h"
+#include "methods/personal_vote.h"
 #include "population.h"
 
 #include <math.h>
@@ -344,10 +346,61 @@ static void squared_under(void **state) {
         add_squared(&p, NULL, false, P, 1.0, expected, &total);
     }
     assert_true(bb_personal_under_work(&p.local[0]) <= 4096);
-    assert_ok(bb_personal_under(&p.local[0], &told, false, kept, work));
+    const bb_personal_public known = {.told = &told};
+    assert_ok(bb_personal_under(&p.local[0], &known, kept, work));
     for (size_t k = 0; k < FEATURES; k++)
         assert_close(kept[k], expected[k] / total, 1e-8);
     population_close(&p);
+}
+
+/* Votes that leave one candidate: the exact minimum with its penalty, in units of the rows. */
+static void one_by_vote(void **state) {
+    (void)state;
+    population p = population_make(1, 12, FEATURES, BB_LOSS_SQUARED, false, 8);
+    double odds[BB_PERSONAL_CELLS], kept[FEATURES], expected[FEATURES], work[4096];
+    const bb_personal_public known = {.odds = odds};
+    const double size = bb_personal_size(&p.local[0], false, work);
+    bool is[BB_PERSONAL_CELLS];
+    bb_personal_squared_cells(FEATURES, &known, is);
+    for (size_t k = 0; k < BB_PERSONAL_CELLS; k++) assert_true(is[k] == (k < 5));
+    for (size_t chosen = 1; chosen < 4; chosen++) {
+        for (size_t k = 0; k < BB_PERSONAL_CELLS; k++)
+            odds[k] = k == chosen ? 0.0 : -1e4;
+        assert_ok(bb_personal_under(&p.local[0], &known, kept, work));
+        fit(&p.local[0], pow(10.0, (double)chosen - 2.0) * size, NULL, expected);
+        for (size_t k = 0; k < FEATURES; k++) assert_close(kept[k], expected[k], 1e-8);
+    }
+    population_close(&p);
+}
+
+/* What a task shows is in the unit ball, whatever its rows say, and around 0. */
+static void votes_are_bounded(void **state) {
+    (void)state;
+    double evidence[5] = {1e6, -INFINITY, -1e6, 3.0, -INFINITY}, vote[5];
+    bb_vote_show(5, evidence, vote);
+    assert_true(bb_norm(5, vote) <= 1.0 + 1e-12);
+    assert_close(vote[0] + vote[2] + vote[3], 0.0, 1e-12);
+    assert_true(vote[0] > 0.0 && vote[1] == 0.0 && vote[4] == 0.0);
+    assert_close(vote[2], vote[3], 1e-12); /* both are far below */
+    evidence[2] = evidence[3] = evidence[0] - 0.3;
+    bb_vote_show(5, evidence, vote);
+    assert_close(vote[0], 0.2 / 3.0,
+                 1e-6); /* a task that hardly minds is hardly heard */
+}
+
+/* Sums within the noise say nothing; clear ones no more than forty tasks would. */
+static void votes_are_shrunk(void **state) {
+    (void)state;
+    const bool is[4] = {true, true, true, false};
+    double odds[4];
+    bb_vote_take(4, is, (const double[]){9.0, -3.0, -6.0, 1e3}, 10.0, 100, odds);
+    for (size_t k = 0; k < 4; k++) assert_true(odds[k] == 0.0);
+    bb_vote_take(4, is, (const double[]){40.0, -10.0, -30.0, 1e3}, 0.0, 100, odds);
+    assert_true(odds[0] == 0.0 && odds[3] == 0.0);
+    assert_close(odds[1], -20.0, 1e-12);
+    assert_close(odds[2], -28.0, 1e-12);
+    bb_vote_take(4, is, (const double[]){40.0, -10.0, -30.0, 1e3}, 10.0, 100, odds);
+    assert_close(odds[2], -7.0 * (1.0 - 200.0 / 2600.0), 1e-12);
 }
 
 /* With two classes too: rows that vary in one direction, which the covariance says is the one
@@ -359,11 +412,11 @@ static void classes_under(void **state) {
     population p = draw(20, 2.0, 3);
     double alone[FEATURES], same[FEATURES], told[FEATURES], work[4096];
     assert_true(bb_personal_under_work(&p.local[0]) <= 4096);
-    assert_ok(bb_personal_under(&p.local[0], NULL, false, alone, work));
-    assert_ok(bb_personal_under(&p.local[0], &(bb_covariance){basis, even}, false, same,
-                                work));
-    assert_ok(bb_personal_under(&p.local[0], &(bb_covariance){basis, sharp}, false,
-                                told, work));
+    assert_ok(bb_personal_under(&p.local[0], &(bb_personal_public){0}, alone, work));
+    const bb_covariance evenly = {basis, even}, sharply = {basis, sharp};
+    const bb_personal_public one = {.told = &evenly}, other = {.told = &sharply};
+    assert_ok(bb_personal_under(&p.local[0], &one, same, work));
+    assert_ok(bb_personal_under(&p.local[0], &other, told, work));
     for (size_t k = 0; k < FEATURES; k++) assert_close(same[k], alone[k], 1e-6);
     const double across = bb_dot(FEATURES, basis + FEATURES, told);
     const double before = bb_dot(FEATURES, basis + FEATURES, alone);
@@ -516,12 +569,13 @@ static void classes(void **state) {
 int main(void) {
     if (bb_linalg_start()) return 1;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(by_evidence),   cmocka_unit_test(no_rows),
-        cmocka_unit_test(refuses),       cmocka_unit_test(too_long),
-        cmocka_unit_test(classes),       cmocka_unit_test(constant_is_free),
-        cmocka_unit_test(squared),       cmocka_unit_test(any_scale),
-        cmocka_unit_test(wide_rows),     cmocka_unit_test(squared_under),
-        cmocka_unit_test(classes_under),
+        cmocka_unit_test(by_evidence),       cmocka_unit_test(no_rows),
+        cmocka_unit_test(refuses),           cmocka_unit_test(too_long),
+        cmocka_unit_test(classes),           cmocka_unit_test(constant_is_free),
+        cmocka_unit_test(squared),           cmocka_unit_test(any_scale),
+        cmocka_unit_test(wide_rows),         cmocka_unit_test(squared_under),
+        cmocka_unit_test(classes_under),     cmocka_unit_test(one_by_vote),
+        cmocka_unit_test(votes_are_bounded), cmocka_unit_test(votes_are_shrunk),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
