@@ -334,8 +334,7 @@ static void tell_prior(const bb_view *view, const bb_release *release,
 const char *bb_mp_note(const bb_view *view) {
     if (!bb_mp_goes_home(view) || view->board->at[prior_at(view)] > 0.0) return NULL;
     return "the last release of models is no more than its noise: every task was left "
-           "as "
-           "it is alone";
+           "as it is alone";
 }
 
 static void digest_vote(const bb_view *view, const bb_release *release,

@@ -8,6 +8,7 @@
 #include "linalg/linalg.h"
 #include "methods/hope.h"
 #include "methods/mp_mixed_effects.h"
+#include "methods/personal_vote.h"
 #include "methods/registry.h"
 #include "methods/search.h"
 #include "privacy/accounting/chi_square.h"
@@ -386,7 +387,8 @@ static bb_status digest(const bb_view *view, const bb_release *release, bb_draft
         return digest_directions(view, release, &at, work);
     case BB_MIXED_GROUP_VOTE:
         for (size_t g = 0; g < BB_MIXED_GROUPS; g++) is[g] = bb_mixed_has(&mixed, g);
-        bb_mixed_take_groups(release, view->pub->tasks, is, at.group);
+        bb_vote_take(BB_MIXED_GROUPS, is, release->value[0], release->noise[0],
+                     view->pub->tasks, at.group);
         return BB_OK;
     case BB_MIXED_PENALTY_VOTE:
         bb_mixed_take_penalties(release, view->pub->tasks, at.rise);

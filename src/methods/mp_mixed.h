@@ -86,12 +86,9 @@ double bb_mixed_odds(const bb_mixed_board *mixed, size_t group, size_t l);
 void bb_mixed_show_groups(const double *evidence, double *vote);
 void bb_mixed_show_penalties(const bb_mixed_board *mixed, const double *evidence,
                              double usual, double *vote);
-/* The noisy sum of the first becomes log odds, shrunk toward none by its noise (James
- * and Stein 1961). is: which groups are candidates. */
-void bb_mixed_take_groups(const bb_release *release, size_t tasks, const bool *is,
-                          double *odds);
-/* Those of the second become log odds of a step upward: of the normal probability that
- * the sum without noise is above zero. */
+/* The noisy sum of the first becomes log odds by bb_vote_take (personal_vote.h), that of
+ * the second log odds of a step upward: of the normal probability that the sum without
+ * noise is above zero. */
 void bb_mixed_take_penalties(const bb_release *release, size_t tasks, double *rise);
 
 /* Penalties of the candidates beside the summed loss, and what the noise of a row's

@@ -9,7 +9,6 @@
 /* Logarithms: how bad the worst group may be said to be, and what a vote may make of a
  * step between penalties. */
 static const double worst_odds = 3.0;
-static const double trust = 40.0; /* tasks that a vote on groups may count for */
 /* Penalties are voted on by powers of ten, from the one of this index on: every second. */
 enum { FIRST = 4, STRIDE = 2 };
 /* What is believed of a sum before it is seen, of the most that it can be, and how far
@@ -110,35 +109,6 @@ void bb_mixed_show_penalties(const bb_mixed_board *mixed, const double *evidence
 }
 
 /* -- answers -- */
-
-/* What a sum counts for: its noise may decide about as much as one task, and no sum more
- * than `trust` tasks. squares: of the sum; free: of how many numbers. */
-static double weight_of(double squares, double free, double noise, size_t tasks) {
-    const double excess = free * noise * noise;
-    if (squares <= excess) return 0.0;
-    return (1.0 - excess / squares) *
-           fmin(noise > 0.0 ? 1.0 / noise : INFINITY, trust / (double)tasks);
-}
-
-void bb_mixed_take_groups(const bb_release *release, size_t tasks, const bool *is,
-                          double *odds) {
-    const double *sum = release->value[0];
-    double mean = 0.0, candidates = 0.0, squares = 0.0, most = -INFINITY;
-    for (size_t g = 0; g < BB_MIXED_GROUPS; g++) {
-        if (!is[g]) continue;
-        mean += sum[g];
-        candidates++;
-    }
-    mean /= candidates;
-    for (size_t g = 0; g < BB_MIXED_GROUPS; g++)
-        if (is[g]) squares += (sum[g] - mean) * (sum[g] - mean);
-    const double weight =
-        weight_of(squares, candidates - 1.0, release->noise[0], tasks);
-    for (size_t g = 0; g < BB_MIXED_GROUPS; g++)
-        if (is[g]) most = fmax(most, weight * (sum[g] - mean));
-    for (size_t g = 0; g < BB_MIXED_GROUPS; g++)
-        odds[g] = is[g] ? weight * (sum[g] - mean) - most : 0.0;
-}
 
 void bb_mixed_take_penalties(const bb_release *release, size_t tasks, double *rise) {
     const double all = (double)tasks, usual = usual_sum * all / sqrt(BB_MIXED_STEPS);
