@@ -91,15 +91,25 @@ void bb_mixed_show_penalties(const bb_mixed_board *mixed, const double *evidence
  * noise is above zero. */
 void bb_mixed_take_penalties(const bb_release *release, size_t tasks, double *rise);
 
+/* -- before rows speak (mp_mixed_prior.c) -- */
+
 /* Penalties of the candidates beside the summed loss, and what the noise of a row's
  * target (a variance) is believed to be, as by so many rows. */
 extern const double bb_mixed_penalty[BB_MIXED_PENALTIES];
 extern const double bb_mixed_level[BB_MIXED_LEVELS];
 extern const double bb_mixed_belief;
-/* What speaks for a group with penalty l before a task's rows do; usual: the penalty that
- * is usual for a task of such rows. */
+/* The penalty that is usual for such rows. work: d doubles. */
+double bb_mixed_usual(const bb_local *local, double *work);
+/* Decades by which penalty l is above the one that is usual for a kind, of a task whose
+ * rows' usual one is `usual'. */
+double bb_mixed_decades_above(size_t kind, size_t l, double usual);
+/* What speaks for a group with a penalty so many decades above that; with penalty l. */
+double bb_mixed_log_prior_above(const bb_mixed_board *mixed, size_t group,
+                                double above);
 double bb_mixed_log_prior(const bb_mixed_board *mixed, size_t group, size_t l,
                           double usual);
+/* Whether a task has rows enough for columns in units of its own. */
+bool bb_mixed_has_own_scores(const bb_local *local);
 /* The covariance of a kind; room: bb_mixed_covariance_room numbers. */
 size_t bb_mixed_covariance_room(const bb_local *local);
 bb_covariance bb_mixed_covariance(const bb_mixed_board *mixed, const bb_local *local,

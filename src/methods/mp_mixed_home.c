@@ -10,23 +10,6 @@
 
 /* In the search for a centre, beside the summed loss. */
 static const double search_penalty = 0.3;
-/* Penalties of the candidates beside the summed loss, and what the noise of a row's
- * target (a variance) is believed to be, as by `belief` rows. */
-const double bb_mixed_penalty[BB_MIXED_PENALTIES] = {
-    1e-5, 3.16e-5, 1e-4, 3.16e-4, 1e-3, 3.16e-3, 1e-2, 3.16e-2,
-    0.1,  0.316,   1.0,  3.16,    10.0, 31.6,    100.0};
-const double bb_mixed_level[BB_MIXED_LEVELS] = {3e-7, 3e-5, 1e-3, 3e-2, 0.3};
-const double bb_mixed_belief = 1.0;
-static const double free_root = 10.0; /* standard deviation of the constant's weight */
-static const double centre_odds = 10.0; /* of one beyond doubt */
-/* Alone: a penalty is around a usual one (usual_of), hardly above ten times that or below
- * a hundredth of it, and the free constant is less likely by a factor e. */
-static const double usual = 0.05, decades_below = 2.0;
-/* The least deviation of a column, of its mean, that counts for more than rounding. */
-static const double least_deviation = 1e-6;
-/* The variance where rows are too few to tell. */
-static const double usual_spread = 0.2;
-
 /* -- what a task keeps -- */
 
 typedef struct home {
@@ -68,100 +51,6 @@ static room room_of(const bb_task *task, double *at) {
 
 static size_t room_length(const bb_local *local) {
     return bb_mixed_covariance_room(local) + bb_ridge_path_length(local);
-}
-
-/* The variance of a task's rows around their mean, all features together. */
-static double spread_of(const bb_local *local, double *work) {
-    const size_t d = local->d;
-    double squares = 0.0;
-    if (local->n < 3) return usual_spread;
-    memset(work, 0, d * sizeof *work);
-    for (size_t j = 0; j < local->n && local->x; j++) {
-        bb_axpy(d, 1.0, local->x + j * d, work);
-        squares += bb_dot(d, local->x + j * d, local->x + j * d);
-    }
-    for (size_t j = 0; j < local->n && !local->x; j++)
-        for (size_t e = local->sparse_first[j]; e < local->sparse_first[j + 1]; e++) {
-            work[local->sparse_column[e]] += local->sparse_value[e];
-            squares += local->sparse_value[e] * local->sparse_value[e];
-        }
-    const double n = (double)local->n;
-    const double spread = (squares - bb_dot(d, work, work) / n) / n;
-    return spread > 1e-12 ? spread : usual_spread;
-}
-
-/* The penalty that is usual for such rows: `usual` of the geometric mean of their variance
- * and of their features' square, the constant left out. Where ranges are too wide both
- * are small, and so is a model's penalty. Where features hardly change within a task the
- * variance alone is, and slopes that it would leave free err by factors. */
-static double usual_of(const bb_local *local, double *work) {
-    const size_t n = local->n, d = local->d;
-    const double spread = spread_of(local, work);
-    double squares = 0.0;
-    if (n < 3) return usual * usual_spread;
-    for (size_t j = 0; local->x && j < n; j++)
-        squares += bb_dot(d - 1, local->x + j * d, local->x + j * d);
-    for (size_t j = 0; !local->x && j < n; j++)
-        for (size_t e = local->sparse_first[j]; e < local->sparse_first[j + 1]; e++)
-            if (local->sparse_column[e] + 1 < d)
-                squares += local->sparse_value[e] * local->sparse_value[e];
-    return usual * sqrt(spread * fmax(spread, squares / (double)n));
-}
-
-static bool has_own_scores(const bb_local *local) {
-    return local->x && local->n > local->d;
-}
-
-bool bb_mixed_can(const bb_mixed_board *mixed, const bb_local *local,
-                  bb_mixed_kind kind) {
-    return bb_mixed_has(mixed, 2 * kind + 1) &&
-           (kind != BB_MIXED_OWN || has_own_scores(local));
-}
-
-size_t bb_mixed_covariance_room(const bb_local *local) {
-    const size_t d = local->d;
-    return has_own_scores(local) ? d + d * d : d;
-}
-
-/* Slopes are of columns in units of their deviation, and what is next to free is the
- * level at the rows' mean: no column's unit or place matters. */
-static bb_covariance own_scores(const bb_local *local, double *root) {
-    const size_t n = local->n, d = local->d, last = d - 1;
-    double *basis = root + d, *mean = basis + last * d;
-    memset(root, 0, (d + d * d) * sizeof *root);
-    for (size_t j = 0; j < n; j++) bb_axpy(d, 1.0 / (double)n, local->x + j * d, mean);
-    for (size_t j = 0; j < n; j++)
-        for (size_t a = 0; a < last; a++) {
-            const double from = local->x[j * d + a] - mean[a];
-            root[a] += from * from / (double)n;
-        }
-    for (size_t a = 0; a < last; a++) {
-        const double deviation = sqrt(root[a]);
-        const bool varies = deviation > least_deviation * fabs(mean[a]);
-        root[a] = varies ? 1.0 / (deviation * sqrt((double)d)) : 0.0;
-        basis[a * d + a] = 1.0;
-        basis[a * d + last] = -mean[a] / mean[last];
-        mean[a] = 0.0;
-    }
-    basis[last * d + last] = 1.0;
-    root[last] = free_root;
-    return (bb_covariance){basis, root};
-}
-
-bb_covariance bb_mixed_covariance(const bb_mixed_board *mixed, const bb_local *local,
-                                  bb_mixed_kind kind, double *root) {
-    const size_t d = mixed->d;
-    if (kind == BB_MIXED_PLAIN) return (bb_covariance){NULL, NULL};
-    if (kind == BB_MIXED_OWN) return own_scores(local, root);
-    const double held = kind == BB_MIXED_HELD ? sqrt(spread_of(local, root)) : 1.0;
-    for (size_t a = 0; a < d; a++) {
-        root[a] = 1.0;
-        if (kind == BB_MIXED_ONCE) root[a] = sqrt(mixed->variance[a]);
-        if (kind == BB_MIXED_TWICE) root[a] = mixed->variance[a];
-    }
-    if (kind == BB_MIXED_FREE) root[d - 1] = free_root;
-    if (kind == BB_MIXED_HELD) root[d - 1] = held;
-    return (bb_covariance){kind < BB_MIXED_ONCE ? NULL : mixed->basis, root};
 }
 
 static bb_status open_kind(const bb_mixed_board *mixed, const bb_local *local,
@@ -244,32 +133,11 @@ static const double *centre_of(const bb_mixed_board *mixed, size_t group) {
     return group % 2 == 0 ? mixed->centre : NULL;
 }
 
-/* Decades by which penalty l is above the one that is usual for the kind. */
-static double decades_above(size_t kind, size_t l, double own_usual) {
-    return log10(bb_mixed_penalty[l] / (kind == BB_MIXED_OWN ? usual : own_usual));
-}
-
-/* A centre that stands far out is likelier than none, with any penalty; one that may be
- * noise is not, and around it penalties are as likely as they are alone. */
-static double log_prior(const bb_mixed_board *mixed, size_t group, double above) {
-    const size_t kind = group / 2;
-    const double far = above < 0.0 ? above / decades_below : above;
-    if (group % 2 == 0)
-        return mixed->sure * log(centre_odds) - 0.5 * far * far * (1.0 - mixed->sure);
-    const bool free = kind == BB_MIXED_FREE || kind == BB_MIXED_OWN;
-    return (free ? -1.0 : 0.0) - 0.5 * far * far;
-}
-
-double bb_mixed_log_prior(const bb_mixed_board *mixed, size_t group, size_t l,
-                          double own_usual) {
-    return log_prior(mixed, group, decades_above(group / 2, l, own_usual));
-}
-
 /* above (BB_MIXED_PENALTIES): of the group's kind. */
 static void add_priors(const bb_mixed_board *mixed, size_t group, const double *above,
                        double *cell) {
     for (size_t l = 0; l < BB_MIXED_PENALTIES; l++) {
-        const double prior = log_prior(mixed, group, above[l]);
+        const double prior = bb_mixed_log_prior_above(mixed, group, above[l]);
         for (size_t k = 0; k < BB_MIXED_LEVELS; k++) *cell++ += prior;
     }
 }
@@ -282,7 +150,8 @@ static size_t kind_length(const bb_local *local) {
 
 /* Kinds that this task may have, whatever is found. */
 static bool may_have(const bb_view *view, const bb_local *local, size_t kind) {
-    if (kind == BB_MIXED_OWN) return view->pub->constant && has_own_scores(local);
+    if (kind == BB_MIXED_OWN)
+        return view->pub->constant && bb_mixed_has_own_scores(local);
     return kind < BB_MIXED_ONCE || bb_mixed_can_turn(view);
 }
 
@@ -328,8 +197,8 @@ static void weigh_all(const bb_view *view, const bb_mixed_board *mixed,
     const home own = home_of(task, mixed->d);
     double above[2][BB_MIXED_PENALTIES];
     for (size_t l = 0; l < BB_MIXED_PENALTIES; l++) {
-        above[0][l] = decades_above(BB_MIXED_PLAIN, l, *own.usual);
-        above[1][l] = decades_above(BB_MIXED_OWN, l, *own.usual);
+        above[0][l] = bb_mixed_decades_above(BB_MIXED_PLAIN, l, *own.usual);
+        above[1][l] = bb_mixed_decades_above(BB_MIXED_OWN, l, *own.usual);
     }
     for (size_t group = 0; group < BB_MIXED_GROUPS; group++) {
         double *cell = evidence + group * BB_MIXED_CELLS;
@@ -432,7 +301,7 @@ void bb_mixed_train(const bb_view *view, bb_task *task) {
         break;
     case BB_MIXED_GROUP_VOTE: {
         const room r = room_of(task, task->work);
-        *own.usual = usual_of(task->local, r.root);
+        *own.usual = bb_mixed_usual(task->local, r.root);
         *own.voted =
             look_at_all(view, &mixed, task->local, own.measures, &r) ? 0.0 : 1.0;
         break;
@@ -483,7 +352,7 @@ bb_status bb_mixed_finish(const bb_view *view, bb_task *task) {
     double *score = task->work;
     const room r = room_of(task, score + BB_MIXED_FITS);
     if (*own.voted == 0.0) {
-        *own.usual = usual_of(task->local, r.root);
+        *own.usual = bb_mixed_usual(task->local, r.root);
         const bb_status status =
             look_at_all(view, &mixed, task->local, own.measures, &r);
         if (status) return status;
