@@ -10,6 +10,7 @@
 
 /* In the search for a centre, beside the summed loss. */
 static const double search_penalty = 0.3;
+
 /* -- what a task keeps -- */
 
 typedef struct home {
