@@ -27,6 +27,8 @@ static const double logistic_start = 0.3;
 /* Squares tell a prior where they are above so many times the usual size of the noise;
  * the others, and those below this part of the largest, are all alike. */
 static const double stands_out = 1.1, least_part = 1e-8;
+/* In a vote on fits: log odds that count as one. */
+static const double vote_unit = 3.0;
 
 static double clip_exponent(size_t k) {
     return least_clip_exponent + (double)k / CLIPS_A_DECADE;
@@ -442,7 +444,7 @@ static void show_vote(const bb_view *view, const bb_task *task, double *vote) {
     const bb_personal_public known = known_of(view, &told);
     if (task->local->n > 0 &&
         !bb_personal_squared_evidence(task->local, &known, evidence, task->work))
-        bb_vote_show(BB_PERSONAL_CELLS, evidence, vote);
+        bb_vote_show(BB_PERSONAL_CELLS, evidence, vote_unit, vote);
 }
 
 void bb_mp_show(const bb_view *view, const bb_task *task, double *const *block) {

@@ -2,12 +2,12 @@
  * few numbers, since the noise of each is the same. */
 #include "linalg/linalg.h"
 #include "methods/mp_mixed.h"
+#include "methods/personal_vote.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Logarithms: how bad the worst group may be said to be, and what a vote may make of a
- * step between penalties. */
+/* What a vote may make of a step between penalties, a logarithm. */
 static const double worst_odds = 3.0;
 /* Penalties are voted on by powers of ten, from the one of this index on: every second. */
 enum { FIRST = 4, STRIDE = 2 };
@@ -56,27 +56,11 @@ double bb_mixed_odds(const bb_mixed_board *mixed, size_t group, size_t l) {
 
 /* -- at home -- */
 
-static void into_unit_ball(size_t count, double *vote) {
-    const double norm = bb_norm(count, vote);
-    if (norm > 1.0) bb_scale(count, 1.0 / norm, vote);
-}
-
 void bb_mixed_show_groups(const double *evidence, double *vote) {
-    double score[BB_MIXED_GROUPS], most = -INFINITY, mean = 0.0, candidates = 0.0;
-    for (size_t g = 0; g < BB_MIXED_GROUPS; g++) {
-        score[g] = bb_mixed_log_sum(evidence + g * BB_MIXED_CELLS, BB_MIXED_CELLS);
-        most = fmax(most, score[g]);
-    }
-    for (size_t g = 0; g < BB_MIXED_GROUPS; g++) {
-        vote[g] = 0.0;
-        if (score[g] == -INFINITY) continue;
-        vote[g] = fmax(score[g] - most, -worst_odds);
-        mean += vote[g];
-        candidates++;
-    }
+    double score[BB_MIXED_GROUPS];
     for (size_t g = 0; g < BB_MIXED_GROUPS; g++)
-        if (score[g] != -INFINITY) vote[g] -= mean / candidates;
-    into_unit_ball(BB_MIXED_GROUPS, vote);
+        score[g] = bb_mixed_log_sum(evidence + g * BB_MIXED_CELLS, BB_MIXED_CELLS);
+    bb_vote_show(BB_MIXED_GROUPS, score, 1.0, vote);
 }
 
 /* What a task's rows alone say for penalty l around the centre (side 0) or around zero

@@ -28,12 +28,12 @@ bb_layout bb_vote_layout(size_t cells) {
     return (bb_layout){1, {{"vote on fits", BB_FORM_VECTOR, cells, 1.0, 1.0}}};
 }
 
-void bb_vote_show(size_t cells, const double *evidence, double *vote) {
+void bb_vote_show(size_t cells, const double *evidence, double unit, double *vote) {
     double most = -INFINITY, sum = 0.0, count = 0.0;
     for (size_t k = 0; k < cells; k++) most = fmax(most, evidence[k]);
     for (size_t k = 0; k < cells; k++) {
         if (evidence[k] == -INFINITY) continue;
-        sum += vote[k] = fmax(evidence[k] - most, -worst_odds) / worst_odds;
+        sum += vote[k] = fmax(evidence[k] - most, -worst_odds) / unit;
         count++;
     }
     for (size_t k = 0; k < cells; k++)

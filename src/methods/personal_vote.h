@@ -16,8 +16,8 @@ void bb_vote_plan(bb_plan *plan, uint32_t at);
 bb_layout bb_vote_layout(size_t cells);
 
 /* vote (cells) <- the task's log evidences (-INFINITY: no candidate), those far below the
- * best cut, around their mean, in the unit ball; 0 for no candidate. */
-void bb_vote_show(size_t cells, const double *evidence, double *vote);
+ * best cut, around their mean, divided by `unit', in the unit ball; 0 for no candidate. */
+void bb_vote_show(size_t cells, const double *evidence, double unit, double *vote);
 /* odds (cells) <- log odds from the noisy sum of all tasks, shrunk by its noise (James and
  * Stein 1961), at most 0. is (cells): what is a candidate; others have odds 0. */
 void bb_vote_take(size_t cells, const bool *is, const double *sum, double noise,

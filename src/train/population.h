@@ -24,9 +24,9 @@ typedef struct bb_population {
                                with the logistic loss */
     bb_dataset prepared;    /* training rows as methods see them */
     bool prepared_is_train; /* the two are one */
-    bool
-        train_is_bare; /* train has targets and no features: what models reach is seen on
-                           the prepared rows (bb_experiment_predict) */
+    /* Whether train has targets and no features: what models reach is seen on the prepared
+     * rows (bb_experiment_predict). */
+    bool train_is_bare;
     bb_dataset read_train, read_test; /* as they were read, for baselines; empty without
                                          --compare */
     size_t outputs;                   /* classes or labels; 1 */

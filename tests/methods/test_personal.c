@@ -377,13 +377,13 @@ static void one_by_vote(void **state) {
 static void votes_are_bounded(void **state) {
     (void)state;
     double evidence[5] = {1e6, -INFINITY, -1e6, 3.0, -INFINITY}, vote[5];
-    bb_vote_show(5, evidence, vote);
+    bb_vote_show(5, evidence, 3.0, vote);
     assert_true(bb_norm(5, vote) <= 1.0 + 1e-12);
     assert_close(vote[0] + vote[2] + vote[3], 0.0, 1e-12);
     assert_true(vote[0] > 0.0 && vote[1] == 0.0 && vote[4] == 0.0);
     assert_close(vote[2], vote[3], 1e-12); /* both are far below */
     evidence[2] = evidence[3] = evidence[0] - 0.3;
-    bb_vote_show(5, evidence, vote);
+    bb_vote_show(5, evidence, 3.0, vote);
     assert_close(vote[0], 0.2 / 3.0,
                  1e-6); /* a task that hardly minds is hardly heard */
 }
