@@ -46,13 +46,14 @@ typedef struct bb_kernel {
                         double *diagonal, double *beside, double *work);
     void (*reflect)(bool back, size_t n, size_t stride, const double *V,
                     const double *factor, double *x);
-    /* Of one or two times eight shifts. */
-    void (*shifts_weigh)(size_t groups, size_t n, const double *diagonal,
+    /* Of one or two times eight shifts, and of one or of BB_TRIDIAGONAL_SIDES sides. */
+    void (*shifts_weigh)(size_t groups, size_t sides, size_t n, const double *diagonal,
                          const double *beside, const double *c, const double *shift,
-                         double *log_det, double *explained);
-    void (*shifts_average)(size_t groups, size_t n, const double *diagonal,
-                           const double *beside, const double *c, const double *shift,
-                           const double *share, double *out, double *work);
+                         double *log_det, double *form);
+    void (*shifts_average)(size_t groups, size_t sides, size_t n,
+                           const double *diagonal, const double *beside,
+                           const double *c, const double *shift, const double *share,
+                           double *out, double *work);
     /* kernel_rows.h */
     void (*rows_turn)(size_t width, size_t n, size_t stride, const double *V,
                       const double *factor, double *X);

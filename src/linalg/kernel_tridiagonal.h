@@ -1,6 +1,9 @@
 /* kernel_tridiagonal.h - the part of the kernels' text that tridiagonal.c calls. Rows of
  * matrices are `stride` long, a multiple of LANES. */
 #include "linalg/kernel_lanes.h"
+#include "linalg/tridiagonal.h"
+
+enum { SIDES = BB_TRIDIAGONAL_SIDES, FORMS = BB_TRIDIAGONAL_FORMS };
 
 /* A (rows x stride; `width` pieces of its columns) <- A - v w' - w v'; out <- u'A. v, w
  * and u are of the rows, across_v and across_w of the columns. */
@@ -171,13 +174,18 @@ static inline lanes split(lanes x, bits *exponent) {
     return (lanes)((raw & 0xfffffffffffff) | 0x3ff0000000000000);
 }
 
-/* `groups` times eight shifts of T + shift I = L diag(pivot) L': log_det <- sum ln(pivot /
- * shift), explained <- c' (T + shift I)^-1 c. T is positive semidefinite: no pivot is
- * below the shift but by rounding. */
+/* `groups` times eight shifts of T + shift I = L diag(pivot) L', and one right side c (n) or
+ * BB_TRIDIAGONAL_SIDES of them, columns of c (n x LANES): log_det <- sum ln(pivot / shift);
+ * form, groups LANES numbers each, <- c_s' (T + shift I)^-1 c_s of every side, then those of
+ * the third and the fourth with the first and the second. T is positive semidefinite: no
+ * pivot is below the shift but by rounding. */
 __attribute__((always_inline)) static inline void
-weigh_groups(size_t groups, size_t n, const double *diagonal, const double *beside,
-             const double *c, const double *shift, double *log_det, double *explained) {
-    lanes least[2], scale[2], inverse[2] = {0}, z[2] = {0}, sum[2] = {0}, product[2];
+weigh_groups(size_t groups, size_t sides, size_t n, const double *diagonal,
+             const double *beside, const double *c, const double *shift,
+             double *log_det, double *form) {
+    const size_t across = sides == 1 ? 1 : LANES, forms = sides == 1 ? 1 : FORMS;
+    lanes least[2], scale[2], inverse[2] = {0}, product[2];
+    lanes z[SIDES][2] = {0}, sum[FORMS][2] = {0};
     bits exponent[2] = {0};
     for (size_t g = 0; g < groups; g++) {
         least[g] = load(shift + g * LANES);
@@ -190,44 +198,60 @@ weigh_groups(size_t groups, size_t n, const double *diagonal, const double *besi
             const lanes pivot = (spread(diagonal[i]) + least[g]) - l * b;
             const lanes kept = choose(pivot > least[g], pivot, least[g]);
             inverse[g] = spread(1) / kept;
-            z[g] = spread(c[i]) - l * z[g];
-            sum[g] += z[g] * z[g] * inverse[g];
+            for (size_t s = 0; s < sides; s++) {
+                z[s][g] = spread(c[i * across + s]) - l * z[s][g];
+                const lanes over = z[s][g] * inverse[g];
+                sum[s][g] += z[s][g] * over;
+                if (s < 2) continue;
+                sum[2 * s][g] += z[0][g] * over;
+                sum[2 * s + 1][g] += z[1][g] * over;
+            }
             product[g] = split(product[g] * (kept * scale[g]), &exponent[g]);
         }
     for (size_t g = 0; g < groups; g++) {
         const lanes powers = __builtin_convertvector(exponent[g], lanes);
-        store(explained + g * LANES, sum[g]);
+        for (size_t f = 0; f < forms; f++)
+            store(form + (f * groups + g) * LANES, sum[f][g]);
         store(log_det + g * LANES, log_one_plus(product[g] - spread(1)) +
                                        powers * spread(0x1.62e42fefa39efp-1));
     }
 }
 
-static void shifts_weigh(size_t groups, size_t n, const double *diagonal,
+static void shifts_weigh(size_t groups, size_t sides, size_t n, const double *diagonal,
                          const double *beside, const double *c, const double *shift,
-                         double *log_det, double *explained) {
-    if (groups == 2)
-        weigh_groups(2, n, diagonal, beside, c, shift, log_det, explained);
+                         double *log_det, double *form) {
+    if (groups == 2 && sides == 1)
+        weigh_groups(2, 1, n, diagonal, beside, c, shift, log_det, form);
+    else if (sides == 1)
+        weigh_groups(1, 1, n, diagonal, beside, c, shift, log_det, form);
+    else if (groups == 2)
+        weigh_groups(2, SIDES, n, diagonal, beside, c, shift, log_det, form);
     else
-        weigh_groups(1, n, diagonal, beside, c, shift, log_det, explained);
+        weigh_groups(1, SIDES, n, diagonal, beside, c, shift, log_det, form);
 }
 
-/* The same shifts: out <- out + sum of share (T + shift I)^-1 c. work: 4 LANES n. */
+/* The same shifts and sides: out <- out + sum of (T + shift I)^-1 times the sides' sum by
+ * share (sides x groups LANES). work: 4 LANES n. */
 __attribute__((always_inline)) static inline void
-average_groups(size_t groups, size_t n, const double *diagonal, const double *beside,
-               const double *c, const double *shift, const double *share, double *out,
-               double *work) {
-    lanes least[2], part[2], inverse[2] = {0}, z[2] = {0}, x[2] = {0};
+average_groups(size_t groups, size_t sides, size_t n, const double *diagonal,
+               const double *beside, const double *c, const double *shift,
+               const double *share, double *out, double *work) {
+    const size_t across = sides == 1 ? 1 : LANES;
+    lanes least[2], part[SIDES][2], inverse[2] = {0}, z[2] = {0}, x[2] = {0};
     double *solved = work, *next = work + 2 * n * LANES;
     for (size_t g = 0; g < groups; g++) {
         least[g] = load(shift + g * LANES);
-        part[g] = load(share + g * LANES);
+        for (size_t s = 0; s < sides; s++)
+            part[s][g] = load(share + (s * groups + g) * LANES);
     }
     for (size_t i = 0; i < n; i++)
         for (size_t g = 0; g < groups; g++) {
             const lanes b = spread(i ? beside[i - 1] : 0), l = b * inverse[g];
             const lanes pivot = (spread(diagonal[i]) + least[g]) - l * b;
+            lanes right = c[i * across] * part[0][g];
             inverse[g] = spread(1) / choose(pivot > least[g], pivot, least[g]);
-            z[g] = spread(c[i]) - l * z[g];
+            for (size_t s = 1; s < sides; s++) right += c[i * across + s] * part[s][g];
+            z[g] = right - l * z[g];
             store(solved + (2 * i + g) * LANES, z[g] * inverse[g]);
             store(next + (2 * i + g) * LANES, spread(beside[i]) * inverse[g]);
         }
@@ -236,17 +260,22 @@ average_groups(size_t groups, size_t n, const double *diagonal, const double *be
         for (size_t g = 0; g < groups; g++) {
             const size_t at = (2 * i + g) * LANES;
             x[g] = load(solved + at) - load(next + at) * x[g];
-            sum += part[g] * x[g];
+            sum += x[g];
         }
         out[i] += fold(sum);
     }
 }
 
-static void shifts_average(size_t groups, size_t n, const double *diagonal,
-                           const double *beside, const double *c, const double *shift,
-                           const double *share, double *out, double *work) {
-    if (groups == 2)
-        average_groups(2, n, diagonal, beside, c, shift, share, out, work);
+static void shifts_average(size_t groups, size_t sides, size_t n,
+                           const double *diagonal, const double *beside,
+                           const double *c, const double *shift, const double *share,
+                           double *out, double *work) {
+    if (groups == 2 && sides == 1)
+        average_groups(2, 1, n, diagonal, beside, c, shift, share, out, work);
+    else if (sides == 1)
+        average_groups(1, 1, n, diagonal, beside, c, shift, share, out, work);
+    else if (groups == 2)
+        average_groups(2, SIDES, n, diagonal, beside, c, shift, share, out, work);
     else
-        average_groups(1, n, diagonal, beside, c, shift, share, out, work);
+        average_groups(1, SIDES, n, diagonal, beside, c, shift, share, out, work);
 }

@@ -76,6 +76,10 @@ void bb_tridiagonal_back(const bb_tridiagonal *t, double *x) {
     turn(t, true, x);
 }
 
+void bb_tridiagonal_into_sides(const bb_tridiagonal *t, double *C) {
+    bb_kernel_pick()->rows_turn(1, t->n, t->stride, t->reflector, t->factor, C);
+}
+
 /* The next shifts, up to two groups of them; lanes without any repeat the last. */
 static size_t next_shifts(size_t count, const double *shift, double *lane,
                           size_t *groups) {
@@ -85,29 +89,56 @@ static size_t next_shifts(size_t count, const double *shift, double *lane,
     return count < *groups * LANES ? count : *groups * LANES;
 }
 
-void bb_tridiagonal_weigh(const bb_tridiagonal *t, const double *c, size_t count,
-                          const double *shift, double *log_det, double *explained) {
-    double lane[2 * LANES], det[2 * LANES], sum[2 * LANES];
+/* form: `count` numbers each. */
+static void weigh(const bb_tridiagonal *t, size_t sides, const double *c, size_t count,
+                  const double *shift, double *log_det, double *form) {
+    const size_t forms = sides == 1 ? 1 : BB_TRIDIAGONAL_FORMS;
+    double lane[2 * LANES], det[2 * LANES], sum[BB_TRIDIAGONAL_FORMS * 2 * LANES];
     for (size_t from = 0, taken, groups; from < count; from += taken) {
         taken = next_shifts(count - from, shift + from, lane, &groups);
-        bb_kernel_pick()->shifts_weigh(groups, t->n, t->diagonal, t->beside, c, lane,
-                                       det, sum);
+        bb_kernel_pick()->shifts_weigh(groups, sides, t->n, t->diagonal, t->beside, c,
+                                       lane, det, sum);
         memcpy(log_det + from, det, taken * sizeof *det);
-        memcpy(explained + from, sum, taken * sizeof *sum);
+        for (size_t f = 0; f < forms; f++)
+            memcpy(form + f * count + from, sum + f * groups * LANES,
+                   taken * sizeof *sum);
+    }
+}
+
+void bb_tridiagonal_weigh(const bb_tridiagonal *t, const double *c, size_t count,
+                          const double *shift, double *log_det, double *explained) {
+    weigh(t, 1, c, count, shift, log_det, explained);
+}
+
+void bb_tridiagonal_weigh_sides(const bb_tridiagonal *t, const double *C, size_t count,
+                                const double *shift, double *log_det, double *form) {
+    weigh(t, BB_TRIDIAGONAL_SIDES, C, count, shift, log_det, form);
+}
+
+static void average(const bb_tridiagonal *t, size_t sides, const double *c,
+                    size_t count, const double *shift, const double *share, double *x) {
+    double lane[2 * LANES], part[BB_TRIDIAGONAL_SIDES * 2 * LANES];
+    memset(x, 0, t->n * sizeof *x);
+    for (size_t from = 0, taken, groups; from < count; from += taken) {
+        taken = next_shifts(count - from, shift + from, lane, &groups);
+        for (size_t s = 0; s < sides; s++)
+            for (size_t k = 0; k < groups * LANES; k++)
+                part[s * groups * LANES + k] =
+                    k < taken ? share[s * count + from + k] : 0;
+        bb_kernel_pick()->shifts_average(groups, sides, t->n, t->diagonal, t->beside, c,
+                                         lane, part, x, t->work);
     }
 }
 
 void bb_tridiagonal_average(const bb_tridiagonal *t, const double *c, size_t count,
                             const double *shift, const double *share, double *x) {
-    double lane[2 * LANES], part[2 * LANES];
-    memset(x, 0, t->n * sizeof *x);
-    for (size_t from = 0, taken, groups; from < count; from += taken) {
-        taken = next_shifts(count - from, shift + from, lane, &groups);
-        for (size_t k = 0; k < groups * LANES; k++)
-            part[k] = k < taken ? share[from + k] : 0;
-        bb_kernel_pick()->shifts_average(groups, t->n, t->diagonal, t->beside, c, lane,
-                                         part, x, t->work);
-    }
+    average(t, 1, c, count, shift, share, x);
+}
+
+void bb_tridiagonal_average_sides(const bb_tridiagonal *t, const double *C,
+                                  size_t count, const double *shift,
+                                  const double *share, double *x) {
+    average(t, BB_TRIDIAGONAL_SIDES, C, count, shift, share, x);
 }
 
 void bb_tridiagonal_inverse(const bb_tridiagonal *t, const double *c, double shift,

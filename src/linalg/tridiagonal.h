@@ -58,4 +58,16 @@ void bb_tridiagonal_left_out(const bb_tridiagonal *t, const double *table, size_
 void bb_tridiagonal_average(const bb_tridiagonal *t, const double *c, size_t count,
                             const double *shift, const double *share, double *x);
 
+/* Four right sides at once, columns of C (n x 8, the others zero): C <- Q'C, O(n^2); then as
+ * above, form (BB_TRIDIAGONAL_FORMS x count) <- c_a'(T + shift I)^-1 c_b for a, b = 00, 11,
+ * 22, 33, 20, 21, 30, 31; and x <- the sum of (T + shift I)^-1 times the sum of sides by
+ * share (BB_TRIDIAGONAL_SIDES x count). */
+enum { BB_TRIDIAGONAL_SIDES = 4, BB_TRIDIAGONAL_FORMS = 8 };
+void bb_tridiagonal_into_sides(const bb_tridiagonal *t, double *C);
+void bb_tridiagonal_weigh_sides(const bb_tridiagonal *t, const double *C, size_t count,
+                                const double *shift, double *log_det, double *form);
+void bb_tridiagonal_average_sides(const bb_tridiagonal *t, const double *C,
+                                  size_t count, const double *shift,
+                                  const double *share, double *x);
+
 #endif

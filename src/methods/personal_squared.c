@@ -3,7 +3,7 @@
 #include "learners/rows.h"
 #include "linalg/linalg.h"
 #include "methods/personal_average.h"
-#include "methods/ridge_path.h"
+#include "methods/ridge_sides.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -16,7 +16,7 @@ static const double first_decade = -5.0, decade_step = 0.5;
 /* How rows are looked at: as they are, the constant freer, the centre's direction freer, and
  * under what is told, as it is and more sharply. */
 enum { PLAIN, FREED, ALONG, TOLD, TWICE, FOURTH, KINDS };
-/* A matrix whose rows are features is too long for more. */
+/* The free length along a centre is tried up to so many features. */
 enum { MOST_ALONG = 1000 };
 /* The variance of a row's target around the model has an inverse gamma law worth one
  * row, around the variance of the targets times these. */
@@ -57,13 +57,11 @@ static double log_prior(int kind, int side, size_t l) {
 }
 
 /* score (PENALTIES) <- log evidence of the penalties, the noise's variance out of it. */
-static void weigh(const bb_local *local, const bb_ridge_path *path, double variance,
-                  const double *own, double *score) {
+static void weigh(const bb_local *local, double variance, const double *log_det,
+                  const double *least, double *score) {
     const double rows = (double)local->n;
     const double n = rows - local->intercept; /* one of them is their mean */
-    double log_det[PENALTIES], least[PENALTIES], each[PENALTIES * PARTS];
-    double log_part[PARTS], best[PENALTIES];
-    bb_ridge_path_weigh(path, PENALTIES, own, log_det, least);
+    double each[PENALTIES * PARTS], log_part[PARTS], best[PENALTIES];
     for (size_t k = 0; k < PARTS; k++) log_part[k] = log(part[k]);
     for (size_t l = 0; l < PENALTIES; l++) {
         const double rest = fmax(0.0, least[l] / local->weight);
@@ -119,28 +117,22 @@ static int sides(const bb_personal_public *known) {
     return known->centre ? SIDES : 1;
 }
 
+/* The paths of all candidates: that of PLAIN serves FREED and ALONG, too. */
+typedef struct fits {
+    bb_ridge_path path[KINDS];
+    bb_ridge_sides sides;
+    double own[PENALTIES]; /* in units of these rows */
+} fits;
+
+enum { PATHS = KINDS - ALONG };
+
 static size_t path_room(const bb_local *local) {
     return local->d + bb_ridge_path_length(local);
 }
 
-/* Of the directions of ALONG. */
-static size_t basis_room(const bb_local *local) {
-    return local->d <= MOST_ALONG ? local->d * local->d : 0;
-}
-
-/* root, basis <- the centre's direction, freer, and any others across: a reflection (Golub,
- * Van Loan 2013, section 5.1) that has the first feature there. */
-static void go_along(size_t d, const double *centre, double *root, double *basis) {
-    double *u = root;
-    memcpy(u, centre, d * sizeof *u);
-    bb_scale(d, 1.0 / bb_norm(d, centre), u);
-    u[0] += u[0] < 0.0 ? -1.0 : 1.0;
-    const double square = bb_dot(d, u, u);
-    for (size_t a = 0; a < d; a++) {
-        for (size_t b = 0; b < d; b++) basis[a * d + b] = -2.0 * u[a] * u[b] / square;
-        basis[a * d + a] += 1.0;
-    }
-    for (size_t k = 0; k < d; k++) root[k] = k == 0 ? freedom : 1.0;
+size_t bb_personal_squared_work(const bb_local *local) {
+    return PATHS * path_room(local) + 2 * local->d +
+           bb_ridge_sides_length(local, PENALTIES);
 }
 
 /* root <- to the power 2 or 4, of the same trace. */
@@ -154,33 +146,72 @@ static void sharpen(size_t d, int kind, const double *told, double *root) {
     bb_scale(d, sqrt((double)d / trace), root);
 }
 
-/* room: path_room numbers; basis: basis_room. */
+/* room: path_room numbers. */
 static bb_status open_path(const bb_local *local, const bb_personal_public *known,
-                           int kind, double *room, double *basis, bb_ridge_path *path) {
-    bb_covariance covariance = {NULL, room};
-    const size_t d = local->d;
-    for (size_t k = 0; k < d; k++) room[k] = 1.0;
-    if (kind == FREED) room[d - 1] = freedom;
-    if (kind == ALONG) {
-        go_along(d, known->centre, room, basis);
-        covariance.basis = basis;
-    } else if (kind == TOLD) {
-        covariance = *known->told;
-    } else if (kind > TOLD) {
-        sharpen(d, kind, known->told->root, room);
-        covariance.basis = known->told->basis;
+                           int kind, double *room, bb_ridge_path *path) {
+    bb_covariance covariance = {NULL, NULL};
+    if (kind >= TOLD) covariance = *known->told;
+    if (kind > TOLD) {
+        sharpen(local->d, kind, known->told->root, room);
+        covariance.root = room;
     }
     return bb_ridge_path_open(path, local, &covariance, room + local->d);
 }
 
-/* Evidences alone. own: penalties in units of these rows. */
-static void weigh_all(const bb_local *local, bb_ridge_path *path,
-                      const bb_personal_public *known, const double *own, scores *s) {
+/* The freer directions; room: 2 d, then that of the sides. */
+static void open_sides(const bb_local *local, const bb_personal_public *known, fits *f,
+                       double *room) {
+    const size_t d = local->d;
+    const double *direction[BB_RIDGE_DIRECTIONS] = {NULL, NULL};
+    double *constant = room, *along = constant + d;
+    if (has(d, known, FREED)) {
+        memset(constant, 0, d * sizeof *constant);
+        constant[d - 1] = 1.0;
+        direction[FREED - 1] = constant;
+    }
+    if (has(d, known, ALONG)) {
+        memcpy(along, known->centre, d * sizeof *along);
+        bb_scale(d, 1.0 / bb_norm(d, along), along);
+        direction[ALONG - 1] = along;
+    }
+    bb_ridge_sides_open(&f->sides, &f->path[PLAIN], known->centre, direction,
+                        freedom * freedom - 1.0, PENALTIES, f->own, along + d);
+}
+
+static bb_status open_all(const bb_local *local, const bb_personal_public *known,
+                          fits *f, double *work) {
+    double *next = work + 2 * local->d + bb_ridge_sides_length(local, PENALTIES);
+    scale_penalties(local, known, work, f->own);
+    for (int kind = 0; kind < KINDS; kind++) {
+        if (kind == FREED || kind == ALONG || !has(local->d, known, kind)) continue;
+        const bb_status status = open_path(local, known, kind, next, &f->path[kind]);
+        if (status) return status;
+        next += path_room(local);
+    }
+    open_sides(local, known, f, work);
+    return BB_OK;
+}
+
+/* Around the centre, or 0. */
+static bb_ridge_path *path_around(fits *f, const bb_personal_public *known, int kind,
+                                  int side) {
+    bb_ridge_path_centre(&f->path[kind], side ? known->centre : NULL);
+    return &f->path[kind];
+}
+
+/* Evidences alone. */
+static void weigh_all(const bb_local *local, const bb_personal_public *known, fits *f,
+                      scores *s) {
     const double variance = fmax(target_variance(local), 1e-12);
+    double log_det[PENALTIES], least[PENALTIES];
     for (int kind = 0; kind < KINDS; kind++)
         for (int side = 0; has(local->d, known, kind) && side < sides(known); side++) {
-            bb_ridge_path_centre(&path[kind], side ? known->centre : NULL);
-            weigh(local, &path[kind], variance, own, s->at[kind][side]);
+            if (kind < TOLD)
+                bb_ridge_sides_weigh(&f->sides, (size_t)kind, side, log_det, least);
+            else
+                bb_ridge_path_weigh(path_around(f, known, kind, side), PENALTIES,
+                                    f->own, log_det, least);
+            weigh(local, variance, log_det, least, s->at[kind][side]);
         }
 }
 
@@ -198,26 +229,6 @@ static double add_odds(size_t d, const bb_personal_public *known, scores *s) {
     return most;
 }
 
-size_t bb_personal_squared_work(const bb_local *local) {
-    return KINDS * path_room(local) + basis_room(local);
-}
-
-/* The paths of all candidates, and their evidences. */
-static bb_status open_all(const bb_local *local, const bb_personal_public *known,
-                          double *own, bb_ridge_path *path, scores *s, double *work) {
-    double *basis = work + KINDS * path_room(local);
-    scale_penalties(local, known, work, own);
-    for (int kind = 0; kind < KINDS; kind++) {
-        if (!has(local->d, known, kind)) continue;
-        const bb_status status =
-            open_path(local, known, kind, work + (size_t)kind * path_room(local), basis,
-                      &path[kind]);
-        if (status) return status;
-    }
-    weigh_all(local, path, known, own, s);
-    return BB_OK;
-}
-
 void bb_personal_squared_cells(size_t d, const bb_personal_public *known, bool *is) {
     for (int kind = 0; kind < KINDS; kind++)
         for (int side = 0; side < SIDES; side++)
@@ -229,13 +240,13 @@ void bb_personal_squared_cells(size_t d, const bb_personal_public *known, bool *
 bb_status bb_personal_squared_evidence(const bb_local *local,
                                        const bb_personal_public *known,
                                        double *evidence, double *work) {
-    bb_ridge_path path[KINDS];
-    double own[PENALTIES];
     bool is[BB_PERSONAL_CELLS];
+    fits f;
     scores s;
     bb_personal_squared_cells(local->d, known, is);
-    const bb_status status = open_all(local, known, own, path, &s, work);
+    const bb_status status = open_all(local, known, &f, work);
     if (status) return status;
+    weigh_all(local, known, &f, &s);
     for (int kind = 0; kind < KINDS; kind++)
         for (int side = 0; side < SIDES; side++)
             for (size_t k = 0; k < STEPS; k++) {
@@ -246,29 +257,39 @@ bb_status bb_personal_squared_evidence(const bb_local *local,
     return BB_OK;
 }
 
+/* The sum of share (minimum - centre) over candidates of one kind around one centre. */
+static void keep(fits *f, const bb_personal_public *known, int kind, int side,
+                 const double *share) {
+    if (kind < TOLD)
+        bb_ridge_sides_keep(&f->sides, (size_t)kind, side, share);
+    else
+        bb_ridge_path_keep(path_around(f, known, kind, side), PENALTIES, f->own, share);
+}
+
 bb_status bb_personal_squared(const bb_local *local, const bb_personal_public *known,
                               double *model, double *work) {
     const size_t d = local->d;
-    bb_ridge_path path[KINDS];
-    double total = 0.0, own[PENALTIES];
+    double total = 0.0;
+    fits f;
     scores s;
-    const bb_status status = open_all(local, known, own, path, &s, work);
+    const bb_status status = open_all(local, known, &f, work);
     if (status) return status;
+    weigh_all(local, known, &f, &s);
     const double most = add_odds(d, known, &s);
     memset(model, 0, d * sizeof *model);
     for (int kind = 0; kind < KINDS; kind++) {
         for (int side = 0; has(d, known, kind) && side < sides(known); side++) {
-            const double *centre = side ? known->centre : NULL;
             double *share = s.at[kind][side];
             for (size_t l = 0; l < PENALTIES; l++) share[l] -= most;
             const double mass = bb_exp(PENALTIES, share);
-            bb_ridge_path_centre(&path[kind], centre);
-            bb_ridge_path_keep(&path[kind], PENALTIES, own, share);
-            if (centre) bb_axpy(d, mass, centre, model);
+            keep(&f, known, kind, side, share);
+            if (side) bb_axpy(d, mass, known->centre, model);
             total += mass;
         }
-        if (has(d, known, kind)) bb_ridge_path_add(&path[kind], model);
+        if (kind >= TOLD && has(d, known, kind))
+            bb_ridge_path_add(&f.path[kind], model);
     }
+    bb_ridge_sides_add(&f.sides, model);
     if (!(total > 0.0)) return bb_fail(BB_ENUMERIC, "a fit at home overflows");
     bb_scale(d, 1.0 / total, model);
     return BB_OK;

@@ -134,10 +134,63 @@ static void check_shifts(const problem *p) {
     free(w);
 }
 
+/* Four right sides at once are what each is by itself; what two have to do with each other
+ * follows from their sum. */
+static void check_sides(const problem *p) {
+    const size_t n = p->n;
+    const double unit = p->largest > 0 ? p->largest : 1;
+    double shift[SHIFTS], det[SHIFTS], form[BB_TRIDIAGONAL_FORMS * SHIFTS];
+    double own_det[SHIFTS], alone[SHIFTS], share[BB_TRIDIAGONAL_SIDES * SHIFTS];
+    double *C = naive_vector(8 * n, 0), *c = naive_vector(n, 0);
+    double *x = naive_vector(n, 0), *sum = calloc(n, sizeof *sum);
+    assert_non_null(sum);
+    for (size_t l = 0; l < SHIFTS; l++) shift[l] = unit * pow(10, 2 - 0.6 * (double)l);
+    for (size_t k = 0; k < BB_TRIDIAGONAL_SIDES * SHIFTS; k++)
+        share[k] = (k % 3 == 1 ? -1 : 1) / (double)(k + 1);
+    for (size_t k = 0; k < 8 * n; k++)
+        C[k] = k % 8 < BB_TRIDIAGONAL_SIDES ? cos((double)k) : 0;
+    double *turned = naive_vector(8 * n, 0);
+    memcpy(turned, C, 8 * n * sizeof *C);
+    bb_tridiagonal_into_sides(&p->t, turned);
+    bb_tridiagonal_weigh_sides(&p->t, turned, SHIFTS, shift, det, form);
+    for (size_t s = 0; s < BB_TRIDIAGONAL_SIDES; s++) {
+        for (size_t i = 0; i < n; i++) c[i] = C[8 * i + s];
+        bb_tridiagonal_into(&p->t, c);
+        for (size_t i = 0; i < n; i++) {
+            assert_close(turned[8 * i + s], c[i], 1e-14 * (double)(n + 9));
+            c[i] = turned[8 * i + s];
+        }
+        bb_tridiagonal_weigh(&p->t, c, SHIFTS, shift, own_det, alone);
+        assert_memory_equal(det, own_det, sizeof det);
+        assert_memory_equal(form + s * SHIFTS, alone, sizeof alone);
+        bb_tridiagonal_average(&p->t, c, SHIFTS, shift, share + s * SHIFTS, x);
+        for (size_t i = 0; i < n; i++) sum[i] += x[i];
+        for (size_t r = 0; s >= 2 && r < 2; r++) {
+            const double *both = form + (2 * s + r) * SHIFTS;
+            for (size_t i = 0; i < n; i++) c[i] = turned[8 * i + s] + turned[8 * i + r];
+            bb_tridiagonal_weigh(&p->t, c, SHIFTS, shift, own_det, alone);
+            for (size_t l = 0; l < SHIFTS; l++)
+                assert_close(2 * both[l],
+                             alone[l] - form[s * SHIFTS + l] - form[r * SHIFTS + l],
+                             1e-12 * (alone[l] + form[s * SHIFTS + l]));
+        }
+    }
+    bb_tridiagonal_average_sides(&p->t, turned, SHIFTS, shift, share, x);
+    const double smallest = shift[SHIFTS - 1];
+    for (size_t i = 0; i < n; i++)
+        assert_close(x[i], sum[i], 1e-13 * (double)(n + 9) / smallest);
+    free(C);
+    free(c);
+    free(x);
+    free(sum);
+    free(turned);
+}
+
 static void check(size_t n, double *A) {
     problem p = open_problem(n, A);
     check_product(&p);
     if (n > 0) check_shifts(&p);
+    if (n > 0) check_sides(&p);
     close_problem(&p);
 }
 
@@ -218,15 +271,20 @@ static void test_not_finite(void **state) {
 }
 
 static void compare(const bb_kernel *one, const bb_kernel *other, size_t groups,
-                    size_t n) {
-    const size_t stride = (n + 7) / 8 * 8, all = n * stride + 5 * stride + 32 * n + 32;
+                    size_t sides, size_t n) {
+    const size_t stride = (n + 7) / 8 * 8;
+    const size_t all =
+        n * stride + 5 * stride + 40 * n + 16 * (BB_TRIDIAGONAL_FORMS + 1);
     double *a = naive_vector(all, 0), *b = naive_vector(all, 0);
     const bb_kernel *kernel[2] = {one, other};
-    double shift[16], share[16];
-    for (size_t l = 0; l < 16; l++) shift[l] = share[l] = pow(10, -(double)l);
+    double shift[16], share[BB_TRIDIAGONAL_SIDES * 16];
+    for (size_t l = 0; l < 16; l++)
+        for (size_t s = 0; s < sides; s++)
+            shift[l] = share[s * 16 + l] = pow(10, -(double)l);
     for (int v = 0; v < 2; v++) {
         double *at = v ? b : a, *factor = at + n * stride, *diagonal = factor + stride;
         double *beside = diagonal + stride, *work = beside + stride;
+        double *c = work + 2 * stride, *found = c + 8 * n;
         memset(at, 0, all * sizeof *at);
         for (size_t i = 0; i < n; i++)
             for (size_t k = 0; k < n; k++)
@@ -235,11 +293,13 @@ static void compare(const bb_kernel *one, const bb_kernel *other, size_t groups,
         memset(work, 0, 2 * stride * sizeof *work);
         for (size_t k = 0; k < n; k++) work[k] = 1 / (double)(k + 1);
         kernel[v]->reflect(false, n, stride, at, factor, work);
-        kernel[v]->shifts_weigh(groups, n, diagonal, beside, work, shift, at, at + 16);
-        memset(at, 0, n * sizeof *at);
-        kernel[v]->shifts_average(groups, n, diagonal, beside, work, shift, share, at,
-                                  work + stride);
+        for (size_t k = 0; k < 8 * n; k++) c[k] = work[k % n];
+        kernel[v]->shifts_weigh(groups, sides, n, diagonal, beside, c, shift, found,
+                                found + 16);
         kernel[v]->reflect(true, n, stride, at, factor, work);
+        memset(at, 0, n * sizeof *at);
+        kernel[v]->shifts_average(groups, sides, n, diagonal, beside, c, shift, share,
+                                  at, found + 16 * (BB_TRIDIAGONAL_FORMS + 1));
     }
     assert_memory_equal(a, b, all * sizeof *a);
     free(a);
@@ -280,7 +340,8 @@ static void test_variants_give_the_same_bits(void **state) {
     for (int v = 0; v < 2; v++)
         for (size_t n = 8; n < 80; n++)
             for (size_t groups = 1; groups <= 2; groups++)
-                compare(variant[v], &bb_kernel_baseline, groups, n);
+                for (size_t s = 1; s <= BB_TRIDIAGONAL_SIDES; s += 3)
+                    compare(variant[v], &bb_kernel_baseline, groups, s, n);
     for (int v = 0; v < 2; v++)
         for (size_t n = 1; n < 40; n++)
             for (size_t width = 1; width <= 4; width++)

@@ -2,8 +2,9 @@
  * normal equations: fewer rows than features and more, dense and sparse, with and
  * without an intercept, a basis, a centre. */
 #include "learners/local.h"
+#include "linalg/linalg.h"
 #include "linalg/naive.h"
-#include "methods/ridge_path.h"
+#include "methods/ridge_sides.h"
 #include "test.h"
 
 #include <string.h>
@@ -149,6 +150,109 @@ static void check_path(const bb_local *local, const rows *r, const bb_covariance
     free(sum);
 }
 
+enum { SIDED = 1 + BB_RIDGE_DIRECTIONS };
+static const double freer = 99;
+
+/* What sides are opened with, and room. */
+typedef struct sided {
+    const bb_local *local;
+    double penalty[PENALTIES];
+    double *direction[BB_RIDGE_DIRECTIONS], *centre;
+    double *path_room, *room;
+    bb_ridge_path path;
+    bb_ridge_sides sides;
+} sided;
+
+static sided open_sided(const bb_local *local, bool centred) {
+    const bb_covariance alike = {NULL, NULL};
+    const size_t d = local->d;
+    sided s = {.local = local, .centre = centred ? naive_vector(d, 5) : NULL};
+    for (size_t l = 0; l < PENALTIES; l++) s.penalty[l] = pow(10, 2 - 0.9 * (double)l);
+    for (size_t k = 0; k < BB_RIDGE_DIRECTIONS; k++) {
+        s.direction[k] = naive_vector(d, 6);
+        if (k == 0) memset(s.direction[k], 0, d * sizeof *s.direction[k]);
+        if (k == 0) s.direction[k][d - 1] = 1;
+        bb_scale(d, 1 / bb_norm(d, s.direction[k]), s.direction[k]);
+    }
+    s.path_room = calloc(bb_ridge_path_length(local), sizeof *s.path_room);
+    s.room = calloc(bb_ridge_sides_length(local, PENALTIES), sizeof *s.room);
+    assert_true(s.path_room && s.room);
+    assert_ok(bb_ridge_path_open(&s.path, local, &alike, s.path_room));
+    return s;
+}
+
+static void begin_sides(sided *s) {
+    bb_ridge_sides_open(&s->sides, &s->path, s->centre,
+                        (const double *const *)s->direction, freer, PENALTIES,
+                        s->penalty, s->room);
+}
+
+static void close_sided(sided *s) {
+    free(s->direction[0]);
+    free(s->direction[1]);
+    free(s->centre);
+    free(s->path_room);
+    free(s->room);
+}
+
+/* R (d x d) <- the root of I + freer u u'. */
+static double *root_along(size_t d, const double *u) {
+    double *R = calloc(d * d, sizeof *R);
+    assert_non_null(R);
+    for (size_t a = 0; a < d; a++) {
+        for (size_t b = 0; u && b < d; b++)
+            R[a * d + b] = (sqrt(1 + freer) - 1) * u[a] * u[b];
+        R[a * d + a] += 1;
+    }
+    return R;
+}
+
+/* Every penalty of a kind around zero or the centre by itself; all <- all + what keeping
+ * them in one go makes of `share`. */
+static void check_side(sided *s, const rows *r, size_t kind, bool around,
+                       const double *share, double *all) {
+    const size_t d = r->d;
+    const double *centre = around ? s->centre : NULL;
+    double *R = root_along(d, kind ? s->direction[kind - 1] : NULL);
+    double *w = calloc(d, sizeof *w), log_det[PENALTIES], least[PENALTIES];
+    assert_non_null(w);
+    for (size_t l = 0; l < PENALTIES; l++) {
+        double one[PENALTIES] = {0};
+        one[l] = 1;
+        begin_sides(s);
+        bb_ridge_sides_weigh(&s->sides, kind, around, log_det, least);
+        bb_ridge_sides_keep(&s->sides, kind, around, one);
+        for (size_t k = 0; k < d; k++) w[k] = centre ? centre[k] : 0;
+        bb_ridge_sides_add(&s->sides, w);
+        check_penalty(r, R, centre, s->penalty[l], log_det[l], least[l], w);
+        for (size_t k = 0; k < d; k++)
+            all[k] += share[l] * (w[k] - (centre ? centre[k] : 0));
+    }
+    free(R);
+    free(w);
+}
+
+static void check_sides(const bb_local *local, const rows *r, bool centred) {
+    const size_t d = r->d;
+    double *w = calloc(d, sizeof *w), *all = calloc(d, sizeof *all), share[PENALTIES];
+    sided s = open_sided(local, centred);
+    assert_true(w && all);
+    for (size_t l = 0; l < PENALTIES; l++) share[l] = 1 / (double)(l + 1);
+    for (size_t kind = 0; kind < SIDED; kind++)
+        for (int side = 0; side < 1 + centred; side++)
+            check_side(&s, r, kind, side, share, all);
+    begin_sides(&s);
+    for (size_t kind = 0; kind < SIDED; kind++)
+        for (int side = 0; side < 1 + centred; side++)
+            bb_ridge_sides_keep(&s.sides, kind, side, share);
+    bb_ridge_sides_add(&s.sides, w);
+    for (size_t k = 0; k < d; k++)
+        assert_close(w[k], all[k], 1e-9 * (1 + fabs(all[k])));
+    free(w);
+    free(all);
+    close_sided(&s);
+}
+
 static void check_covariances(const bb_local *local, const rows *r) {
     const size_t d = r->d;
     double *basis = basis_of(d), *root = naive_vector(d, 4), *m = naive_vector(d, 5);
@@ -199,6 +303,8 @@ static void check(size_t n, size_t d, bool intercept) {
         bb_local local;
         assert_ok(bb_local_open(&local, given[g], BB_LOSS_SQUARED, intercept, false));
         check_covariances(&local, &r);
+        check_sides(&local, &r, false);
+        check_sides(&local, &r, true);
         bb_local_close(&local);
     }
     free(x);
