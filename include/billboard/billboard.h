@@ -442,7 +442,7 @@ BILLBOARD_API const char *billboard_result_task(const billboard_result *result,
 
 /* A model. Linear ones of one output: weight[k] for feature k, and the intercept: their
  * sum is the prediction, or with the logistic loss its log-odds, of a row as it is in
- * the data (moved to the borders of its ranges with the option scale; divided by its
+ * the data (moved to where its ranges reach with the option scale; divided by its
  * norm first with standardize unit-rows). Of several outputs: weight[k * outputs + c].
  * Networks have `parameter` in place of weight. */
 typedef struct billboard_model {

@@ -122,10 +122,13 @@ def test_a_range_without_a_column_is_no_secret(pop):
         private(bounds).fit(frame, pop.y, pop.groups)
 
 
-def test_values_outside_are_moved_to_the_border(pop, bounds):
-    model = private(bounds).fit(pop.X, pop.y, pop.groups)
-    far, edge = np.array([[50, 0, 0]]), np.array([[1, 0, 0]])
-    assert model.predict(far, groups=[5]) == model.predict(edge, groups=[5])
+@pytest.mark.parametrize("method,border", [("mp-prior", 1), ("mp-mixed", 10)])
+def test_values_far_outside_are_moved_to_the_border(pop, bounds, method, border):
+    model = billboard.MultiTaskRegressor(method, epsilon=1, bounds=bounds)
+    model.fit(pop.X, pop.y, pop.groups)
+    far, edge, near = (model.predict(np.array([[x, 0, 0]]), groups=[5])
+                       for x in (50, border, border / 2))
+    assert far == edge and far != near
 
 
 # -- ledgers -------------------------------------------------------------------------------

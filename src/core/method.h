@@ -202,7 +202,9 @@ struct bb_method {
                            */
     bool finetune_solved; /* only linear models of one output are */
     bool foreseen;        /* its success follows bb_hope (methods/hope.h) */
-    bool follows; /* begins with the models of a phase before: never the first one */
+    bool long_rows; /* rows may be longer than 1: none of its steps is for the unit
+                             ball, and none of its contributions grows with rows */
+    bool follows;   /* begins with the models of a phase before: never the first one */
     bool
         sampled; /* rounds may be for a sample of the tasks: the others are not asked */
     bool keeps;  /* what a task keeps depends on when it was picked: others' models,

@@ -67,6 +67,7 @@ bb_status bb_preprocess_open_public(bb_preprocess *p,
                                     size_t features, char *const *feature_name) {
     bb_preprocess made = {.features = features,
                           .width = features + options->constant,
+                          .reach = fmax(options->reach, 1),
                           .constant = options->constant};
     if (options->standardize == BB_STANDARDIZE_UNIT_ROWS)
         made.rows = BB_ROWS_UNIT;
@@ -87,8 +88,8 @@ bb_status bb_preprocess_open_public(bb_preprocess *p,
     return status;
 }
 
-static double clamp(double x, bb_range range) {
-    return fmin(fmax(x, range.low), range.high);
+static double clamp(double x, double low, double high) {
+    return fmin(fmax(x, low), high);
 }
 
 static double middle_of(bb_range range) {
@@ -99,16 +100,19 @@ static double half_of(bb_range range) {
     return range.high / 2 - range.low / 2;
 }
 
-/* clamp(x) mapped from the range to [-1, 1]. */
-static double to_unit(double x, bb_range range) {
+/* The range becomes [-1, 1]; what lies farther than `reach` from 0 is moved there. */
+static double to_unit(double x, bb_range range, double reach) {
     if (range.low >= range.high) return 0;
-    return (clamp(x, range) - middle_of(range)) / half_of(range);
+    return clamp((x - middle_of(range)) / half_of(range), -reach, reach);
 }
 
 /* Step 1 on one number of column k. */
 static double scale_number(const bb_preprocess *p, size_t k, double x) {
     if (!p->range) return x;
-    return p->folded ? clamp(x, p->range[k]) : to_unit(x, p->range[k]);
+    const bb_range range = p->range[k];
+    if (!p->folded) return to_unit(x, range, p->reach);
+    const double middle = middle_of(range), most = p->reach * half_of(range);
+    return clamp(x, middle - most, middle + most);
 }
 
 /* Step 1 and 2 on one dense row. */
@@ -323,7 +327,7 @@ static void apply_sparse(const bb_preprocess *p, const bb_dataset *data,
 
 static void map_targets(const bb_preprocess *p, bb_dataset *data) {
     for (size_t r = 0; p->has_target && r < data->rows; r++)
-        data->y[r] = to_unit(data->y[r], p->target);
+        data->y[r] = to_unit(data->y[r], p->target, p->reach);
     for (size_t i = 0; p->target_unit && i < data->tasks; i++)
         for (size_t r = data->first[i]; r < data->first[i + 1]; r++)
             data->y[r] /= p->target_unit[i];

@@ -1,8 +1,9 @@
 /* preprocess.h - what is done to rows before learning, none of which needs sharing.
  *
  * In this order:
- *   1. scale: with public ranges [l, h] of the columns, x <- 2 (clamp(x, l, h) - l)/(h - l)
- *      - 1, in [-1, 1] (0 where l = h); the target likewise where that is asked for;
+ *   1. scale: with public ranges [l, h] of the columns, x <- 2 (x - l)/(h - l) - 1, moved
+ *      to [-reach, reach] where it is not there (0 where l = h); the target likewise
+ *      where that is asked for;
  *   2. constant: one more column "(intercept)" of ones at the end;
  *   3. rows, one of:
  *      none: with ranges every row is divided by sqrt(width), so that it lies in the unit
@@ -49,18 +50,21 @@ typedef struct bb_preprocess_options {
     size_t binary; /* so many last features have the range [0, 1] unless `scale` names
                           them; bb_preprocess_open takes it from the data */
     bool network;  /* rows are for networks: none leaves them in [-1, 1] */
+    double reach;  /* at least 1; 0: 1 */
 } bb_preprocess_options;
 
 typedef struct bb_preprocess {
     size_t features, width; /* columns before and after */
     char **name;            /* width; one block */
     bb_range *range;        /* features, or NULL */
-    bool has_target;        /* the target is mapped */
+    double reach; /* numbers farther than so many half ranges from the middle of their
+                     range are moved there; at least 1 */
+    bool has_target; /* the target is mapped */
     bb_range target;
     bool constant;
     bb_rows_kind rows;
     bool folded;  /* for models of bb_preprocess_fold_columns: of ranges and rows only
-                     the clamp is left */
+                     what moves numbers is left */
     size_t tasks; /* that have own steps, x <- factor (x - mean), or none */
     double *mean, *factor;              /* tasks x features, or NULL: zero, one */
     double *target_unit;                /* tasks, powers of ten, or NULL */

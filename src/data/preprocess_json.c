@@ -18,7 +18,8 @@ json_t *bb_preprocess_json(const bb_preprocess *p) {
                              p->range ? bb_ranges_json(&ranges) : json_null()) &&
         !json_object_set_new(json, "constant", json_boolean(p->constant)) &&
         !json_object_set_new(json, "rows", json_string(rows_text[p->rows])) &&
-        !json_object_set_new(json, "folded", json_boolean(p->folded)))
+        !json_object_set_new(json, "folded", json_boolean(p->folded)) &&
+        !json_object_set_new(json, "reach", json_real(p->reach)))
         return json;
     json_decref(json);
     return NULL;
@@ -36,6 +37,13 @@ static bb_status parse_rows(bb_rows_kind *rows, const json_t *json, const char *
                    where);
 }
 
+/* Missing in what versions before it wrote: 1. */
+static bb_status parse_reach(double *reach, const json_t *json, const char *where) {
+    *reach = json ? json_number_value(json) : 1;
+    if (*reach >= 1) return BB_OK;
+    return bb_fail(BB_EDATA, "%s: \"reach\": expected a number of at least 1", where);
+}
+
 bb_status bb_preprocess_parse(bb_preprocess *p, const json_t *json, const char *where,
                               size_t features, char *const *feature_name) {
     const json_t *const scale = json_object_get(json, "scale"), *const constant =
@@ -50,11 +58,14 @@ bb_status bb_preprocess_parse(bb_preprocess *p, const json_t *json, const char *
         status = bb_fail(BB_EDATA, "%s: \"constant\": expected true or false", where);
     if (!status && !scale)
         status = bb_fail(BB_EDATA, "%s: \"scale\": expected ranges or null", where);
+    double reach = 1;
+    if (!status) status = parse_reach(&reach, json_object_get(json, "reach"), where);
     const bool scaled = !status && !json_is_null(scale);
     if (scaled) status = bb_ranges_parse(&ranges, scale, where);
     const bb_preprocess_options options = {.constant = json_is_true(constant),
                                            .scale = scaled ? &ranges : NULL,
-                                           .scale_source = where};
+                                           .scale_source = where,
+                                           .reach = reach};
     if (!status)
         status = bb_preprocess_open_public(&made, &options, features, feature_name);
     bb_ranges_free(&ranges);

@@ -442,6 +442,7 @@ const bb_method bb_method_mp_mixed = {
     .kind = BB_METHOD_PRIVATE,
     .losses = BB_SUPPORTS_SQUARED,
     .foreseen = true,
+    .long_rows = true,
     .shared_intercept = true,
     .options = {table, sizeof table / sizeof *table},
     .options_size = sizeof(mixed_options),

@@ -34,6 +34,10 @@ static const char *score_of(const bb_preprocess *steps) {
                "data, "
                "z = 1 for a column (intercept), and n = the square root of the sum of "
                "z * z (1 if that is 0)";
+    if (steps->folded && steps->range && steps->reach > 1)
+        return "intercept + sum of weight * value: values as they are in the data, but "
+               "one farther from the middle of its range in preprocessing.json than "
+               "\"reach\" times half the range is moved to there";
     if (steps->folded && steps->range)
         return "intercept + sum of weight * value: values as they are in the data, but "
                "one outside its range in preprocessing.json is moved to the border";

@@ -283,6 +283,18 @@ static bb_status read_ranges(bb_population *p, const char *scale, bb_ranges *ran
     return p->ranges ? BB_OK : bb_fail(BB_ENOMEM, "no memory for ranges");
 }
 
+/* Where the methods bear it, a number outside of its range is taken as it is: a model is
+ * a straight line, which does not end where somebody thought that numbers would. So far
+ * outside it is more likely to be wrong. */
+static double reach_of(const bb_resolved *c) {
+    static const double far = 10; /* half ranges from the middle */
+    const bb_run *run = &c->run;
+    size_t k = 0;
+    while (k < run->phases && run->phase[k].method->long_rows) k++;
+    const bool scores = c->request->options.standardize != 0;
+    return k == run->phases && !scores ? far : 1;
+}
+
 static bb_status open_steps(bb_population *p, const bb_resolved *c,
                             const bb_dataset *train) {
     const bb_train_options *o = &c->request->options;
@@ -291,7 +303,8 @@ static bb_status open_steps(bb_population *p, const bb_resolved *c,
     bb_preprocess_options options = {.standardize = how[o->standardize],
                                      .constant = c->run.pub.constant,
                                      .scale_target = c->run.pub.loss == BB_LOSS_SQUARED,
-                                     .network = c->run.pub.network};
+                                     .network = c->run.pub.network,
+                                     .reach = reach_of(c)};
     bb_ranges ranges = {0};
     bb_status status = o->scale ? read_ranges(p, o->scale, &ranges) : BB_OK;
     if (o->scale) {

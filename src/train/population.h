@@ -3,8 +3,8 @@
  *
  * Finished models predict targets in their own unit, and whatever is affine (ranges,
  * the unit ball, a task's means and deviations, a constant column) is folded into them:
- * linear ones of one output are for the columns as they are in the data, moved to the
- * borders of their ranges; with unit rows, which are not affine, and for other kinds of
+ * linear ones of one output are for the columns as they are in the data, moved to where
+ * ranges reach; with unit rows, which are not affine, and for other kinds of
  * models, for rows after the public steps. */
 #ifndef BB_TRAIN_POPULATION_H
 #define BB_TRAIN_POPULATION_H

@@ -206,7 +206,8 @@ static bb_status deal_again(bb_experiment *e) {
 /* Who waits is told of all ranks' rows. */
 static bb_status sum_up(const bb_experiment *e, size_t *dropped, size_t *rows,
                         size_t *long_rows) {
-    const bool looks = e->run.phase[0].method->kind == BB_METHOD_PRIVATE && !e->net;
+    const bool looks = e->run.phase[0].method->kind == BB_METHOD_PRIVATE &&
+                       !e->run.phase[0].method->long_rows && !e->net;
     *dropped = e->population.dropped;
     *rows = e->population.prepared.rows;
     *long_rows = looks ? bb_population_long_rows(&e->population) : 0;

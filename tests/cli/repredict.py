@@ -29,9 +29,10 @@ def score(model, row, steps):
         value[name] = float(row[name])
         if name in ranges:
             low, high = ranges[name]
-            value[name] = min(max(value[name], low), high)
+            middle, half = (low + high) / 2, (high - low) / 2
+            most = steps["reach"] * half
+            value[name] = min(max(value[name], middle - most), middle + most)
             if steps["rows"] == "unit-norm":
-                half = (high - low) / 2
                 value[name] = (value[name] - low) / half - 1 if half > 0 else 0.0
     total = math.fsum(float(model[name]) * value[name] for name in names)
     if steps["rows"] == "unit-norm":

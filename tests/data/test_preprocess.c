@@ -297,21 +297,25 @@ static void folded_models(void **state) {
 }
 
 /* With ranges and without unit rows, a model for the columns as they are: the same
- * predictions of rows that were only moved to the borders of the ranges. */
+ * predictions of rows that were only moved to where the ranges reach. */
 static void models_for_raw_columns(void **state) {
     (void)state;
     bb_ranges scale = some_ranges();
     bb_dataset data = dense();
     bb_random random;
     assert_ok(bb_random_open_stream(&random, 6, BB_FOR_TEST, 0, 0));
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < 16; i++) {
+        const double reach = i / 8 ? 1.5 : 1, low = 2 - 2 * reach, high = 2 + 2 * reach;
         const bb_preprocess_options options = {
             .standardize = i % 2 ? BB_STANDARDIZE_TASK : BB_STANDARDIZE_NONE,
             .constant = i / 2 % 2,
-            .scale = &scale};
+            .scale = &scale,
+            .reach = i / 8 ? reach : 0};
         bb_preprocess p;
         bb_dataset learnt, rows;
-        scale.column[0].low = i / 4 ? 10 : -10; /* one without a length, too */
+        scale.column[0].low = i / 4 % 2 ? 10 : -10; /* one without a length, too */
+        const double most = scale.column[0].low < 0 ? 10 * reach : 10,
+                     least = scale.column[0].low < 0 ? -most : 10;
         assert_ok(bb_preprocess_open(&p, &options, &data));
         assert_ok(bb_preprocess_apply(&p, &data, true, &learnt));
         for (size_t task = 0; task < 2; task++) {
@@ -325,8 +329,8 @@ static void models_for_raw_columns(void **state) {
             if (p.constant) b += w[2];
             for (size_t j = 0; j < n; j++) {
                 const double x[] = {
-                    fmin(fmax(data.x[2 * (begin + j)], 0), 4),
-                    fmin(fmax(data.x[2 * (begin + j) + 1], scale.column[0].low), 10)};
+                    fmin(fmax(data.x[2 * (begin + j)], low), high),
+                    fmin(fmax(data.x[2 * (begin + j) + 1], least), most)};
                 assert_close(predict(w, b, x, 2), expected[j], 1e-12);
             }
         }
@@ -337,7 +341,7 @@ static void models_for_raw_columns(void **state) {
         assert_ok(bb_preprocess_parse(&open, json, "m.json", 2, data.feature_name));
         json_decref(json);
         assert_ok(bb_preprocess_apply(&open, &data, true, &rows));
-        assert_close(rows.x[2 * rows.features], 4, 0.0);
+        assert_close(rows.x[2 * rows.features], fmin(data.x[4], high), 0.0);
         assert_close(rows.x[0], 1, 0.0);
         bb_dataset_free(&rows);
         bb_dataset_free(&learnt);

@@ -19,8 +19,9 @@ PathLike = Union[str, "os.PathLike[str]"]
 class Bounds:
     """Public ranges of columns and target: what anybody knows without looking at the data.
 
-    Columns are mapped from their ranges to [-1, 1] before learning, and values outside are
-    moved to the border, so that no row can show more than its range. The scale's ends, a
+    Columns are mapped from their ranges to [-1, 1] before learning. Values outside are moved
+    to the border; the default method for numbers takes them as they are, up to ten half
+    ranges from the middle. The scale's ends, a
     physical limit, a questionnaire's answers are good ranges. The least and the largest
     value of the data are none: they are somebody's.
 
