@@ -274,7 +274,8 @@ void bb_run_name(size_t phases, const bb_phase *phase, char name[BB_RUN_NAME]) {
     name[0] = '\0';
     for (size_t k = 0; k < phases; k++) {
         const size_t used = strlen(name);
-        if (phase[k].method->kind != BB_METHOD_ALONE)
+        const bool later = used && phase[k].method->follows;
+        if (phase[k].method->kind != BB_METHOD_ALONE && !later)
             snprintf(name + used, BB_RUN_NAME - used, "%s%s", used ? " then " : "",
                      phase[k].method->name);
     }

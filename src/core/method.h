@@ -219,6 +219,9 @@ struct bb_method {
     /* Rounds and their weights (bb_plan_rounds, bb_plan_room); checks of the options
      * that need the shape. Not called for ALONE methods. */
     bb_status (*plan)(const bb_view *view, bb_plan *plan);
+    /* Optional: what it has of the budget's mu^2 where nobody says, 0 if it publishes
+     * nothing then; view->pub->mu is that of all phases. Without: as much as others. */
+    double (*part)(const bb_view *view);
     /* Sizes in doubles, from public things only; a missing one is 0. */
     size_t (*board_length)(const bb_view *view);
     size_t (*state_length)(const bb_view *view); /* of one task */

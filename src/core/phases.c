@@ -3,22 +3,32 @@
 #include <math.h>
 #include <string.h>
 
+/* What a phase has of mu^2 where nobody says, of what is left by those that were told; < 0:
+ * as much as others. */
+static double own_part(const bb_run *run, const bb_phase *phase) {
+    const bb_view view = {phase->method, phase->options, &run->pub, NULL, NULL};
+    return phase->method->part ? phase->method->part(&view) : -1.0;
+}
+
 /* What each phase has of mu^2, all of it together (bb_run_check): the first of those
  * that say nothing has what the others leave. */
 static void divide(const bb_run *run, double *share) {
-    double rest = 1.0, others = 0.0;
+    double told = 0.0, own = 0.0, others = 0.0;
     size_t without = 0, first = run->phases;
+    for (size_t k = 0; k < run->phases; k++) told += run->phase[k].share;
     for (size_t k = 0; k < run->phases; k++) {
         const bb_phase *phase = &run->phase[k];
-        share[k] = phase->method->kind == BB_METHOD_ALONE ? 0.0 : phase->share;
-        rest -= share[k];
+        share[k] = phase->share;
         if (phase->method->kind == BB_METHOD_ALONE || phase->share > 0.0) continue;
-        if (without++ == 0) first = k;
+        share[k] = own_part(run, phase) * (1.0 - told);
+        if (share[k] >= 0.0)
+            own += share[k];
+        else if (without++ == 0)
+            first = k;
     }
     for (size_t k = 0; k < run->phases; k++) {
-        const bb_phase *phase = &run->phase[k];
-        if (phase->method->kind != BB_METHOD_ALONE && phase->share == 0.0 && k != first)
-            share[k] = rest / (double)without;
+        if (share[k] < 0.0 && k != first)
+            share[k] = (1.0 - told - own) / (double)without;
         if (k != first) others += share[k];
     }
     if (without) share[first] = 1.0 - others;

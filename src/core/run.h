@@ -150,7 +150,7 @@ typedef struct bb_result {
 bb_run bb_run_priced(const bb_run *asked);
 
 /* The names of the methods of these phases that exchange something, with " then "
- * between them. */
+ * between them; what goes on from another method goes by its name. */
 enum { BB_RUN_NAME = 256 };
 void bb_run_name(size_t phases, const bb_phase *phase, char name[BB_RUN_NAME]);
 

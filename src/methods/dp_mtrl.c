@@ -12,12 +12,15 @@
 #include "linalg/linalg.h"
 #include "methods/bounded.h"
 #include "methods/personal.h"
+#include "methods/personal_vote.h"
 #include "methods/registry.h"
 
 #include <math.h>
 #include <string.h>
 
 enum { MOST_FEATURES = 4000 };
+/* Of the vote: around zero and around c_i. */
+enum { VOTE_CELLS = 30 };
 
 typedef struct mtrl_options {
     bb_bounded_options common;
@@ -59,7 +62,7 @@ typedef struct board {
     double *least;  /* 1: the smallest kappa */
     double *kappa;  /* m */
     double *centre; /* m x d */
-    double *noisy;  /* m x d, with keep=noisy: W^ */
+    double *noisy;  /* m x d, with keep=noisy: W^; or log odds by the tasks' vote */
 } board;
 
 static board board_at(const bb_view *view, double *at) {
@@ -91,6 +94,28 @@ static const double *noisy_of(const bb_view *view, size_t i) {
 
 /* -- public -- */
 
+/* Whether tasks vote on how they fit at home, in a last round. */
+static bool votes(const bb_view *view) {
+    const mtrl_options *o = view->options;
+    const bb_public *pub = view->pub;
+    return o->keep == KEEP_HOME && pub->loss == BB_LOSS_SQUARED && !pub->as_published &&
+           !bb_bounded_is_instance(o) &&
+           bb_vote_is_heard(pub, pub->mu * sqrt(bb_vote_around_share), VOTE_CELLS);
+}
+
+static bool is_voting(const bb_view *view) {
+    return votes(view) && view->board &&
+           view->board->releases + 1 == view->plan->rounds;
+}
+
+/* What a task knows at home, but for the odds. */
+static bb_personal_public known_of(const bb_view *view, size_t i) {
+    const double *c = centre_of(view, i);
+    return (bb_personal_public){.centre =
+                                    bb_norm(view->pub->features, c) > 0.0 ? c : NULL,
+                                .constant = view->pub->constant};
+}
+
 /* The models, or with calibration=instance how far they are from their centres. */
 static void layout(const bb_view *view, bb_layout *out) {
     const mtrl_options *o = view->options;
@@ -101,6 +126,7 @@ static void layout(const bb_view *view, bb_layout *out) {
         clip = bb_bounded_gradient(view) /
                (begun ? view->board->at[0] : first_kappa(view));
     *out = (bb_layout){1, {{"models", BB_FORM_SLOT, view->pub->features, clip, 1.0}}};
+    if (is_voting(view)) *out = bb_vote_layout(BB_PERSONAL_CELLS);
 }
 
 static bb_status plan(const bb_view *view, bb_plan *out) {
@@ -109,7 +135,12 @@ static bb_status plan(const bb_view *view, bb_plan *out) {
     if (view->pub->features > MOST_FEATURES)
         return bb_fail(BB_EUSAGE, "dp-mtrl: at most %d features, found %zu",
                        MOST_FEATURES, view->pub->features);
-    bb_status status = bb_plan_schedule(out, view->pub, 0, 1, "uniform");
+    bb_status status = bb_plan_schedule(out, view->pub, votes(view), 1, "uniform");
+    if (!status && votes(view)) {
+        blocks = bb_vote_layout(BB_PERSONAL_CELLS);
+        bb_vote_plan(out, 0, bb_vote_around_share);
+        bb_plan_room(out, view->pub, &blocks);
+    }
     layout(view, &blocks);
     if (!status) bb_plan_room(out, view->pub, &blocks);
     if (!status) status = bb_bounded_plan(view, o->ridge, out);
@@ -119,7 +150,8 @@ static bb_status plan(const bb_view *view, bb_plan *out) {
 static size_t board_length(const bb_view *view) {
     const mtrl_options *o = view->options;
     const size_t d = view->pub->features;
-    return 1 + view->pub->tasks * (1 + d + (o->keep == KEEP_NOISY ? d : 0));
+    return 1 + view->pub->tasks * (1 + d + (o->keep == KEEP_NOISY ? d : 0)) +
+           (votes(view) ? BB_PERSONAL_CELLS : 0);
 }
 
 static size_t digest_length(const bb_view *view) {
@@ -193,6 +225,11 @@ static bb_status digest(const bb_view *view, const bb_release *release, bb_draft
     const board b = board_at(view, draft->at);
     const desk k = lay_out(view, work);
     double tau = (double)m, e = 1.0; /* P = m I */
+    if (is_voting(view)) {
+        const bb_personal_public known = known_of(view, 0);
+        bb_vote_take_fits(view->pub, &known, release, bb_vote_around, b.noisy);
+        return BB_OK;
+    }
     memcpy(k.model, release->value[0], m * d * sizeof *k.model);
     if (o->keep == KEEP_HOME)
         bb_bounded_take_noise_out(m * d, release->noise[0], k.model);
@@ -211,8 +248,11 @@ static const char *note(const bb_view *view) {
     const mtrl_options *o = view->options;
     const size_t count = view->pub->tasks * view->pub->features;
     if (o->keep != KEEP_HOME || bb_norm(count, centre_of(view, 0)) > 0.0) return NULL;
-    return "the public models are no more than their noise: every task was left as it "
-           "is alone";
+    return votes(view)
+               ? "the public models are no more than their noise: every task was "
+                 "left as it is alone, but for the vote on penalties"
+               : "the public models are no more than their noise: every task was "
+                 "left as it is alone";
 }
 
 /* -- one task -- */
@@ -226,6 +266,13 @@ static void train(const bb_view *view, bb_task *task) {
     const mtrl_options *o = view->options;
     const double kappa = kappa_of(view, task->id), *c = centre_of(view, task->id);
     double *w = task->state, b;
+    if (is_voting(view)) {
+        const bb_personal_public known = known_of(view, task->id);
+        memset(task->work, 0, BB_PERSONAL_CELLS * sizeof *task->work);
+        bb_vote_show_fits(task->local, &known, task->work,
+                          task->work + BB_PERSONAL_CELLS);
+        return;
+    }
     if (bb_bounded_is_instance(o)) {
         bb_bounded_solve(view, task->local, kappa, c, w, task->work);
         return;
@@ -236,12 +283,14 @@ static void train(const bb_view *view, bb_task *task) {
 }
 
 static void show(const bb_view *view, const bb_task *task, double *const *block) {
-    memcpy(block[0], task->state, view->pub->features * sizeof **block);
+    const bool voting = is_voting(view);
+    memcpy(block[0], voting ? task->work : task->state,
+           (voting ? BB_PERSONAL_CELLS : view->pub->features) * sizeof **block);
 }
 
 static size_t local_length(const bb_view *view, const bb_local *local) {
     const size_t bounded = bb_bounded_length(view, local);
-    const size_t home = bb_personal_work(local);
+    const size_t home = BB_PERSONAL_CELLS + bb_personal_work(local);
     return bounded > home ? bounded : home;
 }
 
@@ -253,9 +302,11 @@ static bb_status finish(const bb_view *view, bb_task *task) {
     double kappa = kappa_of(view, task->id);
     if (o->keep == KEEP_HOME) {
         *task->intercept = 0.0;
-        return bb_personal_model(task->local,
-                                 bb_norm(view->pub->features, c) > 0.0 ? c : NULL,
-                                 task->model, task->work);
+        bb_personal_public known = known_of(view, task->id);
+        if (votes(view)) known.odds = noisy_of(view, 0);
+        if (votes(view) && task->local->n > 0)
+            return bb_personal_squared(task->local, &known, task->model, task->work);
+        return bb_personal_model(task->local, known.centre, task->model, task->work);
     }
     if (o->keep == KEEP_NOISY) {
         memcpy(task->model, noisy_of(view, task->id),

@@ -27,8 +27,6 @@ static const double logistic_start = 0.3;
 /* Squares tell a prior where they are above so many times the usual size of the noise;
  * the others, and those below this part of the largest, are all alike. */
 static const double stands_out = 1.1, least_part = 1e-8;
-/* In a vote on fits: log odds that count as one. */
-static const double vote_unit = 3.0;
 
 static double clip_exponent(size_t k) {
     return least_clip_exponent + (double)k / CLIPS_A_DECADE;
@@ -114,7 +112,8 @@ static size_t odds_at(const bb_view *view) {
 static bool votes(const bb_view *view) {
     const bb_public *pub = view->pub;
     return bb_mp_goes_home(view) && pub->loss == BB_LOSS_SQUARED &&
-           !pub->as_published && bb_vote_is_heard(pub, BB_PERSONAL_OWN_CELLS);
+           !pub->as_published &&
+           bb_vote_is_heard(pub, pub->mu * sqrt(bb_vote_share), BB_PERSONAL_OWN_CELLS);
 }
 
 bool bb_mp_is_voting(const bb_view *view) {
@@ -247,7 +246,7 @@ bb_status bb_mp_plan(const bb_view *view, bb_plan *plan) {
     if (status) return status;
     if (votes(view)) {
         const bb_layout vote = bb_vote_layout(BB_PERSONAL_CELLS);
-        bb_vote_plan(plan, selects(view));
+        bb_vote_plan(plan, selects(view), bb_vote_share);
         bb_plan_room(plan, view->pub, &vote);
     }
     if (selects(view)) {
@@ -341,12 +340,10 @@ const char *bb_mp_note(const bb_view *view) {
 
 static void digest_vote(const bb_view *view, const bb_release *release,
                         bb_draft *draft) {
-    bool is[BB_PERSONAL_CELLS];
     bb_covariance told;
     const bb_personal_public known = known_of(view, &told);
-    bb_personal_squared_cells(view->pub->features, &known, is);
-    bb_vote_take(BB_PERSONAL_CELLS, is, release->value[0], release->noise[0],
-                 view->pub->tasks, draft->at + odds_at(view));
+    bb_vote_take_fits(view->pub, &known, release, bb_vote_usual,
+                      draft->at + odds_at(view));
 }
 
 bb_status bb_mp_digest(const bb_view *view, const bb_release *release, bb_draft *draft,
@@ -437,23 +434,15 @@ static void clip_to(size_t d, double *w, double clip) {
     if (norm > clip) bb_scale(d, clip / norm, w);
 }
 
-/* A task whose fits fail shows zeros. */
-static void show_vote(const bb_view *view, const bb_task *task, double *vote) {
-    double evidence[BB_PERSONAL_CELLS];
-    bb_covariance told;
-    const bb_personal_public known = known_of(view, &told);
-    if (task->local->n > 0 &&
-        !bb_personal_squared_evidence(task->local, &known, evidence, task->work))
-        bb_vote_show(BB_PERSONAL_CELLS, evidence, vote_unit, vote);
-}
-
 void bb_mp_show(const bb_view *view, const bb_task *task, double *const *block) {
     const bb_mp_options *o = view->options;
     const size_t d = task->local->d;
     const double *w = bb_mp_read(task).w;
     double *shown = block[0];
     if (bb_mp_is_voting(view)) {
-        show_vote(view, task, shown);
+        bb_covariance told;
+        const bb_personal_public known = known_of(view, &told);
+        bb_vote_show_fits(task->local, &known, shown, task->work);
         return;
     }
     if (!selecting(view)) {

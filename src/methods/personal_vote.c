@@ -4,18 +4,19 @@
 
 #include <math.h>
 
-static const double share = 0.05; /* of mu^2 */
+const double bb_vote_share = 0.05, bb_vote_around_share = 0.1;
+const bb_vote_trust bb_vote_usual = {40.0, 1.0}, bb_vote_around = {150.0, 1.5};
 /* Logarithms: how much worse than the best a candidate may be said to be. */
 static const double worst_odds = 3.0;
-static const double trust = 40.0; /* what a sum may count for, in tasks' whole votes */
+/* Log odds of fits that count as one. */
+static const double unit_of_fits = 3.0;
 
-bool bb_vote_is_heard(const bb_public *pub, size_t cells) {
-    const double noise =
-        bb_form_sensitivity(BB_FORM_VECTOR, pub->adjacency) / (pub->mu * sqrt(share));
+bool bb_vote_is_heard(const bb_public *pub, double mu, size_t cells) {
+    const double noise = bb_form_sensitivity(BB_FORM_VECTOR, pub->adjacency) / mu;
     return (double)pub->tasks > noise * sqrt((double)cells);
 }
 
-void bb_vote_plan(bb_plan *plan, uint32_t at) {
+void bb_vote_plan(bb_plan *plan, uint32_t at, double share) {
     double squares = 0.0;
     for (uint32_t t = 0; t < plan->rounds; t++)
         if (t != at) squares += plan->step[t].weight * plan->step[t].weight;
@@ -42,9 +43,9 @@ void bb_vote_show(size_t cells, const double *evidence, double unit, double *vot
     if (norm > 1.0) bb_scale(cells, 1.0 / norm, vote);
 }
 
-void bb_vote_take(size_t cells, const bool *is, const double *sum, double noise,
-                  size_t tasks, double *odds) {
-    double mean = 0.0, count = 0.0, squares = 0.0, most = -INFINITY;
+static void take(size_t cells, const bool *is, const double *sum, double noise,
+                 bb_vote_trust trust, size_t tasks, double *odds) {
+    double mean = 0.0, count = 0.0, squares = 0.0, best = -INFINITY;
     for (size_t k = 0; k < cells; k++) {
         if (is[k]) mean += sum[k];
         count += is[k];
@@ -53,14 +54,32 @@ void bb_vote_take(size_t cells, const bool *is, const double *sum, double noise,
     for (size_t k = 0; k < cells; k++)
         if (is[k]) squares += (sum[k] - mean) * (sum[k] - mean);
     const double excess = (count - 1.0) * noise * noise;
-    const double most_weight = trust / (double)tasks;
-    const double weight =
-        squares > excess ? (1.0 - excess / squares) * fmin(most_weight, 1.0 / noise)
-                         : 0.0;
+    const double most = fmin(trust.tasks / (double)tasks, trust.noise / noise);
+    const double weight = squares > excess ? (1.0 - excess / squares) * most : 0.0;
     for (size_t k = 0; k < cells; k++) {
         odds[k] = is[k] ? weight * (sum[k] - mean) : 0.0;
-        if (is[k]) most = fmax(most, odds[k]);
+        if (is[k]) best = fmax(best, odds[k]);
     }
     for (size_t k = 0; k < cells; k++)
-        if (is[k]) odds[k] -= most;
+        if (is[k]) odds[k] -= best;
+}
+
+void bb_vote_take(size_t cells, const bool *is, const double *sum, double noise,
+                  size_t tasks, double *odds) {
+    take(cells, is, sum, noise, bb_vote_usual, tasks, odds);
+}
+
+void bb_vote_show_fits(const bb_local *local, const bb_personal_public *known,
+                       double *vote, double *work) {
+    double evidence[BB_PERSONAL_CELLS];
+    if (local->n > 0 && !bb_personal_squared_evidence(local, known, evidence, work))
+        bb_vote_show(BB_PERSONAL_CELLS, evidence, unit_of_fits, vote);
+}
+
+void bb_vote_take_fits(const bb_public *pub, const bb_personal_public *known,
+                       const bb_release *release, bb_vote_trust trust, double *odds) {
+    bool is[BB_PERSONAL_CELLS];
+    bb_personal_squared_cells(pub->features, known, is);
+    take(BB_PERSONAL_CELLS, is, release->value[0], release->noise[0], trust, pub->tasks,
+         odds);
 }

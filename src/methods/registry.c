@@ -23,6 +23,7 @@ static const bb_method *const methods[] = {
     &bb_method_mp_prior,       /* our own */
     &bb_method_mp_centre,      /* our own */
     &bb_method_finetune,       /* a later phase */
+    &bb_method_vote,           /* a later phase */
 };
 enum { METHODS = sizeof methods / sizeof *methods };
 

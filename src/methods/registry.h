@@ -29,5 +29,6 @@ extern const bb_method bb_method_mp_mixed;
 extern const bb_method bb_method_mp_prior;
 extern const bb_method bb_method_mp_centre;
 extern const bb_method bb_method_finetune;
+extern const bb_method bb_method_vote;
 
 #endif

@@ -92,6 +92,23 @@ static bb_status add_phases(bb_train_request *r) {
     return status;
 }
 
+/* Whether tasks can vote on how they fit at home, where they would fit around a shared model
+ * anyway: exact noise if any, for whole tasks only, and all of them. */
+static bool can_vote(const bb_train_request *r) {
+    const bb_train_options *o = &r->options;
+    const char *mechanism = o->mechanism;
+    bool can = o->loss == BB_LOSS_SQUARED && !o->net;
+    if (o->sampling && strcmp(o->sampling, "all") != 0) return false;
+    if (mechanism && strcmp(mechanism, bb_mechanism_gaussian.name) != 0 &&
+        strcmp(mechanism, bb_mechanism_none.name) != 0)
+        return false;
+    for (size_t k = 0; k < r->phases; k++) {
+        const bb_method *method = r->phase[k].method;
+        if (method->for_rows && method->for_rows(r->phase[k].options)) can = false;
+    }
+    return can;
+}
+
 /* The last method that shows something says how its models are finetuned. */
 static bb_status choose_finetuning(bb_train_request *r) {
     const bb_method *last = r->phase[0].method;
@@ -102,20 +119,33 @@ static bb_status choose_finetuning(bb_train_request *r) {
     if (!last->finetune_solved ||
         bb_loss_is_solved((bb_loss)r->options.loss, r->options.net != NULL))
         how = last->finetune;
+    if (how && can_vote(r)) how = bb_method_vote.name;
     for (size_t k = 0; k < r->phases; k++)
         if (r->phase[k].method->follows) how = NULL;
     if (!how) how = "none";
     return bb_duplicate(&r->options.finetune, how, strlen(how));
 }
 
+/* `vote' and what it says about that phase; else how to finetune. */
+static bool is_vote(const char *finetune) {
+    const size_t length = strcspn(finetune, ",");
+    return strncmp(finetune, bb_method_vote.name, length) == 0 &&
+           bb_method_vote.name[length] == '\0';
+}
+
 static bb_status add_finetuning(bb_train_request *r) {
     char *copy = NULL;
     bb_status status = r->options.finetune ? BB_OK : choose_finetuning(r);
-    if (status || strcmp(r->options.finetune, "none") == 0) return status;
-    const size_t size = strlen(r->options.finetune) + 5;
+    const char *how = r->options.finetune;
+    if (status || strcmp(how, "none") == 0) return status;
+    const size_t size = strlen(how) + 5;
     status = bb_allocate(&copy, size, 1, "the phases");
-    if (!status) {
-        snprintf(copy, size, "how=%s", r->options.finetune);
+    if (!status && is_vote(how)) {
+        const char *comma = strchr(how, ',');
+        snprintf(copy, size, "%s", comma ? comma + 1 : "");
+        status = add(r, bb_method_vote.name, comma ? copy : NULL);
+    } else if (!status) {
+        snprintf(copy, size, "how=%s", how);
         status = add(r, "finetune", copy);
     }
     free(copy);

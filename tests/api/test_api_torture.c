@@ -114,7 +114,7 @@ static billboard_status be_places(places *p) {
     static const int64_t tasks[TASKS] = {95,  96,  97,  98,  99,  100,
                                          101, 102, 103, 104, 105, 106};
     const billboard_experimental_policy policy = {
-        .struct_size = sizeof policy, .allow_open = 1, .methods = "dp-aggr,fedavg"};
+        .struct_size = sizeof policy, .allow_open = 1, .methods = "dp-aggr,vote"};
     const billboard_experimental_roster roster = {.struct_size = sizeof roster,
                                                   .tasks = TASKS,
                                                   .task_number = tasks,

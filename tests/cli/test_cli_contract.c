@@ -486,12 +486,13 @@ static void every_flag_is_in_the_help(void **state) {
 
 static void methods_are_listed(void **state) {
     (void)state;
-    const char *const name[] = {
-        "stl",        "mtl-trace",      "mtl-l21",   "mtl-mtrl",
-        "mp-lowrank", "mp-groupsparse", "mp-lrsp",   "mp-instance",
-        "fedavg",     "fedprox",        "pmtl",      "pmtl-clusters",
-        "pmtl-graph", "ppsgd",          "dp-aggr",   "dp-mtrl",
-        "mp-mixed",   "mp-prior",       "mp-centre", "finetune"};
+    const char *const name[] = {"stl",        "mtl-trace",   "mtl-l21",
+                                "mtl-mtrl",   "mp-lowrank",  "mp-groupsparse",
+                                "mp-lrsp",    "mp-instance", "fedavg",
+                                "fedprox",    "pmtl",        "pmtl-clusters",
+                                "pmtl-graph", "ppsgd",       "dp-aggr",
+                                "dp-mtrl",    "mp-mixed",    "mp-prior",
+                                "mp-centre",  "finetune",    "vote"};
     json_t *j = cli_json("methods --json");
     const json_t *list = cli_at(j, "methods");
     assert_int_equal(json_array_size(list), sizeof name / sizeof *name);
@@ -500,7 +501,7 @@ static void methods_are_listed(void **state) {
         assert_string_equal(cli_text(m, "name"), name[k]);
         assert_true(json_array_size(cli_at(m, "losses")) >= 1);
         assert_true(json_is_true(cli_at(m, "follows")) ==
-                    (strcmp(name[k], "finetune") == 0));
+                    (strcmp(name[k], "finetune") == 0 || strcmp(name[k], "vote") == 0));
         assert_true(json_is_true(cli_at(m, "clustered")) ==
                     (strcmp(name[k], "pmtl-clusters") == 0));
         assert_true(json_is_true(cli_at(m, "related")) ==

@@ -97,13 +97,18 @@ static void what_is_shared_gives_the_name(void **state) {
 }
 
 static void finetuning_is_the_methods_or_asked_for(void **state) {
-    const char *const flags[] = {"", "--finetune none", "--finetune mean",
-                                 "--phase finetune,how=mean",
-                                 "--finetune mean,penalty=0"};
-    char models[5][65];
+    const char *const flags[] = {"",
+                                 "--finetune none",
+                                 "--finetune vote",
+                                 "--phase vote",
+                                 "--finetune mean,penalty=0",
+                                 "--finetune mean",
+                                 "--phase finetune,how=mean"};
+    enum { WAYS = sizeof flags / sizeof *flags };
+    char models[WAYS][65];
     (void)state;
     make_worlds();
-    for (size_t k = 0; k < 5; k++) {
+    for (size_t k = 0; k < WAYS; k++) {
         json_t *j = cli_json("train W.csv --method fedavg --mechanism none --json "
                              "--force -o tuned %s",
                              flags[k]);
@@ -115,6 +120,8 @@ static void finetuning_is_the_methods_or_asked_for(void **state) {
     assert_string_equal(models[0], models[3]);
     assert_string_not_equal(models[0], models[1]);
     assert_string_not_equal(models[0], models[4]);
+    assert_string_not_equal(models[0], models[5]);
+    assert_string_equal(models[5], models[6]);
     json_t *j = cli_json("train W.csv --method mp-lrsp --mechanism none --json -o own");
     assert_int_equal(json_array_size(cli_at(j, "phases")), 1);
     json_decref(j);

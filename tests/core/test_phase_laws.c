@@ -146,6 +146,9 @@ static void phases_are_named(void **state) {
     then(&s, &bb_method_finetune, 0, 0.0);
     bb_run_name(s.run.phases, s.run.phase, name);
     assert_string_equal(name, "fedavg then pmtl");
+    then(&s, &bb_method_vote, 0, 0.0); /* belongs to what it follows */
+    bb_run_name(s.run.phases, s.run.phase, name);
+    assert_string_equal(name, "fedavg then pmtl");
     run_close(&s.run);
     population_close(&p);
 }
@@ -164,6 +167,10 @@ static void any_number_of_threads_is_the_same(void **state) {
         then(&s, &bb_method_ppsgd, 2, 0.5);
         then(&s, &bb_method_finetune, 0, 0.0);
         then_set(&s, "how", "kl");
+        if (loss == BB_LOSS_SQUARED) {
+            s.run.pub.epsilon = 50.0; /* so few tasks are heard */
+            then(&s, &bb_method_vote, 0, 0.2);
+        }
         for (size_t threads = 1; threads <= 4; threads++) {
             const bb_engine engine = bb_engine_threads(threads);
             s.run.engine = &engine;
@@ -181,6 +188,41 @@ static void any_number_of_threads_is_the_same(void **state) {
         run_close(&s.run);
         population_close(&p);
     }
+}
+
+/* A vote, too, is heard of by the billboard alone. */
+static void nobody_else_moves_by_votes(void **state) {
+    const size_t changed = 6;
+    const bb_method first = tape_method(&bb_method_fedprox);
+    const bb_method vote = tape_method(&bb_method_vote);
+    const bb_engine engine = bb_engine_threads(1);
+    (void)state;
+    population p = tasks_of(BB_LOSS_SQUARED), q = tasks_of(BB_LOSS_SQUARED);
+    script s;
+    population_fill(&q, changed, 999);
+    for (size_t i = 0; i < TASKS; i++) bb_local_close(&q.local[i]);
+    population_open_locals(&q);
+    script_open(&s, &p, &first, &bb_mechanism_gaussian, 2);
+    s.run.pub.epsilon = 50.0; /* or so few tasks would not be heard */
+    s.run.engine = &engine;
+    then(&s, &vote, 0, 0.0);
+    recording = (tape){0};
+    bb_result a = script_run(&s);
+    assert_int_equal(a.rounds, 3);
+    recording.playing = true;
+    s.run.local = q.local;
+    bb_result b = script_run(&s);
+    assert_int_equal(recording.read, recording.used);
+    for (size_t i = 0; i < TASKS; i++)
+        assert_true((memcmp(a.model + a.first[i], b.model + b.first[i],
+                            p.local[i].length * sizeof(double)) == 0) ==
+                    (i != changed));
+    free(recording.value);
+    bb_result_free(&a);
+    bb_result_free(&b);
+    run_close(&s.run);
+    population_close(&p);
+    population_close(&q);
 }
 
 /* Two methods, minibatches and finetuning: with one task changed, the billboard of
@@ -233,6 +275,7 @@ int main(void) {
         cmocka_unit_test(phases_are_named),
         cmocka_unit_test(any_number_of_threads_is_the_same),
         cmocka_unit_test(nobody_else_moves),
+        cmocka_unit_test(nobody_else_moves_by_votes),
     };
     if (bb_linalg_start()) return 1;
     two = bb_engine_threads(2);
