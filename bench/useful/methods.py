@@ -25,7 +25,8 @@ def methods_of(program):
     """[(name, kind)] but for what is alone, and for phases that follow others."""
     text = subprocess.run([program, "methods"], check=True, capture_output=True, text=True).stdout
     found = re.findall(r"^(\S+) \((open|private); (.*)\)$", text, re.M)
-    return [(name, kind) for name, kind, _ in found if name not in ("pmtl-clusters", "pmtl-graph")]
+    left = ("pmtl-clusters", "pmtl-graph", "vote")
+    return [(name, kind) for name, kind, _ in found if name not in left]
 
 
 def measured(arguments, chosen, name, kind):

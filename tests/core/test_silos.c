@@ -85,12 +85,15 @@ static void test_phases(void **state) {
         run_open(&w.p, &bb_method_finetune, &bb_mechanism_none, &w.engine);
     bb_result one;
     uint32_t where[LAW_TASKS] = {0};
-    w.run.phases = 3;
+    w.run.pub.epsilon = 50.0; /* so few tasks are heard when they vote */
+    w.run.phases = 4;
     w.run.phase[0].rounds = 3;
     w.run.phase[1] = pmtl.phase[0];
     w.run.phase[1].rounds = 2;
     w.run.phase[2] = home.phase[0];
+    w.run.phase[3] = (bb_phase){.method = &bb_method_vote};
     law_train(&law_usual, &w.run, &one);
+    assert_int_equal(one.rounds, 6);
     for (size_t i = 0; i < w.p.tasks; i++) where[i] = (uint32_t)(i % 3);
     assert_true(same_as_one_process(&w.run, &one, 3, where));
     bb_result_free(&one);

@@ -81,6 +81,7 @@ static void sampled_cohorts(void **state) {
 static void votes(void **state) {
     (void)state;
     ends_the_same("method mp-prior epsilon 3 seed 3 threads 1", 5);
+    ends_the_same("method fedprox epsilon 50 rounds 2 seed 3 threads 1", 5);
 }
 
 static void no_noise_and_no_grid(void **state) {
