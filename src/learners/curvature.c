@@ -151,12 +151,15 @@ bb_status bb_local_measure(bb_local *local) {
     local->lipschitz = 0;
     if (local->n == 0 || local->d == 0) return BB_OK;
     if (local->gram && local->d <= PROVABLE) {
-        double *work = NULL;
-        status = bb_allocate(&work, bb_largest_work(local->d), sizeof *work,
+        const size_t d = local->d;
+        double *full = NULL;
+        status = bb_allocate(&full, d * d + bb_largest_work(d), sizeof *full,
                              "a task's curvature");
-        if (!status)
-            status = bb_largest_eigenvalue(local->d, local->gram, &value, work);
-        free(work);
+        if (!status) {
+            bb_strips_unpack(d, local->gram, full);
+            status = bb_largest_eigenvalue(d, full, &value, full + d * d);
+        }
+        free(full);
         factor = 1;
     } else {
         const bool ones = local->loss == BB_LOSS_LOGISTIC && local->intercept;

@@ -27,7 +27,7 @@ void bb_local_hessian(const bb_local *local, const double *w, double b, double *
     memset(mean, 0, rows.d * sizeof *mean);
     *bend = 0.0;
     if (local->gram) {
-        memcpy(H, local->gram, rows.d * rows.d * sizeof *H);
+        bb_strips_unpack(rows.d, local->gram, H);
         return;
     }
     if (local->loss == BB_LOSS_SQUARED || rows.n == 0) {

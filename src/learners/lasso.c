@@ -18,6 +18,7 @@ typedef struct lasso {
     double best;  /* smallest gap that was clearly an improvement */
     size_t since; /* round of it */
     double *work; /* n + d, for products with the rows */
+    double *full; /* d x d: the Gram matrix, if there is one */
 } lasso;
 
 static double sum_abs(size_t n, const double *v) {
@@ -105,10 +106,9 @@ static bool finished(lasso *s, size_t round) {
 
 /* One round of exact minimisation in each coordinate; g = G w - X'y is kept up to date.
  */
-static void sweep(const bb_local *local, double lambda, double *w, double *g) {
-    const size_t d = local->d;
+static void sweep(size_t d, const double *full, double lambda, double *w, double *g) {
     for (size_t k = 0; k < d; k++) {
-        const double *row = local->gram + k * d, bend = row[k];
+        const double *row = full + k * d, bend = row[k];
         const double next = bend > 0 ? bb_soft(w[k] * bend - g[k], lambda) / bend : 0;
         const double change = next - w[k];
         if (change == 0) continue;
@@ -118,8 +118,9 @@ static void sweep(const bb_local *local, double lambda, double *w, double *g) {
 }
 
 static void descend(lasso *s) {
+    bb_strips_unpack(s->local->d, s->local->gram, s->full);
     for (size_t round = 1; round <= ROUNDS; round++) {
-        sweep(s->local, s->lambda, s->w, s->g);
+        sweep(s->local->d, s->full, s->lambda, s->w, s->g);
         if (round % CHECK == 0 && finished(s, round)) return;
     }
 }
@@ -235,7 +236,8 @@ static void accelerate(fista *f) {
 }
 
 size_t bb_lasso_work(const bb_local *local) {
-    return 8 * local->d + 4 * local->n;
+    const size_t d = local->d, square = local->gram ? d * d : 0;
+    return 3 * d + 4 * local->n + (square > 5 * d ? square : 5 * d);
 }
 
 /* All labels equal: w = 0 and a far intercept; the loss is what is left to gain. */
@@ -262,7 +264,7 @@ bb_status bb_local_lasso(const bb_local *local, double lambda, double tolerance,
     s.w = work;
     s.g = s.w + d;
     s.work = s.g + d;
-    double *room = s.work + 4 * local->n + d;
+    double *room = s.full = s.work + 4 * local->n + d;
     memcpy(s.w, w, d * sizeof *w);
     if (!solved_at_once(&s) && !certify(&s)) {
         fista f = {.s = &s,

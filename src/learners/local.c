@@ -27,7 +27,7 @@ static bb_status check_finite(size_t n, const double *v, const char *what) {
     return BB_OK;
 }
 
-/* work: n + d + block. */
+/* work: bb_local_open_work. */
 static bb_status summarise(bb_local *local, double *work) {
     const bb_rows rows = bb_rows_of(local);
     const size_t n = rows.n, d = rows.d;
@@ -42,13 +42,16 @@ static bb_status summarise(bb_local *local, double *work) {
     if (local->x_mean) bb_axpy(d, -bb_sum(n, y), local->x_mean, local->xy);
     bb_scale(d, local->weight, local->xy);
     local->yy = local->weight * bb_dot(n, y, y);
-    if (local->gram)
-        bb_rows_covariance(&rows, local->weight, local->x_mean, NULL, false,
-                           local->gram, work + n);
+    if (local->gram) {
+        double *full = work + n;
+        bb_rows_covariance(&rows, local->weight, local->x_mean, NULL, false, full,
+                           full + d * d);
+        bb_strips_pack(d, full, local->gram);
+    }
     bb_status status = check_finite(1, &local->yy, "targets");
     if (!status) status = check_finite(d, local->xy, "sums of products");
     if (!status && local->gram)
-        status = check_finite(d * d, local->gram, "sums of squares");
+        status = check_finite(bb_strips_length(d), local->gram, "sums of squares");
     return status;
 }
 
@@ -60,12 +63,12 @@ static size_t in_lines(size_t d) {
 size_t bb_local_room(bb_rows rows, bb_loss loss, bool intercept) {
     if (loss != BB_LOSS_SQUARED) return 0;
     return in_lines(rows.d) * (1 + intercept) +
-           (gram_pays(&rows) ? in_lines(rows.d * rows.d) : 0);
+           (gram_pays(&rows) ? in_lines(bb_strips_length(rows.d)) : 0);
 }
 
 size_t bb_local_open_work(bb_rows rows, bb_loss loss) {
     if (loss != BB_LOSS_SQUARED) return 0;
-    return rows.n + (gram_pays(&rows) ? bb_rows_block(&rows) : 0);
+    return rows.n + (gram_pays(&rows) ? rows.d * rows.d + bb_rows_block(&rows) : 0);
 }
 
 static bb_status open_squared(bb_local *local, double *room, double *work) {
@@ -176,9 +179,7 @@ static double logistic_residual(const bb_local *local, const double *w, double b
 
 /* g <- G w - X'y */
 static void gram_slope(const bb_local *local, const double *w, double *g) {
-    const size_t d = local->d;
-    memcpy(g, local->xy, d * sizeof *g);
-    bb_multiply_transposed(d, d, 1, local->gram, w, -1, g);
+    bb_strips_slope(local->d, local->gram, w, local->xy, g);
 }
 
 /* The loss is 1/2 (w'Gw - 2 w'X'y + y'y). */

@@ -56,9 +56,9 @@ typedef struct bb_local {
     uint32_t *place; /* of each entry of the rows, from the first row's first: where in
                         `touched` its feature is */
     /* squared loss only, of the centred rows if there is an intercept: */
-    double *gram;   /* d x d: s * X'X, or NULL where the rows are cheaper */
-    double *xy;     /* d: s * X'y */
-    double yy;      /* s * y'y */
+    double *gram; /* s * X'X in strips (linalg.h), or NULL where the rows are cheaper */
+    double *xy;   /* d: s * X'y */
+    double yy;    /* s * y'y */
     double *x_mean; /* d; NULL without intercept */
     double *room;   /* where these are; NULL: whoever opened the problem has them */
     double y_mean;

@@ -125,11 +125,12 @@ static bb_status open_shifted(const bb_local *local, shifted *s, double *work) {
         status = bb_tridiagonal_open(&s->t, n, s->matrix, work);
         for (size_t j = 0; j < n; j++) s->c[j] = local->y[j] - local->y_mean;
     } else {
-        if (!local->gram)
+        if (local->gram)
+            bb_strips_unpack(d, local->gram, s->matrix);
+        else
             bb_rows_covariance(&rows, local->weight, local->x_mean, NULL, false,
                                s->matrix, s->x);
-        status =
-            bb_tridiagonal_open(&s->t, d, local->gram ? local->gram : s->matrix, work);
+        status = bb_tridiagonal_open(&s->t, d, s->matrix, work);
         memcpy(s->c, local->xy, d * sizeof *s->c);
     }
     if (!status) bb_tridiagonal_into(&s->t, s->c);
@@ -195,7 +196,7 @@ static bb_status loo_by_features(const bb_local *local, size_t count,
     double *leverage = fit + count * d, *x = leverage + count * d, *z = x + d,
            *predicted = z + d, *h = predicted + count, *room = h + count;
     if (local->gram)
-        memcpy(U, local->gram, d * d * sizeof *U);
+        bb_strips_unpack(d, local->gram, U);
     else
         bb_rows_covariance(&rows, local->weight, local->x_mean, NULL, false, U, room);
     const bb_status status = bb_eigen(d, U, value, room);

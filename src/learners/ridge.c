@@ -25,7 +25,7 @@ static void normal_matrix(const bb_local *local, double shift, double *A,
     const bb_rows rows = bb_rows_of(local);
     const size_t d = local->d;
     if (local->gram)
-        memcpy(A, local->gram, d * d * sizeof *A);
+        bb_strips_unpack(d, local->gram, A);
     else
         bb_rows_covariance(&rows, local->weight, local->x_mean, NULL, false, A, block);
     for (size_t k = 0; k < d; k++) A[k * d + k] += shift;
@@ -67,7 +67,7 @@ static bool ridge_at_once(const bb_local *local, double lambda, const double *ce
         diagonal[k] = lambda;
         v[k] = local->xy[k] + lambda * (centre ? centre[k] : 0);
     }
-    if (!bb_solve_shifted(d, local->gram, diagonal, v)) return false;
+    if (!bb_strips_solve(d, local->gram, diagonal, v)) return false;
     if (!isfinite(bb_dot(d, v, v))) return false;
     memcpy(w, v, d * sizeof *w);
     return true;

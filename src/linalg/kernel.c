@@ -43,13 +43,6 @@ void bb_multiply_transposed(size_t rows, size_t columns, double a, const double 
     bb_kernel_pick()->multiply_transposed(rows, columns, a, A, x, b, y);
 }
 
-void bb_accelerated_step(size_t d, const double *M, const double *G, const double *c,
-                         double beta, double step, double ridge, double *w,
-                         double *previous, double *work) {
-    bb_kernel_pick()->accelerated_step(d, M, G, c, beta, step, ridge, w, previous,
-                                       work);
-}
-
 double bb_logistic(size_t n, const double *y, double *p) {
     return bb_kernel_pick()->logistic(n, y, p);
 }
@@ -79,5 +72,5 @@ void bb_eight_direction(bb_eight *e) {
 }
 
 bool bb_solve_shifted(size_t n, const double *A, const double *diagonal, double *b) {
-    return bb_kernel_pick()->small_shifted(n, A, diagonal, b);
+    return bb_kernel_pick()->small_shifted(n, false, A, diagonal, b);
 }

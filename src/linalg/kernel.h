@@ -32,11 +32,15 @@ typedef struct bb_kernel {
                           size_t from, size_t across, double b, bool upper, double *C);
     size_t (*small_cholesky)(size_t n, double *A);
     void (*small_solve)(size_t n, const double *U, double *b);
-    bool (*small_shifted)(size_t n, const double *A, const double *diagonal, double *b);
+    bool (*small_shifted)(size_t n, bool strips, const double *A,
+                          const double *diagonal, double *b);
     /* v <- factor v, rounded toward zero, below 2^51; returns the sum of its squares. */
     double (*round_down)(size_t n, double factor, double *v);
-    void (*accelerated_step)(size_t d, const double *M, const double *gram,
-                             const double *xy, double beta, double step, double ridge,
+    /* kernel_strips.h */
+    void (*strips_slope)(size_t d, const double *S, const double *x, const double *c,
+                         double *y);
+    void (*accelerated_step)(size_t d, const double *M, const double *S,
+                             const double *c, double beta, double step, double ridge,
                              double *w, double *previous, double *z);
     /* kernel_eigen.h */
     bool (*small_eigen)(size_t n, size_t stride, double *A, double *value, double *Z,

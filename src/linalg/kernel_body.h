@@ -195,93 +195,6 @@ static void multiply_transposed(size_t rows, size_t columns, double a,
         transposed_wide(rows, columns, a, A, x, b, y);
 }
 
-/* bb_accelerated_step for fewer features than lanes: all numbers stay in registers. */
-__attribute__((always_inline)) static inline void
-step_few(size_t d, const double *restrict M, const double *restrict gram,
-         const double *restrict xy, double beta, double step, double ridge,
-         double *restrict w, double *restrict previous) {
-    double hat[LANES] = {0}, z[LANES], g[LANES] = {0};
-    for (size_t j = 0; j < d; j++)
-        for (size_t k = 0; k < d; k++) hat[k] += w[j] * M[j * d + k];
-    for (size_t k = 0; k < d; k++) z[k] = hat[k] + beta * (hat[k] - previous[k]);
-    for (size_t j = 0; j < d; j++)
-        for (size_t k = 0; k < d; k++) g[k] += z[j] * gram[j * d + k];
-    for (size_t k = 0; k < d; k++) previous[k] = hat[k];
-    for (size_t k = 0; k < d; k++) w[k] = z[k] - step * ((g[k] - xy[k]) + ridge * z[k]);
-}
-
-/* The same for (width - 1) LANES < d <= width LANES; z: room. */
-__attribute__((always_inline)) static inline void
-step_lanes(size_t width, size_t d, const double *restrict M,
-           const double *restrict gram, const double *restrict xy, double beta,
-           double step, double ridge, double *restrict w, double *restrict previous,
-           double *restrict z) {
-    const size_t last = d - LANES;
-    lanes hat[4], ahead[4], slope[4];
-    columns_of(width, d, d, last, M, w, hat);
-    for (size_t b = 0; b < width; b++) {
-        const lanes before = load(previous + (b + 1 < width ? b * LANES : last));
-        ahead[b] = hat[b] + spread(beta) * (hat[b] - before);
-    }
-    store_columns(width, last, hat, previous);
-    store_columns(width, last, ahead, z);
-    columns_of(width, d, d, last, gram, z, slope);
-    for (size_t b = 0; b < width; b++) {
-        const lanes c = load(xy + (b + 1 < width ? b * LANES : last));
-        slope[b] =
-            ahead[b] - spread(step) * ((slope[b] - c) + spread(ridge) * ahead[b]);
-    }
-    store_columns(width, last, slope, w);
-}
-
-static void step_wide(size_t d, const double *restrict M, const double *restrict gram,
-                      const double *restrict xy, double beta, double step, double ridge,
-                      double *restrict w, double *restrict previous,
-                      double *restrict z) {
-    double *g = z + d;
-    multiply_transposed(d, d, 1, M, w, 0, g);
-    for (size_t k = 0; k < d; k++) {
-        z[k] = g[k] + beta * (g[k] - previous[k]);
-        previous[k] = g[k];
-    }
-    multiply_transposed(d, d, 1, gram, z, 0, g);
-    for (size_t k = 0; k < d; k++) w[k] = z[k] - step * ((g[k] - xy[k]) + ridge * z[k]);
-}
-
-static void accelerated_step(size_t d, const double *M, const double *gram,
-                             const double *xy, double beta, double step, double ridge,
-                             double *w, double *previous, double *z) {
-#define FEW(n)                                                                         \
-    case n:                                                                            \
-        step_few(n, M, gram, xy, beta, step, ridge, w, previous);                      \
-        return
-    switch (d) {
-        FEW(0);
-        FEW(1);
-        FEW(2);
-        FEW(3);
-        FEW(4);
-        FEW(5);
-        FEW(6);
-        FEW(7);
-    default:
-        break;
-    }
-#undef FEW
-#define SOME(width) step_lanes(width, d, M, gram, xy, beta, step, ridge, w, previous, z)
-    if (d <= LANES)
-        SOME(1);
-    else if (d <= 2 * LANES)
-        SOME(2);
-    else if (d <= 3 * LANES)
-        SOME(3);
-    else if (d <= 4 * LANES)
-        SOME(4);
-    else
-        step_wide(d, M, gram, xy, beta, step, ridge, w, previous, z);
-#undef SOME
-}
-
 /* exp(x) for x <= 0, within 2 ulp; x is raised to -708, where exp is still a normal
  * number. x = k ln 2 + r, |r| <= ln(2)/2, and the Taylor series of exp(r) up to r^13.
  */
@@ -471,6 +384,7 @@ static double round_down(size_t n, double factor, double *v) {
 #include "linalg/kernel_eight.h"
 #include "linalg/kernel_rows.h"
 #include "linalg/kernel_small.h"
+#include "linalg/kernel_strips.h"
 
 const bb_kernel BB_KERNEL = {dot,
                              axpy,
@@ -485,6 +399,7 @@ const bb_kernel BB_KERNEL = {dot,
                              small_solve,
                              small_shifted,
                              round_down,
+                             strips_slope,
                              accelerated_step,
                              small_eigen,
                              tridiagonal,

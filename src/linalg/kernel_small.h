@@ -201,15 +201,23 @@ static void small_solve(size_t n, const double *U, double *b) {
 
 /* -- one system at a time: A + diag(diagonal) = L D L', its right side an extra column -- */
 
-/* U (n x stride) <- the upper triangle of A with the diagonal's addends, b, and zeros. */
-static inline void copy_system(size_t n, size_t stride, const double *restrict A,
+/* U (n x stride) <- the upper triangle of A with the diagonal's addends, b, and zeros.
+ * strips: of A's rows only what begins with their own eight columns is there. */
+static inline void copy_system(size_t n, size_t stride, bool strips,
+                               const double *restrict A,
                                const double *restrict diagonal,
                                const double *restrict b, double *restrict U) {
     const size_t whole = n < LANES ? 0 : n - 1;
-    for (size_t i = 0; i < whole; i++)
-        for (size_t c = i / PIECE * PIECE; c < n; c += PIECE)
-            store_piece(U + i * stride + c, load_piece(A + i * n + c));
-    for (size_t i = whole; i < n; i++) memcpy(U + i * stride, A + i * n, n * sizeof *U);
+    for (size_t i = 0; i < n; i++) {
+        const size_t from = strips ? i / LANES * LANES : 0;
+        double *row = U + i * stride + from;
+        if (i < whole)
+            for (size_t c = i / PIECE * PIECE - from; c < n - from; c += PIECE)
+                store_piece(row + c, load_piece(A + c));
+        else
+            memcpy(row, A, (n - from) * sizeof *U);
+        A += n - from;
+    }
     for (size_t i = 0; i < n; i++) {
         U[i * stride + i] += diagonal[i];
         U[i * stride + n] = b[i];
@@ -291,11 +299,11 @@ static inline void solve_back(size_t n, size_t stride, const double *L, double *
     }
 }
 
-static bool shifted_in(size_t n, const double *A, const double *diagonal, double *b,
-                       double *U, double *L) {
+static bool shifted_in(size_t n, bool strips, const double *A, const double *diagonal,
+                       double *b, double *U, double *L) {
     const size_t stride = (n + LANES) / LANES * LANES;
     double x[BB_KERNEL_SMALL + LANES];
-    copy_system(n, stride, A, diagonal, b, U);
+    copy_system(n, stride, strips, A, diagonal, b, U);
     size_t k = 0;
     for (; k + 2 <= n; k += 2)
         if (!factor_two(k, stride, U, L)) return false;
@@ -309,21 +317,24 @@ static bool shifted_in(size_t n, const double *A, const double *diagonal, double
     return true;
 }
 
-static bool shifted_few(size_t n, const double *A, const double *diagonal, double *b) {
+static bool shifted_few(size_t n, bool strips, const double *A, const double *diagonal,
+                        double *b) {
     _Alignas(64) double U[24 * 24], L[24 * 24];
-    return shifted_in(n, A, diagonal, b, U, L);
+    return shifted_in(n, strips, A, diagonal, b, U, L);
 }
 
-static bool shifted_many(size_t n, const double *A, const double *diagonal, double *b) {
+static bool shifted_many(size_t n, bool strips, const double *A, const double *diagonal,
+                         double *b) {
     _Alignas(64) double U[BB_KERNEL_SMALL * (BB_KERNEL_SMALL + LANES)],
         L[BB_KERNEL_SMALL * (BB_KERNEL_SMALL + LANES)];
-    return shifted_in(n, A, diagonal, b, U, L);
+    return shifted_in(n, strips, A, diagonal, b, U, L);
 }
 
 /* b <- (A + diag(diagonal))^-1 b; of A, symmetric, the upper triangle is read. False, and b
  * as it was, where a pivot is not positive or not finite. */
-static bool small_shifted(size_t n, const double *A, const double *diagonal,
-                          double *b) {
+static bool small_shifted(size_t n, bool strips, const double *A,
+                          const double *diagonal, double *b) {
     if (n == 0) return true;
-    return n < 24 ? shifted_few(n, A, diagonal, b) : shifted_many(n, A, diagonal, b);
+    return n < 24 ? shifted_few(n, strips, A, diagonal, b)
+                  : shifted_many(n, strips, A, diagonal, b);
 }

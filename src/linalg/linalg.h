@@ -2,7 +2,8 @@
  * checked, workspaces given by the caller, and one thread inside (parallelism is over
  * tasks).
  *
- * Matrices are row-major and contiguous. Symmetric matrices are stored in full. Results
+ * Matrices are row-major and contiguous. Symmetric matrices are stored in full, but for
+ * those in strips. Results
  * depend on the numbers alone, never on where the arrays lie in memory. */
 #ifndef BB_LINALG_LINALG_H
 #define BB_LINALG_LINALG_H
@@ -46,12 +47,6 @@ void bb_multiply(size_t rows, size_t columns, double a, const double *A,
 /* y <- a A' x + b y, A rows x columns, x of length rows. */
 void bb_multiply_transposed(size_t rows, size_t columns, double a, const double *A,
                             const double *x, double b, double *y);
-/* A step of accelerated proximal gradients for 1/2 x'Gx - x'c, all symmetric matrices d x d:
- * hat = M w, z = hat + beta (hat - previous), previous <- hat,
- * w <- z - step (G z - c + ridge z). work: 2 d. */
-void bb_accelerated_step(size_t d, const double *M, const double *G, const double *c,
-                         double beta, double step, double ridge, double *w,
-                         double *previous, double *work);
 /* The logistic loss of n rows: returns sum_j log(1 + exp(-y_j p_j)) and replaces p_j by
  * the derivative -y_j / (1 + exp(y_j p_j)); within a few ulp, and without overflow.
  * `curved` also writes the n second derivatives. y_j in {-1, +1}. */
@@ -106,6 +101,25 @@ BB_MUST_CHECK bb_status bb_solve_spd(size_t n, double *A, double *b);
  * not finite. */
 enum { BB_LINALG_SMALL = 64 };
 bool bb_solve_shifted(size_t n, const double *A, const double *diagonal, double *b);
+
+/* A symmetric matrix in strips of eight rows, every row from the first of its strip's own
+ * eight columns on: bb_strips_length(n) numbers, few more than half of n x n, where one
+ * matrix of many comes from memory again and again. pack reads what it keeps of A (n x n),
+ * unpack writes all of it. O(n^2). */
+size_t bb_strips_length(size_t n);
+void bb_strips_pack(size_t n, const double *A, double *S);
+void bb_strips_unpack(size_t n, const double *S, double *A);
+/* y <- S x - c, the slope of 1/2 x'Sx - c'x. Own loops, the same bits on every x86-64. */
+void bb_strips_slope(size_t n, const double *S, const double *x, const double *c,
+                     double *y);
+/* A step of accelerated proximal gradients for that function: hat = M w (M d x d,
+ * symmetric), z = hat + beta (hat - previous), previous <- hat,
+ * w <- z - step (S z - c + ridge z). work: 2 d. */
+void bb_accelerated_step(size_t d, const double *M, const double *S, const double *c,
+                         double beta, double step, double ridge, double *w,
+                         double *previous, double *work);
+/* As bb_solve_shifted. */
+bool bb_strips_solve(size_t n, const double *S, const double *diagonal, double *b);
 
 /* out (n x n) <- sum_k f_k u_k u_k', u_k the rows of `vector` (count x n). work: count*n
  * doubles. */

@@ -42,8 +42,8 @@ static void root_of(const bb_covariance *prior, size_t d, double *out) {
 /* -- n >= d: R' G R with G = weight X'X -- */
 
 static size_t length_by_features(const bb_local *local) {
-    const size_t d = local->d, own = local->gram ? 0 : d * d;
-    const size_t gram = local->gram ? 0 : d + bb_local_hessian_work(local);
+    const size_t d = local->d, own = local->gram ? 0 : bb_strips_length(d);
+    const size_t gram = local->gram ? 0 : d * d + d + bb_local_hessian_work(local);
     const size_t scratch = 3 * d * d > gram ? 3 * d * d : gram;
     return own + 4 * d + bb_tridiagonal_length(d) + scratch;
 }
@@ -58,22 +58,18 @@ static bb_status open_by_features(bb_ridge_path *path, double *room) {
     path->a = path->kept + d;
     room = path->a + d;
     memset(path->kept, 0, d * sizeof *path->kept);
-    double *matrix = room + bb_tridiagonal_length(d), *work = matrix + d * d, bend;
-    path->gram = local->gram;
-    if (!local->gram) {
-        double *gram = room + bb_tridiagonal_length(d);
-        matrix = gram + d * d;
-        work = matrix + d * d;
-        bb_local_hessian(local, NULL, 0.0, gram, matrix, &bend, matrix + d);
-        path->gram = gram;
-    }
+    double *own = room + bb_tridiagonal_length(d), bend;
+    double *matrix = own + (local->gram ? 0 : bb_strips_length(d));
+    double *work = matrix + d * d;
+    path->gram = local->gram ? local->gram : own;
+    bb_local_hessian(local, NULL, 0.0, matrix, work, &bend, work + d);
+    if (!local->gram) bb_strips_pack(d, matrix, own);
     if (prior->basis) {
         root_of(prior, d, work);
-        bb_product(d, d, d, 1.0, path->gram, work, 0.0, work + d * d);
+        bb_product(d, d, d, 1.0, matrix, work, 0.0, work + d * d);
         bb_product_transposed(d, d, d, 1.0, work, work + d * d, 0.0, matrix);
         return bb_tridiagonal_open(&path->matrix, d, matrix, room);
     }
-    memcpy(matrix, path->gram, d * d * sizeof *matrix);
     for (size_t a = 0; prior->root && a < d; a++)
         for (size_t b = 0; b < d; b++)
             matrix[a * d + b] *= prior->root[a] * prior->root[b];
@@ -85,10 +81,12 @@ static void centre_by_features(bb_ridge_path *path, const double *centre) {
     const bb_local *local = path->local;
     const size_t d = local->d;
     double *r = path->towards;
-    memcpy(r, local->xy, d * sizeof *r);
     path->squares = local->yy;
-    if (centre) {
-        bb_multiply(d, d, -1.0, path->gram, centre, 1.0, r);
+    if (!centre) {
+        memcpy(r, local->xy, d * sizeof *r);
+    } else {
+        bb_strips_slope(d, path->gram, centre, local->xy, r);
+        bb_scale(d, -1.0, r);
         path->squares -= bb_dot(d, centre, local->xy) + bb_dot(d, centre, r);
     }
     into(&path->covariance, d, r, path->q);

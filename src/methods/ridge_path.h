@@ -20,7 +20,7 @@ typedef struct bb_covariance {
 typedef struct bb_ridge_path {
     const bb_local *local;
     bb_covariance covariance;
-    const double *gram; /* n >= d: weight X'X */
+    const double *gram; /* n >= d: weight X'X, in strips */
     double *rows;       /* n < d: X R */
     bb_tridiagonal matrix;
     double *towards; /* of order min(n, d): the residual around the centre, turned */

@@ -36,9 +36,12 @@ static double residual(const bb_ridge_path *path, const double *centre, double *
         bb_scale(local->n, -1.0, r);
         return bb_dot(local->n, r, r) / local->weight;
     }
-    memcpy(r, local->xy, d * sizeof *r);
-    if (!centre) return local->yy;
-    bb_multiply(d, d, -1.0, path->gram, centre, 1.0, r);
+    if (!centre) {
+        memcpy(r, local->xy, d * sizeof *r);
+        return local->yy;
+    }
+    bb_strips_slope(d, path->gram, centre, local->xy, r);
+    bb_scale(d, -1.0, r);
     return local->yy - bb_dot(d, centre, local->xy) - bb_dot(d, centre, r);
 }
 

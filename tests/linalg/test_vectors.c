@@ -193,7 +193,10 @@ static void test_accelerated_step(void **state) {
             hat[k] = naive_dot(d, M + k * d, old);
             z[k] = hat[k] + 0.7 * (hat[k] - previous[k]);
         }
-        bb_accelerated_step(d, M, G, c, 0.7, 0.2, 0.1, w, previous, work);
+        double *S = naive_vector(bb_strips_length(d), 0);
+        bb_strips_pack(d, G, S);
+        bb_accelerated_step(d, M, S, c, 0.7, 0.2, 0.1, w, previous, work);
+        free(S);
         for (size_t k = 0; k < d; k++) {
             const double slope = naive_dot(d, G + k * d, z) - c[k] + 0.1 * z[k];
             assert_close(previous[k], hat[k], 1e-14 * (double)d);
@@ -206,6 +209,33 @@ static void test_accelerated_step(void **state) {
         free(c);
         free(work);
         free(old);
+    }
+}
+
+/* Twice the same matrix, with numbers in it that nobody may read. */
+static void test_strips(void **state) {
+    (void)state;
+    for (size_t d = 0; d < 140; d += d < 70 ? 1 : 13) {
+        const size_t length = bb_strips_length(d);
+        double *G = naive_vector(d * d, 31), *again = naive_vector(d * d, 32);
+        double *S = naive_vector(length, 0), *x = naive_vector(d, 33);
+        double *c = naive_vector(d, 34), *y = naive_vector(d, 35);
+        for (size_t i = 0; i < d; i++)
+            for (size_t k = 0; k < i; k++) G[i * d + k] = G[k * d + i];
+        assert_true(2 * length >= d * (d + 1));
+        assert_true(2 * length <= d * (d + 8));
+        bb_strips_pack(d, G, S);
+        bb_strips_unpack(d, S, again);
+        if (d) assert_memory_equal(G, again, d * d * sizeof *G);
+        bb_strips_slope(d, S, x, c, y);
+        for (size_t k = 0; k < d; k++)
+            assert_close(y[k], naive_dot(d, G + k * d, x) - c[k], 1e-14 * (double)d);
+        free(G);
+        free(again);
+        free(S);
+        free(x);
+        free(c);
+        free(y);
     }
 }
 
@@ -239,6 +269,9 @@ static void compare(const bb_kernel *one, const bb_kernel *other, size_t n, size
 static void compare_steps(const bb_kernel *one, const bb_kernel *other, size_t d) {
     double *M = naive_vector(d * d, 14), *G = naive_vector(d * d, 15);
     double *x = naive_vector(3 * d, 16), *y = naive_vector(3 * d, 16), room[200];
+    one->strips_slope(d, G, x, x + d, room);
+    other->strips_slope(d, G, x, x + d, room + 100);
+    assert_memory_equal(room, room + 100, d * sizeof *room);
     one->accelerated_step(d, M, G, x, 0.7, 0.2, 0.1, x + d, x + 2 * d, room);
     other->accelerated_step(d, M, G, y, 0.7, 0.2, 0.1, y + d, y + 2 * d, room);
     assert_memory_equal(x, y, 3 * d * sizeof *x);
@@ -273,15 +306,20 @@ static void compare_eigen(const bb_kernel *one, const bb_kernel *other, size_t n
 /* Also that a factor has both triangles. */
 static void compare_cholesky(const bb_kernel *one, const bb_kernel *other, size_t n) {
     double *A = naive_vector(n * n, 17), *B = naive_vector(n * n, 17);
-    double *x = naive_vector(n, 18), *y = naive_vector(n, 18);
+    double *x = naive_vector(n, 18), *y = naive_vector(n, 18), *z = naive_vector(n, 18);
+    double *S = naive_vector(bb_strips_length(n), 0);
     for (size_t i = 0; i < n; i++) {
         for (size_t k = 0; k < i; k++) A[i * n + k] = A[k * n + i];
         A[i * n + i] = (double)n;
     }
     memcpy(B, A, n * n * sizeof *A);
-    assert_true(one->small_shifted(n, A, A, x)); /* the first row as the diagonal */
-    assert_true(other->small_shifted(n, A, A, y));
+    bb_strips_pack(n, A, S);
+    /* the first row as the diagonal */
+    assert_true(one->small_shifted(n, false, A, A, x));
+    assert_true(other->small_shifted(n, false, A, A, y));
+    assert_true(other->small_shifted(n, true, S, A, z));
     assert_memory_equal(x, y, n * sizeof *x);
+    assert_memory_equal(x, z, n * sizeof *x);
     assert_int_equal(one->small_cholesky(n, A), n);
     assert_int_equal(other->small_cholesky(n, B), n);
     assert_memory_equal(A, B, n * n * sizeof *A);
@@ -294,6 +332,8 @@ static void compare_cholesky(const bb_kernel *one, const bb_kernel *other, size_
     free(B);
     free(x);
     free(y);
+    free(z);
+    free(S);
 }
 
 static void compare_logarithms(const bb_kernel *one, const bb_kernel *other, size_t n) {
@@ -337,6 +377,7 @@ int main(void) {
         cmocka_unit_test(test_products),
         cmocka_unit_test(test_logarithms),
         cmocka_unit_test(test_round_down),
+        cmocka_unit_test(test_strips),
         cmocka_unit_test(test_accelerated_step),
         cmocka_unit_test(test_logistic),
         cmocka_unit_test(test_logistic_extremes),

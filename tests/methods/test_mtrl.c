@@ -1,5 +1,6 @@
 /* mtl-mtrl: optimality conditions, the alternation of its paper, honest certificates.
  * dp-mtrl without noise: its definition with m x m matrices. */
+#include "linalg/linalg.h"
 #include "methods/personal.h"
 #include "methods/registry.h"
 #include "population.h"
@@ -139,11 +140,13 @@ static void solve_given(const population *p, const double *inverse, double lambd
                         double ridge, double *w) {
     double A[SIDE * SIDE] = {0};
     for (size_t i = 0; i < FEW; i++) {
+        double gram[D * D];
         assert_non_null(p->local[i].gram);
+        bb_strips_unpack(D, p->local[i].gram, gram);
         memcpy(w + i * D, p->local[i].xy, D * sizeof *w);
         for (size_t k = 0; k < D; k++) {
             for (size_t l = 0; l < D; l++)
-                A[(i * D + k) * SIDE + i * D + l] = p->local[i].gram[k * D + l];
+                A[(i * D + k) * SIDE + i * D + l] = gram[k * D + l];
             A[(i * D + k) * SIDE + i * D + k] += ridge;
             for (size_t j = 0; j < FEW; j++)
                 A[(i * D + k) * SIDE + j * D + k] += lambda * inverse[i * FEW + j];
