@@ -62,6 +62,12 @@ typedef struct bb_local {
     double *x_mean; /* d; NULL without intercept */
     double *room;   /* where these are; NULL: whoever opened the problem has them */
     double y_mean;
+    /* Where columns and target are in powers of ten of the task's own (`magnitude` of
+     * data/preprocess.h), borrowed: a column is the number that was read times its factor
+     * (d without the constant; NULL: in no unit of the task's own), the target divided by
+     * the unit (0: not). */
+    const double *own_factor;
+    double own_unit;
     double
         lipschitz; /* NAN where nobody asked for it; the largest eigenvalue of the Hessian in w, or an upper bound at
                          most 1e-6 relative above it (logistic: s/4 * that of X'X, with

@@ -81,7 +81,7 @@ static double effects_share(const bb_view *view) {
 
 /* What the search and the directions have. */
 static double main_share(const bb_view *view) {
-    return 1.0 - votes_share(view) - effects_share(view);
+    return 1.0 - votes_share(view) - effects_share(view) - bb_mixed_units_share(view);
 }
 
 /* How far a direction that all tasks share stands above the noise, if this share of the
@@ -95,6 +95,11 @@ static uint32_t rounds_of(const bb_view *view) {
     if (!bb_hope_is_open(view->pub, view->pub->mu)) return 0;
     const double sharp = signal * reach_of(view, main_share(view));
     return (uint32_t)fmin(MOST_ROUNDS, fmax(1.0, round(sharp * sharp)));
+}
+
+/* Before those, where tasks have units of their own. */
+static uint32_t units_of(const bb_view *view) {
+    return bb_mixed_units_share(view) > 0.0 ? 1 : 0;
 }
 
 static uint32_t votes_of(const bb_view *view) {
@@ -132,6 +137,8 @@ bool bb_mixed_can_turn(const bb_view *view) {
 
 static bb_block block_of(const bb_view *view, bb_mixed_phase phase) {
     switch (phase) {
+    case BB_MIXED_UNITS:
+        return (bb_block){"units", BB_FORM_VECTOR, bb_mixed_units(view), 1.0, 1.0};
     case BB_MIXED_GROUP_VOTE:
         return (bb_block){"vote on priors", BB_FORM_VECTOR, BB_MIXED_GROUPS, 1.0, 1.0};
     case BB_MIXED_PENALTY_VOTE:
@@ -144,29 +151,36 @@ static bb_block block_of(const bb_view *view, bb_mixed_phase phase) {
     }
 }
 
+/* Whether a conversation that is held may have rounds of this kind. */
+static bool may_be(const bb_view *view, bb_mixed_phase phase) {
+    if (phase == BB_MIXED_UNITS) return units_of(view) > 0;
+    if (phase == BB_MIXED_DIRECTIONS) return bb_mixed_can_turn(view);
+    return phase == BB_MIXED_CENTRE || votes_of(view) > 0;
+}
+
 static bb_status plan(const bb_view *view, bb_plan *out) {
-    const uint32_t rounds = rounds_of(view);
+    const uint32_t units = units_of(view), rounds = rounds_of(view);
     const uint32_t votes = votes_of(view), effects = effects_of(view);
     if (view->pub->rounds || view->pub->schedule)
         return bb_fail(BB_EUSAGE, "mp-mixed makes its own rounds from public sizes; "
                                   "rounds and schedule cannot be chosen");
-    const bb_status status = bb_plan_rounds(out, rounds + votes + effects);
+    const bb_status status = bb_plan_rounds(out, units + rounds + votes + effects);
     if (status) return status;
+    bb_step *next = out->step;
+    for (uint32_t t = 0; t < units; t++)
+        next++->weight = sqrt(bb_mixed_units_share(view));
     for (uint32_t t = 0; t < rounds; t++)
-        out->step[t].weight = sqrt(main_share(view) / rounds);
-    for (uint32_t t = 0; t < votes; t++)
-        out->step[rounds + t].weight = sqrt(vote_share / VOTES);
+        next++->weight = sqrt(main_share(view) / rounds);
+    for (uint32_t t = 0; t < votes; t++) next++->weight = sqrt(vote_share / VOTES);
     for (uint32_t t = 0; t < effects; t++) {
         bb_layout blocks;
-        out->step[rounds + votes + t].weight = sqrt(effects_share(view) / effects);
+        next++->weight = sqrt(effects_share(view) / effects);
         bb_mixed_effects_layout(view, effects_share(view), t, &blocks);
         bb_plan_room(out, view->pub, &blocks);
     }
-    for (int phase = BB_MIXED_CENTRE; rounds && phase < BB_MIXED_EFFECTS; phase++) {
+    for (int phase = BB_MIXED_UNITS; rounds && phase < BB_MIXED_EFFECTS; phase++) {
         const bb_layout layout = {1, {block_of(view, (bb_mixed_phase)phase)}};
-        if (phase == BB_MIXED_DIRECTIONS ? bb_mixed_can_turn(view)
-                                         : phase == BB_MIXED_CENTRE || votes)
-            bb_plan_room(out, view->pub, &layout);
+        if (may_be(view, (bb_mixed_phase)phase)) bb_plan_room(out, view->pub, &layout);
     }
     return BB_OK;
 }
@@ -212,13 +226,18 @@ static size_t effects_at(const bb_view *view) {
            (bb_mixed_can_turn(view) ? d + 2 * d * d : 0);
 }
 
-static size_t board_length(const bb_view *view) {
+static size_t units_at(const bb_view *view) {
     return effects_at(view) + bb_mixed_effects_board(view, effects_share(view));
+}
+
+static size_t board_length(const bb_view *view) {
+    return units_at(view) + (units_of(view) ? bb_mixed_units(view) : 0);
 }
 
 static bb_mixed_phase phase_of(const bb_view *view, const double *scalar,
                                uint32_t releases) {
-    const uint32_t rounds = rounds_of(view);
+    const uint32_t units = units_of(view), rounds = units + rounds_of(view);
+    if (releases < units) return BB_MIXED_UNITS;
     if (releases < rounds)
         return bb_mixed_can_turn(view) && scalar[AT_TURNED] > 0.0 ? BB_MIXED_DIRECTIONS
                                                                   : BB_MIXED_CENTRE;
@@ -230,7 +249,7 @@ static bb_mixed_phase phase_of(const bb_view *view, const double *scalar,
 
 /* Of the releases for effects, the one that comes now: 0, 1. */
 static uint32_t effects_round(const bb_view *view) {
-    return view->board->releases - rounds_of(view) - votes_of(view);
+    return view->board->releases - units_of(view) - rounds_of(view) - votes_of(view);
 }
 
 bb_mixed_board bb_mixed_read(const bb_view *view) {
@@ -243,8 +262,10 @@ bb_mixed_board bb_mixed_read(const bb_view *view) {
                         .centre = centre,
                         .found = at[AT_FOUND] > 0.0,
                         .sure = at[AT_SURE],
+                        .own_scales = bb_mixed_units_state(view),
                         .group = at + SCALARS,
                         .rise = at + SCALARS + BB_MIXED_GROUPS};
+    if (units_of(view) && m.phase != BB_MIXED_UNITS) m.unit = at + units_at(view);
     if (m.phase == BB_MIXED_EFFECTS) {
         const uint32_t round = effects_round(view);
         const bb_effects found = bb_effects_read(at + effects_at(view), d);
@@ -382,7 +403,13 @@ static bb_status digest(const bb_view *view, const bb_release *release, bb_draft
     const bb_mixed_board mixed = bb_mixed_read(view);
     const places at = places_at(draft->at, mixed.d);
     bool is[BB_MIXED_GROUPS];
+    bb_release seen = *release; /* of the search and what follows */
+    seen.round -= units_of(view);
+    release = &seen;
     switch (mixed.phase) {
+    case BB_MIXED_UNITS:
+        bb_mixed_take_units(view, release, draft->at + units_at(view));
+        return BB_OK;
     case BB_MIXED_DIRECTIONS:
         return digest_directions(view, release, &at, work);
     case BB_MIXED_GROUP_VOTE:

@@ -32,6 +32,7 @@ enum {
 };
 
 typedef enum bb_mixed_phase {
+    BB_MIXED_UNITS,      /* of columns and target, where every task has its own */
     BB_MIXED_CENTRE,     /* directions towards a centre */
     BB_MIXED_DIRECTIONS, /* directions around it */
     BB_MIXED_GROUP_VOTE,
@@ -54,6 +55,8 @@ typedef struct bb_mixed_board {
     double reliability;     /* of these */
     const double *variance; /* d: in the directions; NULL before the first estimate */
     const double *basis;    /* d x d, likewise */
+    const double *unit;     /* bb_mixed_units numbers; NULL: none are known */
+    size_t own_scales;      /* bb_mixed_units_state */
     const double *group;    /* log odds: BB_MIXED_GROUPS */
     const double *rise;     /* of log odds, step by step: BB_MIXED_STEPS */
     bb_layout layout;       /* of the round, where the phase is that of effects: */
@@ -70,6 +73,28 @@ bool bb_mixed_has(const bb_mixed_board *mixed, size_t group);
 /* Whether the kind is among this task's: some need rows that not every task has. */
 bool bb_mixed_can(const bb_mixed_board *mixed, const bb_local *local,
                   bb_mixed_kind kind);
+
+/* -- common units (mp_mixed_units.c) -- */
+
+/* The part of mu^2 that is spent on them; 0: none are looked for. Public sizes only. */
+double bb_mixed_units_share(const bb_view *view);
+/* Numbers that a task shows, and that the billboard has then. */
+size_t bb_mixed_units(const bb_view *view);
+/* By which powers of ten a task's columns and target go to: two numbers each, on a circle;
+ * in the unit ball. */
+void bb_mixed_show_units(const bb_view *view, const bb_local *local, double *vote);
+/* unit (bb_mixed_units) <- what the noisy sum says. */
+void bb_mixed_take_units(const bb_view *view, const bb_release *release, double *unit);
+/* In front of a task's state, and of its work. */
+size_t bb_mixed_units_state(const bb_view *view);
+size_t bb_mixed_units_work(const bb_view *view, const bb_local *local);
+/* The same task behind that work; where units are known, with its rows and its model in
+ * them (local: room for them, beside the work). */
+bb_task bb_mixed_in_units(const bb_view *view, const bb_task *task, bb_local *local);
+/* What was made of that, back in units that are the task's: its model, and how uncertain
+ * it is (bb_mixed_spread_length). */
+void bb_mixed_take_model(const bb_task *own, bb_task *task);
+void bb_mixed_take_spread(const bb_task *own, const bb_task *task, double *spread);
 
 /* -- votes (mp_mixed_vote.c) -- */
 

@@ -22,13 +22,14 @@ typedef struct home {
                           fifth of the room */
 } home;
 
-static home home_of(const bb_task *task, size_t d) {
-    double *at = task->state;
+static home home_of(const bb_task *task, const bb_mixed_board *mixed) {
+    const size_t d = mixed->d;
+    double *at = task->state + mixed->own_scales;
     return (home){at, at + d, at + d + 1, at + d + 2, at + d + 3};
 }
 
 size_t bb_mixed_state_length(const bb_view *view) {
-    return view->pub->features + 3;
+    return bb_mixed_units_state(view) + view->pub->features + 3;
 }
 
 /* -- fits -- */
@@ -195,7 +196,7 @@ static bb_status look_at_all(const bb_view *view, const bb_mixed_board *mixed,
 static void weigh_all(const bb_view *view, const bb_mixed_board *mixed,
                       const bb_task *task, double *evidence) {
     const bb_local *local = task->local;
-    const home own = home_of(task, mixed->d);
+    const home own = home_of(task, mixed);
     double above[2][BB_MIXED_PENALTIES];
     for (size_t l = 0; l < BB_MIXED_PENALTIES; l++) {
         above[0][l] = bb_mixed_decades_above(BB_MIXED_PLAIN, l, *own.usual);
@@ -286,9 +287,9 @@ static bb_status deviation(const bb_mixed_board *mixed, bb_task *task, double *u
     return BB_OK;
 }
 
-void bb_mixed_train(const bb_view *view, bb_task *task) {
+static void train(const bb_view *view, bb_task *task) {
     const bb_mixed_board mixed = bb_mixed_read(view);
-    const home own = home_of(task, mixed.d);
+    const home own = home_of(task, &mixed);
     const double wanted = 1.0 + (double)mixed.iteration;
     switch (mixed.phase) {
     case BB_MIXED_CENTRE:
@@ -315,9 +316,16 @@ void bb_mixed_train(const bb_view *view, bb_task *task) {
     }
 }
 
-void bb_mixed_show(const bb_view *view, const bb_task *task, double *const *block) {
+void bb_mixed_train(const bb_view *view, bb_task *task) {
+    bb_local local;
+    bb_task own = bb_mixed_in_units(view, task, &local);
+    train(view, &own);
+}
+
+/* task: behind the work of units; its rows are not looked at. */
+static void show(const bb_view *view, const bb_task *task, double *const *block) {
     const bb_mixed_board mixed = bb_mixed_read(view);
-    const home own = home_of(task, mixed.d);
+    const home own = home_of(task, &mixed);
     const bool votes = *own.voted > 0.0 && task->local->n > 0;
     double *evidence = task->work;
     switch (mixed.phase) {
@@ -339,6 +347,15 @@ void bb_mixed_show(const bb_view *view, const bb_task *task, double *const *bloc
     }
 }
 
+void bb_mixed_show(const bb_view *view, const bb_task *task, double *const *block) {
+    bb_task own = *task;
+    own.work += bb_mixed_units_work(view, task->local);
+    if (bb_mixed_read(view).phase == BB_MIXED_UNITS)
+        bb_mixed_show_units(view, task->local, block[0]);
+    else
+        show(view, &own, block);
+}
+
 double bb_mixed_scores(const bb_view *view, const bb_task *task, double *score) {
     const bb_mixed_board mixed = bb_mixed_read(view);
     weigh_all(view, &mixed, task, score);
@@ -347,9 +364,9 @@ double bb_mixed_scores(const bb_view *view, const bb_task *task, double *score) 
     return bb_mixed_log_sum(score, BB_MIXED_FITS);
 }
 
-bb_status bb_mixed_finish(const bb_view *view, bb_task *task) {
+static bb_status finish(const bb_view *view, bb_task *task) {
     const bb_mixed_board mixed = bb_mixed_read(view);
-    const home own = home_of(task, mixed.d);
+    const home own = home_of(task, &mixed);
     double *score = task->work;
     const room r = room_of(task, score + BB_MIXED_FITS);
     if (*own.voted == 0.0) {
@@ -370,6 +387,14 @@ bb_status bb_mixed_finish(const bb_view *view, bb_task *task) {
     return status;
 }
 
+bb_status bb_mixed_finish(const bb_view *view, bb_task *task) {
+    bb_local local;
+    bb_task own = bb_mixed_in_units(view, task, &local);
+    const bb_status status = finish(view, &own);
+    if (!status) bb_mixed_take_model(&own, task);
+    return status;
+}
+
 static size_t most_of(size_t a, size_t b) {
     return a > b ? a : b;
 }
@@ -381,5 +406,6 @@ size_t bb_mixed_local_length(const bb_view *view, const bb_local *local) {
     const size_t effects =
         bb_mixed_has_effects(view) ? bb_mixed_effects_local_length(local) : 0;
     const size_t spread = view->pub->spread ? bb_mixed_spread_work(local) : 0;
-    return most_of(most_of(search, fits), most_of(effects, spread));
+    return bb_mixed_units_work(view, local) +
+           most_of(most_of(search, fits), most_of(effects, spread));
 }

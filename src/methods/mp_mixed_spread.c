@@ -132,7 +132,7 @@ static void add_within(const spread *s, const double *within) {
     }
 }
 
-bb_status bb_mixed_spread(const bb_view *view, bb_task *task, double *out) {
+static bb_status measure(const bb_view *view, const bb_task *task, double *out) {
     const bb_mixed_board mixed = bb_mixed_read(view);
     const size_t d = mixed.d;
     spread s = spread_in(task->work, &mixed, task->local);
@@ -155,4 +155,12 @@ bb_status bb_mixed_spread(const bb_view *view, bb_task *task, double *out) {
     out[BB_MIXED_SPREAD_NOISE] = s.noise;
     out[BB_MIXED_SPREAD_ROWS] = (double)task->local->n;
     return BB_OK;
+}
+
+bb_status bb_mixed_spread(const bb_view *view, bb_task *task, double *out) {
+    bb_local local;
+    const bb_task own = bb_mixed_in_units(view, task, &local);
+    const bb_status status = measure(view, &own, out);
+    if (!status) bb_mixed_take_spread(&own, task, out);
+    return status;
 }

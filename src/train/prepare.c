@@ -83,10 +83,21 @@ static bool descends(const bb_run *run) {
     return false;
 }
 
+/* Tasks know in which units of their own their rows are. */
+static void lend_units(bb_experiment *e) {
+    const bb_preprocess *steps = &e->population.steps;
+    if (!e->run.pub.own_units) return;
+    for (size_t i = 0; i < e->population.prepared.tasks; i++) {
+        if (steps->factor) e->local[i].own_factor = steps->factor + i * steps->features;
+        if (steps->target_unit) e->local[i].own_unit = steps->target_unit[i];
+    }
+}
+
 bb_status bb_experiment_open_tasks(bb_experiment *e) {
     const bb_dataset *data = &e->population.prepared;
     bb_status status = bb_locals_open(&e->local, &e->room, data, &e->run.pub, e->net,
                                       descends(&e->run), &e->engine);
+    if (!status) lend_units(e);
     e->run.local = e->local;
     if (!status) status = bb_allocate(&e->key, data->tasks, sizeof *e->key, "tasks");
     for (size_t i = 0; i < data->tasks && !status; i++)

@@ -248,8 +248,9 @@ bb_status bb_report_text(const bb_report *r, FILE *stream) {
                 r->seconds_solve, r->seconds_total);
     putc('\n', stream);
     if (r->request->options.standardize == BB_STANDARDIZE_MAGNITUDE)
-        fprintf(stream, "in each task's own powers of ten: ranges that anybody knows "
-                        "(--scale) help where tasks have few rows\n");
+        fprintf(stream,
+                "in units that tasks found themselves: ranges that anybody knows "
+                "(--scale) help where tasks are few or have few rows\n");
     if (r->outcome.lambda > 0.0)
         fprintf(stream, "lambda=auto was %.4g\n", r->outcome.lambda);
     if (isfinite(r->outcome.objective))

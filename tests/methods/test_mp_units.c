@@ -1,0 +1,230 @@
+/* Common units of mp-mixed: that models do not depend on the powers of ten in which tasks
+ * bring their rows, that they help where these differ, and that nothing changes where none
+ * are looked for. */
+#include "core/plan.h"
+#include "methods/mp_mixed.h"
+#include "methods/registry.h"
+#include "population.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { TASKS = 300, COLUMNS = 3, D = COLUMNS + 1, ROWS = 5, NEW_ROWS = 20 };
+
+/* Columns of about 7, .1 and 2000, which lie on both sides of a power of ten, a target of
+ * some tens that follows them alike in all tasks; the same raw rows are prepared in any
+ * units. */
+typedef struct world {
+    double raw[TASKS][ROWS + NEW_ROWS][COLUMNS], target[TASKS][ROWS + NEW_ROWS];
+} world;
+
+static world *world_make(void) {
+    static const double unit[COLUMNS] = {7.0, 0.1, 2000.0},
+                        slope[COLUMNS] = {3, 120, .004};
+    world *w = calloc(1, sizeof *w);
+    bb_random random;
+    assert_non_null(w);
+    assert_ok(bb_random_open_stream(&random, 11, BB_FOR_TEST, 0, 0));
+    for (size_t i = 0; i < TASKS; i++)
+        for (size_t j = 0; j < ROWS + NEW_ROWS; j++) {
+            double y = 20.0 + 2.0 * bb_random_normal(&random);
+            for (size_t k = 0; k < COLUMNS; k++) {
+                w->raw[i][j][k] = unit[k] * (0.2 + bb_random_uniform(&random));
+                y += slope[k] * w->raw[i][j][k];
+            }
+            w->target[i][j] = y;
+        }
+    bb_random_close(&random);
+    return w;
+}
+
+/* As `magnitude' has it: the least power of ten that is no less, times ten to a power of
+ * the task's. */
+static double power(double most, int more) {
+    return pow(10.0, ceil(log10(most)) + more);
+}
+
+typedef struct prepared {
+    population p;
+    double factor[TASKS][COLUMNS], unit[TASKS];
+} prepared;
+
+/* more: by how many powers of ten units of tasks are larger than they need be, at most. */
+static prepared *prepare(const world *w, int more) {
+    prepared *r = calloc(1, sizeof *r);
+    assert_non_null(r);
+    r->p = population_empty(TASKS, ROWS, D, BB_LOSS_SQUARED, false);
+    for (size_t i = 0; i < TASKS; i++) {
+        double most = 0.0;
+        r->p.first[i + 1] = (i + 1) * ROWS;
+        for (size_t j = 0; j < ROWS; j++) most = fmax(most, w->target[i][j]);
+        r->unit[i] = power(most, more * (int)(i % 3));
+        for (size_t k = 0; k < COLUMNS; k++) {
+            most = 0.0;
+            for (size_t j = 0; j < ROWS; j++) most = fmax(most, w->raw[i][j][k]);
+            r->factor[i][k] = 1.0 / power(most, more * (int)((i + k) % 2));
+        }
+        for (size_t j = 0; j < ROWS; j++) {
+            double *x = r->p.x + (i * ROWS + j) * D;
+            for (size_t k = 0; k < D; k++)
+                x[k] =
+                    (k < COLUMNS ? w->raw[i][j][k] * r->factor[i][k] : 1.0) / sqrt(D);
+            r->p.y[i * ROWS + j] = w->target[i][j] / r->unit[i];
+        }
+    }
+    population_open_locals(&r->p);
+    for (size_t i = 0; i < TASKS; i++) {
+        r->p.local[i].own_factor = r->factor[i];
+        r->p.local[i].own_unit = r->unit[i];
+    }
+    return r;
+}
+
+static void prepared_free(prepared *r) {
+    population_close(&r->p);
+    free(r);
+}
+
+typedef struct learned {
+    double *at; /* tasks x NEW_ROWS: predictions in the target's own unit */
+    double *deviation;
+    double error;
+    bb_result result;
+} learned;
+
+static learned learn(const world *w, const prepared *r, double epsilon, bool own_units,
+                     size_t threads) {
+    const size_t length = BB_MIXED_SPREAD_MATRIX + D * D;
+    const bb_engine engine = bb_engine_threads(threads);
+    learned l = {.at = calloc(TASKS * NEW_ROWS, sizeof *l.at),
+                 .deviation = calloc(TASKS * NEW_ROWS, sizeof *l.deviation)};
+    bb_run run = run_open(&r->p, &bb_method_mp_mixed, &bb_mechanism_gaussian, &engine);
+    run.pub.epsilon = epsilon;
+    run.pub.constant = true;
+    run.pub.own_units = own_units;
+    run.pub.spread = true;
+    run.spread = calloc(TASKS * length, sizeof *run.spread);
+    assert_true(l.at && l.deviation && run.spread);
+    assert_ok(bb_run_train(&run, &l.result));
+    for (size_t i = 0; i < TASKS; i++)
+        for (size_t j = 0; j < NEW_ROWS; j++) {
+            const double *spread = run.spread + i * length;
+            double x[D], Cx[D];
+            for (size_t k = 0; k < D; k++)
+                x[k] = (k < COLUMNS ? w->raw[i][ROWS + j][k] * r->factor[i][k] : 1.0) /
+                       sqrt(D);
+            const double z = bb_dot(D, x, l.result.model + i * D);
+            bb_multiply(D, D, 1.0, spread + BB_MIXED_SPREAD_MATRIX, x, 0.0, Cx);
+            const size_t at = i * NEW_ROWS + j;
+            l.at[at] = z * r->unit[i];
+            l.deviation[at] =
+                r->unit[i] * sqrt(spread[BB_MIXED_SPREAD_NOISE] + bb_dot(D, x, Cx));
+            l.error += pow(l.at[at] - w->target[i][ROWS + j], 2.0) / (TASKS * NEW_ROWS);
+        }
+    free(run.spread);
+    run_close(&run);
+    return l;
+}
+
+static void learned_free(learned *l) {
+    free(l->at);
+    free(l->deviation);
+    bb_result_free(&l->result);
+}
+
+/* Tasks that bring the same rows in other powers of ten publish the same, and predict the
+ * same, as sure of it; and the same on any number of threads. */
+static void powers_of_ten_do_not_matter(void **state) {
+    (void)state;
+    world *w = world_make();
+    prepared *one = prepare(w, 0), *other = prepare(w, 2);
+    learned a = learn(w, one, 3.0, true, 1), b = learn(w, other, 3.0, true, 3),
+            c = learn(w, one, 3.0, true, 3);
+    for (size_t k = 0; k < (size_t)TASKS * NEW_ROWS; k++) {
+        assert_close(b.at[k], a.at[k], 1e-5 * (1.0 + fabs(a.at[k])));
+        assert_close(b.deviation[k], a.deviation[k], 1e-5 * a.deviation[k]);
+    }
+    assert_string_equal(a.result.billboard_sha256, c.result.billboard_sha256);
+    assert_memory_equal(a.at, c.at, (size_t)TASKS * NEW_ROWS * sizeof *a.at);
+    learned_free(&a);
+    learned_free(&b);
+    learned_free(&c);
+    prepared_free(one);
+    prepared_free(other);
+    free(w);
+}
+
+static void common_units_help(void **state) {
+    (void)state;
+    world *w = world_make();
+    prepared *r = prepare(w, 0);
+    learned own = learn(w, r, 2.0, false, 1), common = learn(w, r, 2.0, true, 1);
+    print_message("mean square %.2f, in common units %.2f\n", own.error, common.error);
+    assert_true(common.error < 0.7 * own.error);
+    learned_free(&own);
+    learned_free(&common);
+    prepared_free(r);
+    free(w);
+}
+
+/* Sizes decide whether units are looked for; if not, every byte is as without. */
+static void little_budget_leaves_own_units(void **state) {
+    (void)state;
+    world *w = world_make();
+    prepared *r = prepare(w, 0);
+    learned own = learn(w, r, 0.15, false, 1), common = learn(w, r, 0.15, true, 1);
+    assert_true(own.result.rounds > 0);
+    assert_int_equal(own.result.rounds, common.result.rounds);
+    assert_string_equal(own.result.billboard_sha256, common.result.billboard_sha256);
+    assert_memory_equal(own.at, common.at, (size_t)TASKS * NEW_ROWS * sizeof *own.at);
+    learned_free(&own);
+    learned_free(&common);
+    prepared_free(r);
+    free(w);
+}
+
+/* Whatever a task's rows and units are, what it shows lies in the unit ball, and says
+ * nothing of a column without numbers; of the noiseless sum of tasks alike becomes their
+ * magnitude. */
+static void what_is_shown_and_made_of_it(void **state) {
+    (void)state;
+    static const double most[] = {0.0, 1e-300, 25.0, 1e300};
+    const bb_public pub = {.tasks = 1000,
+                           .features = D,
+                           .constant = true,
+                           .own_units = true,
+                           .adjacency = BB_REPLACE_ONE,
+                           .mu = 1.0};
+    const bb_view view = {.method = &bb_method_mp_mixed, .pub = &pub};
+    for (size_t s = 0; s < 4; s++) {
+        double x[D] = {0}, y = -most[s] / 100.0, factor[COLUMNS], vote[2 * D] = {0};
+        double sum[2 * D], unit[2 * D];
+        x[0] = most[s] / (50.0 * sqrt(D));
+        factor[0] = factor[1] = factor[2] = most[s] > 0.0 ? 1.0 / 50.0 : 0.0;
+        const bb_local local = {
+            .n = 1, .d = D, .x = x, .y = &y, .own_factor = factor, .own_unit = 100.0};
+        assert_int_equal(bb_mixed_units(&view), 2 * D);
+        bb_mixed_show_units(&view, &local, vote);
+        assert_true(bb_norm(2 * D, vote) <= 1.0 + 1e-12);
+        assert_true(vote[2] == 0.0 && vote[3] == 0.0);
+        if (most[s] == 0.0) assert_true(bb_norm(2 * D, vote) == 0.0);
+        const bb_release release = {.value = {sum}, .noise = {1.0}};
+        for (size_t k = 0; k < 2 * D; k++) sum[k] = 1000.0 * vote[k];
+        bb_mixed_take_units(&view, &release, unit);
+        if (most[s] != 25.0) continue;
+        assert_close(unit[0], log10(25.0), 1e-12);
+        assert_close(unit[1], 4.0, 1e-12);
+        assert_close(unit[2 * COLUMNS], log10(25.0), 1e-12);
+        assert_close(unit[3], 1.0, 1e-12); /* nobody has numbers there */
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(powers_of_ten_do_not_matter),
+        cmocka_unit_test(common_units_help),
+        cmocka_unit_test(little_budget_leaves_own_units),
+        cmocka_unit_test(what_is_shown_and_made_of_it),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
