@@ -296,8 +296,8 @@ static const double *shared(const bb_view *view) {
 static const char *note(const bb_view *view) {
     if (was_detected(view)) return NULL;
     return goes_alone(view)
-               ? "the guard found nothing that stands out of the noise: every task was "
-                 "left as it is alone"
+               ? "the guard found nothing that stands out of the noise: tasks share no "
+                 "model"
                : "the guard found nothing that stands out of the noise: every task was "
                  "left at the public start";
 }

@@ -115,7 +115,7 @@ static bool was_detected(const bb_view *view) {
 
 static const char *note(const bb_view *view) {
     if (was_detected(view)) return NULL;
-    return "the average is no more than its noise: every task was left as it is alone";
+    return "the average is no more than its noise: tasks share no model";
 }
 
 static size_t local_length(const bb_view *view, const bb_local *local) {
