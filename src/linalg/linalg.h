@@ -109,6 +109,8 @@ bool bb_solve_shifted(size_t n, const double *A, const double *diagonal, double 
 size_t bb_strips_length(size_t n);
 void bb_strips_pack(size_t n, const double *A, double *S);
 void bb_strips_unpack(size_t n, const double *S, double *A);
+/* out <- diag(f) S diag(f), in strips. */
+void bb_strips_scale(size_t n, const double *S, const double *f, double *out);
 /* y <- S x - c, the slope of 1/2 x'Sx - c'x. Own loops, the same bits on every x86-64. */
 void bb_strips_slope(size_t n, const double *S, const double *x, const double *c,
                      double *y);

@@ -22,6 +22,11 @@ void bb_strips_pack(size_t n, const double *A, double *S) {
     }
 }
 
+void bb_strips_scale(size_t n, const double *S, const double *f, double *out) {
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = start_of(i); k < n; k++) *out++ = f[i] * f[k] * *S++;
+}
+
 void bb_strips_unpack(size_t n, const double *S, double *A) {
     for (size_t i = 0; i < n; i++) {
         const size_t from = start_of(i), count = n - from;

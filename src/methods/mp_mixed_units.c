@@ -131,7 +131,7 @@ static void find_scales(const bb_view *view, const double *unit, const bb_local 
 size_t bb_mixed_units_work(const bb_view *view, const bb_local *local) {
     const size_t n = local->n, d = local->d;
     if (!(bb_mixed_units_share(view) > 0.0)) return 0;
-    return 2 * d + n + (local->x ? n * d : 0) + (local->gram ? d * d : 0);
+    return 2 * d + n + (local->x ? n * d : 0) + (local->gram ? bb_strips_length(d) : 0);
 }
 
 /* local <- the same task in other units, with what changes in `at'. */
@@ -144,9 +144,7 @@ static void rescale(const double *scale, bb_local *local, double *at) {
     for (size_t j = 0; j < n; j++) y[j] = target * local->y[j];
     for (size_t j = 0; local->x && j < n; j++)
         for (size_t k = 0; k < d; k++) x[j * d + k] = scale[k] * local->x[j * d + k];
-    for (size_t a = 0; local->gram && a < d; a++)
-        for (size_t b = 0; b < d; b++)
-            gram[a * d + b] = scale[a] * scale[b] * local->gram[a * d + b];
+    if (local->gram) bb_strips_scale(d, local->gram, scale, gram);
     local->yy *= target * target;
     local->y = y;
     if (local->xy) local->xy = xy;

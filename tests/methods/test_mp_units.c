@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { TASKS = 300, COLUMNS = 3, D = COLUMNS + 1, ROWS = 5, NEW_ROWS = 20 };
+enum { TASKS = 300, COLUMNS = 10, D = COLUMNS + 1, ROWS = 12, NEW_ROWS = 20 };
 
 /* Columns of about 7, .1 and 2000, which lie on both sides of a power of ten, a target of
  * some tens that follows them alike in all tasks; the same raw rows are prepared in any
@@ -19,8 +19,7 @@ typedef struct world {
 } world;
 
 static world *world_make(void) {
-    static const double unit[COLUMNS] = {7.0, 0.1, 2000.0},
-                        slope[COLUMNS] = {3, 120, .004};
+    static const double unit[3] = {7.0, 0.1, 2000.0}, slope[3] = {3, 120, .004};
     world *w = calloc(1, sizeof *w);
     bb_random random;
     assert_non_null(w);
@@ -29,8 +28,8 @@ static world *world_make(void) {
         for (size_t j = 0; j < ROWS + NEW_ROWS; j++) {
             double y = 20.0 + 2.0 * bb_random_normal(&random);
             for (size_t k = 0; k < COLUMNS; k++) {
-                w->raw[i][j][k] = unit[k] * (0.2 + bb_random_uniform(&random));
-                y += slope[k] * w->raw[i][j][k];
+                w->raw[i][j][k] = unit[k % 3] * (0.2 + bb_random_uniform(&random));
+                y += slope[k % 3] * w->raw[i][j][k];
             }
             w->target[i][j] = y;
         }
@@ -200,7 +199,8 @@ static void what_is_shown_and_made_of_it(void **state) {
         double x[D] = {0}, y = -most[s] / 100.0, factor[COLUMNS], vote[2 * D] = {0};
         double sum[2 * D], unit[2 * D];
         x[0] = most[s] / (50.0 * sqrt(D));
-        factor[0] = factor[1] = factor[2] = most[s] > 0.0 ? 1.0 / 50.0 : 0.0;
+        for (size_t k = 0; k < COLUMNS; k++)
+            factor[k] = most[s] > 0.0 ? 1.0 / 50.0 : 0.0;
         const bb_local local = {
             .n = 1, .d = D, .x = x, .y = &y, .own_factor = factor, .own_unit = 100.0};
         assert_int_equal(bb_mixed_units(&view), 2 * D);
