@@ -22,6 +22,18 @@ def every_carrier_gives_the_models_of_one_process():
             assert not os.path.exists("run.sock")
 
 
+def places_without_ranges_find_common_units():
+    with folder():
+        plan(method=None, rounds=None, epsilon=6)
+        policy(**{"most-epsilon": 6})
+        places = {who: start(who, "socket") for who in ["curator", *SILOS]}
+        for who, process in places.items():
+            ends(process, who=who)
+        check_as_one()
+        with open("one/public/billboard.json") as f:
+            assert '"units"' in f.read()
+
+
 def carry(stream, find):
     """Until it ends: every message to where it belongs."""
     for message in iter(lambda: message_of(stream), None):
@@ -572,6 +584,7 @@ def lines_that_make_no_sense():
 
 
 for case in [every_carrier_gives_the_models_of_one_process,
+             places_without_ranges_find_common_units,
              standard_streams_need_no_more_than_a_router, whoever_is_killed_goes_on,
              signed_places_give_the_models_of_one_process,
              whoever_signs_and_is_killed_goes_on,
