@@ -2,14 +2,14 @@
 # The figures of docs/experiments/femnist.md: handwriting of 105 writers, small networks.
 #   bench/femnist.sh BILLBOARD FEMNIST105 [PART...]
 # FEMNIST105 is the folder with data.csv.gz. Parts: open (without noise; a quarter of an hour),
-# private (eps .5, 2 and 8, seeds 1 to 3), noguard, curve (larger eps), leaf (90 % for training);
-# all of them if none is named. A line a run: name, test accuracy, noise multiplier, seconds. Noise
-# comes from seeds, so that the figures can be had again on the same type of processor: such
-# runs are simulations, and not private.
+# private (eps .5, 2 and 8, seeds 1 to 3), trunk (fedper), noguard, curve (larger eps), leaf (90 %
+# for training); all of them if none is named. A line a run: name, test accuracy, noise multiplier,
+# seconds. Noise comes from seeds, so that the figures can be had again on the same type of
+# processor: such runs are simulations, and not private.
 set -euo pipefail
 billboard=$1 data=$2/data.csv.gz
 shift 2
-[ $# -gt 0 ] || set -- open private noguard curve leaf
+[ $# -gt 0 ] || set -- open private trunk noguard curve leaf
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT INT TERM
 printf '{"others": 255}' > "$work/scale.json"
@@ -77,6 +77,25 @@ private() {
         noisy "fedavg then pmtl" fedavg 8 $seed --set clip=.4 --set guard=off --phase \
             pmtl,rounds=5,share=.15,epochs=4,clip=.4,lambda=.01,rate=.02,momentum=.9
     done
+}
+
+# Last layers of their own.
+trunk() {
+    local seed epsilon
+    declare -A clip=([.5]=.01 [2]=.03 [8]=.2)
+    for seed in 1 2 3; do
+        for epsilon in .5 2 8; do
+            noisy "fedper, guard" fedper $epsilon $seed --set clip=.2 --finetune $home
+            noisy fedper fedper $epsilon $seed --set clip=${clip[$epsilon]} --set guard=off \
+                --finetune $home
+        done
+        noisy "fedper, nothing shared" fedper .5 $seed --set clip=1e-9 --set guard=off \
+            --finetune $home
+        noisy "fedavg then fedper" fedavg 8 $seed --set clip=.4 --set guard=off --phase \
+            fedper,rounds=5,share=.15,epochs=4,clip=.4,rate=.02,momentum=.9,guard=off
+    done
+    run "fedper" $small fedper --mechanism none --rounds 20 --set rate=.05 --finetune $home \
+        --train-fraction .3 --split-seed 1 --seed 1
 }
 
 # What becomes of networks full of noise.

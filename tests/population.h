@@ -15,6 +15,7 @@ typedef struct population {
     size_t outputs;
     size_t *label_first; /* multilabel: rows + 1; every row has two labels */
     uint32_t *label;
+    const struct bb_net *net; /* models are this one; NULL: linear */
     bb_local *local;
     bb_loss loss;
     bool intercept, scale_sum;
@@ -31,12 +32,12 @@ static inline void population_open_locals(population *p) {
                               .y = p->y + p->first[i],
                               .label_first = p->label_first + p->first[i],
                               .label = p->label};
-        if (p->loss < BB_LOSS_SOFTMAX)
+        if (p->loss < BB_LOSS_SOFTMAX && !p->net)
             assert_ok(
                 bb_local_open(&p->local[i], rows, p->loss, p->intercept, p->scale_sum));
         else
             assert_ok(bb_local_open_outputs(&p->local[i], rows, p->loss, p->outputs,
-                                            NULL, p->scale_sum));
+                                            p->net, p->scale_sum));
     }
 }
 

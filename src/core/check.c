@@ -12,6 +12,10 @@ bb_status bb_method_check(const bb_method *method, bb_loss loss, bool network) {
         return bb_fail(BB_EUSAGE,
                        "method %s is for linear models: it cannot train a network",
                        method->name);
+    if (!network && method->losses & BB_NETWORKS_ONLY)
+        return bb_fail(BB_EUSAGE,
+                       "method %s is for networks: it cannot train a linear model",
+                       method->name);
     return BB_OK;
 }
 

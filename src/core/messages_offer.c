@@ -48,6 +48,7 @@ static void put_public(bb_writer *writer, const bb_public *pub, marks *m) {
                  {"the number of outputs", pub->outputs},
                  {"the size of a model", pub->parameters},
                  {"the network", pub->network},
+                 {"the network below its last layer", pub->trunk},
                  {"the batch", pub->batch},
                  {"the number of clusters", pub->clusters},
                  {"the loss", pub->loss},

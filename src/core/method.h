@@ -45,6 +45,7 @@ typedef struct bb_public {
     size_t tasks, features;
     size_t outputs, parameters; /* of one model: bb_model_parameters */
     bool network;               /* models are networks (learners/net.h) */
+    size_t trunk; /* of their parameters so many, in front, are below the last layer */
     const double *start;     /* parameters: where models start, public; NULL: zero. In a
                                 later phase, clusters x parameters: what the phases before
                             shared, NULL if they shared nothing. See bb_public_start */
@@ -170,6 +171,7 @@ enum {
     BB_SUPPORTS_SOFTMAX = 1 << BB_LOSS_SOFTMAX,
     BB_SUPPORTS_MULTILABEL = 1 << BB_LOSS_MULTILABEL,
     BB_SUPPORTS_NETWORKS = 1 << 16, /* for all of those losses */
+    BB_NETWORKS_ONLY = 1 << 17,     /* and for no linear model */
     BB_SUPPORTS_ALL = BB_SUPPORTS_SQUARED | BB_SUPPORTS_LOGISTIC | BB_SUPPORTS_SOFTMAX |
                       BB_SUPPORTS_MULTILABEL | BB_SUPPORTS_NETWORKS
 };

@@ -124,6 +124,11 @@ size_t bb_net_parameters(const bb_net *net) {
     return net->parameters;
 }
 
+size_t bb_net_trunk(const bb_net *net) {
+    const bb_layer *last = &net->program.layer[net->program.layers - 1];
+    return net->parameters - last->weights - last->biases;
+}
+
 size_t bb_net_batch(const bb_net *net) {
     return net->program.batch;
 }

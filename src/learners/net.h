@@ -44,6 +44,7 @@ void bb_net_close(bb_net *net); /* takes NULL */
 size_t bb_net_inputs(const bb_net *net);     /* height * width * channels */
 size_t bb_net_outputs(const bb_net *net);    /* of the last layer */
 size_t bb_net_parameters(const bb_net *net); /* of all layers */
+size_t bb_net_trunk(const bb_net *net);      /* of all but the last, in front */
 size_t bb_net_batch(const bb_net *net);      /* most images at once */
 
 /* A public starting point: weights uniform in +-sqrt(6 / inputs of the unit) (He et al.

@@ -1,4 +1,5 @@
-/* fedavg, fedprox, pmtl, pmtl-clusters, pmtl-graph, ppsgd - models that meet in averages.
+/* fedavg, fedprox, pmtl, pmtl-clusters, pmtl-graph, ppsgd, fedper - models that meet in
+ * averages.
  *
  * Every round each task that takes part starts from a model, makes a few steps on its
  * own loss, and shows by how much the model changed; the door's noisy sum of clipped
@@ -14,10 +15,14 @@
  *   ppsgd    starts from w~ + theta, theta the task's own part, which it keeps; every
  *            step is divided, `personal-rate` to 1, between theta and the shared part,
  *            whose change is shown (Bietti et al. 2022, algorithm 1)
+ *   fedper   starts from the trunk of w~, all of a network but its last layer, and the
+ *            task's own last layer, which it keeps; the trunk's change is shown
+ *            (Arivazhagan et al. 2019)
  *
- * At the end a task has the shared model (fedavg, fedprox), its own (pmtl) or the sum
- * (ppsgd); what it makes of it at home is another phase (finetune.c). A task without
- * rows shows zeros, and has the shared model. docs/methods/pmtl.md, fedavg.md */
+ * At the end a task has the shared model (fedavg, fedprox), its own (pmtl), the sum
+ * (ppsgd) or both parts (fedper); what it makes of it at home is another phase
+ * (finetune.c). A task without rows shows zeros, and has the shared model.
+ * docs/methods/pmtl.md, fedavg.md, ppsgd.md, fedper.md */
 #include "base/memory.h"
 #include "linalg/linalg.h"
 #include "methods/descent.h"
@@ -32,7 +37,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FEDAVG, FEDPROX, PMTL, PMTL_CLUSTERS, PMTL_GRAPH, PPSGD };
+enum { FEDAVG, FEDPROX, PMTL, PMTL_CLUSTERS, PMTL_GRAPH, PPSGD, FEDPER };
 enum { LOCAL_STEPS, LOCAL_EXACT };
 enum { GUARD_AUTO, GUARD_ON, GUARD_OFF };
 static const double false_alarm = 0.01;
@@ -109,11 +114,20 @@ static const bb_relations *relations(const bb_view *view) {
     return view->method->related ? view->pub->relations : NULL;
 }
 
+/* The last layer of a network stays with the task. */
+static bool keeps_head(const bb_view *view) {
+    return view->method->variant == FEDPER;
+}
+
+static size_t head_length(const bb_view *view) {
+    return keeps_head(view) ? view->pub->parameters - view->pub->trunk : 0;
+}
+
 static double penalty_of(const bb_view *view) {
     const averaging_options *o = view->options;
-    return view->method->variant == FEDAVG || view->method->variant == PPSGD
-               ? 0.0
-               : o->penalty;
+    const int variant = view->method->variant;
+    return variant == FEDAVG || variant == PPSGD || variant == FEDPER ? 0.0
+                                                                      : o->penalty;
 }
 
 /* A solver exists for linear models of one output, and a minimum with a penalty. */
@@ -148,9 +162,9 @@ static bb_sgd descent_of(const bb_view *view) {
 }
 
 /* -- public: the board is w~ (one for each cluster, or what the centres of related tasks
- * are made of), then, with a guard, the sum of all releases, whether it was ever too
- * long for noise, its variance, and that of all; at last, with an automatic clip, the clip
- * of the coming round -- */
+ * are made of), with the start's last layer where tasks keep theirs; then, with a guard,
+ * the sum of all releases, whether it was ever too long for noise, its variance, and that
+ * of all; at last, with an automatic clip, the clip of the coming round -- */
 
 static size_t groups(const bb_view *view) {
     const averaging_options *o = view->options;
@@ -163,14 +177,19 @@ static size_t shared_length(const bb_view *view) {
     return groups(view) * view->pub->parameters;
 }
 
+/* Numbers of what a task shows of its change. */
+static size_t shown_length(const bb_view *view) {
+    return shared_length(view) - head_length(view);
+}
+
 static bool finds_clip(const bb_view *view) {
     const averaging_options *o = view->options;
     return isnan(o->clip);
 }
 
 static size_t board_length(const bb_view *view) {
-    const size_t n = shared_length(view);
-    return (is_guarded(view) ? 2 * n + 3 : n) + finds_clip(view);
+    const size_t sum = is_guarded(view) ? shown_length(view) + 3 : 0;
+    return shared_length(view) + sum + finds_clip(view);
 }
 
 static double clip_of(const bb_view *view) {
@@ -194,7 +213,7 @@ static void layout(const bb_view *view, bb_layout *out) {
     const bb_relations *r = relations(view);
     const double stretch = r ? bb_relations_norm(r, groups(view)) : 1.0;
     *out = (bb_layout){1,
-                       {{"model changes", BB_FORM_VECTOR, shared_length(view),
+                       {{"model changes", BB_FORM_VECTOR, shown_length(view),
                          stretch * clip_of(view), 1.0}}};
     if (finds_clip(view)) bb_quantile_clip_ask(out);
 }
@@ -218,6 +237,11 @@ static bb_status plan(const bb_view *view, bb_plan *out) {
                        "option rate: steps over all rows are stable below 2 (times one "
                        "over the Lipschitz constant), got %g",
                        o->descent.rate);
+    if (keeps_head(view) && view->pub->trunk == 0)
+        return bb_fail(BB_EUSAGE,
+                       "method %s shares what a network has below its last layer, and "
+                       "this one has no parameters there",
+                       view->method->name);
     const bb_status status =
         bb_plan_schedule(out, view->pub, 0, default_rounds(view), "uniform");
     layout(view, &blocks);
@@ -226,7 +250,8 @@ static bb_status plan(const bb_view *view, bb_plan *out) {
 }
 
 static bool was_detected(const bb_view *view) {
-    return !is_guarded(view) || view->board->at[2 * shared_length(view)] > 0.0;
+    return !is_guarded(view) ||
+           view->board->at[shared_length(view) + shown_length(view)] > 0.0;
 }
 
 /* Under noise alone the sum of releases has the sum of their variances times chi^2 as
@@ -234,8 +259,9 @@ static bool was_detected(const bb_view *view) {
  * and what they show afterwards is no longer without it: the first release alone tells.
  */
 static void look(const bb_view *view, const bb_release *release, bb_draft *draft) {
-    const size_t n = shared_length(view);
-    double *sum = draft->at + n, *detected = sum + n, *variance = sum + n + 1;
+    const size_t n = shown_length(view);
+    double *sum = draft->at + shared_length(view), *detected = sum + n,
+           *variance = detected + 1;
     const double looks = keeps_own(view) ? 1.0 : view->plan->rounds;
     if (release->round > looks) return;
     bb_axpy(n, 1.0, release->value[0], sum);
@@ -266,7 +292,7 @@ static void shrink(const bb_view *view, double variance, double *shared) {
 static bb_status digest(const bb_view *view, const bb_release *release, bb_draft *draft,
                         double *work) {
     const averaging_options *o = view->options;
-    const size_t n = shared_length(view);
+    const size_t n = shown_length(view);
     (void)work;
     /* means divide by all relations already: what a sample leaves out is made up for */
     const double all = relations(view) ? (double)view->pub->tasks : 1.0;
@@ -277,13 +303,13 @@ static bb_status digest(const bb_view *view, const bb_release *release, bb_draft
             bb_quantile_clip_next(clip_of(view), release->value[1][0],
                                   release->noise[1], bb_cohort_size(view->pub));
     if (!is_guarded(view)) return BB_OK;
+    double *detected = draft->at + shared_length(view) + n, *all_noise = detected + 2;
     look(view, release, draft);
-    draft->at[2 * n + 2] += release->noise[0] * release->noise[0];
+    *all_noise += release->noise[0] * release->noise[0];
     if (release->round < view->plan->rounds) return BB_OK;
-    if (keeps_own(view) && view->method->shared)
-        shrink(view, draft->at[2 * n + 2], draft->at);
-    if (draft->at[2 * n] == 0.0) {
-        memset(draft->at, 0, n * sizeof *draft->at);
+    if (keeps_own(view) && view->method->shared) shrink(view, *all_noise, draft->at);
+    if (*detected == 0.0) {
+        memset(draft->at, 0, shared_length(view) * sizeof *draft->at);
         open_board(view, draft);
     }
     return BB_OK;
@@ -365,14 +391,17 @@ static double longest_change(const bb_view *view, const bb_task *task) {
 }
 
 static size_t state_length(const bb_view *view) {
-    return remembers(view) ? view->pub->parameters : 0;
+    return remembers(view) ? view->pub->parameters : head_length(view);
 }
 
 /* state: pmtl, the task's model less the public start, and if tasks remember what of it was
- * shown; ppsgd, theta. */
+ * shown; ppsgd, theta; fedper, the task's last layer less that of the public start. */
 static void begin(const bb_view *view, bb_task *task) {
-    const size_t n = task->local->length;
-    if (!task->local->n || view->method->state_models == 0) return;
+    const size_t n = task->local->length, trunk = view->pub->trunk;
+    if (!task->local->n) return;
+    for (size_t k = 0; k < head_length(view); k++)
+        task->state[k] = task->model[trunk + k] - view->board->at[trunk + k];
+    if (view->method->state_models == 0) return;
     gather_start(view, task, task->state);
     for (size_t k = 0; k < n; k++) task->state[k] = task->model[k] - task->state[k];
     if (remembers(view)) memcpy(task->state + n, task->state, n * sizeof *task->state);
@@ -386,6 +415,7 @@ static void set_out(const bb_view *view, const bb_task *task, const desk *d) {
     else
         memcpy(d->model, d->shared, n * sizeof *d->model);
     if (view->method->state_models) bb_axpy(n, 1.0, task->state, d->model);
+    bb_axpy(head_length(view), 1.0, task->state, d->model + view->pub->trunk);
 }
 
 static void improve(const bb_view *view, bb_task *task, const desk *d) {
@@ -431,11 +461,12 @@ static void train(const bb_view *view, bb_task *task) {
     }
     if (view->method->variant == PPSGD)
         bb_axpy(n, o->personal_rate, change, task->state);
+    bb_axpy(head_length(view), 1.0, change + view->pub->trunk, task->state);
 }
 
 static void show(const bb_view *view, const bb_task *task, double *const *block) {
     const bb_relations *r = relations(view);
-    const size_t p = view->pub->parameters, n = task->local->length;
+    const size_t p = view->pub->parameters, n = task->local->length - head_length(view);
     if (finds_clip(view) && task->local->n > 0)
         block[1][0] = bb_quantile_clip_bit(bb_norm(n, task->work), clip_of(view));
     for (size_t part = 0; r && part < groups(view); part++)
@@ -481,10 +512,11 @@ static bb_status penalty(const bb_view *view, const double *models, double *out)
 #define METHOD(word, number, words, keep, states, many, how, rows, share)              \
     {                                                                                  \
         .name = (word), .summary = (words), .variant = (number),                       \
-        .kind = BB_METHOD_PRIVATE, .losses = BB_SUPPORTS_ALL, .draws = true,           \
+        .kind = BB_METHOD_PRIVATE, .draws = true,                                      \
+        .losses = BB_SUPPORTS_ALL | ((number) == FEDPER ? BB_NETWORKS_ONLY : 0),       \
         .note = note, .takes = BB_TAKES_ROUNDS | BB_TAKES_SCHEDULE | BB_TAKES_BATCH,   \
         .sampled = true, .keeps = (keep), .clustered = (many), .finetune = (how),      \
-        .finetune_solved = (keep), .shared_intercept = true,                           \
+        .finetune_solved = (keep) && (number) != FEDPER, .shared_intercept = true,     \
         .options = {(rows), sizeof(rows) / sizeof *(rows)},                            \
         .options_size = sizeof(averaging_options), .plan = plan,                       \
         .board_length = board_length, .state_models = (states),                        \
@@ -511,6 +543,9 @@ const bb_method bb_method_pmtl_clusters =
 const bb_method bb_method_ppsgd =
     METHOD("ppsgd", PPSGD, "a shared model plus a part that stays with the task", true,
            1, false, "mean", ppsgd_table, shared);
+const bb_method bb_method_fedper =
+    METHOD("fedper", FEDPER, "a shared network whose last layer stays with the task",
+           true, 0, false, "vanilla,epochs=20,rate=0.1", fedavg_table, shared);
 const bb_method bb_method_pmtl_graph =
     METHOD("pmtl-graph", PMTL_GRAPH,
            "pmtl with a centre for each task, the mean of those it is related to", true,

@@ -17,6 +17,7 @@ static const bb_method *const methods[] = {
     &bb_method_pmtl_clusters,  /* published */
     &bb_method_pmtl_graph,     /* published */
     &bb_method_ppsgd,          /* published */
+    &bb_method_fedper,         /* published */
     &bb_method_dp_aggr,        /* published baseline */
     &bb_method_dp_mtrl,        /* published baseline */
     &bb_method_mp_mixed,       /* our own */

@@ -23,6 +23,7 @@ extern const bb_method bb_method_pmtl;
 extern const bb_method bb_method_pmtl_clusters;
 extern const bb_method bb_method_pmtl_graph;
 extern const bb_method bb_method_ppsgd;
+extern const bb_method bb_method_fedper;
 extern const bb_method bb_method_dp_aggr;
 extern const bb_method bb_method_dp_mtrl;
 extern const bb_method bb_method_mp_mixed;

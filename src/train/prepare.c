@@ -52,6 +52,7 @@ static bb_status set_public(bb_experiment *e) {
     pub->relations = e->population.relations.rank ? &e->population.relations : NULL;
     pub->start = e->start;
     pub->parameters = bb_model_parameters(pub->features, pub->outputs, e->net);
+    if (e->net) pub->trunk = bb_net_trunk(e->net);
     if (e->net && !pub->batch) pub->batch = bb_net_batch(e->net);
     if (!bb_mechanism_is_noisy(e->run.mechanism)) return BB_OK;
     return bb_delta_choose(e->resolved->request->options.delta, pub->tasks,

@@ -33,7 +33,8 @@ static attacked *open_many(const bb_method *method, const bb_mechanism *mechanis
 static void for_all(void (*law)(const bb_method *method, bb_loss loss)) {
     for (size_t i = 0; bb_method_at(i); i++)
         for (int loss = BB_LOSS_SQUARED; loss <= BB_LOSS_LOGISTIC; loss++)
-            if ((bb_method_at(i)->losses & (1U << loss)) && !bb_method_at(i)->follows)
+            if ((bb_method_at(i)->losses & (1U << loss)) && !bb_method_at(i)->follows &&
+                !(bb_method_at(i)->losses & BB_NETWORKS_ONLY))
                 law(bb_method_at(i), (bb_loss)loss);
 }
 

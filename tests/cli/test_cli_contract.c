@@ -490,9 +490,10 @@ static void methods_are_listed(void **state) {
                                 "mtl-mtrl",   "mp-lowrank",  "mp-groupsparse",
                                 "mp-lrsp",    "mp-instance", "fedavg",
                                 "fedprox",    "pmtl",        "pmtl-clusters",
-                                "pmtl-graph", "ppsgd",       "dp-aggr",
-                                "dp-mtrl",    "mp-mixed",    "mp-prior",
-                                "mp-centre",  "finetune",    "vote"};
+                                "pmtl-graph", "ppsgd",       "fedper",
+                                "dp-aggr",    "dp-mtrl",     "mp-mixed",
+                                "mp-prior",   "mp-centre",   "finetune",
+                                "vote"};
     json_t *j = cli_json("methods --json");
     const json_t *list = cli_at(j, "methods");
     assert_int_equal(json_array_size(list), sizeof name / sizeof *name);

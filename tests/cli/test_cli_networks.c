@@ -66,6 +66,7 @@ static void they_learn(void **state) {
          "--finetune mean",
          0.7},
         {"--method ppsgd --rounds 20 --set epochs=3 --set clip=100", 0.7},
+        {"--method fedper --rounds 20 --set epochs=3 --set clip=100", 0.7},
         {"--method fedavg --rounds 10 --set epochs=3 --set clip=100 "
          "--phase pmtl,rounds=10,epochs=3,clip=100,lambda=.1 --finetune kl",
          0.85},
@@ -130,6 +131,7 @@ static void threads_do_not_matter(void **state) {
     same_bytes("--method fedavg --rounds 3 --mechanism none --finetune ewc");
     same_bytes("--method pmtl --rounds 3 --epsilon 8 --finetune vanilla");
     same_bytes("--method ppsgd --rounds 3 --mechanism none");
+    same_bytes("--method fedper --rounds 3 --epsilon 8");
     same_bytes("--method fedprox --rounds 2 --epsilon 8 --sampling poisson:.5 "
                "--phase pmtl,rounds=2 --finetune kl");
 }
@@ -223,6 +225,10 @@ static void refusals(void **state) {
     TRY(2, "network",
         "--method mp-prior --epsilon 1 --image 6x6x1 --net conv3x4,dense1");
     TRY(2, "network", "--method mtl-trace --image 6x6x1 --net conv3x4,dense1");
+    TRY(2, "for networks", "--loss softmax --method fedper --epsilon 1");
+    TRY(2, "below its last layer",
+        "--loss softmax --method fedper --mechanism none --image 6x6x1 --net "
+        "pool2,dense3");
     TRY(2, "--standardize task is for linear models",
         "--loss softmax --method stl --standardize task --image 6x6x1 --net " LAYERS);
     TRY(1, "--image expected 5*6*1 = 30 columns, found 36",

@@ -81,6 +81,8 @@ static inline void law_close(law_world *w) {
  * products only, and noise is for private methods. */
 static inline bool law_makes_sense(const law_case *c) {
     if (!(c->method->losses & (1U << c->loss)) || c->method->follows) return false;
+    if (c->method->losses & BB_NETWORKS_ONLY)
+        return false; /* tests/methods/test_fedper.c */
     if (c->method->kind != BB_METHOD_PRIVATE)
         return !bb_mechanism_is_noisy(c->mechanism);
     return c->mechanism->pricing != BB_PRICE_PUBLISHED ||

@@ -335,6 +335,7 @@ static bool fits(const world *w, const bb_method *m, bb_loss loss) {
     const bool z_scores = strcmp(w->flag[0].text, "task") == 0;
     if (m->follows || !(w->losses & m->losses & (1U << loss))) return false;
     if (w->net && !(m->losses & BB_SUPPORTS_NETWORKS)) return false;
+    if (!w->net && m->losses & BB_NETWORKS_ONLY) return false;
     if (m->clustered && !w->cluster) return false;
     if (m->related)
         return false; /* a graph names tasks, and some changes rename them */
