@@ -405,8 +405,14 @@ size_t bb_invert_work(size_t n) {
 }
 
 bb_status bb_invert_spd(size_t n, double *A, void *work) {
+    if (n <= BB_KERNEL_SMALL) {
+        const size_t row = bb_kernel_pick()->small_invert(n, A);
+        if (row < n) return not_positive(n, row);
+        mirror(n, A);
+        return BB_OK;
+    }
     const bb_status status = bb_cholesky(n, A);
-    if (status || n == 0) return status;
+    if (status) return status;
     double *copy = aligned(work);
     const lapack_int order = as_int(n);
     lapack_int info = 0;

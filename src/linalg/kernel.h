@@ -34,6 +34,8 @@ typedef struct bb_kernel {
     void (*small_solve)(size_t n, const double *U, double *b);
     bool (*small_shifted)(size_t n, bool strips, const double *A,
                           const double *diagonal, double *b);
+    /* kernel_invert.h */
+    size_t (*small_invert)(size_t n, double *A);
     /* v <- factor v, rounded toward zero, below 2^51; returns the sum of its squares. */
     double (*round_down)(size_t n, double factor, double *v);
     /* kernel_strips.h */

@@ -382,6 +382,7 @@ static double round_down(size_t n, double factor, double *v) {
 
 #include "linalg/kernel_eigen.h"
 #include "linalg/kernel_eight.h"
+#include "linalg/kernel_invert.h"
 #include "linalg/kernel_rows.h"
 #include "linalg/kernel_small.h"
 #include "linalg/kernel_strips.h"
@@ -398,6 +399,7 @@ const bb_kernel BB_KERNEL = {dot,
                              small_cholesky,
                              small_solve,
                              small_shifted,
+                             small_invert,
                              round_down,
                              strips_slope,
                              accelerated_step,

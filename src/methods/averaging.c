@@ -24,6 +24,7 @@
  * (finetune.c). A task without rows shows zeros, and has the shared model.
  * docs/methods/pmtl.md, fedavg.md, ppsgd.md, fedper.md */
 #include "base/memory.h"
+#include "learners/ridge_kept.h"
 #include "linalg/linalg.h"
 #include "methods/descent.h"
 #include "methods/hope.h"
@@ -372,7 +373,12 @@ static desk desk_of(const bb_view *view, const bb_task *task) {
 static size_t local_length(const bb_view *view, const bb_local *local) {
     const bb_sgd sgd = descent_of(view);
     const size_t alone = goes_alone(view) ? bb_personal_work(local) : 0;
-    return 4 * local->length + bb_sgd_work(local, &sgd) + alone;
+    const size_t kept = is_exact(view) ? bb_ridge_kept_work(local) : 0;
+    return 4 * local->length + bb_sgd_work(local, &sgd) + alone + kept;
+}
+
+static size_t kept_length(const bb_view *view, const bb_local *local) {
+    return is_exact(view) ? bb_ridge_kept_length(local) : 0;
 }
 
 /* Whether tasks remember what the clip has cut off of what they showed, and show it later:
@@ -395,7 +401,9 @@ static size_t state_length(const bb_view *view) {
 }
 
 /* state: pmtl, the task's model less the public start, and if tasks remember what of it was
- * shown; ppsgd, theta; fedper, the task's last layer less that of the public start. */
+ * shown; ppsgd, theta; fedper, the task's last layer less that of the public start. Behind it
+ * what exact minima have in common (ridge_kept.h), 0 in front before the first one, and -1
+ * where there is nothing. */
 static void begin(const bb_view *view, bb_task *task) {
     const size_t n = task->local->length, trunk = view->pub->trunk;
     if (!task->local->n) return;
@@ -418,11 +426,24 @@ static void set_out(const bb_view *view, const bb_task *task, const desk *d) {
     bb_axpy(head_length(view), 1.0, task->state, d->model + view->pub->trunk);
 }
 
+/* Whether w <- the exact minimum, from what is kept of the round before, or is made now. */
+static bool improve_again(const bb_view *view, const bb_task *task, const desk *d) {
+    const bb_local *local = task->local;
+    double *kept =
+        task->state + view->method->state_models * local->length + state_length(view);
+    if (!kept_length(view, local)) return false;
+    if (kept[0] == 0.0 && !bb_ridge_kept_open(local, penalty_of(view), kept, d->rest))
+        kept[0] = -1.0;
+    return kept[0] > 0.0 && bb_ridge_kept_solve(local, penalty_of(view), d->shared,
+                                                kept, d->model, d->rest);
+}
+
 static void improve(const bb_view *view, bb_task *task, const desk *d) {
     const double penalty = penalty_of(view);
     const size_t n = task->local->length;
     if (is_exact(view)) {
         double intercept, *found = d->rest;
+        if (improve_again(view, task, d)) return;
         if (!bb_local_ridge(task->local, penalty, d->shared, found, &intercept,
                             d->rest + n))
             memcpy(d->model, found, n * sizeof *found);
@@ -520,10 +541,10 @@ static bb_status penalty(const bb_view *view, const double *models, double *out)
         .options = {(rows), sizeof(rows) / sizeof *(rows)},                            \
         .options_size = sizeof(averaging_options), .plan = plan,                       \
         .board_length = board_length, .state_models = (states),                        \
-        .state_length = state_length, .descends = descends,                            \
-        .local_length = local_length, .open = open_board, .begin = begin,              \
-        .layout = layout, .train = train, .show = show, .digest = digest,              \
-        .finish = finish, .shared = (share), .penalty = penalty,                       \
+        .state_length = state_length, .kept_length = kept_length,                      \
+        .descends = descends, .local_length = local_length, .open = open_board,        \
+        .begin = begin, .layout = layout, .train = train, .show = show,                \
+        .digest = digest, .finish = finish, .shared = (share), .penalty = penalty,     \
         .related = (number) == PMTL_GRAPH                                              \
     }
 

@@ -1,5 +1,6 @@
 /* Ridge: the gradient of the penalised loss is zero at the solution. */
 #include "learners/problem.h"
+#include "learners/ridge_kept.h"
 #include "test.h"
 
 /* ||gradient of loss + lambda/2 ||w - centre||^2||, from the definition. */
@@ -55,6 +56,67 @@ static void test_stationarity(void **state) {
         for (int setting = 0; setting < 32; setting++)
             for (double lambda = 1e-12; lambda < 1e4; lambda *= 1000)
                 check_ridge(shapes[i], setting, lambda, 0.3);
+}
+
+/* Around several centres with one inverse. */
+static void check_kept(const problem *p, bool sparse, bool intercept, double lambda) {
+    const double s = 1 / (double)p->n, scale = 4 * sqrt((double)p->d);
+    bb_local local;
+    assert_ok(bb_local_open(&local, sparse ? p->sparse : p->dense, BB_LOSS_SQUARED,
+                            intercept, false));
+    const size_t length = bb_ridge_kept_length(&local);
+    assert_true(length > 0 || (!local.gram && (sparse || intercept)));
+    if (length > 0) {
+        double *kept = naive_vector(length, 0), *w = naive_vector(p->d, 3);
+        double *work = naive_vector(bb_ridge_kept_work(&local), 4);
+        double *usual = work_for(&local);
+        assert_true(bb_ridge_kept_open(&local, lambda, kept, work) && kept[0] > 0);
+        for (uint64_t seed = 5; seed < 8; seed++) {
+            double *centre = naive_vector(p->d, seed);
+            assert_true(bb_ridge_kept_solve(&local, lambda, centre, kept, w, work));
+            const double b = bb_local_intercept(&local, w, usual);
+            assert_close(
+                stationarity(p, BB_LOSS_SQUARED, s, lambda, centre, w, b, intercept), 0,
+                1e-14 * (1 + scale / lambda) * scale * (1 + bb_norm(p->d, w)));
+            free(centre);
+        }
+        free(kept);
+        free(w);
+        free(work);
+        free(usual);
+    }
+    bb_local_close(&local);
+}
+
+static void test_kept(void **state) {
+    (void)state;
+    for (size_t i = 0; i < SHAPES; i++) {
+        problem p = problem_new(shapes[i].n, shapes[i].d, BB_LOSS_SQUARED, 0.3, i);
+        for (int setting = 0; setting < 4; setting++)
+            for (double lambda = 1e-4; lambda < 1e4; lambda *= 100)
+                check_kept(&p, setting & 1, setting & 2, lambda);
+        problem_free(&p);
+    }
+}
+
+/* What overflows is left to others. */
+static void test_kept_is_finite(void **state) {
+    (void)state;
+    problem p = problem_new(4, 3, BB_LOSS_SQUARED, 0.3, 1);
+    const double centre[3] = {1e308, 1e308, 1e308};
+    double w[3] = {1, 2, 3};
+    bb_local local;
+    assert_ok(bb_local_open(&local, p.dense, BB_LOSS_SQUARED, false, false));
+    double *kept = naive_vector(bb_ridge_kept_length(&local), 0);
+    double *work = naive_vector(bb_ridge_kept_work(&local), 0);
+    assert_true(bb_ridge_kept_open(&local, 100, kept, work));
+    assert_false(bb_ridge_kept_solve(&local, 100, centre, kept, w, work));
+    assert_true(w[0] == 1 && w[1] == 2 && w[2] == 3);
+    assert_false(bb_ridge_kept_open(&local, -1e9, kept, work));
+    free(kept);
+    free(work);
+    bb_local_close(&local);
+    problem_free(&p);
 }
 
 /* Features far from zero: the intercept and the model almost cancel. */
@@ -208,6 +270,8 @@ static void test_overflow(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_stationarity),
+        cmocka_unit_test(test_kept),
+        cmocka_unit_test(test_kept_is_finite),
         cmocka_unit_test(test_offset_features),
         cmocka_unit_test(test_dense_equals_sparse),
         cmocka_unit_test(test_separable),

@@ -349,6 +349,26 @@ static void compare_logarithms(const bb_kernel *one, const bb_kernel *other, siz
 }
 
 /* The same models on every x86-64 processor, as far as these loops are concerned. */
+/* Inverses, also those that end early. */
+static void compare_inverses(const bb_kernel *one, const bb_kernel *other, size_t n) {
+    const bb_kernel *kernel[2] = {one, other};
+    for (size_t definite = 0; definite < 2 && n <= BB_KERNEL_SMALL; definite++) {
+        double *A[2];
+        for (int v = 0; v < 2; v++) {
+            A[v] = naive_vector(n * n, 8);
+            for (size_t i = 0; i < n; i++)
+                for (size_t k = 0; k < i; k++) A[v][i * n + k] = A[v][k * n + i];
+            for (size_t k = 0; k < n; k++)
+                if (definite || k != n / 2) A[v][k * n + k] = (double)n;
+            A[v][n / 2 * n + n / 2] -= definite ? 0 : 1;
+            assert_int_equal(kernel[v]->small_invert(n, A[v]), definite ? n : n / 2);
+        }
+        assert_memory_equal(A[0], A[1], n * n * sizeof **A);
+        free(A[0]);
+        free(A[1]);
+    }
+}
+
 static void test_variants_give_the_same_bits(void **state) {
     (void)state;
     const bb_kernel *variant[2] = {bb_kernel_pick(), bb_kernel_pick()};
@@ -365,6 +385,7 @@ static void test_variants_give_the_same_bits(void **state) {
             compare_eigen(variant[v], &bb_kernel_baseline, n);
             compare_steps(variant[v], &bb_kernel_baseline, n);
             compare_cholesky(variant[v], &bb_kernel_baseline, n);
+            if (n) compare_inverses(variant[v], &bb_kernel_baseline, n);
             compare_logarithms(variant[v], &bb_kernel_baseline, n);
         }
 }
