@@ -1,5 +1,5 @@
 /* kernel_invert.h - the part of the kernels' text for inverses of matrices of which rows
- * are at most BB_KERNEL_SMALL long; behind kernel_small.h. */
+ * are at most BB_KERNEL_SMALL long. */
 #include "linalg/kernel_lanes.h"
 
 /* Bits at all_but + 7 - k keep all of eight lanes but the k-th. */
@@ -15,7 +15,7 @@ static size_t invert_in(size_t n, size_t stride, double *restrict U,
         const size_t start = k / LANES * LANES;
         const lanes inverse = spread(1 / pivot);
         bits mask;
-        if (!is_pivot(pivot)) return k;
+        if (!(pivot > 0 && isfinite(pivot))) return k;
         memcpy(&mask, all_but + LANES - 1 - (k - start), sizeof mask);
         for (size_t c = 0; c < stride; c += LANES)
             store(row + c, load(U + k * stride + c) * inverse);

@@ -6,14 +6,17 @@
 #include <math.h>
 #include <string.h>
 
-/* The path of candidates with this power of the prior's covariance. */
-static bb_status open_path(const bb_prior_fits *fits, int power, double *root,
+/* The path of candidates with this power of the prior's covariance, from that of another
+ * one (NULL: none). */
+static bb_status open_path(const bb_prior_fits *fits, int power,
+                           const bb_ridge_path *from, double *root,
                            bb_ridge_path *path) {
     const bb_prior *prior = fits->prior;
     for (size_t a = 0; a < prior->d; a++)
         root[a] = power == 1 ? sqrt(prior->variance[a]) : prior->variance[a];
     const bb_covariance covariance = {power ? prior->basis : NULL, power ? root : NULL};
-    return bb_ridge_path_open(path, fits->local, &covariance, root + prior->d);
+    return bb_ridge_path_open_from(path, from, fits->local, &covariance,
+                                   root + prior->d);
 }
 
 static size_t path_length(const bb_local *local) {
@@ -38,8 +41,9 @@ bb_status bb_prior_fits_open(bb_prior_fits *fits, const bb_prior *prior,
         const int power = candidate[k].power;
         if (open[power]) continue;
         open[power] = true;
-        status = open_path(fits, power, work + (size_t)power * path_length(local),
-                           &fits->path[power]);
+        status =
+            open_path(fits, power, power == 2 && open[1] ? &fits->path[1] : NULL,
+                      work + (size_t)power * path_length(local), &fits->path[power]);
     }
     return status;
 }

@@ -146,7 +146,7 @@ static void sharpen(size_t d, int kind, const double *told, double *root) {
     bb_scale(d, sqrt((double)d / trace), root);
 }
 
-/* room: path_room numbers. */
+/* path: that of PLAIN is the first; room: path_room numbers. */
 static bb_status open_path(const bb_local *local, const bb_personal_public *known,
                            int kind, double *room, bb_ridge_path *path) {
     bb_covariance covariance = {NULL, NULL};
@@ -155,7 +155,8 @@ static bb_status open_path(const bb_local *local, const bb_personal_public *know
         sharpen(local->d, kind, known->told->root, room);
         covariance.root = room;
     }
-    return bb_ridge_path_open(path, local, &covariance, room + local->d);
+    return bb_ridge_path_open_from(&path[kind], kind > TOLD ? &path[TOLD] : NULL, local,
+                                   &covariance, room + local->d);
 }
 
 /* The freer directions; room: 2 d, then that of the sides. */
@@ -184,7 +185,7 @@ static bb_status open_all(const bb_local *local, const bb_personal_public *known
     scale_penalties(local, known, work, f->own);
     for (int kind = 0; kind < KINDS; kind++) {
         if (kind == FREED || kind == ALONG || !has(local->d, known, kind)) continue;
-        const bb_status status = open_path(local, known, kind, next, &f->path[kind]);
+        const bb_status status = open_path(local, known, kind, next, f->path);
         if (status) return status;
         next += path_room(local);
     }

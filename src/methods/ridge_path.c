@@ -39,6 +39,16 @@ static void root_of(const bb_covariance *prior, size_t d, double *out) {
     }
 }
 
+/* out (d) <- one root over the other, 0 where that is. */
+static void root_over(const bb_covariance *prior, const bb_covariance *other, size_t d,
+                      double *out) {
+    for (size_t a = 0; a < d; a++) {
+        const double root = prior->root ? prior->root[a] : 1.0;
+        const double before = other->root ? other->root[a] : 1.0;
+        out[a] = before != 0.0 ? root / before : 0.0;
+    }
+}
+
 /* -- n >= d: R' G R with G = weight X'X -- */
 
 static size_t length_by_features(const bb_local *local) {
@@ -48,7 +58,8 @@ static size_t length_by_features(const bb_local *local) {
     return own + 4 * d + bb_tridiagonal_length(d) + scratch;
 }
 
-static bb_status open_by_features(bb_ridge_path *path, double *room) {
+static bb_status open_by_features(bb_ridge_path *path, const bb_ridge_path *from,
+                                  double *room) {
     const bb_local *local = path->local;
     const bb_covariance *prior = &path->covariance;
     const size_t d = local->d;
@@ -61,18 +72,25 @@ static bb_status open_by_features(bb_ridge_path *path, double *room) {
     double *own = room + bb_tridiagonal_length(d), bend;
     double *matrix = own + (local->gram ? 0 : bb_strips_length(d));
     double *work = matrix + d * d;
-    path->gram = local->gram ? local->gram : own;
-    bb_local_hessian(local, NULL, 0.0, matrix, work, &bend, work + d);
-    if (!local->gram) bb_strips_pack(d, matrix, own);
-    if (prior->basis) {
+    path->turned = matrix;
+    if (from) {
+        path->gram = from->gram;
+        memcpy(matrix, from->turned, d * d * sizeof *matrix);
+        root_over(prior, &from->covariance, d, path->q);
+    } else {
+        path->gram = local->gram ? local->gram : own;
+        bb_local_hessian(local, NULL, 0.0, matrix, work, &bend, work + d);
+        if (!local->gram) bb_strips_pack(d, matrix, own);
+    }
+    if (prior->basis && !from) {
         root_of(prior, d, work);
         bb_product(d, d, d, 1.0, matrix, work, 0.0, work + d * d);
         bb_product_transposed(d, d, d, 1.0, work, work + d * d, 0.0, matrix);
         return bb_tridiagonal_open(&path->matrix, d, matrix, room);
     }
-    for (size_t a = 0; prior->root && a < d; a++)
-        for (size_t b = 0; b < d; b++)
-            matrix[a * d + b] *= prior->root[a] * prior->root[b];
+    const double *root = from ? path->q : prior->root;
+    for (size_t a = 0; root && a < d; a++)
+        for (size_t b = 0; b < d; b++) matrix[a * d + b] *= root[a] * root[b];
     return bb_tridiagonal_open(&path->matrix, d, matrix, room);
 }
 
@@ -115,7 +133,8 @@ static void copy_rows(const bb_local *local, double *x) {
         bb_axpy(d, -1.0, local->x_mean, x + j * d);
 }
 
-static bb_status open_by_rows(bb_ridge_path *path, double *room) {
+static bb_status open_by_rows(bb_ridge_path *path, const bb_ridge_path *from,
+                              double *room) {
     const bb_local *local = path->local;
     const bb_covariance *prior = &path->covariance;
     const size_t n = local->n, d = local->d;
@@ -128,15 +147,21 @@ static bb_status open_by_rows(bb_ridge_path *path, double *room) {
     room = path->q + d;
     memset(path->kept, 0, n * sizeof *path->kept);
     kernel = room + bb_tridiagonal_length(n);
-    if (prior->basis) {
+    if (prior->basis && !from) {
         double *root = kernel, *plain = root + d * d;
         copy_rows(local, plain);
         root_of(prior, d, root);
         bb_product(n, d, d, 1.0, plain, root, 0.0, x);
     } else {
-        copy_rows(local, x);
-        for (size_t j = 0; prior->root && j < n; j++)
-            for (size_t a = 0; a < d; a++) x[j * d + a] *= prior->root[a];
+        const double *root = from ? path->q : prior->root;
+        if (from) {
+            memcpy(x, from->rows, n * d * sizeof *x);
+            root_over(prior, &from->covariance, d, path->q);
+        } else {
+            copy_rows(local, x);
+        }
+        for (size_t j = 0; root && j < n; j++)
+            for (size_t a = 0; a < d; a++) x[j * d + a] *= root[a];
     }
     bb_gram_rows(n, d, local->weight, x, kernel);
     return bb_tridiagonal_open(&path->matrix, n, kernel, room);
@@ -161,8 +186,15 @@ size_t bb_ridge_path_length(const bb_local *local) {
 
 bb_status bb_ridge_path_open(bb_ridge_path *path, const bb_local *local,
                              const bb_covariance *covariance, double *room) {
+    return bb_ridge_path_open_from(path, NULL, local, covariance, room);
+}
+
+bb_status bb_ridge_path_open_from(bb_ridge_path *path, const bb_ridge_path *from,
+                                  const bb_local *local,
+                                  const bb_covariance *covariance, double *room) {
     *path = (bb_ridge_path){.local = local, .covariance = *covariance};
-    return is_by_rows(local) ? open_by_rows(path, room) : open_by_features(path, room);
+    return is_by_rows(local) ? open_by_rows(path, from, room)
+                             : open_by_features(path, from, room);
 }
 
 void bb_ridge_path_centre(bb_ridge_path *path, const double *centre) {

@@ -21,6 +21,7 @@ typedef struct bb_ridge_path {
     const bb_local *local;
     bb_covariance covariance;
     const double *gram; /* n >= d: weight X'X, in strips */
+    double *turned;     /* R' times it times R */
     double *rows;       /* n < d: X R */
     bb_tridiagonal matrix;
     double *towards; /* of order min(n, d): the residual around the centre, turned */
@@ -36,6 +37,13 @@ size_t bb_ridge_path_length(const bb_local *local);
 BB_MUST_CHECK bb_status bb_ridge_path_open(bb_ridge_path *path, const bb_local *local,
                                            const bb_covariance *covariance,
                                            double *room);
+/* The same in O(min(n, d)^3 + n d) from another open path of the task (NULL: there is none),
+ * under a covariance of the same basis whose root is nowhere 0 where this one's is not. */
+BB_MUST_CHECK bb_status bb_ridge_path_open_from(bb_ridge_path *path,
+                                                const bb_ridge_path *from,
+                                                const bb_local *local,
+                                                const bb_covariance *covariance,
+                                                double *room);
 /* From now on around this centre (d; NULL: 0). */
 void bb_ridge_path_centre(bb_ridge_path *path, const double *centre);
 /* For `count` penalties > 0: log_det <- ln det(I + weight R'X'X R / penalty), least <-

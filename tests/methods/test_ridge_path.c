@@ -110,8 +110,9 @@ static void check_left_out(const bb_ridge_path *path, const rows *r, double pena
     assert_relative(error, square / pow(1 - freedom / (double)r->n, 2), 1e-4);
 }
 
+/* from: another path, or NULL. */
 static void check_path(const bb_local *local, const rows *r, const bb_covariance *c,
-                       const double *centre) {
+                       const bb_ridge_path *from, const double *centre) {
     const size_t d = r->d;
     double penalty[PENALTIES], log_det[PENALTIES], least[PENALTIES];
     double *room = calloc(bb_ridge_path_length(local), sizeof *room);
@@ -119,7 +120,7 @@ static void check_path(const bb_local *local, const rows *r, const bb_covariance
     double *sum = calloc(d, sizeof *sum), share[PENALTIES];
     bb_ridge_path path;
     assert_non_null(room);
-    assert_ok(bb_ridge_path_open(&path, local, c, room));
+    assert_ok(bb_ridge_path_open_from(&path, from, local, c, room));
     bb_ridge_path_centre(&path, R); /* something, to be forgotten */
     bb_ridge_path_centre(&path, centre);
     for (size_t l = 0; l < PENALTIES; l++) {
@@ -256,13 +257,23 @@ static void check_sides(const bb_local *local, const rows *r, bool centred) {
 static void check_covariances(const bb_local *local, const rows *r) {
     const size_t d = r->d;
     double *basis = basis_of(d), *root = naive_vector(d, 4), *m = naive_vector(d, 5);
+    double *other = naive_vector(d, 6);
+    double *room = naive_vector(bb_ridge_path_length(local), 7);
     for (size_t a = 0; a < d; a++) root[a] = a % 3 == 2 ? 0 : 0.2 + fabs(root[a]);
     const bb_covariance kind[] = {
         {NULL, NULL}, {NULL, root}, {basis, NULL}, {basis, root}};
     for (size_t c = 0; c < 4; c++) {
-        check_path(local, r, &kind[c], NULL);
-        check_path(local, r, &kind[c], m);
+        bb_ridge_path from;
+        check_path(local, r, &kind[c], NULL, NULL);
+        check_path(local, r, &kind[c], NULL, m);
+        assert_ok(bb_ridge_path_open(&from, local, &kind[c], room));
+        for (size_t a = 0; a < d; a++)
+            other[a] = kind[c].root ? pow(kind[c].root[a], 3) : 1 + (double)(a % 3);
+        const bb_covariance turned = {kind[c].basis, other};
+        check_path(local, r, &turned, &from, m);
     }
+    free(other);
+    free(room);
     free(basis);
     free(root);
     free(m);
