@@ -4,11 +4,25 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-enum { ALIGNMENT = 64 };
+enum { ALIGNMENT = 64, PAGE = 4096, MANY = 1 << 20 };
 
 static size_t rounded(size_t bytes) {
     return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+/* Whole pages that are given back read as zeros when they are touched, by the thread that
+ * does, and those that nobody has touched yet need no other. */
+static void clear(char *memory, size_t bytes) {
+    const size_t before = (size_t)(-(uintptr_t)memory % PAGE);
+    const size_t pages = bytes < MANY ? 0 : (bytes - before) / PAGE * PAGE;
+    if (!pages || madvise(memory + before, pages, MADV_DONTNEED)) {
+        memset(memory, 0, bytes);
+        return;
+    }
+    memset(memory, 0, before);
+    memset(memory + before + pages, 0, bytes - before - pages);
 }
 
 bb_status bb_allocate(void *out, size_t count, size_t size, const char *what) {
@@ -20,7 +34,7 @@ bb_status bb_allocate(void *out, size_t count, size_t size, const char *what) {
     const size_t bytes = rounded(count && size ? count * size : 1);
     void *memory = aligned_alloc(ALIGNMENT, bytes);
     if (!memory) return bb_fail(BB_ENOMEM, "no memory for %s (%zu bytes)", what, bytes);
-    memset(memory, 0, bytes);
+    clear(memory, bytes);
     memcpy(out, &memory, sizeof memory);
     return BB_OK; // cppcheck-suppress memleak
 }

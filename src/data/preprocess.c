@@ -1,6 +1,7 @@
 #include "data/preprocess.h"
 
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "data/names.h"
 
 #include <assert.h>
@@ -68,7 +69,8 @@ bb_status bb_preprocess_open_public(bb_preprocess *p,
     bb_preprocess made = {.features = features,
                           .width = features + options->constant,
                           .reach = fmax(options->reach, 1),
-                          .constant = options->constant};
+                          .constant = options->constant,
+                          .threads = options->threads};
     if (options->standardize == BB_STANDARDIZE_UNIT_ROWS)
         made.rows = BB_ROWS_UNIT;
     else if (options->standardize == BB_STANDARDIZE_MAGNITUDE ||
@@ -199,10 +201,29 @@ bool bb_preprocess_is_plain(const bb_preprocess *p) {
     return !p->range && !p->factor && !p->constant && p->rows == BB_ROWS_PLAIN;
 }
 
+typedef struct scoring {
+    bb_preprocess *p;
+    const bb_dataset *train;
+    double *row; /* workers x width */
+} scoring;
+
+static void score_task(void *context, size_t i, size_t worker) {
+    const scoring *s = context;
+    const bb_preprocess *p = s->p;
+    const size_t d = p->features, begin = s->train->first[i];
+    const size_t end = s->train->first[i + 1];
+    measure(p, s->train, begin, end, s->row + worker * p->width, p->mean + i * d,
+            p->factor + i * d);
+    bb_dataset_passed(s->train, begin, end);
+    bb_preprocess_passed(p, i);
+}
+
 static bb_status open_scores(bb_preprocess *p, const bb_dataset *train) {
     const size_t d = p->features;
-    double *row = NULL;
-    bb_status status = bb_allocate(&row, p->width, sizeof *row, "a row");
+    const bb_engine engine = bb_engine_threads(p->threads);
+    scoring s = {.p = p, .train = train};
+    bb_status status =
+        bb_allocate(&s.row, engine.workers * p->width, sizeof *s.row, "rows");
     p->tasks = train->tasks;
     if (!status)
         status = bb_map_block(&p->mean_at, train->memory, &p->mean, p->tasks * d,
@@ -210,13 +231,8 @@ static bb_status open_scores(bb_preprocess *p, const bb_dataset *train) {
     if (!status)
         status = bb_map_block(&p->factor_at, train->memory, &p->factor, p->tasks * d,
                               sizeof *p->factor, "z-scores");
-    for (size_t i = 0; !status && i < p->tasks; i++) {
-        measure(p, train, train->first[i], train->first[i + 1], row, p->mean + i * d,
-                p->factor + i * d);
-        bb_dataset_passed(train, train->first[i], train->first[i + 1]);
-        bb_preprocess_passed(p, i);
-    }
-    free(row);
+    if (!status) engine.each(&engine, p->tasks, score_task, &s);
+    free(s.row);
     return status;
 }
 
@@ -283,25 +299,39 @@ static void divide_row(const bb_preprocess *p, double *z, size_t n) {
         root = sqrt((double)p->width);
     else if (p->rows == BB_ROWS_UNIT)
         root = root_of(z, n, &most);
-    if (most > 0)
+    if (most > 0 && (most != 1 || root != 1))
         for (size_t k = 0; k < n; k++) z[k] = z[k] / most / root;
+}
+
+typedef struct applying {
+    const bb_preprocess *p;
+    const bb_dataset *data;
+    bb_dataset *out;
+} applying;
+
+static void apply_to_task(void *context, size_t i, size_t worker) {
+    const applying *a = context;
+    const bb_preprocess *p = a->p;
+    const size_t d = p->features, begin = a->data->first[i];
+    const size_t end = a->data->first[i + 1];
+    (void)worker;
+    for (size_t r = begin; r < end; r++) {
+        double *const z = a->out->x + r * p->width;
+        scale_row(p, a->data->x + r * d, z);
+        for (size_t k = 0; p->mean && k < d; k++) z[k] -= p->mean[i * d + k];
+        for (size_t k = 0; p->factor && k < d; k++) z[k] *= p->factor[i * d + k];
+        divide_row(p, z, p->width);
+    }
+    bb_dataset_passed(a->data, begin, end);
+    bb_dataset_passed(a->out, begin, end);
+    bb_preprocess_passed(p, i);
 }
 
 static void apply_dense(const bb_preprocess *p, const bb_dataset *data,
                         bb_dataset *out) {
-    const size_t d = p->features;
-    for (size_t i = 0; i < data->tasks; i++) {
-        for (size_t r = data->first[i]; r < data->first[i + 1]; r++) {
-            double *const z = out->x + r * p->width;
-            scale_row(p, data->x + r * d, z);
-            for (size_t k = 0; p->mean && k < d; k++) z[k] -= p->mean[i * d + k];
-            for (size_t k = 0; p->factor && k < d; k++) z[k] *= p->factor[i * d + k];
-            divide_row(p, z, p->width);
-        }
-        bb_dataset_passed(data, data->first[i], data->first[i + 1]);
-        bb_dataset_passed(out, data->first[i], data->first[i + 1]);
-        bb_preprocess_passed(p, i);
-    }
+    const bb_engine engine = bb_engine_threads(p->threads);
+    applying a = {p, data, out};
+    engine.each(&engine, data->tasks, apply_to_task, &a);
 }
 
 static void apply_sparse(const bb_preprocess *p, const bb_dataset *data,

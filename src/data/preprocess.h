@@ -47,10 +47,11 @@ typedef struct bb_preprocess_options {
     const bb_ranges *scale;   /* NULL: no ranges */
     const char *scale_source; /* where they come from, for messages */
     bool scale_target; /* squared loss: map the target, too, if its range is given */
-    size_t binary; /* so many last features have the range [0, 1] unless `scale` names
+    size_t binary;  /* so many last features have the range [0, 1] unless `scale` names
                           them; bb_preprocess_open takes it from the data */
-    bool network;  /* rows are for networks: none leaves them in [-1, 1] */
-    double reach;  /* at least 1; 0: 1 */
+    bool network;   /* rows are for networks: none leaves them in [-1, 1] */
+    double reach;   /* at least 1; 0: 1 */
+    size_t threads; /* that look at tasks; 0: as many as there are processors */
 } bb_preprocess_options;
 
 typedef struct bb_preprocess {
@@ -69,6 +70,7 @@ typedef struct bb_preprocess {
     double *mean, *factor;              /* tasks x features, or NULL: zero, one */
     double *target_unit;                /* tasks, powers of ten, or NULL */
     bb_map mean_at, factor_at, unit_at; /* where they are, if not in memory */
+    size_t threads;                     /* as in the options */
 } bb_preprocess;
 
 /* Whether rows stay what they are. */

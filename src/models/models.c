@@ -284,13 +284,13 @@ const char *bb_models_file(const bb_models *m) {
 }
 
 bb_status bb_models_write_lines(const bb_models *m, const bb_piece *lines,
-                                const char *path) {
-    return m->intercept ? bb_models_write_csv(m, lines, path)
+                                size_t threads, const char *path) {
+    return m->intercept ? bb_models_write_csv(m, lines, threads, path)
                         : bb_models_write_tensors(m, path);
 }
 
 bb_status bb_models_write(const bb_models *m, const char *path) {
-    return bb_models_write_lines(m, NULL, path);
+    return bb_models_write_lines(m, NULL, 1, path);
 }
 
 bb_status bb_models_read(bb_models *m, const char *path) {

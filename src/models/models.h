@@ -119,11 +119,13 @@ const char *bb_models_file(const bb_models *models);
 BB_MUST_CHECK bb_status bb_models_write(const bb_models *models, const char *path);
 /* The same for models of which parts are in several processes: the lines of models.csv
  * behind the header, which take longer to make than to write (*text is to be freed), and
- * the file from those of all tasks, in their order; lines NULL: they are made here. */
-BB_MUST_CHECK bb_status bb_models_lines(const bb_models *models, char **text,
-                                        size_t *size);
+ * the file from those of all tasks, in their order; lines NULL: they are made here. By so
+ * many threads; 0: as many as there are processors. */
+BB_MUST_CHECK bb_status bb_models_lines(const bb_models *models, size_t threads,
+                                        char **text, size_t *size);
 BB_MUST_CHECK bb_status bb_models_write_lines(const bb_models *models,
-                                              const bb_piece *lines, const char *path);
+                                              const bb_piece *lines, size_t threads,
+                                              const char *path);
 /* Reads them back, to the same bits; a name that ends in .safetensors is that, any
  * other one CSV, which does not say the loss, perhaps of no task. BB_EDATA, with the place,
  * for anything else. */

@@ -2,6 +2,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "base/parallel.h"
 #include "data/names.h"
 #include "models/models_file.h"
 
@@ -43,65 +44,83 @@ static void write_number(double value, FILE *stream) {
     fwrite(text, 1, 1 + bb_number_write(value, text + 1), stream);
 }
 
-static void write_lines(const bb_models *m, FILE *stream) {
-    for (size_t i = 0; i < m->tasks; i++) {
-        bb_write_field(stream, m->task_name[i]);
-        write_number(m->intercept[i], stream);
-        for (size_t k = 0; k < m->features; k++)
-            write_number(m->weight[i * m->features + k], stream);
-        putc('\n', stream);
-        bb_models_passed(m, i);
+static void write_line(const bb_models *m, size_t i, FILE *stream) {
+    bb_write_field(stream, m->task_name[i]);
+    write_number(m->intercept[i], stream);
+    for (size_t k = 0; k < m->features; k++)
+        write_number(m->weight[i * m->features + k], stream);
+    putc('\n', stream);
+    bb_models_passed(m, i);
+}
+
+/* Lines are made by all workers, some for each at once, and written in their order. */
+enum { LINES_OF_A_PART = 512, MOST_PARTS = 64 };
+
+typedef struct making {
+    const bb_models *models;
+    size_t first;
+    char *text[MOST_PARTS];
+    size_t size[MOST_PARTS];
+    bool made[MOST_PARTS];
+} making;
+
+static void make_part(void *context, size_t part, size_t worker) {
+    making *m = context;
+    const size_t first = m->first + part * LINES_OF_A_PART;
+    const size_t left = m->models->tasks - first;
+    FILE *stream = open_memstream(&m->text[part], &m->size[part]);
+    (void)worker;
+    m->made[part] = stream;
+    if (!stream) return;
+    for (size_t i = 0; i < LINES_OF_A_PART && i < left; i++)
+        write_line(m->models, first + i, stream);
+    m->made[part] = !ferror(stream);
+    if (fclose(stream)) m->made[part] = false;
+}
+
+static bb_status write_lines(const bb_models *models, size_t threads, FILE *stream) {
+    const bb_engine engine = bb_engine_threads(threads);
+    const size_t all = (models->tasks + LINES_OF_A_PART - 1) / LINES_OF_A_PART;
+    const size_t most = engine.workers < MOST_PARTS ? engine.workers : MOST_PARTS;
+    bool whole = true;
+    for (size_t from = 0; from < all && whole; from += most) {
+        making m = {.models = models, .first = from * LINES_OF_A_PART};
+        const size_t parts = all - from < most ? all - from : most;
+        engine.each(&engine, parts, make_part, &m);
+        for (size_t k = 0; k < parts; k++) {
+            whole = whole && m.made[k];
+            if (whole) fwrite(m.text[k], 1, m.size[k], stream);
+            free(m.text[k]);
+        }
     }
+    return whole ? BB_OK : bb_fail(BB_ENOMEM, "no memory for models.csv");
 }
 
-static bb_status close_text(FILE *stream) {
-    const bool whole = !ferror(stream);
-    return fclose(stream) || !whole ? bb_fail(BB_ENOMEM, "no memory for models.csv")
-                                    : BB_OK;
-}
-
-bb_status bb_models_lines(const bb_models *models, char **text, size_t *size) {
+bb_status bb_models_lines(const bb_models *models, size_t threads, char **text,
+                          size_t *size) {
     FILE *stream = open_memstream(text, size);
     if (!stream) return bb_fail(BB_ENOMEM, "no memory for models.csv");
-    write_lines(models, stream);
-    return close_text(stream);
+    const bb_status status = write_lines(models, threads, stream);
+    const bool whole = !ferror(stream);
+    if (!fclose(stream) && whole) return status;
+    return status ? status : bb_fail(BB_ENOMEM, "no memory for models.csv");
 }
 
-static void write_all(const bb_models *models, const bb_piece *lines, FILE *stream) {
-    write_header(models, stream);
-    if (lines)
-        fwrite(lines->at, 1, lines->size, stream);
-    else
-        write_lines(models, stream);
-}
-
-/* Line by line, where the weights are in a file. */
-static bb_status write_slowly(const bb_models *models, const char *path) {
+bb_status bb_models_write_csv(const bb_models *models, const bb_piece *lines,
+                              size_t threads, const char *path) {
     bb_file_new file;
     bb_status status = bb_file_begin(&file, path);
     if (status) return status;
     const int descriptor = dup(file.descriptor);
     FILE *stream = descriptor < 0 ? NULL : fdopen(descriptor, "w");
-    if (stream) write_all(models, NULL, stream);
+    if (stream) write_header(models, stream);
+    if (stream && lines) fwrite(lines->at, 1, lines->size, stream);
+    if (stream && !lines) status = write_lines(models, threads, stream);
     const bool whole = stream && !ferror(stream);
-    if ((stream && fclose(stream)) || !whole)
+    if (((stream && fclose(stream)) || !whole) && !status)
         status = bb_fail(BB_EIO, "%s: cannot be written: %s", path, strerror(errno));
     if (!stream && descriptor >= 0) close(descriptor);
     return bb_file_end(&file, path, status);
-}
-
-bb_status bb_models_write_csv(const bb_models *models, const bb_piece *lines,
-                              const char *path) {
-    char *text = NULL;
-    size_t size = 0;
-    if (models->weight_at.at && !lines) return write_slowly(models, path);
-    FILE *stream = open_memstream(&text, &size);
-    if (!stream) return bb_fail(BB_ENOMEM, "no memory for models.csv");
-    write_all(models, lines, stream);
-    bb_status status = close_text(stream);
-    if (!status) status = bb_file_write(path, text, size);
-    free(text);
-    return status;
 }
 
 /* -- reading -- */

@@ -8,7 +8,8 @@
 #include <jansson.h>
 
 BB_MUST_CHECK bb_status bb_models_write_csv(const bb_models *models,
-                                            const bb_piece *lines, const char *path);
+                                            const bb_piece *lines, size_t threads,
+                                            const char *path);
 BB_MUST_CHECK bb_status bb_models_read_csv(bb_models *models, const char *path);
 
 BB_MUST_CHECK bb_status bb_models_write_tensors(const bb_models *models,

@@ -67,7 +67,8 @@ static bb_status open_prepared(prepared *p, const bb_dataset *rows, bb_loss loss
     const bb_preprocess_options options = {
         .standardize = columns == BB_COLUMNS_STANDARDIZED ? BB_STANDARDIZE_TASK
                                                           : BB_STANDARDIZE_NONE,
-        .constant = columns == BB_COLUMNS_FROM_ZERO};
+        .constant = columns == BB_COLUMNS_FROM_ZERO,
+        .threads = engine->workers};
     *p = (prepared){.intercept = !options.constant};
     bb_status status = bb_preprocess_open(&p->steps, &options, rows);
     if (!status) status = bb_preprocess_apply(&p->steps, rows, true, &p->data);

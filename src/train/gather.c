@@ -71,7 +71,7 @@ static bb_status gather_lines(bb_experiment *e, bb_status status) {
     char *text = NULL;
     size_t size = 0;
     if (!e->own.intercept || e->resolved->request->in_memory) return status;
-    if (!status) status = bb_models_lines(&e->own, &text, &size);
+    if (!status) status = bb_models_lines(&e->own, e->engine.workers, &text, &size);
     status = bb_ranks_gather(e->dealt.ranks, status, text, size, &e->lines);
     free(text);
     return status;

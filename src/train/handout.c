@@ -71,7 +71,7 @@ bb_status bb_handout_write(const char *folder, const bb_models *models,
     if (!status && models->intercept)
         status = write_json(folder, "models.json", about(loss, steps));
     if (!status) status = bb_file_join(&path, folder, bb_models_file(models));
-    if (!status) status = bb_models_write_lines(models, lines, path);
+    if (!status) status = bb_models_write_lines(models, lines, steps->threads, path);
     free(path);
     return status;
 }

@@ -16,7 +16,7 @@ typedef struct opening {
     bb_local *local;
     unsigned char *open; /* tasks */
     bb_locals_room *room;
-    double *number; /* of all tasks, where they are in a file */
+    double *number; /* of all tasks */
     size_t *first;  /* tasks + 1: where a task's begin */
 } opening;
 
@@ -70,11 +70,11 @@ void bb_locals_passed(const bb_locals_room *room, const bb_local *local, size_t 
                       room->number + room->first[to]);
 }
 
-/* What the problems compute of their rows, if it is to be in a file. */
+/* What the problems compute of their rows, all in one place. */
 static bb_status open_room(opening *o) {
     const size_t tasks = o->data->tasks;
     bb_locals_room *room = o->room;
-    if (!o->data->memory || !bb_loss_is_solved(o->pub->loss, o->net)) return BB_OK;
+    if (!bb_loss_is_solved(o->pub->loss, o->net)) return BB_OK;
     bb_status status = bb_allocate(&room->first, tasks + 1, sizeof *room->first, what);
     for (size_t i = 0; !status && i < tasks; i++)
         room->first[i + 1] = room->first[i] + bb_local_room(rows_of(o, i), o->pub->loss,

@@ -5,7 +5,7 @@
 #include "core/run.h"
 #include "data/dataset.h"
 
-/* Where they are, and what they compute of their rows, where data->memory is not 0. */
+/* Where they are, and what they compute of their rows. */
 typedef struct bb_locals_room {
     bb_map local_at, number_at;
     double *number;
@@ -14,8 +14,8 @@ typedef struct bb_locals_room {
 
 /* One bb_local for each task of `data`, whose rows they borrow: of pub's loss, outputs,
  * intercept and scale_sum.
- * room: where memory is bounded (data->memory), to be given back to bb_locals_close; NULL:
- * all in memory.
+ * room: to be given back to bb_locals_close, in files where memory is bounded (data->memory);
+ * NULL: each task has its own, in memory.
  * net: which network, borrowed; NULL for linear models.
  * curvature: with their `lipschitz` (bb_local_open_exact). */
 BB_MUST_CHECK bb_status bb_locals_open(bb_local **out, bb_locals_room *room,

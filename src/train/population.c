@@ -304,7 +304,8 @@ static bb_status open_steps(bb_population *p, const bb_resolved *c,
                                      .constant = c->run.pub.constant,
                                      .scale_target = c->run.pub.loss == BB_LOSS_SQUARED,
                                      .network = c->run.pub.network,
-                                     .reach = reach_of(c)};
+                                     .reach = reach_of(c),
+                                     .threads = (size_t)o->threads};
     bb_ranges ranges = {0};
     bb_status status = o->scale ? read_ranges(p, o->scale, &ranges) : BB_OK;
     if (o->scale) {
@@ -319,6 +320,7 @@ static bb_status open_steps(bb_population *p, const bb_resolved *c,
                                         train->features, train->feature_name)
                   : bb_fail(BB_ENOMEM, "no memory for the preprocessing");
     json_decref(open);
+    p->open.threads = options.threads;
     p->open.folded =
         !status && bb_resolved_is_solved(c) && bb_preprocess_can_fold(&p->open);
     return status;

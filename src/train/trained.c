@@ -57,6 +57,7 @@ static bb_status read_steps(bb_trained *t, const char *run, const char *folder) 
                                      t->models.feature_name);
     json_decref(json);
     free(name);
+    t->steps.threads = (size_t)t->options.threads;
     if (!status && t->models.features > t->steps.width)
         status =
             bb_fail(BB_EDATA, "%s: models and preprocessing.json do not match", run);

@@ -40,7 +40,8 @@ static bb_status prepare(trial *t) {
     const bb_preprocess_options options = {
         .standardize = a->columns == BB_COLUMNS_STANDARDIZED ? BB_STANDARDIZE_TASK
                                                              : BB_STANDARDIZE_NONE,
-        .constant = true};
+        .constant = true,
+        .threads = t->engine.workers};
     if (!is_linear(t)) {
         t->kept = *a->kept;
         t->out = *a->out;

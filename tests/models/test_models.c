@@ -82,6 +82,33 @@ static void files_come_back_to_the_same_bits(void **state) {
     bb_dataset_free(&data);
 }
 
+/* The same bytes by any number of threads. */
+static void many_lines_are_made_by_threads(void **state) {
+    (void)state;
+    char path[64], before[BB_HASH_TEXT], after[BB_HASH_TEXT];
+    bb_dataset data = world_make(5, 2500, 2, 1, false, false);
+    bb_models m = make(&data), back;
+    temporary(path);
+    assert_true(m.tasks > 2000);
+    assert_ok(bb_models_hash(&m, before));
+    char *text[3];
+    size_t size[3];
+    for (size_t threads = 1; threads <= 3; threads++) {
+        assert_ok(bb_models_lines(&m, threads, &text[threads - 1], &size[threads - 1]));
+        assert_ok(bb_models_write_lines(&m, NULL, threads, path));
+        assert_ok(bb_models_read(&back, path));
+        assert_ok(bb_models_hash(&back, after));
+        assert_string_equal(before, after);
+        assert_int_equal(size[threads - 1], size[0]);
+        assert_memory_equal(text[threads - 1], text[0], size[0]);
+        bb_models_free(&back);
+    }
+    for (size_t k = 0; k < 3; k++) free(text[k]);
+    unlink(path);
+    bb_models_free(&m);
+    bb_dataset_free(&data);
+}
+
 static void expect_bad(const char *text, const char *words) {
     char path[64];
     bb_models m = {0};
@@ -113,6 +140,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(predictions_equal_their_twin),
         cmocka_unit_test(files_come_back_to_the_same_bits),
+        cmocka_unit_test(many_lines_are_made_by_threads),
         cmocka_unit_test(bad_files_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
