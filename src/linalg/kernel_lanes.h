@@ -52,6 +52,10 @@ static inline bits load_mask(size_t rest) {
     return mask;
 }
 
+static inline lanes keep_last(size_t rest, lanes x) {
+    return (lanes)((bits)x & load_mask(rest));
+}
+
 /* The eight numbers that end at x + n, those before x + n - rest set to zero; n >= 8.
  */
 static inline lanes load_tail(const double *x, size_t n, size_t rest) {

@@ -3,12 +3,15 @@
  * its column, unless that is among the strip's own, times its row's. */
 #include "linalg/kernel_lanes.h"
 
-/* Lane q: fold(v[q]). */
-__attribute__((always_inline)) static inline lanes fold_eight(const lanes *v) {
-    lanes half[4], quarter[2];
-    for (size_t q = 0; q < 4; q++)
-        half[q] = __builtin_shufflevector(v[q], v[q + 4], 0, 1, 2, 3, 8, 9, 10, 11) +
-                  __builtin_shufflevector(v[q], v[q + 4], 4, 5, 6, 7, 12, 13, 14, 15);
+/* The first step of folding two vectors, in the halves of one; the last two of eight, of
+ * which `half` has the pairs q and q + 4: lane q is what fold makes of the vector q. */
+static inline lanes fold_pair(lanes v, lanes w) {
+    return __builtin_shufflevector(v, w, 0, 1, 2, 3, 8, 9, 10, 11) +
+           __builtin_shufflevector(v, w, 4, 5, 6, 7, 12, 13, 14, 15);
+}
+
+static inline lanes fold_eight(const lanes *half) {
+    lanes quarter[2];
     for (size_t q = 0; q < 2; q++)
         quarter[q] =
             __builtin_shufflevector(half[q], half[q + 2], 0, 1, 8, 9, 4, 5, 12, 13) +
@@ -20,47 +23,51 @@ __attribute__((always_inline)) static inline lanes fold_eight(const lanes *v) {
 /* -- up to four blocks of eight columns, the last of which are the last eight columns:
  * x has zeros where they are those of the block before, too, and y nothing of use -- */
 
-/* y += what strip b is of S x; returns the next strip. Every other row has sums of its own,
- * so that one addition need not wait for the one before. */
+/* down += what a row is times its x; returns what its own entry gains. */
+__attribute__((always_inline)) static inline lanes
+row_narrow(size_t width, size_t b, const double *restrict row, size_t last, double own,
+           const lanes *restrict wide_x, lanes *restrict down) {
+    const lanes v = spread(own), end = load(row + last);
+    lanes across = end * wide_x[width - 1];
+    down[b] += v * load(row);
+    down[width - 1] += v * end;
+    for (size_t e = b + 1; e + 1 < width; e++) {
+        const lanes a = load(row + (e - b) * LANES);
+        across += a * wide_x[e];
+        down[e] += v * a;
+    }
+    return across;
+}
+
+/* y += what strip b is of S x; returns the next strip. Half of the rows have sums of their
+ * own, so that one addition need not wait for the one before. */
 __attribute__((always_inline)) static inline const double *
 strip_narrow(size_t width, size_t b, size_t d, const double *restrict strip,
              const double *restrict x, const lanes *restrict wide_x,
              lanes *restrict y) {
-    const size_t stride = d - b * LANES;
-    lanes odd[4] = {0}, across[LANES];
-#pragma GCC unroll 8
-    for (size_t q = 0; q < LANES; q++) {
-        const double *row = strip + q * stride;
-        const lanes v = spread(x[b * LANES + q]);
-        const lanes last = load(row + stride - LANES);
-        lanes *down = q % 2 ? odd : y;
-        down[b] += v * load(row);
-        down[width - 1] += v * last;
-        across[q] = last * wide_x[width - 1];
-#pragma GCC unroll 4
-        for (size_t e = b + 1; e + 1 < width; e++) {
-            const lanes a = load(row + (e - b) * LANES);
-            down[e] += v * a;
-            across[q] += a * wide_x[e];
-        }
+    const size_t stride = d - b * LANES, last = stride - LANES, pairs = LANES / 2;
+    lanes more[4] = {0}, half[4];
+    x += b * LANES;
+#pragma GCC unroll 1
+    for (size_t q = 0; q < pairs; q++) {
+        const double *row = strip + q * stride, *other = row + pairs * stride;
+        const lanes v = row_narrow(width, b, row, last, x[q], wide_x, y);
+        half[q] =
+            fold_pair(v, row_narrow(width, b, other, last, x[q + pairs], wide_x, more));
     }
-#pragma GCC unroll 4
-    for (size_t e = b; e < width; e++) y[e] += odd[e];
-    y[b] += fold_eight(across);
+    for (size_t e = b; e < width; e++) y[e] += more[e];
+    y[b] += fold_eight(half);
     return strip + LANES * stride;
 }
 
-/* y <- S x, for (width - 1) LANES < d <= width LANES. */
+/* y <- S x, for (width - 1) LANES < d <= width LANES; x as numbers and as blocks. */
 __attribute__((always_inline)) static inline void
 strips_narrow(size_t width, size_t d, const double *restrict S,
-              const double *restrict x, lanes *restrict y) {
+              const double *restrict x, lanes *restrict wide_x, lanes *restrict y) {
     const size_t rest = d - (width - 1) * LANES;
-    lanes wide_x[4], odd = spread(0);
-    for (size_t b = 0; b < width; b++) {
-        wide_x[b] = load(x + (b + 1 < width ? b * LANES : d - LANES));
-        y[b] = spread(0);
-    }
-    wide_x[width - 1] = load_tail(x, d, rest);
+    lanes odd = spread(0);
+    for (size_t b = 0; b < width; b++) y[b] = spread(0);
+    wide_x[width - 1] = keep_last(rest, wide_x[width - 1]);
     if (width > 1) S = strip_narrow(width, 0, d, S, x, wide_x, y);
     if (width > 2) S = strip_narrow(width, 1, d, S, x, wide_x, y);
     if (width > 3) S = strip_narrow(width, 2, d, S, x, wide_x, y);
@@ -84,8 +91,10 @@ static inline void store_narrow(size_t width, size_t d, const lanes *value,
 __attribute__((always_inline)) static inline void
 slope_narrow(size_t width, size_t d, const double *restrict S, const double *restrict x,
              const double *restrict c, double *restrict y) {
-    lanes value[4];
-    strips_narrow(width, d, S, x, value);
+    lanes wide_x[4], value[4];
+    for (size_t b = 0; b < width; b++)
+        wide_x[b] = load(x + (b + 1 < width ? b * LANES : d - LANES));
+    strips_narrow(width, d, S, x, wide_x, value);
     for (size_t b = 0; b < width; b++)
         value[b] -= load(c + (b + 1 < width ? b * LANES : d - LANES));
     store_narrow(width, d, value, y);
@@ -127,6 +136,8 @@ static void slope_wide(size_t d, const double *restrict S, const double *restric
             own += spread(value) * load(S);
             across[q] = row_wide(from, whole, d, S, value, x, last_x, y, &tail);
         }
+        for (size_t q = 0; q < LANES / 2; q++)
+            across[q] = fold_pair(across[q], across[q + LANES / 2]);
         store(y + from, own + fold_eight(across));
     }
     for (size_t q = 0; q < rest; q++, S += rest)
@@ -178,15 +189,15 @@ step_narrow(size_t width, size_t d, const double *restrict M, const double *rest
             const double *restrict c, double beta, double step, double ridge,
             double *restrict w, double *restrict previous, double *restrict z) {
     const size_t last = d - LANES;
-    lanes hat[4], ahead[4], slope[4];
+    lanes hat[4], ahead[4], x[4], slope[4];
     columns_of(width, d, d, last, M, w, hat);
     for (size_t b = 0; b < width; b++) {
         const lanes before = load(previous + (b + 1 < width ? b * LANES : last));
-        ahead[b] = hat[b] + spread(beta) * (hat[b] - before);
+        x[b] = ahead[b] = hat[b] + spread(beta) * (hat[b] - before);
     }
     store_columns(width, last, hat, previous);
     store_columns(width, last, ahead, z);
-    strips_narrow(width, d, S, z, slope);
+    strips_narrow(width, d, S, z, x, slope);
     for (size_t b = 0; b < width; b++) {
         const lanes to = load(c + (b + 1 < width ? b * LANES : last));
         slope[b] =
