@@ -190,6 +190,9 @@ static bb_status plan(const bb_view *view, bb_plan *out) {
 enum {
     AT_FOUND,  /* whether a centre was */
     AT_SURE,   /* the part of the summed averages' square that is no noise, at best */
+    AT_FIRST,  /* the length of the first average, its noise taken away */
+    AT_STILL,  /* how long the last ones are in the centre's direction beside it; 0
+                  where directions are asked for */
     AT_TURNED, /* after how many rounds directions are asked for; 0: not yet */
     AT_ITERATION,   /* how often they were estimated */
     AT_DIRECTIONS,  /* how many were found the last time */
@@ -239,8 +242,7 @@ static bb_mixed_phase phase_of(const bb_view *view, const double *scalar,
     const uint32_t units = units_of(view), rounds = units + rounds_of(view);
     if (releases < units) return BB_MIXED_UNITS;
     if (releases < rounds)
-        return bb_mixed_can_turn(view) && scalar[AT_TURNED] > 0.0 ? BB_MIXED_DIRECTIONS
-                                                                  : BB_MIXED_CENTRE;
+        return scalar[AT_TURNED] > 0.0 ? BB_MIXED_DIRECTIONS : BB_MIXED_CENTRE;
     const uint32_t votes = rounds + votes_of(view);
     if (releases >= votes + effects_of(view)) return BB_MIXED_END;
     if (releases >= votes) return BB_MIXED_EFFECTS;
@@ -263,16 +265,17 @@ bb_mixed_board bb_mixed_read(const bb_view *view) {
                         .found = at[AT_FOUND] > 0.0,
                         .sure = at[AT_SURE],
                         .own_scales = bb_mixed_units_state(view),
+                        .still = at[AT_STILL],
                         .group = at + SCALARS,
                         .rise = at + SCALARS + BB_MIXED_GROUPS};
-    if (units_of(view) && m.phase != BB_MIXED_UNITS) m.unit = at + units_at(view);
+    if (m.own_scales && m.phase != BB_MIXED_UNITS) m.unit = at + units_at(view);
     if (m.phase == BB_MIXED_EFFECTS) {
         const uint32_t round = effects_round(view);
         const bb_effects found = bb_effects_read(at + effects_at(view), d);
         bb_mixed_effects_layout(view, effects_share(view), round, &m.layout);
         m.around = found.fixed ? found.centre : m.centre;
     }
-    if (!bb_mixed_can_turn(view) || !(at[AT_ITERATION] > 0.0)) return m;
+    if (!(at[AT_ITERATION] > 0.0)) return m;
     m.iteration = (size_t)fmin(at[AT_ITERATION], ESTIMATES);
     m.directions = at[AT_DIRECTIONS];
     m.reliability = at[AT_RELIABILITY];
@@ -355,6 +358,10 @@ static void settle(const places *at, size_t d, double sd) {
         centre[k] = at->average[k] + moving * (ahead - at->average[k]);
         if (at->scalar[AT_FOUND] == 0.0) centre[k] = 0.0;
     }
+    const double first = bb_norm(d, centre) * at->scalar[AT_FIRST];
+    const double along = bb_dot(d, centre, at->answer);
+    const bool rests = !(first > 0.0) || at->scalar[AT_TURNED] > 0.0;
+    at->scalar[AT_STILL] = rests ? 0.0 : fmin(1.0, fmax(0.0, along / first));
 }
 
 static void digest_centre(const bb_view *view, const bb_release *release,
@@ -369,6 +376,8 @@ static void digest_centre(const bb_view *view, const bb_release *release,
                      : 0.0;
     const double doubtful = fmax(noise, t * sd * sd * (double)d);
     remember(view, release, at);
+    if (release->round == 1)
+        at->scalar[AT_FIRST] = sqrt(fmax(0.0, square - (double)d * sd * sd));
     if (square > noise) at->scalar[AT_FOUND] = 1.0;
     if (square > doubtful)
         at->scalar[AT_SURE] = fmax(at->scalar[AT_SURE], 1.0 - doubtful / square);

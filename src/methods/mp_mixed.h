@@ -50,6 +50,7 @@ typedef struct bb_mixed_board {
     bool found;             /* a centre */
     double sure;            /* the part of what was summed for it that is no noise, at
                                its best */
+    double still;           /* how much of the way to it is left, about: 0 to 1 */
     size_t iteration;       /* how often directions were estimated; 0: not yet */
     double directions;      /* how many were found the last time */
     double reliability;     /* of these */
@@ -87,10 +88,11 @@ void bb_mixed_show_units(const bb_view *view, const bb_local *local, double *vot
 void bb_mixed_take_units(const bb_view *view, const bb_release *release, double *unit);
 /* In front of a task's state, and of its work. */
 size_t bb_mixed_units_state(const bb_view *view);
-size_t bb_mixed_units_work(const bb_view *view, const bb_local *local);
+size_t bb_mixed_units_work(const bb_mixed_board *mixed, const bb_local *local);
 /* The same task behind that work; where units are known, with its rows and its model in
  * them (local: room for them, beside the work). */
-bb_task bb_mixed_in_units(const bb_view *view, const bb_task *task, bb_local *local);
+bb_task bb_mixed_in_units(const bb_view *view, const bb_mixed_board *mixed,
+                          const bb_task *task, bb_local *local);
 /* What was made of that, back in units that are the task's: its model, and how uncertain
  * it is (bb_mixed_spread_length). */
 void bb_mixed_take_model(const bb_task *own, bb_task *task);
@@ -133,6 +135,31 @@ double bb_mixed_log_prior_above(const bb_mixed_board *mixed, size_t group,
                                 double above);
 double bb_mixed_log_prior(const bb_mixed_board *mixed, size_t group, size_t l,
                           double usual);
+/* -- what rows say (mp_mixed_weigh.c) -- */
+
+/* Around which multiple of the centre a path has looked. */
+enum { BB_MIXED_ONE, BB_MIXED_NONE, BB_MIXED_TWO, BB_MIXED_SIDES };
+
+/* What a path tells of every penalty around one of these (ridge_path.h). */
+typedef struct bb_mixed_measure {
+    double *log_det;  /* BB_MIXED_PENALTIES, alike around every centre */
+    double *rest;     /* the least loss */
+    double *left_out; /* the same of rows that are left out; where rows are more than
+                         features */
+} bb_mixed_measure;
+
+/* evidence (BB_MIXED_CELLS) <- of every cell, a logarithm (normal - inverse gamma model:
+ * the noise's variance has a prior worth `belief` rows around a level), up to what all
+ * candidates share; in part the same of rows that are left out. n > 0. */
+void bb_mixed_weigh(const bb_local *local, const bb_mixed_measure *m, double *evidence);
+/* Adds to the evidence around the centre, as of above, that of centres of any length in its
+ * direction: a normal belief around one as long, as much as one average row tells (Kass
+ * and Wasserman 1995). side: BB_MIXED_SIDES; spread: weight ||X centre||^2. length
+ * (BB_MIXED_CELLS) <- the mean of the length, times that of the centre. */
+void bb_mixed_weigh_lengths(const bb_mixed_board *mixed, const bb_local *local,
+                            const bb_mixed_measure *side, double spread,
+                            double *evidence, double *length);
+
 /* Whether a task has rows enough for columns in units of its own. */
 bool bb_mixed_has_own_scores(const bb_local *local);
 /* The covariance of a kind; room: bb_mixed_covariance_room numbers. */

@@ -34,25 +34,18 @@ size_t bb_mixed_state_length(const bb_view *view) {
 
 /* -- fits -- */
 
-/* What a path tells of every penalty around one centre. */
-typedef struct measure {
-    double *log_det;  /* BB_MIXED_PENALTIES, alike around every centre */
-    double *rest;     /* the least loss */
-    double *left_out; /* the same of rows that are left out; where rows are more than
-                         features */
-} measure;
-
 /* The room of the fits of one task. */
 typedef struct room {
-    double *root, *path;
+    double *centre, *root, *path;
 } room;
 
 static room room_of(const bb_task *task, double *at) {
-    return (room){at, at + bb_mixed_covariance_room(task->local)};
+    double *root = at + task->local->d;
+    return (room){at, root, root + bb_mixed_covariance_room(task->local)};
 }
 
 static size_t room_length(const bb_local *local) {
-    return bb_mixed_covariance_room(local) + bb_ridge_path_length(local);
+    return local->d + bb_mixed_covariance_room(local) + bb_ridge_path_length(local);
 }
 
 static bb_status open_kind(const bb_mixed_board *mixed, const bb_local *local,
@@ -67,47 +60,13 @@ static void penalties_of(const bb_local *local, double *own) {
         own[l] = local->weight * bb_mixed_penalty[l];
 }
 
-/* How much a task goes by rows that are left out: evidence is what the first rows were
- * foreseen by, too, which a prior decides, and one of a wrong scale is then believed in
- * though the rows that are there have long corrected it. Few rows say little else. */
-static double by_left_out(const bb_local *local) {
-    const double share = 1.0 - (double)local->d / (double)local->n;
-    return local->n > local->d ? share * share : 0.0;
-}
-
-static void look(const bb_local *local, const bb_ridge_path *path, const measure *m) {
+static void look(const bb_local *local, const bb_ridge_path *path,
+                 const bb_mixed_measure *m) {
     double own[BB_MIXED_PENALTIES];
     penalties_of(local, own);
     bb_ridge_path_weigh(path, BB_MIXED_PENALTIES, own, m->log_det, m->rest);
     if (local->n > local->d)
         bb_ridge_path_left_out(path, BB_MIXED_PENALTIES, own, m->left_out);
-}
-
-/* Log evidence of every cell (normal - inverse gamma model: the noise's variance has a
- * prior worth `belief` rows around a level), up to what all candidates share; in part
- * the same of rows that are left out. */
-static void weigh(const bb_local *local, const measure *m, double *evidence) {
-    const double rows = (double)local->n + bb_mixed_belief, share = by_left_out(local);
-    double prior[BB_MIXED_LEVELS], fit[BB_MIXED_CELLS], foreseen[BB_MIXED_CELLS];
-    for (size_t k = 0; k < BB_MIXED_LEVELS; k++)
-        prior[k] = bb_mixed_belief * bb_mixed_level[k];
-    for (size_t l = 0; l < BB_MIXED_PENALTIES; l++) {
-        const double rest = fmax(m->rest[l] / local->weight, 1e-12);
-        for (size_t k = 0; k < BB_MIXED_LEVELS; k++) {
-            fit[l * BB_MIXED_LEVELS + k] = rest + prior[k];
-            if (share > 0.0)
-                foreseen[l * BB_MIXED_LEVELS + k] = m->left_out[l] + prior[k];
-        }
-    }
-    bb_log(BB_MIXED_LEVELS, prior);
-    bb_log(BB_MIXED_CELLS, fit);
-    if (share > 0.0) bb_log(BB_MIXED_CELLS, foreseen);
-    for (size_t k = 0; k < BB_MIXED_CELLS; k++) {
-        const double own_fit = m->log_det[k / BB_MIXED_LEVELS] + rows * fit[k];
-        evidence[k] = 0.5 * (bb_mixed_belief * prior[k % BB_MIXED_LEVELS] -
-                             (1.0 - share) * own_fit);
-        if (share > 0.0) evidence[k] -= 0.5 * share * rows * foreseen[k];
-    }
 }
 
 /* share (BB_MIXED_PENALTIES) <- the sums over noise levels of exp(score - total). */
@@ -144,10 +103,11 @@ static void add_priors(const bb_mixed_board *mixed, size_t group, const double *
     }
 }
 
-/* A kind has the measures of both its groups: BB_MIXED_PENALTIES numbers of the matrix,
- * and of every group one or two times as many. */
+/* A kind has how far the centre moves the rows, and its measures: BB_MIXED_PENALTIES
+ * numbers of the matrix, and of every side one or two times as many. */
 static size_t kind_length(const bb_local *local) {
-    return (local->n > local->d ? 5 : 3) * (size_t)BB_MIXED_PENALTIES;
+    const size_t each = local->n > local->d ? 2 : 1;
+    return 1 + (1 + each * BB_MIXED_SIDES) * (size_t)BB_MIXED_PENALTIES;
 }
 
 /* Kinds that this task may have, whatever is found. */
@@ -164,14 +124,38 @@ size_t bb_mixed_kept_length(const bb_view *view, const bb_local *local) {
     return kinds * kind_length(local);
 }
 
-/* Where in a task's state the measures of a group are. */
-static measure measure_of(const bb_view *view, const bb_local *local, double *measures,
-                          size_t group) {
+/* Where in a task's state what was seen of a kind begins: with ||X centre||^2. */
+static double *seen_of(const bb_view *view, const bb_local *local, double *measures,
+                       size_t kind) {
     double *at = measures;
-    for (size_t kind = 0; kind < group / 2; kind++)
-        if (may_have(view, local, kind)) at += kind_length(local);
-    double *const rest = at + (1 + group % 2) * (size_t)BB_MIXED_PENALTIES;
-    return (measure){at, rest, rest + 2 * (size_t)BB_MIXED_PENALTIES};
+    for (size_t before = 0; before < kind; before++)
+        if (may_have(view, local, before)) at += kind_length(local);
+    return at;
+}
+
+static bb_mixed_measure measure_of(double *seen, size_t side) {
+    double *const log_det = seen + 1, *rest = log_det + BB_MIXED_PENALTIES;
+    rest += side * BB_MIXED_PENALTIES;
+    return (bb_mixed_measure){log_det, rest,
+                              rest + BB_MIXED_SIDES * (size_t)BB_MIXED_PENALTIES};
+}
+
+/* A path's measures around the centre, none and the centre twice; the first and the last
+ * where one was found. */
+static void look_from(const bb_mixed_board *mixed, const bb_local *local,
+                      bb_ridge_path *path, double *seen, double *centre) {
+    double squares[BB_MIXED_SIDES] = {0};
+    for (size_t side = 0; side < BB_MIXED_SIDES; side++) {
+        const double times = side == BB_MIXED_TWO ? 2.0 : 1.0;
+        const bb_mixed_measure m = measure_of(seen, side);
+        if (side != BB_MIXED_NONE && !mixed->found) continue;
+        for (size_t k = 0; k < mixed->d; k++) centre[k] = times * mixed->centre[k];
+        bb_ridge_path_centre(path, side == BB_MIXED_NONE ? NULL : centre);
+        look(local, path, &m);
+        squares[side] = path->squares;
+    }
+    seen[0] = 0.5 * squares[BB_MIXED_NONE] - squares[BB_MIXED_ONE] +
+              0.5 * squares[BB_MIXED_TWO];
 }
 
 static bb_status look_at_all(const bb_view *view, const bb_mixed_board *mixed,
@@ -181,20 +165,31 @@ static bb_status look_at_all(const bb_view *view, const bb_mixed_board *mixed,
         if (!bb_mixed_can(mixed, local, (bb_mixed_kind)kind)) continue;
         const bb_status status = open_kind(mixed, local, (bb_mixed_kind)kind, &path, r);
         if (status) return status;
-        for (size_t group = 2 * kind; group < 2 * kind + 2 && local->n > 0; group++) {
-            const measure m = measure_of(view, local, measures, group);
-            if (!bb_mixed_has(mixed, group)) continue;
-            bb_ridge_path_centre(&path, centre_of(mixed, group));
-            look(local, &path, &m);
-        }
+        if (local->n > 0)
+            look_from(mixed, local, &path, seen_of(view, local, measures, kind),
+                      r->centre);
     }
     return BB_OK;
 }
 
+/* What a task's rows say for a group that it has. length (BB_MIXED_CELLS; NULL: only the
+ * one that was found) <- how long the centre is, times the one on the billboard. */
+static void weigh_group(const bb_mixed_board *mixed, const bb_local *local,
+                        double *seen, size_t group, double *cell, double *length) {
+    const bb_mixed_measure side[BB_MIXED_SIDES] = {
+        measure_of(seen, 0), measure_of(seen, 1), measure_of(seen, 2)};
+    for (size_t k = 0; length && k < BB_MIXED_CELLS; k++)
+        length[k] = group % 2 == 0 ? 1.0 : 0.0;
+    if (local->n == 0) return;
+    bb_mixed_weigh(local, &side[group % 2], cell);
+    if (length && group % 2 == 0)
+        bb_mixed_weigh_lengths(mixed, local, side, seen[0], cell, length);
+}
+
 /* evidence (BB_MIXED_FITS): of all candidates with their priors, -infinity of those that
- * are none. */
+ * are none; length (as many, or NULL): as above. */
 static void weigh_all(const bb_view *view, const bb_mixed_board *mixed,
-                      const bb_task *task, double *evidence) {
+                      const bb_task *task, double *evidence, double *length) {
     const bb_local *local = task->local;
     const home own = home_of(task, mixed);
     double above[2][BB_MIXED_PENALTIES];
@@ -208,15 +203,31 @@ static void weigh_all(const bb_view *view, const bb_mixed_board *mixed,
                         bb_mixed_has(mixed, group);
         for (size_t k = 0; k < BB_MIXED_CELLS; k++) cell[k] = is ? 0.0 : -INFINITY;
         if (!is) continue;
-        const measure m = measure_of(view, local, own.measures, group);
-        if (local->n > 0) weigh(local, &m, cell);
+        weigh_group(mixed, local, seen_of(view, local, own.measures, group / 2), group,
+                    cell, length ? length + group * BB_MIXED_CELLS : NULL);
         add_priors(mixed, group, above[group / 2 == BB_MIXED_OWN], cell);
+    }
+}
+
+/* share (BB_MIXED_PENALTIES) <- what fits around the centre (side 0) or around none (1) have
+ * of a kind's candidates: a fit around s times the centre is s times the one and 1 - s
+ * times the other. */
+static void sum_sides(const double *score, const double *length, double total,
+                      size_t kind, size_t side, double *share) {
+    memset(share, 0, BB_MIXED_PENALTIES * sizeof *share);
+    for (size_t group = 2 * kind; group < 2 * kind + 2; group++) {
+        const double *cell = score + group * BB_MIXED_CELLS;
+        const double *s = length + group * BB_MIXED_CELLS;
+        for (size_t k = 0; k < BB_MIXED_CELLS && cell[k] > -INFINITY; k++)
+            share[k / BB_MIXED_LEVELS] +=
+                (side == 0 ? s[k] : 1.0 - s[k]) * exp(cell[k] - total);
     }
 }
 
 /* w <- the average of all candidates by exp(score). */
 static bb_status average(const bb_mixed_board *mixed, const bb_local *local,
-                         const double *score, double *w, const room *r) {
+                         const double *score, const double *length, double *w,
+                         const room *r) {
     const double total = bb_mixed_log_sum(score, BB_MIXED_FITS);
     memset(w, 0, local->d * sizeof *w);
     for (size_t kind = 0; kind < BB_MIXED_KINDS; kind++) {
@@ -225,10 +236,9 @@ static bb_status average(const bb_mixed_board *mixed, const bb_local *local,
         const bb_status status = open_kind(mixed, local, (bb_mixed_kind)kind, &path, r);
         if (status) return status;
         for (size_t group = 2 * kind; group < 2 * kind + 2; group++) {
-            const double *cell = score + group * BB_MIXED_CELLS;
             double share[BB_MIXED_PENALTIES];
             if (!bb_mixed_has(mixed, group)) continue;
-            sum_levels(cell, total, share);
+            sum_sides(score, length, total, kind, group % 2, share);
             if (group % 2 == 0)
                 bb_axpy(local->d, bb_sum(BB_MIXED_PENALTIES, share), mixed->centre, w);
             if (local->n == 0) continue;
@@ -271,7 +281,7 @@ static bb_status deviation(const bb_mixed_board *mixed, bb_task *task, double *u
     double evidence[BB_MIXED_CELLS], share[BB_MIXED_PENALTIES];
     double log_det[BB_MIXED_PENALTIES], rest[BB_MIXED_PENALTIES];
     double left_out[BB_MIXED_PENALTIES];
-    const measure m = {log_det, rest, left_out};
+    const bb_mixed_measure m = {log_det, rest, left_out};
     bb_ridge_path path;
     memset(u, 0, d * sizeof *u);
     if (n == 0) return BB_OK;
@@ -279,7 +289,7 @@ static bb_status deviation(const bb_mixed_board *mixed, bb_task *task, double *u
     if (status) return status;
     bb_ridge_path_centre(&path, centre);
     look(task->local, &path, &m);
-    weigh(task->local, &m, evidence);
+    bb_mixed_weigh(task->local, &m, evidence);
     sum_levels(evidence, bb_mixed_log_sum(evidence, BB_MIXED_CELLS), share);
     keep_deviations(task->local, &path, share);
     bb_ridge_path_add(&path, u);
@@ -287,78 +297,76 @@ static bb_status deviation(const bb_mixed_board *mixed, bb_task *task, double *u
     return BB_OK;
 }
 
-static void train(const bb_view *view, bb_task *task) {
+/* Whether the round asks for nothing that is not there already. */
+static bool has_trained(const bb_mixed_board *mixed, const home *own) {
+    return mixed->phase == BB_MIXED_UNITS || mixed->phase == BB_MIXED_PENALTY_VOTE ||
+           (mixed->phase == BB_MIXED_DIRECTIONS &&
+            *own->made == 1.0 + (double)mixed->iteration);
+}
+
+void bb_mixed_train(const bb_view *view, bb_task *given) {
     const bb_mixed_board mixed = bb_mixed_read(view);
-    const home own = home_of(task, &mixed);
-    const double wanted = 1.0 + (double)mixed.iteration;
+    const home own = home_of(given, &mixed);
+    bb_local local;
+    if (has_trained(&mixed, &own)) return;
+    bb_task task = bb_mixed_in_units(view, &mixed, given, &local);
     switch (mixed.phase) {
     case BB_MIXED_CENTRE:
-        towards_own(&mixed, task, own.direction);
+        towards_own(&mixed, &task, own.direction);
         break;
     case BB_MIXED_DIRECTIONS:
-        if (*own.made == wanted) break; /* as in the round before */
-        if (deviation(&mixed, task, own.direction))
+        if (deviation(&mixed, &task, own.direction))
             memset(own.direction, 0, mixed.d * sizeof *own.direction);
-        *own.made = wanted;
+        *own.made = 1.0 + (double)mixed.iteration;
         break;
     case BB_MIXED_GROUP_VOTE: {
-        const room r = room_of(task, task->work);
-        *own.usual = bb_mixed_usual(task->local, r.root);
+        const room r = room_of(&task, task.work);
+        *own.usual = bb_mixed_usual(task.local, r.root);
         *own.voted =
-            look_at_all(view, &mixed, task->local, own.measures, &r) ? 0.0 : 1.0;
+            look_at_all(view, &mixed, task.local, own.measures, &r) ? 0.0 : 1.0;
         break;
     }
     case BB_MIXED_EFFECTS:
-        bb_mixed_effects_train(mixed.around, task);
+        bb_mixed_effects_train(mixed.around, &task);
         break;
     default:
         break;
     }
 }
 
-void bb_mixed_train(const bb_view *view, bb_task *task) {
-    bb_local local;
-    bb_task own = bb_mixed_in_units(view, task, &local);
-    train(view, &own);
-}
-
-/* task: behind the work of units; its rows are not looked at. */
-static void show(const bb_view *view, const bb_task *task, double *const *block) {
+/* In which units rows are does not matter any more, only where what was made of them is. */
+void bb_mixed_show(const bb_view *view, const bb_task *given, double *const *block) {
     const bb_mixed_board mixed = bb_mixed_read(view);
-    const home own = home_of(task, &mixed);
-    const bool votes = *own.voted > 0.0 && task->local->n > 0;
-    double *evidence = task->work;
+    const home own = home_of(given, &mixed);
+    const bool votes = *own.voted > 0.0 && given->local->n > 0;
+    bb_task task = *given;
+    task.work += bb_mixed_units_work(&mixed, given->local);
+    double *evidence = task.work;
     switch (mixed.phase) {
+    case BB_MIXED_UNITS:
+        bb_mixed_show_units(view, given->local, block[0]);
+        break;
     case BB_MIXED_GROUP_VOTE:
         if (!votes) break;
-        weigh_all(view, &mixed, task, evidence);
+        weigh_all(view, &mixed, &task, evidence, evidence + BB_MIXED_FITS);
         bb_mixed_show_groups(evidence, block[0]);
         break;
     case BB_MIXED_PENALTY_VOTE:
         if (!votes) break;
-        weigh_all(view, &mixed, task, evidence);
+        weigh_all(view, &mixed, &task, evidence, evidence + BB_MIXED_FITS);
         bb_mixed_show_penalties(&mixed, evidence, *own.usual, block[0]);
         break;
     case BB_MIXED_EFFECTS:
-        bb_mixed_effects_show(&mixed.layout, task, block);
+        bb_mixed_effects_show(&mixed.layout, &task, block);
         break;
     default:
         memcpy(block[0], own.direction, mixed.d * sizeof **block);
     }
 }
 
-void bb_mixed_show(const bb_view *view, const bb_task *task, double *const *block) {
-    bb_task own = *task;
-    own.work += bb_mixed_units_work(view, task->local);
-    if (bb_mixed_read(view).phase == BB_MIXED_UNITS)
-        bb_mixed_show_units(view, task->local, block[0]);
-    else
-        show(view, &own, block);
-}
-
 double bb_mixed_scores(const bb_view *view, const bb_task *task, double *score) {
     const bb_mixed_board mixed = bb_mixed_read(view);
-    weigh_all(view, &mixed, task, score);
+    weigh_all(view, &mixed, task, score, NULL);
     for (size_t k = 0; k < BB_MIXED_FITS; k++)
         score[k] += mixed.group[k / BB_MIXED_CELLS];
     return bb_mixed_log_sum(score, BB_MIXED_FITS);
@@ -367,29 +375,31 @@ double bb_mixed_scores(const bb_view *view, const bb_task *task, double *score) 
 static bb_status finish(const bb_view *view, bb_task *task) {
     const bb_mixed_board mixed = bb_mixed_read(view);
     const home own = home_of(task, &mixed);
-    double *score = task->work;
-    const room r = room_of(task, score + BB_MIXED_FITS);
+    double *score = task->work, *length = score + BB_MIXED_FITS;
+    const room r = room_of(task, length + BB_MIXED_FITS);
     if (*own.voted == 0.0) {
         *own.usual = bb_mixed_usual(task->local, r.root);
         const bb_status status =
             look_at_all(view, &mixed, task->local, own.measures, &r);
         if (status) return status;
     }
-    weigh_all(view, &mixed, task, score);
+    weigh_all(view, &mixed, task, score, length);
     for (size_t cell = 0; cell < BB_MIXED_FITS; cell += BB_MIXED_LEVELS) {
         const size_t l = cell / BB_MIXED_LEVELS;
         const double odds =
             bb_mixed_odds(&mixed, l / BB_MIXED_PENALTIES, l % BB_MIXED_PENALTIES);
         for (size_t k = cell; k < cell + BB_MIXED_LEVELS; k++) score[k] += odds;
     }
-    const bb_status status = average(&mixed, task->local, score, task->model, &r);
+    const bb_status status =
+        average(&mixed, task->local, score, length, task->model, &r);
     *task->intercept = 0.0;
     return status;
 }
 
 bb_status bb_mixed_finish(const bb_view *view, bb_task *task) {
+    const bb_mixed_board mixed = bb_mixed_read(view);
     bb_local local;
-    bb_task own = bb_mixed_in_units(view, task, &local);
+    bb_task own = bb_mixed_in_units(view, &mixed, task, &local);
     const bb_status status = finish(view, &own);
     if (!status) bb_mixed_take_model(&own, task);
     return status;
@@ -401,11 +411,12 @@ static size_t most_of(size_t a, size_t b) {
 
 size_t bb_mixed_local_length(const bb_view *view, const bb_local *local) {
     const size_t d = view->pub->features;
+    const bb_mixed_board mixed = {.own_scales = bb_mixed_units_state(view)};
     const size_t search = d + bb_local_work(local);
-    const size_t fits = BB_MIXED_FITS + room_length(local);
+    const size_t fits = 2 * BB_MIXED_FITS + room_length(local);
     const size_t effects =
         bb_mixed_has_effects(view) ? bb_mixed_effects_local_length(local) : 0;
     const size_t spread = view->pub->spread ? bb_mixed_spread_work(local) : 0;
-    return bb_mixed_units_work(view, local) +
+    return bb_mixed_units_work(&mixed, local) +
            most_of(most_of(search, fits), most_of(effects, spread));
 }

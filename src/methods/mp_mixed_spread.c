@@ -158,8 +158,9 @@ static bb_status measure(const bb_view *view, const bb_task *task, double *out) 
 }
 
 bb_status bb_mixed_spread(const bb_view *view, bb_task *task, double *out) {
+    const bb_mixed_board mixed = bb_mixed_read(view);
     bb_local local;
-    const bb_task own = bb_mixed_in_units(view, task, &local);
+    const bb_task own = bb_mixed_in_units(view, &mixed, task, &local);
     const bb_status status = measure(view, &own, out);
     if (!status) bb_mixed_take_spread(&own, task, out);
     return status;

@@ -25,8 +25,8 @@ static const double turn = 6.283185307179586;
 
 static double share_of(const bb_view *view) {
     const double all = bb_hope_reach(view->pub, view->pub->mu);
-    const double wanted = pow(wanted_reach / all, 2.0);
-    return fmin(fmax(least_share, wanted), most_share);
+    const double root = wanted_reach / all;
+    return fmin(fmax(least_share, root * root), most_share);
 }
 
 /* How far a magnitude that all tasks share stands out of the noise of the round. */
@@ -128,17 +128,19 @@ static void find_scales(const bb_view *view, const double *unit, const bb_local 
     scale[d] = scale_of(unit + 2 * columns, local, columns, true);
 }
 
-size_t bb_mixed_units_work(const bb_view *view, const bb_local *local) {
+size_t bb_mixed_units_work(const bb_mixed_board *mixed, const bb_local *local) {
     const size_t n = local->n, d = local->d;
-    if (!(bb_mixed_units_share(view) > 0.0)) return 0;
+    if (mixed->own_scales == 0) return 0;
     return 2 * d + n + (local->x ? n * d : 0) + (local->gram ? bb_strips_length(d) : 0);
 }
 
-/* local <- the same task in other units, with what changes in `at'. */
-static void rescale(const double *scale, bb_local *local, double *at) {
+/* local <- the same task in other units, with what changes in `at'. Where sums are there
+ * and nobody else is looked at (sums_do) it has no rows. */
+static void rescale(const double *scale, bool sums_do, bb_local *local, double *at) {
     const size_t n = local->n, d = local->d;
     const double target = scale[d];
     double *xy = at, *y = xy + d, *x = y + n, *gram = x + (local->x ? n * d : 0);
+    if (sums_do && local->gram) local->x = NULL;
     for (size_t k = 0; local->xy && k < d; k++)
         xy[k] = scale[k] * target * local->xy[k];
     for (size_t j = 0; j < n; j++) y[j] = target * local->y[j];
@@ -152,19 +154,19 @@ static void rescale(const double *scale, bb_local *local, double *at) {
     if (local->gram) local->gram = gram;
 }
 
-bb_task bb_mixed_in_units(const bb_view *view, const bb_task *task, bb_local *local) {
-    const bb_mixed_board mixed = bb_mixed_read(view);
+bb_task bb_mixed_in_units(const bb_view *view, const bb_mixed_board *mixed,
+                          const bb_task *task, bb_local *local) {
     const size_t d = task->local->d;
     double *scale = task->state;
     bb_task own = *task;
     *local = *task->local;
     own.local = local;
-    own.work += bb_mixed_units_work(view, local);
-    if (!mixed.unit) return own;
-    if (scale[d] == 0.0) find_scales(view, mixed.unit, local, scale);
+    own.work += bb_mixed_units_work(mixed, local);
+    if (!mixed->unit) return own;
+    if (scale[d] == 0.0) find_scales(view, mixed->unit, local, scale);
     own.model = task->work;
     for (size_t k = 0; k < d; k++) own.model[k] = task->model[k] * scale[d] / scale[k];
-    rescale(scale, local, task->work + d);
+    rescale(scale, mixed->phase == BB_MIXED_CENTRE, local, task->work + d);
     return own;
 }
 

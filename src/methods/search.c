@@ -4,23 +4,101 @@
 
 #include <math.h>
 
-static void shrink(size_t d, double sd, double *g) {
-    const double norm = bb_norm(d, g), square = norm * norm;
+/* James and Stein 1961, positive part. */
+static void shrink_alike(size_t d, double sd, double *g) {
+    const double square = bb_dot(d, g, g);
     const double excess = fmax(0.0, (double)d - 2.0) * sd * sd;
-    double factor = square > excess ? 1.0 - excess / square : 0.0;
-    if (factor * norm > 1.0) factor = 1.0 / norm;
-    bb_scale(d, factor, g);
+    bb_scale(d, square > excess ? 1.0 - excess / square : 0.0, g);
+}
+
+/* -- coordinates that are not alike -- */
+
+/* Normals of these variances, times the noise's, are mixed: 0, then from the least one, by
+ * equal ratios, to the square of the largest coordinate. More coordinates than that take
+ * too long. */
+enum { NORMALS = 12, PASSES = 30, MOST_COORDINATES = 4096 };
+static const double least_variance = 0.1, least_top = 10.0;
+/* By how much a mixture must explain the coordinates better (a logarithm) than one
+ * normal. */
+static const double least_gain = 8.0;
+
+typedef struct mixture {
+    double share[NORMALS], variance[NORMALS];
+} mixture;
+
+/* part <- share times density of every normal at a coordinate of this square, noise 1, but
+ * for the root of 2 pi. Returns their sum. */
+static double density(const mixture *mix, double square, double *part) {
+    double sum = 0.0;
+    for (size_t j = 0; j < NORMALS; j++) {
+        const double all = 1.0 + mix->variance[j];
+        part[j] = mix->share[j] * exp(-0.5 * square / all) / sqrt(all);
+        sum += part[j];
+    }
+    return fmax(sum, 1e-300);
+}
+
+static void begin(size_t d, double sd, const double *g, mixture *mix) {
+    double top = least_top;
+    for (size_t k = 0; k < d; k++) top = fmax(top, g[k] * g[k] / (sd * sd));
+    for (size_t j = 0; j < NORMALS; j++) {
+        const double way = ((double)j - 1.0) / (NORMALS - 2.0);
+        mix->share[j] = 1.0 / NORMALS;
+        mix->variance[j] = j ? least_variance * pow(top / least_variance, way) : 0.0;
+    }
+}
+
+/* EM for the shares, with one coordinate that is 0 beside those that were seen. Returns
+ * the logarithm of what the mixture explains better than one normal. */
+static double estimate(size_t d, double sd, const double *g, mixture *mix) {
+    double part[NORMALS], total = 0.0, gain = 0.0;
+    begin(d, sd, g, mix);
+    for (size_t pass = 0; pass < PASSES; pass++) {
+        double count[NORMALS] = {1.0};
+        for (size_t k = 0; k < d; k++) {
+            const double z = g[k] / sd, sum = density(mix, z * z, part);
+            for (size_t j = 0; j < NORMALS; j++) count[j] += part[j] / sum;
+        }
+        for (size_t j = 0; j < NORMALS; j++)
+            mix->share[j] = count[j] / ((double)d + 1.0);
+    }
+    for (size_t k = 0; k < d; k++) total += g[k] * g[k] / (sd * sd);
+    const double one = fmax(1.0, total / (double)d);
+    for (size_t k = 0; k < d; k++) {
+        const double square = g[k] * g[k] / (sd * sd);
+        gain += log(density(mix, square, part)) + 0.5 * (square / one + log(one));
+    }
+    return gain;
+}
+
+/* Every coordinate becomes its mean given what was released. Whether that was done: not
+ * where they are as good as alike. */
+static bool shrink_each(size_t d, double sd, double *g) {
+    mixture mix;
+    double part[NORMALS];
+    if (d > MOST_COORDINATES || !(sd > 0.0) || estimate(d, sd, g, &mix) < least_gain)
+        return false;
+    for (size_t k = 0; k < d; k++) {
+        const double z = g[k] / sd, sum = density(&mix, z * z, part);
+        double kept = 0.0;
+        for (size_t j = 0; j < NORMALS; j++)
+            kept += part[j] / sum * mix.variance[j] / (1.0 + mix.variance[j]);
+        g[k] *= kept;
+    }
+    return true;
 }
 
 double bb_search_move(const bb_search *at, const bb_release *release, size_t d,
                       double tasks, double step, double momentum, double *work) {
-    const double before = release->round - 1.0;
+    const double before = release->round - 1.0, sd = release->noise[0] / tasks;
     const double kept = fmin(momentum, before / (before + 3.0));
     double *g = work;
     for (size_t k = 0; k < d; k++) g[k] = release->value[0][k] / tasks;
     bb_axpy(d, 1.0, g, at->sum);
     const double length = bb_norm(d, at->sum);
-    shrink(d, release->noise[0] / tasks, g);
+    if (!shrink_each(d, sd, g)) shrink_alike(d, sd, g);
+    const double norm = bb_norm(d, g);
+    if (norm > 1.0) bb_scale(d, 1.0 / norm, g);
     for (size_t k = 0; k < d; k++) {
         at->velocity[k] = kept * at->velocity[k] + step * g[k];
         at->centre[k] += at->velocity[k];

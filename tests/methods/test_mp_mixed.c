@@ -313,8 +313,38 @@ static void shows_are_in_the_unit_ball(void **state) {
     }
 }
 
+/* A centre that is a fifth of what the rows want, of which the search may have all of the
+ * way left, or none. */
+static void a_centre_is_as_long_as_rows_say(void **state) {
+    enum { SIDES = BB_MIXED_SIDES };
+    static const double rest_at[SIDES] = {17.0, 26.0, 10.0}; /* 1 + (s - 5)^2 */
+    double log_det[BB_MIXED_PENALTIES] = {0}, rest[SIDES][BB_MIXED_PENALTIES];
+    double before[BB_MIXED_CELLS], evidence[BB_MIXED_CELLS], length[BB_MIXED_CELLS];
+    static const double centre[100] = {1.0};
+    const bb_local local = {.n = 60, .d = 100, .weight = 1.0};
+    bb_mixed_board board = {.d = 100, .found = true, .centre = centre, .still = 1.0};
+    bb_mixed_measure side[SIDES];
+    (void)state;
+    for (size_t k = 0; k < SIDES; k++) {
+        for (size_t l = 0; l < BB_MIXED_PENALTIES; l++) rest[k][l] = rest_at[k];
+        side[k] = (bb_mixed_measure){log_det, rest[k], NULL};
+    }
+    const double told = 1.0 / 60 + 1e-4, best = (5.0 + told) / (1.0 + told);
+    bb_mixed_weigh(&local, &side[BB_MIXED_ONE], before);
+    memcpy(evidence, before, sizeof before);
+    bb_mixed_weigh_lengths(&board, &local, side, 1.0, evidence, length);
+    assert_true(fabs(length[0] - best) < 1e-9); /* beyond doubt at this noise level */
+    assert_true(evidence[0] > before[0] + 20.0);
+    board.still = 0.0;
+    memcpy(evidence, before, sizeof before);
+    bb_mixed_weigh_lengths(&board, &local, side, 1.0, evidence, length);
+    assert_true(length[0] == 1.0);
+    assert_memory_equal(evidence, before, sizeof before);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_centre_is_as_long_as_rows_say),
         cmocka_unit_test(few_tasks_publish_nothing),
         cmocka_unit_test(a_centre_helps),
         cmocka_unit_test(a_centre_is_an_average),

@@ -1,0 +1,81 @@
+/* How the search for a centre shrinks what was released: coordinates that are alike all
+ * alike, as James and Stein do, and few that stand out each by each. */
+#include "base/random.h"
+#include "linalg/linalg.h"
+#include "methods/search.h"
+#include "test.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { FEATURES = 400, FEW = 10, TASKS = 100 };
+
+static const double deviation = 0.02; /* of the noise of an average */
+
+typedef struct world {
+    double truth[FEATURES], released[FEATURES], moved[FEATURES];
+} world;
+
+/* `count' coordinates of this size and the noise; then one round of step 1. */
+static void search(world *w, size_t count, double size) {
+    static double velocity[FEATURES], sum[FEATURES], work[FEATURES];
+    const bb_search at = {w->moved, velocity, sum};
+    bb_random random;
+    assert_ok(bb_random_open_stream(&random, 7, BB_FOR_TEST, 0, 0));
+    memset(velocity, 0, sizeof velocity);
+    memset(sum, 0, sizeof sum);
+    for (size_t k = 0; k < FEATURES; k++) {
+        w->truth[k] = k < count ? size : 0.0;
+        w->moved[k] = 0.0;
+        w->released[k] = TASKS * (w->truth[k] + deviation * bb_random_normal(&random));
+    }
+    const bb_release release = {
+        .round = 1, .value = {w->released}, .noise = {TASKS * deviation}};
+    (void)bb_search_move(&at, &release, FEATURES, TASKS, 1.0, 0.0, work);
+    bb_random_close(&random);
+}
+
+static double james_stein(const world *w) {
+    const double square = bb_dot(FEATURES, w->released, w->released) / (TASKS * TASKS);
+    return 1.0 - (FEATURES - 2.0) * deviation * deviation / square;
+}
+
+static double miss(const double *truth, const double *at, double times) {
+    double sum = 0.0;
+    for (size_t k = 0; k < FEATURES; k++)
+        sum += (times * at[k] - truth[k]) * (times * at[k] - truth[k]);
+    return sum;
+}
+
+static void few_that_stand_out_are_kept(void **state) {
+    static world w;
+    (void)state;
+    search(&w, FEW, 0.15);
+    const double alike = miss(w.truth, w.released, james_stein(&w) / TASKS);
+    assert_true(miss(w.truth, w.moved, 1.0) < 0.25 * alike);
+    for (size_t k = 0; k < FEW; k++) assert_true(w.moved[k] > 0.08);
+}
+
+static void alike_ones_are_shrunk_alike(void **state) {
+    static world w;
+    (void)state;
+    search(&w, FEATURES, 0.02);
+    const double factor = james_stein(&w) / TASKS;
+    for (size_t k = 0; k < FEATURES; k++)
+        assert_true(fabs(w.moved[k] - factor * w.released[k]) < 1e-12);
+}
+
+static void far_coordinates_stay(void **state) {
+    static world w;
+    (void)state;
+    search(&w, 1, 1e6); /* brought into the unit ball */
+    assert_true(fabs(w.moved[0] - 1.0) < 1e-6);
+    assert_true(bb_norm(FEATURES, w.moved) <= 1.0 + 1e-12);
+}
+
+int main(void) {
+    const struct CMUnitTest test[] = {cmocka_unit_test(few_that_stand_out_are_kept),
+                                      cmocka_unit_test(alike_ones_are_shrunk_alike),
+                                      cmocka_unit_test(far_coordinates_stay)};
+    return cmocka_run_group_tests(test, NULL, NULL);
+}
