@@ -15,6 +15,7 @@ import argparse
 import concurrent.futures
 import importlib.metadata
 import json
+import math
 import multiprocessing
 import os
 import platform
@@ -321,16 +322,13 @@ def threads(bench):
                         lambda: train(bench, data, method), 1.85, value=lambda s: s.wall, repeats=3)
 
 
-def growth(bench):
-    """Processor seconds beyond those of a tenth of the tasks: the slope of logarithms."""
-    import math
-    name = "growth from 10³ to 10⁶ tasks of 5 × 5, `mp-mixed`"
+def grow(bench, name, sizes, once):
+    """Processor seconds beyond those of a tenth of the size: the slope of logarithms."""
     if not bench.asks(name):
         return
-    sizes, seen = [1000, 10_000, 100_000, 1_000_000], []
-    for tasks in sizes:
-        data = population(bench, tasks, 5, 5)
-        runs = [train(bench, data, "mp-mixed") for _ in range(3 if tasks < 10**6 else 1)]
+    seen = []
+    for size in sizes:
+        runs = [once(size) for _ in range(3 if size < 10**6 else 1)]
         seen.append((statistics.median(s.processor for s in runs),
                      statistics.median(s.memory for s in runs)))
     slopes = [math.log10(b[0] / a[0]) for a, b in zip(seen, seen[1:])]
@@ -340,6 +338,19 @@ def growth(bench):
             "yes" if max(slopes) <= 1.05 else "**no**", f"{memories} MB")
     bench.rows.append(line)
     print("| " + " | ".join(line) + " |", flush=True)
+
+
+def growth(bench):
+    grow(bench, "growth from 10³ to 10⁶ tasks of 5 × 5, `mp-mixed`",
+         [1000, 10_000, 100_000, 1_000_000],
+         lambda tasks: train(bench, population(bench, tasks, 5, 5), "mp-mixed"))
+    grow(bench, "growth from 10 to 10⁴ rows of each of 1,000 tasks, 5 features, `mp-mixed`",
+         [10, 100, 1000, 10_000],
+         lambda rows: train(bench, population(bench, 1000, rows, 5), "mp-mixed"))
+    grow(bench, "growth from 10 to 10⁴ rounds, 1,000 × 20 × 5, `fedavg`",
+         [10, 100, 1000, 10_000],
+         lambda rounds: train(bench, population(bench, 1000, 20, 5), "fedavg",
+                              "--rounds", str(rounds)))
 
 
 # -- the page --
