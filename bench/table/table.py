@@ -347,9 +347,9 @@ def growth(bench):
     grow(bench, "growth from 10 to 10⁴ rows of each of 1,000 tasks, 5 features, `mp-mixed`",
          [10, 100, 1000, 10_000],
          lambda rows: train(bench, population(bench, 1000, rows, 5), "mp-mixed"))
-    grow(bench, "growth from 10 to 10⁴ rounds, 1,000 × 20 × 5, `fedavg`",
-         [10, 100, 1000, 10_000],
-         lambda rounds: train(bench, population(bench, 1000, 20, 5), "fedavg",
+    grow(bench, "growth from 10 to 10³ rounds, 10,000 × 20 × 5, `fedavg`",
+         [10, 100, 1000],
+         lambda rounds: train(bench, population(bench, 10_000, 20, 5), "fedavg",
                               "--rounds", str(rounds)))
 
 
