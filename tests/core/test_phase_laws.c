@@ -190,6 +190,29 @@ static void any_number_of_threads_is_the_same(void **state) {
     }
 }
 
+/* Runs s on p, then on q with the billboards and draws of before: the models of all but
+ * one task are the same. Returns the rounds; closes everything. */
+static size_t only_one_moves(script *s, population *p, population *q, size_t changed) {
+    recording = (tape){0};
+    bb_result a = script_run(s);
+    const size_t rounds = a.rounds;
+    recording.playing = true;
+    s->run.local = q->local;
+    bb_result b = script_run(s);
+    assert_int_equal(recording.read, recording.used);
+    for (size_t i = 0; i < TASKS; i++)
+        assert_true((memcmp(a.model + a.first[i], b.model + b.first[i],
+                            p->local[i].length * sizeof(double)) == 0) ==
+                    (i != changed));
+    free(recording.value);
+    bb_result_free(&a);
+    bb_result_free(&b);
+    run_close(&s->run);
+    population_close(p);
+    population_close(q);
+    return rounds;
+}
+
 /* A vote, too, is heard of by the billboard alone. */
 static void nobody_else_moves_by_votes(void **state) {
     const size_t changed = 6;
@@ -206,23 +229,7 @@ static void nobody_else_moves_by_votes(void **state) {
     s.run.pub.epsilon = 50.0; /* or so few tasks would not be heard */
     s.run.engine = &engine;
     then(&s, &vote, 0, 0.0);
-    recording = (tape){0};
-    bb_result a = script_run(&s);
-    assert_int_equal(a.rounds, 3);
-    recording.playing = true;
-    s.run.local = q.local;
-    bb_result b = script_run(&s);
-    assert_int_equal(recording.read, recording.used);
-    for (size_t i = 0; i < TASKS; i++)
-        assert_true((memcmp(a.model + a.first[i], b.model + b.first[i],
-                            p.local[i].length * sizeof(double)) == 0) ==
-                    (i != changed));
-    free(recording.value);
-    bb_result_free(&a);
-    bb_result_free(&b);
-    run_close(&s.run);
-    population_close(&p);
-    population_close(&q);
+    assert_int_equal(only_one_moves(&s, &p, &q, changed), 3);
 }
 
 /* Two methods, minibatches and finetuning: with one task changed, the billboard of
@@ -247,22 +254,7 @@ static void nobody_else_moves(void **state) {
         then(&s, &second, 2, 0.5);
         then(&s, &bb_method_finetune, 0, 0.0);
         then_set(&s, "how", how[k % 4]);
-        recording = (tape){0};
-        bb_result a = script_run(&s);
-        recording.playing = true;
-        s.run.local = q.local;
-        bb_result b = script_run(&s);
-        assert_int_equal(recording.read, recording.used);
-        for (size_t i = 0; i < TASKS; i++)
-            assert_true((memcmp(a.model + a.first[i], b.model + b.first[i],
-                                p.local[i].length * sizeof(double)) == 0) ==
-                        (i != changed));
-        free(recording.value);
-        bb_result_free(&a);
-        bb_result_free(&b);
-        run_close(&s.run);
-        population_close(&p);
-        population_close(&q);
+        only_one_moves(&s, &p, &q, changed);
     }
 }
 
