@@ -2,6 +2,7 @@
 
 #include "linalg/kernel.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -80,12 +81,21 @@ void bb_tridiagonal_into_sides(const bb_tridiagonal *t, double *C) {
     bb_kernel_pick()->rows_turn(1, t->n, t->stride, t->reflector, t->factor, C);
 }
 
+/* Smaller shifts are lost where T was rounded: its pivots would be what rounding left, and
+ * what is divided by one after the other grows without bound. */
+static double least_shift(const bb_tridiagonal *t) {
+    double most = 0;
+    for (size_t k = 0; k < t->n; k++) most = fmax(most, t->diagonal[k]);
+    return 8 * (double)t->n * DBL_EPSILON * most;
+}
+
 /* The next shifts, up to two groups of them; lanes without any repeat the last. */
-static size_t next_shifts(size_t count, const double *shift, double *lane,
-                          size_t *groups) {
+static size_t next_shifts(const bb_tridiagonal *t, size_t count, const double *shift,
+                          double *lane, size_t *groups) {
+    const double least = least_shift(t);
     *groups = count > LANES ? 2 : 1;
     for (size_t k = 0; k < *groups * LANES; k++)
-        lane[k] = shift[k < count ? k : count - 1];
+        lane[k] = fmax(least, shift[k < count ? k : count - 1]);
     return count < *groups * LANES ? count : *groups * LANES;
 }
 
@@ -95,7 +105,7 @@ static void weigh(const bb_tridiagonal *t, size_t sides, const double *c, size_t
     const size_t forms = sides == 1 ? 1 : BB_TRIDIAGONAL_FORMS;
     double lane[2 * LANES], det[2 * LANES], sum[BB_TRIDIAGONAL_FORMS * 2 * LANES];
     for (size_t from = 0, taken, groups; from < count; from += taken) {
-        taken = next_shifts(count - from, shift + from, lane, &groups);
+        taken = next_shifts(t, count - from, shift + from, lane, &groups);
         bb_kernel_pick()->shifts_weigh(groups, sides, t->n, t->diagonal, t->beside, c,
                                        lane, det, sum);
         memcpy(log_det + from, det, taken * sizeof *det);
@@ -120,7 +130,7 @@ static void average(const bb_tridiagonal *t, size_t sides, const double *c,
     double lane[2 * LANES], part[BB_TRIDIAGONAL_SIDES * 2 * LANES];
     memset(x, 0, t->n * sizeof *x);
     for (size_t from = 0, taken, groups; from < count; from += taken) {
-        taken = next_shifts(count - from, shift + from, lane, &groups);
+        taken = next_shifts(t, count - from, shift + from, lane, &groups);
         for (size_t s = 0; s < sides; s++)
             for (size_t k = 0; k < groups * LANES; k++)
                 part[s * groups * LANES + k] =
@@ -145,6 +155,7 @@ void bb_tridiagonal_inverse(const bb_tridiagonal *t, const double *c, double shi
                             double *explained, double *square, double *trace) {
     double *pivot = t->work, *x = pivot + t->n;
     double slope = 1, ratio = 0, last = 0;
+    shift = fmax(shift, least_shift(t));
     *explained = *square = *trace = 0;
     for (size_t k = 0; k < t->n; k++) {
         pivot[k] = t->diagonal[k] + shift - (k ? ratio * t->beside[k - 1] : 0);
@@ -166,10 +177,11 @@ size_t bb_tridiagonal_table_length(size_t n, size_t count) {
 
 void bb_tridiagonal_table(const bb_tridiagonal *t, const double *c, size_t count,
                           const double *shift, double *table) {
+    const double least = least_shift(t);
     double lane[LANES];
     for (size_t from = 0; from < count; from += LANES, table += 3 * t->n * LANES) {
         for (size_t k = 0; k < LANES; k++)
-            lane[k] = shift[from + k < count ? from + k : count - 1];
+            lane[k] = fmax(least, shift[from + k < count ? from + k : count - 1]);
         bb_kernel_pick()->shifts_table(t->n, t->diagonal, t->beside, c, lane, table);
     }
 }

@@ -32,7 +32,9 @@ BB_MUST_CHECK bb_status bb_tridiagonal_open(bb_tridiagonal *t, size_t n,
 void bb_tridiagonal_into(const bb_tridiagonal *t, double *x);
 void bb_tridiagonal_back(const bb_tridiagonal *t, double *x);
 
-/* For `count` shifts > 0, c (n) = Q' times the right-hand side: log_det <- ln det(I +
+/* A shift below 8 n epsilon times the largest of T's diagonal, which rounding would lose,
+ * counts as that much.
+ * For `count` shifts > 0, c (n) = Q' times the right-hand side: log_det <- ln det(I +
  * A / shift), explained <- c'(T + shift I)^-1 c. O(n count). */
 void bb_tridiagonal_weigh(const bb_tridiagonal *t, const double *c, size_t count,
                           const double *shift, double *log_det, double *explained);

@@ -127,8 +127,8 @@ static bb_status digest(const bb_view *view, const bb_release *release, bb_draft
     const centre_board at = board_at(draft->at, d);
     const double tasks = (double)view->pub->tasks, t = release->round;
     const double sd = release->noise[0] / tasks;
-    const double square =
-        bb_search_move(&at.search, release, d, tasks, o->step, o->momentum, work);
+    const double square = bb_search_move(&at.search, release, d, false, tasks, o->step,
+                                         o->momentum, work);
     const double noise =
         bb_chi_square_quantile((double)d, false_alarm / view->plan->rounds);
     if (square > t * sd * sd * noise) *at.detected = 1.0;

@@ -44,7 +44,8 @@ typedef enum bb_mixed_phase {
 /* The billboard: what is read of it at home. */
 typedef struct bb_mixed_board {
     size_t d;
-    bool constant; /* the last feature is the constant */
+    bool constant;  /* the last feature is the constant */
+    bool own_units; /* there are no ranges */
     bb_mixed_phase phase;
     const double *centre;   /* d */
     bool found;             /* a centre */
@@ -102,9 +103,11 @@ void bb_mixed_take_spread(const bb_task *own, const bb_task *task, double *sprea
 
 /* ln of the sum of exp of `count` numbers. */
 double bb_mixed_log_sum(const double *x, size_t count);
-/* Log prior odds of a group's candidates with penalty l by what the tasks have voted: those
- * of the group and, around the centre (around zero, where none was found), those of its
- * penalty, which rise or fall from one power of ten to the next; at most 0. */
+/* Log prior odds of a group by what the tasks have voted, and by whether there are ranges;
+ * of its candidates with penalty l: around the centre (around zero, where none was found)
+ * with those of its penalty, which rise or fall from one power of ten to the next; at most
+ * 0. */
+double bb_mixed_group_odds(const bb_mixed_board *mixed, size_t group);
 double bb_mixed_odds(const bb_mixed_board *mixed, size_t group, size_t l);
 /* What a task shows, from its log evidences with their priors (BB_MIXED_FITS, -infinity:
  * no candidate), inside the unit ball: BB_MIXED_GROUPS numbers around their mean, and by
@@ -135,6 +138,10 @@ double bb_mixed_log_prior_above(const bb_mixed_board *mixed, size_t group,
                                 double above);
 double bb_mixed_log_prior(const bb_mixed_board *mixed, size_t group, size_t l,
                           double usual);
+/* And for a group where there are no ranges; no part of what tasks vote, since it is
+ * everybody's. */
+double bb_mixed_log_unranged(const bb_mixed_board *mixed, size_t group);
+
 /* -- what rows say (mp_mixed_weigh.c) -- */
 
 /* Around which multiple of the centre a path has looked. */

@@ -368,7 +368,7 @@ double bb_mixed_scores(const bb_view *view, const bb_task *task, double *score) 
     const bb_mixed_board mixed = bb_mixed_read(view);
     weigh_all(view, &mixed, task, score, NULL);
     for (size_t k = 0; k < BB_MIXED_FITS; k++)
-        score[k] += mixed.group[k / BB_MIXED_CELLS];
+        score[k] += bb_mixed_group_odds(&mixed, k / BB_MIXED_CELLS);
     return bb_mixed_log_sum(score, BB_MIXED_FITS);
 }
 

@@ -15,6 +15,11 @@ const double bb_mixed_level[BB_MIXED_LEVELS] = {3e-7, 3e-5, 1e-3, 3e-2, 0.3};
 const double bb_mixed_belief = 1.0;
 static const double free_root = 10.0; /* standard deviation of the constant's weight */
 static const double centre_odds = 10.0; /* of one beyond doubt */
+/* Logarithms, without ranges: for a constant that is next to free; against one that is
+ * held, less so around a centre that is sure; against a centre that was found in units that
+ * tasks have or have not in common. */
+static const double for_free = 1.0, against_held = 3.0, held_around_sure = 1.0;
+static const double against_common = 2.0, against_own = 4.0;
 /* Alone: a penalty is around a usual one (bb_mixed_usual), hardly above ten times that or
  * below a hundredth of it, and the free constant is less likely by a factor e. */
 static const double usual = 0.05, decades_below = 2.0;
@@ -132,6 +137,23 @@ double bb_mixed_log_prior_above(const bb_mixed_board *mixed, size_t group,
         return mixed->sure * log(centre_odds) - 0.5 * far * far * (1.0 - mixed->sure);
     const bool free = kind == BB_MIXED_FREE || kind == BB_MIXED_OWN;
     return (free ? -1.0 : 0.0) - 0.5 * far * far;
+}
+
+/* In units that nobody has chosen zero is no level that a target is likely to have, and a
+ * few rows cannot tell; nor is a centre worth as much. */
+double bb_mixed_log_unranged(const bb_mixed_board *mixed, size_t group) {
+    const size_t kind = group / 2;
+    const bool around = group % 2 == 0;
+    double odds = 0.0;
+    if (!mixed->own_units) return odds;
+    if (around) odds -= mixed->unit ? against_common : against_own;
+    if (!mixed->constant) return odds;
+    if (kind == BB_MIXED_PLAIN || kind == BB_MIXED_HELD)
+        odds -= around ? against_held + mixed->sure * (held_around_sure - against_held)
+                       : against_held;
+    else if (!around && kind < BB_MIXED_ONCE)
+        odds += for_free;
+    return odds;
 }
 
 double bb_mixed_log_prior(const bb_mixed_board *mixed, size_t group, size_t l,

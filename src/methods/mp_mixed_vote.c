@@ -48,8 +48,12 @@ static size_t side_of(const bb_mixed_board *mixed) {
     return mixed->found ? 0 : 1;
 }
 
+double bb_mixed_group_odds(const bb_mixed_board *mixed, size_t group) {
+    return mixed->group[group] + bb_mixed_log_unranged(mixed, group);
+}
+
 double bb_mixed_odds(const bb_mixed_board *mixed, size_t group, size_t l) {
-    const double odds = mixed->group[group];
+    const double odds = bb_mixed_group_odds(mixed, group);
     if (group % 2 != side_of(mixed) || group / 2 == BB_MIXED_OWN) return odds;
     return odds + penalty_odds(mixed->rise, l);
 }

@@ -88,15 +88,23 @@ static bool shrink_each(size_t d, double sd, double *g) {
     return true;
 }
 
+static void shrink_alone(double sd, double *g) {
+    const double square = *g * *g, noise = sd * sd;
+    *g *= square > noise ? 1.0 - noise / square : 0.0;
+}
+
 double bb_search_move(const bb_search *at, const bb_release *release, size_t d,
-                      double tasks, double step, double momentum, double *work) {
+                      bool apart, double tasks, double step, double momentum,
+                      double *work) {
     const double before = release->round - 1.0, sd = release->noise[0] / tasks;
     const double kept = fmin(momentum, before / (before + 3.0));
     double *g = work;
     for (size_t k = 0; k < d; k++) g[k] = release->value[0][k] / tasks;
     bb_axpy(d, 1.0, g, at->sum);
     const double length = bb_norm(d, at->sum);
-    if (!shrink_each(d, sd, g)) shrink_alike(d, sd, g);
+    const size_t alike = d - apart;
+    if (!shrink_each(alike, sd, g)) shrink_alike(alike, sd, g);
+    if (apart) shrink_alone(sd, &g[d - 1]);
     const double norm = bb_norm(d, g);
     if (norm > 1.0) bb_scale(d, 1.0 / norm, g);
     for (size_t k = 0; k < d; k++) {

@@ -14,9 +14,11 @@ typedef struct bb_search {
 /* One round: the average of the directions, shrunk by its public noise and brought into the
  * unit ball, moves the centre by `step`, with at most this momentum. Where few coordinates
  * stand out it is shrunk each by each (a mixture of normals around zero, Stephens 2017),
- * else all alike (positive part, James and Stein 1961). Returns ||sum||^2; where nothing is shared, that over round *
+ * else all alike (positive part, James and Stein 1961); the last one by itself where it is
+ * `apart', a level that may be far longer than all else. Returns ||sum||^2; where nothing is shared, that over round *
  * (noise / tasks)^2 is chi^2 with d degrees of freedom. work: d doubles. */
 double bb_search_move(const bb_search *at, const bb_release *release, size_t d,
-                      double tasks, double step, double momentum, double *work);
+                      bool apart, double tasks, double step, double momentum,
+                      double *work);
 
 #endif

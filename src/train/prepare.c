@@ -138,7 +138,7 @@ static void warn_of_long_rows(const bb_experiment *e, size_t long_rows, size_t r
              "ball: the privacy promise holds all the same, but the models may be "
              "poor; use public ranges (--scale FILE with --standardize none)%s",
              long_rows, rows, e->run.phase[0].method->name,
-             scored ? "" : " or --standardize task or unit-rows");
+             scored ? "" : " or, without any, --standardize magnitude");
     bb_experiment_warn(e, text);
 }
 

@@ -259,6 +259,36 @@ static void test_scales(void **state) {
         }
 }
 
+/* Columns of 1, 10^2 .. of which rounding loses the small ones: a shift that it loses, too,
+ * leaves a solution no longer than the true one by more than what was lost. */
+static void test_lost_shift(void **state) {
+    (void)state;
+    enum { N = 8, ROWS = 6 };
+    double X[ROWS * N], A[N * N] = {0}, c[N] = {0}, x[N], *room;
+    const double shift = 1e-4, share = 1;
+    double log_det, explained, square, trace, one_explained;
+    bb_tridiagonal t;
+    for (size_t j = 0; j < ROWS; j++)
+        for (size_t k = 0; k < N; k++)
+            X[j * N + k] = pow(10, (double)k) * (1 + cos((double)(3 * j + 7 * k * k)));
+    for (size_t j = 0; j < ROWS; j++)
+        for (size_t k = 0; k < N; k++) {
+            c[k] += X[j * N + k];
+            for (size_t l = 0; l < N; l++) A[k * N + l] += X[j * N + k] * X[j * N + l];
+        }
+    room = naive_vector(bb_tridiagonal_length(N), 0);
+    assert_ok(bb_tridiagonal_open(&t, N, A, room));
+    bb_tridiagonal_into(&t, c);
+    bb_tridiagonal_average(&t, c, 1, &shift, &share, x);
+    bb_tridiagonal_weigh(&t, c, 1, &shift, &log_det, &explained);
+    bb_tridiagonal_inverse(&t, c, shift, &one_explained, &square, &trace);
+    assert_true(bb_norm(N, x) < 10 && square < 100); /* the true one: below 1 */
+    assert_true(explained >= 0 && explained < ROWS * 1.001);
+    assert_true(fabs(explained - one_explained) < 1e-6 * explained);
+    assert_true(isfinite(log_det) && trace > 0 && isfinite(trace));
+    free(room);
+}
+
 static void test_not_finite(void **state) {
     (void)state;
     double A[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, room[512];
@@ -354,6 +384,7 @@ int main(void) {
         cmocka_unit_test(test_rank),
         cmocka_unit_test(test_special),
         cmocka_unit_test(test_scales),
+        cmocka_unit_test(test_lost_shift),
         cmocka_unit_test(test_not_finite),
         cmocka_unit_test(test_variants_give_the_same_bits),
     };

@@ -1,6 +1,6 @@
-/* Common units of mp-mixed: that models do not depend on the powers of ten in which tasks
- * bring their rows, that they help where these differ, and that nothing changes where none
- * are looked for. */
+/* mp-mixed without ranges. Common units: that models do not depend on the powers of ten in
+ * which tasks bring their rows, that they help where these differ, and that sizes decide
+ * whether they are looked for. And levels that are far from zero. */
 #include "core/plan.h"
 #include "methods/mp_mixed.h"
 #include "methods/registry.h"
@@ -166,20 +166,87 @@ static void common_units_help(void **state) {
     free(w);
 }
 
-/* Sizes decide whether units are looked for; if not, every byte is as without. */
+/* Sizes decide whether units are looked for. */
 static void little_budget_leaves_own_units(void **state) {
     (void)state;
+    bb_public pub = {.tasks = TASKS,
+                     .features = D,
+                     .constant = true,
+                     .own_units = true,
+                     .adjacency = BB_REPLACE_ONE,
+                     .mu = 1.0};
+    const bb_view view = {.method = &bb_method_mp_mixed, .pub = &pub};
     world *w = world_make();
     prepared *r = prepare(w, 0);
     learned own = learn(w, r, 0.15, false, 1), common = learn(w, r, 0.15, true, 1);
     assert_true(own.result.rounds > 0);
     assert_int_equal(own.result.rounds, common.result.rounds);
-    assert_string_equal(own.result.billboard_sha256, common.result.billboard_sha256);
-    assert_memory_equal(own.at, common.at, (size_t)TASKS * NEW_ROWS * sizeof *own.at);
+    assert_true(bb_mixed_units_share(&view) > 0.0);
+    pub.mu = 0.03;
+    assert_true(bb_mixed_units_share(&view) == 0.0);
     learned_free(&own);
     learned_free(&common);
     prepared_free(r);
     free(w);
+}
+
+/* Two rows of targets of 10 +- .4, in hundreds, next to which columns say nothing: the mean
+ * square of what is foreseen, over that of the mean of the two. */
+static double far_from_zero(double epsilon, bool own_units) {
+    enum { FEW = 2 };
+    const bb_engine engine = bb_engine_threads(1);
+    double error = 0.0, of_mean = 0.0, factor[COLUMNS];
+    population p = population_empty(TASKS, FEW, D, BB_LOSS_SQUARED, false);
+    bb_random random;
+    bb_result result;
+    assert_ok(bb_random_open_stream(&random, 12, BB_FOR_TEST, 0, 0));
+    for (size_t i = 0; i < TASKS; i++) p.first[i + 1] = (i + 1) * FEW;
+    for (size_t j = 0; j < TASKS * FEW; j++) {
+        for (size_t k = 0; k < D; k++)
+            p.x[j * D + k] =
+                (k < COLUMNS ? 0.4 + 0.5 * bb_random_uniform(&random) : 1.0) / sqrt(D);
+        p.y[j] = 0.1 + 0.004 * bb_random_normal(&random);
+    }
+    population_open_locals(&p);
+    for (size_t k = 0; k < COLUMNS; k++) factor[k] = 1.0;
+    for (size_t i = 0; i < TASKS; i++) {
+        p.local[i].own_factor = factor;
+        p.local[i].own_unit = 100.0;
+    }
+    bb_run run = run_open(&p, &bb_method_mp_mixed, &bb_mechanism_gaussian, &engine);
+    run.pub.epsilon = epsilon;
+    run.pub.constant = true;
+    run.pub.own_units = own_units;
+    assert_ok(bb_run_train(&run, &result));
+    for (size_t i = 0; i < TASKS; i++)
+        for (size_t j = 0; j < NEW_ROWS; j++) {
+            const double *y = p.y + i * FEW;
+            double x[D];
+            for (size_t k = 0; k < D; k++)
+                x[k] = (k < COLUMNS ? 0.4 + 0.5 * bb_random_uniform(&random) : 1.0) /
+                       sqrt(D);
+            const double is = 0.1 + 0.004 * bb_random_normal(&random);
+            error += pow(bb_dot(D, x, result.model + i * D) - is, 2.0);
+            of_mean += pow(0.5 * (y[0] + y[1]) - is, 2.0);
+        }
+    bb_random_close(&random);
+    bb_result_free(&result);
+    run_close(&run);
+    population_close(&p);
+    return error / of_mean;
+}
+
+/* Where nobody has said what a target can be, zero is no level to be drawn to; where
+ * somebody has, a task may be. */
+static void a_level_far_from_zero_is_kept(void **state) {
+    (void)state;
+    const double alone = far_from_zero(0.01, true),
+                 by_ranges = far_from_zero(0.01, false);
+    const double unsure = far_from_zero(0.15, true);
+    print_message("times the mean's square: alone %.2f, with a centre %.2f, by ranges "
+                  "%.2f\n",
+                  alone, unsure, by_ranges);
+    assert_true(alone < 1.5 && unsure < 2.5 && by_ranges > 2.0 * alone);
 }
 
 /* Whatever a task's rows and units are, what it shows lies in the unit ball, and says
@@ -224,6 +291,7 @@ int main(void) {
         cmocka_unit_test(powers_of_ten_do_not_matter),
         cmocka_unit_test(common_units_help),
         cmocka_unit_test(little_budget_leaves_own_units),
+        cmocka_unit_test(a_level_far_from_zero_is_kept),
         cmocka_unit_test(what_is_shown_and_made_of_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

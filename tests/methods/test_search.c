@@ -17,7 +17,7 @@ typedef struct world {
 } world;
 
 /* `count' coordinates of this size and the noise; then one round of step 1. */
-static void search(world *w, size_t count, double size) {
+static void search(world *w, size_t count, double size, bool apart) {
     static double velocity[FEATURES], sum[FEATURES], work[FEATURES];
     const bb_search at = {w->moved, velocity, sum};
     bb_random random;
@@ -31,7 +31,7 @@ static void search(world *w, size_t count, double size) {
     }
     const bb_release release = {
         .round = 1, .value = {w->released}, .noise = {TASKS * deviation}};
-    (void)bb_search_move(&at, &release, FEATURES, TASKS, 1.0, 0.0, work);
+    (void)bb_search_move(&at, &release, FEATURES, apart, TASKS, 1.0, 0.0, work);
     bb_random_close(&random);
 }
 
@@ -50,7 +50,7 @@ static double miss(const double *truth, const double *at, double times) {
 static void few_that_stand_out_are_kept(void **state) {
     static world w;
     (void)state;
-    search(&w, FEW, 0.15);
+    search(&w, FEW, 0.15, false);
     const double alike = miss(w.truth, w.released, james_stein(&w) / TASKS);
     assert_true(miss(w.truth, w.moved, 1.0) < 0.25 * alike);
     for (size_t k = 0; k < FEW; k++) assert_true(w.moved[k] > 0.08);
@@ -59,7 +59,7 @@ static void few_that_stand_out_are_kept(void **state) {
 static void alike_ones_are_shrunk_alike(void **state) {
     static world w;
     (void)state;
-    search(&w, FEATURES, 0.02);
+    search(&w, FEATURES, 0.02, false);
     const double factor = james_stein(&w) / TASKS;
     for (size_t k = 0; k < FEATURES; k++)
         assert_true(fabs(w.moved[k] - factor * w.released[k]) < 1e-12);
@@ -68,14 +68,30 @@ static void alike_ones_are_shrunk_alike(void **state) {
 static void far_coordinates_stay(void **state) {
     static world w;
     (void)state;
-    search(&w, 1, 1e6); /* brought into the unit ball */
+    search(&w, 1, 1e6, false); /* brought into the unit ball */
     assert_true(fabs(w.moved[0] - 1.0) < 1e-6);
     assert_true(bb_norm(FEATURES, w.moved) <= 1.0 + 1e-12);
+}
+
+/* The last coordinate, by its own size; all others as if it were not there. */
+static void a_level_is_shrunk_apart(void **state) {
+    static world w;
+    (void)state;
+    search(&w, FEATURES, 0.02, true);
+    const double last = w.released[FEATURES - 1] / TASKS, noise = deviation * deviation;
+    const double square =
+        bb_dot(FEATURES - 1, w.released, w.released) / (TASKS * TASKS);
+    const double factor = (1.0 - (FEATURES - 3.0) * noise / square) / TASKS;
+    for (size_t k = 0; k + 1 < FEATURES; k++)
+        assert_true(fabs(w.moved[k] - factor * w.released[k]) < 1e-12);
+    const double kept = last * last > noise ? last - noise / last : 0.0;
+    assert_true(fabs(w.moved[FEATURES - 1] - kept) < 1e-12);
 }
 
 int main(void) {
     const struct CMUnitTest test[] = {cmocka_unit_test(few_that_stand_out_are_kept),
                                       cmocka_unit_test(alike_ones_are_shrunk_alike),
-                                      cmocka_unit_test(far_coordinates_stay)};
+                                      cmocka_unit_test(far_coordinates_stay),
+                                      cmocka_unit_test(a_level_is_shrunk_apart)};
     return cmocka_run_group_tests(test, NULL, NULL);
 }
