@@ -206,8 +206,8 @@ BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_advise(
  *
  * The learning methods, or the one of this name (NULL: all): {methods: [{name, kind
  * ("alone": shares nothing; "open": shares everything in the clear; "private"), summary,
- * losses, follows, clustered, related, options: as below}]}. BILLBOARD_USAGE: there is no
- * such method. */
+ * losses, follows, clustered, related, linear and networks (which models it trains),
+ * options: as below}]}. BILLBOARD_USAGE: there is no such method. */
 BILLBOARD_API BILLBOARD_CHECK billboard_status
 billboard_methods(const char *name, billboard_answer **methods);
 /* The options of "train", "tune", "account", "advise", "convert", "synth", "experiment",

@@ -64,10 +64,12 @@ static json_t *losses_json(const bb_method *m) {
 static bb_status method_json(const bb_method *m, json_t **out) {
     json_t *options = NULL;
     const bb_status status = table_json(m->options, m->options_size, &options);
-    *out = json_pack("{s:s,s:s,s:s,s:b,s:b,s:b,s:o,s:o}", "name", m->name, "kind",
-                     kind_name(m->kind), "summary", m->summary, "follows", m->follows,
-                     "clustered", m->clustered, "related", m->related, "losses",
-                     losses_json(m), "options", options);
+    *out = json_pack("{s:s,s:s,s:s,s:b,s:b,s:b,s:b,s:b,s:o,s:o}", "name", m->name,
+                     "kind", kind_name(m->kind), "summary", m->summary, "follows",
+                     m->follows, "clustered", m->clustered, "related", m->related,
+                     "linear", !(m->losses & BB_NETWORKS_ONLY), "networks",
+                     (m->losses & BB_SUPPORTS_NETWORKS) != 0, "losses", losses_json(m),
+                     "options", options);
     return status;
 }
 

@@ -12,6 +12,10 @@ static const double least_squared = 1.0, least_logistic = 1.0 / 0.3;
  * where that is little, so is what others could help with. */
 static const double little = 0.01;
 
+const char bb_hope_gone[] =
+    "so few tasks cannot see anything above the noise at this epsilon: nothing was "
+    "published, and every task was left as it is alone";
+
 /* The reach of mu = tasks = 1, inverted. */
 static double unit_of(const bb_public *pub) {
     return bb_form_sensitivity(BB_FORM_VECTOR, pub->adjacency) *

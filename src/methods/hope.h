@@ -33,6 +33,8 @@ bb_hope bb_hope_of(const bb_public *pub, double rows);
 /* What that means, in words: at most BB_HOPE_TEXT bytes with the final zero. */
 enum { BB_HOPE_TEXT = 512 };
 void bb_hope_say(const bb_hope *hope, char text[BB_HOPE_TEXT]);
+/* Of a run that has published nothing for want of it. */
+extern const char bb_hope_gone[];
 /* Whether somebody should read that before a budget is spent. */
 bool bb_hope_is_poor(const bb_hope *hope);
 

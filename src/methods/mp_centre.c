@@ -146,9 +146,7 @@ static bool was_detected(const bb_view *view) {
 }
 
 static const char *note(const bb_view *view) {
-    if (rounds_of(view) == 0)
-        return "so few tasks cannot see anything above the noise at this epsilon: "
-               "nothing was published, and every task was left as it is alone";
+    if (rounds_of(view) == 0) return bb_hope_gone;
     return was_detected(view)
                ? NULL
                : "the guard found no centre that stands out of the noise: "

@@ -464,9 +464,7 @@ static size_t effects_length(const bb_view *view) {
 
 static const char *note(const bb_view *view) {
     const bb_mixed_board mixed = bb_mixed_read(view);
-    if (rounds_of(view) == 0)
-        return "so few tasks cannot see anything above the noise at this epsilon: "
-               "nothing was published, and every task was left as it is alone";
+    if (rounds_of(view) == 0) return bb_hope_gone;
     return mixed.found || bb_mixed_has(&mixed, 2 * BB_MIXED_ONCE + 1)
                ? NULL
                : "nothing that tasks share stands out of the noise: every task was "

@@ -505,6 +505,8 @@ static void methods_are_listed(void **state) {
                     (strcmp(name[k], "finetune") == 0 || strcmp(name[k], "vote") == 0));
         assert_true(json_is_true(cli_at(m, "clustered")) ==
                     (strcmp(name[k], "pmtl-clusters") == 0));
+        assert_true(json_is_false(cli_at(m, "linear")) ==
+                    (strcmp(name[k], "fedper") == 0));
         assert_true(json_is_true(cli_at(m, "related")) ==
                     (strcmp(name[k], "pmtl-graph") == 0));
         for (size_t o = 0; o < json_array_size(cli_at(m, "options")); o++)

@@ -43,8 +43,8 @@ static void every_method(const char *loss, const char *data, const char *graph) 
         const char *name = cli_text(m, "name");
         if (!supports(m, loss) || json_is_true(cli_at(m, "follows")) ||
             json_is_true(cli_at(m, "clustered")))
-            continue;                              /* test_cli_phases.c has them */
-        if (strcmp(name, "fedper") == 0) continue; /* networks only: test_fedper.c */
+            continue; /* test_cli_phases.c has them */
+        if (json_is_false(cli_at(m, "linear"))) continue;
         const bool is_private = strcmp(cli_text(m, "kind"), "private") == 0;
         const char *relations = json_is_true(cli_at(m, "related")) ? graph : "";
         snprintf(flags, sizeof flags, "--seed 5 --loss %s %s%s%s", loss, relations,

@@ -55,6 +55,7 @@ static void print_text(const billboard_answer *a, FILE *stream) {
         fprintf(stream, "%s (%s; ", text(a, "methods.%zu.name", i),
                 text(a, "methods.%zu.kind", i));
         print_losses(a, i, stream);
+        if (!is(a, i, "linear")) fputs("; networks", stream);
         fprintf(stream, ")\n    %s\n", text(a, "methods.%zu.summary", i));
         for (size_t k = 0; k < count(a, "methods.%zu.options", i); k++)
             print_option(a, i, k, stream);
@@ -89,6 +90,8 @@ static void page_option(const billboard_answer *a, size_t k, FILE *stream) {
 /* What an example must give. */
 static const char *needs(const billboard_answer *a) {
     if (is(a, 0, "clustered")) return " --cluster COLUMN";
+    if (!is(a, 0, "linear"))
+        return " --loss softmax --net dense32,dense10 --image 28x28x1";
     return is(a, 0, "related") ? " --graph FILE" : "";
 }
 
@@ -102,6 +105,7 @@ static void print_page(const billboard_answer *a, FILE *stream) {
     fputs("\n", stream);
     if (is(a, 0, "follows"))
         fputs("        goes on from another method: --phase or --finetune\n", stream);
+    if (!is(a, 0, "linear")) fputs("        networks only: --net\n", stream);
     if (is(a, 0, "clustered"))
         fputs("        needs groups of tasks: --cluster\n", stream);
     if (is(a, 0, "related"))
