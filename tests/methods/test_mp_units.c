@@ -166,15 +166,19 @@ static void common_units_help(void **state) {
     free(w);
 }
 
+static bb_public unranged(size_t tasks) {
+    return (bb_public){.tasks = tasks,
+                       .features = D,
+                       .constant = true,
+                       .own_units = true,
+                       .adjacency = BB_REPLACE_ONE,
+                       .mu = 1.0};
+}
+
 /* Sizes decide whether units are looked for. */
 static void little_budget_leaves_own_units(void **state) {
     (void)state;
-    bb_public pub = {.tasks = TASKS,
-                     .features = D,
-                     .constant = true,
-                     .own_units = true,
-                     .adjacency = BB_REPLACE_ONE,
-                     .mu = 1.0};
+    bb_public pub = unranged(TASKS);
     const bb_view view = {.method = &bb_method_mp_mixed, .pub = &pub};
     world *w = world_make();
     prepared *r = prepare(w, 0);
@@ -255,12 +259,7 @@ static void a_level_far_from_zero_is_kept(void **state) {
 static void what_is_shown_and_made_of_it(void **state) {
     (void)state;
     static const double most[] = {0.0, 1e-300, 25.0, 1e300};
-    const bb_public pub = {.tasks = 1000,
-                           .features = D,
-                           .constant = true,
-                           .own_units = true,
-                           .adjacency = BB_REPLACE_ONE,
-                           .mu = 1.0};
+    const bb_public pub = unranged(1000);
     const bb_view view = {.method = &bb_method_mp_mixed, .pub = &pub};
     for (size_t s = 0; s < 4; s++) {
         double x[D] = {0}, y = -most[s] / 100.0, factor[COLUMNS], vote[2 * D] = {0};
