@@ -58,8 +58,8 @@ typedef struct bb_public {
     bool intercept; /* models have an own intercept, see local.h */
     bool constant;  /* the last feature is the intercept's: 1 before rows are scaled */
     bool scale_sum;
-    bool own_units; /* columns and target are in each task's own powers of ten, and no
-                       other phase follows: local.h, own_factor */
+    bool unranged;  /* columns and target are in each task's own powers of ten, */
+    bool own_units; /* and no other phase follows: local.h, own_factor */
     bool spread; /* tasks also keep how uncertain their models are (bb_method.spread) */
     bb_adjacency adjacency;
     double epsilon, delta; /* INFINITY, 0 without noise */

@@ -499,8 +499,10 @@ static void show(const bb_view *view, const bb_task *task, double *const *block)
 static bb_status finish(const bb_view *view, bb_task *task) {
     const desk d = desk_of(view, task);
     *task->intercept = 0.0;
-    if (!was_detected(view) && goes_alone(view))
-        return bb_personal_model(task->local, NULL, task->model, d.rest);
+    if (!was_detected(view) && goes_alone(view)) {
+        const bb_personal_public known = bb_personal_known(view->pub);
+        return bb_personal_model(task->local, &known, task->model, d.rest);
+    }
     if (task->local->n == 0 || !was_detected(view))
         memcpy(d.model, d.shared, task->local->length * sizeof *d.model);
     else

@@ -126,8 +126,9 @@ static size_t local_length(const bb_view *view, const bb_local *local) {
 
 static bb_status finish(const bb_view *view, bb_task *task) {
     *task->intercept = 0.0;
+    const bb_personal_public known = bb_personal_known(view->pub);
     if (!was_detected(view))
-        return bb_personal_model(task->local, NULL, task->model, task->work);
+        return bb_personal_model(task->local, &known, task->model, task->work);
     memcpy(task->model, view->board->at, view->pub->features * sizeof *task->model);
     return BB_OK;
 }

@@ -111,9 +111,9 @@ static bool is_voting(const bb_view *view) {
 /* What a task knows at home, but for the odds. */
 static bb_personal_public known_of(const bb_view *view, size_t i) {
     const double *c = centre_of(view, i);
-    return (bb_personal_public){.centre =
-                                    bb_norm(view->pub->features, c) > 0.0 ? c : NULL,
-                                .constant = view->pub->constant};
+    bb_personal_public known = bb_personal_known(view->pub);
+    if (bb_norm(view->pub->features, c) > 0.0) known.centre = c;
+    return known;
 }
 
 /* The models, or with calibration=instance how far they are from their centres. */
@@ -304,9 +304,7 @@ static bb_status finish(const bb_view *view, bb_task *task) {
         *task->intercept = 0.0;
         bb_personal_public known = known_of(view, task->id);
         if (votes(view)) known.odds = noisy_of(view, 0);
-        if (votes(view) && task->local->n > 0)
-            return bb_personal_squared(task->local, &known, task->model, task->work);
-        return bb_personal_model(task->local, known.centre, task->model, task->work);
+        return bb_personal_model(task->local, &known, task->model, task->work);
     }
     if (o->keep == KEEP_NOISY) {
         memcpy(task->model, noisy_of(view, task->id),

@@ -152,8 +152,11 @@ static bb_status finish(const bb_view *view, bb_task *task) {
     double *shared = task->work, *fisher = shared + n, *work = fisher + n;
     if (task->local->n == 0) return BB_OK;
     const bool there = gather_shared(view, task, shared);
-    if (goes_home(view))
-        return bb_personal_model(task->local, there ? shared : NULL, task->model, work);
+    if (goes_home(view)) {
+        bb_personal_public known = bb_personal_known(view->pub);
+        if (there) known.centre = shared;
+        return bb_personal_model(task->local, &known, task->model, work);
+    }
     if (goes_near(view)) return nearest(view, task, shared, work);
     descend(view, task, shared, fisher, work);
     return BB_OK;

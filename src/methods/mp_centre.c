@@ -211,9 +211,10 @@ static double odds_of(const bb_view *view) {
 }
 
 static bb_status finish(const bb_view *view, bb_task *task) {
-    const double *centre = was_detected(view) ? gather(view, task) : NULL;
+    bb_personal_public known = bb_personal_known(view->pub);
+    if (was_detected(view)) known.centre = gather(view, task);
     *task->intercept = 0.0;
-    return bb_personal_around(task->local, centre, odds_of(view), task->model,
+    return bb_personal_around(task->local, &known, odds_of(view), task->model,
                               task->work + task->local->length);
 }
 

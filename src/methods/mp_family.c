@@ -129,8 +129,9 @@ static bb_personal_public known_of(const bb_view *view, bb_covariance *told) {
     const size_t d = view->pub->features;
     const double *at = view->board->at + prior_at(view), *root = at + 1;
     *told = (bb_covariance){is_low_rank(view) ? root + d : NULL, root};
-    return (bb_personal_public){.told = *at > 0.0 ? told : NULL,
-                                .constant = view->pub->constant};
+    bb_personal_public known = bb_personal_known(view->pub);
+    if (*at > 0.0) known.told = told;
+    return known;
 }
 
 /* Whether the first round selects the clip. */

@@ -260,7 +260,8 @@ bb_mixed_board bb_mixed_read(const bb_view *view) {
                  *centre = at + SCALARS + BB_MIXED_GROUPS + BB_MIXED_STEPS;
     bb_mixed_board m = {.d = d,
                         .constant = view->pub->constant,
-                        .own_units = view->pub->own_units,
+                        .unranged = view->pub->unranged,
+                        .can_turn = bb_mixed_can_turn(view),
                         .phase = phase_of(view, at, view->board->releases),
                         .centre = centre,
                         .found = at[AT_FOUND] > 0.0,
@@ -371,7 +372,7 @@ static void digest_centre(const bb_view *view, const bb_release *release,
     const double tasks = (double)view->pub->tasks, t = release->round;
     const double sd = release->noise[0] / tasks, rounds = rounds_of(view);
     const double square = bb_search_move(&at->search, release, d,
-                                         view->pub->own_units && view->pub->constant,
+                                         view->pub->unranged && view->pub->constant,
                                          tasks, step, momentum, work);
     const double noise =
         rounds > 1.0 ? t * sd * sd * bb_chi_square_quantile((double)d, 1.0 / rounds)

@@ -44,8 +44,9 @@ typedef enum bb_mixed_phase {
 /* The billboard: what is read of it at home. */
 typedef struct bb_mixed_board {
     size_t d;
-    bool constant;  /* the last feature is the constant */
-    bool own_units; /* there are no ranges */
+    bool constant; /* the last feature is the constant */
+    bool unranged; /* there are no ranges */
+    bool can_turn; /* bb_mixed_can_turn */
     bb_mixed_phase phase;
     const double *centre;   /* d */
     bool found;             /* a centre */
@@ -173,6 +174,36 @@ bool bb_mixed_has_own_scores(const bb_local *local);
 size_t bb_mixed_covariance_room(const bb_local *local);
 bb_covariance bb_mixed_covariance(const bb_mixed_board *mixed, const bb_local *local,
                                   bb_mixed_kind kind, double *room);
+/* -- fits (mp_mixed_fits.c); work: bb_mixed_fits_work doubles -- */
+
+size_t bb_mixed_fits_work(const bb_local *local);
+/* u (d) <- how far the task's mean under a kind of covariance is from the centre, if one was
+ * found. n > 0. BB_ENUMERIC. */
+BB_MUST_CHECK bb_status bb_mixed_deviation(const bb_mixed_board *mixed,
+                                           const bb_local *local, bb_mixed_kind kind,
+                                           double *u, double *work);
+/* measures (bb_mixed_measures_length, of which the evidences of all candidates are made anew,
+ * in a fifth of the room) <- what the task's rows tell of each kind. BB_ENUMERIC. */
+size_t bb_mixed_measures_length(const bb_mixed_board *mixed, const bb_local *local);
+BB_MUST_CHECK bb_status bb_mixed_look(const bb_mixed_board *mixed,
+                                      const bb_local *local, double *measures,
+                                      double *work);
+/* evidence (BB_MIXED_FITS) <- log evidence of all candidates with their priors, -infinity
+ * of those that are none; length (as many; NULL: only the one that was found) <- how long
+ * the centre is, times the one on the billboard. usual: bb_mixed_usual. */
+void bb_mixed_evidence(const bb_mixed_board *mixed, const bb_local *local, double usual,
+                       double *measures, double *evidence, double *length);
+/* w (d) <- the average of all candidates by their evidence and the votes. work: 2
+ * BB_MIXED_FITS doubles more. BB_ENUMERIC. */
+BB_MUST_CHECK bb_status bb_mixed_average(const bb_mixed_board *mixed,
+                                         const bb_local *local, double usual,
+                                         double *measures, double *w, double *work);
+/* The same where nothing is published at all. The last feature is the constant; ranged:
+ * there are ranges. Without rows: zero. work: bb_mixed_alone_work doubles. BB_ENUMERIC. */
+size_t bb_mixed_alone_work(const bb_local *local);
+BB_MUST_CHECK bb_status bb_mixed_alone(const bb_local *local, bool ranged, double *w,
+                                       double *work);
+
 /* score (BB_MIXED_FITS) <- log probability of every candidate for a task that is
  * finished, up to the constant that is returned: by its own rows and the vote on kinds,
  * without that on penalties, under which all tasks agree on a common one. */

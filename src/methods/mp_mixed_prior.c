@@ -145,7 +145,7 @@ double bb_mixed_log_unranged(const bb_mixed_board *mixed, size_t group) {
     const size_t kind = group / 2;
     const bool around = group % 2 == 0;
     double odds = 0.0;
-    if (!mixed->own_units) return odds;
+    if (!mixed->unranged) return odds;
     if (around) odds -= mixed->unit ? against_common : against_own;
     if (!mixed->constant) return odds;
     if (kind == BB_MIXED_PLAIN || kind == BB_MIXED_HELD)

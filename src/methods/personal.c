@@ -164,29 +164,28 @@ static bb_status average(const bb_local *local, const double *centre, double odd
     return status;
 }
 
-static bb_status any_loss(const bb_local *local, const double *centre, double odds,
-                          bool doubted, double *model, double *work) {
+static bb_status any_loss(const bb_local *local, const bb_personal_public *known,
+                          double odds, bool doubted, double *model, double *work) {
+    const double *centre = known->centre;
     if (local->n == 0) {
         for (size_t k = 0; k < local->length; k++) model[k] = centre ? centre[k] : 0.0;
         return BB_OK;
     }
-    if (local->loss == BB_LOSS_SQUARED) {
-        const bb_personal_public known = {.centre = centre, .constant = true};
-        return bb_personal_squared(local, &known, model, work);
-    }
+    if (local->loss == BB_LOSS_SQUARED)
+        return bb_personal_squared(local, known, model, work);
     if (local->loss == BB_LOSS_SOFTMAX)
         return bb_personal_outputs(local, centre, odds, model, work);
     return average(local, centre, odds, doubted, model, work);
 }
 
-bb_status bb_personal_model(const bb_local *local, const double *centre, double *model,
-                            double *work) {
-    return any_loss(local, centre, usual_odds, false, model, work);
+bb_status bb_personal_model(const bb_local *local, const bb_personal_public *known,
+                            double *model, double *work) {
+    return any_loss(local, known, usual_odds, false, model, work);
 }
 
-bb_status bb_personal_around(const bb_local *local, const double *centre, double odds,
-                             double *model, double *work) {
-    return any_loss(local, centre, odds, local->n >= many * local->d, model, work);
+bb_status bb_personal_around(const bb_local *local, const bb_personal_public *known,
+                             double odds, double *model, double *work) {
+    return any_loss(local, known, odds, local->n >= many * local->d, model, work);
 }
 
 /* -- under a covariance -- */

@@ -6,20 +6,22 @@
 
 #include "methods/personal_squared.h"
 
-/* The model that the task keeps: the average of fits around the centre (NULL: there is
- * none) and around 0, with penalties from next to none to overwhelming, and with the
+/* The model that the task keeps: the average of fits around known->centre, if there is one,
+ * and around 0, with penalties from next to none to overwhelming, and with the
  * weight of a last constant column as it is or left nearly free. Each counts by its
  * evidence (with labels by Laplace's approximation of it, several classes by what rows
  * left out say, too: Rad, Maleki 2020) and a belief about penalty and centre. Without
  * rows: the centre, or zero. docs/methods/finetune.md. work: bb_personal_work doubles. BB_ENUMERIC. */
 size_t bb_personal_work(const bb_local *local);
-BB_MUST_CHECK bb_status bb_personal_model(const bb_local *local, const double *centre,
+BB_MUST_CHECK bb_status bb_personal_model(const bb_local *local,
+                                          const bb_personal_public *known,
                                           double *model, double *work);
 /* The same around a centre that noisy directions led to (search.h), with these odds of it
  * before rows are looked at, where there are labels: few of them hardly judge. The other
  * has odds 5. With two classes a task of many rows doubts its length. */
-BB_MUST_CHECK bb_status bb_personal_around(const bb_local *local, const double *centre,
-                                           double odds, double *model, double *work);
+BB_MUST_CHECK bb_status bb_personal_around(const bb_local *local,
+                                           const bb_personal_public *known, double odds,
+                                           double *model, double *work);
 
 /* The same around 0, and if known->told is there under a public covariance whose trace is
  * d; known->centre is none. odds count with the squared loss alone. work:

@@ -2,6 +2,7 @@
 
 #include "learners/rows.h"
 #include "linalg/linalg.h"
+#include "methods/mp_mixed.h"
 #include "methods/personal_average.h"
 #include "methods/ridge_sides.h"
 
@@ -28,6 +29,12 @@ static const double freedom = 10.0;
 /* Beforehand: log10 of the penalty of models alone; the odds of a centre, and the log odds of
  * a freer constant. */
 static const double usual = -1.3, spread = 1.0, centre_odds = 2.0, free_log_odds = -1.0;
+/* Logarithms, without ranges. */
+static const double for_free = 2.0, against_held = 3.0, against_centre = 4.0;
+
+bb_personal_public bb_personal_known(const bb_public *pub) {
+    return (bb_personal_public){.constant = pub->constant, .unranged = pub->unranged};
+}
 
 static double target_variance(const bb_local *local) {
     double mean = 0.0, square = 0.0;
@@ -49,10 +56,21 @@ static void scale_penalties(const bb_local *local, const bb_personal_public *kno
         own[l] = local->weight * pow(10.0, decade(l)) * size;
 }
 
+/* In units that nobody has chosen zero is no level that a target is likely to have, and a
+ * few rows cannot tell; nor is a centre worth as much (bb_mixed_log_unranged). */
+static double log_unranged(const bb_personal_public *known, int kind, int side) {
+    double odds = side ? -against_centre : 0.0;
+    if (!known->unranged) return 0.0;
+    if (!known->constant) return odds;
+    if (kind == PLAIN || kind == ALONG) odds -= against_held;
+    if (kind == FREED && !side) odds += for_free;
+    return odds;
+}
+
 /* What speaks for a candidate before rows do. */
-static double log_prior(int kind, int side, size_t l) {
+static double log_prior(const bb_personal_public *known, int kind, int side, size_t l) {
     const double far = (decade(l) - usual) / spread;
-    return (kind == FREED ? free_log_odds : 0.0) +
+    return (kind == FREED ? free_log_odds : 0.0) + log_unranged(known, kind, side) +
            (side ? log(centre_odds) : -0.5 * far * far);
 }
 
@@ -131,8 +149,10 @@ static size_t path_room(const bb_local *local) {
 }
 
 size_t bb_personal_squared_work(const bb_local *local) {
-    return PATHS * path_room(local) + 2 * local->d +
-           bb_ridge_sides_length(local, PENALTIES);
+    const size_t alone = bb_mixed_alone_work(local);
+    const size_t known = PATHS * path_room(local) + 2 * local->d +
+                         bb_ridge_sides_length(local, PENALTIES);
+    return alone > known ? alone : known;
 }
 
 /* root <- to the power 2 or 4, of the same trace. */
@@ -223,7 +243,7 @@ static double add_odds(size_t d, const bb_personal_public *known, scores *s) {
         for (int side = 0; has(d, known, kind) && side < sides(known); side++)
             for (size_t l = 0; l < PENALTIES; l++) {
                 double *score = &s->at[kind][side][l];
-                *score += log_prior(kind, side, l);
+                *score += log_prior(known, kind, side, l);
                 if (known->odds) *score += voted(known->odds + cell_of(kind, side), l);
                 most = fmax(most, *score);
             }
@@ -273,6 +293,8 @@ bb_status bb_personal_squared(const bb_local *local, const bb_personal_public *k
     double total = 0.0;
     fits f;
     scores s;
+    if (known->constant && !known->centre && !known->told && !known->odds)
+        return bb_mixed_alone(local, !known->unranged, model, work);
     const bb_status status = open_all(local, known, &f, work);
     if (status) return status;
     weigh_all(local, known, &f, &s);

@@ -2,6 +2,7 @@
 #ifndef BB_METHODS_PERSONAL_SQUARED_H
 #define BB_METHODS_PERSONAL_SQUARED_H
 
+#include "core/method.h"
 #include "methods/ridge_path.h"
 
 #include <stdbool.h>
@@ -11,9 +12,13 @@ typedef struct bb_personal_public {
     const double *centre;      /* d; NULL: none */
     const bb_covariance *told; /* of trace d; NULL: none */
     bool constant;             /* the last column is one, which may be freer */
+    bool unranged;             /* columns and target have no ranges */
     const double *odds; /* BB_PERSONAL_CELLS: log odds of candidates by the tasks'
                                   vote; NULL: there was none */
 } bb_personal_public;
+
+/* What all tasks know before anything is published. */
+bb_personal_public bb_personal_known(const bb_public *pub);
 
 /* Candidates that tasks vote on: six ways to look at rows, around zero and around a
  * centre, each with five penalties, a decade apart. */
@@ -27,7 +32,8 @@ BB_MUST_CHECK bb_status bb_personal_squared_evidence(const bb_local *local,
                                                      double *evidence, double *work);
 
 /* bb_personal_model or bb_personal_under, and their work, for a task with rows; its
- * intercept, if it has one of its own, is the best for the model. */
+ * intercept, if it has one of its own, is the best for the model. Where there is a constant
+ * column and nothing else is known, the model is that of bb_mixed_alone. */
 size_t bb_personal_squared_work(const bb_local *local);
 BB_MUST_CHECK bb_status bb_personal_squared(const bb_local *local,
                                             const bb_personal_public *known,

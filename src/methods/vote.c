@@ -18,9 +18,9 @@ enum { CELLS = 30 };
 /* What a task of this cluster knows at home, but for the odds. */
 static bb_personal_public known_of(const bb_view *view, size_t cluster) {
     const double *start = bb_public_start(view->pub, cluster);
-    const bool there = start && bb_norm(view->pub->features, start) > 0.0;
-    return (bb_personal_public){.centre = there ? start : NULL,
-                                .constant = view->pub->constant};
+    bb_personal_public known = bb_personal_known(view->pub);
+    if (start && bb_norm(view->pub->features, start) > 0.0) known.centre = start;
+    return known;
 }
 
 static size_t cluster_of(const bb_view *view, const bb_task *task) {

@@ -26,7 +26,7 @@ static bb_run open_run(const population *p, const bb_method *method, double epsi
                        const bb_engine *engine, at_home *home) {
     bb_run run = run_open(p, method, &bb_mechanism_gaussian, engine);
     run.pub.epsilon = epsilon;
-    if (method == &bb_method_mp_centre) return run;
+    if (method == &bb_method_mp_centre || method == &bb_method_mp_mixed) return run;
     home->phase = (bb_phase){.method = &bb_method_finetune, .options = home->options};
     assert_true(bb_method_finetune.options_size <= sizeof home->options);
     assert_ok(bb_options_default(bb_method_finetune.options, home->options));
@@ -115,17 +115,19 @@ static void detects(void **state) {
 }
 
 /* Nothing found: every task has exactly the model that it makes alone. */
-static void check_alone(const population *p, const bb_method *method) {
+static void check_alone(const population *p, const bb_method *method, bool constant) {
     const bb_engine engine = bb_engine_threads(2);
     at_home home;
     bb_run run = open_run(p, method, 1e-3, &engine, &home);
     bb_result result;
+    run.pub.constant = constant;
     assert_ok(bb_run_train(&run, &result));
     assert_false(is_found(&result));
     for (size_t i = 0; i < p->tasks; i++) {
         double own[FEATURES], work[4096];
         assert_true(bb_personal_work(&p->local[i]) <= 4096);
-        assert_ok(bb_personal_model(&p->local[i], NULL, own, work));
+        const bb_personal_public known = bb_personal_known(&run.pub);
+        assert_ok(bb_personal_model(&p->local[i], &known, own, work));
         for (size_t k = 0; k < FEATURES; k++)
             assert_true(result.model[i * FEATURES + k] == own[k]);
     }
@@ -139,19 +141,23 @@ static void check_alone(const population *p, const bb_method *method) {
 static void undetected_is_alone(void **state) {
     (void)state;
     population p = with_centre();
-    for (size_t m = 0; m < GUARDED; m++) check_alone(&p, guarded[m]);
+    for (size_t m = 0; m < GUARDED; m++) check_alone(&p, guarded[m], false);
     population_close(&p);
 }
 
-/* So it is for numbers: without the guard twenty rounds of noise would be the model. */
+/* So it is for numbers: without the guard twenty rounds of noise would be the model. With a
+ * constant column, the last one, all methods then have the same model, mp-mixed's. */
 static void undetected_numbers(void **state) {
     (void)state;
     population p = population_make(60, 10, FEATURES, BB_LOSS_SQUARED, false, 61);
-    check_alone(&p, &bb_method_fedavg);
-    check_alone(&p, &bb_method_fedprox);
-    check_alone(&p, &bb_method_pmtl);
-    check_alone(&p, &bb_method_ppsgd);
-    check_alone(&p, &bb_method_dp_aggr);
+    for (int constant = 0; constant < 2; constant++) {
+        check_alone(&p, &bb_method_fedavg, constant);
+        check_alone(&p, &bb_method_fedprox, constant);
+        check_alone(&p, &bb_method_pmtl, constant);
+        check_alone(&p, &bb_method_ppsgd, constant);
+        check_alone(&p, &bb_method_dp_aggr, constant);
+    }
+    check_alone(&p, &bb_method_mp_mixed, true);
     population_close(&p);
 }
 

@@ -137,7 +137,8 @@ static void nothing_shared(void **state) {
         for (size_t i = 0; i < p.tasks; i++) {
             const bb_local *local = &p.local[i];
             assert_true(bb_personal_work(local) <= 4096);
-            assert_ok(bb_personal_model(local, NULL, own, work));
+            assert_ok(bb_personal_model(local, &(bb_personal_public){.constant = true},
+                                        own, work));
             for (size_t k = 0; k < FEATURES; k++)
                 assert_true(result.model[i * FEATURES + k] == own[k]);
         }
@@ -165,7 +166,8 @@ static void hopeless(void **state) {
     assert_non_null(strstr(result.note, "nothing was published"));
     for (size_t i = 0; i < p.tasks; i++) {
         assert_true(bb_personal_work(&p.local[i]) <= 4096);
-        assert_ok(bb_personal_model(&p.local[i], NULL, own, work));
+        assert_ok(bb_personal_model(
+            &p.local[i], &(bb_personal_public){.constant = true}, own, work));
         assert_memory_equal(result.model + i * FEATURES, own, sizeof own);
     }
     bb_result_free(&result);
@@ -203,7 +205,8 @@ static void own_rows_judge(void **state) {
         const bb_local *local = &p.local[i];
         double own[FEATURES], work[4096], apart = 0.0;
         assert_true(bb_personal_work(local) <= 4096);
-        assert_ok(bb_personal_model(local, NULL, own, work));
+        assert_ok(bb_personal_model(local, &(bb_personal_public){.constant = true}, own,
+                                    work));
         for (size_t k = 0; k < FEATURES; k++)
             apart += fabs(result.model[i * FEATURES + k] - own[k]);
         if (i == ODD) assert_true(apart < 0.1 * bb_norm(FEATURES, own));

@@ -100,7 +100,7 @@ static learned learn(const world *w, const prepared *r, double epsilon, bool own
     bb_run run = run_open(&r->p, &bb_method_mp_mixed, &bb_mechanism_gaussian, &engine);
     run.pub.epsilon = epsilon;
     run.pub.constant = true;
-    run.pub.own_units = own_units;
+    run.pub.unranged = run.pub.own_units = own_units;
     run.pub.spread = true;
     run.spread = calloc(TASKS * length, sizeof *run.spread);
     assert_true(l.at && l.deviation && run.spread);
@@ -170,6 +170,7 @@ static bb_public unranged(size_t tasks) {
     return (bb_public){.tasks = tasks,
                        .features = D,
                        .constant = true,
+                       .unranged = true,
                        .own_units = true,
                        .adjacency = BB_REPLACE_ONE,
                        .mu = 1.0};
@@ -220,7 +221,7 @@ static double far_from_zero(double epsilon, bool own_units) {
     bb_run run = run_open(&p, &bb_method_mp_mixed, &bb_mechanism_gaussian, &engine);
     run.pub.epsilon = epsilon;
     run.pub.constant = true;
-    run.pub.own_units = own_units;
+    run.pub.unranged = run.pub.own_units = own_units;
     assert_ok(bb_run_train(&run, &result));
     for (size_t i = 0; i < TASKS; i++)
         for (size_t j = 0; j < NEW_ROWS; j++) {

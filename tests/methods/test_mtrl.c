@@ -279,7 +279,8 @@ static void test_noise_leaves_tasks_alone(void **state) {
         assert_true((result.note == NULL) == clear);
         for (size_t i = 0; i < TASKS; i++) {
             assert_true(bb_personal_work(&p.local[i]) <= 20000);
-            assert_ok(bb_personal_model(&p.local[i], NULL, alone, work));
+            const bb_personal_public known = bb_personal_known(&run.pub);
+            assert_ok(bb_personal_model(&p.local[i], &known, alone, work));
             double apart = 0.0;
             for (size_t k = 0; k < D; k++)
                 apart = fmax(apart, fabs(alone[k] - result.model[i * D + k]));

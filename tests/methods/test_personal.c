@@ -33,7 +33,9 @@ static population draw(size_t rows, double slope, uint64_t seed) {
 static void keep(const population *p, const double *centre, double *model) {
     double work[4096];
     assert_true(bb_personal_work(&p->local[0]) <= 4096);
-    assert_ok(bb_personal_model(&p->local[0], centre, model, work));
+    assert_ok(bb_personal_model(
+        &p->local[0], &(bb_personal_public){.centre = centre, .constant = true}, model,
+        work));
 }
 
 static void fit(const bb_local *local, double weight, const double *centre, double *w) {
@@ -111,7 +113,9 @@ static void check_rows(size_t n, double slope) {
     population p = draw(n, slope, 3);
     const bb_local *local = &p.local[0];
     double kept[FEATURES], expected[FEATURES], w[FEATURES], work[4096];
-    assert_ok(bb_personal_around(local, centre, 40.0, kept, work));
+    assert_ok(bb_personal_around(
+        local, &(bb_personal_public){.centre = centre, .constant = true}, 40.0, kept,
+        work));
     if (n >= 4 * FEATURES)
         average_by_hand(local, 3, 20.0, 0.5, expected);
     else
@@ -150,8 +154,12 @@ static void too_long(void **state) {
     population p = draw(12, 1.0, 5);
     const double longer[FEATURES] = {1.0 / 0.3, 1.5 / 0.3, 0.5 / 0.3};
     double right[FEATURES], kept[FEATURES], work[4096];
-    assert_ok(bb_personal_around(&p.local[0], centre, 5.0, right, work));
-    assert_ok(bb_personal_around(&p.local[0], longer, 5.0, kept, work));
+    assert_ok(bb_personal_around(
+        &p.local[0], &(bb_personal_public){.centre = centre, .constant = true}, 5.0,
+        right, work));
+    assert_ok(bb_personal_around(
+        &p.local[0], &(bb_personal_public){.centre = longer, .constant = true}, 5.0,
+        kept, work));
     for (size_t k = 0; k < FEATURES; k++) kept[k] -= right[k];
     assert_true(bb_norm(FEATURES, kept) < 0.5 * bb_norm(FEATURES, right));
     population_close(&p);
@@ -183,7 +191,8 @@ static void constant_is_free(void **state) {
     }
     population_open_locals(&p);
     assert_true(bb_personal_work(&p.local[0]) <= 4096);
-    assert_ok(bb_personal_model(&p.local[0], NULL, kept, work));
+    assert_ok(bb_personal_model(&p.local[0], &(bb_personal_public){.constant = true},
+                                kept, work));
     /* log odds of 6 to 54, though the column is .01: with one penalty for all, weak enough
      * for it, the other weight would be as loose */
     assert_close(0.01 * kept[1], log(6.0 / 54.0), 0.3);
@@ -222,7 +231,11 @@ static void check_wide(size_t n, bool with_centre) {
         bb_local local = {0};
         assert_ok(bb_local_open(&local, form[f], BB_LOSS_LOGISTIC, false, f == 1));
         double *work = get(bb_personal_work(&local), sizeof *work);
-        assert_ok(bb_personal_model(&local, with_centre ? around : NULL, wide, work));
+        assert_ok(bb_personal_model(
+            &local,
+            &(bb_personal_public){.centre = with_centre ? around : NULL,
+                                  .constant = true},
+            wide, work));
         for (size_t k = 0; k < FEATURES; k++)
             assert_close(wide[ZEROS + k], kept[k], 1e-9);
         free(work);
@@ -452,7 +465,8 @@ static void any_scale(void **state) {
         bb_local local = {0};
         assert_ok(bb_local_open(&local, form[f], BB_LOSS_SQUARED, false, false));
         assert_true(bb_personal_work(&local) <= 4096);
-        assert_ok(bb_personal_model(&local, NULL, f ? narrow : wide, work));
+        assert_ok(bb_personal_model(&local, &(bb_personal_public){0}, f ? narrow : wide,
+                                    work));
         for (size_t k = 0; f && k < FEATURES; k++)
             assert_relative(factor * narrow[k], wide[k], 1e-9);
         bb_local_close(&local);
@@ -552,7 +566,8 @@ static void check_classes(size_t n) {
         for (size_t l = 0; l < sizeof weights / sizeof *weights; l++)
             add_classes(&m, size, weights[l], kind % 2, kind / 2 ? around : NULL,
                         expected, &total);
-    assert_ok(bb_personal_model(&local, around, kept, work));
+    assert_ok(bb_personal_model(
+        &local, &(bb_personal_public){.centre = around, .constant = true}, kept, work));
     for (size_t k = 0; k < LENGTH; k++)
         assert_close(kept[k], expected[k] / total, 2e-4);
     free(work);
