@@ -59,7 +59,7 @@ bb_status bb_experiment_predict(const bb_experiment *e, const bb_result *result,
                                 const bb_models *models, const bb_dataset *rows,
                                 double *prediction) {
     predicting p = {e, result, prediction};
-    if (rows != &e->population.train || !e->population.train_is_bare)
+    if (rows != &e->population.train || !e->population.prepared_predict)
         return bb_models_predict(models, rows, &e->engine, prediction);
     e->engine.each(&e->engine, rows->tasks, predict_task, &p);
     return BB_OK;
@@ -70,7 +70,7 @@ bb_status bb_experiment_assess_train(const bb_experiment *e, const bb_result *re
     const bb_dataset *rows = &e->population.train;
     const bb_loss loss = e->run.pub.loss;
     double *prediction = NULL;
-    if (!e->population.train_is_bare)
+    if (!e->population.prepared_predict)
         return bb_assess_metrics(models, loss, rows, &e->engine, out);
     bb_status status =
         bb_allocate(&prediction, rows->rows, sizeof *prediction, "the predictions");

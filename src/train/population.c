@@ -335,9 +335,10 @@ static bb_status prepare(bb_population *p, bool keep, bool solved, bb_dataset *t
         !bb_preprocess_is_own(&p->steps) && !p->steps.has_target && !p->open.folded;
     if (!status && !p->prepared_is_train)
         status = bb_preprocess_apply(&p->steps, train, true, &p->prepared);
-    p->train_is_bare = solved && !keep && !p->prepared_is_train;
-    if (!status && p->train_is_bare) bb_dataset_drop_features(train);
-    if (!status && !keep && (p->train_is_bare || bb_preprocess_is_plain(&p->open))) {
+    p->prepared_predict = solved && !p->prepared_is_train;
+    const bool is_bare = p->prepared_predict && !keep;
+    if (!status && is_bare) bb_dataset_drop_features(train);
+    if (!status && !keep && (is_bare || bb_preprocess_is_plain(&p->open))) {
         p->train = *train;
         *train = (bb_dataset){0};
     } else if (!status) {

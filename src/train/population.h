@@ -24,9 +24,10 @@ typedef struct bb_population {
                                with the logistic loss */
     bb_dataset prepared;    /* training rows as methods see them */
     bool prepared_is_train; /* the two are one */
-    /* Whether train has targets and no features: what models reach is seen on the prepared
-     * rows (bb_experiment_predict). */
-    bool train_is_bare;
+    /* Whether what models reach in training is seen on the prepared rows
+     * (bb_experiment_predict): train has targets and, unless baselines want them, no
+     * features. */
+    bool prepared_predict;
     bb_dataset read_train, read_test; /* as they were read, for baselines; empty without
                                          --compare */
     size_t outputs;                   /* classes or labels; 1 */

@@ -163,6 +163,8 @@ CASES = [
     ("z-scores", 4, "squared.csv", "--method mtl-trace --standardize task".split() + SPLIT),
     ("baselines", 2, "squared.csv", "--method mp-prior --compare stl,no-privacy".split()
      + NOISE + SPLIT),
+    ("baselines in own units", 2, "squared.csv",
+     "--method mp-prior --standardize magnitude --compare stl,no-privacy".split() + NOISE + SPLIT),
     ("quotes", 3, "quoted.csv", "--method fedprox --rounds 3".split() + NOISE + SPLIT),
     ("lines in quotes", 2, "lines.csv", "--method fedprox --rounds 3".split() + NOISE + SPLIT),
     ("missing values", 3, "missing.csv",
