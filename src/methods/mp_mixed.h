@@ -174,6 +174,7 @@ bool bb_mixed_has_own_scores(const bb_local *local);
 size_t bb_mixed_covariance_room(const bb_local *local);
 bb_covariance bb_mixed_covariance(const bb_mixed_board *mixed, const bb_local *local,
                                   bb_mixed_kind kind, double *room);
+
 /* -- fits (mp_mixed_fits.c); work: bb_mixed_fits_work doubles -- */
 
 size_t bb_mixed_fits_work(const bb_local *local);

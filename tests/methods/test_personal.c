@@ -437,6 +437,32 @@ static void classes_under(void **state) {
     population_close(&p);
 }
 
+/* Two rows that say nothing but how high the target is: without ranges they are nearly believed,
+ * and a centre that says otherwise is not. */
+static void no_ranges(void **state) {
+    enum { N = 2 };
+    const double x[N * FEATURES] = {0.3, -0.2, 0.5, -0.2, 0.3, 0.5}, y[N] = {0.4, 0.41};
+    const double low[FEATURES] = {0.0, 0.0, -0.5}, no_vote[BB_PERSONAL_CELLS] = {0};
+    const bb_rows rows = {.n = N, .d = FEATURES, .x = x, .y = y};
+    double work[4096], w[FEATURES], off[2][2];
+    (void)state;
+    for (int around = 0; around < 2; around++)
+        for (int unranged = 0; unranged < 2; unranged++) {
+            bb_local local = {0};
+            const bb_personal_public known = {.centre = around ? low : NULL,
+                                              .constant = true,
+                                              .unranged = unranged,
+                                              .odds = no_vote};
+            assert_ok(bb_local_open(&local, rows, BB_LOSS_SQUARED, false, false));
+            assert_true(bb_personal_work(&local) <= 4096);
+            assert_ok(bb_personal_model(&local, &known, w, work));
+            off[around][unranged] = fabs(bb_dot(FEATURES, x, w) - y[0]);
+            bb_local_close(&local);
+        }
+    for (int around = 0; around < 2; around++)
+        assert_true(off[around][1] < 0.6 * off[around][0]);
+}
+
 /* How wide ranges are changes nothing: rows of a thousandth of the length
  * predict the same, also where they are written as sparse ones. */
 static void any_scale(void **state) {
@@ -584,13 +610,14 @@ static void classes(void **state) {
 int main(void) {
     if (bb_linalg_start()) return 1;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(by_evidence),       cmocka_unit_test(no_rows),
-        cmocka_unit_test(refuses),           cmocka_unit_test(too_long),
-        cmocka_unit_test(classes),           cmocka_unit_test(constant_is_free),
-        cmocka_unit_test(squared),           cmocka_unit_test(any_scale),
-        cmocka_unit_test(wide_rows),         cmocka_unit_test(squared_under),
-        cmocka_unit_test(classes_under),     cmocka_unit_test(one_by_vote),
-        cmocka_unit_test(votes_are_bounded), cmocka_unit_test(votes_are_shrunk),
+        cmocka_unit_test(by_evidence),      cmocka_unit_test(no_rows),
+        cmocka_unit_test(refuses),          cmocka_unit_test(too_long),
+        cmocka_unit_test(classes),          cmocka_unit_test(constant_is_free),
+        cmocka_unit_test(squared),          cmocka_unit_test(no_ranges),
+        cmocka_unit_test(any_scale),        cmocka_unit_test(wide_rows),
+        cmocka_unit_test(squared_under),    cmocka_unit_test(classes_under),
+        cmocka_unit_test(one_by_vote),      cmocka_unit_test(votes_are_bounded),
+        cmocka_unit_test(votes_are_shrunk),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
