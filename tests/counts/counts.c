@@ -4,6 +4,7 @@
 #include "base/random.h"
 #include "learners/local.h"
 #include "learners/newton_eight.h"
+#include "learners/ridge_kept.h"
 #include "linalg/kernel.h"
 #include "linalg/linalg.h"
 #include "linalg/prox.h"
@@ -132,6 +133,23 @@ COUNTED count_ridge(void) {
     return sum;
 }
 
+/* Rounds of one matrix: it is inverted once. */
+COUNTED count_ridge_kept(void) {
+    double w[D] = {0};
+    bb_local local;
+    const bb_rows rows = {.n = ROWS, .d = D, .x = x, .y = y};
+    must(bb_local_open(&local, rows, BB_LOSS_SQUARED, false, true));
+    double *kept = calloc(bb_ridge_kept_length(&local), sizeof *kept);
+    double *work = calloc(bb_ridge_kept_work(&local), sizeof *work);
+    if (!kept || !work || !bb_ridge_kept_open(&local, 0.3, kept, work)) exit(1);
+    for (size_t k = 0; k < TIMES; k++)
+        if (!bb_ridge_kept_solve(&local, 0.3, vector + k, kept, w, work)) exit(1);
+    free(work);
+    free(kept);
+    bb_local_close(&local);
+    return w[0];
+}
+
 COUNTED count_newton(void) {
     double sum = 0;
     for (size_t k = 0; k < TIMES; k++) sum += fit(BB_LOSS_LOGISTIC, ROWS, D);
@@ -247,17 +265,15 @@ static const char *picked(void) {
 }
 
 int main(void) {
-    static double (*const counted[])(void) = {count_reference,     count_dot,
-                                              count_gradient,      count_gram,
-                                              count_product,       count_cholesky,
-                                              count_solve,         count_eigen,
-                                              count_ridge_path,    count_ridge,
-                                              count_newton,        count_newton_kernel,
-                                              count_newton_eight,  count_leave_one_out,
-                                              count_prox,          count_noise,
-                                              count_round,         count_step,
-                                              count_plain_product, count_plain_cholesky,
-                                              count_plain_dot};
+    static double (*const counted[])(void) = {
+        count_reference,     count_dot,           count_gradient,
+        count_gram,          count_product,       count_cholesky,
+        count_solve,         count_eigen,         count_ridge_path,
+        count_ridge,         count_ridge_kept,    count_newton,
+        count_newton_kernel, count_newton_eight,  count_leave_one_out,
+        count_prox,          count_noise,         count_round,
+        count_step,          count_plain_product, count_plain_cholesky,
+        count_plain_dot};
     must(bb_linalg_start());
     printf("%s %s\n", bb_linalg_core(), picked());
     for (size_t k = 0; k < sizeof counted / sizeof *counted; k++) {
