@@ -504,6 +504,20 @@ def the_end_of_a_curator_is_told():
         assert not os.path.exists("out")
 
 
+def connected(path):
+    """To a socket whose file is there a moment before anybody listens."""
+    until = time.monotonic() + LIMIT
+    while True:
+        one = socket.socket(socket.AF_UNIX)
+        try:
+            one.connect(path)
+            return one
+        except ConnectionRefusedError:
+            one.close()
+            assert time.monotonic() < until
+            time.sleep(0.02)
+
+
 def strangers_disturb_nobody():
     with folder():
         places = {"curator": start("curator", "socket")}
@@ -515,8 +529,7 @@ def strangers_disturb_nobody():
         word = struct.pack("<4s3I", b"BBBF", VERSION, 7, 0) + bytes(40) + struct.pack("<I", 9)
         for said_so in (b"x" * 4000, struct.pack("<Q", 2**60) + b"y" * 100,
                         struct.pack("<Q", len(word)) + word, struct.pack("<Q", 3) + b"abc"):
-            strangers.append(socket.socket(socket.AF_UNIX))
-            strangers[-1].connect("run.sock")
+            strangers.append(connected("run.sock"))
             strangers[-1].sendall(said_so)
         places.update({who: start(who, "socket") for who in SILOS})
         for who, process in places.items():
@@ -533,8 +546,7 @@ def who_has_no_key_is_told_nothing():
         wait_for(lambda: os.path.exists("run.sock"))
         hello = sealed_again(struct.pack("<4s2I", b"BBBF", VERSION, HELLO) + bytes(44)
                              + struct.pack("<2I", 2, 1) + bytes(HEADER - 64))
-        with socket.socket(socket.AF_UNIX) as stranger:
-            stranger.connect("run.sock")
+        with connected("run.sock") as stranger:
             stranger.sendall(struct.pack("<Q", len(hello)) + hello)
             wait_for(lambda: "not signed: by the roster silo 2" in said("curator"))
             places["south"] = start("south", "socket", more=signs("south"))
