@@ -1,6 +1,6 @@
 /* Units that all tasks of mp-mixed have in common, where each brings powers of ten of its
  * own: one round finds, for every column and the target, where tasks' largest magnitudes
- * lie, and every task rescales its rows at home. docs/methods/mp-mixed.md, "Units" */
+ * lie, and every task rescales its rows at home. docs/methods/mp-mixed-details.md, "Units" */
 #include "linalg/linalg.h"
 #include "methods/hope.h"
 #include "methods/mp_mixed.h"
