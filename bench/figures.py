@@ -92,7 +92,8 @@ class Program:
 class Synthetic:
     """Worlds of `billboard synth`, one a seed, made when first needed."""
 
-    def __init__(self, program, kind, tasks=320, samples=30, features=30, flags="--no-intercept"):
+    def __init__(self, program, kind, tasks=320, samples=30, features=30,
+                 flags="--standardize none --no-intercept"):
         self.program, self.flags = program, flags
         self.make = f"{kind} --tasks {tasks} --samples {samples} --features {features}"
         self.stem = f"{kind}-{tasks}-{samples}-{features}"
@@ -115,7 +116,7 @@ class Drawn:
     models N(0, 100) each for itself. `mean`: 600 tasks, 12 features, 6 to 10 rows, models around
     a common one (N(0, 64)) with deviations of rank 2 (N(0, 25) times N(0, 1)) and N(0, 1)."""
 
-    flags = "--no-intercept"
+    flags = "--standardize none --no-intercept"
 
     def __init__(self, program, kind):
         self.folder, self.kind = program.folder, kind

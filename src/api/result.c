@@ -186,7 +186,7 @@ static bb_status find_model(const billboard_result *r, const char *task,
     if (!task) {
         *models = &r->trained.shared;
         if ((*models)->tasks) return BB_OK;
-        return bb_fail(BB_EUSAGE, "this run has no model that all tasks share");
+        return bb_fail(BB_EUSAGE, BB_NOTHING_SHARED);
     }
     while (*i < all->tasks && strcmp(all->task_name[*i], task) != 0) ++*i;
     if (*i < all->tasks) return BB_OK;

@@ -287,6 +287,9 @@ struct bb_method {
 /* Whether with these options rows get a constant column for the intercept. */
 bool bb_method_shares_intercept(const bb_method *method, const void *options);
 
+/* Whether with these options the method protects single rows of a task. */
+bool bb_method_is_for_rows(const bb_method *method, const void *options);
+
 /* Where the models of a cluster start, parameters numbers; NULL: zero. */
 const double *bb_public_start(const bb_public *pub, size_t cluster);
 

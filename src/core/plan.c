@@ -18,6 +18,10 @@ bool bb_method_shares_intercept(const bb_method *method, const void *options) {
            !(method->own_intercept && method->own_intercept(options));
 }
 
+bool bb_method_is_for_rows(const bb_method *method, const void *options) {
+    return method->own_noise || (method->for_rows && method->for_rows(options));
+}
+
 double bb_cohort_size(const bb_public *pub) {
     switch (pub->sampling) {
     case BB_SAMPLING_ALL:

@@ -32,7 +32,8 @@ typedef enum bb_standardize {
     BB_STANDARDIZE_NONE,
     BB_STANDARDIZE_UNIT_ROWS,
     BB_STANDARDIZE_TASK,
-    BB_STANDARDIZE_MAGNITUDE
+    BB_STANDARDIZE_MAGNITUDE,
+    BB_STANDARDIZE_AUTO /* not yet chosen: no rows are prepared by it */
 } bb_standardize;
 
 typedef enum bb_rows_kind {

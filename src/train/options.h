@@ -90,6 +90,10 @@ typedef struct bb_train_flag {
 BB_MUST_CHECK bb_status bb_train_resolve(bb_train_request *out,
                                          const bb_train_flag *flag, size_t flags);
 void bb_train_request_free(bb_train_request *request);
+/* Whether `standardize` auto means magnitude without ranges: tasks share linear models of
+ * one output, which each may learn in units of its own, and no row of theirs is protected
+ * from the task's others. */
+bool bb_train_wants_own_units(const bb_train_request *request);
 
 /* The resolved options as JSON with the method's own under "set"; only_public leaves
  * out the rows that are not. What comes back can be given as --config. NULL: out of

@@ -102,10 +102,8 @@ static bool can_vote(const bb_train_request *r) {
     if (mechanism && strcmp(mechanism, bb_mechanism_gaussian.name) != 0 &&
         strcmp(mechanism, bb_mechanism_none.name) != 0)
         return false;
-    for (size_t k = 0; k < r->phases; k++) {
-        const bb_method *method = r->phase[k].method;
-        if (method->for_rows && method->for_rows(r->phase[k].options)) can = false;
-    }
+    for (size_t k = 0; k < r->phases; k++)
+        if (bb_method_is_for_rows(r->phase[k].method, r->phase[k].options)) can = false;
     return can;
 }
 

@@ -131,14 +131,13 @@ static void warn_of_dropped_rows(const bb_experiment *e, size_t dropped) {
 /* Methods that share through the door are made for rows in the unit ball. */
 static void warn_of_long_rows(const bb_experiment *e, size_t long_rows, size_t rows) {
     char text[400];
-    const bool scored = bb_preprocess_is_own(&e->population.steps);
+    const bool own = bb_train_wants_own_units(e->resolved->request);
     if (!long_rows) return;
     snprintf(text, sizeof text,
              "%zu of %zu rows have a norm above 1, and %s expects rows in the unit "
              "ball: the privacy promise holds all the same, but the models may be "
-             "poor; use public ranges (--scale FILE with --standardize none)%s",
-             long_rows, rows, e->run.phase[0].method->name,
-             scored ? "" : " or, without any, --standardize magnitude");
+             "poor; use public ranges (--scale FILE) or, without any, --standardize %s",
+             long_rows, rows, e->run.phase[0].method->name, own ? "auto" : "unit-rows");
     bb_experiment_warn(e, text);
 }
 

@@ -201,8 +201,7 @@ static bb_status check_rows(const bb_train_options *o, const bb_run *run) {
     if (!bb_mechanism_is_noisy(run->mechanism) || !own_steps(o)) return BB_OK;
     for (size_t k = 0; k < run->phases; k++) {
         const bb_method *m = run->phase[k].method;
-        const void *options = run->phase[k].options;
-        if (m->own_noise || (m->for_rows && m->for_rows(options)))
+        if (bb_method_is_for_rows(m, run->phase[k].options))
             return bb_fail(BB_EUSAGE,
                            "method %s protects single rows, but --standardize %s "
                            "changes every row of a task with any one of them: use "

@@ -103,7 +103,8 @@ static bb_status read_shared(bb_trained *t, const char *run) {
                          t->shared.features, t->models.features);
     /* a curator has that one only */
     if (!status && !t->shared.tasks && !t->models.tasks)
-        status = bb_fail(BB_EDATA, "%s: it has models of no task", run);
+        status = bb_fail(BB_EDATA,
+                         "%s: it has models of no task, and " BB_NOTHING_SHARED, run);
     free(name);
     return status;
 }
@@ -225,12 +226,10 @@ static bb_status answer_unknown(bb_trained *t, bb_unknown how, bb_dataset *data,
     if (!status) status = find_unknown(t, data, keep, name, &count, rows);
     if (!status && how == BB_UNKNOWN_SKIP) status = keep_rows(data, keep, rows);
     if (!status && how == BB_UNKNOWN_SHARED)
-        status =
-            t->shared.tasks
-                ? bb_models_add(&t->models, count, name, &t->shared)
-                : bb_fail(BB_EUSAGE,
-                          "this run has no model that all tasks share (" BB_SHARED_FILE
-                          "): --unknown shared has nothing to answer with");
+        status = t->shared.tasks ? bb_models_add(&t->models, count, name, &t->shared)
+                                 : bb_fail(BB_EUSAGE, BB_NOTHING_SHARED
+                                           ": --unknown shared has nothing to answer "
+                                           "with");
     free(name);
     return status;
 }

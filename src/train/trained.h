@@ -12,6 +12,11 @@
 /* The folder of an exported model, where a run directory has `operator`. */
 #define BB_TRAINED_TASK "task"
 
+/* Why a run may have no shared model. */
+#define BB_NOTHING_SHARED                                                              \
+    "this run has no model that all tasks share: that takes a method that has one, "   \
+    "and columns in units that all know (--scale, or --standardize none)"
+
 typedef struct bb_trained {
     bb_train_options options; /* of the run: how data are read, and the loss */
     bb_loss loss;

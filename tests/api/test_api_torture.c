@@ -40,6 +40,7 @@ static billboard_status use(things *t) {
     if (!status) status = billboard_job_new(&t->job);
     if (!status) status = billboard_job_set(t->job, "method", "dp-aggr");
     if (!status) status = billboard_job_set(t->job, "mechanism", "none");
+    if (!status) status = billboard_job_set(t->job, "standardize", "none");
     if (!status) status = billboard_job_set(t->job, "threads", "1");
     if (!status) status = billboard_job_options(t->job, &t->answer[1]);
     if (!status) status = billboard_job_run(t->job, t->data, NULL, NULL, &t->result);

@@ -375,8 +375,8 @@ static void can_predict(const billboard_result *memory) {
 static void test_restart(void **state) {
     (void)state;
     const billboard_experimental_roster roster = roster_of(SILOS);
-    billboard_job *job =
-        JOB({"method", "fedavg"}, {"epsilon", "8"}, {"seed", "5"}, {"rounds", "3"});
+    billboard_job *job = JOB({"method", "fedavg"}, {"epsilon", "8"}, {"seed", "5"},
+                             {"rounds", "3"}, {"standardize", "none"});
     billboard_result *whole = run_on(job, rows_of(y, WHOLE, 1, 0)), *result = NULL;
     places p = {0};
     open_places(&p, job, &roster, y, 0);

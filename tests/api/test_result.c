@@ -201,7 +201,8 @@ static void unknown_tasks_are_refused_skipped_or_answered(void **state) {
                                           .task_number = whose,
                                           .x = row,
                                           .feature_name = feature};
-    billboard_job *job = JOB({"method", "dp-aggr"}, {"epsilon", "8"}, {"seed", "1"});
+    billboard_job *job = JOB({"method", "dp-aggr"}, {"epsilon", "8"}, {"seed", "1"},
+                             {"standardize", "none"});
     billboard_result *result = run_on(job, data_of(&a));
     billboard_data *data = data_of(&few);
     billboard_predictions *said = NULL;
@@ -269,7 +270,7 @@ static void a_result_is_saved_and_loaded(void **state) {
         "public/privacy.json",  "public/statement.txt",  "public/shared.csv",
         "operator/models.csv",  "operator/models.json",  "operator/preprocessing.json"};
     billboard_job *job = JOB({"method", "dp-aggr"}, {"epsilon", "4"}, {"seed", "3"},
-                             {"train-fraction", "0.6"});
+                             {"standardize", "none"}, {"train-fraction", "0.6"});
     billboard_arrays a = arrays();
     billboard_data *data = data_of(&a);
     billboard_result *kept = NULL, *written = NULL, *loaded = NULL;

@@ -609,7 +609,8 @@ static void absurd_results_draw_a_warning(void **state) {
     make_world();
     cli_result r =
         cli("train W.csv --method ppsgd --finetune none --batch 4 --set rate=50 "
-            "--set guard=off --seed 1 --epsilon 1 --test W.test.csv --json -o wild");
+            "--set guard=off --standardize none --seed 1 --epsilon 1 --test W.test.csv "
+            "--json -o wild");
     assert_int_equal(r.code, 0);
     assert_non_null(strstr(r.err, "worse than always saying the mean"));
     assert_non_null(strstr(r.err, "diverged"));

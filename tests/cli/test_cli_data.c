@@ -202,6 +202,7 @@ static void evaluate_gives_the_metrics_of_the_run(void **state) {
         "--method stl --scale ranges.json --standardize task",
         "--method stl --scale ranges.json --standardize unit-rows",
         "--method mp-prior --epsilon 3",
+        "--method mp-prior --epsilon 3 --standardize none",
         "--method mp-prior --epsilon 3 --scale ranges.json",
         "--method mp-prior --epsilon 3 --standardize task",
         "--method mp-prior --epsilon 3 --standardize magnitude --no-intercept",
@@ -242,21 +243,63 @@ static void long_rows_are_warned_of(void **state) {
     make_rows("train.csv", 0, 500, true);
     static const struct {
         const char *flags;
-        bool warns;
+        const char *instead; /* of ranges: what it advises; NULL: it does not warn */
     } run[] = {
-        {"--method mp-prior --epsilon 3", true},
-        {"--method mp-lowrank --epsilon 3 --standardize task", true},
-        {"--method mp-prior --epsilon 3 --standardize unit-rows", false},
-        {"--method mp-prior --epsilon 3 --scale ranges.json", false},
-        {"--method stl", false},
+        {"--method mp-prior --epsilon 3", NULL},
+        {"--method mp-prior --epsilon 3 --standardize none", "--standardize auto"},
+        {"--method mp-lowrank --epsilon 3 --standardize task", "--standardize auto"},
+        {"--method dp-aggr --epsilon 3 --set calibration=instance",
+         "--standardize unit-rows"},
+        {"--method mp-prior --epsilon 3 --standardize unit-rows", NULL},
+        {"--method mp-prior --epsilon 3 --scale ranges.json", NULL},
+        {"--method stl", NULL},
     };
     for (size_t k = 0; k < sizeof run / sizeof *run; k++) {
         cli_result r = cli("train train.csv --task who --target score %s -o long%zu",
                            run[k].flags, k);
         assert_int_equal(r.code, 0);
         const char *said = strstr(r.err, "norm above 1");
-        if (run[k].warns != (said != NULL)) fail_msg("%s: %s", run[k].flags, r.err);
-        assert_true(!said || !strstr(said + 1, "norm above 1"));
+        if (!run[k].instead != !said) fail_msg("%s: %s", run[k].flags, r.err);
+        if (said && run[k].instead) {
+            assert_non_null(strstr(said, run[k].instead));
+            assert_null(strstr(said + 1, "norm above 1"));
+        }
+        cli_free(&r);
+    }
+}
+
+/* Without ranges: the tasks' own powers of ten where they share linear models of one output
+ * and no row of theirs is hidden from the others; else rows as they are. */
+static void units_are_chosen(void **state) {
+    (void)state;
+    make_rows("train.csv", 0, 500, true);
+    static const struct {
+        const char *flags, *how;
+    } run[] = {
+        {"--epsilon 3", "magnitude"},
+        {"--method fedprox --epsilon 3", "magnitude"},
+        {"--method fedprox --mechanism none", "magnitude"},
+        {"--method mp-prior --epsilon 3 --standardize auto", "magnitude"},
+        {"--method fedprox --epsilon 3 --scale ranges.json", "none"},
+        {"--method fedprox --epsilon 3 --standardize none", "none"},
+        {"--method mp-instance --epsilon 3 --set instance-epsilon=5 --set clip=1 --set "
+         "gradient-clip=1",
+         "none"},
+        {"--method dp-aggr --epsilon 3 --set calibration=instance", "none"},
+        {"--method mtl-trace", "none"},
+        {"--method stl", "none"},
+    };
+    for (size_t k = 0; k < sizeof run / sizeof *run; k++) {
+        char path[100], expected[100];
+        cli_result r = cli("train train.csv --task who --target score %s -o unit%zu",
+                           run[k].flags, k);
+        if (r.code) fail_msg("%s: %s", run[k].flags, r.err);
+        (void)snprintf(path, sizeof path, "unit%zu/public/options.json", k);
+        (void)snprintf(expected, sizeof expected, "\"standardize\": \"%s\"",
+                       run[k].how);
+        char *options = cli_read(path);
+        if (!strstr(options, expected)) fail_msg("%s: %s", run[k].flags, options);
+        free(options);
         cli_free(&r);
     }
 }
@@ -477,6 +520,7 @@ int main(void) {
         cmocka_unit_test(evaluate_gives_the_metrics_of_the_run),
         cmocka_unit_test(models_are_for_raw_columns),
         cmocka_unit_test(long_rows_are_warned_of),
+        cmocka_unit_test(units_are_chosen),
         cmocka_unit_test(labels_get_probabilities),
         cmocka_unit_test(a_run_refuses_what_does_not_fit),
         cmocka_unit_test(ignored_columns_may_be_missing),

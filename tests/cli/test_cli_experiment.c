@@ -178,7 +178,8 @@ static void settings_are_chosen_by_folds(void **state) {
     cli_write("rows.csv", rows);
     free(rows);
     cli_write("folds.json",
-              "{\"seeds\": 2, \"options\": {\"no-intercept\": true, \"epsilon\": 5},"
+              "{\"seeds\": 2, \"options\": {\"no-intercept\": true, \"epsilon\": 5,"
+              " \"standardize\": \"none\"},"
               " \"data\": {\"rows\": {\"file\": \"rows.csv\"}},"
               " \"tune\": {\"seeds\": 2, \"folds\": true},"
               " \"methods\": {\"fixed\": {\"method\": \"mp-lowrank\", \"rounds\": 2},"

@@ -15,9 +15,9 @@ PARAMETERS = """
         Which populations the promise is about.
     bounds : Bounds, dict or path, optional
         Public ranges of the columns, which help where tasks have few rows.
-    standardize : {"none", "unit-rows", "task", "magnitude"}, default="none"
-        How rows are prepared without ranges; "auto" takes "magnitude" then: columns and target
-        in each task's own powers of ten.
+    standardize : {"auto", "none", "unit-rows", "task", "magnitude"}, default="auto"
+        How rows are prepared. "auto" takes "magnitude" for private linear models of one output
+        without bounds: columns and target in each task's own powers of ten.
     ledger : Ledger or path, optional
         The budget that all fits on this population share.
     sampling : str, optional

@@ -47,7 +47,7 @@ class MultiTaskNetwork(MultiTaskClassifier):
 
     def __init__(self, net: str = "dense", method: str = "auto", *,
                  epsilon: Optional[float] = None, delta: Optional[float] = None,
-                 adjacency: str = "replace-one", bounds: Any = None, standardize: str = "none",
+                 adjacency: str = "replace-one", bounds: Any = None, standardize: str = "auto",
                  ledger: Union[Ledger, str, None] = None, sampling: Optional[str] = None,
                  rounds: Optional[int] = None,
                  method_params: Optional[Mapping[str, Any]] = None,

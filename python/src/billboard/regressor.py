@@ -44,7 +44,7 @@ class MultiTaskRegressor(RegressorMixin, MultiTask):  # type: ignore[misc]
 
     def __init__(self, method: str = "auto", *, epsilon: Optional[float] = None,
                  delta: Optional[float] = None, adjacency: str = "replace-one",
-                 bounds: Any = None, standardize: str = "none",
+                 bounds: Any = None, standardize: str = "auto",
                  ledger: Union[Ledger, str, None] = None, sampling: Optional[str] = None,
                  rounds: Optional[int] = None, fit_intercept: bool = True,
                  method_params: Optional[Mapping[str, Any]] = None,
