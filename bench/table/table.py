@@ -235,18 +235,19 @@ def iterations(bench):
     chem = os.path.join(HERE, "..", "..", "examples", "schools", "chem97.csv")
     for name, what, rounds, target in (
             ("320 × 30 × 30", "320x30x30", 1000, 4), ("School", school, 1000, 3),
-            ("10,000 × 100 × 100", "10000x100x100", 20, 3),
-            ("1,000 × 1,000 × 200", "1000x1000x200", 20, 2),
+            ("10,000 × 100 × 100", "10000x100x100", 100, 3),
+            ("1,000 × 1,000 × 200", "1000x1000x200", 100, 2),
             ("chem97, 2,410 tasks × 5 features", chem, 1000, None)):
         if what:
             bench.pairs(f"MP-MTL iteration, {name}", "NumPy",
                         lambda: run([f"{bench.build}/bench/bench_round", what, "1", str(rounds), "1"]),
-                        lambda: peer("../round.py", what, max(10, rounds // 4), 1), target,
+                        lambda: peer("../round.py", what, max(50, rounds // 4), 1), target,
                         value=lambda s: 1e-6 * float(s.output.split()[1]))
 
 
 def reading(bench):
-    data = population(bench, 100_000, 20, 20) if bench.asks("CSV") else None
+    name = "CSV, 413 MB, two threads, on the clock"
+    data = population(bench, 100_000, 20, 20) if bench.asks(name) else None
     code = {"pandas": "import sys, time, pandas as p; s = time.perf_counter(); "
                       "p.read_csv(sys.argv[1]); print(0, time.perf_counter() - s)",
             "polars": "import sys, time, polars as p; s = time.perf_counter(); "
@@ -255,10 +256,10 @@ def reading(bench):
         used, least = (statistics.median(float(s.output.split()[k]) for s in ours) for k in (2, 3))
         return f"{used:.2f} s of processors; the kernel's floor {least:.2f}"
 
-    for name, target in (("pandas", 4), ("polars", 2)):
-        bench.pairs("CSV, 413 MB, two threads, on the clock", f"{name}, two threads",
+    for reader, target in (("pandas", 4), ("polars", 2)):
+        bench.pairs(name, f"{reader}, two threads",
                     lambda: run([f"{bench.build}/bench/bench_read", data, "2"], 2),
-                    lambda: run([sys.executable, "-c", code[name], data], 2), target,
+                    lambda: run([sys.executable, "-c", code[reader], data], 2), target,
                     value=lambda s: float(s.output.split()[1]), more=floor)
 
 
@@ -313,13 +314,46 @@ def wide(bench):
 
 
 def threads(bench):
-    """On the clock, which is what other work on the machine changes."""
+    """Two in place of one, of all of the above that has more than a task or two at a time; on
+    the clock, which is what other work on the machine changes."""
+    def line(work, job, value):
+        bench.pairs(f"{work}, two threads, on the clock", "one thread", lambda: job(2),
+                    lambda: job(1), 1.85, value=value)
+
+    def second(word):
+        return lambda s: float(s.output.split()[word])
+
+    def program(tasks, rows, features, method):
+        work = f"{tasks:,} × {rows} × {features}, `{method}`"
+        if not bench.asks(f"{work}, two threads, on the clock"):
+            return
+        labels = method == "mp-centre"
+        data = population(bench, tasks, rows, features, labels)
+        loss = ["--loss", "logistic"] if labels else []
+        line(work, lambda n: train(bench, data, method, *loss, threads=n), lambda s: s.wall)
+
     for method in ("mp-mixed", "mp-prior", "fedprox"):
-        name = f"100,000 × 20 × 20, `{method}`, two threads, on the clock"
-        if bench.asks(name):
-            data = population(bench, 100_000, 20, 20)
-            bench.pairs(name, "one thread", lambda: train(bench, data, method, threads=2),
-                        lambda: train(bench, data, method), 1.85, value=lambda s: s.wall, repeats=3)
+        program(100_000, 20, 20, method)
+    for method in ("mp-centre", "pmtl"):
+        program(10_000, 20, 20, method)
+    program(100, 100, 784, "mp-centre")
+    for name, what, rounds in (("320 × 30 × 30", "320x30x30", 1000),
+                               ("10,000 × 100 × 100", "10000x100x100", 100),
+                               ("1,000 × 1,000 × 200", "1000x1000x200", 100)):
+        line(f"MP-MTL iteration, {name}",
+             lambda n: run([f"{bench.build}/bench/bench_round", what, str(n), str(rounds), "1"]),
+             lambda s: 1e-6 * float(s.output.split()[0]))
+    if bench.asks("CSV, 413 MB, two threads, on the clock"):
+        data = population(bench, 100_000, 20, 20)
+        line("CSV, 413 MB", lambda n: run([f"{bench.build}/bench/bench_read", data, str(n)]),
+             second(1))
+    for norm, m, n, d, rank in (("trace", 100, 50, 2000, 5), ("trace", 2000, 50, 200, 5),
+                                ("l21", 2000, 50, 200, 20)):
+        work = f"`mtl-{norm}`, {m:,} × {n} × {d:,}"
+        if bench.asks(f"{work}, two threads, on the clock"):
+            data = world(bench, f"{norm}-{m}x{n}x{d}.raw", m, n, d, rank, sparse=norm == "l21")
+            line(work, lambda k: run([f"{bench.build}/bench/bench_solve", data, norm, "300",
+                                      str(k)]), second(1))
 
 
 def grow(bench, name, sizes, once):
