@@ -212,20 +212,43 @@ def shared_file(bench, *words):
 
 # -- the lines --
 
+# tasks of 20 rows and 20 features, methods, the aim
+PROGRAMS = ((100_000, ("mp-mixed", "mp-prior", "fedprox"), 4), (10_000, ("mp-centre", "pmtl"), 5))
+# a made-up world: its name, bench_round's word for it, rounds, the aim
+ITERATIONS = (("320 × 30 × 30", "320x30x30", 1000, 4),
+              ("10,000 × 100 × 100", "10000x100x100", 100, 3),
+              ("1,000 × 1,000 × 200", "1000x1000x200", 100, 2))
+# norm, tasks, rows, features, lambda, rank or features that matter, the aim
+OPTIMA = (("trace", 100, 50, 2000, 300, 5, 2), ("trace", 2000, 50, 200, 300, 5, 5),
+          ("l21", 2000, 50, 200, 300, 20, 5))
+
+
+def rows_of(bench, tasks, rows, features, method):
+    return population(bench, tasks, rows, features, labels=method == "mp-centre")
+
+
+def program(bench, tasks, rows, features, method, threads=1):
+    loss = ["--loss", "logistic"] if method == "mp-centre" else []
+    return train(bench, rows_of(bench, tasks, rows, features, method), method, *loss,
+                 threads=threads)
+
+
+def world_of(bench, norm, m, n, d, rank):
+    return world(bench, f"{norm}-{m}x{n}x{d}.raw", m, n, d, rank, sparse=norm == "l21")
+
+
 def whole_programs(bench):
-    for tasks, methods, target in ((100_000, ("mp-mixed", "mp-prior", "fedprox"), 4),
-                                   (10_000, ("mp-centre", "pmtl"), 5)):
+    for tasks, methods, target in PROGRAMS:
         for method in methods:
             work = f"{tasks:,} × 20 × 20, `{method}`, whole program"
             if not bench.asks(work):
                 continue
-            data = population(bench, tasks, 20, 20, method == "mp-centre")
-            loss = ["--loss", "logistic"] if method == "mp-centre" else []
-            train(bench, data, method, *loss)
+            data = rows_of(bench, tasks, 20, 20, method)
+            program(bench, tasks, 20, 20, method)
             with open(os.path.join(bench.run, "public", "billboard.json")) as file:
                 rounds = len(json.load(file)["releases"])
             bench.pairs(work, "NumPy, pandas",
-                        lambda: train(bench, data, method, *loss),
+                        lambda: program(bench, tasks, 20, 20, method),
                         lambda: peer("peers.py", method, data, rounds), target, more=memory)
 
 
@@ -233,14 +256,12 @@ def iterations(bench):
     """Of MP-MTL, by processor time; bench_round and round.py leave reading out."""
     school = shared_file(bench, "school", "data.csv")
     chem = os.path.join(HERE, "..", "..", "examples", "schools", "chem97.csv")
-    for name, what, rounds, target in (
-            ("320 × 30 × 30", "320x30x30", 1000, 4), ("School", school, 1000, 3),
-            ("10,000 × 100 × 100", "10000x100x100", 100, 3),
-            ("1,000 × 1,000 × 200", "1000x1000x200", 100, 2),
-            ("chem97, 2,410 tasks × 5 features", chem, 1000, None)):
+    for name, what, rounds, target in (("School", school, 1000, 3), *ITERATIONS,
+                                       ("chem97, 2,410 tasks × 5 features", chem, 1000, None)):
         if what:
             bench.pairs(f"MP-MTL iteration, {name}", "NumPy",
-                        lambda: run([f"{bench.build}/bench/bench_round", what, "1", str(rounds), "1"]),
+                        lambda: run([f"{bench.build}/bench/bench_round", what, "1", str(rounds),
+                                     "1"]),
                         lambda: peer("../round.py", what, max(50, rounds // 4), 1), target,
                         value=lambda s: 1e-6 * float(s.output.split()[1]))
 
@@ -264,13 +285,11 @@ def reading(bench):
 
 
 def optima(bench):
-    for norm, m, n, d, lam, rank, target in (("trace", 100, 50, 2000, 300, 5, 2),
-                                             ("trace", 2000, 50, 200, 300, 5, 5),
-                                             ("l21", 2000, 50, 200, 300, 20, 5)):
+    for norm, m, n, d, lam, rank, target in OPTIMA:
         name = f"`mtl-{norm}`, {m:,} × {n} × {d:,}, certified to 1e-6"
         if not bench.asks(name):
             continue
-        data = world(bench, f"{norm}-{m}x{n}x{d}.raw", m, n, d, rank, sparse=norm == "l21")
+        data = world_of(bench, norm, m, n, d, rank)
         ours = [f"{bench.build}/bench/bench_solve", data, norm, str(lam)]
         optimum = run(ours).output.split()[3]
         bench.pairs(name, "NumPy, FISTA", lambda: run(ours),
@@ -296,9 +315,9 @@ for _, g in t.groupby("task"):
 def wide(bench):
     name = "`mp-centre`, 100 × 100 × 784, whole program"
     if bench.asks(name):
-        data = population(bench, 100, 100, 784, labels=True)
+        data = rows_of(bench, 100, 100, 784, "mp-centre")
         bench.pairs(name, "scikit-learn, one fit a task",
-                    lambda: train(bench, data, "mp-centre", "--loss", "logistic"),
+                    lambda: program(bench, 100, 100, 784, "mp-centre"),
                     lambda: run([sys.executable, "-c", LOOP, data]), 2, more=memory)
     name = "`mp-centre`, emails15, 152,543 sparse columns"
     data = shared_file(bench, "emails15", "data.libsvm.gz")
@@ -314,46 +333,33 @@ def wide(bench):
 
 
 def threads(bench):
-    """Two in place of one, of all of the above that has more than a task or two at a time; on
-    the clock, which is what other work on the machine changes."""
+    """Two in place of one, on the clock, which is what other work on the machine changes."""
     def line(work, job, value):
         bench.pairs(f"{work}, two threads, on the clock", "one thread", lambda: job(2),
                     lambda: job(1), 1.85, value=value)
 
-    def second(word):
-        return lambda s: float(s.output.split()[word])
+    def said(spent):
+        """Seconds, by the programs that say bytes or seconds of processors first."""
+        return float(spent.output.split()[1])
 
-    def program(tasks, rows, features, method):
-        work = f"{tasks:,} × {rows} × {features}, `{method}`"
-        if not bench.asks(f"{work}, two threads, on the clock"):
-            return
-        labels = method == "mp-centre"
-        data = population(bench, tasks, rows, features, labels)
-        loss = ["--loss", "logistic"] if labels else []
-        line(work, lambda n: train(bench, data, method, *loss, threads=n), lambda s: s.wall)
+    def whole(tasks, rows, features, method):
+        line(f"{tasks:,} × {rows} × {features}, `{method}`",
+             lambda n: program(bench, tasks, rows, features, method, n), lambda s: s.wall)
 
-    for method in ("mp-mixed", "mp-prior", "fedprox"):
-        program(100_000, 20, 20, method)
-    for method in ("mp-centre", "pmtl"):
-        program(10_000, 20, 20, method)
-    program(100, 100, 784, "mp-centre")
-    for name, what, rounds in (("320 × 30 × 30", "320x30x30", 1000),
-                               ("10,000 × 100 × 100", "10000x100x100", 100),
-                               ("1,000 × 1,000 × 200", "1000x1000x200", 100)):
+    for tasks, methods, _ in PROGRAMS:
+        for method in methods:
+            whole(tasks, 20, 20, method)
+    whole(100, 100, 784, "mp-centre")
+    for name, size, rounds, _ in ITERATIONS:
         line(f"MP-MTL iteration, {name}",
-             lambda n: run([f"{bench.build}/bench/bench_round", what, str(n), str(rounds), "1"]),
+             lambda n: run([f"{bench.build}/bench/bench_round", size, str(n), str(rounds), "1"]),
              lambda s: 1e-6 * float(s.output.split()[0]))
-    if bench.asks("CSV, 413 MB, two threads, on the clock"):
-        data = population(bench, 100_000, 20, 20)
-        line("CSV, 413 MB", lambda n: run([f"{bench.build}/bench/bench_read", data, str(n)]),
-             second(1))
-    for norm, m, n, d, rank in (("trace", 100, 50, 2000, 5), ("trace", 2000, 50, 200, 5),
-                                ("l21", 2000, 50, 200, 20)):
-        work = f"`mtl-{norm}`, {m:,} × {n} × {d:,}"
-        if bench.asks(f"{work}, two threads, on the clock"):
-            data = world(bench, f"{norm}-{m}x{n}x{d}.raw", m, n, d, rank, sparse=norm == "l21")
-            line(work, lambda k: run([f"{bench.build}/bench/bench_solve", data, norm, "300",
-                                      str(k)]), second(1))
+    line("CSV, 413 MB", lambda n: run([f"{bench.build}/bench/bench_read",
+                                       population(bench, 100_000, 20, 20), str(n)]), said)
+    for norm, m, n, d, lam, rank, _ in OPTIMA:
+        line(f"`mtl-{norm}`, {m:,} × {n} × {d:,}",
+             lambda k: run([f"{bench.build}/bench/bench_solve",
+                            world_of(bench, norm, m, n, d, rank), norm, str(lam), str(k)]), said)
 
 
 def grow(bench, name, sizes, once):

@@ -225,11 +225,11 @@ static bb_status answer_unknown(bb_trained *t, bb_unknown how, bb_dataset *data,
     bb_status status = bb_allocate(&name, data->tasks, sizeof *name, "names");
     if (!status) status = find_unknown(t, data, keep, name, &count, rows);
     if (!status && how == BB_UNKNOWN_SKIP) status = keep_rows(data, keep, rows);
+    if (!status && how == BB_UNKNOWN_SHARED && !t->shared.tasks)
+        status = bb_fail(BB_EUSAGE, BB_NOTHING_SHARED
+                         ": --unknown shared has nothing to answer with");
     if (!status && how == BB_UNKNOWN_SHARED)
-        status = t->shared.tasks ? bb_models_add(&t->models, count, name, &t->shared)
-                                 : bb_fail(BB_EUSAGE, BB_NOTHING_SHARED
-                                           ": --unknown shared has nothing to answer "
-                                           "with");
+        status = bb_models_add(&t->models, count, name, &t->shared);
     free(name);
     return status;
 }
