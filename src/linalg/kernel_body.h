@@ -10,17 +10,14 @@ static double dot(size_t n, const double *restrict x, const double *restrict y) 
         for (size_t k = 0; k < n; k++) sum += x[k] * y[k];
         return sum;
     }
-    lanes a = spread(0), b = a, c = a, d = a;
+    lanes sum[4] = {0};
     size_t k = 0;
-    for (; k + 4 * LANES <= n; k += 4 * LANES) {
-        a += load(x + k) * load(y + k);
-        b += load(x + k + LANES) * load(y + k + LANES);
-        c += load(x + k + 2 * LANES) * load(y + k + 2 * LANES);
-        d += load(x + k + 3 * LANES) * load(y + k + 3 * LANES);
-    }
-    for (; k + LANES <= n; k += LANES) a += load(x + k) * load(y + k);
-    if (k < n) b += load_tail(x, n, n - k) * load_tail(y, n, n - k);
-    return fold((a + b) + (c + d));
+    for (; k + 4 * LANES <= n; k += 4 * LANES)
+        for (size_t q = 0; q < 4; q++)
+            add_product(&sum[q], load(x + k + q * LANES), load(y + k + q * LANES));
+    for (; k + LANES <= n; k += LANES) add_product(&sum[0], load(x + k), load(y + k));
+    if (k < n) add_product(&sum[1], load_tail(x, n, n - k), load_tail(y, n, n - k));
+    return fold(plus(plus(sum[0], sum[1]), plus(sum[2], sum[3])));
 }
 
 static void axpy(size_t n, double a, const double *restrict x, double *restrict y) {
@@ -30,28 +27,18 @@ static void axpy(size_t n, double a, const double *restrict x, double *restrict 
 /* Four rows of A at once, so that x is read once for them. */
 static void dot4(size_t n, const double *restrict A, const double *restrict x,
                  double *restrict out) {
-    const double *r0 = A, *r1 = A + n, *r2 = A + 2 * n, *r3 = A + 3 * n;
-    lanes a = spread(0), b = a, c = a, d = a;
+    lanes sum[4] = {0};
     size_t k = 0;
     for (; k + LANES <= n; k += LANES) {
         const lanes v = load(x + k);
-        a += load(r0 + k) * v;
-        b += load(r1 + k) * v;
-        c += load(r2 + k) * v;
-        d += load(r3 + k) * v;
+        for (size_t r = 0; r < 4; r++) add_product(&sum[r], load(A + r * n + k), v);
     }
     if (k < n) {
-        const size_t rest = n - k;
-        const lanes v = load_tail(x, n, rest);
-        a += load_tail(r0, n, rest) * v;
-        b += load_tail(r1, n, rest) * v;
-        c += load_tail(r2, n, rest) * v;
-        d += load_tail(r3, n, rest) * v;
+        const lanes v = load_tail(x, n, n - k);
+        for (size_t r = 0; r < 4; r++)
+            add_product(&sum[r], load_tail(A + r * n, n, n - k), v);
     }
-    out[0] = fold(a);
-    out[1] = fold(b);
-    out[2] = fold(c);
-    out[3] = fold(d);
+    for (size_t r = 0; r < 4; r++) out[r] = fold(sum[r]);
 }
 
 static void multiply(size_t rows, size_t columns, double a, const double *restrict A,
@@ -72,6 +59,13 @@ static void multiply(size_t rows, size_t columns, double a, const double *restri
     }
 }
 
+/* sum += x times a row of `width` times 8 columns. */
+static inline void add_row(size_t width, size_t last, const double *restrict row,
+                           double x, lanes *restrict sum) {
+    for (size_t b = 0; b + 1 < width; b++) add_times(&sum[b], x, load(row + b * LANES));
+    add_times(&sum[width - 1], x, load(row + last));
+}
+
 /* out <- A' x for `width` times 8 columns out of `stride`; the last eight are `last`
  * columns behind the first, which may be among those before. Few sums are two each, so
  * that one addition need not wait for the one before. */
@@ -82,22 +76,11 @@ static inline void columns_of(size_t width, size_t rows, size_t stride, size_t l
     const size_t pair = width < 3 ? 2 : 1;
     size_t j = 0;
     for (; j + pair <= rows; j += pair) {
-        const double *row = A + j * stride, *next = row + stride;
-        const lanes v = spread(x[j]);
-        for (size_t b = 0; b + 1 < width; b++) sum[b] += v * load(row + b * LANES);
-        sum[width - 1] += v * load(row + last);
-        if (pair == 1) continue;
-        const lanes u = spread(x[j + 1]);
-        for (size_t b = 0; b + 1 < width; b++) odd[b] += u * load(next + b * LANES);
-        odd[width - 1] += u * load(next + last);
+        add_row(width, last, A + j * stride, x[j], sum);
+        if (pair == 2) add_row(width, last, A + (j + 1) * stride, x[j + 1], odd);
     }
-    for (; j < rows; j++) {
-        const double *row = A + j * stride;
-        const lanes v = spread(x[j]);
-        for (size_t b = 0; b + 1 < width; b++) sum[b] += v * load(row + b * LANES);
-        sum[width - 1] += v * load(row + last);
-    }
-    for (size_t b = 0; b < width; b++) out[b] = sum[b] + odd[b];
+    for (; j < rows; j++) add_row(width, last, A + j * stride, x[j], sum);
+    for (size_t b = 0; b < width; b++) out[b] = plus(sum[b], odd[b]);
 }
 
 static inline void store_columns(size_t width, size_t last, const lanes *value,
@@ -119,13 +102,13 @@ static inline void columns_into(size_t width, size_t rows, size_t stride, size_t
 static inline void columns_few(size_t rows, size_t columns, const double *restrict A,
                                const double *restrict x, double *restrict out) {
     const size_t size = rows * columns;
-    lanes even = spread(0), odd = even;
+    lanes even = {0}, odd = {0};
     size_t j = 0;
     for (; (j + 1) * columns + LANES <= size; j += 2) {
-        even += spread(x[j]) * load(A + j * columns);
-        odd += spread(x[j + 1]) * load(A + (j + 1) * columns);
+        add_times(&even, x[j], load(A + j * columns));
+        add_times(&odd, x[j + 1], load(A + (j + 1) * columns));
     }
-    store(out, even + odd);
+    store(out, plus(even, odd));
     for (; j < rows; j++)
         for (size_t i = 0; i < columns; i++) out[i] += x[j] * A[j * columns + i];
 }
@@ -198,14 +181,14 @@ static void multiply_transposed(size_t rows, size_t columns, double a,
 /* exp(x) for x <= 0, within 2 ulp; x is raised to -708, where exp is still a normal
  * number. x = k ln 2 + r, |r| <= ln(2)/2, and the Taylor series of exp(r) up to r^13.
  */
-static inline lanes exp_negative(lanes x) {
-    const lanes shift = spread(0x1.8p52);
+static inline piece exp_negative(piece x) {
+    const piece shift = spread(0x1.8p52);
     x = choose(x < spread(-708.0), spread(-708.0), x);
-    const lanes shifted = x * spread(0x1.71547652b82fep0) + shift;
-    const lanes k = shifted - shift;
-    const lanes r =
+    const piece shifted = x * spread(0x1.71547652b82fep0) + shift;
+    const piece k = shifted - shift;
+    const piece r =
         (x - k * spread(0x1.62e42fee00000p-1)) - k * spread(0x1.a39ef35793c76p-33);
-    lanes p = spread(1.0 / 6227020800);
+    piece p = spread(1.0 / 6227020800);
     p = p * r + spread(1.0 / 479001600);
     p = p * r + spread(1.0 / 39916800);
     p = p * r + spread(1.0 / 3628800);
@@ -218,17 +201,17 @@ static inline lanes exp_negative(lanes x) {
     p = p * r + spread(1.0 / 6);
     p = p * r + spread(0.5);
     p = (p * r) * r + r + spread(1.0);
-    return (lanes)((bits)p + ((bits)shifted << 52));
+    return (piece)((bits)p + ((bits)shifted << 52));
 }
 
 /* log(1 + e) for 0 <= e <= 1, within 2 ulp: 1 + e = f or 2f with f in [1/sqrt 2, sqrt
  * 2], log f = 2 artanh(t), t = (f-1)/(f+1), by its series up to t^23. */
-static inline lanes log_one_plus(lanes e) {
+static inline piece log_one_plus(piece e) {
     const bits large = e > spread(0x1.a827999fcef32p-2);
-    const lanes t =
+    const piece t =
         choose(large, e - spread(1), e) / choose(large, e + spread(3), e + spread(2));
-    const lanes z = t * t;
-    lanes p = spread(2.0 / 23);
+    const piece z = t * t;
+    piece p = spread(2.0 / 23);
     p = p * z + spread(2.0 / 21);
     p = p * z + spread(2.0 / 19);
     p = p * z + spread(2.0 / 17);
@@ -243,14 +226,14 @@ static inline lanes log_one_plus(lanes e) {
     return p + choose(large, spread(0x1.62e42fefa39efp-1), spread(0));
 }
 
-/* For eight rows: the loss log(1 + exp(-y p)); *p <- its derivative in p, -y q with
+/* For a row each: the loss log(1 + exp(-y p)); *p <- its derivative in p, -y q with
  * q = 1/(1 + exp(y p)); *c <- its second derivative q (1 - q) y^2. */
-static inline lanes logistic_eight(lanes y, lanes *p, lanes *c) {
-    const lanes z = y * *p;
+static inline piece logistic_piece(piece y, piece *p, piece *c) {
+    const piece z = y * *p;
     const bits positive = z > spread(0);
-    const lanes e = exp_negative(choose(positive, -z, z));
-    const lanes below = spread(1) / (spread(1) + e), above = e * below;
-    const lanes q = choose(positive, above, below);
+    const piece e = exp_negative(choose(positive, -z, z));
+    const piece below = spread(1) / (spread(1) + e), above = e * below;
+    const piece q = choose(positive, above, below);
     *p = -y * q;
     *c = above * below * (y * y);
     return choose(positive, spread(0), -z) + log_one_plus(e);
@@ -258,25 +241,29 @@ static inline lanes logistic_eight(lanes y, lanes *p, lanes *c) {
 
 static inline double logistic_any(size_t n, const double *restrict y,
                                   double *restrict p, double *restrict curvature) {
-    lanes sum = spread(0), c;
+    lanes sum = {0};
+    piece c;
     size_t j = 0;
-    for (; j + LANES <= n; j += LANES) {
-        lanes v = load(p + j);
-        sum += logistic_eight(load(y + j), &v, &c);
-        store(p + j, v);
-        if (curvature) store(curvature + j, c);
-    }
+    for (; j + LANES <= n; j += LANES)
+        for (size_t l = 0; l < PIECES; l++) {
+            const size_t at = j + l * PIECE;
+            piece v = load_piece(p + at);
+            sum.at[l] += logistic_piece(load_piece(y + at), &v, &c);
+            store_piece(p + at, v);
+            if (curvature) store_piece(curvature + at, c);
+        }
     double total = fold(sum);
-    if (j < n) {
-        double py[LANES] = {0}, pp[LANES] = {0};
-        memcpy(py, y + j, (n - j) * sizeof *y);
-        memcpy(pp, p + j, (n - j) * sizeof *p);
-        lanes v = load(pp);
-        const lanes value = logistic_eight(load(py), &v, &c);
-        for (size_t i = j; i < n; i++) {
-            total += value[i - j];
-            p[i] = v[i - j];
-            if (curvature) curvature[i] = c[i - j];
+    for (; j < n; j += PIECE) {
+        const size_t rest = n - j < PIECE ? n - j : PIECE;
+        double py[PIECE] = {0}, pp[PIECE] = {0};
+        memcpy(py, y + j, rest * sizeof *y);
+        memcpy(pp, p + j, rest * sizeof *p);
+        piece v = load_piece(pp);
+        const piece value = logistic_piece(load_piece(py), &v, &c);
+        for (size_t i = 0; i < rest; i++) {
+            total += value[i];
+            p[j + i] = v[i];
+            if (curvature) curvature[j + i] = c[i];
         }
     }
     return total;
@@ -290,55 +277,74 @@ static double logistic_curved(size_t n, const double *y, double *p, double *curv
     return logistic_any(n, y, p, curvature);
 }
 
-/* ln x of positive normal x: x = 2^k (1 + e), 0 <= e < 1. */
-static inline lanes log_positive(lanes x) {
+/* Positive normal x = 2^k (1 + e), 0 <= e < 1: returns 1 + e; *exponent gains k. */
+static inline piece split(piece x, bits *exponent) {
     const bits raw = (bits)x;
-    const lanes mantissa = (lanes)((raw & 0xfffffffffffff) | 0x3ff0000000000000);
-    const lanes power = __builtin_convertvector((raw >> 52) - 1023, lanes);
+    *exponent += (bits)((unsigned_bits)raw >> 52) - 1023;
+    return (piece)((raw & 0xfffffffffffff) | 0x3ff0000000000000);
+}
+
+/* ln(mantissa 2^exponent); whole numbers added to the bits of 1.5 2^52 are added to it. */
+static inline piece log_of(piece mantissa, bits exponent) {
+    const piece shift = spread(0x1.8p52);
+    const piece power = (piece)((bits)shift + exponent) - shift;
     return log_one_plus(mantissa - spread(1)) + power * spread(0x1.62e42fefa39efp-1);
 }
 
+static inline piece log_positive(piece x) {
+    bits exponent = {0};
+    const piece mantissa = split(x, &exponent);
+    return log_of(mantissa, exponent);
+}
+
 static void log_all(size_t n, double *x) {
-    double rest[LANES];
+    double rest[PIECE];
     size_t k = 0;
-    for (; k + LANES <= n; k += LANES) store(x + k, log_positive(load(x + k)));
+    for (; k + PIECE <= n; k += PIECE)
+        store_piece(x + k, log_positive(load_piece(x + k)));
     if (k == n) return;
-    store(rest, spread(1));
+    store_piece(rest, spread(1));
     memcpy(rest, x + k, (n - k) * sizeof *x);
-    store(rest, log_positive(load(rest)));
+    store_piece(rest, log_positive(load_piece(rest)));
     memcpy(x + k, rest, (n - k) * sizeof *x);
 }
 
+/* Eight at a time, 0 below -708; *sum gains them. */
+static inline void exp_some(double *x, lanes *sum) {
+    for (size_t p = 0; p < PIECES; p++) {
+        const piece v = load_piece(x + p * PIECE);
+        const piece e = choose(v < spread(-708.0), spread(0), exp_negative(v));
+        store_piece(x + p * PIECE, e);
+        sum->at[p] += e;
+    }
+}
+
 static double exp_all(size_t n, double *x) {
-    const lanes least = spread(-708.0);
-    lanes sum = spread(0);
+    lanes sum = {0};
     double rest[LANES];
     size_t k = 0;
-    for (; k + LANES <= n; k += LANES) {
-        const lanes v = load(x + k);
-        const lanes e = choose(v < least, spread(0), exp_negative(v));
-        store(x + k, e);
-        sum += e;
-    }
+    for (; k + LANES <= n; k += LANES) exp_some(x + k, &sum);
     if (k < n) {
-        store(rest, spread(-INFINITY));
-        memcpy(rest, x + k, (n - k) * sizeof *x);
-        const lanes v = load(rest);
-        const lanes e = choose(v < least, spread(0), exp_negative(v));
-        store(rest, e);
+        for (size_t i = 0; i < LANES; i++) rest[i] = k + i < n ? x[k + i] : -INFINITY;
+        exp_some(rest, &sum);
         memcpy(x + k, rest, (n - k) * sizeof *x);
-        sum += e;
     }
     return fold(sum);
 }
 
-/* Eight numbers of size below 2^51 toward zero: adding and taking off 2^52 rounds to
- * whole numbers. */
-static inline lanes toward_zero(lanes x) {
+/* Numbers of size below 2^51 toward zero: adding and taking off 2^52 rounds to whole
+ * numbers. */
+static inline piece toward_zero(piece x) {
     const bits sign = (bits)x & INT64_MIN;
-    const lanes size = (lanes)((bits)x ^ sign), shift = spread(0x1p52);
-    const lanes near = (size + shift) - shift;
-    return (lanes)((bits)(near - choose(near > size, spread(1), spread(0))) | sign);
+    const piece size = (piece)((bits)x ^ sign), shift = spread(0x1p52);
+    const piece near = (size + shift) - shift;
+    return (piece)((bits)(near - choose(near > size, spread(1), spread(0))) | sign);
+}
+
+/* factor times eight numbers toward zero. */
+static inline lanes whole_times(double factor, lanes v) {
+    for (size_t p = 0; p < PIECES; p++) v.at[p] = toward_zero(v.at[p] * factor);
+    return v;
 }
 
 /* Fewer numbers than lanes, one by one: the bits of x + 2^52 are those of a number. */
@@ -356,28 +362,28 @@ static double round_few(size_t n, double factor, double *v) {
 
 static double round_down(size_t n, double factor, double *v) {
     if (n < LANES) return round_few(n, factor, v);
-    const lanes by = spread(factor), last = toward_zero(load(v + n - LANES) * by);
-    lanes even = spread(0), odd = even;
+    const lanes last = whole_times(factor, load(v + n - LANES));
+    lanes even = {0}, odd = {0};
     size_t k = 0;
     for (; k + 2 * LANES <= n; k += 2 * LANES) {
-        const lanes a = toward_zero(load(v + k) * by);
-        const lanes b = toward_zero(load(v + k + LANES) * by);
+        const lanes a = whole_times(factor, load(v + k));
+        const lanes b = whole_times(factor, load(v + k + LANES));
         store(v + k, a);
         store(v + k + LANES, b);
-        even += a * a;
-        odd += b * b;
+        add_product(&even, a, a);
+        add_product(&odd, b, b);
     }
     for (; k + LANES <= n; k += LANES) {
-        const lanes a = toward_zero(load(v + k) * by);
+        const lanes a = whole_times(factor, load(v + k));
         store(v + k, a);
-        even += a * a;
+        add_product(&even, a, a);
     }
     if (k < n) { /* the last eight, of which some were there before */
-        const lanes a = (lanes)((bits)last & load_mask(n - k));
+        const lanes a = keep_last(n - k, last);
         store(v + n - LANES, last);
-        odd += a * a;
+        add_product(&odd, a, a);
     }
-    return fold(even + odd);
+    return fold(plus(even, odd));
 }
 
 #include "linalg/kernel_eigen.h"

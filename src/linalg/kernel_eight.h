@@ -160,56 +160,56 @@ static void solve_systems(const systems *s, double *x) {
 
 static void eight_predict(bb_eight *e) {
     multiply_eight(e->n, e->K, e->more, e->a, e->here.p);
-    for (size_t k = 0; k < e->n * LANES; k += LANES)
-        store(e->here.p + k, load(e->here.p + k) + load(e->offset + k));
+    for (size_t k = 0; k < e->n * LANES; k += PIECE)
+        store_piece(e->here.p + k,
+                    load_piece(e->here.p + k) + load_piece(e->offset + k));
 }
 
 static void eight_look(bb_eight *e, const double *t) {
     const bb_eight_place here = e->here, there = e->there;
-    const lanes length = load(t);
-    lanes sum = {0};
-    for (size_t j = 0; j < e->n; j++) {
-        lanes at = load(here.p + j * LANES) + length * load(e->change + j * LANES);
-        lanes bend;
-        store(there.p + j * LANES, at);
-        sum += logistic_eight(spread(e->y[j]), &at, &bend);
-        store(there.slope + j * LANES, at);
-        store(there.curvature + j * LANES, bend);
+    for (size_t l = 0; l < LANES; l += PIECE) {
+        const piece length = load_piece(t + l);
+        piece sum = {0};
+        for (size_t j = 0; j < e->n; j++) {
+            const size_t at = j * LANES + l;
+            piece p = load_piece(here.p + at) + length * load_piece(e->change + at),
+                  bend;
+            store_piece(there.p + at, p);
+            sum += logistic_piece(spread(e->y[j]), &p, &bend);
+            store_piece(there.slope + at, p);
+            store_piece(there.curvature + at, bend);
+        }
+        store_piece(e->there.loss + l, sum);
     }
-    store(e->there.loss, sum);
 }
 
-static inline lanes curvature_at(const bb_eight *e, size_t j) {
-    const lanes c = load(e->here.curvature + j * LANES),
-                least = spread(least_curvature);
-    return choose(c > least, c, least);
+static inline piece curvature_at(const bb_eight *e, size_t at) {
+    return at_least(load_piece(e->here.curvature + at), spread(least_curvature));
 }
 
-/* What the step's products and the pivots say. */
-static void eight_tell(bb_eight *e, const double *gradient, const double *pivot) {
-    const lanes one = spread(1), weaker = one / load(e->lambda);
-    lanes square = {0}, descent = {0}, cross = {0}, step_square = {0}, product = one;
-    lanes least = spread(INFINITY);
+/* What the step's products and the pivots say of the lanes from l on. */
+static void eight_tell(bb_eight *e, size_t l, const double *gradient,
+                       const double *pivot) {
+    const piece one = spread(1), weaker = one / load_piece(e->lambda + l);
+    piece square = {0}, descent = {0}, cross = {0}, step_square = {0}, product = one;
+    piece least = spread(INFINITY);
     bits exponent = {0};
-    for (size_t j = 0; j < e->n; j++) {
-        const lanes change = load(e->change + j * LANES);
-        descent -= load(gradient + j * LANES) * change;
-        const lanes a = load(e->a + j * LANES);
-        square += a * (load(e->here.p + j * LANES) - load(e->offset + j * LANES));
+    for (size_t at = l; at < e->n * LANES; at += LANES) {
+        const piece change = load_piece(e->change + at), a = load_piece(e->a + at);
+        descent -= load_piece(gradient + at) * change;
+        square += a * (load_piece(e->here.p + at) - load_piece(e->offset + at));
         cross += a * change;
-        step_square += load(e->step + j * LANES) * change;
-        const lanes ratio = load(pivot + j * LANES) * (curvature_at(e, j) * weaker);
+        step_square += load_piece(e->step + at) * change;
+        const piece ratio = load_piece(pivot + at) * (curvature_at(e, at) * weaker);
         least = choose(ratio < least, ratio, least);
         product = split(product * ratio, &exponent);
     }
-    store(e->square, square);
-    store(e->decrement, descent);
-    store(e->cross, cross);
-    store(e->step_square, step_square);
-    store(e->pivot, least);
-    store(e->log_det,
-          log_one_plus(product - one) +
-              __builtin_convertvector(exponent, lanes) * spread(0x1.62e42fefa39efp-1));
+    store_piece(e->square + l, square);
+    store_piece(e->decrement + l, descent);
+    store_piece(e->cross + l, cross);
+    store_piece(e->step_square + l, step_square);
+    store_piece(e->pivot + l, least);
+    store_piece(e->log_det + l, log_of(product, exponent));
 }
 
 /* (K + lambda/curvature) step = -gradient/curvature, with the gradient in the coefficients
@@ -218,13 +218,13 @@ static void eight_direction(bb_eight *e) {
     const size_t n = e->n;
     double *gradient = e->room, *diagonal = gradient + n * LANES;
     double *b = diagonal + n * LANES, *pivot = b + n * LANES, *rest = pivot + n * LANES;
-    for (size_t j = 0; j < n; j++) {
-        const lanes lambda = load(e->lambda), over = spread(1) / curvature_at(e, j);
-        const lanes g =
-            load(e->here.slope + j * LANES) + lambda * load(e->a + j * LANES);
-        store(gradient + j * LANES, g);
-        store(diagonal + j * LANES, lambda * over);
-        store(b + j * LANES, -g * over);
+    for (size_t at = 0; at < n * LANES; at += PIECE) {
+        const piece lambda = load_piece(e->lambda + at % LANES);
+        const piece over = spread(1) / curvature_at(e, at);
+        const piece g = load_piece(e->here.slope + at) + lambda * load_piece(e->a + at);
+        store_piece(gradient + at, g);
+        store_piece(diagonal + at, lambda * over);
+        store_piece(b + at, -g * over);
     }
     for (size_t l = 0; l < LANES; l += PIECE) {
         const systems s = {.n = n,
@@ -239,5 +239,5 @@ static void eight_direction(bb_eight *e) {
         solve_systems(&s, e->step + l);
     }
     multiply_eight(n, e->K, e->more, e->step, e->change);
-    eight_tell(e, gradient, pivot);
+    for (size_t l = 0; l < LANES; l += PIECE) eight_tell(e, l, gradient, pivot);
 }

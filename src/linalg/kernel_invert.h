@@ -2,7 +2,7 @@
  * are at most BB_KERNEL_SMALL long. */
 #include "linalg/kernel_lanes.h"
 
-/* Bits at all_but + 7 - k keep all of eight lanes but the k-th. */
+/* The masks from all_but + 7 - k on keep all of eight numbers but the k-th. */
 static const int64_t all_but[2 * LANES - 1] = {-1, -1, -1, -1, -1, -1, -1, 0,
                                                -1, -1, -1, -1, -1, -1, -1};
 
@@ -12,23 +12,20 @@ static size_t invert_in(size_t n, size_t stride, double *restrict U,
                         double *restrict row) {
     for (size_t k = 0; k < n; k++) {
         const double pivot = U[k * stride + k];
-        const size_t start = k / LANES * LANES;
-        const lanes inverse = spread(1 / pivot);
-        bits mask;
+        const size_t start = k / PIECE * PIECE;
+        const bits mask = load_bits(all_but + LANES - 1 - (k - start));
+        const piece inverse = spread(1 / pivot);
         if (!(pivot > 0 && isfinite(pivot))) return k;
-        memcpy(&mask, all_but + LANES - 1 - (k - start), sizeof mask);
-        for (size_t c = 0; c < stride; c += LANES)
-            store(row + c, load(U + k * stride + c) * inverse);
-        store(row + start, choose(mask, load(row + start), inverse));
+        for (size_t c = 0; c < stride; c += PIECE)
+            store_piece(row + c, load_piece(U + k * stride + c) * inverse);
+        store_piece(row + start, choose(mask, load_piece(row + start), inverse));
         for (size_t i = 0; i < n; i++) {
             double *at = U + i * stride;
-            const lanes by = spread(at[k]);
+            const piece by = spread(at[k]);
             if (i == k) continue;
-            for (size_t c = 0; c < stride; c += LANES) {
-                const lanes before = load(at + c);
-                const lanes left = c == start ? (lanes)((bits)before & mask) : before;
-                store(at + c, left - by * load(row + c));
-            }
+            store_piece(at + start, keep(mask, load_piece(at + start)));
+            for (size_t c = 0; c < stride; c += PIECE)
+                store_piece(at + c, load_piece(at + c) - by * load_piece(row + c));
         }
         memcpy(U + k * stride, row, stride * sizeof *row);
     }

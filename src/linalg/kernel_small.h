@@ -280,13 +280,13 @@ static inline bool factor_two(size_t k, size_t stride, double *U, double *L) {
 /* x (stride, zeros behind n) <- the solution, eight rows at a time: only those wait for
  * each other. */
 static inline void solve_back(size_t n, size_t stride, const double *L, double *x) {
-    for (size_t c = 0; c < stride; c += LANES) store(x + c, spread(0));
+    memset(x, 0, stride * sizeof *x);
     for (size_t from = (n - 1) / LANES * LANES, end = n;; from -= LANES) {
         double left[LANES];
         for (size_t r = from; r < end; r++) {
-            lanes sum = spread(0);
+            lanes sum = {0};
             for (size_t c = from + LANES; c < stride; c += LANES)
-                sum += load(L + r * stride + c) * load(x + c);
+                add_product(&sum, load(L + r * stride + c), load(x + c));
             left[r - from] = L[r * stride + n] - fold(sum);
         }
         for (size_t r = end; r-- > from;) {

@@ -3,22 +3,67 @@
  * its column, unless that is among the strip's own, times its row's. */
 #include "linalg/kernel_lanes.h"
 
+#define SHUFFLE __builtin_shufflevector
+
 /* The first step of folding two vectors, in the halves of one; the last two of eight, of
  * which `half` has the pairs q and q + 4: lane q is what fold makes of the vector q. */
+#if BB_KERNEL_BYTES == 64
 static inline lanes fold_pair(lanes v, lanes w) {
-    return __builtin_shufflevector(v, w, 0, 1, 2, 3, 8, 9, 10, 11) +
-           __builtin_shufflevector(v, w, 4, 5, 6, 7, 12, 13, 14, 15);
+    return (lanes){{SHUFFLE(v.at[0], w.at[0], 0, 1, 2, 3, 8, 9, 10, 11) +
+                    SHUFFLE(v.at[0], w.at[0], 4, 5, 6, 7, 12, 13, 14, 15)}};
 }
 
 static inline lanes fold_eight(const lanes *half) {
-    lanes quarter[2];
-    for (size_t q = 0; q < 2; q++)
-        quarter[q] =
-            __builtin_shufflevector(half[q], half[q + 2], 0, 1, 8, 9, 4, 5, 12, 13) +
-            __builtin_shufflevector(half[q], half[q + 2], 2, 3, 10, 11, 6, 7, 14, 15);
-    return __builtin_shufflevector(quarter[0], quarter[1], 0, 8, 2, 10, 4, 12, 6, 14) +
-           __builtin_shufflevector(quarter[0], quarter[1], 1, 9, 3, 11, 5, 13, 7, 15);
+    piece quarter[2];
+    for (size_t q = 0; q < 2; q++) {
+        const piece v = half[q].at[0], w = half[q + 2].at[0];
+        quarter[q] = SHUFFLE(v, w, 0, 1, 8, 9, 4, 5, 12, 13) +
+                     SHUFFLE(v, w, 2, 3, 10, 11, 6, 7, 14, 15);
+    }
+    return (lanes){{SHUFFLE(quarter[0], quarter[1], 0, 8, 2, 10, 4, 12, 6, 14) +
+                    SHUFFLE(quarter[0], quarter[1], 1, 9, 3, 11, 5, 13, 7, 15)}};
 }
+#else
+static inline lanes fold_pair(lanes v, lanes w) {
+    const size_t h = PIECES / 2;
+    lanes out;
+    for (size_t p = 0; p < h; p++) {
+        out.at[p] = v.at[p] + v.at[p + h];
+        out.at[p + h] = w.at[p] + w.at[p + h];
+    }
+    return out;
+}
+
+#if BB_KERNEL_BYTES == 32
+static inline lanes fold_eight(const lanes *half) {
+    lanes quarter[2], out;
+    for (size_t q = 0; q < 2; q++)
+        for (size_t p = 0; p < 2; p++) {
+            const piece v = half[q].at[p], w = half[q + 2].at[p];
+            quarter[q].at[p] = SHUFFLE(v, w, 0, 1, 4, 5) + SHUFFLE(v, w, 2, 3, 6, 7);
+        }
+    for (size_t p = 0; p < 2; p++) {
+        const piece v = quarter[0].at[p], w = quarter[1].at[p];
+        out.at[p] = SHUFFLE(v, w, 0, 4, 2, 6) + SHUFFLE(v, w, 1, 5, 3, 7);
+    }
+    return out;
+}
+#else
+static inline lanes fold_eight(const lanes *half) {
+    lanes quarter[2], out;
+    for (size_t q = 0; q < 2; q++)
+        for (size_t p = 0; p < 4; p += 2) {
+            quarter[q].at[p] = half[q].at[p] + half[q].at[p + 1];
+            quarter[q].at[p + 1] = half[q + 2].at[p] + half[q + 2].at[p + 1];
+        }
+    for (size_t p = 0; p < 4; p++) {
+        const piece v = quarter[0].at[p], w = quarter[1].at[p];
+        out.at[p] = SHUFFLE(v, w, 0, 2) + SHUFFLE(v, w, 1, 3);
+    }
+    return out;
+}
+#endif
+#endif
 
 /* -- up to four blocks of eight columns, the last of which are the last eight columns:
  * x has zeros where they are those of the block before, too, and y nothing of use -- */
@@ -27,14 +72,14 @@ static inline lanes fold_eight(const lanes *half) {
 __attribute__((always_inline)) static inline lanes
 row_narrow(size_t width, size_t b, const double *restrict row, size_t last, double own,
            const lanes *restrict wide_x, lanes *restrict down) {
-    const lanes v = spread(own), end = load(row + last);
-    lanes across = end * wide_x[width - 1];
-    down[b] += v * load(row);
-    down[width - 1] += v * end;
+    const lanes end = load(row + last);
+    lanes across = product(end, wide_x[width - 1]);
+    add_times(&down[b], own, load(row));
+    add_times(&down[width - 1], own, end);
     for (size_t e = b + 1; e + 1 < width; e++) {
         const lanes a = load(row + (e - b) * LANES);
-        across += a * wide_x[e];
-        down[e] += v * a;
+        add_product(&across, a, wide_x[e]);
+        add_times(&down[e], own, a);
     }
     return across;
 }
@@ -55,8 +100,8 @@ strip_narrow(size_t width, size_t b, size_t d, const double *restrict strip,
         half[q] =
             fold_pair(v, row_narrow(width, b, other, last, x[q + pairs], wide_x, more));
     }
-    for (size_t e = b; e < width; e++) y[e] += more[e];
-    y[b] += fold_eight(half);
+    for (size_t e = b; e < width; e++) y[e] = plus(y[e], more[e]);
+    y[b] = plus(y[b], fold_eight(half));
     return strip + LANES * stride;
 }
 
@@ -65,8 +110,8 @@ __attribute__((always_inline)) static inline void
 strips_narrow(size_t width, size_t d, const double *restrict S,
               const double *restrict x, lanes *restrict wide_x, lanes *restrict y) {
     const size_t rest = d - (width - 1) * LANES;
-    lanes odd = spread(0);
-    for (size_t b = 0; b < width; b++) y[b] = spread(0);
+    lanes odd = {0};
+    for (size_t b = 0; b < width; b++) y[b] = odd;
     wide_x[width - 1] = keep_last(rest, wide_x[width - 1]);
     if (width > 1) S = strip_narrow(width, 0, d, S, x, wide_x, y);
     if (width > 2) S = strip_narrow(width, 1, d, S, x, wide_x, y);
@@ -75,10 +120,10 @@ strips_narrow(size_t width, size_t d, const double *restrict S,
     S += rest - LANES; /* where the last eight columns would begin */
     for (size_t q = 0; q < rest; q++)
         if (q % 2)
-            odd += spread(x[q]) * load(S + q * rest);
+            add_times(&odd, x[q], load(S + q * rest));
         else
-            y[width - 1] += spread(x[q]) * load(S + q * rest);
-    y[width - 1] += odd;
+            add_times(&y[width - 1], x[q], load(S + q * rest));
+    y[width - 1] = plus(y[width - 1], odd);
 }
 
 /* The last ones first: what is of no use in them is written over. */
@@ -96,7 +141,7 @@ slope_narrow(size_t width, size_t d, const double *restrict S, const double *res
         wide_x[b] = load(x + (b + 1 < width ? b * LANES : d - LANES));
     strips_narrow(width, d, S, x, wide_x, value);
     for (size_t b = 0; b < width; b++)
-        value[b] -= load(c + (b + 1 < width ? b * LANES : d - LANES));
+        value[b] = minus(value[b], load(c + (b + 1 < width ? b * LANES : d - LANES)));
     store_narrow(width, d, value, y);
 }
 
@@ -108,17 +153,18 @@ static inline lanes row_wide(size_t from, size_t whole, size_t d,
                              const double *restrict row, double own,
                              const double *restrict x, lanes last_x, double *restrict y,
                              lanes *restrict tail) {
-    const lanes v = spread(own);
-    lanes across = spread(0);
+    lanes across = {0};
     for (size_t k = from + LANES; k < whole; k += LANES) {
         const lanes a = load(row + k - from);
-        across += a * load(x + k);
-        store(y + k, load(y + k) + v * a);
+        lanes down = load(y + k);
+        add_product(&across, a, load(x + k));
+        add_times(&down, own, a);
+        store(y + k, down);
     }
     if (whole < d) {
         const lanes a = load(row + d - from - LANES);
-        across += a * last_x;
-        *tail += v * a;
+        add_product(&across, a, last_x);
+        add_times(tail, own, a);
     }
     return across;
 }
@@ -127,21 +173,21 @@ static void slope_wide(size_t d, const double *restrict S, const double *restric
                        const double *restrict c, double *restrict y) {
     const size_t whole = d / LANES * LANES, rest = d - whole;
     const lanes last_x = load_tail(x, d, rest);
-    lanes tail = -load(c + d - LANES), across[LANES];
+    lanes tail = times(-1, load(c + d - LANES)), across[LANES];
     for (size_t k = 0; k < whole; k++) y[k] = -c[k];
     for (size_t from = 0; from < whole; from += LANES) {
         lanes own = load(y + from);
         for (size_t q = 0; q < LANES; q++, S += d - from) {
             const double value = x[from + q];
-            own += spread(value) * load(S);
+            add_times(&own, value, load(S));
             across[q] = row_wide(from, whole, d, S, value, x, last_x, y, &tail);
         }
         for (size_t q = 0; q < LANES / 2; q++)
             across[q] = fold_pair(across[q], across[q + LANES / 2]);
-        store(y + from, own + fold_eight(across));
+        store(y + from, plus(own, fold_eight(across)));
     }
     for (size_t q = 0; q < rest; q++, S += rest)
-        tail += spread(x[whole + q]) * load(S + rest - LANES);
+        add_times(&tail, x[whole + q], load(S + rest - LANES));
     double last[LANES];
     store(last, tail);
     memcpy(y + whole, last + LANES - rest, rest * sizeof *y);
@@ -193,15 +239,18 @@ step_narrow(size_t width, size_t d, const double *restrict M, const double *rest
     columns_of(width, d, d, last, M, w, hat);
     for (size_t b = 0; b < width; b++) {
         const lanes before = load(previous + (b + 1 < width ? b * LANES : last));
-        x[b] = ahead[b] = hat[b] + spread(beta) * (hat[b] - before);
+        ahead[b] = hat[b];
+        add_times(&ahead[b], beta, minus(hat[b], before));
+        x[b] = ahead[b];
     }
     store_columns(width, last, hat, previous);
     store_columns(width, last, ahead, z);
     strips_narrow(width, d, S, z, x, slope);
     for (size_t b = 0; b < width; b++) {
         const lanes to = load(c + (b + 1 < width ? b * LANES : last));
-        slope[b] =
-            ahead[b] - spread(step) * ((slope[b] - to) + spread(ridge) * ahead[b]);
+        lanes change = minus(slope[b], to);
+        add_times(&change, ridge, ahead[b]);
+        slope[b] = minus(ahead[b], times(step, change));
     }
     store_narrow(width, d, slope, w);
 }

@@ -32,18 +32,19 @@ static inline void update_columns(size_t width, size_t rows, size_t stride,
 static inline double next_row(size_t stride, size_t k, const double *v, const double *w,
                               double *restrict u, double *diagonal) {
     const size_t start = k / LANES * LANES;
-    const lanes by_v = spread(v[k]), by_w = spread(w[k]);
-    lanes row = load(u + start) - (by_v * load(w + start) + by_w * load(v + start));
-    for (size_t c = 0; c < start; c += LANES) store(u + c, spread(0));
-    store(u + start, row);
-    *diagonal = u[k];
-    row = (lanes)((bits)row & load_mask(LANES - 1 - (k - start)));
-    store(u + start, row);
-    lanes sum = row * row;
-    for (size_t c = start + LANES; c < stride; c += LANES) {
-        row = load(u + c) - (by_v * load(w + c) + by_w * load(v + c));
+    lanes sum = {0};
+    memset(u, 0, start * sizeof *u);
+    for (size_t c = start; c < stride; c += LANES) {
+        lanes taken = times(v[k], load(w + c));
+        add_times(&taken, w[k], load(v + c));
+        lanes row = minus(load(u + c), taken);
+        if (c == start) {
+            store(u + c, row);
+            *diagonal = u[k];
+            row = keep_last(LANES - 1 - (k - start), row);
+        }
         store(u + c, row);
-        sum += row * row;
+        add_product(&sum, row, row);
     }
     return fold(sum);
 }
@@ -65,14 +66,14 @@ static inline double reflector(double square, size_t from, double *x, double *be
 static inline void next_product(size_t stride, size_t k, double factor, const double *u,
                                 double *restrict p) {
     const size_t start = (k + 1) / LANES * LANES;
-    const bits mask = load_mask(LANES - (k + 1 - start));
-    lanes sum = spread(0);
-    for (size_t c = 0; c < start; c += LANES) store(p + c, spread(0));
-    store(p + start, (lanes)((bits)load(p + start) & mask));
-    for (size_t c = start; c < stride; c += LANES) sum += load(u + c) * load(p + c);
-    const double half = 0.5 * factor * fold(sum);
+    lanes sum = {0};
+    memset(p, 0, start * sizeof *p);
+    store(p + start, keep_last(LANES - (k + 1 - start), load(p + start)));
     for (size_t c = start; c < stride; c += LANES)
-        store(p + c, factor * (load(p + c) - half * load(u + c)));
+        add_product(&sum, load(u + c), load(p + c));
+    const double half = 0.5 * factor * fold(sum);
+    for (size_t c = start; c < stride; c += PIECE)
+        store_piece(p + c, factor * (load_piece(p + c) - half * load_piece(u + c)));
 }
 
 /* What is left of A beyond row k becomes that of the next step; work: p, w of this one
@@ -128,26 +129,28 @@ static void tridiagonal(size_t n, size_t stride, double *A, double *factor,
  * before u, so that one fold need not wait for the other. */
 static inline void reflect_two(size_t start, size_t stride, const double *u,
                                double by_u, const double *v, double by_v, double *x) {
-    lanes with_u = spread(0), with_v = spread(0), across = spread(0);
+    lanes with_u = {0}, with_v = {0}, across = {0};
     for (size_t c = start; c < stride; c += LANES) {
         const lanes at = load(x + c), one = load(u + c), two = load(v + c);
-        with_u += one * at;
-        with_v += two * at;
-        across += one * two;
+        add_product(&with_u, one, at);
+        add_product(&with_v, two, at);
+        add_product(&across, one, two);
     }
     const double first = by_u * fold(with_u);
     const double second = by_v * (fold(with_v) - first * fold(across));
-    for (size_t c = start; c < stride; c += LANES)
-        store(x + c, (load(x + c) - first * load(u + c)) - second * load(v + c));
+    for (size_t c = start; c < stride; c += PIECE)
+        store_piece(x + c, (load_piece(x + c) - first * load_piece(u + c)) -
+                               second * load_piece(v + c));
 }
 
 static inline void reflect_one(size_t start, size_t stride, const double *v, double by,
                                double *x) {
-    lanes sum = spread(0);
-    for (size_t c = start; c < stride; c += LANES) sum += load(v + c) * load(x + c);
-    const lanes a = spread(by * fold(sum));
+    lanes sum = {0};
     for (size_t c = start; c < stride; c += LANES)
-        store(x + c, load(x + c) - a * load(v + c));
+        add_product(&sum, load(v + c), load(x + c));
+    const double a = by * fold(sum);
+    for (size_t c = start; c < stride; c += PIECE)
+        store_piece(x + c, load_piece(x + c) - a * load_piece(v + c));
 }
 
 /* x (stride, zeros behind n) <- Q'x, or Q x. */
@@ -167,67 +170,66 @@ static void reflect(bool back, size_t n, size_t stride, const double *V,
     }
 }
 
-/* The mantissas of positive x go on; their exponents are added to *exponent. */
-static inline lanes split(lanes x, bits *exponent) {
-    const bits raw = (bits)x;
-    *exponent += (raw >> 52) - 1023;
-    return (lanes)((raw & 0xfffffffffffff) | 0x3ff0000000000000);
-}
-
-/* `groups` times eight shifts of T + shift I = L diag(pivot) L', and one right side c (n) or
+/* `count` registers of shifts of T + shift I = L diag(pivot) L', and one right side c (n) or
  * BB_TRIDIAGONAL_SIDES of them, columns of c (n x LANES): log_det <- sum ln(pivot / shift);
- * form, groups LANES numbers each, <- c_s' (T + shift I)^-1 c_s of every side, then those of
+ * form, `stride` numbers each, <- c_s' (T + shift I)^-1 c_s of every side, then those of
  * the third and the fourth with the first and the second. T is positive semidefinite: no
  * pivot is below the shift but by rounding. */
 __attribute__((always_inline)) static inline void
-weigh_groups(size_t groups, size_t sides, size_t n, const double *diagonal,
-             const double *beside, const double *c, const double *shift,
-             double *log_det, double *form) {
+weigh_some(size_t count, size_t sides, size_t stride, size_t n, const double *diagonal,
+           const double *beside, const double *c, const double *shift, double *log_det,
+           double *form) {
     const size_t across = sides == 1 ? 1 : LANES, forms = sides == 1 ? 1 : FORMS;
-    lanes least[2], scale[2], inverse[2] = {0}, product[2];
-    lanes z[SIDES][2] = {0}, sum[FORMS][2] = {0};
+    piece least[2], scale[2], inverse[2] = {0}, product[2];
+    piece z[SIDES][2] = {0}, sum[FORMS][2] = {0};
     bits exponent[2] = {0};
-    for (size_t g = 0; g < groups; g++) {
-        least[g] = load(shift + g * LANES);
-        scale[g] = spread(1) / least[g];
-        product[g] = spread(1);
+    for (size_t q = 0; q < count; q++) {
+        least[q] = load_piece(shift + q * PIECE);
+        scale[q] = spread(1) / least[q];
+        product[q] = spread(1);
     }
     for (size_t i = 0; i < n; i++)
-        for (size_t g = 0; g < groups; g++) {
-            const lanes b = spread(i ? beside[i - 1] : 0), l = b * inverse[g];
-            const lanes pivot = (spread(diagonal[i]) + least[g]) - l * b;
-            const lanes kept = choose(pivot > least[g], pivot, least[g]);
-            inverse[g] = spread(1) / kept;
+        for (size_t q = 0; q < count; q++) {
+            const piece b = spread(i ? beside[i - 1] : 0), l = b * inverse[q];
+            const piece pivot = (spread(diagonal[i]) + least[q]) - l * b;
+            const piece kept = at_least(pivot, least[q]);
+            inverse[q] = spread(1) / kept;
             for (size_t s = 0; s < sides; s++) {
-                z[s][g] = spread(c[i * across + s]) - l * z[s][g];
-                const lanes over = z[s][g] * inverse[g];
-                sum[s][g] += z[s][g] * over;
+                z[s][q] = spread(c[i * across + s]) - l * z[s][q];
+                const piece over = z[s][q] * inverse[q];
+                sum[s][q] += z[s][q] * over;
                 if (s < 2) continue;
-                sum[2 * s][g] += z[0][g] * over;
-                sum[2 * s + 1][g] += z[1][g] * over;
+                sum[2 * s][q] += z[0][q] * over;
+                sum[2 * s + 1][q] += z[1][q] * over;
             }
-            product[g] = split(product[g] * (kept * scale[g]), &exponent[g]);
+            product[q] = split(product[q] * (kept * scale[q]), &exponent[q]);
         }
-    for (size_t g = 0; g < groups; g++) {
-        const lanes powers = __builtin_convertvector(exponent[g], lanes);
+    for (size_t q = 0; q < count; q++) {
         for (size_t f = 0; f < forms; f++)
-            store(form + (f * groups + g) * LANES, sum[f][g]);
-        store(log_det + g * LANES, log_one_plus(product[g] - spread(1)) +
-                                       powers * spread(0x1.62e42fefa39efp-1));
+            store_piece(form + f * stride + q * PIECE, sum[f][q]);
+        store_piece(log_det + q * PIECE, log_of(product[q], exponent[q]));
     }
 }
 
 static void shifts_weigh(size_t groups, size_t sides, size_t n, const double *diagonal,
                          const double *beside, const double *c, const double *shift,
                          double *log_det, double *form) {
-    if (groups == 2 && sides == 1)
-        weigh_groups(2, 1, n, diagonal, beside, c, shift, log_det, form);
-    else if (sides == 1)
-        weigh_groups(1, 1, n, diagonal, beside, c, shift, log_det, form);
-    else if (groups == 2)
-        weigh_groups(2, SIDES, n, diagonal, beside, c, shift, log_det, form);
-    else
-        weigh_groups(1, SIDES, n, diagonal, beside, c, shift, log_det, form);
+    const size_t stride = groups * LANES;
+    for (size_t l = 0; l < stride; l += 2 * PIECE) {
+        const bool both = stride - l > PIECE;
+#define WEIGH(count, sides)                                                            \
+    weigh_some(count, sides, stride, n, diagonal, beside, c, shift + l, log_det + l,   \
+               form + l)
+        if (both && sides == 1)
+            WEIGH(2, 1);
+        else if (sides == 1)
+            WEIGH(1, 1);
+        else if (both)
+            WEIGH(2, SIDES);
+        else
+            WEIGH(1, SIDES);
+#undef WEIGH
+    }
 }
 
 /* The same shifts and sides: out <- out + sum of (T + shift I)^-1 times the sides' sum by
@@ -236,31 +238,33 @@ __attribute__((always_inline)) static inline void
 average_groups(size_t groups, size_t sides, size_t n, const double *diagonal,
                const double *beside, const double *c, const double *shift,
                const double *share, double *out, double *work) {
-    const size_t across = sides == 1 ? 1 : LANES;
-    lanes least[2], part[SIDES][2], inverse[2] = {0}, z[2] = {0}, x[2] = {0};
+    const size_t across = sides == 1 ? 1 : LANES, count = groups * PIECES;
+    piece least[2 * PIECES], part[SIDES][2 * PIECES], inverse[2 * PIECES] = {0};
+    piece z[2 * PIECES] = {0}, x[2 * PIECES] = {0};
     double *solved = work, *next = work + 2 * n * LANES;
-    for (size_t g = 0; g < groups; g++) {
-        least[g] = load(shift + g * LANES);
+    for (size_t q = 0; q < count; q++) {
+        least[q] = load_piece(shift + q * PIECE);
         for (size_t s = 0; s < sides; s++)
-            part[s][g] = load(share + (s * groups + g) * LANES);
+            part[s][q] = load_piece(share + (s * count + q) * PIECE);
     }
     for (size_t i = 0; i < n; i++)
-        for (size_t g = 0; g < groups; g++) {
-            const lanes b = spread(i ? beside[i - 1] : 0), l = b * inverse[g];
-            const lanes pivot = (spread(diagonal[i]) + least[g]) - l * b;
-            lanes right = c[i * across] * part[0][g];
-            inverse[g] = spread(1) / choose(pivot > least[g], pivot, least[g]);
-            for (size_t s = 1; s < sides; s++) right += c[i * across + s] * part[s][g];
-            z[g] = right - l * z[g];
-            store(solved + (2 * i + g) * LANES, z[g] * inverse[g]);
-            store(next + (2 * i + g) * LANES, spread(beside[i]) * inverse[g]);
+        for (size_t q = 0; q < count; q++) {
+            const size_t at = 2 * i * LANES + q * PIECE;
+            const piece b = spread(i ? beside[i - 1] : 0), l = b * inverse[q];
+            const piece pivot = (spread(diagonal[i]) + least[q]) - l * b;
+            piece right = c[i * across] * part[0][q];
+            inverse[q] = spread(1) / at_least(pivot, least[q]);
+            for (size_t s = 1; s < sides; s++) right += c[i * across + s] * part[s][q];
+            z[q] = right - l * z[q];
+            store_piece(solved + at, z[q] * inverse[q]);
+            store_piece(next + at, spread(beside[i]) * inverse[q]);
         }
     for (size_t i = n; i-- > 0;) {
-        lanes sum = spread(0);
-        for (size_t g = 0; g < groups; g++) {
-            const size_t at = (2 * i + g) * LANES;
-            x[g] = load(solved + at) - load(next + at) * x[g];
-            sum += x[g];
+        lanes sum = {0};
+        for (size_t q = 0; q < count; q++) {
+            const size_t at = 2 * i * LANES + q * PIECE;
+            x[q] = load_piece(solved + at) - load_piece(next + at) * x[q];
+            sum.at[q % PIECES] += x[q];
         }
         out[i] += fold(sum);
     }
