@@ -1,5 +1,5 @@
 /* share.h - inside the room: a silo's sum for two doors, neither of which learns anything of
- * it alone (docs/privacy.md).
+ * it alone (docs/two-doors.md).
  *
  * The first door, the curator's, is given the sum minus a stream of random numbers, mod
  * 2^64; the second one, the helper's, the 32 bytes that the stream is made of, sealed. Each

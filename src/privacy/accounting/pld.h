@@ -23,8 +23,8 @@
  *     delta + mu(e) - (1 + mu) mu^2 density + mu(e) <= delta(e) <= delta + mu(e),
  *
  * where "+ mu" is with that round, mu <= 1, and the density is that of the loss
- * (docs/privacy.md); and where that does not help, both bounds come from lists of losses
- * (pld_discrete.h).
+ * (docs/accountant.md); and where that does not help, both bounds come from lists of
+ * losses (pld_discrete.h).
  *
  * c near the saddle point of the integrand is what tilting is to an FFT: delta = 1e-20
  * is as accurate as 1e-2. */

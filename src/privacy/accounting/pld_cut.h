@@ -8,7 +8,7 @@
  *   one is, or more are:  between T_P (1 - T_P) - e^epsilon T_Q and
  *                         T_P - e^epsilon T_Q (1 - T_Q - r), r the profile of all rounds,
  *                         seen from the other world, at the cut less epsilon.
- * docs/privacy.md has the proof. */
+ * docs/accountant.md has the proof. */
 #ifndef BB_PRIVACY_PLD_CUT_H
 #define BB_PRIVACY_PLD_CUT_H
 

@@ -219,8 +219,8 @@ static void choose_gaps(bb_pld_plan *plan) {
 
 /* Where rounds have several shares, how many have the second loss is not above (in the
  * sense of stochastic order) that number if each had the chance 1 - the geometric mean of
- * 1 - share, and not below it with that of share (docs/privacy.md). That is close to the
- * mean where the parts are: cells hold parts that are. */
+ * 1 - share, and not below it with that of share (docs/accountant.md). That is close to
+ * the mean where the parts are: cells hold parts that are. */
 enum { CELLS = 4 };
 static const double cell_ends[CELLS] = {0.5, 0.2, 0.05, -1.0};
 

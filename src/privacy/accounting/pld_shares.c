@@ -99,7 +99,7 @@ bb_pld_shares bb_pld_shares_of(bool mirror, const bb_event *a, const bb_event *b
     if (!(s.panels <= PANELS_MOST)) s.panels = INFINITY; /* shares of 0 */
     if (isinf(s.panels)) return s;
     s.weight = integral(&g, s.panels, s.a, s.b);
-    /* beyond that loss, and on the other side (docs/privacy.md) */
+    /* beyond that loss, and on the other side (docs/accountant.md) */
     s.spare = 2.0 * tail(q, s.b, t) * (1.0 + MARGIN);
     s.excess = s.spare / gain;
     return s;

@@ -2,9 +2,9 @@
  * rounds between them; private to pld*.c.
  *
  * For every loss delta_mu is convex in f(mu), f' = e^(-mu^2 / 8), and up to any loss
- * concave in g(mu), which grows the faster the larger that loss is: docs/privacy.md has
- * both, with proofs. So the share that keeps the mean of f is for the upper bound, that
- * which keeps the mean of g for the lower one. */
+ * concave in g(mu), which grows the faster the larger that loss is: docs/accountant.md
+ * has both, with proofs. So the share that keeps the mean of f is for the upper bound,
+ * that which keeps the mean of g for the lower one. */
 #ifndef BB_PRIVACY_PLD_SHARES_H
 #define BB_PRIVACY_PLD_SHARES_H
 

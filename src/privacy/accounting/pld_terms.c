@@ -42,7 +42,7 @@ static double log_envelope(const bb_pld_direction *s, double omega) {
 }
 
 /* What multiplies the density in the lower bound: smooth^2, and the margin for the
- * curvature of the bump (docs/privacy.md). */
+ * curvature of the bump (docs/accountant.md). */
 static double bump(const bb_pld_direction *s) {
     return s->smooth * s->smooth * (1.0 + s->smooth);
 }
