@@ -4,7 +4,7 @@
  * In each round a task shows the direction, of length one, in which it would move from
  * the centre; the noisy average of the directions, shrunk, moves the centre with
  * momentum. Rounds follow from public sizes. Everything else is local and free.
- * docs/methods/mp-centre.md */
+ * docs/methods/mp-centre.md, docs/methods/mp-centre-details.md */
 #include "linalg/linalg.h"
 #include "methods/hope.h"
 #include "methods/personal.h"
