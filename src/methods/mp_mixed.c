@@ -142,7 +142,7 @@ static bb_block block_of(const bb_view *view, bb_mixed_phase phase) {
     case BB_MIXED_GROUP_VOTE:
         return (bb_block){"vote on priors", BB_FORM_VECTOR, BB_MIXED_GROUPS, 1.0, 1.0};
     case BB_MIXED_PENALTY_VOTE:
-        return (bb_block){"vote on penalties", BB_FORM_VECTOR, BB_MIXED_STEPS, 1.0,
+        return (bb_block){"vote on penalties", BB_FORM_VECTOR, BB_MIXED_RISES, 1.0,
                           1.0};
     case BB_MIXED_DIRECTIONS:
         return (bb_block){"deviations", BB_FORM_OUTER, view->pub->features, 1.0, 1.0};
@@ -211,7 +211,7 @@ typedef struct places {
 static places places_at(double *at, size_t d) {
     places p = {.scalar = at, .group = at + SCALARS};
     p.rise = p.group + BB_MIXED_GROUPS;
-    p.search.centre = p.rise + BB_MIXED_STEPS;
+    p.search.centre = p.rise + BB_MIXED_RISES;
     p.search.velocity = p.search.centre + d;
     p.search.sum = p.search.velocity + d;
     p.average = p.search.sum + d;
@@ -225,7 +225,7 @@ static places places_at(double *at, size_t d) {
 /* Where the effects begin. */
 static size_t effects_at(const bb_view *view) {
     const size_t d = view->pub->features;
-    return SCALARS + BB_MIXED_GROUPS + BB_MIXED_STEPS + 5 * d +
+    return SCALARS + BB_MIXED_GROUPS + BB_MIXED_RISES + 5 * d +
            (bb_mixed_can_turn(view) ? d + 2 * d * d : 0);
 }
 
@@ -246,7 +246,7 @@ static bb_mixed_phase phase_of(const bb_view *view, const double *scalar,
     const uint32_t votes = rounds + votes_of(view);
     if (releases >= votes + effects_of(view)) return BB_MIXED_END;
     if (releases >= votes) return BB_MIXED_EFFECTS;
-    return releases == rounds ? BB_MIXED_GROUP_VOTE : BB_MIXED_PENALTY_VOTE;
+    return releases == rounds ? BB_MIXED_PENALTY_VOTE : BB_MIXED_GROUP_VOTE;
 }
 
 /* Of the releases for effects, the one that comes now: 0, 1. */
@@ -257,7 +257,7 @@ static uint32_t effects_round(const bb_view *view) {
 bb_mixed_board bb_mixed_read(const bb_view *view) {
     const size_t d = view->pub->features;
     const double *at = view->board->at,
-                 *centre = at + SCALARS + BB_MIXED_GROUPS + BB_MIXED_STEPS;
+                 *centre = at + SCALARS + BB_MIXED_GROUPS + BB_MIXED_RISES;
     bb_mixed_board m = {.d = d,
                         .constant = view->pub->constant,
                         .unranged = view->pub->unranged,
@@ -430,7 +430,7 @@ static bb_status digest(const bb_view *view, const bb_release *release, bb_draft
                      view->pub->tasks, at.group);
         return BB_OK;
     case BB_MIXED_PENALTY_VOTE:
-        bb_mixed_take_penalties(release, view->pub->tasks, at.rise);
+        bb_mixed_take_penalties(&mixed, release, view->pub->tasks, at.rise);
         return BB_OK;
     case BB_MIXED_EFFECTS:
         return bb_mixed_effects_digest(view, effects_share(view), effects_round(view),

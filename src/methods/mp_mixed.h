@@ -26,7 +26,9 @@ enum {
     BB_MIXED_PENALTIES = 15,
     BB_MIXED_LEVELS = 5,
     BB_MIXED_CELLS = BB_MIXED_PENALTIES * BB_MIXED_LEVELS,
-    BB_MIXED_STEPS = 5, /* between penalties that are voted on, see bb_mixed_odds */
+    BB_MIXED_STEPS = 5,    /* between penalties that are voted on, */
+    BB_MIXED_FAMILIES = 4, /* by kinds whose slopes are alike each */
+    BB_MIXED_RISES = BB_MIXED_FAMILIES * BB_MIXED_STEPS,
     BB_MIXED_FITS = BB_MIXED_GROUPS * BB_MIXED_CELLS,
     BB_MIXED_MOST_FEATURES = BB_PRIOR_MOST_FEATURES
 };
@@ -35,8 +37,8 @@ typedef enum bb_mixed_phase {
     BB_MIXED_UNITS,      /* of columns and target, where every task has its own */
     BB_MIXED_CENTRE,     /* directions towards a centre */
     BB_MIXED_DIRECTIONS, /* directions around it */
-    BB_MIXED_GROUP_VOTE,
     BB_MIXED_PENALTY_VOTE,
+    BB_MIXED_GROUP_VOTE,
     BB_MIXED_EFFECTS, /* mp_mixed_effects.h */
     BB_MIXED_END
 } bb_mixed_phase;
@@ -61,9 +63,9 @@ typedef struct bb_mixed_board {
     const double *unit;     /* bb_mixed_units numbers; NULL: none are known */
     size_t own_scales;      /* bb_mixed_units_state */
     const double *group;    /* log odds: BB_MIXED_GROUPS */
-    const double *rise;     /* of log odds, step by step: BB_MIXED_STEPS */
-    bb_layout layout;       /* of the round, where the phase is that of effects: */
-    const double *around;   /* d: where they are looked for */
+    const double *rise;   /* of log odds, step by step of each family: BB_MIXED_RISES */
+    bb_layout layout;     /* of the round, where the phase is that of effects: */
+    const double *around; /* d: where they are looked for */
 } bb_mixed_board;
 
 bb_mixed_board bb_mixed_read(const bb_view *view);
@@ -104,23 +106,26 @@ void bb_mixed_take_spread(const bb_task *own, const bb_task *task, double *sprea
 
 /* ln of the sum of exp of `count` numbers. */
 double bb_mixed_log_sum(const double *x, size_t count);
-/* Log prior odds of a group by what the tasks have voted, and by whether there are ranges;
- * of its candidates with penalty l: around the centre (around zero, where none was found)
- * with those of its penalty, which rise or fall from one power of ten to the next; at most
- * 0. */
+/* Log prior odds of a group by what the tasks have voted, and by whether there are ranges. */
 double bb_mixed_group_odds(const bb_mixed_board *mixed, size_t group);
-double bb_mixed_odds(const bb_mixed_board *mixed, size_t group, size_t l);
+/* odds (BB_MIXED_GROUPS x BB_MIXED_PENALTIES) <- the same with those of penalties: around the
+ * centre (around zero, where none was found) they rise or fall from one power of ten to the
+ * next, in each family by what was voted of it, and are as large on average in each. */
+void bb_mixed_odds(const bb_mixed_board *mixed, double *odds);
 /* What a task shows, from its log evidences with their priors (BB_MIXED_FITS, -infinity:
- * no candidate), inside the unit ball: BB_MIXED_GROUPS numbers around their mean, and by
- * how much its evidence without priors rises from penalty to penalty, BB_MIXED_STEPS
- * numbers; usual: its penalty, which its priors go by. */
-void bb_mixed_show_groups(const double *evidence, double *vote);
+ * no candidate), inside the unit ball: by how much each family's evidence without priors
+ * rises from penalty to penalty (BB_MIXED_RISES; usual: the task's penalty, which its
+ * priors go by), and how its evidence under those odds prefers the groups
+ * (BB_MIXED_GROUPS numbers around their mean). */
 void bb_mixed_show_penalties(const bb_mixed_board *mixed, const double *evidence,
                              double usual, double *vote);
-/* The noisy sum of the first becomes log odds by bb_vote_take (personal_vote.h), that of
- * the second log odds of a step upward: of the normal probability that the sum without
- * noise is above zero. */
-void bb_mixed_take_penalties(const bb_release *release, size_t tasks, double *rise);
+void bb_mixed_show_groups(const bb_mixed_board *mixed, const double *evidence,
+                          double *vote);
+/* The noisy sum of the first becomes log odds of a step upward, of the normal probability
+ * that the sum without noise is above zero; that of the second log odds by bb_vote_take
+ * (personal_vote.h). */
+void bb_mixed_take_penalties(const bb_mixed_board *mixed, const bb_release *release,
+                             size_t tasks, double *rise);
 
 /* -- before rows speak (mp_mixed_prior.c) -- */
 

@@ -247,13 +247,10 @@ static bb_status average(const bb_mixed_board *mixed, const bb_local *local,
 bb_status bb_mixed_average(const bb_mixed_board *mixed, const bb_local *local,
                            double usual, double *measures, double *w, double *work) {
     double *score = work, *length = score + BB_MIXED_FITS;
+    double odds[BB_MIXED_GROUPS * BB_MIXED_PENALTIES];
+    bb_mixed_odds(mixed, odds);
     bb_mixed_evidence(mixed, local, usual, measures, score, length);
-    for (size_t cell = 0; cell < BB_MIXED_FITS; cell += BB_MIXED_LEVELS) {
-        const size_t l = cell / BB_MIXED_LEVELS;
-        const double odds =
-            bb_mixed_odds(mixed, l / BB_MIXED_PENALTIES, l % BB_MIXED_PENALTIES);
-        for (size_t k = cell; k < cell + BB_MIXED_LEVELS; k++) score[k] += odds;
-    }
+    for (size_t k = 0; k < BB_MIXED_FITS; k++) score[k] += odds[k / BB_MIXED_LEVELS];
     return average(mixed, local, score, length, w, length + BB_MIXED_FITS);
 }
 
@@ -261,7 +258,7 @@ bb_status bb_mixed_average(const bb_mixed_board *mixed, const bb_local *local,
 
 /* What all tasks know then, and which votes there were: none. */
 static bb_mixed_board empty_board(const bb_local *local, bool ranged) {
-    static const double no_odds[BB_MIXED_GROUPS], no_rise[BB_MIXED_STEPS];
+    static const double no_odds[BB_MIXED_GROUPS], no_rise[BB_MIXED_RISES];
     return (bb_mixed_board){.d = local->d,
                             .constant = true,
                             .unranged = !ranged,

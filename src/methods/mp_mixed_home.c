@@ -70,7 +70,7 @@ static void around_own(const bb_mixed_board *mixed, bb_task *task, double *u) {
 
 /* Whether the round asks for nothing that is not there already. */
 static bool has_trained(const bb_mixed_board *mixed, const home *own) {
-    return mixed->phase == BB_MIXED_UNITS || mixed->phase == BB_MIXED_PENALTY_VOTE ||
+    return mixed->phase == BB_MIXED_UNITS || mixed->phase == BB_MIXED_GROUP_VOTE ||
            (mixed->phase == BB_MIXED_DIRECTIONS &&
             *own->made == 1.0 + (double)mixed->iteration);
 }
@@ -89,7 +89,7 @@ void bb_mixed_train(const bb_view *view, bb_task *given) {
         around_own(&mixed, &task, own.direction);
         *own.made = 1.0 + (double)mixed.iteration;
         break;
-    case BB_MIXED_GROUP_VOTE:
+    case BB_MIXED_PENALTY_VOTE:
         *own.usual = bb_mixed_usual(task.local, task.work);
         *own.voted =
             bb_mixed_look(&mixed, task.local, own.measures, task.work) ? 0.0 : 1.0;
@@ -118,7 +118,7 @@ void bb_mixed_show(const bb_view *view, const bb_task *given, double *const *blo
         if (!votes) break;
         bb_mixed_evidence(&mixed, task.local, *own.usual, own.measures, evidence,
                           evidence + BB_MIXED_FITS);
-        bb_mixed_show_groups(evidence, block[0]);
+        bb_mixed_show_groups(&mixed, evidence, block[0]);
         break;
     case BB_MIXED_PENALTY_VOTE:
         if (!votes) break;

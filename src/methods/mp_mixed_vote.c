@@ -12,8 +12,13 @@ static const double worst_odds = 3.0;
 /* Penalties are voted on by powers of ten, from the one of this index on: every second. */
 enum { FIRST = 4, STRIDE = 2 };
 /* What is believed of a sum before it is seen, of the most that it can be, and how far
- * tasks are that do not quite agree, of their number. */
-static const double usual_sum = 0.5, unlike = 0.03;
+ * tasks are that do not quite agree. */
+static const double usual_sum = 0.5, unlike = 0.067;
+/* Of the square of that belief, what is a family's own. */
+static const double own_part = 0.1;
+/* Of the largest odds that any penalty has, what all that was voted on gives away again: tasks
+ * may believe in what was not. */
+static const double given_away = 0.5;
 /* ln of Phi(z) / Phi(-z) is about this times z. */
 static const double logit_of_normal = 1.7;
 
@@ -29,18 +34,18 @@ double bb_mixed_log_sum(const double *x, size_t count) {
     return most + log(sum);
 }
 
-/* -- odds of penalties -- */
+/* -- odds -- */
 
-/* The logarithm at penalty l, at most 0. */
-static double penalty_odds(const double *rise, size_t l) {
-    double here = 0.0, sum = 0.0, most = 0.0;
-    for (size_t k = 0; k < BB_MIXED_STEPS; k++) {
-        const double past = ((double)l - FIRST) / STRIDE - (double)k;
-        here += rise[k] * fmin(1.0, fmax(0.0, past));
-        sum += rise[k];
-        most = fmax(most, sum);
-    }
-    return here - most;
+/* Kinds of one family differ in their constant, and hardly. */
+static size_t family_of(size_t kind) {
+    if (kind == BB_MIXED_TWICE) return 3;
+    if (kind == BB_MIXED_ONCE) return 2;
+    return kind == BB_MIXED_FREE ? 1 : 0;
+}
+
+/* Own scores are in units that nobody else has. */
+static bool is_voted(size_t kind) {
+    return kind != BB_MIXED_OWN;
 }
 
 /* Whose penalties are voted on: around the centre (0), or around zero (1). */
@@ -48,61 +53,134 @@ static size_t side_of(const bb_mixed_board *mixed) {
     return mixed->found ? 0 : 1;
 }
 
+/* odds (BB_MIXED_PENALTIES) <- logarithms, of numbers that are one on average. */
+static void penalty_odds(const double *rise, double *odds) {
+    for (size_t l = 0; l < BB_MIXED_PENALTIES; l++) {
+        odds[l] = 0.0;
+        for (size_t k = 0; k < BB_MIXED_STEPS; k++) {
+            const double past = ((double)l - FIRST) / STRIDE - (double)k;
+            odds[l] += rise[k] * fmin(1.0, fmax(0.0, past));
+        }
+    }
+    const double all = bb_mixed_log_sum(odds, BB_MIXED_PENALTIES);
+    for (size_t l = 0; l < BB_MIXED_PENALTIES; l++)
+        odds[l] += log(BB_MIXED_PENALTIES) - all;
+}
+
 double bb_mixed_group_odds(const bb_mixed_board *mixed, size_t group) {
     return mixed->group[group] + bb_mixed_log_unranged(mixed, group);
 }
 
-double bb_mixed_odds(const bb_mixed_board *mixed, size_t group, size_t l) {
-    const double odds = bb_mixed_group_odds(mixed, group);
-    if (group % 2 != side_of(mixed) || group / 2 == BB_MIXED_OWN) return odds;
-    return odds + penalty_odds(mixed->rise, l);
+void bb_mixed_odds(const bb_mixed_board *mixed, double *odds) {
+    double family[BB_MIXED_FAMILIES][BB_MIXED_PENALTIES], most = 0.0;
+    for (size_t f = 0; f < BB_MIXED_FAMILIES; f++) {
+        penalty_odds(mixed->rise + f * BB_MIXED_STEPS, family[f]);
+        for (size_t l = 0; l < BB_MIXED_PENALTIES; l++) most = fmax(most, family[f][l]);
+    }
+    for (size_t group = 0; group < BB_MIXED_GROUPS; group++) {
+        const size_t kind = group / 2;
+        const bool voted = group % 2 == side_of(mixed) && is_voted(kind);
+        const double all = bb_mixed_group_odds(mixed, group);
+        for (size_t l = 0; l < BB_MIXED_PENALTIES; l++)
+            *odds++ =
+                voted ? all + family[family_of(kind)][l] - given_away * most : all;
+    }
 }
 
 /* -- at home -- */
 
-void bb_mixed_show_groups(const double *evidence, double *vote) {
-    double score[BB_MIXED_GROUPS];
-    for (size_t g = 0; g < BB_MIXED_GROUPS; g++)
-        score[g] = bb_mixed_log_sum(evidence + g * BB_MIXED_CELLS, BB_MIXED_CELLS);
-    bb_vote_show(BB_MIXED_GROUPS, score, 1.0, vote);
-}
-
-/* What a task's rows alone say for penalty l around the centre (side 0) or around zero
- * (side 1): its prior is everybody's, and counted m times over it would be all that is
- * heard. */
-static double for_penalty(const bb_mixed_board *mixed, const double *evidence,
-                          double usual, size_t side, size_t l) {
-    double each[BB_MIXED_KINDS];
-    for (size_t kind = 0; kind < BB_MIXED_KINDS; kind++) {
-        const size_t group = 2 * kind + side;
-        each[kind] = -INFINITY;
-        if (kind == BB_MIXED_OWN) continue; /* in units of its own */
-        const double *at = evidence + group * BB_MIXED_CELLS + l * BB_MIXED_LEVELS;
-        each[kind] = mixed->group[group] + bb_mixed_log_sum(at, BB_MIXED_LEVELS) -
-                     bb_mixed_log_prior(mixed, group, l, usual);
+/* family (BB_MIXED_FAMILIES) <- the logarithms of sums over the groups that are voted on; of:
+ * logarithms, BB_MIXED_GROUPS. */
+static void by_family(const bb_mixed_board *mixed, const double *of, double *family) {
+    for (size_t f = 0; f < BB_MIXED_FAMILIES; f++) {
+        double each[BB_MIXED_KINDS];
+        for (size_t kind = 0; kind < BB_MIXED_KINDS; kind++) {
+            const bool is = is_voted(kind) && family_of(kind) == f;
+            each[kind] = is ? of[2 * kind + side_of(mixed)] : -INFINITY;
+        }
+        family[f] = bb_mixed_log_sum(each, BB_MIXED_KINDS);
     }
-    return bb_mixed_log_sum(each, BB_MIXED_KINDS);
 }
 
+/* family <- what a task's rows alone say for penalty l: priors are everybody's, and counted
+ * m times over they would be all that is heard. */
+static void for_penalty(const bb_mixed_board *mixed, const double *evidence,
+                        double usual, size_t l, double *family) {
+    double of[BB_MIXED_GROUPS];
+    for (size_t g = 0; g < BB_MIXED_GROUPS; g++) {
+        const double *at = evidence + g * BB_MIXED_CELLS + l * BB_MIXED_LEVELS;
+        of[g] = bb_mixed_log_sum(at, BB_MIXED_LEVELS) -
+                bb_mixed_log_prior(mixed, g, l, usual);
+    }
+    by_family(mixed, of, family);
+}
+
+/* A family's numbers are as long as the root of how likely the task's evidence says it is. */
 void bb_mixed_show_penalties(const bb_mixed_board *mixed, const double *evidence,
                              double usual, double *vote) {
-    const size_t side = side_of(mixed);
-    double before = for_penalty(mixed, evidence, usual, side, FIRST);
+    double all[BB_MIXED_GROUPS], whole[BB_MIXED_FAMILIES];
+    double before[BB_MIXED_FAMILIES], next[BB_MIXED_FAMILIES];
+    for (size_t g = 0; g < BB_MIXED_GROUPS; g++)
+        all[g] = bb_mixed_log_sum(evidence + g * BB_MIXED_CELLS, BB_MIXED_CELLS);
+    by_family(mixed, all, whole);
+    const double sum = bb_mixed_log_sum(whole, BB_MIXED_FAMILIES);
+    memset(vote, 0, BB_MIXED_RISES * sizeof *vote);
+    for_penalty(mixed, evidence, usual, FIRST, before);
     for (size_t k = 0; k < BB_MIXED_STEPS; k++) {
-        const double next =
-            for_penalty(mixed, evidence, usual, side, FIRST + (k + 1) * STRIDE);
-        vote[k] = fmin(1.0, fmax(-1.0, next - before)) / sqrt(BB_MIXED_STEPS);
-        before = next;
+        for_penalty(mixed, evidence, usual, FIRST + (k + 1) * STRIDE, next);
+        for (size_t f = 0; f < BB_MIXED_FAMILIES; f++)
+            if (whole[f] > -INFINITY)
+                vote[f * BB_MIXED_STEPS + k] =
+                    sqrt(exp(whole[f] - sum) / BB_MIXED_STEPS) *
+                    fmin(1.0, fmax(-1.0, next[f] - before[f]));
+        memcpy(before, next, sizeof before);
     }
+}
+
+void bb_mixed_show_groups(const bb_mixed_board *mixed, const double *evidence,
+                          double *vote) {
+    double score[BB_MIXED_GROUPS], cell[BB_MIXED_CELLS];
+    double odds[BB_MIXED_GROUPS * BB_MIXED_PENALTIES];
+    bb_mixed_odds(mixed, odds);
+    for (size_t g = 0; g < BB_MIXED_GROUPS; g++) {
+        const double *of = odds + g * BB_MIXED_PENALTIES;
+        for (size_t k = 0; k < BB_MIXED_CELLS; k++)
+            cell[k] = evidence[g * BB_MIXED_CELLS + k] + of[k / BB_MIXED_LEVELS];
+        score[g] =
+            bb_mixed_log_sum(cell, BB_MIXED_CELLS) - bb_mixed_log_unranged(mixed, g);
+    }
+    bb_vote_show(BB_MIXED_GROUPS, score, 1.0, vote);
 }
 
 /* -- answers -- */
 
-void bb_mixed_take_penalties(const bb_release *release, size_t tasks, double *rise) {
-    const double all = (double)tasks, usual = usual_sum * all / sqrt(BB_MIXED_STEPS);
-    const double noise = hypot(release->noise[0], unlike * all);
+/* How many families there are, which are the first ones. */
+static size_t families_of(const bb_mixed_board *mixed) {
+    return bb_mixed_has(mixed, 2 * BB_MIXED_ONCE + side_of(mixed)) ? 4 : 2;
+}
+
+/* Sums of a step, one of each family, are believed to be what families have in common and
+ * what is their own, both normal: their mean, and what is left of them, are told apart from
+ * noise each by itself. z: a sum's mean by its deviation, as both are then believed. */
+void bb_mixed_take_penalties(const bb_mixed_board *mixed, const bb_release *release,
+                             size_t tasks, double *rise) {
+    const size_t families = families_of(mixed);
+    const double count = (double)families, most = (double)tasks / sqrt(BB_MIXED_STEPS);
+    const double noise = hypot(release->noise[0], unlike * most), s = noise * noise;
+    const double square = usual_sum * most * usual_sum * most;
+    const double own = square * own_part, common = count * (square - own) + own;
+    const double of_mean = common / (common + s), of_rest = own / (own + s);
+    const double deviation = noise * sqrt((of_mean + (count - 1.0) * of_rest) / count);
+    memset(rise, 0, BB_MIXED_RISES * sizeof *rise);
     for (size_t k = 0; k < BB_MIXED_STEPS; k++) {
-        const double z = release->value[0][k] * usual / (noise * hypot(noise, usual));
-        rise[k] = fmin(worst_odds, fmax(-worst_odds, logit_of_normal * z));
+        const double *sum = release->value[0] + k;
+        double mean = 0.0;
+        for (size_t f = 0; f < families; f++) mean += sum[f * BB_MIXED_STEPS] / count;
+        for (size_t f = 0; f < families; f++) {
+            const double rest = sum[f * BB_MIXED_STEPS] - mean;
+            const double z = (of_mean * mean + of_rest * rest) / deviation;
+            rise[f * BB_MIXED_STEPS + k] =
+                fmin(worst_odds, fmax(-worst_odds, logit_of_normal * z));
+        }
     }
 }

@@ -234,30 +234,65 @@ static void votes_say_what_evidence_says(void **state) {
     enum { BEST = 10, TASKS = 40 };
     static double evidence[BB_MIXED_FITS];
     static const double group[BB_MIXED_GROUPS] = {0};
-    double vote[BB_MIXED_STEPS], rise[BB_MIXED_STEPS];
+    enum { FREE_BEST = BEST + 2, SIDE = BB_MIXED_PENALTIES };
+    double vote[BB_MIXED_RISES], rise[BB_MIXED_RISES] = {0};
+    double odds[BB_MIXED_GROUPS * BB_MIXED_PENALTIES], sum[2] = {0};
     const double usual = 0.005;
     const bb_mixed_board board = {.found = true, .group = group, .rise = rise};
     for (size_t k = 0; k < BB_MIXED_FITS; k++) {
         const size_t g = k / BB_MIXED_CELLS, l = k % BB_MIXED_CELLS / BB_MIXED_LEVELS;
-        const double away = fabs((double)l - BEST);
+        const double away = fabs((double)l - (g < 2 ? BEST : FREE_BEST));
         evidence[k] =
             g < 4 ? bb_mixed_log_prior(&board, g, l, usual) - away : -INFINITY;
     }
     bb_mixed_show_penalties(&board, evidence, usual, vote);
-    assert_true(bb_norm(BB_MIXED_STEPS, vote) <= 1.0 + 1e-12);
-    for (size_t k = 0; k < BB_MIXED_STEPS; k++) vote[k] *= TASKS;
+    assert_true(bb_norm(BB_MIXED_RISES, vote) <= 1.0 + 1e-12);
+    for (size_t k = 0; k < BB_MIXED_RISES; k++) vote[k] *= TASKS;
     const bb_release clear = {.value = {vote}, .noise = {0.0}};
-    bb_mixed_take_penalties(&clear, TASKS, rise);
-    for (size_t l = 0; l < BB_MIXED_PENALTIES; l++) {
-        const double odds = bb_mixed_odds(&board, 0, l);
-        const double steps = fmin(fabs((double)l - BEST) / 2.0, 3.0);
-        assert_close(odds, -3.0 * steps, 1e-9);
-        assert_close(bb_mixed_odds(&board, 1, l), 0.0, 0.0);
+    bb_mixed_take_penalties(&board, &clear, TASKS, rise);
+    bb_mixed_odds(&board, odds);
+    for (size_t g = 0; g < 4; g += 2) {
+        const double *around = odds + g * BB_MIXED_PENALTIES, *zero = around + SIDE;
+        const size_t best = g == 0 ? BEST : FREE_BEST;
+        for (size_t l = 0; l < BB_MIXED_PENALTIES; l++) {
+            const double steps =
+                fmin(fabs((double)l - (double)best) / 2.0, ((double)best - 4.0) / 2.0);
+            assert_close(around[l] - around[best], -3.0 * steps, 1e-9);
+            assert_close(zero[l], 0.0, 0.0);
+            sum[g / 2] += exp(around[l]) / BB_MIXED_PENALTIES;
+        }
     }
-    assert_close(bb_mixed_odds(&board, 0, BEST), 0.0, 1e-12);
+    assert_relative(sum[0], sum[1], 1e-12);
+    assert_true(sum[0] < 1.0);
     const bb_release drowned = {.value = {vote}, .noise = {1000.0}};
-    bb_mixed_take_penalties(&drowned, TASKS, rise);
-    for (size_t k = 0; k < BB_MIXED_STEPS; k++) assert_true(fabs(rise[k]) < 0.01);
+    bb_mixed_take_penalties(&board, &drowned, TASKS, rise);
+    for (size_t k = 0; k < BB_MIXED_RISES; k++) assert_true(fabs(rise[k]) < 0.01);
+}
+
+/* Two kinds that are as good at their best penalties, of which one is good at few of them:
+ * before penalties are voted on it is behind, after that it is not. */
+static void kinds_are_weighed_at_their_penalties(void **state) {
+    (void)state;
+    enum { BEST = 12, TASKS = 1000 };
+    static double evidence[BB_MIXED_FITS];
+    static const double group[BB_MIXED_GROUPS] = {0};
+    double vote[BB_MIXED_RISES], rise[BB_MIXED_RISES] = {0}, kinds[BB_MIXED_GROUPS];
+    const bb_mixed_board board = {.found = true, .group = group, .rise = rise};
+    for (size_t k = 0; k < BB_MIXED_FITS; k++) {
+        const size_t g = k / BB_MIXED_CELLS, l = k % BB_MIXED_CELLS / BB_MIXED_LEVELS;
+        const double away = fabs((double)l - BEST);
+        evidence[k] = -INFINITY;
+        if (g == 0) evidence[k] = -0.2 * away;
+        if (g == 2) evidence[k] = 0.6 - 2.0 * away;
+    }
+    bb_mixed_show_groups(&board, evidence, kinds);
+    assert_true(kinds[2] < kinds[0] - 0.1);
+    bb_mixed_show_penalties(&board, evidence, 0.005, vote);
+    for (size_t k = 0; k < BB_MIXED_RISES; k++) vote[k] *= TASKS;
+    const bb_release clear = {.value = {vote}, .noise = {0.0}};
+    bb_mixed_take_penalties(&board, &clear, TASKS, rise);
+    bb_mixed_show_groups(&board, evidence, kinds);
+    assert_true(kinds[2] > kinds[0] + 0.01);
 }
 
 /* -- what a task shows -- */
@@ -282,8 +317,8 @@ static void shows_are_in_the_unit_ball(void **state) {
         bb_billboard board = {.at = at, .length = 0};
         bb_view view = planned;
         view.board = &board;
-        for (size_t k = 7 + BB_MIXED_GROUPS + BB_MIXED_STEPS;
-             k < 7 + BB_MIXED_GROUPS + BB_MIXED_STEPS + 20; k++)
+        for (size_t k = 7 + BB_MIXED_GROUPS + BB_MIXED_RISES;
+             k < 7 + BB_MIXED_GROUPS + BB_MIXED_RISES + 20; k++)
             at[k] = sizes[(s + 1) % 3];
         at[0] = 1.0; /* a centre was found */
         const size_t kept = bb_mixed_kept_length(&view, &p.local[0]);
@@ -356,6 +391,7 @@ int main(void) {
         cmocka_unit_test(a_long_weight_is_not_shrunk),
         cmocka_unit_test(years_count_as_other_columns_do),
         cmocka_unit_test(votes_say_what_evidence_says),
+        cmocka_unit_test(kinds_are_weighed_at_their_penalties),
         cmocka_unit_test(shows_are_in_the_unit_ball),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
