@@ -76,9 +76,10 @@ def run(command, threads=1):
                      out.read().decode())
 
 
-def train(bench, data, method, *more, threads=1):
-    shutil.rmtree(bench.run, ignore_errors=True)
-    return run([f"{bench.build}/billboard", "train", data, "-o", bench.run, "--method", method,
+def train(bench, data, method, *more, threads=1, folder=None):
+    folder = folder or bench.run
+    shutil.rmtree(folder, ignore_errors=True)
+    return run([f"{bench.build}/billboard", "train", data, "-o", folder, "--method", method,
                 "--threads", str(threads), *PRIVACY, *more], threads)
 
 
@@ -227,10 +228,10 @@ def rows_of(bench, tasks, rows, features, method):
     return population(bench, tasks, rows, features, labels=method == "mp-centre")
 
 
-def program(bench, tasks, rows, features, method, threads=1):
+def program(bench, tasks, rows, features, method, threads=1, folder=None):
     loss = ["--loss", "logistic"] if method == "mp-centre" else []
     return train(bench, rows_of(bench, tasks, rows, features, method), method, *loss,
-                 threads=threads)
+                 threads=threads, folder=folder)
 
 
 def world_of(bench, norm, m, n, d, rank):
@@ -333,10 +334,21 @@ def wide(bench):
 
 
 def threads(bench):
-    """Two in place of one, on the clock, which is what other work on the machine changes."""
+    """Two in place of one, on the clock, which is what other work on the machine changes; and
+    what two of the same program with one thread each do at once, which have nothing in common
+    but the machine."""
+    def at_once(job):
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            return list(pool.map(lambda k: job(1, f"{bench.run}-{k}"), range(2)))
+
     def line(work, job, value):
+        def more(_, alone):
+            both = [value(s) for _ in range(bench.repeats) for s in at_once(job)]
+            most = 2 * statistics.median(map(value, alone)) / statistics.median(both)
+            return f"two programs at once {most:.1f}"
+
         bench.pairs(f"{work}, two threads, on the clock", "one thread", lambda: job(2),
-                    lambda: job(1), 1.85, value=value)
+                    lambda: job(1), 1.85, value=value, more=more)
 
     def said(spent):
         """Seconds, by the programs that say bytes or seconds of processors first."""
@@ -344,7 +356,8 @@ def threads(bench):
 
     def whole(tasks, rows, features, method):
         line(f"{tasks:,} × {rows} × {features}, `{method}`",
-             lambda n: program(bench, tasks, rows, features, method, n), lambda s: s.wall)
+             lambda n, folder=None: program(bench, tasks, rows, features, method, n, folder),
+             lambda s: s.wall)
 
     for tasks, methods, _ in PROGRAMS:
         for method in methods:
@@ -352,14 +365,16 @@ def threads(bench):
     whole(100, 100, 784, "mp-centre")
     for name, size, rounds, _ in ITERATIONS:
         line(f"MP-MTL iteration, {name}",
-             lambda n: run([f"{bench.build}/bench/bench_round", size, str(n), str(rounds), "1"]),
+             lambda n, _=None: run([f"{bench.build}/bench/bench_round", size, str(n),
+                                    str(rounds), "1"]),
              lambda s: 1e-6 * float(s.output.split()[0]))
-    line("CSV, 413 MB", lambda n: run([f"{bench.build}/bench/bench_read",
-                                       population(bench, 100_000, 20, 20), str(n)]), said)
+    line("CSV, 413 MB", lambda n, _=None: run([f"{bench.build}/bench/bench_read",
+                                               population(bench, 100_000, 20, 20), str(n)]), said)
     for norm, m, n, d, lam, rank, _ in OPTIMA:
         line(f"`mtl-{norm}`, {m:,} × {n} × {d:,}",
-             lambda k: run([f"{bench.build}/bench/bench_solve",
-                            world_of(bench, norm, m, n, d, rank), norm, str(lam), str(k)]), said)
+             lambda k, _=None: run([f"{bench.build}/bench/bench_solve",
+                                    world_of(bench, norm, m, n, d, rank), norm, str(lam),
+                                    str(k)]), said)
 
 
 def grow(bench, name, sizes, once):
