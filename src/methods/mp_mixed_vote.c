@@ -89,14 +89,14 @@ void bb_mixed_odds(const bb_mixed_board *mixed, double *odds) {
 
 /* -- at home -- */
 
-/* family (BB_MIXED_FAMILIES) <- the logarithms of sums over the groups that are voted on; of:
- * logarithms, BB_MIXED_GROUPS. */
-static void by_family(const bb_mixed_board *mixed, const double *of, double *family) {
+/* family (BB_MIXED_FAMILIES) <- the logarithms of sums over the kinds that are voted on; of:
+ * logarithms, BB_MIXED_KINDS. */
+static void by_family(const double *of, double *family) {
     for (size_t f = 0; f < BB_MIXED_FAMILIES; f++) {
         double each[BB_MIXED_KINDS];
         for (size_t kind = 0; kind < BB_MIXED_KINDS; kind++) {
             const bool is = is_voted(kind) && family_of(kind) == f;
-            each[kind] = is ? of[2 * kind + side_of(mixed)] : -INFINITY;
+            each[kind] = is ? of[kind] : -INFINITY;
         }
         family[f] = bb_mixed_log_sum(each, BB_MIXED_KINDS);
     }
@@ -106,23 +106,26 @@ static void by_family(const bb_mixed_board *mixed, const double *of, double *fam
  * m times over they would be all that is heard. */
 static void for_penalty(const bb_mixed_board *mixed, const double *evidence,
                         double usual, size_t l, double *family) {
-    double of[BB_MIXED_GROUPS];
-    for (size_t g = 0; g < BB_MIXED_GROUPS; g++) {
-        const double *at = evidence + g * BB_MIXED_CELLS + l * BB_MIXED_LEVELS;
-        of[g] = bb_mixed_log_sum(at, BB_MIXED_LEVELS) -
-                bb_mixed_log_prior(mixed, g, l, usual);
+    double of[BB_MIXED_KINDS];
+    for (size_t kind = 0; kind < BB_MIXED_KINDS; kind++) {
+        const size_t group = 2 * kind + side_of(mixed);
+        const double *at = evidence + group * BB_MIXED_CELLS + l * BB_MIXED_LEVELS;
+        of[kind] = bb_mixed_log_sum(at, BB_MIXED_LEVELS) -
+                   bb_mixed_log_prior(mixed, group, l, usual);
     }
-    by_family(mixed, of, family);
+    by_family(of, family);
 }
 
 /* A family's numbers are as long as the root of how likely the task's evidence says it is. */
 void bb_mixed_show_penalties(const bb_mixed_board *mixed, const double *evidence,
                              double usual, double *vote) {
-    double all[BB_MIXED_GROUPS], whole[BB_MIXED_FAMILIES];
+    double all[BB_MIXED_KINDS], whole[BB_MIXED_FAMILIES];
     double before[BB_MIXED_FAMILIES], next[BB_MIXED_FAMILIES];
-    for (size_t g = 0; g < BB_MIXED_GROUPS; g++)
-        all[g] = bb_mixed_log_sum(evidence + g * BB_MIXED_CELLS, BB_MIXED_CELLS);
-    by_family(mixed, all, whole);
+    for (size_t kind = 0; kind < BB_MIXED_KINDS; kind++) {
+        const size_t group = 2 * kind + side_of(mixed);
+        all[kind] = bb_mixed_log_sum(evidence + group * BB_MIXED_CELLS, BB_MIXED_CELLS);
+    }
+    by_family(all, whole);
     const double sum = bb_mixed_log_sum(whole, BB_MIXED_FAMILIES);
     memset(vote, 0, BB_MIXED_RISES * sizeof *vote);
     for_penalty(mixed, evidence, usual, FIRST, before);
@@ -156,7 +159,8 @@ void bb_mixed_show_groups(const bb_mixed_board *mixed, const double *evidence,
 
 /* How many families there are, which are the first ones. */
 static size_t families_of(const bb_mixed_board *mixed) {
-    return bb_mixed_has(mixed, 2 * BB_MIXED_ONCE + side_of(mixed)) ? 4 : 2;
+    const bool turned = bb_mixed_has(mixed, 2 * BB_MIXED_ONCE + side_of(mixed));
+    return turned ? BB_MIXED_FAMILIES : family_of(BB_MIXED_ONCE);
 }
 
 /* Sums of a step, one of each family, are believed to be what families have in common and
