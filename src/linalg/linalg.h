@@ -109,8 +109,11 @@ bool bb_solve_shifted(size_t n, const double *A, const double *diagonal, double 
 size_t bb_strips_length(size_t n);
 void bb_strips_pack(size_t n, const double *A, double *S);
 void bb_strips_unpack(size_t n, const double *S, double *A);
-/* out <- diag(f) S diag(f), in strips. */
-void bb_strips_scale(size_t n, const double *S, const double *f, double *out);
+/* out <- T S T' with T = diag(f) - p e', e the last unit vector, p 0 there: X'X of rows whose
+ * columns are multiplied by f, with p times the last column taken off. Not in place. work:
+ * n. */
+void bb_strips_move(size_t n, const double *S, const double *f, const double *p,
+                    double *out, double *work);
 /* y <- S x - c, the slope of 1/2 x'Sx - c'x. Own loops, the same bits on every x86-64. */
 void bb_strips_slope(size_t n, const double *S, const double *x, const double *c,
                      double *y);

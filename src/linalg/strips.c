@@ -22,9 +22,18 @@ void bb_strips_pack(size_t n, const double *A, double *S) {
     }
 }
 
-void bb_strips_scale(size_t n, const double *S, const double *f, double *out) {
+void bb_strips_move(size_t n, const double *S, const double *f, const double *p,
+                    double *out, double *work) {
+    const double *row = S;
+    double *last = work; /* column */
+    for (size_t i = 0; i < n; i++) {
+        row += n - start_of(i);
+        last[i] = row[-1];
+    }
     for (size_t i = 0; i < n; i++)
-        for (size_t k = start_of(i); k < n; k++) *out++ = f[i] * f[k] * *S++;
+        for (size_t k = start_of(i); k < n; k++)
+            *out++ = f[i] * f[k] * *S++ - f[i] * p[k] * last[i] -
+                     p[i] * (f[k] * last[k] - p[k] * last[n - 1]);
 }
 
 void bb_strips_unpack(size_t n, const double *S, double *A) {

@@ -79,9 +79,17 @@ static double effects_share(const bb_view *view) {
     return options_of(view)->effects;
 }
 
+/* Rounds before all others, where tasks have units of their own: for units, and for places where
+ * there is a constant. */
+static uint32_t units_of(const bb_view *view) {
+    if (!(bb_mixed_units_share(view) > 0.0)) return 0;
+    return view->pub->constant ? 2 : 1;
+}
+
 /* What the search and the directions have. */
 static double main_share(const bb_view *view) {
-    return 1.0 - votes_share(view) - effects_share(view) - bb_mixed_units_share(view);
+    const double units = units_of(view) * bb_mixed_units_share(view);
+    return 1.0 - votes_share(view) - effects_share(view) - units;
 }
 
 /* How far a direction that all tasks share stands above the noise, if this share of the
@@ -95,11 +103,6 @@ static uint32_t rounds_of(const bb_view *view) {
     if (!bb_hope_is_open(view->pub, view->pub->mu)) return 0;
     const double sharp = signal * reach_of(view, main_share(view));
     return (uint32_t)fmin(MOST_ROUNDS, fmax(1.0, round(sharp * sharp)));
-}
-
-/* Before those, where tasks have units of their own. */
-static uint32_t units_of(const bb_view *view) {
-    return bb_mixed_units_share(view) > 0.0 ? 1 : 0;
 }
 
 static uint32_t votes_of(const bb_view *view) {
@@ -139,6 +142,8 @@ static bb_block block_of(const bb_view *view, bb_mixed_phase phase) {
     switch (phase) {
     case BB_MIXED_UNITS:
         return (bb_block){"units", BB_FORM_VECTOR, bb_mixed_units(view), 1.0, 1.0};
+    case BB_MIXED_PLACES:
+        return (bb_block){"places", BB_FORM_VECTOR, bb_mixed_units(view), 1.0, 1.0};
     case BB_MIXED_GROUP_VOTE:
         return (bb_block){"vote on priors", BB_FORM_VECTOR, BB_MIXED_GROUPS, 1.0, 1.0};
     case BB_MIXED_PENALTY_VOTE:
@@ -154,6 +159,7 @@ static bb_block block_of(const bb_view *view, bb_mixed_phase phase) {
 /* Whether a conversation that is held may have rounds of this kind. */
 static bool may_be(const bb_view *view, bb_mixed_phase phase) {
     if (phase == BB_MIXED_UNITS) return units_of(view) > 0;
+    if (phase == BB_MIXED_PLACES) return units_of(view) > 1;
     if (phase == BB_MIXED_DIRECTIONS) return bb_mixed_can_turn(view);
     return phase == BB_MIXED_CENTRE || votes_of(view) > 0;
 }
@@ -234,13 +240,13 @@ static size_t units_at(const bb_view *view) {
 }
 
 static size_t board_length(const bb_view *view) {
-    return units_at(view) + (units_of(view) ? bb_mixed_units(view) : 0);
+    return units_at(view) + units_of(view) * bb_mixed_units(view);
 }
 
 static bb_mixed_phase phase_of(const bb_view *view, const double *scalar,
                                uint32_t releases) {
     const uint32_t units = units_of(view), rounds = units + rounds_of(view);
-    if (releases < units) return BB_MIXED_UNITS;
+    if (releases < units) return releases ? BB_MIXED_PLACES : BB_MIXED_UNITS;
     if (releases < rounds)
         return scalar[AT_TURNED] > 0.0 ? BB_MIXED_DIRECTIONS : BB_MIXED_CENTRE;
     const uint32_t votes = rounds + votes_of(view);
@@ -270,7 +276,9 @@ bb_mixed_board bb_mixed_read(const bb_view *view) {
                         .still = at[AT_STILL],
                         .group = at + SCALARS,
                         .rise = at + SCALARS + BB_MIXED_GROUPS};
-    if (m.own_scales && m.phase != BB_MIXED_UNITS) m.unit = at + units_at(view);
+    if (units_of(view) > 0 && m.phase != BB_MIXED_UNITS) m.unit = at + units_at(view);
+    if (units_of(view) > 1 && m.phase > BB_MIXED_PLACES)
+        m.place = m.unit + bb_mixed_units(view);
     if (m.phase == BB_MIXED_EFFECTS) {
         const uint32_t round = effects_round(view);
         const bb_effects found = bb_effects_read(at + effects_at(view), d);
@@ -289,6 +297,10 @@ bb_mixed_board bb_mixed_read(const bb_view *view) {
 bool bb_mixed_has(const bb_mixed_board *mixed, size_t group) {
     const bool centre = group % 2 == 0;
     if (centre && !mixed->found) return false;
+    /* Where rows were moved there is no other level to be drawn to. */
+    if (mixed->own_scales && mixed->constant &&
+        (group / 2 == BB_MIXED_PLAIN || group / 2 == BB_MIXED_HELD))
+        return false;
     if (group / 2 == BB_MIXED_OWN) return mixed->constant;
     return group / 2 < BB_MIXED_ONCE ||
            (mixed->iteration > 0 && mixed->directions > 0.0 &&
@@ -421,6 +433,10 @@ static bb_status digest(const bb_view *view, const bb_release *release, bb_draft
     switch (mixed.phase) {
     case BB_MIXED_UNITS:
         bb_mixed_take_units(view, release, draft->at + units_at(view));
+        return BB_OK;
+    case BB_MIXED_PLACES:
+        bb_mixed_take_places(view, release,
+                             draft->at + units_at(view) + bb_mixed_units(view));
         return BB_OK;
     case BB_MIXED_DIRECTIONS:
         return digest_directions(view, release, &at, work);

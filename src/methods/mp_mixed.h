@@ -35,6 +35,7 @@ enum {
 
 typedef enum bb_mixed_phase {
     BB_MIXED_UNITS,      /* of columns and target, where every task has its own */
+    BB_MIXED_PLACES,     /* where columns and target are, in these */
     BB_MIXED_CENTRE,     /* directions towards a centre */
     BB_MIXED_DIRECTIONS, /* directions around it */
     BB_MIXED_PENALTY_VOTE,
@@ -61,6 +62,7 @@ typedef struct bb_mixed_board {
     const double *variance; /* d: in the directions; NULL before the first estimate */
     const double *basis;    /* d x d, likewise */
     const double *unit;     /* bb_mixed_units numbers; NULL: none are known */
+    const double *place;    /* the same, where there is a constant */
     size_t own_scales;      /* bb_mixed_units_state */
     const double *group;    /* log odds: BB_MIXED_GROUPS */
     const double *rise;   /* of log odds, step by step of each family: BB_MIXED_RISES */
@@ -79,22 +81,30 @@ bool bb_mixed_has(const bb_mixed_board *mixed, size_t group);
 bool bb_mixed_can(const bb_mixed_board *mixed, const bb_local *local,
                   bb_mixed_kind kind);
 
-/* -- common units (mp_mixed_units.c) -- */
+/* -- common units and places (mp_mixed_units.c) -- */
 
-/* The part of mu^2 that is spent on them; 0: none are looked for. Public sizes only. */
+/* The part of mu^2 that is spent on units, and as much on places where there is a constant; 0:
+ * neither is looked for. Public sizes only. */
 double bb_mixed_units_share(const bb_view *view);
 /* Numbers that a task shows, and that the billboard has then. */
 size_t bb_mixed_units(const bb_view *view);
-/* By which powers of ten a task's columns and target go to: two numbers each, on a circle;
- * in the unit ball. */
+/* By how much a task's columns and target vary: two numbers each, on a circle; in the unit
+ * ball. */
 void bb_mixed_show_units(const bb_view *view, const bb_local *local, double *vote);
 /* unit (bb_mixed_units) <- what the noisy sum says. */
 void bb_mixed_take_units(const bb_view *view, const bb_release *release, double *unit);
-/* In front of a task's state, and of its work. */
+/* The same of where they lie, in units that are known. */
+void bb_mixed_show_places(const bb_view *view, const double *unit,
+                          const bb_local *local, double *vote);
+void bb_mixed_take_places(const bb_view *view, const bb_release *release,
+                          double *place);
+/* In front of a task's state, and of its work; the first is 0 where rows stay as they are,
+ * since there are ranges or other phases follow. */
 size_t bb_mixed_units_state(const bb_view *view);
 size_t bb_mixed_units_work(const bb_mixed_board *mixed, const bb_local *local);
-/* The same task behind that work; where units are known, with its rows and its model in
- * them (local: room for them, beside the work). */
+/* The same task behind that work; where rows do not stay as they are, with these and its model in
+ * common units and around common places, or its own where none are known (local: room
+ * for them, beside the work). */
 bb_task bb_mixed_in_units(const bb_view *view, const bb_mixed_board *mixed,
                           const bb_task *task, bb_local *local);
 /* What was made of that, back in units that are the task's: its model, and how uncertain
@@ -135,7 +145,7 @@ extern const double bb_mixed_penalty[BB_MIXED_PENALTIES];
 extern const double bb_mixed_level[BB_MIXED_LEVELS];
 extern const double bb_mixed_belief;
 /* The penalty that is usual for such rows. work: d doubles. */
-double bb_mixed_usual(const bb_local *local, double *work);
+double bb_mixed_usual(const bb_mixed_board *mixed, const bb_local *local, double *work);
 /* Decades by which penalty l is above the one that is usual for a kind, of a task whose
  * rows' usual one is `usual'. */
 double bb_mixed_decades_above(size_t kind, size_t l, double usual);

@@ -276,7 +276,7 @@ bb_status bb_mixed_alone(const bb_local *local, bool ranged, double *w, double *
     const bb_mixed_board mixed = empty_board(local, ranged);
     double *measures = work;
     work += bb_mixed_measures_length(&mixed, local);
-    const double usual = bb_mixed_usual(local, work);
+    const double usual = bb_mixed_usual(&mixed, local, work);
     const bb_status status = bb_mixed_look(&mixed, local, measures, work);
     return status ? status : bb_mixed_average(&mixed, local, usual, measures, w, work);
 }

@@ -70,7 +70,7 @@ static void around_own(const bb_mixed_board *mixed, bb_task *task, double *u) {
 
 /* Whether the round asks for nothing that is not there already. */
 static bool has_trained(const bb_mixed_board *mixed, const home *own) {
-    return mixed->phase == BB_MIXED_UNITS || mixed->phase == BB_MIXED_GROUP_VOTE ||
+    return mixed->phase <= BB_MIXED_PLACES || mixed->phase == BB_MIXED_GROUP_VOTE ||
            (mixed->phase == BB_MIXED_DIRECTIONS &&
             *own->made == 1.0 + (double)mixed->iteration);
 }
@@ -90,7 +90,7 @@ void bb_mixed_train(const bb_view *view, bb_task *given) {
         *own.made = 1.0 + (double)mixed.iteration;
         break;
     case BB_MIXED_PENALTY_VOTE:
-        *own.usual = bb_mixed_usual(task.local, task.work);
+        *own.usual = bb_mixed_usual(&mixed, task.local, task.work);
         *own.voted =
             bb_mixed_look(&mixed, task.local, own.measures, task.work) ? 0.0 : 1.0;
         break;
@@ -113,6 +113,9 @@ void bb_mixed_show(const bb_view *view, const bb_task *given, double *const *blo
     switch (mixed.phase) {
     case BB_MIXED_UNITS:
         bb_mixed_show_units(view, given->local, block[0]);
+        break;
+    case BB_MIXED_PLACES:
+        bb_mixed_show_places(view, mixed.unit, given->local, block[0]);
         break;
     case BB_MIXED_GROUP_VOTE:
         if (!votes) break;
@@ -148,7 +151,7 @@ static bb_status finish(const bb_view *view, bb_task *task) {
     const home own = home_of(task, &mixed);
     *task->intercept = 0.0;
     if (*own.voted == 0.0) {
-        *own.usual = bb_mixed_usual(task->local, task->work);
+        *own.usual = bb_mixed_usual(&mixed, task->local, task->work);
         const bb_status status =
             bb_mixed_look(&mixed, task->local, own.measures, task->work);
         if (status) return status;

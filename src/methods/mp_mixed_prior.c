@@ -16,13 +16,14 @@ const double bb_mixed_belief = 1.0;
 static const double free_root = 10.0; /* standard deviation of the constant's weight */
 static const double centre_odds = 10.0; /* of one beyond doubt */
 /* Logarithms, without ranges: for a constant that is next to free; against one that is
- * held, less so around a centre that is sure; against a centre that was found in units that
- * tasks have or have not in common. */
-static const double for_free = 1.0, against_held = 3.0, held_around_sure = 1.0;
+ * held, where there is such a kind, less so around a centre that is sure; against a centre
+ * that was found in units that tasks have or have not in common. */
+static const double for_free = 2.0, against_held = 3.0, held_around_sure = 1.0;
 static const double against_common = 2.0, against_own = 4.0;
 /* Alone: a penalty is around a usual one (bb_mixed_usual), hardly above ten times that or
- * below a hundredth of it, and the free constant is less likely by a factor e. */
-static const double usual = 0.05, decades_below = 2.0;
+ * below a hundredth of it, and the free constant is less likely by a factor e. Where rows
+ * were moved, columns and target vary by thirds, and it is larger. */
+static const double usual = 0.05, usual_moved = 1.0, decades_below = 2.0;
 /* The least deviation of a column, of its mean, that counts for more than rounding. */
 static const double least_deviation = 1e-6;
 /* The variance where rows are too few to tell. */
@@ -48,22 +49,24 @@ static double spread_of(const bb_local *local, double *work) {
     return spread > 1e-12 ? spread : usual_spread;
 }
 
-/* The penalty that is usual for such rows: `usual` of the geometric mean of their variance
+/* The penalty that is usual for such rows: that part of the geometric mean of their variance
  * and of their features' square, the constant left out. Where ranges are too wide both
  * are small, and so is a model's penalty. Where features hardly change within a task the
  * variance alone is, and slopes that it would leave free err by factors. */
-double bb_mixed_usual(const bb_local *local, double *work) {
+double bb_mixed_usual(const bb_mixed_board *mixed, const bb_local *local,
+                      double *work) {
     const size_t n = local->n, d = local->d;
+    const double part = mixed->own_scales ? usual_moved : usual;
     const double spread = spread_of(local, work);
     double squares = 0.0;
-    if (n < 3) return usual * usual_spread;
+    if (n < 3) return part * usual_spread;
     for (size_t j = 0; local->x && j < n; j++)
         squares += bb_dot(d - 1, local->x + j * d, local->x + j * d);
     for (size_t j = 0; !local->x && j < n; j++)
         for (size_t e = local->sparse_first[j]; e < local->sparse_first[j + 1]; e++)
             if (local->sparse_column[e] + 1 < d)
                 squares += local->sparse_value[e] * local->sparse_value[e];
-    return usual * sqrt(spread * fmax(spread, squares / (double)n));
+    return part * sqrt(spread * fmax(spread, squares / (double)n));
 }
 
 bool bb_mixed_has_own_scores(const bb_local *local) {

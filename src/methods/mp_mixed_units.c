@@ -1,6 +1,7 @@
-/* Units that all tasks of mp-mixed have in common, where each brings powers of ten of its
- * own: one round finds, for every column and the target, where tasks' largest magnitudes
- * lie, and every task rescales its rows at home. docs/methods/mp-mixed-details.md, "Units" */
+/* Units and places that all tasks of mp-mixed have in common, where each brings powers of ten
+ * of its own: one round finds, for every column and the target, by how much tasks' numbers
+ * vary, another where they lie, and every task moves its rows there at home. Where noise
+ * leaves neither, a task goes by its own. docs/methods/mp-mixed-details.md, "Units" */
 #include "linalg/linalg.h"
 #include "methods/hope.h"
 #include "methods/mp_mixed.h"
@@ -8,17 +9,23 @@
 #include <math.h>
 #include <string.h>
 
-/* Of mu^2: as much as it takes to stand out so far, within these. */
+/* Of mu^2, each round: as much as it takes to stand out so far, within these. */
 static const double least_share = 0.01, most_share = 0.1, wanted_reach = 16.0;
-/* How far what all tasks show must stand out of the noise; a circle has a decade for twice
- * as much as one. */
-static const double least_reach = 1.25, reach_of_decade = 2.0;
-/* Magnitudes are looked at on a circle of at most so many decades. */
-static const double longest = 4.0;
+/* How far what all tasks show must stand out of the noise. */
+static const double least_reach = 1.25;
+/* Deviations are looked at on a circle of decades, places on one of units: so many for each
+ * reach, within these. */
+static const double decades_of_reach = 2.0, least_decades = 3.0, most_decades = 6.0;
+static const double units_of_reach = 1.6, least_units = 2.0, most_units = 8.0;
 /* A sum this many deviations long is no noise. */
 static const double certain = 2.0;
-/* A unit is that many decades above what is the tasks' usual largest magnitude. */
-static const double above = 0.2;
+/* A unit is that many decades above a usual deviation. */
+static const double above = 0.5;
+/* Of deviations that a circle does not tell apart, one within half of it around this is
+ * likely: a third, as that of shares, ages and logarithms is, or nearly. */
+static const double likely = -0.5;
+/* The least deviation, of where it is, that is more than rounding. */
+static const double least_deviation = 1e-6;
 static const double turn = 6.283185307179586;
 
 /* -- from public sizes -- */
@@ -29,7 +36,7 @@ static double share_of(const bb_view *view) {
     return fmin(fmax(least_share, root * root), most_share);
 }
 
-/* How far a magnitude that all tasks share stands out of the noise of the round. */
+/* How far what all tasks show alike stands out of the noise of a round. */
 static double reach_of(const bb_view *view) {
     return bb_hope_reach(view->pub, view->pub->mu * sqrt(share_of(view)));
 }
@@ -48,143 +55,245 @@ size_t bb_mixed_units(const bb_view *view) {
     return 2 * quantities(view);
 }
 
-/* A circle as long as noise leaves magnitudes their place on it, give or take a twelfth to
- * an eighth of a decade: a short one tells apart tasks that are more than half of
- * it from the rest. */
-static double period_of(const bb_view *view) {
-    return fmin(fmax(1.0, reach_of(view) / reach_of_decade), longest);
+static double decades_of(const bb_view *view) {
+    return fmin(fmax(least_decades, decades_of_reach * reach_of(view)), most_decades);
+}
+
+static double units_of(const bb_view *view) {
+    return fmin(fmax(least_units, units_of_reach * reach_of(view)), most_units);
 }
 
 /* -- one task -- */
 
-static double largest(const double *x, size_t count, size_t stride) {
-    double most = 0.0;
-    for (size_t j = 0; j < count; j++) most = fmax(most, fabs(x[j * stride]));
-    return most;
-}
+/* A column of a task, or its target, in the unit that the task has brought it in. */
+typedef struct quantity {
+    bool target;
+    size_t rows;
+    double own;  /* that unit, in decades; NAN: there is none, or no number but zero */
+    double mean; /* 0 where there is no constant beside it */
+    double most; /* the largest magnitude, in decades */
+    bool varies;
+    double size; /* in decades: the deviation from the mean, or `most' without one */
+} quantity;
 
-/* *own <- the decade that the quantity's own unit is; returns the largest magnitude in
- * decades, or NAN where there is none. */
-static double decades_of(const bb_local *local, size_t k, bool target, double *own) {
+/* Target: k is the number of columns. */
+static quantity look_at(const bb_view *view, const bb_local *local, size_t k) {
     const size_t n = local->n, d = local->d;
-    const double unit = target              ? local->own_unit
-                        : local->own_factor ? 1.0 / local->own_factor[k]
-                                            : 0.0;
-    if (!(unit > 0.0) || !isfinite(unit)) return NAN;
-    const double most = target ? largest(local->y, n, 1)
-                               : sqrt((double)d) * largest(local->x + k, n, d);
-    *own = log10(unit);
-    return most > 0.0 ? *own + log10(most) : NAN;
+    quantity q = {.target = k + 1 == quantities(view), .rows = n, .own = NAN};
+    const double *x = local->y;
+    size_t stride = 1;
+    double unit = local->own_unit, times = 1.0, most = 0.0, squares = 0.0;
+    if (!q.target) {
+        if (!local->x || !local->own_factor) return q;
+        x = local->x + k;
+        stride = d;
+        unit = 1.0 / local->own_factor[k];
+        times = sqrt((double)d);
+    }
+    if (!(unit > 0.0) || !isfinite(unit)) return q;
+    for (size_t j = 0; j < n; j++) {
+        most = fmax(most, times * fabs(x[j * stride]));
+        q.mean += times * x[j * stride] / (double)n;
+    }
+    if (!view->pub->constant) q.mean = 0.0;
+    for (size_t j = 0; j < n; j++) squares += pow(times * x[j * stride] - q.mean, 2.0);
+    if (!(most > 0.0) || !isfinite(squares)) return q;
+    const double free = fmax(1.0, (double)n - view->pub->constant);
+    const double deviation = sqrt(squares / free);
+    q.own = log10(unit);
+    q.most = q.own + log10(most);
+    q.varies = deviation > least_deviation * fabs(q.mean);
+    q.size = q.varies ? q.own + log10(deviation) : q.most;
+    return q;
 }
 
+/* In the unit ball, all quantities together. */
+static void show_on_circle(const bb_view *view, size_t k, double turns, double *vote) {
+    const double length = 1.0 / sqrt((double)quantities(view));
+    vote[2 * k] = length * cos(turn * turns);
+    vote[2 * k + 1] = length * sin(turn * turns);
+}
+
+/* One row does not tell by how much numbers vary. */
 void bb_mixed_show_units(const bb_view *view, const bb_local *local, double *vote) {
-    const size_t count = quantities(view);
-    const double period = period_of(view), length = 1.0 / sqrt((double)count);
-    double own = 0.0;
-    for (size_t k = 0; k < count; k++) {
-        const double at = decades_of(local, k, k + 1 == count, &own);
-        if (isnan(at)) continue;
-        vote[2 * k] = length * cos(turn * at / period);
-        vote[2 * k + 1] = length * sin(turn * at / period);
+    for (size_t k = 0; k < quantities(view); k++) {
+        const quantity q = look_at(view, local, k);
+        if (isnan(q.own) || (view->pub->constant && q.rows < 2)) continue;
+        show_on_circle(view, k, q.size / decades_of(view), vote);
     }
 }
 
-/* Of each quantity where its units are, in decades, and how far apart: a task takes the
- * one next to its own largest magnitude. Where tasks disagree, or noise has the word, they
- * are one decade apart. */
-void bb_mixed_take_units(const bb_view *view, const bb_release *release, double *unit) {
-    const double period = period_of(view);
+/* found <- for each quantity what is usual, and how long the circle is; 0 where tasks disagree
+ * or noise has the word. */
+static void take(const bb_view *view, const bb_release *release, double circle,
+                 double *found) {
     for (size_t k = 0; k < quantities(view); k++) {
         const double *sum = release->value[0] + 2 * k;
         const bool is_clear = bb_norm(2, sum) > certain * release->noise[0];
-        unit[2 * k] = atan2(sum[1], sum[0]) * period / turn;
-        unit[2 * k + 1] = is_clear ? period : 1.0;
+        found[2 * k] = atan2(sum[1], sum[0]) * circle / turn;
+        found[2 * k + 1] = is_clear ? circle : 0.0;
     }
 }
 
-/* By what the quantity is multiplied. */
-static double scale_of(const double *unit, const bb_local *local, size_t k,
-                       bool target) {
-    double own = 0.0;
-    const double at = decades_of(local, k, target, &own);
-    if (isnan(at)) return 1.0;
-    const double next = unit[0] + unit[1] * round((at - unit[0]) / unit[1]);
-    return pow(10.0, own - next - above);
+void bb_mixed_take_units(const bb_view *view, const bb_release *release, double *unit) {
+    take(view, release, decades_of(view), unit);
+}
+
+void bb_mixed_take_places(const bb_view *view, const bb_release *release,
+                          double *place) {
+    take(view, release, units_of(view), place);
+}
+
+/* By what the quantity is multiplied. All tasks have the same unit, the likely one, but those
+ * whose numbers cannot be in it. To be wrong must do no harm, and few rows are wrong by
+ * chance: a column in too small a unit, and a target in too large a one, are a slope that
+ * errs by factors, so there a task goes further only where it is off by nearly a whole
+ * circle. */
+static double scale_of(const double *unit, const quantity *q) {
+    if (isnan(q->own)) return 1.0;
+    if (!unit || unit[1] == 0.0) return pow(10.0, q->own - ceil(q->most));
+    const double circle = unit[1], half = 0.5 * circle, whole = circle - above;
+    const double up = q->target ? whole : half, down = q->target ? half : whole;
+    const double size = q->varies || !q->target ? q->size : -INFINITY;
+    const double most = q->rows > 1 ? q->most : INFINITY;
+    double usual = unit[0] - circle * floor((unit[0] - likely + half) / circle);
+    if (size > usual + up)
+        usual += circle * ceil((size - usual - up) / circle);
+    else if (most < usual - down)
+        usual -= circle * ceil((usual - down - most) / circle);
+    return pow(10.0, q->own - usual - above);
+}
+
+void bb_mixed_show_places(const bb_view *view, const double *unit,
+                          const bb_local *local, double *vote) {
+    for (size_t k = 0; k < quantities(view); k++) {
+        const quantity q = look_at(view, local, k);
+        if (isnan(q.own)) continue;
+        show_on_circle(view, k, scale_of(unit + 2 * k, &q) * q.mean / units_of(view),
+                       vote);
+    }
+}
+
+/* What is taken off the quantity, in its unit: of places that the circle does not tell apart
+ * the one nearest to the mean. */
+static double place_of(const double *place, double mean) {
+    if (!place || place[1] == 0.0) return mean;
+    return place[0] + place[1] * round((mean - place[0]) / place[1]);
 }
 
 /* -- a task in common units -- */
 
-/* By what its columns are multiplied, and its target. */
 size_t bb_mixed_units_state(const bb_view *view) {
-    return bb_mixed_units_share(view) > 0.0 ? view->pub->features + 1 : 0;
+    return view->pub->own_units ? 2 * (view->pub->features + 1) : 0;
 }
 
-static void find_scales(const bb_view *view, const double *unit, const bb_local *local,
-                        double *scale) {
-    const size_t d = local->d, columns = quantities(view) - 1;
-    scale[d - 1] = 1.0;
-    for (size_t k = 0; k < columns; k++)
-        scale[k] = scale_of(unit + 2 * k, local, k, false);
-    scale[d] = scale_of(unit + 2 * columns, local, columns, true);
+/* By what a task's columns are multiplied, and its target behind them; what is taken off
+ * them then. Nothing is done to the constant, the last column, if there is one. */
+typedef struct move {
+    double *scale, *place;
+} move;
+
+static move move_of(const bb_task *task) {
+    return (move){task->state, task->state + task->local->d + 1};
 }
 
+static void find_move(const bb_view *view, const bb_mixed_board *mixed,
+                      const bb_local *local, const move *m) {
+    const size_t d = local->d, count = quantities(view);
+    m->scale[d - 1] = 1.0;
+    for (size_t k = 0; k < count; k++) {
+        const size_t at = k + 1 == count ? d : k;
+        const quantity q = look_at(view, local, k);
+        m->scale[at] = scale_of(mixed->unit ? mixed->unit + 2 * k : NULL, &q);
+        m->place[at] = 0.0;
+        if (view->pub->constant && local->x && !isnan(q.own))
+            m->place[at] = place_of(mixed->place ? mixed->place + 2 * k : NULL,
+                                    m->scale[at] * q.mean);
+    }
+}
+
+/* The constant's value in a row. */
+static double one_of(const bb_local *local) {
+    return local->n && local->x ? local->x[local->d - 1] : 1.0;
+}
+
+/* A model; rows; their sums, and a column of these. */
 size_t bb_mixed_units_work(const bb_mixed_board *mixed, const bb_local *local) {
     const size_t n = local->n, d = local->d;
     if (mixed->own_scales == 0) return 0;
-    return 2 * d + n + (local->x ? n * d : 0) + (local->gram ? bb_strips_length(d) : 0);
+    return 2 * d + n + (local->x ? n * d : 0) +
+           (local->gram ? d + bb_strips_length(d) : 0);
 }
 
-/* local <- the same task in other units, with what changes in `at'. Where sums are there
- * and nobody else is looked at (sums_do) it has no rows. */
-static void rescale(const double *scale, bool sums_do, bb_local *local, double *at) {
+/* local <- the same task moved, with what changes in `at'. */
+static void move_rows(const move *m, bb_local *local, double *at) {
     const size_t n = local->n, d = local->d;
-    const double target = scale[d];
-    double *xy = at, *y = xy + d, *x = y + n, *gram = x + (local->x ? n * d : 0);
-    if (sums_do && local->gram) local->x = NULL;
-    for (size_t k = 0; local->xy && k < d; k++)
-        xy[k] = scale[k] * target * local->xy[k];
-    for (size_t j = 0; j < n; j++) y[j] = target * local->y[j];
+    const double one = one_of(local);
+    double *xy = at, *y = xy + d, *x = y + n, *work = x + (local->x ? n * d : 0);
+    for (size_t j = 0; j < n; j++) y[j] = m->scale[d] * local->y[j] - m->place[d];
     for (size_t j = 0; local->x && j < n; j++)
-        for (size_t k = 0; k < d; k++) x[j * d + k] = scale[k] * local->x[j * d + k];
-    if (local->gram) bb_strips_scale(d, local->gram, scale, gram);
-    local->yy *= target * target;
+        for (size_t k = 0; k < d; k++)
+            x[j * d + k] = m->scale[k] * local->x[j * d + k] - m->place[k] * one;
+    if (local->xy && local->x)
+        bb_multiply_transposed(n, d, local->weight, x, y, 0.0, xy);
+    for (size_t k = 0; local->xy && !local->x && k < d; k++)
+        xy[k] = m->scale[k] * m->scale[d] * local->xy[k];
+    if (local->gram) {
+        bb_strips_move(d, local->gram, m->scale, m->place, work + d, work);
+        local->gram = work + d;
+    }
+    local->yy = local->weight * bb_dot(n, y, y);
     local->y = y;
     if (local->xy) local->xy = xy;
     if (local->x) local->x = x;
-    if (local->gram) local->gram = gram;
+}
+
+/* What the constant's weight has more of for rows as they were given. */
+static double level_of(const move *m, const bb_local *local, const double *w) {
+    const size_t d = local->d;
+    return m->place[d] / one_of(local) - bb_dot(d - 1, w, m->place);
 }
 
 bb_task bb_mixed_in_units(const bb_view *view, const bb_mixed_board *mixed,
                           const bb_task *task, bb_local *local) {
     const size_t d = task->local->d;
-    double *scale = task->state;
     bb_task own = *task;
     *local = *task->local;
     own.local = local;
     own.work += bb_mixed_units_work(mixed, local);
-    if (!mixed->unit) return own;
-    if (scale[d] == 0.0) find_scales(view, mixed->unit, local, scale);
+    if (mixed->own_scales == 0) return own;
+    const move m = move_of(task);
+    if (m.scale[d] == 0.0) find_move(view, mixed, local, &m);
     own.model = task->work;
-    for (size_t k = 0; k < d; k++) own.model[k] = task->model[k] * scale[d] / scale[k];
-    rescale(scale, mixed->phase == BB_MIXED_CENTRE, local, task->work + d);
+    for (size_t k = 0; k < d; k++)
+        own.model[k] = task->model[k] * m.scale[d] / m.scale[k];
+    own.model[d - 1] -= level_of(&m, local, own.model);
+    move_rows(&m, local, task->work + d);
     return own;
 }
 
 void bb_mixed_take_model(const bb_task *own, bb_task *task) {
     const size_t d = task->local->d;
-    const double *scale = task->state;
-    for (size_t k = 0; own->model != task->model && k < d; k++)
-        task->model[k] = own->model[k] * scale[k] / scale[d];
+    const move m = move_of(task);
+    if (own->model == task->model) return;
+    const double level = level_of(&m, task->local, own->model);
+    for (size_t k = 0; k < d; k++)
+        task->model[k] = own->model[k] * m.scale[k] / m.scale[d];
+    task->model[d - 1] += level * m.scale[d - 1] / m.scale[d];
 }
 
 void bb_mixed_take_spread(const bb_task *own, const bb_task *task, double *spread) {
-    const size_t d = task->local->d;
-    const double *scale = task->state;
+    const size_t d = task->local->d, last = d - 1;
+    const move m = move_of(task);
     double *matrix = spread + BB_MIXED_SPREAD_MATRIX;
     if (own->model == task->model) return;
-    const double square = scale[d] * scale[d];
+    const double square = m.scale[d] * m.scale[d];
     spread[BB_MIXED_SPREAD_NOISE] /= square;
+    for (size_t k = 0; k < last; k++)
+        bb_axpy(d, -m.place[k], matrix + k * d, matrix + last * d);
+    for (size_t a = 0; a < d; a++)
+        matrix[a * d + last] -= bb_dot(last, m.place, matrix + a * d);
     for (size_t a = 0; a < d; a++)
         for (size_t b = 0; b < d; b++)
-            matrix[a * d + b] *= scale[a] * scale[b] / square;
+            matrix[a * d + b] *= m.scale[a] * m.scale[b] / square;
 }

@@ -213,6 +213,36 @@ static void test_accelerated_step(void **state) {
 }
 
 /* Twice the same matrix, with numbers in it that nobody may read. */
+/* Moved sums are the sums of moved rows. */
+static void test_strips_moved(void **state) {
+    (void)state;
+    for (size_t d = 1; d <= 40; d += 3) {
+        const size_t n = d + 3, length = bb_strips_length(d);
+        double *x = naive_vector(n * d, 1), *f = naive_vector(d, 2),
+               *p = naive_vector(d, 3);
+        double *G = naive_vector(d * d, 0), *S = naive_vector(length, 0);
+        double *moved = naive_vector(length, 0), *work = naive_vector(d, 0);
+        f[d - 1] = 1.0;
+        p[d - 1] = 0.0;
+        bb_gram(n, d, 1.0, x, 0.0, G);
+        bb_strips_pack(d, G, S);
+        bb_strips_move(d, S, f, p, moved, work);
+        for (size_t j = 0; j < n; j++)
+            for (size_t k = 0; k < d; k++)
+                x[j * d + k] = f[k] * x[j * d + k] - p[k] * x[j * d + d - 1];
+        bb_gram(n, d, 1.0, x, 0.0, G);
+        bb_strips_pack(d, G, S);
+        for (size_t k = 0; k < length; k++) assert_close(moved[k], S[k], 1e-10);
+        free(x);
+        free(f);
+        free(p);
+        free(G);
+        free(S);
+        free(moved);
+        free(work);
+    }
+}
+
 static void test_strips(void **state) {
     (void)state;
     for (size_t d = 0; d < 140; d += d < 70 ? 1 : 13) {
@@ -399,6 +429,7 @@ int main(void) {
         cmocka_unit_test(test_logarithms),
         cmocka_unit_test(test_round_down),
         cmocka_unit_test(test_strips),
+        cmocka_unit_test(test_strips_moved),
         cmocka_unit_test(test_accelerated_step),
         cmocka_unit_test(test_logistic),
         cmocka_unit_test(test_logistic_extremes),
