@@ -194,36 +194,39 @@ static bool order_rows(const bb_builder *b, size_t *first, size_t *place) {
     return grouped;
 }
 
-static void swap_bytes(void *a, void *b, size_t size) {
-    unsigned char *const p = a, *const q = b;
-    for (size_t i = 0; i < size; i++) {
-        const unsigned char byte = p[i];
-        p[i] = q[i];
-        q[i] = byte;
+static void swap_numbers(double *restrict p, double *restrict q, size_t count) {
+    for (size_t k = 0; k < count; k++) {
+        const double value = p[k];
+        p[k] = q[k];
+        q[k] = value;
     }
 }
 
-static void swap_rows(bb_builder *b, size_t r, size_t s) {
+/* `count` rows from r on with as many from s on; they do not overlap. */
+static void swap_rows(bb_builder *b, size_t r, size_t s, size_t count) {
     const size_t d = b->features;
-    swap_bytes(b->y + r, b->y + s, sizeof *b->y);
-    swap_bytes(b->line + r, b->line + s, sizeof *b->line);
-    if (b->x)
-        for (size_t k = 0; k < d; k++) {
-            const double value = b->x[r * d + k];
-            b->x[r * d + k] = b->x[s * d + k];
-            b->x[s * d + k] = value;
-        }
+    for (size_t k = 0; k < count; k++) {
+        const uint32_t line = b->line[r + k];
+        b->line[r + k] = b->line[s + k];
+        b->line[s + k] = line;
+    }
+    swap_numbers(b->y + r, b->y + s, count);
+    if (b->x) swap_numbers(b->x + r * d, b->x + s * d, count * d);
 }
 
-/* Moves every row to its place by swaps along the permutation's cycles; `place` becomes
- * the identity. No second copy of the rows is needed. */
+/* Moves every row to its place by swaps along the permutation's cycles, with those behind it
+ * that go behind it; `place` becomes the identity. No second copy of the rows is needed. */
 static void permute_rows(bb_builder *b, size_t *place) {
     for (size_t r = 0; r < b->rows; r++)
         while (place[r] != r) {
-            const size_t to = place[r];
-            swap_rows(b, r, to);
-            place[r] = place[to];
-            place[to] = to;
+            const size_t to = place[r]; /* behind r: all before r are in their places */
+            size_t count = 1;
+            while (r + count < to && place[r + count] == to + count) count++;
+            swap_rows(b, r, to, count);
+            for (size_t k = 0; k < count; k++) {
+                place[r + k] = place[to + k];
+                place[to + k] = to + k;
+            }
         }
 }
 

@@ -53,8 +53,10 @@ static void write_line(const bb_models *m, size_t i, FILE *stream) {
     bb_models_passed(m, i);
 }
 
-/* Lines are made by all workers, some for each at once, and written in their order. */
-enum { LINES_OF_A_PART = 512, MOST_PARTS = 64 };
+/* Lines are made by all workers, some parts for each at once, and written in their order. A
+ * loop asks for help behind its first item (base/parallel.h), so one part for each would be
+ * nobody's but the first worker's. */
+enum { LINES_OF_A_PART = 128, PARTS_OF_A_WORKER = 16, MOST_PARTS = 256 };
 
 typedef struct making {
     const bb_models *models;
@@ -81,7 +83,8 @@ static void make_part(void *context, size_t part, size_t worker) {
 static bb_status write_lines(const bb_models *models, size_t threads, FILE *stream) {
     const bb_engine engine = bb_engine_threads(threads);
     const size_t all = (models->tasks + LINES_OF_A_PART - 1) / LINES_OF_A_PART;
-    const size_t most = engine.workers < MOST_PARTS ? engine.workers : MOST_PARTS;
+    const size_t wanted = PARTS_OF_A_WORKER * engine.workers;
+    const size_t most = wanted < MOST_PARTS ? wanted : MOST_PARTS;
     bool whole = true;
     for (size_t from = 0; from < all && whole; from += most) {
         making m = {.models = models, .first = from * LINES_OF_A_PART};

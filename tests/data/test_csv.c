@@ -33,6 +33,32 @@ static void rows_are_grouped_by_task(void **state) {
     assert_rows(data, "a: 20 (2) 50 (5); b: 10 (1) 30 (3) 60 (6); c: 40 (4)");
 }
 
+/* Tasks come as blocks of 1 to 5 rows, in the order of 17 i modulo 60, and the first 20 of
+ * them once more: rows are moved by whole blocks, which must not run into each other. */
+static void blocks_of_rows_are_grouped(void **state) {
+    (void)state;
+    enum { BLOCKS = 80, TASKS = 60, MOST = 5 };
+    char text[BLOCKS * MOST * 24], *at = text;
+    size_t told[TASKS] = {0}, row = 0;
+    bb_dataset data;
+    at += sprintf(at, "task,y,x1\n");
+    for (size_t b = 0; b < BLOCKS; b++)
+        for (size_t k = 0; k <= b * b % MOST; k++) {
+            const size_t task = 17 * b % TASKS;
+            at += sprintf(at, "t%zu,%zu,%zu\n", task, told[task]++, task);
+        }
+    assert_ok(read_text("t.csv", text, NULL, &data));
+    assert_int_equal(data.tasks, TASKS);
+    for (size_t i = 0; i < TASKS; i++) {
+        assert_int_equal(data.first[i + 1] - data.first[i], told[i]);
+        for (size_t k = 0; k < told[i]; k++, row++) {
+            assert_true(data.x[row] == (double)i && data.y[row] == (double)k);
+            assert_true(k == 0 || data.line[row] > data.line[row - 1]);
+        }
+    }
+    bb_dataset_free(&data);
+}
+
 static void columns_by_options(void **state) {
     (void)state;
     static const char text[] =
@@ -239,6 +265,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plain),
         cmocka_unit_test(rows_are_grouped_by_task),
+        cmocka_unit_test(blocks_of_rows_are_grouped),
         cmocka_unit_test(columns_by_options),
         cmocka_unit_test(dialects),
         cmocka_unit_test(quotes),
