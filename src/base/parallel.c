@@ -2,7 +2,8 @@
  * process.
  *
  * Whoever calls works through the items itself, and asks for help only when that has
- * taken a while: rounds of microseconds never pay for a thread to wake up. At the end it
+ * taken a while, or at once where the last such loop did: rounds of microseconds never pay
+ * for a thread to wake up, and of a few long items none should be done alone. At the end it
  * waits for those that have begun an item, not for those that are still asleep: on a busy
  * machine these are asleep for long. Loops that several callers run at once share the
  * threads; a loop inside of one runs on its caller alone. */
@@ -18,11 +19,14 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Nanoseconds after which help is asked for: some ten times what waking a thread costs. */
-static const int64_t patience = 100000;
+/* Nanoseconds after which help is asked for: some ten times what waking a thread costs. And
+ * those of a loop whose next one asks at once. */
+static const int64_t patience = 100000, lasting = 200000;
+
+typedef void (*item_function)(void *context, size_t item, size_t worker);
 
 typedef struct loop {
-    void (*fn)(void *context, size_t item, size_t worker);
+    item_function fn;
     void *context;
     size_t items, workers;
     atomic_size_t next;
@@ -42,6 +46,9 @@ static struct {
           .wanted = PTHREAD_COND_INITIALIZER,
           .done = PTHREAD_COND_INITIALIZER};
 static _Thread_local bool inside; /* of a loop */
+/* Of this caller, those whose last loop lasted, each in the place that its address gives. */
+enum { PLACES = 16 };
+static _Thread_local item_function lasted[PLACES];
 
 static void work(loop *l, size_t worker) {
     for (size_t i; (i = atomic_fetch_add(&l->next, 1)) < l->items;)
@@ -111,8 +118,7 @@ static int64_t now(void) {
 }
 
 /* The items that are done alone before help is asked for. */
-static size_t begin_alone(const loop *l) {
-    const int64_t start = now();
+static size_t begin_alone(const loop *l, int64_t start) {
     size_t i = 0;
     while (i < l->items && now() - start < patience) l->fn(l->context, i++, 0);
     return i;
@@ -140,24 +146,27 @@ static void close_loop(loop *l) {
     pthread_mutex_unlock(&pool.lock);
 }
 
-static void run_alone(size_t items, void (*fn)(void *, size_t, size_t), void *context) {
+static void run_alone(size_t items, item_function fn, void *context) {
     for (size_t i = 0; i < items; i++) fn(context, i, 0);
 }
 
-static void each(const bb_engine *engine, size_t items,
-                 void (*fn)(void *, size_t, size_t), void *context) {
+static void each(const bb_engine *engine, size_t items, item_function fn,
+                 void *context) {
     loop l = {.fn = fn, .context = context, .items = items, .workers = engine->workers};
+    item_function *const last = lasted + ((uintptr_t)fn >> 4) % PLACES;
     if (engine->workers < 2 || items < 2 || inside) {
         run_alone(items, fn, context);
         return;
     }
     inside = true;
-    const size_t alone = begin_alone(&l);
+    const int64_t start = now();
+    const size_t alone = *last == fn ? 0 : begin_alone(&l, start);
     const bool helped = alone + 1 < items;
     atomic_init(&l.next, alone);
     if (helped) open_loop(&l);
     work(&l, 0);
     if (helped) close_loop(&l);
+    *last = now() - start > lasting ? fn : NULL;
     inside = false;
 }
 

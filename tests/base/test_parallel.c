@@ -50,11 +50,11 @@ static void test_every_item_once(void **state) {
     assert_true(bb_engine_threads(0).workers >= 1);
 }
 
-/* Two items that wait for each other: without a second worker they would for ever. The
- * first ones are there for help to be asked for. */
-enum { LEAD = 3 };
+/* Two items that wait for each other: without a second worker they would for ever. Those
+ * before them are there for help to be asked for; the next loop needs none. */
 typedef struct meeting {
     pthread_barrier_t barrier;
+    size_t before;
     atomic_int met;
 } meeting;
 
@@ -62,7 +62,7 @@ static void meet(void *context, size_t item, size_t worker) {
     meeting *m = context;
     const struct timespec pause = {.tv_nsec = 1000000};
     (void)worker;
-    if (item < LEAD)
+    if (item < m->before)
         (void)nanosleep(&pause, NULL);
     else {
         (void)pthread_barrier_wait(&m->barrier);
@@ -73,10 +73,15 @@ static void meet(void *context, size_t item, size_t worker) {
 static void test_help_comes(void **state) {
     (void)state;
     const bb_engine engine = bb_engine_threads(2);
-    meeting m = {.met = 0};
+    meeting m = {.before = 3};
     assert_int_equal(pthread_barrier_init(&m.barrier, NULL, 2), 0);
-    engine.each(&engine, LEAD + 2, meet, &m);
+    (void)alarm(60);
+    engine.each(&engine, m.before + 2, meet, &m);
     assert_int_equal(m.met, 2);
+    m.before = 0;
+    engine.each(&engine, 2, meet, &m);
+    (void)alarm(0);
+    assert_int_equal(m.met, 4);
     pthread_barrier_destroy(&m.barrier);
 }
 
