@@ -27,13 +27,13 @@ static bb_status deal_chunks(bb_silo *silo) {
     return BB_OK;
 }
 
-/* Few and heavy tasks are dealt one by one, where that does not change a sum: on the
- * grid, and at home. */
+/* Where that does not change a sum, on the grid and at home, a worker takes so few tasks at
+ * once that none has to wait long for another at the end: a network's one by one. */
+enum { MOST_PARTS = 256 };
+
 static bb_status deal(bb_silo *silo) {
     const bb_run *run = bb_silo_run(silo);
-    silo->parts = run->pub.network
-                      ? silo->own
-                      : bb_tally_chunks(silo->own, silo->phases.plan.sum_length);
+    silo->parts = silo->own < MOST_PARTS || run->pub.network ? silo->own : MOST_PARTS;
     const size_t most = run->pub.tasks > silo->parts ? run->pub.tasks : silo->parts;
     const bb_status status =
         bb_allocate(&silo->chunk_first, most + 1, sizeof *silo->chunk_first, "a silo");
