@@ -56,10 +56,11 @@ static void write_line(const bb_models *m, size_t i, FILE *stream) {
 /* Lines are made by all workers, some parts for each at once, and written in their order. A
  * loop asks for help behind its first item (base/parallel.h), so one part for each would be
  * nobody's but the first worker's. */
-enum { LINES_OF_A_PART = 128, PARTS_OF_A_WORKER = 16, MOST_PARTS = 256 };
+enum { NUMBERS_OF_A_PART = 4096, PARTS_OF_A_WORKER = 16, MOST_PARTS = 256 };
 
 typedef struct making {
     const bb_models *models;
+    size_t lines; /* of a part */
     size_t first;
     char *text[MOST_PARTS];
     size_t size[MOST_PARTS];
@@ -68,13 +69,13 @@ typedef struct making {
 
 static void make_part(void *context, size_t part, size_t worker) {
     making *m = context;
-    const size_t first = m->first + part * LINES_OF_A_PART;
+    const size_t first = m->first + part * m->lines;
     const size_t left = m->models->tasks - first;
     FILE *stream = open_memstream(&m->text[part], &m->size[part]);
     (void)worker;
     m->made[part] = stream;
     if (!stream) return;
-    for (size_t i = 0; i < LINES_OF_A_PART && i < left; i++)
+    for (size_t i = 0; i < m->lines && i < left; i++)
         write_line(m->models, first + i, stream);
     m->made[part] = !ferror(stream);
     if (fclose(stream)) m->made[part] = false;
@@ -82,12 +83,13 @@ static void make_part(void *context, size_t part, size_t worker) {
 
 static bb_status write_lines(const bb_models *models, size_t threads, FILE *stream) {
     const bb_engine engine = bb_engine_threads(threads);
-    const size_t all = (models->tasks + LINES_OF_A_PART - 1) / LINES_OF_A_PART;
+    const size_t lines = 1 + NUMBERS_OF_A_PART / (models->features + 1);
+    const size_t all = (models->tasks + lines - 1) / lines;
     const size_t wanted = PARTS_OF_A_WORKER * engine.workers;
     const size_t most = wanted < MOST_PARTS ? wanted : MOST_PARTS;
     bool whole = true;
     for (size_t from = 0; from < all && whole; from += most) {
-        making m = {.models = models, .first = from * LINES_OF_A_PART};
+        making m = {.models = models, .lines = lines, .first = from * lines};
         const size_t parts = all - from < most ? all - from : most;
         engine.each(&engine, parts, make_part, &m);
         for (size_t k = 0; k < parts; k++) {

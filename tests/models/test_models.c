@@ -86,7 +86,7 @@ static void files_come_back_to_the_same_bits(void **state) {
 static void many_lines_are_made_by_threads(void **state) {
     (void)state;
     char path[64], before[BB_HASH_TEXT], after[BB_HASH_TEXT];
-    bb_dataset data = world_make(5, 2500, 2, 1, false, false);
+    bb_dataset data = world_make(5, 2500, 60, 1, false, false);
     bb_models m = make(&data), back;
     temporary(path);
     assert_true(m.tasks > 2000);
