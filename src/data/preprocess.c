@@ -249,7 +249,8 @@ static bb_status open_magnitudes(bb_preprocess *p, const bb_dataset *train,
                               sizeof *p->target_unit, "powers of ten");
     for (size_t i = 0; !status && i < p->tasks; i++) {
         const size_t begin = train->first[i], end = train->first[i + 1];
-        if (p->factor) measure_magnitudes(train, begin, end, p->factor + i * d);
+        if (p->factor && train->x)
+            measure_magnitudes(train, begin, end, p->factor + i * d);
         if (target) p->target_unit[i] = target_magnitude(train, begin, end);
         bb_dataset_passed(train, begin, end);
         bb_preprocess_passed(p, i);
