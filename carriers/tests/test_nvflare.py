@@ -9,7 +9,6 @@ import os
 import re
 import shutil
 import signal
-import subprocess
 import sys
 import time
 import types
@@ -103,13 +102,15 @@ def submit(job):
 
 
 def ended(number):
-    """How a job has ended, when it has; to wait takes one process, to ask one each time."""
-    subprocess.run(["nvflare", "job", "wait", "--interval", "1", number], timeout=LIMIT,
-                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    meta = json.loads(call("nvflare", "--format", "json", "job", "meta", number))
-    status = meta["data"].get("status", "")
-    assert status.startswith("FINISHED"), f"{status}\n{everything()}"
-    return status
+    """How a job has ended, when it has."""
+    status = []
+
+    def over():
+        meta = json.loads(call("nvflare", "--format", "json", "job", "meta", number))
+        status.append(meta["data"].get("status", ""))
+        return status[-1].startswith("FINISHED")
+    wait_for(over, lambda: f"{status}\n{everything()}")
+    return status[-1]
 
 
 def begin(started):
@@ -125,8 +126,7 @@ def begin(started):
     meta = read("job/meta.json").decode()
     assert '"min_clients": 3' in meta
     write("job/meta.json", meta.replace('"min_clients": 3', '"min_clients": 4'))
-    start(started, "poc.log", "nvflare", "poc", "start", "--timeout",
-          str(LIMIT)).wait()
+    start(started, "poc.log", "nvflare", "poc", "start", "--timeout", str(LIMIT)).wait()
     assert b"Ready to go" in read("poc.log"), read("poc.log")
 
 

@@ -355,7 +355,7 @@ def a_curator_killed_at_the_end_waits_for_nobody_who_has_gone():
                 continue
             kept = {name: read(f"box/curator/{name}") for name in byes}
             gone = [SILOS[struct.unpack_from("<I", kept[name], SILO_AT)[0] - 1] for name in byes]
-            if unanswered != set(gone):  # taken, but how far the curator came with it is not known
+            if unanswered - set(gone):  # taken, but how far the curator came with it is not known
                 continue
             for name in byes[1:]:
                 os.remove(f"box/curator/{name}")
