@@ -363,6 +363,7 @@ def threads(bench):
         for method in methods:
             whole(tasks, 20, 20, method)
     whole(100, 100, 784, "mp-centre")
+    whole(16, 3000, 60, "mp-centre")  # few tasks with much to do each
     for name, size, rounds, _ in ITERATIONS:
         line(f"MP-MTL iteration, {name}",
              lambda n, _=None: run([f"{bench.build}/bench/bench_round", size, str(n),

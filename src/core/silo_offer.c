@@ -34,9 +34,8 @@ enum { MOST_PARTS = 256 };
 static bb_status deal(bb_silo *silo) {
     const bb_run *run = bb_silo_run(silo);
     silo->parts = silo->own < MOST_PARTS || run->pub.network ? silo->own : MOST_PARTS;
-    const size_t most = run->pub.tasks > silo->parts ? run->pub.tasks : silo->parts;
-    const bb_status status =
-        bb_allocate(&silo->chunk_first, most + 1, sizeof *silo->chunk_first, "a silo");
+    const bb_status status = bb_allocate(&silo->chunk_first, run->pub.tasks + 1,
+                                         sizeof *silo->chunk_first, "a silo");
     if (status) return status;
     if (!run->mechanism->grid) return deal_chunks(silo);
     silo->chunks = silo->parts;
