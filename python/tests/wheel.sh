@@ -15,7 +15,7 @@ python3 -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null || {
 "$here/../../scripts/wheel" "$wheel"
 rm -rf "$wheel/compiled"
 python3 -m venv --clear "$clean"
-"$clean/bin/pip" install --quiet --disable-pip-version-check --no-compile "$wheel"/billboard-*.whl pandas pytest
+"$here/../../scripts/venv-install" "$clean" "$wheel"/billboard-*.whl pandas pytest
 cd "$wheel"
 exec env -i PATH="$clean/bin" HOME="$wheel" PYTHONPYCACHEPREFIX="$wheel/compiled" \
     BILLBOARD_PROGRAM="$build/billboard" OMP_WAIT_POLICY=passive \
