@@ -11,9 +11,14 @@
 #include <string.h>
 
 /* Beside the summed loss, over how far rows are from their mean: half decades, since an
- * average over whole ones costs some percent. */
-enum { PENALTIES = 17, SIDES = 2 };
+ * average over whole ones costs some percent; sixteen are two vectors. */
+enum { PENALTIES = 16, SIDES = 2 };
 static const double first_decade = -5.0, decade_step = 0.5;
+static const double penalty[PENALTIES] = {
+    1e-5, 3.1622776601683795e-5, 1e-4, 3.1622776601683794e-4,
+    1e-3, 3.1622776601683794e-3, 1e-2, 3.1622776601683794e-2,
+    1e-1, 3.1622776601683794e-1, 1.0,  3.1622776601683795,
+    10.0, 31.622776601683793,    1e2,  316.22776601683796};
 /* How rows are looked at: as they are, the constant freer, the centre's direction freer, and
  * under what is told, as it is and more sharply. */
 enum { PLAIN, FREED, ALONG, TOLD, TWICE, FOURTH, KINDS };
@@ -48,12 +53,19 @@ static double decade(size_t l) {
     return first_decade + decade_step * (double)l;
 }
 
-/* own (PENALTIES) <- the penalties in units of these rows. sum: d. */
+/* Which penalties: all, or those that tasks vote on. */
+typedef struct grid {
+    size_t first, stride, count;
+} grid;
+
+static const grid all = {0, 1, PENALTIES};
+
+/* own (count) <- the penalties in units of these rows. sum: d. */
 static void scale_penalties(const bb_local *local, const bb_personal_public *known,
-                            double *sum, double *own) {
+                            const grid *g, double *sum, double *own) {
     const double size = bb_personal_size(local, known->constant, sum);
-    for (size_t l = 0; l < PENALTIES; l++)
-        own[l] = local->weight * pow(10.0, decade(l)) * size;
+    for (size_t l = 0; l < g->count; l++)
+        own[l] = local->weight * penalty[g->first + l * g->stride] * size;
 }
 
 /* In units that nobody has chosen zero is no level that a target is likely to have, and a
@@ -74,20 +86,21 @@ static double log_prior(const bb_personal_public *known, int kind, int side, siz
            (side ? log(centre_odds) : -0.5 * far * far);
 }
 
-/* score (PENALTIES) <- log evidence of the penalties, the noise's variance out of it. */
-static void weigh(const bb_local *local, double variance, const double *log_det,
-                  const double *least, double *score) {
+/* score (count) <- log evidence of the penalties, the noise's variance out of it. */
+static void weigh(const bb_local *local, double variance, size_t count,
+                  const double *log_det, const double *least, double *score) {
     const double rows = (double)local->n;
     const double n = rows - local->intercept; /* one of them is their mean */
-    double each[PENALTIES * PARTS], log_part[PARTS], best[PENALTIES];
-    for (size_t k = 0; k < PARTS; k++) log_part[k] = log(part[k]);
-    for (size_t l = 0; l < PENALTIES; l++) {
-        const double rest = fmax(0.0, least[l] / local->weight);
+    double each[PENALTIES * PARTS], sum[PENALTIES], log_part[PARTS], best[PENALTIES];
+    memcpy(log_part, part, sizeof part);
+    bb_log(PARTS, log_part);
+    for (size_t l = 0; l < count; l++) {
+        const double rest = least[l] > 0.0 ? least[l] / local->weight : 0.0;
         for (size_t k = 0; k < PARTS; k++)
             each[l * PARTS + k] = (rest + variance * part[k]) / (rows * variance);
     }
-    bb_log(PENALTIES * PARTS, each);
-    for (size_t l = 0; l < PENALTIES; l++) {
+    bb_log(count * PARTS, each);
+    for (size_t l = 0; l < count; l++) {
         double *at = each + l * PARTS;
         best[l] = -INFINITY;
         for (size_t k = 0; k < PARTS; k++) {
@@ -96,13 +109,15 @@ static void weigh(const bb_local *local, double variance, const double *log_det,
         }
         for (size_t k = 0; k < PARTS; k++) at[k] -= best[l];
     }
-    (void)bb_exp(PENALTIES * PARTS, each);
-    for (size_t l = 0; l < PENALTIES; l++)
-        score[l] = best[l] + log(bb_sum(PARTS, each + l * PARTS)) - 0.5 * log_det[l];
+    (void)bb_exp(count * PARTS, each);
+    for (size_t l = 0; l < count; l++) sum[l] = bb_sum(PARTS, each + l * PARTS);
+    bb_log(count, sum);
+    for (size_t l = 0; l < count; l++) score[l] = best[l] + sum[l] - 0.5 * log_det[l];
 }
 
 /* Penalties that tasks vote on: every second one from this on. */
 enum { FIRST = 6, STRIDE = 2, STEPS = 5 };
+static const grid voted_on = {FIRST, STRIDE, STEPS};
 _Static_assert(KINDS *SIDES *STEPS == BB_PERSONAL_CELLS, "cells of the vote");
 
 static size_t cell_of(int kind, int side) {
@@ -139,7 +154,8 @@ static int sides(const bb_personal_public *known) {
 typedef struct fits {
     bb_ridge_path path[KINDS];
     bb_ridge_sides sides;
-    double own[PENALTIES]; /* in units of these rows */
+    size_t count;
+    double own[PENALTIES]; /* count, in units of these rows */
 } fits;
 
 enum { PATHS = KINDS - ALONG };
@@ -196,13 +212,14 @@ static void open_sides(const bb_local *local, const bb_personal_public *known, f
         direction[ALONG - 1] = along;
     }
     bb_ridge_sides_open(&f->sides, &f->path[PLAIN], known->centre, direction,
-                        freedom * freedom - 1.0, PENALTIES, f->own, along + d);
+                        freedom * freedom - 1.0, f->count, f->own, along + d);
 }
 
-static bb_status open_all(const bb_local *local, const bb_personal_public *known,
-                          fits *f, double *work) {
-    double *next = work + 2 * local->d + bb_ridge_sides_length(local, PENALTIES);
-    scale_penalties(local, known, work, f->own);
+static bb_status open_fits(const bb_local *local, const bb_personal_public *known,
+                           const grid *g, fits *f, double *work) {
+    double *next = work + 2 * local->d + bb_ridge_sides_length(local, g->count);
+    f->count = g->count;
+    scale_penalties(local, known, g, work, f->own);
     for (int kind = 0; kind < KINDS; kind++) {
         if (kind == FREED || kind == ALONG || !has(local->d, known, kind)) continue;
         const bb_status status = open_path(local, known, kind, next, f->path);
@@ -230,9 +247,9 @@ static void weigh_all(const bb_local *local, const bb_personal_public *known, fi
             if (kind < TOLD)
                 bb_ridge_sides_weigh(&f->sides, (size_t)kind, side, log_det, least);
             else
-                bb_ridge_path_weigh(path_around(f, known, kind, side), PENALTIES,
-                                    f->own, log_det, least);
-            weigh(local, variance, log_det, least, s->at[kind][side]);
+                bb_ridge_path_weigh(path_around(f, known, kind, side), f->count, f->own,
+                                    log_det, least);
+            weigh(local, variance, f->count, log_det, least, s->at[kind][side]);
         }
 }
 
@@ -245,7 +262,7 @@ static double add_odds(size_t d, const bb_personal_public *known, scores *s) {
                 double *score = &s->at[kind][side][l];
                 *score += log_prior(known, kind, side, l);
                 if (known->odds) *score += voted(known->odds + cell_of(kind, side), l);
-                most = fmax(most, *score);
+                most = *score > most ? *score : most;
             }
     return most;
 }
@@ -265,15 +282,14 @@ bb_status bb_personal_squared_evidence(const bb_local *local,
     fits f;
     scores s;
     bb_personal_squared_cells(local->d, known, is);
-    const bb_status status = open_all(local, known, &f, work);
+    const bb_status status = open_fits(local, known, &voted_on, &f, work);
     if (status) return status;
     weigh_all(local, known, &f, &s);
     for (int kind = 0; kind < KINDS; kind++)
         for (int side = 0; side < SIDES; side++)
             for (size_t k = 0; k < STEPS; k++) {
                 const size_t cell = cell_of(kind, side) + k;
-                evidence[cell] =
-                    is[cell] ? s.at[kind][side][FIRST + k * STRIDE] : -INFINITY;
+                evidence[cell] = is[cell] ? s.at[kind][side][k] : -INFINITY;
             }
     return BB_OK;
 }
@@ -295,7 +311,7 @@ bb_status bb_personal_squared(const bb_local *local, const bb_personal_public *k
     scores s;
     if (known->constant && !known->centre && !known->told && !known->odds)
         return bb_mixed_alone(local, !known->unranged, model, work);
-    const bb_status status = open_all(local, known, &f, work);
+    const bb_status status = open_fits(local, known, &all, &f, work);
     if (status) return status;
     weigh_all(local, known, &f, &s);
     const double most = add_odds(d, known, &s);

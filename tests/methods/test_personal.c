@@ -267,7 +267,7 @@ static void add_squared(const population *p, const double *around, bool constant
     for (size_t j = 0; j < N; j++)
         for (size_t k = 0; k < (size_t)FEATURES - constant; k++)
             size += pow(local->x[j * FEATURES + k] - middle[k], 2.0) / N;
-    for (int e = -10; e <= 6; e++) {
+    for (int e = -10; e <= 5; e++) {
         const double weight = size * pow(10.0, 0.5 * e), far = 0.5 * e + 1.3;
         double K[N * N], r[N], solved[N], w[FEATURES], log_det = 0.0, sum = 0.0;
         for (size_t j = 0; j < N; j++) {
