@@ -193,11 +193,12 @@ bb_covariance bb_mixed_covariance(const bb_mixed_board *mixed, const bb_local *l
 /* -- fits (mp_mixed_fits.c); work: bb_mixed_fits_work doubles -- */
 
 size_t bb_mixed_fits_work(const bb_local *local);
-/* u (d) <- how far the task's mean under a kind of covariance is from the centre, if one was
- * found. n > 0. BB_ENUMERIC. */
+/* u (d) <- how far the task's mean under a kind of covariance is from a centre (d; NULL: 0).
+ * n > 0. BB_ENUMERIC. */
 BB_MUST_CHECK bb_status bb_mixed_deviation(const bb_mixed_board *mixed,
                                            const bb_local *local, bb_mixed_kind kind,
-                                           double *u, double *work);
+                                           const double *centre, double *u,
+                                           double *work);
 /* measures (bb_mixed_measures_length, of which the evidences of all candidates are made anew,
  * in a fifth of the room) <- what the task's rows tell of each kind. BB_ENUMERIC. */
 size_t bb_mixed_measures_length(const bb_mixed_board *mixed, const bb_local *local);

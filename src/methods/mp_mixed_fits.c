@@ -64,7 +64,8 @@ static void keep_deviations(const bb_local *local, const bb_ridge_path *path,
 }
 
 bb_status bb_mixed_deviation(const bb_mixed_board *mixed, const bb_local *local,
-                             bb_mixed_kind kind, double *u, double *work) {
+                             bb_mixed_kind kind, const double *centre, double *u,
+                             double *work) {
     const room r = room_of(local, work);
     double evidence[BB_MIXED_CELLS], share[BB_MIXED_PENALTIES];
     double log_det[BB_MIXED_PENALTIES], rest[BB_MIXED_PENALTIES];
@@ -74,7 +75,7 @@ bb_status bb_mixed_deviation(const bb_mixed_board *mixed, const bb_local *local,
     memset(u, 0, mixed->d * sizeof *u);
     const bb_status status = open_kind(mixed, local, kind, &path, &r);
     if (status) return status;
-    bb_ridge_path_centre(&path, mixed->found ? mixed->centre : NULL);
+    bb_ridge_path_centre(&path, centre);
     look(local, &path, &m);
     bb_mixed_weigh(local, &m, evidence);
     sum_levels(evidence, bb_mixed_log_sum(evidence, BB_MIXED_CELLS), share);
@@ -202,26 +203,25 @@ void bb_mixed_evidence(const bb_mixed_board *mixed, const bb_local *local, doubl
 }
 
 /* share (BB_MIXED_PENALTIES) <- what fits around the centre (side 0) or around none (1) have
- * of a kind's candidates: a fit around s times the centre is s times the one and 1 - s
- * times the other. */
-static void sum_sides(const double *score, const double *length, double total,
-                      size_t kind, size_t side, double *share) {
+ * of a kind's candidates, by their parts of the average: a fit around s times the centre is
+ * s times the one and 1 - s times the other. */
+static void sum_sides(const bb_mixed_board *mixed, const double *part,
+                      const double *length, size_t kind, size_t side, double *share) {
     memset(share, 0, BB_MIXED_PENALTIES * sizeof *share);
     for (size_t group = 2 * kind; group < 2 * kind + 2; group++) {
-        const double *cell = score + group * BB_MIXED_CELLS;
+        const double *cell = part + group * BB_MIXED_CELLS;
         const double *s = length + group * BB_MIXED_CELLS;
-        for (size_t k = 0; k < BB_MIXED_CELLS && cell[k] > -INFINITY; k++)
-            share[k / BB_MIXED_LEVELS] +=
-                (side == 0 ? s[k] : 1.0 - s[k]) * exp(cell[k] - total);
+        if (!bb_mixed_has(mixed, group)) continue;
+        for (size_t k = 0; k < BB_MIXED_CELLS; k++)
+            share[k / BB_MIXED_LEVELS] += (side == 0 ? s[k] : 1.0 - s[k]) * cell[k];
     }
 }
 
-/* w <- the average of all candidates by exp(score). */
+/* w <- the average of all candidates, by their parts. */
 static bb_status average(const bb_mixed_board *mixed, const bb_local *local,
-                         const double *score, const double *length, double *w,
+                         const double *part, const double *length, double *w,
                          double *work) {
     const room r = room_of(local, work);
-    const double total = bb_mixed_log_sum(score, BB_MIXED_FITS);
     memset(w, 0, local->d * sizeof *w);
     for (size_t kind = 0; kind < BB_MIXED_KINDS; kind++) {
         bb_ridge_path path;
@@ -232,7 +232,7 @@ static bb_status average(const bb_mixed_board *mixed, const bb_local *local,
         for (size_t group = 2 * kind; group < 2 * kind + 2; group++) {
             double share[BB_MIXED_PENALTIES];
             if (!bb_mixed_has(mixed, group)) continue;
-            sum_sides(score, length, total, kind, group % 2, share);
+            sum_sides(mixed, part, length, kind, group % 2, share);
             if (group % 2 == 0)
                 bb_axpy(local->d, bb_sum(BB_MIXED_PENALTIES, share), mixed->centre, w);
             if (local->n == 0) continue;
@@ -251,6 +251,9 @@ bb_status bb_mixed_average(const bb_mixed_board *mixed, const bb_local *local,
     bb_mixed_odds(mixed, odds);
     bb_mixed_evidence(mixed, local, usual, measures, score, length);
     for (size_t k = 0; k < BB_MIXED_FITS; k++) score[k] += odds[k / BB_MIXED_LEVELS];
+    const double total = bb_mixed_log_sum(score, BB_MIXED_FITS);
+    for (size_t k = 0; k < BB_MIXED_FITS; k++) score[k] -= total;
+    (void)bb_exp(BB_MIXED_FITS, score);
     return average(mixed, local, score, length, w, length + BB_MIXED_FITS);
 }
 

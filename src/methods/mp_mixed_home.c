@@ -7,9 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-/* In the search for a centre, beside the summed loss. */
-static const double search_penalty = 0.3;
-
 /* -- what a task keeps -- */
 
 typedef struct home {
@@ -44,26 +41,14 @@ static void normalise(size_t d, double length, double *u) {
     bb_scale(d, norm > 1e-12 ? length / norm : 0.0, u);
 }
 
-/* Towards the task's own ridge model, from the centre as it is. */
-static void towards_own(const bb_mixed_board *mixed, bb_task *task, double *u) {
-    const size_t d = mixed->d;
-    double b, *w = task->work;
-    memset(u, 0, d * sizeof *u);
+/* From a centre (d) to the task's mean under a kind of covariance: with the penalties that its
+ * rows believe in, since one for all is too strong for some, whose models then hardly leave
+ * zero, and too weak for others. Of length one where rows are few, too: what they do not tell
+ * is spread over all features. */
+static void towards_own(const bb_mixed_board *mixed, bb_task *task, bb_mixed_kind kind,
+                        const double *centre, double *u) {
     if (task->local->n == 0 ||
-        bb_local_ridge(task->local, search_penalty * task->local->weight, mixed->centre,
-                       w, &b, w + d))
-        return;
-    for (size_t k = 0; k < d; k++) u[k] = w[k] - mixed->centre[k];
-    normalise(d, 1.0, u);
-}
-
-/* From the centre to the task's mean under the covariance as it is known. Of length one
- * where rows are few, too: what they do not tell is spread over all features. */
-static void around_own(const bb_mixed_board *mixed, bb_task *task, double *u) {
-    const bb_mixed_kind kind =
-        mixed->iteration && mixed->directions > 0.0 ? BB_MIXED_ONCE : BB_MIXED_PLAIN;
-    if (task->local->n == 0 ||
-        bb_mixed_deviation(mixed, task->local, kind, u, task->work))
+        bb_mixed_deviation(mixed, task->local, kind, centre, u, task->work))
         memset(u, 0, mixed->d * sizeof *u);
     normalise(mixed->d, 1.0, u);
 }
@@ -83,10 +68,13 @@ void bb_mixed_train(const bb_view *view, bb_task *given) {
     bb_task task = bb_mixed_in_units(view, &mixed, given, &local);
     switch (mixed.phase) {
     case BB_MIXED_CENTRE:
-        towards_own(&mixed, &task, own.direction);
+        towards_own(&mixed, &task, BB_MIXED_PLAIN, mixed.centre, own.direction);
         break;
     case BB_MIXED_DIRECTIONS:
-        around_own(&mixed, &task, own.direction);
+        towards_own(&mixed, &task,
+                    mixed.iteration && mixed.directions > 0.0 ? BB_MIXED_ONCE
+                                                              : BB_MIXED_PLAIN,
+                    mixed.found ? mixed.centre : NULL, own.direction);
         *own.made = 1.0 + (double)mixed.iteration;
         break;
     case BB_MIXED_PENALTY_VOTE:
@@ -174,13 +162,10 @@ static size_t most_of(size_t a, size_t b) {
 }
 
 size_t bb_mixed_local_length(const bb_view *view, const bb_local *local) {
-    const size_t d = view->pub->features;
     const bb_mixed_board mixed = {.own_scales = bb_mixed_units_state(view)};
-    const size_t search = d + bb_local_work(local);
     const size_t fits = 2 * BB_MIXED_FITS + bb_mixed_fits_work(local);
     const size_t effects =
         bb_mixed_has_effects(view) ? bb_mixed_effects_local_length(local) : 0;
     const size_t spread = view->pub->spread ? bb_mixed_spread_work(local) : 0;
-    return bb_mixed_units_work(&mixed, local) +
-           most_of(most_of(search, fits), most_of(effects, spread));
+    return bb_mixed_units_work(&mixed, local) + most_of(fits, most_of(effects, spread));
 }
