@@ -29,6 +29,11 @@ bb_tridiagonal bb_tridiagonal_again(size_t n, double *kept, double *work) {
     return t;
 }
 
+/* Of numbers; where b is none, a. */
+static double larger(double a, double b) {
+    return b > a ? b : a;
+}
+
 /* A power of two that brings `most`, the largest entry (of the diagonal, since A is
  * positive semidefinite), near one, so that what underflows is nothing. */
 static double scale_of(double most) {
@@ -42,12 +47,13 @@ bb_status bb_tridiagonal_open(bb_tridiagonal *t, size_t n, const double *A,
                               double *room) {
     const size_t stride = stride_of(n);
     double most = 0;
-    for (size_t k = 0; k < n; k++) most = fmax(most, A[k * n + k]);
+    for (size_t k = 0; k < n; k++) most = larger(most, A[k * n + k]);
     const double scale = scale_of(most);
     *t = bb_tridiagonal_again(n, room, room + bb_tridiagonal_kept(n));
     for (size_t i = 0; i < n; i++) {
         double *row = t->reflector + i * stride;
-        for (size_t k = 0; k < n; k++) row[k] = scale * A[i * n + k];
+        memcpy(row, A + i * n, n * sizeof *row);
+        for (size_t k = 0; scale != 1 && k < n; k++) row[k] *= scale;
         memset(row + n, 0, (stride - n) * sizeof *row);
     }
     bb_kernel_pick()->tridiagonal(n, stride, t->reflector, t->factor, t->diagonal,
@@ -85,7 +91,7 @@ void bb_tridiagonal_into_sides(const bb_tridiagonal *t, double *C) {
  * what is divided by one after the other grows without bound. */
 static double least_shift(const bb_tridiagonal *t) {
     double most = 0;
-    for (size_t k = 0; k < t->n; k++) most = fmax(most, t->diagonal[k]);
+    for (size_t k = 0; k < t->n; k++) most = larger(most, t->diagonal[k]);
     return 8 * (double)t->n * DBL_EPSILON * most;
 }
 
@@ -95,7 +101,7 @@ static size_t next_shifts(const bb_tridiagonal *t, size_t count, const double *s
     const double least = least_shift(t);
     *groups = count > LANES ? 2 : 1;
     for (size_t k = 0; k < *groups * LANES; k++)
-        lane[k] = fmax(least, shift[k < count ? k : count - 1]);
+        lane[k] = larger(least, shift[k < count ? k : count - 1]);
     return count < *groups * LANES ? count : *groups * LANES;
 }
 

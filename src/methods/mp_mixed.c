@@ -26,7 +26,7 @@ static const double step = 0.5, momentum = 0.7;
  * is where features are `few'); and only where the rounds that are left can see
  * directions. */
 static const double search_found = 0.6, search_not_found = 0.34, far_out = 3.0;
-static const double faint = 0.25, few = 12.0;
+static const double faint = 0.35, few = 12.0;
 static const double least_beside_centre = 6.0, least_alone = 2.5, least_few = 80.0;
 /* Without noise the last of the search's rounds is nearly all of its average. */
 static const double latest = 100.0;

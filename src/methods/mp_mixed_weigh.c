@@ -19,29 +19,38 @@ static double by_left_out(const bb_local *local) {
     return local->n > local->d ? share * share : 0.0;
 }
 
+/* cell (BB_MIXED_CELLS) <- ln(rest + what the noise level is believed to be), rest by
+ * penalties. */
+static void log_sums(const double *rest, const double *prior, double *cell) {
+    for (size_t l = 0; l < BB_MIXED_PENALTIES; l++)
+        for (size_t k = 0; k < BB_MIXED_LEVELS; k++)
+            cell[l * BB_MIXED_LEVELS + k] = rest[l] + prior[k];
+    bb_log(BB_MIXED_CELLS, cell);
+}
+
 void bb_mixed_weigh(const bb_local *local, const bb_mixed_measure *m,
                     double *evidence) {
     const double rows = (double)local->n + bb_mixed_belief, share = by_left_out(local);
-    double prior[BB_MIXED_LEVELS], fit[BB_MIXED_CELLS], foreseen[BB_MIXED_CELLS];
+    const double by_fit = 0.5 * (1.0 - share), by_foreseen = 0.5 * share * rows;
+    double prior[BB_MIXED_LEVELS], rest[BB_MIXED_PENALTIES], foreseen[BB_MIXED_CELLS];
     for (size_t k = 0; k < BB_MIXED_LEVELS; k++)
         prior[k] = bb_mixed_belief * bb_mixed_level[k];
     for (size_t l = 0; l < BB_MIXED_PENALTIES; l++) {
-        const double rest = fmax(m->rest[l] / local->weight, 1e-12);
-        for (size_t k = 0; k < BB_MIXED_LEVELS; k++) {
-            fit[l * BB_MIXED_LEVELS + k] = rest + prior[k];
-            if (share > 0.0)
-                foreseen[l * BB_MIXED_LEVELS + k] = m->left_out[l] + prior[k];
-        }
+        const double left = m->rest[l] / local->weight;
+        rest[l] = left > 1e-12 ? left : 1e-12;
     }
+    log_sums(rest, prior, evidence);
+    if (share > 0.0) log_sums(m->left_out, prior, foreseen);
     bb_log(BB_MIXED_LEVELS, prior);
-    bb_log(BB_MIXED_CELLS, fit);
-    if (share > 0.0) bb_log(BB_MIXED_CELLS, foreseen);
-    for (size_t k = 0; k < BB_MIXED_CELLS; k++) {
-        const double own_fit = m->log_det[k / BB_MIXED_LEVELS] + rows * fit[k];
-        evidence[k] = 0.5 * (bb_mixed_belief * prior[k % BB_MIXED_LEVELS] -
-                             (1.0 - share) * own_fit);
-        if (share > 0.0) evidence[k] -= 0.5 * share * rows * foreseen[k];
+    for (size_t k = 0; k < BB_MIXED_LEVELS; k++) prior[k] *= 0.5 * bb_mixed_belief;
+    for (size_t l = 0; l < BB_MIXED_PENALTIES; l++) {
+        double *cell = evidence + l * BB_MIXED_LEVELS;
+        const double less = by_fit * m->log_det[l];
+        for (size_t k = 0; k < BB_MIXED_LEVELS; k++)
+            cell[k] = prior[k] - less - by_fit * rows * cell[k];
     }
+    for (size_t k = 0; share > 0.0 && k < BB_MIXED_CELLS; k++)
+        evidence[k] -= by_foreseen * foreseen[k];
 }
 
 /* -- a centre of any length -- */
