@@ -40,7 +40,8 @@ def enter_environment(build):
     python = os.path.join(place, "bin", "python")
     if not os.path.exists(os.path.join(place, "ready")):
         subprocess.run([sys.executable, "-m", "venv", place], check=True)
-        subprocess.run([python, "-m", "pip", "install", "-q", *PACKAGES], check=True)
+        subprocess.run([os.path.join(HERE, "../../scripts/venv-install"), place, *PACKAGES],
+                       check=True)
         open(os.path.join(place, "ready"), "w").close()
     if os.path.abspath(sys.prefix) != place:
         os.execv(python, [python, os.path.abspath(__file__), *sys.argv[1:]])

@@ -165,6 +165,22 @@ static void wrong_ranges_do_no_harm(void **state) {
     assert_true(error[1] < 1.1 * error[0]);
 }
 
+/* Every second range is ten times too wide: what is left of the error is .28 of that alone,
+ * and .57 if tasks show where one penalty for all leads them. */
+static void wrong_ranges_hide_no_centre(void **state) {
+    (void)state;
+    population p = world(CENTRE, 400, FEATURES, ROWS + 20);
+    bb_result result;
+    for (size_t k = 0; k < p.first[p.tasks] * FEATURES; k += 2) p.x[k] /= 10.0;
+    const double alone = learn(&p, ROWS, 1e-3, NULL, &result);
+    assert_int_equal(result.rounds, 0);
+    bb_result_free(&result);
+    const double with = learn(&p, ROWS, 1.0, NULL, &result);
+    bb_result_free(&result);
+    population_close(&p);
+    assert_true(with < 0.4 * alone);
+}
+
 /* Alone, with columns that hardly change within a task, and that targets do not follow:
  * few rows say next to nothing of slopes, which may not be as free as that variance alone
  * would have them (.34; by that alone .43). */
@@ -387,6 +403,7 @@ int main(void) {
         cmocka_unit_test(few_rows_tell_directions),
         cmocka_unit_test(nothing_shared_is_nothing_lost),
         cmocka_unit_test(wrong_ranges_do_no_harm),
+        cmocka_unit_test(wrong_ranges_hide_no_centre),
         cmocka_unit_test(constant_columns_get_no_slopes),
         cmocka_unit_test(a_long_weight_is_not_shrunk),
         cmocka_unit_test(years_count_as_other_columns_do),
