@@ -19,8 +19,6 @@
 static const double false_alarm = 0.01;
 /* Below it no tasks can have enough in common to be seen: nothing is published. */
 static const double least_reach = 1.0;
-/* Of several outputs the fit is by descent, which a weak penalty would leave unfinished. */
-static const double outputs_penalty = 0.3;
 static const double least_odds = 5.0, most_odds = 50.0;
 
 typedef struct centre_options {
@@ -33,11 +31,12 @@ static const bb_option table[] = {
     {.name = "step",
      .kind = BB_OPTION_REAL,
      .offset = AT(step),
-     .fallback = "3",
+     .fallback = "1",
      .least = 1e-6,
      .most = 1e6,
      .argument = "LENGTH",
-     .help = "how far a common direction moves the centre in a round"},
+     .help = "how far a common direction moves the centre in a round, times the square "
+             "root of how many numbers a model has"},
     {.name = "momentum",
      .kind = BB_OPTION_REAL,
      .offset = AT(momentum),
@@ -49,7 +48,7 @@ static const bb_option table[] = {
     {.name = "penalty",
      .kind = BB_OPTION_REAL,
      .offset = AT(penalty),
-     .fallback = "0.003",
+     .fallback = "0.02",
      .least = 1e-6,
      .most = 1e6,
      .argument = "WEIGHT",
@@ -127,8 +126,10 @@ static bb_status digest(const bb_view *view, const bb_release *release, bb_draft
     const centre_board at = board_at(draft->at, d);
     const double tasks = (double)view->pub->tasks, t = release->round;
     const double sd = release->noise[0] / tasks;
-    const double square = bb_search_move(&at.search, release, d, false, tasks, o->step,
-                                         o->momentum, work);
+    /* Rows have a length of about one, so models grow with the root of their numbers. */
+    const double step = o->step * sqrt((double)d);
+    const double square =
+        bb_search_move(&at.search, release, d, false, tasks, step, o->momentum, work);
     const double noise =
         bb_chi_square_quantile((double)d, false_alarm / view->plan->rounds);
     if (square > t * sd * sd * noise) *at.detected = 1.0;
@@ -182,7 +183,7 @@ static bb_status look(const bb_view *view, const bb_local *local, const double *
     if (local->loss == BB_LOSS_LOGISTIC)
         return bb_local_ridge_again(local, o->penalty * local->weight, centre, at, w,
                                     &intercept, work);
-    bb_personal_outputs_fit(local, fmax(o->penalty, outputs_penalty), centre, w, work);
+    bb_personal_outputs_fit(local, o->penalty, centre, w, work);
     return BB_OK;
 }
 

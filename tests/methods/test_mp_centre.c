@@ -86,6 +86,9 @@ static void check_case(const population *p, const json_t *all, const json_t *one
     const bb_engine engine = bb_engine_threads(2);
     bb_run run = run_open(p, &bb_method_mp_centre, &mechanism, &engine);
     bb_result result;
+    char step[32];
+    snprintf(step, sizeof step, "%.17g", 3.0 / sqrt(FEATURES));
+    run_set(&run, "step", step);
     run_set(&run, "most-rounds", "12");
     run_set(&run, "signal", closed ? "0.1" : "0.3");
     run_set(&run, "penalty", "0.30396355092701331");
@@ -218,6 +221,39 @@ static void own_rows_judge(void **state) {
     population_close(&p);
 }
 
+/* Rows have a length of about one, so the centre of 60 columns is long, and noise leaves little
+ * of each direction: it is reached all the same. */
+static void wide_centres_are_reached(void **state) {
+    (void)state;
+    enum { WIDE = 60 };
+    population p = population_empty(100, 20, WIDE, BB_LOSS_LOGISTIC, false);
+    const bb_engine engine = bb_engine_threads(2);
+    double truth[WIDE];
+    bb_random random;
+    assert_ok(bb_random_open_stream(&random, 6, BB_FOR_TEST, 0, 0));
+    for (size_t k = 0; k < WIDE; k++) truth[k] = 3.0 * bb_random_normal(&random);
+    for (size_t j = 0; j < p.first[p.tasks]; j++) {
+        double *x = p.x + j * WIDE;
+        for (size_t k = 0; k < WIDE; k++) x[k] = bb_random_normal(&random) / sqrt(WIDE);
+        const double chance = 1.0 / (1.0 + exp(-bb_dot(WIDE, x, truth)));
+        p.y[j] = bb_random_uniform(&random) < chance ? 1.0 : -1.0;
+    }
+    bb_random_close(&random);
+    population_open_locals(&p);
+    bb_run run = run_open(&p, &bb_method_mp_centre, &bb_mechanism_gaussian, &engine);
+    bb_result result;
+    run.pub.epsilon = 4.0;
+    for (uint64_t seed = 1; seed <= 5; seed++) {
+        run.seed = seed;
+        assert_ok(bb_run_train(&run, &result));
+        const double along = bb_dot(WIDE, result.shared, truth);
+        assert_true(along > 0.75 * bb_dot(WIDE, truth, truth));
+        bb_result_free(&result);
+    }
+    run_close(&run);
+    population_close(&p);
+}
+
 static void refusals(void **state) {
     (void)state;
     population p = population_make(5, 9, FEATURES, BB_LOSS_LOGISTIC, false, 61);
@@ -236,8 +272,11 @@ static void refusals(void **state) {
 int main(void) {
     if (bb_linalg_start()) return 1;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exact_case), cmocka_unit_test(nothing_shared),
-        cmocka_unit_test(hopeless),   cmocka_unit_test(own_rows_judge),
+        cmocka_unit_test(exact_case),
+        cmocka_unit_test(nothing_shared),
+        cmocka_unit_test(hopeless),
+        cmocka_unit_test(own_rows_judge),
+        cmocka_unit_test(wide_centres_are_reached),
         cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
