@@ -242,12 +242,12 @@ static void wide_centres_are_reached(void **state) {
     population_open_locals(&p);
     bb_run run = run_open(&p, &bb_method_mp_centre, &bb_mechanism_gaussian, &engine);
     bb_result result;
-    run.pub.epsilon = 4.0;
+    run.pub.epsilon = 5.0;
     for (uint64_t seed = 1; seed <= 5; seed++) {
         run.seed = seed;
         assert_ok(bb_run_train(&run, &result));
         const double along = bb_dot(WIDE, result.shared, truth);
-        assert_true(along > 0.75 * bb_dot(WIDE, truth, truth));
+        assert_true(along > 0.85 * bb_dot(WIDE, truth, truth));
         bb_result_free(&result);
     }
     run_close(&run);
