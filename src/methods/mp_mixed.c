@@ -22,12 +22,15 @@ static const double vote_share = 0.05;
 static const double signal = 0.7;
 static const double step = 0.5, momentum = 0.7;
 /* The search gives way to directions after this part of the rounds, by whether a centre
- * stands far out by then, or as soon as what all answers share is `faint' (a square; none
- * is where features are `few'); and only where the rounds that are left can see
+ * has stood far out by then, or as soon as what all answers share is `faint' (a square;
+ * none is where features are `few'); and only where the rounds that are left can see
  * directions. */
 static const double search_found = 0.6, search_not_found = 0.34, far_out = 3.0;
 static const double faint = 0.35, few = 12.0;
-static const double least_beside_centre = 6.0, least_alone = 2.5, least_few = 80.0;
+static const double least_beside_centre = 8.0, least_alone = 2.5, least_few = 80.0;
+/* It comes back from directions where they would be `clear' (where the spectrum of the noise in
+ * the average of unit outer products ends), are `hardly' reliable, and a centre stands far out. */
+static const double clear = 0.15, hardly = 0.85;
 /* Without noise the last of the search's rounds is nearly all of its average. */
 static const double latest = 100.0;
 /* How often the covariance of directions is estimated anew. */
@@ -199,7 +202,8 @@ enum {
     AT_FIRST,  /* the length of the first average, its noise taken away */
     AT_STILL,  /* how long the last ones are in the centre's direction beside it; 0
                   where directions are asked for */
-    AT_TURNED, /* after how many rounds directions are asked for; 0: not yet */
+    AT_TURNED, /* after how many rounds directions are asked for; 0: not now */
+    AT_SPENT,  /* rounds on directions, where the search has come back from them */
     AT_ITERATION,   /* how often they were estimated */
     AT_DIRECTIONS,  /* how many were found the last time */
     AT_RELIABILITY, /* of these, as bb_prior_covariance says */
@@ -326,17 +330,28 @@ static bool is_faint(const bb_view *view, double t, double square, double sd) {
     return square - d * noise + 2.0 * sqrt(2.0 * d) * noise < most * t * t;
 }
 
-/* Whether the next round asks for directions; done: rounds so far. The square of the
- * summed averages and what noise alone would make of it say how far a centre stands
- * out. */
-static bool turns(const bb_view *view, uint32_t done, double square, double noise,
+/* Whether a centre has ever stood far out of the noise. */
+static bool is_far_out(const places *at) {
+    return at->scalar[AT_SURE] > 1.0 - 1.0 / far_out;
+}
+
+/* Whether the next round asks for directions; done: rounds so far. */
+static bool turns(const bb_view *view, const places *at, uint32_t done,
                   bool is_little) {
-    const bool beside = square > far_out * noise;
+    const bool beside = is_far_out(at);
     const double rounds = rounds_of(view);
     const bool waited =
         is_little || done >= (beside ? search_found : search_not_found) * rounds;
-    return waited && bb_mixed_can_turn(view) && done < rounds_of(view) &&
+    return waited && at->scalar[AT_SPENT] == 0.0 && bb_mixed_can_turn(view) &&
+           done < rounds_of(view) &&
            reach_after(view, done) > least_reach(view, beside);
+}
+
+/* Whether the rounds that are left are better spent on the centre, by the first estimate of
+ * directions. edge: the largest eigenvalue of the noise in it (Wigner 1958). */
+static bool comes_back(const places *at, double edge) {
+    return at->scalar[AT_ITERATION] == 1.0 && is_far_out(at) && edge < clear &&
+           at->scalar[AT_RELIABILITY] < hardly;
 }
 
 /* One more round in the averages of where the search was and of the answers there, late
@@ -383,6 +398,7 @@ static void digest_centre(const bb_view *view, const bb_release *release,
     const size_t d = view->pub->features;
     const double tasks = (double)view->pub->tasks, t = release->round;
     const double sd = release->noise[0] / tasks, rounds = rounds_of(view);
+    const double last = rounds - at->scalar[AT_SPENT];
     const double square = bb_search_move(&at->search, release, d,
                                          view->pub->unranged && view->pub->constant,
                                          tasks, step, momentum, work);
@@ -396,9 +412,9 @@ static void digest_centre(const bb_view *view, const bb_release *release,
     if (square > noise) at->scalar[AT_FOUND] = 1.0;
     if (square > doubtful)
         at->scalar[AT_SURE] = fmax(at->scalar[AT_SURE], 1.0 - doubtful / square);
-    if (turns(view, release->round, square, noise, is_faint(view, t, square, sd)))
+    if (turns(view, at, release->round, is_faint(view, t, square, sd)))
         at->scalar[AT_TURNED] = release->round;
-    if (at->scalar[AT_TURNED] > 0.0 || t == rounds) settle(at, d, sd);
+    if (at->scalar[AT_TURNED] > 0.0 || t == last) settle(at, d, sd);
 }
 
 /* The average of the rounds so far, and at times the covariance that it tells of. */
@@ -417,9 +433,16 @@ static bb_status digest_directions(const bb_view *view, const bb_release *releas
                                   .reliability = &at->scalar[AT_RELIABILITY],
                                   .variance = at->variance,
                                   .basis = at->basis};
+    const double noise = release->noise[0] / sqrt(done);
     at->scalar[AT_ITERATION] += 1.0;
-    return bb_prior_covariance(&found, BB_PRIOR_LOW_RANK, mean,
-                               release->noise[0] / sqrt(done), work + d * d);
+    const bb_status status =
+        bb_prior_covariance(&found, BB_PRIOR_LOW_RANK, mean, noise, work + d * d);
+    const double edge = 2.0 * sqrt((double)d) * noise / (double)view->pub->tasks;
+    if (!status && done < all && comes_back(at, edge)) {
+        at->scalar[AT_SPENT] = done;
+        at->scalar[AT_TURNED] = 0.0;
+    }
+    return status;
 }
 
 static bb_status digest(const bb_view *view, const bb_release *release, bb_draft *draft,
@@ -453,6 +476,7 @@ static bb_status digest(const bb_view *view, const bb_release *release, bb_draft
                                        release, mixed.centre,
                                        draft->at + effects_at(view), work);
     default:
+        seen.round -= (uint32_t)at.scalar[AT_SPENT];
         digest_centre(view, release, &at, work);
         return BB_OK;
     }
