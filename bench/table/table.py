@@ -6,7 +6,9 @@ scikit-learn and polars, in turn, in one run.
 
 Every ratio is the median over N pairs of runs that follow each other, with the least and the most
 in brackets. Times are those of processors, user and system, with one thread, which other work on
-the machine changes least; where it says so, those on the clock. The peers have a virtual
+the machine changes least; where it says so, those on the clock. Floor: the least that we know how
+to measure for such work, and theirs by it: a program that reads, prepares and writes the same and
+learns nothing; an iteration's arithmetic alone; a product of all rows a round. The peers have a virtual
 environment of their own, BUILD/bench-venv, and the same kernels of OpenBLAS as ours; worlds are
 made up once, in BUILD/bench-data. --data FOLDER has school/data.csv and emails15/data.libsvm.gz
 for the lines that need them. Needs 3 GB there, 4 GB of memory, and half an hour."""
@@ -116,16 +118,21 @@ class Bench:
     def asks(self, name):
         return not self.only or any(word in name for word in self.only)
 
-    def row(self, work, against, ours, theirs, ratios, target, more=""):
+    def line(self, *cells):
+        self.rows.append(cells)
+        print("| " + " | ".join(cells) + " |", flush=True)
+
+    def row(self, work, against, ours, theirs, ratios, target, floor, more):
         met = "" if target is None else ("yes" if statistics.median(ratios) >= target else "**no**")
         goal = "" if target is None else f"{target:g}"
-        line = (work, against, seconds(ours), seconds(theirs), three(ratios), goal, met, more)
-        self.rows.append(line)
-        print("| " + " | ".join(line) + " |", flush=True)
+        least = f"{seconds(floor)}, {statistics.median(theirs) / statistics.median(floor):.1f}" \
+            if floor else ""
+        self.line(work, against, seconds(ours), seconds(theirs), three(ratios), goal, met, least,
+                  more)
 
     def pairs(self, work, against, ours, theirs, target, value=lambda s: s.processor, more=None,
-              repeats=None):
-        """Ours and theirs in turn."""
+              floor=None, repeats=None):
+        """Ours and theirs in turn. floor: of what ours has seen, the least seconds there are."""
         if not self.asks(work):
             return
         first, second = [], []
@@ -135,7 +142,7 @@ class Bench:
                 seen.append(job())
         a, b = [value(s) for s in first], [value(s) for s in second]
         self.row(work, against, a, b, [y / x for x, y in zip(a, b)], target,
-                 more(first, second) if more else "")
+                 floor(first) if floor else [], more(first, second) if more else "")
 
 
 def memory(first, second):
@@ -239,6 +246,18 @@ def world_of(bench, norm, m, n, d, rank):
     return world(bench, f"{norm}-{m}x{n}x{d}.raw", m, n, d, rank, sparse=norm == "l21")
 
 
+def nothing_learned(bench, data, method):
+    """Rows read and prepared, one step of one round, models written."""
+    loss = ["--loss", "logistic"] if method == "mp-centre" else []
+    return train(bench, data, "fedavg", "--rounds", "1", "--set", "steps=1", "--set", "clip=1",
+                 *loss)
+
+
+def said(word, unit=1.0):
+    """What our bench programs print at this place of their line."""
+    return lambda spent: unit * float(spent.output.split()[word])
+
+
 def whole_programs(bench):
     for tasks, methods, target in PROGRAMS:
         for method in methods:
@@ -251,7 +270,9 @@ def whole_programs(bench):
                 rounds = len(json.load(file)["releases"])
             bench.pairs(work, "NumPy, pandas",
                         lambda: program(bench, tasks, 20, 20, method),
-                        lambda: peer("peers.py", method, data, rounds), target, more=memory)
+                        lambda: peer("peers.py", method, data, rounds), target, more=memory,
+                        floor=lambda seen: [nothing_learned(bench, data, method).processor
+                                            for _ in seen])
 
 
 def iterations(bench):
@@ -265,7 +286,8 @@ def iterations(bench):
                         lambda: run([f"{bench.build}/bench/bench_round", what, "1", str(rounds),
                                      "1"]),
                         lambda: peer("../round.py", what, max(50, rounds // 4), 1), target,
-                        value=lambda s: 1e-6 * float(s.output.split()[1]))
+                        value=said(1, 1e-6),
+                        floor=lambda seen: list(map(said(2, 1e-6), seen)))
 
 
 def reading(bench):
@@ -275,15 +297,15 @@ def reading(bench):
                       "p.read_csv(sys.argv[1]); print(0, time.perf_counter() - s)",
             "polars": "import sys, time, polars as p; s = time.perf_counter(); "
                       "p.read_csv(sys.argv[1]); print(0, time.perf_counter() - s)"}
-    def floor(ours, _):
-        used, least = (statistics.median(float(s.output.split()[k]) for s in ours) for k in (2, 3))
-        return f"{used:.2f} s of processors; the kernel's floor {least:.2f}"
+    def used(ours, _):
+        of, least = (statistics.median(map(said(k), ours)) for k in (2, 3))
+        return f"{of:.2f} s of processors, of which the kernel's {least:.2f} are the floor"
 
     for reader, target in (("pandas", 4), ("polars", 2)):
         bench.pairs(name, f"{reader}, two threads",
                     lambda: run([f"{bench.build}/bench/bench_read", data, "2"], 2),
                     lambda: run([sys.executable, "-c", code[reader], data], 2), target,
-                    value=lambda s: float(s.output.split()[1]), more=floor)
+                    value=said(1), more=used)
 
 
 def optima(bench):
@@ -296,14 +318,14 @@ def optima(bench):
         optimum = run(ours).output.split()[3]
         bench.pairs(name, "NumPy, FISTA", lambda: run(ours),
                     lambda: peer("solvers.py", data, norm, lam, optimum), target,
-                    value=lambda s: float(s.output.split()[0]), repeats=3)
+                    value=said(0), floor=lambda seen: list(map(said(5), seen)), repeats=3)
     name = "`mtl-l21`, 2,000 × 100 × 200, rows shared"
     if bench.asks(name):
         data = world(bench, "l21-shared.raw", 2000, 100, 200, 20, sparse=True, shared=True)
         bench.pairs(name, "MultiTaskLasso",
                     lambda: run([f"{bench.build}/bench/bench_solve", data, "l21", "300"]),
                     lambda: peer("solvers.py", data, "lasso", 300), 5,
-                    value=lambda s: float(s.output.split()[0]), repeats=3)
+                    value=said(0), floor=lambda seen: list(map(said(5), seen)), repeats=3)
 
 
 LOOP = """import sys, pandas as p, warnings
@@ -329,9 +351,8 @@ def wide(bench):
                     "152543", "--loss", "logistic", "--method", "mp-centre", "--epsilon", "1",
                     "--standardize", "unit-rows", "--threads", "1"])
         met = "yes" if seen.memory < 1000 else "**no**"
-        line = (name, "–", seconds([seen.processor]), "", "", "< 1 GB", met, f"{seen.memory:.0f} MB")
-        bench.rows.append(line)
-        print("| " + " | ".join(line) + " |", flush=True)
+        bench.line(name, "–", seconds([seen.processor]), "", "", "< 1 GB", met, "",
+                   f"{seen.memory:.0f} MB")
 
 
 def threads(bench):
@@ -351,10 +372,6 @@ def threads(bench):
         bench.pairs(f"{work}, two threads, on the clock", "one thread", lambda: job(2),
                     lambda: job(1), 1.85, value=value, more=more)
 
-    def said(spent):
-        """Seconds, by the programs that say bytes or seconds of processors first."""
-        return float(spent.output.split()[1])
-
     def whole(tasks, rows, features, method):
         line(f"{tasks:,} × {rows} × {features}, `{method}`",
              lambda n, folder=None: program(bench, tasks, rows, features, method, n, folder),
@@ -369,14 +386,14 @@ def threads(bench):
         line(f"MP-MTL iteration, {name}",
              lambda n, _=None: run([f"{bench.build}/bench/bench_round", size, str(n),
                                     str(rounds), "1"]),
-             lambda s: 1e-6 * float(s.output.split()[0]))
+             said(0, 1e-6))
     line("CSV, 413 MB", lambda n, _=None: run([f"{bench.build}/bench/bench_read",
-                                               population(bench, 100_000, 20, 20), str(n)]), said)
+                                               population(bench, 100_000, 20, 20), str(n)]), said(1))
     for norm, m, n, d, lam, rank, _ in OPTIMA:
         line(f"`mtl-{norm}`, {m:,} × {n} × {d:,}",
              lambda k, _=None: run([f"{bench.build}/bench/bench_solve",
                                     world_of(bench, norm, m, n, d, rank), norm, str(lam),
-                                    str(k)]), said)
+                                    str(k)]), said(1))
 
 
 def grow(bench, name, sizes, once):
@@ -390,11 +407,9 @@ def grow(bench, name, sizes, once):
                      statistics.median(s.memory for s in runs)))
     slopes = [math.log10(b[0] / a[0]) for a, b in zip(seen, seen[1:])]
     memories = ", ".join(f"{s[1]:.0f}" for s in seen)
-    line = (name, "–", ", ".join(seconds([s[0]]) for s in seen), "",
-            "slopes " + ", ".join(f"{s:.2f}" for s in slopes), "≤ 1.05",
-            "yes" if max(slopes) <= 1.05 else "**no**", f"{memories} MB")
-    bench.rows.append(line)
-    print("| " + " | ".join(line) + " |", flush=True)
+    bench.line(name, "–", ", ".join(seconds([s[0]]) for s in seen), "",
+               "slopes " + ", ".join(f"{s:.2f}" for s in slopes), "≤ 1.05",
+               "yes" if max(slopes) <= 1.05 else "**no**", "", f"{memories} MB")
 
 
 def growth(bench):
@@ -440,15 +455,16 @@ def main():
     run.core = core_of(bench.build)
     start = machine(bench)
     print(start)
-    head = "| work | against | ours | theirs | theirs / ours | aim | met | memory |"
-    print(head + "\n" + "|---" * 8 + "|", flush=True)
+    head = "| work | against | ours | theirs | theirs / ours | aim | met | floor | memory |"
+    rule = "|---" * 9 + "|"
+    print(head + "\n" + rule, flush=True)
     for part in (whole_programs, iterations, reading, optima, wide, threads, growth):
         part(bench)
     end = f"Load at the end {' '.join(f'{x:.1f}' for x in os.getloadavg())}."
     print(end)
     if arguments.output:
         with open(arguments.output, "w") as file:
-            file.write("\n".join([start, "", head, "|---" * 8 + "|",
+            file.write("\n".join([start, "", head, rule,
                                   *("| " + " | ".join(row) + " |" for row in bench.rows), "", end, ""]))
 
 
