@@ -8,10 +8,11 @@ Every ratio is the median over N pairs of runs that follow each other, with the 
 in brackets. Times are those of processors, user and system, with one thread, which other work on
 the machine changes least; where it says so, those on the clock. Floor: the least that we know how
 to measure for such work, and theirs by it: a program that reads, prepares and writes the same and
-learns nothing; an iteration's arithmetic alone; a product of all rows a round. The peers have a virtual
-environment of their own, BUILD/bench-venv, and the same kernels of OpenBLAS as ours; worlds are
-made up once, in BUILD/bench-data. --data FOLDER has school/data.csv and emails15/data.libsvm.gz
-for the lines that need them. Needs 3 GB there, 4 GB of memory, and half an hour."""
+learns nothing; an iteration's arithmetic alone; a product of all rows a round. The peers have a
+virtual environment of their own, BUILD/bench-venv, and the same kernels of OpenBLAS as ours;
+worlds are made up once, in BUILD/bench-data. --data FOLDER has school/data.csv and
+emails15/data.libsvm.gz for the lines that need them. Needs 3 GB there, 4 GB of memory, and half an
+hour."""
 
 import argparse
 import concurrent.futures
@@ -249,8 +250,8 @@ def world_of(bench, norm, m, n, d, rank):
 def nothing_learned(bench, data, method):
     """Rows read and prepared, one step of one round, models written."""
     loss = ["--loss", "logistic"] if method == "mp-centre" else []
-    return train(bench, data, "fedavg", "--rounds", "1", "--set", "steps=1", "--set", "clip=1",
-                 *loss)
+    return train(bench, data, "fedavg", "--rounds", "1", "--batch", "1", "--finetune", "none",
+                 "--set", "steps=1", "--set", "clip=1", "--set", "guard=off", *loss)
 
 
 def said(word, unit=1.0):
@@ -268,11 +269,13 @@ def whole_programs(bench):
             program(bench, tasks, 20, 20, method)
             with open(os.path.join(bench.run, "public", "billboard.json")) as file:
                 rounds = len(json.load(file)["releases"])
+            least = [nothing_learned(bench, data, method) for _ in range(bench.repeats)]
+            kept = statistics.median(s.memory for s in least)
             bench.pairs(work, "NumPy, pandas",
                         lambda: program(bench, tasks, 20, 20, method),
-                        lambda: peer("peers.py", method, data, rounds), target, more=memory,
-                        floor=lambda seen: [nothing_learned(bench, data, method).processor
-                                            for _ in seen])
+                        lambda: peer("peers.py", method, data, rounds), target,
+                        more=lambda a, b: f"{memory(a, b)}; {kept:.0f} MB learn nothing",
+                        floor=lambda _: [s.processor for s in least])
 
 
 def iterations(bench):
