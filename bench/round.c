@@ -102,7 +102,8 @@ static void share(size_t m, size_t d, const double *W, bb_random *random, double
         for (size_t k = j; k < d; k++)
             vector[k * d + j] = vector[j * d + k] += bb_random_uniform(random);
     must(bb_eigen(d, vector, value, scratch + d * d));
-    for (size_t k = 0; k < d; k++) value[k] = value[k] > 1.0 ? 1.0 - 1.0 / value[k] : 0.0;
+    for (size_t k = 0; k < d; k++)
+        value[k] = value[k] > 1.0 ? 1.0 - 1.0 / value[k] : 0.0;
     bb_spectral(d, d, vector, value, M, scratch);
 }
 
@@ -111,9 +112,11 @@ static void share(size_t m, size_t d, const double *W, bb_random *random, double
 static double arithmetic(const bb_dataset *data, uint32_t rounds) {
     const size_t m = data->tasks, d = data->features, length = bb_strips_length(d);
     const size_t stride = (length + 7) / 8 * 8;
-    double *S = aligned_room(m * stride), *c = aligned_room(m * d), *M = aligned_room(d * d),
-           *W = aligned_room(m * d), *previous = aligned_room(m * d);
-    double *work = aligned_room(2 * d * d + 3 * d + bb_eigen_work(d) / sizeof *work + 1);
+    double *S = aligned_room(m * stride), *c = aligned_room(m * d),
+           *M = aligned_room(d * d), *W = aligned_room(m * d),
+           *previous = aligned_room(m * d);
+    double *work =
+        aligned_room(2 * d * d + 3 * d + bb_eigen_work(d) / sizeof *work + 1);
     bb_random random;
     must(bb_random_open_stream(&random, 1, BB_FOR_NOISE, 0, 0));
     for (size_t i = 0; i < m; i++) {
@@ -129,8 +132,8 @@ static double arithmetic(const bb_dataset *data, uint32_t rounds) {
     for (uint32_t t = 0; t < rounds; t++) {
         share(m, d, W, &random, M, work);
         for (size_t i = 0; i < m; i++)
-            bb_accelerated_step(d, M, S + i * stride, c + i * d, t / (t + 3.0), 1.0, 0.0,
-                                W + i * d, previous + i * d, work);
+            bb_accelerated_step(d, M, S + i * stride, c + i * d, t / (t + 3.0), 1.0,
+                                0.0, W + i * d, previous + i * d, work);
     }
     const double spent = (now(CLOCK_PROCESS_CPUTIME_ID) - start) / rounds;
     bb_random_close(&random);
