@@ -121,17 +121,17 @@ static bb_status plan(const bb_view *view, bb_plan *out) {
 
 static bb_status digest(const bb_view *view, const bb_release *release, bb_draft *draft,
                         double *work) {
-    const size_t d = view->pub->parameters;
+    const size_t d = view->pub->parameters, outputs = view->pub->outputs;
     const centre_options *o = view->options;
     const centre_board at = board_at(draft->at, d);
     const double tasks = (double)view->pub->tasks, t = release->round;
     const double sd = release->noise[0] / tasks;
     /* Rows have a length of about one, so models grow with the root of their numbers. */
     const double step = o->step * sqrt((double)d);
-    const double square =
-        bb_search_move(&at.search, release, d, false, tasks, step, o->momentum, work);
-    const double noise =
-        bb_chi_square_quantile((double)d, false_alarm / view->plan->rounds);
+    const double square = bb_search_move(&at.search, release, d, false, outputs, tasks,
+                                         step, o->momentum, work);
+    const double noise = bb_chi_square_quantile(bb_search_freedom(d, outputs),
+                                                false_alarm / view->plan->rounds);
     if (square > t * sd * sd * noise) *at.detected = 1.0;
     if (release->round == view->plan->rounds && *at.detected == 0.0)
         memset(at.search.centre, 0, d * sizeof *at.search.centre);

@@ -400,7 +400,7 @@ static void digest_centre(const bb_view *view, const bb_release *release,
     const double sd = release->noise[0] / tasks, rounds = rounds_of(view);
     const double last = rounds - at->scalar[AT_SPENT];
     const double square = bb_search_move(&at->search, release, d,
-                                         view->pub->unranged && view->pub->constant,
+                                         view->pub->unranged && view->pub->constant, 1,
                                          tasks, step, momentum, work);
     const double noise =
         rounds > 1.0 ? t * sd * sd * bb_chi_square_quantile((double)d, 1.0 / rounds)

@@ -93,13 +93,29 @@ static void shrink_alone(double sd, double *g) {
     *g *= square > noise ? 1.0 - noise / square : 0.0;
 }
 
+double bb_search_freedom(size_t d, size_t outputs) {
+    return outputs > 1 ? (double)(d - d / outputs) : (double)d;
+}
+
+/* The mean of every `outputs' numbers becomes zero. */
+static void balance(size_t d, size_t outputs, double *g) {
+    for (size_t k = 0; outputs > 1 && k < d; k += outputs) {
+        double mean = 0.0;
+        for (size_t c = 0; c < outputs; c++) mean += g[k + c] / (double)outputs;
+        for (size_t c = 0; c < outputs; c++) g[k + c] -= mean;
+    }
+}
+
 double bb_search_move(const bb_search *at, const bb_release *release, size_t d,
-                      bool apart, double tasks, double step, double momentum,
-                      double *work) {
-    const double before = release->round - 1.0, sd = release->noise[0] / tasks;
+                      bool apart, size_t outputs, double tasks, double step,
+                      double momentum, double *work) {
+    const double before = release->round - 1.0;
+    const double left = bb_search_freedom(d, outputs) / (double)d;
+    const double sd = release->noise[0] / tasks * sqrt(left); /* of each number */
     const double kept = fmin(momentum, before / (before + 3.0));
     double *g = work;
     for (size_t k = 0; k < d; k++) g[k] = release->value[0][k] / tasks;
+    balance(d, outputs, g);
     bb_axpy(d, 1.0, g, at->sum);
     const double length = bb_norm(d, at->sum);
     const size_t alike = d - apart;

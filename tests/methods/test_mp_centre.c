@@ -1,8 +1,10 @@
 /* mp-centre against an exact case (inputs, noise, centres and models), the guard, and
  * tasks with enough rows to judge for themselves. */
 #include "base/parallel.h"
+#include "learners/rows.h"
 #include "linalg/linalg.h"
 #include "methods/personal.h"
+#include "methods/personal_outputs.h"
 #include "methods/registry.h"
 #include "population.h"
 #include "privacy/accounting/accountant.h"
@@ -254,6 +256,34 @@ static void wide_centres_are_reached(void **state) {
     population_close(&p);
 }
 
+/* What a feature says for all classes alike changes no probability: directions have nothing
+ * there, and the centre nothing of the noise. */
+static void classes_have_no_part_in_common(void **state) {
+    (void)state;
+    population p = population_empty(40, 12, FEATURES, BB_LOSS_SOFTMAX, false);
+    const bb_engine engine = bb_engine_threads(1);
+    const size_t length = FEATURES * p.outputs;
+    double centre[64], w[64], work[4096];
+    assert_true(length <= 64);
+    for (size_t i = 0; i < p.tasks; i++) population_fill(&p, i, 61);
+    population_open_locals(&p);
+    bb_run run = run_open(&p, &bb_method_mp_centre, &bb_mechanism_gaussian, &engine);
+    bb_result result;
+    run.pub.epsilon = 8.0;
+    assert_ok(bb_run_train(&run, &result));
+    memcpy(centre, result.shared, length * sizeof *centre);
+    assert_true(bb_norm(length, centre) > 0.1);
+    assert_true(bb_personal_outputs_work(&p.local[0]) <= 4096);
+    bb_personal_outputs_fit(&p.local[0], 0.02, centre, w, work);
+    for (size_t k = 0; k < length; k += p.outputs) {
+        assert_close(bb_sum(p.outputs, centre + k), 0.0, 1e-10);
+        assert_close(bb_sum(p.outputs, w + k), 0.0, 1e-6);
+    }
+    bb_result_free(&result);
+    run_close(&run);
+    population_close(&p);
+}
+
 static void refusals(void **state) {
     (void)state;
     population p = population_make(5, 9, FEATURES, BB_LOSS_LOGISTIC, false, 61);
@@ -277,6 +307,7 @@ int main(void) {
         cmocka_unit_test(hopeless),
         cmocka_unit_test(own_rows_judge),
         cmocka_unit_test(wide_centres_are_reached),
+        cmocka_unit_test(classes_have_no_part_in_common),
         cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
