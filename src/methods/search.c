@@ -94,7 +94,7 @@ static void shrink_alone(double sd, double *g) {
 }
 
 double bb_search_freedom(size_t d, size_t outputs) {
-    return outputs > 1 ? (double)(d - d / outputs) : (double)d;
+    return (double)d - (outputs > 1 ? (double)d / (double)outputs : 0.0);
 }
 
 /* The mean of every `outputs' numbers becomes zero. */

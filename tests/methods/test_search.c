@@ -31,7 +31,7 @@ static void search(world *w, size_t count, double size, bool apart) {
     }
     const bb_release release = {
         .round = 1, .value = {w->released}, .noise = {TASKS * deviation}};
-    (void)bb_search_move(&at, &release, FEATURES, apart, TASKS, 1.0, 0.0, work);
+    (void)bb_search_move(&at, &release, FEATURES, apart, 1, TASKS, 1.0, 0.0, work);
     bb_random_close(&random);
 }
 
