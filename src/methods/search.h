@@ -23,6 +23,7 @@ typedef struct bb_search {
 double bb_search_move(const bb_search *at, const bb_release *release, size_t d,
                       bool apart, size_t outputs, double tasks, double step,
                       double momentum, double *work);
+/* How many of d numbers noise can move, where every `outputs' of them sum to zero; 1: all. */
 double bb_search_freedom(size_t d, size_t outputs);
 
 #endif

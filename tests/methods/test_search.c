@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { FEATURES = 400, FEW = 10, TASKS = 100 };
+enum { FEATURES = 400, FEW = 10, TASKS = 100, CLASSES = 5 };
 
 static const double deviation = 0.02; /* of the noise of an average */
 
@@ -16,8 +16,10 @@ typedef struct world {
     double truth[FEATURES], released[FEATURES], moved[FEATURES];
 } world;
 
-/* `count' coordinates of this size and the noise; then one round of step 1. */
-static void search(world *w, size_t count, double size, bool apart) {
+/* `count' coordinates of this size and the noise; then one round of step 1. Returns
+ * ||sum||^2. */
+static double search_of(world *w, size_t count, double size, bool apart,
+                        size_t outputs) {
     static double velocity[FEATURES], sum[FEATURES], work[FEATURES];
     const bb_search at = {w->moved, velocity, sum};
     bb_random random;
@@ -31,8 +33,13 @@ static void search(world *w, size_t count, double size, bool apart) {
     }
     const bb_release release = {
         .round = 1, .value = {w->released}, .noise = {TASKS * deviation}};
-    (void)bb_search_move(&at, &release, FEATURES, apart, 1, TASKS, 1.0, 0.0, work);
     bb_random_close(&random);
+    return bb_search_move(&at, &release, FEATURES, apart, outputs, TASKS, 1.0, 0.0,
+                          work);
+}
+
+static void search(world *w, size_t count, double size, bool apart) {
+    (void)search_of(w, count, size, apart, 1);
 }
 
 static double james_stein(const world *w) {
@@ -88,10 +95,37 @@ static void a_level_is_shrunk_apart(void **state) {
     assert_true(fabs(w.moved[FEATURES - 1] - kept) < 1e-12);
 }
 
+/* Of five classes a fifth of the noise is taken away, and what is left is shrunk by what is
+ * left of it. */
+static void classes_are_shrunk_by_less_noise(void **state) {
+    static world w, even;
+    (void)state;
+    const double whole = search_of(&w, FEATURES, 0.0, false, 1);
+    const double square = search_of(&w, FEATURES, 0.0, false, CLASSES);
+    const double freedom = bb_search_freedom(FEATURES, CLASSES);
+    assert_true(freedom == 320.0);
+    assert_true(fabs(square / whole - freedom / FEATURES) < 0.05);
+    memset(&even, 0, sizeof even);
+    const double sum = search_of(&w, FEATURES, 0.02, false, CLASSES);
+    for (size_t k = 0; k < FEATURES; k++) {
+        const size_t first = k - k % CLASSES;
+        for (size_t c = 0; c < CLASSES; c++)
+            even.truth[k] -= w.released[first + c] / (CLASSES * TASKS);
+        even.truth[k] += w.released[k] / TASKS;
+    }
+    const double noise = deviation * deviation * freedom / FEATURES;
+    assert_true(fabs(sum - bb_dot(FEATURES, even.truth, even.truth)) < 1e-12);
+    const double factor = fmax(0.0, 1.0 - (FEATURES - 2.0) * noise / sum);
+    for (size_t k = 0; k < FEATURES; k++)
+        assert_true(fabs(w.moved[k] - factor * even.truth[k]) < 1e-12);
+}
+
 int main(void) {
-    const struct CMUnitTest test[] = {cmocka_unit_test(few_that_stand_out_are_kept),
-                                      cmocka_unit_test(alike_ones_are_shrunk_alike),
-                                      cmocka_unit_test(far_coordinates_stay),
-                                      cmocka_unit_test(a_level_is_shrunk_apart)};
+    const struct CMUnitTest test[] = {
+        cmocka_unit_test(few_that_stand_out_are_kept),
+        cmocka_unit_test(alike_ones_are_shrunk_alike),
+        cmocka_unit_test(far_coordinates_stay),
+        cmocka_unit_test(a_level_is_shrunk_apart),
+        cmocka_unit_test(classes_are_shrunk_by_less_noise)};
     return cmocka_run_group_tests(test, NULL, NULL);
 }
