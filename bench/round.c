@@ -8,6 +8,7 @@
  * a tenth of the rounds (2,000 if nothing is said) and of eleven tenths, so that reading
  * and setting up do not count; then the processor microseconds of its arithmetic alone, by the
  * same kernels on one thread. bench/round.sh compares it with NumPy. */
+#include "base/memory.h"
 #include "base/parallel.h"
 #include "base/random.h"
 #include "core/run.h"
@@ -84,11 +85,9 @@ static void unit_rows(bb_dataset *data) {
     }
 }
 
-static void *aligned_room(size_t numbers) {
-    const size_t bytes = (numbers * sizeof(double) + 63) / 64 * 64;
-    void *at = aligned_alloc(64, bytes);
-    if (!at) exit(1);
-    memset(at, 0, bytes);
+static double *numbers(size_t count) {
+    double *at;
+    must(bb_allocate(&at, count, sizeof *at, "the arithmetic"));
     return at;
 }
 
@@ -110,13 +109,11 @@ static void share(size_t m, size_t d, const double *W, bb_random *random, double
 /* Seconds of processors that a round takes of which there is nothing but what it computes: no
  * clip, no sums on the grid, no exact noise, nothing between tasks and what is public. */
 static double arithmetic(const bb_dataset *data, uint32_t rounds) {
-    const size_t m = data->tasks, d = data->features, length = bb_strips_length(d);
-    const size_t stride = (length + 7) / 8 * 8;
-    double *S = aligned_room(m * stride), *c = aligned_room(m * d),
-           *M = aligned_room(d * d), *W = aligned_room(m * d),
-           *previous = aligned_room(m * d);
-    double *work =
-        aligned_room(2 * d * d + 3 * d + bb_eigen_work(d) / sizeof *work + 1);
+    const size_t m = data->tasks, d = data->features;
+    const size_t stride = (bb_strips_length(d) + 7) / 8 * 8;
+    double *S = numbers(m * stride), *c = numbers(m * d), *M = numbers(d * d),
+           *W = numbers(m * d), *previous = numbers(m * d);
+    double *work = numbers(2 * d * d + 3 * d + bb_eigen_work(d) / sizeof *work + 1);
     bb_random random;
     must(bb_random_open_stream(&random, 1, BB_FOR_NOISE, 0, 0));
     for (size_t i = 0; i < m; i++) {

@@ -11,8 +11,8 @@ to measure for such work, and theirs by it: a program that reads, prepares and w
 learns nothing; an iteration's arithmetic alone; a product of all rows a round. The peers have a
 virtual environment of their own, BUILD/bench-venv, and the same kernels of OpenBLAS as ours;
 worlds are made up once, in BUILD/bench-data. --data FOLDER has school/data.csv and
-emails15/data.libsvm.gz for the lines that need them. Needs 3 GB there, 4 GB of memory, and half an
-hour."""
+emails15/data.libsvm.gz for the lines that need them. Needs 3 GB there, 4 GB of memory, and an hour or
+so."""
 
 import argparse
 import concurrent.futures
@@ -133,7 +133,7 @@ class Bench:
 
     def pairs(self, work, against, ours, theirs, target, value=lambda s: s.processor, more=None,
               floor=None, repeats=None):
-        """Ours and theirs in turn. floor: of what ours has seen, the least seconds there are."""
+        """Ours and theirs in turn. floor: from our runs, the least seconds for such work."""
         if not self.asks(work):
             return
         first, second = [], []
@@ -391,7 +391,8 @@ def threads(bench):
                                     str(rounds), "1"]),
              said(0, 1e-6))
     line("CSV, 413 MB", lambda n, _=None: run([f"{bench.build}/bench/bench_read",
-                                               population(bench, 100_000, 20, 20), str(n)]), said(1))
+                                               population(bench, 100_000, 20, 20), str(n)]),
+         said(1))
     for norm, m, n, d, lam, rank, _ in OPTIMA:
         line(f"`mtl-{norm}`, {m:,} × {n} × {d:,}",
              lambda k, _=None: run([f"{bench.build}/bench/bench_solve",
