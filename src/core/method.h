@@ -251,7 +251,7 @@ struct bb_method {
      * for a mechanism that leaves it to them, and for no other that has noise. */
     bool (*noise_by_tasks)(const void *options);
     /* Optional: whether with these options and this loss tasks of one linear output read
-     * local->lipschitz, which is NAN for others. */
+     * local->lipschitz, which is NAN for others: steps over all of a task's rows do. */
     bool (*descends)(const bb_view *view);
 
     /* The blocks of the coming round: public in, public out. */

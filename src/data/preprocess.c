@@ -119,7 +119,9 @@ static double scale_number(const bb_preprocess *p, size_t k, double x) {
 
 /* Step 1 and 2 on one dense row. */
 static void scale_row(const bb_preprocess *p, const double *x, double *z) {
-    for (size_t k = 0; k < p->features; k++) z[k] = scale_number(p, k, x[k]);
+    if (!p->range) memcpy(z, x, p->features * sizeof *z);
+    for (size_t k = 0; p->range && k < p->features; k++)
+        z[k] = scale_number(p, k, x[k]);
     if (p->constant) z[p->features] = 1;
 }
 

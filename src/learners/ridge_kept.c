@@ -14,8 +14,11 @@ static bool is_kept(const bb_local *local) {
     return local->loss == BB_LOSS_SQUARED && local->n > 0 && (local->gram || rows);
 }
 
+/* By the Gram matrix G of order d: lambda (G + lambda I)^-1 in strips, and behind them
+ * -(G + lambda I)^-1 X'y; else, of order n, (weight X X' + lambda I)^-1 in strips. */
 size_t bb_ridge_kept_length(const bb_local *local) {
-    return is_kept(local) ? bb_strips_length(order_of(local)) : 0;
+    const size_t own = local->gram ? local->d : 0;
+    return is_kept(local) ? bb_strips_length(order_of(local)) + own : 0;
 }
 
 size_t bb_ridge_kept_work(const bb_local *local) {
@@ -35,6 +38,10 @@ bool bb_ridge_kept_open(const bb_local *local, double lambda, double *kept,
         bb_gram_rows(local->n, local->d, local->weight, local->x, A);
     for (size_t k = 0; k < order; k++) A[k * order + k] += lambda;
     if (bb_invert_spd(order, A, A + order * order)) return false;
+    if (local->gram) {
+        bb_multiply(order, order, -1, A, local->xy, 0, kept + bb_strips_length(order));
+        bb_scale(order * order, lambda, A);
+    }
     bb_strips_pack(order, A, kept);
     return kept[0] > 0;
 }
@@ -52,18 +59,14 @@ static void solve_by_rows(const bb_local *local, const double *centre,
     bb_multiply_transposed(n, d, local->weight, local->x, turned, 1, w);
 }
 
-bool bb_ridge_kept_solve(const bb_local *local, double lambda, const double *centre,
+bool bb_ridge_kept_solve(const bb_local *local, const double *centre,
                          const double *kept, double *w, double *work) {
     const size_t d = local->d;
     double *found = work;
-    if (local->gram) {
-        double *right = found + d, *none = right + d;
-        for (size_t k = 0; k < d; k++) right[k] = local->xy[k] + lambda * centre[k];
-        memset(none, 0, d * sizeof *none);
-        bb_strips_slope(d, kept, right, none, found);
-    } else {
+    if (local->gram)
+        bb_strips_slope(d, kept, centre, kept + bb_strips_length(d), found);
+    else
         solve_by_rows(local, centre, kept, found, work + d);
-    }
     if (!isfinite(bb_dot(d, found, found))) return false;
     memcpy(w, found, d * sizeof *w);
     return true;

@@ -17,9 +17,9 @@ size_t bb_ridge_kept_work(const bb_local *local);
  * one for bb_local_ridge, which helps it. O(min(n, d)^3). */
 bool bb_ridge_kept_open(const bb_local *local, double lambda, double *kept,
                         double *work);
-/* w (d) <- the minimum of loss + lambda/2 ||w - centre||^2. False, and w as it was, if it is
- * not finite. O(d^2) or O(n d). */
-bool bb_ridge_kept_solve(const bb_local *local, double lambda, const double *centre,
+/* w (d) <- the minimum of loss + lambda/2 ||w - centre||^2, with that lambda. False, and w
+ * as it was, if it is not finite. O(d^2) or O(n d). */
+bool bb_ridge_kept_solve(const bb_local *local, const double *centre,
                          const double *kept, double *w, double *work);
 
 #endif

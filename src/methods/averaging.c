@@ -145,7 +145,7 @@ static bool is_guarded(const bb_view *view) {
 }
 
 static bool descends(const bb_view *view) {
-    return !is_exact(view);
+    return !is_exact(view) && view->pub->batch == 0;
 }
 
 /* Whether a task makes the model that it keeps, if the guard found nothing, by itself
@@ -434,8 +434,8 @@ static bool improve_again(const bb_view *view, const bb_task *task, const desk *
     if (!kept_length(view, local)) return false;
     if (kept[0] == 0.0 && !bb_ridge_kept_open(local, penalty_of(view), kept, d->rest))
         kept[0] = -1.0;
-    return kept[0] > 0.0 && bb_ridge_kept_solve(local, penalty_of(view), d->shared,
-                                                kept, d->model, d->rest);
+    return kept[0] > 0.0 &&
+           bb_ridge_kept_solve(local, d->shared, kept, d->model, d->rest);
 }
 
 static void improve(const bb_view *view, bb_task *task, const desk *d) {

@@ -89,7 +89,7 @@ static bool goes_near(const bb_view *view) {
 }
 
 static bool descends(const bb_view *view) {
-    return !goes_home(view) && !goes_near(view);
+    return !goes_home(view) && !goes_near(view) && view->pub->batch == 0;
 }
 
 /* The shared model and, where they are needed, weights of the distance from it. */

@@ -28,6 +28,8 @@ enum { MOST_ALONG = 1000 };
  * row, around the variance of the targets times these. */
 static const double part[] = {1.0, 0.1, 0.01, 1e-3};
 enum { PARTS = sizeof part / sizeof *part };
+static const double root_part[PARTS] = {1.0, 0.31622776601683794, 0.1,
+                                        0.031622776601683791};
 /* How much freer than the other weights the constant, or the centre's length, may be: a
  * centre that was averaged from shortened models is too short. */
 static const double freedom = 10.0;
@@ -86,33 +88,42 @@ static double log_prior(const bb_personal_public *known, int kind, int side, siz
            (side ? log(centre_odds) : -0.5 * far * far);
 }
 
-/* score (count) <- log evidence of the penalties, the noise's variance out of it. */
+/* x <- x^(twice / 2), for x in [0, 1]. */
+static void to_power(size_t count, size_t twice, double *x) {
+    double square[PENALTIES * PARTS];
+    memcpy(square, x, count * sizeof *x);
+    for (size_t c = 0; c < count; c++) x[c] = twice % 2 ? sqrt(square[c]) : 1.0;
+    for (size_t left = twice / 2; left; left /= 2) {
+        for (size_t c = 0; left % 2 && c < count; c++) x[c] *= square[c];
+        for (size_t c = 0; c < count; c++) square[c] *= square[c];
+    }
+}
+
+/* score (count) <- log evidence of the penalties, the noise's variance out of it: the
+ * average over the parts p of sqrt(p) (rest + p variance)^-((n + 1)/2), of which the least
+ * variance, the last one, stands apart. */
 static void weigh(const bb_local *local, double variance, size_t count,
                   const double *log_det, const double *least, double *score) {
     const double rows = (double)local->n;
-    const double n = rows - local->intercept; /* one of them is their mean */
-    double each[PENALTIES * PARTS], sum[PENALTIES], log_part[PARTS], best[PENALTIES];
-    memcpy(log_part, part, sizeof part);
-    bb_log(PARTS, log_part);
+    const size_t twice = local->n - local->intercept + 1; /* one row is their mean */
+    double share[PENALTIES * PARTS], sum[PENALTIES];
     for (size_t l = 0; l < count; l++) {
         const double rest = least[l] > 0.0 ? least[l] / local->weight : 0.0;
+        const double lowest = rest + variance * part[PARTS - 1];
         for (size_t k = 0; k < PARTS; k++)
-            each[l * PARTS + k] = (rest + variance * part[k]) / (rows * variance);
+            share[k * count + l] = lowest / (rest + variance * part[k]);
+        score[l] = lowest / (rows * variance);
     }
-    bb_log(count * PARTS, each);
+    to_power(count * PARTS, twice, share);
     for (size_t l = 0; l < count; l++) {
-        double *at = each + l * PARTS;
-        best[l] = -INFINITY;
-        for (size_t k = 0; k < PARTS; k++) {
-            at[k] = 0.5 * log_part[k] - 0.5 * (n + 1.0) * at[k];
-            best[l] = at[k] > best[l] ? at[k] : best[l];
-        }
-        for (size_t k = 0; k < PARTS; k++) at[k] -= best[l];
+        sum[l] = 0.0;
+        for (size_t k = 0; k < PARTS; k++)
+            sum[l] += root_part[k] * share[k * count + l];
     }
-    (void)bb_exp(count * PARTS, each);
-    for (size_t l = 0; l < count; l++) sum[l] = bb_sum(PARTS, each + l * PARTS);
     bb_log(count, sum);
-    for (size_t l = 0; l < count; l++) score[l] = best[l] + sum[l] - 0.5 * log_det[l];
+    bb_log(count, score);
+    for (size_t l = 0; l < count; l++)
+        score[l] = sum[l] - 0.5 * (double)twice * score[l] - 0.5 * log_det[l];
 }
 
 /* Penalties that tasks vote on: every second one from this on. */

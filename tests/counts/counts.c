@@ -143,7 +143,7 @@ COUNTED count_ridge_kept(void) {
     double *work = calloc(bb_ridge_kept_work(&local), sizeof *work);
     if (!kept || !work || !bb_ridge_kept_open(&local, 0.3, kept, work)) exit(1);
     for (size_t k = 0; k < TIMES; k++)
-        if (!bb_ridge_kept_solve(&local, 0.3, vector + k, kept, w, work)) exit(1);
+        if (!bb_ridge_kept_solve(&local, vector + k, kept, w, work)) exit(1);
     free(work);
     free(kept);
     bb_local_close(&local);

@@ -73,7 +73,7 @@ static void check_kept(const problem *p, bool sparse, bool intercept, double lam
         assert_true(bb_ridge_kept_open(&local, lambda, kept, work) && kept[0] > 0);
         for (uint64_t seed = 5; seed < 8; seed++) {
             double *centre = naive_vector(p->d, seed);
-            assert_true(bb_ridge_kept_solve(&local, lambda, centre, kept, w, work));
+            assert_true(bb_ridge_kept_solve(&local, centre, kept, w, work));
             const double b = bb_local_intercept(&local, w, usual);
             assert_close(
                 stationarity(p, BB_LOSS_SQUARED, s, lambda, centre, w, b, intercept), 0,
@@ -110,7 +110,7 @@ static void test_kept_is_finite(void **state) {
     double *kept = naive_vector(bb_ridge_kept_length(&local), 0);
     double *work = naive_vector(bb_ridge_kept_work(&local), 0);
     assert_true(bb_ridge_kept_open(&local, 100, kept, work));
-    assert_false(bb_ridge_kept_solve(&local, 100, centre, kept, w, work));
+    assert_false(bb_ridge_kept_solve(&local, centre, kept, w, work));
     assert_true(w[0] == 1 && w[1] == 2 && w[2] == 3);
     assert_false(bb_ridge_kept_open(&local, -1e9, kept, work));
     free(kept);

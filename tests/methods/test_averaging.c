@@ -523,6 +523,34 @@ static void cohorts_are_checked(void **state) {
     population_close(&p);
 }
 
+/* The length of steps over some rows is the option's: nobody reads the tasks' curvature. */
+static void batches_need_no_curvature(void **state) {
+    const bb_engine engine = bb_engine_threads(1);
+    (void)state;
+    population p = tasks_of(BB_LOSS_SQUARED, 12);
+    recipe r = recipe_of(&bb_method_fedavg);
+    r.finetune = "vanilla";
+    bb_run run = run_of(&r, &p, &engine);
+    assert_int_equal(run.phases, 2);
+    for (size_t k = 0; k < run.phases; k++) {
+        const bb_view view = {.method = run.phase[k].method,
+                              .options = run.phase[k].options,
+                              .pub = &run.pub};
+        run.pub.batch = 0;
+        assert_true(view.method->descends(&view));
+        run.pub.batch = 5;
+        assert_false(view.method->descends(&view));
+    }
+    /* and steps would say so */
+    for (size_t i = 0; i < TASKS; i++) p.local[i].lipschitz = NAN;
+    bb_result result = watch(&run);
+    for (size_t k = 0; k < TASKS * FEATURES; k++)
+        assert_true(isfinite(result.model[k]));
+    bb_result_free(&result);
+    run_close(&run);
+    population_close(&p);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equal_to_the_second_writing),
@@ -534,6 +562,7 @@ int main(void) {
         cmocka_unit_test(who_is_never_picked_stays),
         cmocka_unit_test(the_shared_model_follows_the_releases),
         cmocka_unit_test(cohorts_are_checked),
+        cmocka_unit_test(batches_need_no_curvature),
     };
     if (bb_linalg_start()) return 1;
     return cmocka_run_group_tests(tests, NULL, NULL);
