@@ -40,6 +40,12 @@ def table(half, name, task, target, *without):
                  without=without)
 
 
+def classes(half, name, task, target, *without):
+    """Two of them."""
+    return Table(f"{name.split('/')[1]} {target}", half, name, file=name, train=0.5, task=task,
+                 target=target, without=without, loss="logistic", flags="--loss logistic")
+
+
 TABLES = [
     table("tune", "MASS/nlschools", "class", "lang"),
     table("tune", "robustbase/NOxEmissions", "julday", "LNOx"),
@@ -108,6 +114,32 @@ TABLES = [
     table("report", "COUNT/azpro", "hospital", "los"),
     table("report", "vcd/Baseball", "team86", "sal87", "name1", "name2", "team87"),
     table("report", "lattice/environmental", "temperature", "ozone"),
+    classes("tune", "geepack/ohio", "id", "resp"),
+    classes("tune", "MASS/bacteria", "ID", "y"),
+    classes("tune", "COUNT/azpro", "hospital", "procedure"),
+    classes("tune", "Ecdat/Males", "nr", "union"),
+    classes("tune", "Ecdat/Star", "schidkn", "freelunk"),
+    classes("tune", "ggplot2/movies", "year", "Comedy", "title", "budget", "mpaa"),
+    classes("tune", "survival/cancer", "inst", "status"),
+    classes("tune", "Ecdat/UnempDur", "age", "ui"),
+    classes("tune", "lme4/VerbAgg", "id", "r2", "resp"),
+    classes("tune", "COUNT/medpar", "provnum", "died", "type"),
+    classes("tune", "survival/flchain", "age", "death", "futime", "chapter"),
+    classes("tune", "Ecdat/Treatment", "age", "treat"),
+    classes("tune", "Ecdat/Train", "id", "choice", "choiceid"),
+    classes("tune", "car/SLID", "age", "sex"),
+    classes("tune", "ggplot2/midwest", "state", "inmetro", "PID", "county", "category"),
+    classes("tune", "COUNT/rwm5yr", "id", "outwork"),
+    classes("tune", "psych/bfi", "age", "gender"),
+    classes("report", "Ecdat/Benefits", "state", "ui"),
+    classes("report", "COUNT/badhealth", "age", "badh"),
+    classes("report", "COUNT/rwm1984", "age", "outwork"),
+    classes("report", "Ecdat/Wages1", "school", "sex"),
+    classes("report", "Ecdat/Computers", "trend", "cd"),
+    classes("report", "Ecdat/VietNamI", "commune", "sex"),
+    classes("report", "car/Vocab", "year", "sex"),
+    classes("report", "HistData/GaltonFamilies", "family", "gender", "childNum"),
+    classes("report", "lme4/InstEval", "s", "service", "d"),
 ]
 
 
@@ -149,10 +181,10 @@ class Place:
 
     def words(self, seed):
         return [self.table(), "--task", self.one.task, "--target", self.one.target,
-                "--train-fraction", repr(self.one.train), "--split-seed", str(seed)]
+                *self.one.flags.split(), "--train-fraction", repr(self.one.train), "--split-seed", str(seed)]
 
     def table(self):
-        path = f"{self.kept}/{self.one.file.replace('/', '-')}.csv"
+        path = f"{self.kept}/{self.one.file.replace('/', '-')}-{self.one.target}.csv"
         if not os.path.exists(path):
             with tarfile.open(fetch(self.kept)) as archive:
                 packed = archive.extractfile(f"resources/rdata/csv/{self.one.file}.csv")
@@ -172,6 +204,10 @@ class Place:
         rows = [row for row in rows[1:] if not {"", "NA"} & {row[k] for k in kept}]
         for k in kept:
             values = [row[k] for row in rows]
+            if names[k] == one.target and one.loss != "squared":
+                levels = sorted(set(values))
+                columns[names[k]] = [levels.index(value) for value in values]
+                continue
             if names[k] in (one.task, one.target) or all(map(is_number, values)):
                 columns[names[k]] = values
                 continue
@@ -185,7 +221,8 @@ def by_own(rows, arguments):
     """Geometric means over tables of nMSE by what own has."""
     text = ""
     for k, epsilon in enumerate(arguments.epsilons):
-        by = [math.log(r[k]["mean"] / r[k]["own"]) for r in rows.values() if "error" not in r[k]]
+        by = [math.log(r[k]["mean"] / r[k]["own"]) for r in rows.values()
+              if "error" not in r[k] and r[k]["loss"] == "squared"]
         mean = math.exp(sum(by) / len(by)) if by else math.nan
         text += f"- By own at ε = {epsilon:g}: {mean:.3f} (geometric mean of {len(by)} tables)\n"
     return text

@@ -1,8 +1,8 @@
 /* mp-centre - a shared centre for classification, released a few times, and a guard
  * that leaves every task as it was alone where no centre is found.
  *
- * In each round a task shows the direction, of length one, in which it would move from
- * the centre; the noisy average of the directions, shrunk, moves the centre with
+ * In each round a task shows the direction, of length one where it is far, in which it would
+ * move from the centre; the noisy average of the directions, shrunk, moves the centre with
  * momentum. Rounds follow from public sizes. Everything else is local and free.
  * docs/methods/mp-centre.md, docs/methods/mp-centre-details.md */
 #include "linalg/linalg.h"
@@ -22,7 +22,7 @@ static const double least_reach = 1.0;
 static const double least_odds = 5.0, most_odds = 50.0;
 
 typedef struct centre_options {
-    double step, momentum, signal, penalty;
+    double step, momentum, signal, penalty, length;
     uint64_t most_rounds;
 } centre_options;
 
@@ -54,6 +54,16 @@ static const bb_option table[] = {
      .argument = "WEIGHT",
      .help = "of the distance from the centre, beside the summed loss, in the fit that "
              "shows a direction"},
+    {.name = "length",
+     .kind = BB_OPTION_REAL,
+     .offset = AT(length),
+     .fallback = "0.5",
+     .least = 0.0,
+     .most = 1.0,
+     .argument = "PART",
+     .help = "a fit that goes less far than this part of the way that the first one "
+             "went is shown by so much shorter: a task that has what it wants says "
+             "little"},
     {.name = "signal",
      .kind = BB_OPTION_REAL,
      .offset = AT(signal),
@@ -161,7 +171,7 @@ static size_t parameters(const bb_view *view) {
 /* -- one task -- */
 
 static size_t state_length(const bb_view *view) {
-    return parameters(view) * (view->pub->loss == BB_LOSS_LOGISTIC ? 2 : 1);
+    return parameters(view) * (view->pub->loss == BB_LOSS_LOGISTIC ? 2 : 1) + 1;
 }
 
 static size_t local_length(const bb_view *view, const bb_local *local) {
@@ -187,16 +197,21 @@ static bb_status look(const bb_view *view, const bb_local *local, const double *
     return BB_OK;
 }
 
-/* state: the direction that the task will show, and where its fit ended. */
+/* state: the direction that the task will show, with two classes where its fit ended, and how
+ * far its first one went. A task of one class would go on for ever towards it. */
 static void train(const bb_view *view, bb_task *task) {
+    const centre_options *o = view->options;
     const size_t n = task->local->length;
     const double *centre = gather(view, task);
     double *w = task->work + n, *u = task->state;
+    double *first = u + state_length(view) - 1;
     memset(u, 0, n * sizeof *u);
     if (task->local->n == 0 || look(view, task->local, centre, u + n, w, w + n)) return;
     for (size_t k = 0; k < n; k++) u[k] = w[k] - centre[k];
     const double norm = bb_norm(n, u);
-    bb_scale(n, norm > 0.0 ? 1.0 / norm : 0.0, u);
+    if (view->board->releases == 0) *first = norm;
+    const double whole = fmax(norm, o->length * *first);
+    bb_scale(n, whole > 0.0 ? 1.0 / whole : 0.0, u);
 }
 
 static void show(const bb_view *view, const bb_task *task, double *const *block) {

@@ -6,6 +6,7 @@
 #include "methods/personal_average.h"
 #include "methods/personal_logistic.h"
 #include "methods/personal_outputs.h"
+#include "methods/personal_units.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -19,11 +20,14 @@ static const bb_personal_usual usual = {-0.6, 0.7, 1.0};
 static const size_t many = 4;
 static const bb_personal_usual usual_of_many = {-0.6, 0.7, 0.5};
 static const double shorter = 0.3;
+/* Without ranges, of models in units of the task's own: a logarithm, beside those in powers
+ * of ten. */
+static const double own_units = 2.0;
 
 size_t bb_personal_work(const bb_local *local) {
     if (local->loss == BB_LOSS_SQUARED) return bb_personal_squared_work(local);
     if (local->loss == BB_LOSS_SOFTMAX) return bb_personal_outputs_work(local);
-    return local->d + bb_logistic_fits_work(local);
+    return local->d + bb_logistic_fits_work(local) + bb_own_units_work(local);
 }
 
 /* Rows x' = R'x under a covariance, R its root to a power: their models w' are w = R w'. */
@@ -58,9 +62,10 @@ static void turn_back(const turned *as, size_t d, double *w) {
 /* The fits of a task and their average. */
 typedef struct averaged {
     bb_logistic_fits fits;
-    double size;      /* of the rows */
-    const turned *as; /* under which covariance they are, or NULL */
-    size_t kinds;     /* 1, 2 or 4 */
+    double size;                /* of the rows */
+    const turned *as;           /* under which covariance they are, or NULL */
+    const bb_in_own_units *own; /* in which units, or NULL */
+    size_t kinds;               /* 1, 2 or 4 */
     bb_logistic_kind kind[4];
     double most[4];
     bool over[4]; /* weaker penalties are not tried */
@@ -87,10 +92,15 @@ static void set_kinds(averaged *all, size_t centres, const double *const *centre
 static void add_fit(averaged *all, size_t k, size_t l, double objective,
                     double log_det) {
     bb_logistic_fits *fits = &all->fits;
+    double score = -objective - 0.5 * log_det;
     turn_back(all->as, fits->local->d, fits->w);
+    if (all->own) {
+        bb_own_units_back(all->own, fits->w);
+        score += own_units;
+    }
     all->over[k] =
         !bb_personal_average_add(&all->average, all->usual, all->kind[k].centre != NULL,
-                                 l, fits->w, -objective - 0.5 * log_det, &all->most[k]);
+                                 l, fits->w, score, &all->most[k]);
 }
 
 static bb_status add_single(averaged *all, size_t k, size_t l) {
@@ -142,14 +152,33 @@ static bb_status add_fits(averaged *all) {
     return all->fits.by_eight ? add_eights(all) : add_singles(all);
 }
 
+/* The same around zero in units of the task's own. sum: d. */
+static bb_status add_own_units(averaged *all, const bb_local *local, bb_own_units units,
+                               double *sum, double *work) {
+    const double *const zero = NULL, constant = all->fits.constant;
+    double *rest = work + bb_own_units_work(local);
+    bb_in_own_units own;
+    if (!bb_own_units_fit(local, constant, units)) return BB_OK;
+    bb_own_units_open(&own, local, constant, units, work);
+    bb_logistic_fits_open(&all->fits, &own.local, rest);
+    all->own = &own;
+    all->size = bb_personal_size(&own.local, true, sum);
+    set_kinds(all, 1, &zero, true);
+    const bb_status status = add_fits(all);
+    all->own = NULL;
+    return status;
+}
+
 /* doubted: whether the centre is tried at two lengths, of which each has half the odds. */
-static bb_status average(const bb_local *local, const double *centre, double odds,
-                         bool doubted, double *model, double *work) {
+static bb_status average(const bb_local *local, const bb_personal_public *known,
+                         double odds, bool doubted, double *model, double *work) {
+    const double *centre = known->centre;
     const double *const around[] = {NULL, centre}, *const short_one = work;
+    double *own = work + local->d, *rest = own + bb_own_units_work(local);
     averaged all = {.usual = doubted ? &usual_of_many : &usual,
                     .average = bb_personal_average_open(model, local->d,
                                                         doubted ? 0.5 * odds : odds)};
-    bb_logistic_fits_open(&all.fits, local, work + local->d);
+    bb_logistic_fits_open(&all.fits, local, rest);
     const bool constant = all.fits.constant != 0.0;
     all.size = bb_personal_size(local, constant, work);
     set_kinds(&all, centre ? 2 : 1, around, constant);
@@ -160,6 +189,8 @@ static bb_status average(const bb_local *local, const double *centre, double odd
         set_kinds(&all, 1, &short_one, constant);
         status = add_fits(&all);
     }
+    for (int units = 0; known->unranged && units < BB_OWN_UNITS && !status; units++)
+        status = add_own_units(&all, local, (bb_own_units)units, work, own);
     if (!status) bb_personal_average_close(&all.average);
     return status;
 }
@@ -175,7 +206,7 @@ static bb_status any_loss(const bb_local *local, const bb_personal_public *known
         return bb_personal_squared(local, known, model, work);
     if (local->loss == BB_LOSS_SOFTMAX)
         return bb_personal_outputs(local, centre, odds, model, work);
-    return average(local, centre, odds, doubted, model, work);
+    return average(local, known, odds, doubted, model, work);
 }
 
 bb_status bb_personal_model(const bb_local *local, const bb_personal_public *known,

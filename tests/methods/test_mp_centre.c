@@ -94,6 +94,7 @@ static void check_case(const population *p, const json_t *all, const json_t *one
     run_set(&run, "most-rounds", "12");
     run_set(&run, "signal", closed ? "0.1" : "0.3");
     run_set(&run, "penalty", "0.30396355092701331");
+    run_set(&run, "length", "0"); /* directions of length one */
     run.pub.epsilon = closed ? 10.0 : epsilon;
     run.pub.delta = json_number_value(json_object_get(one, "delta"));
     g.mu = TASKS * json_number_value(json_object_get(info, "sd_of_average"));
@@ -284,6 +285,43 @@ static void classes_have_no_part_in_common(void **state) {
     population_close(&p);
 }
 
+/* Two rows a task, of which one in seven is an event: most tasks have none, and would go on
+ * for ever towards fewer. They have what they want, and say little. */
+static void tasks_of_one_class_do_not_lead_away(void **state) {
+    (void)state;
+    enum { MANY = 400 };
+    population p = population_empty(MANY, 2, FEATURES, BB_LOSS_LOGISTIC, false);
+    const bb_engine engine = bb_engine_threads(2);
+    const char *length[2] = {"0.5", "0"};
+    double level[2];
+    bb_random random;
+    assert_ok(bb_random_open_stream(&random, 9, BB_FOR_TEST, 0, 0));
+    for (size_t j = 0; j < p.first[MANY]; j++) {
+        double *x = p.x + j * FEATURES;
+        for (size_t k = 0; k + 1 < FEATURES; k++)
+            x[k] = 0.5 * bb_random_normal(&random);
+        x[FEATURES - 1] = 0.5;
+        p.y[j] = bb_random_uniform(&random) < 1.0 / 7.0 ? 1.0 : -1.0;
+    }
+    bb_random_close(&random);
+    population_open_locals(&p);
+    for (int l = 0; l < 2; l++) {
+        bb_run run =
+            run_open(&p, &bb_method_mp_centre, &bb_mechanism_gaussian, &engine);
+        bb_result result;
+        run.pub.epsilon = 5.0;
+        run.pub.constant = true;
+        run_set(&run, "length", length[l]);
+        assert_ok(bb_run_train(&run, &result));
+        level[l] = 0.5 * result.shared[FEATURES - 1]; /* log odds; of 1 in 7 -1.8 */
+        bb_result_free(&result);
+        run_close(&run);
+    }
+    assert_true(level[0] < -1.0 && level[0] > -5.0);
+    assert_true(level[1] < -10.0);
+    population_close(&p);
+}
+
 static void refusals(void **state) {
     (void)state;
     population p = population_make(5, 9, FEATURES, BB_LOSS_LOGISTIC, false, 61);
@@ -308,6 +346,7 @@ int main(void) {
         cmocka_unit_test(own_rows_judge),
         cmocka_unit_test(wide_centres_are_reached),
         cmocka_unit_test(classes_have_no_part_in_common),
+        cmocka_unit_test(tasks_of_one_class_do_not_lead_away),
         cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,6 +5,7 @@
 #include "methods/personal.h"
 #include "methods/personal_average.h"
 #include "methods/personal_outputs.h"
+#include "methods/personal_units.h"
 #include "methods/personal_vote.h"
 #include "population.h"
 
@@ -607,17 +608,129 @@ static void classes(void **state) {
     check_classes(40);
 }
 
+/* -- units of the task's own -- */
+
+/* Column 0 is a year in powers of ten, which hardly changes and decides; the last one is the
+ * constant. */
+static population years(size_t rows, uint64_t seed) {
+    population p = population_empty(1, rows, FEATURES, BB_LOSS_LOGISTIC, false);
+    bb_random random;
+    assert_ok(bb_random_open_stream(&random, seed, BB_FOR_TEST, 0, 0));
+    for (size_t j = 0; j < rows; j++) {
+        double *x = p.x + j * FEATURES;
+        const double late = bb_random_normal(&random);
+        x[0] = 0.2 + 0.0005 * late;
+        x[1] = 0.5 * bb_random_normal(&random);
+        x[2] = 0.6;
+        p.y[j] =
+            bb_random_uniform(&random) < 1.0 / (1.0 + exp(-2.0 * late)) ? 1.0 : -1.0;
+    }
+    bb_random_close(&random);
+    population_open_locals(&p);
+    return p;
+}
+
+static size_t rows_right(const population *p, const double *model) {
+    size_t right = 0;
+    for (size_t j = 0; j < p->first[1]; j++)
+        right += p->y[j] * bb_dot(FEATURES, p->x + j * FEATURES, model) > 0.0;
+    return right;
+}
+
+/* Nobody has chosen how long the year's column is: the task's deviations say so. */
+static void own_units_are_tried(void **state) {
+    (void)state;
+    population p = years(ROWS, 71), other = years(1000, 72);
+    bb_personal_public known = {.constant = true};
+    double model[FEATURES], work[4096];
+    assert_true(bb_personal_work(&p.local[0]) <= 4096);
+    assert_ok(bb_personal_model(&p.local[0], &known, model, work));
+    assert_in_range(rows_right(&other, model), 400,
+                    600); /* powers of ten do not see it */
+    known.unranged = true;
+    assert_ok(bb_personal_model(&p.local[0], &known, model, work));
+    assert_true(rows_right(&other, model) > 750);
+    population_close(&p);
+    population_close(&other);
+}
+
+/* The same predictions of rows in both units. */
+static void own_units_lead_back(void **state) {
+    (void)state;
+    population p = years(ROWS, 73);
+    bb_local *local = &p.local[0];
+    const double factor[FEATURES - 1] = {1e-4, 0.1}, w[FEATURES] = {0.7, -1.2, 2.0};
+    double work[4096], back[FEATURES];
+    assert_true(bb_own_units_work(local) <= 4096);
+    assert_false(bb_own_units_fit(local, 0.6, BB_OWN_READ)); /* nobody knows how */
+    local->own_factor = factor;
+    for (int units = 0; units < BB_OWN_UNITS; units++) {
+        bb_in_own_units own;
+        assert_true(bb_own_units_fit(local, 0.6, (bb_own_units)units));
+        bb_own_units_open(&own, local, 0.6, (bb_own_units)units, work);
+        double squares[FEATURES] = {0};
+        for (size_t j = 0; j < ROWS; j++)
+            for (size_t k = 0; k < FEATURES; k++)
+                squares[k] +=
+                    own.local.x[j * FEATURES + k] * own.local.x[j * FEATURES + k];
+        if (units == BB_OWN_DEVIATIONS)
+            assert_true(fabs(squares[0] - ROWS) < 1e-6 &&
+                        fabs(squares[1] - ROWS) < 1e-6);
+        else
+            assert_relative(squares[1], 100.0 * ROWS * 0.25, 0.7);
+        memcpy(back, w, sizeof back);
+        bb_own_units_back(&own, back);
+        for (size_t j = 0; j < ROWS; j++)
+            assert_close(bb_dot(FEATURES, own.local.x + j * FEATURES, w),
+                         bb_dot(FEATURES, local->x + j * FEATURES, back), 1e-8);
+    }
+    population_close(&p);
+}
+
+/* Two rows have no deviation to speak of, nor have columns that do not vary. */
+static void own_units_need_rows(void **state) {
+    (void)state;
+    population p = years(ROWS, 74);
+    bb_local few = p.local[0];
+    bb_in_own_units own;
+    double work[4096], w[FEATURES] = {1.0, 1.0, 1.0};
+    few.n = 2;
+    assert_false(bb_own_units_fit(&few, 0.6, BB_OWN_DEVIATIONS));
+    few.n = 3;
+    assert_true(bb_own_units_fit(&few, 0.6, BB_OWN_DEVIATIONS));
+    assert_false(bb_own_units_fit(&few, 0.0, BB_OWN_DEVIATIONS));
+    for (size_t j = 0; j < 3; j++) p.x[j * FEATURES + 1] = 0.3;
+    bb_own_units_open(&own, &few, 0.6, BB_OWN_DEVIATIONS, work);
+    for (size_t j = 0; j < 3; j++) assert_true(own.local.x[j * FEATURES + 1] == 0.0);
+    bb_own_units_back(&own, w);
+    assert_true(w[1] == 0.0 && isfinite(w[2]));
+    few.x = NULL;
+    assert_false(bb_own_units_fit(&few, 0.6, BB_OWN_DEVIATIONS));
+    assert_int_equal(bb_own_units_work(&few), 0);
+    population_close(&p);
+}
+
 int main(void) {
     if (bb_linalg_start()) return 1;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(by_evidence),      cmocka_unit_test(no_rows),
-        cmocka_unit_test(refuses),          cmocka_unit_test(too_long),
-        cmocka_unit_test(classes),          cmocka_unit_test(constant_is_free),
-        cmocka_unit_test(squared),          cmocka_unit_test(no_ranges),
-        cmocka_unit_test(any_scale),        cmocka_unit_test(wide_rows),
-        cmocka_unit_test(squared_under),    cmocka_unit_test(classes_under),
-        cmocka_unit_test(one_by_vote),      cmocka_unit_test(votes_are_bounded),
+        cmocka_unit_test(by_evidence),
+        cmocka_unit_test(no_rows),
+        cmocka_unit_test(refuses),
+        cmocka_unit_test(too_long),
+        cmocka_unit_test(classes),
+        cmocka_unit_test(constant_is_free),
+        cmocka_unit_test(squared),
+        cmocka_unit_test(no_ranges),
+        cmocka_unit_test(any_scale),
+        cmocka_unit_test(wide_rows),
+        cmocka_unit_test(squared_under),
+        cmocka_unit_test(classes_under),
+        cmocka_unit_test(one_by_vote),
+        cmocka_unit_test(votes_are_bounded),
         cmocka_unit_test(votes_are_shrunk),
+        cmocka_unit_test(own_units_are_tried),
+        cmocka_unit_test(own_units_lead_back),
+        cmocka_unit_test(own_units_need_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,56 @@
+#include "methods/personal_units.h"
+
+#include "linalg/linalg.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { LEAST_ROWS = 3 };
+/* A variance below this part of the squared mean is rounding. */
+static const double rounding = 1e-18;
+
+bool bb_own_units_fit(const bb_local *local, double constant, bb_own_units units) {
+    if (units == BB_OWN_READ && !local->own_factor) return false;
+    return local->x && constant != 0.0 && local->n >= LEAST_ROWS;
+}
+
+size_t bb_own_units_work(const bb_local *local) {
+    return local->x ? (local->n + 2) * local->d : 0;
+}
+
+/* What the column is multiplied by, from its variance. */
+static double factor_of(const bb_local *local, bb_own_units units, size_t k,
+                        double variance, double mean) {
+    if (!(variance > rounding * mean * mean)) return 0.0;
+    return units == BB_OWN_READ ? 1.0 / local->own_factor[k] : 1.0 / sqrt(variance);
+}
+
+void bb_own_units_open(bb_in_own_units *own, const bb_local *local, double constant,
+                       bb_own_units units, double *work) {
+    const size_t n = local->n, d = local->d, last = d - 1;
+    double *mean = work, *factor = mean + d, *x = factor + d;
+    memset(work, 0, 2 * d * sizeof *work);
+    for (size_t j = 0; j < n; j++)
+        bb_axpy(last, 1.0 / (double)n, local->x + j * d, mean);
+    for (size_t j = 0; j < n; j++)
+        for (size_t k = 0; k < last; k++) {
+            x[j * d + k] = local->x[j * d + k] - mean[k];
+            factor[k] += x[j * d + k] * x[j * d + k] / (double)n;
+        }
+    for (size_t k = 0; k < last; k++)
+        factor[k] = factor_of(local, units, k, factor[k], mean[k]);
+    for (size_t j = 0; j < n; j++) {
+        for (size_t k = 0; k < last; k++) x[j * d + k] *= factor[k];
+        x[j * d + last] = constant;
+    }
+    *own = (bb_in_own_units){*local, mean, factor, constant};
+    own->local.x = x;
+}
+
+void bb_own_units_back(const bb_in_own_units *own, double *w) {
+    const size_t last = own->local.d - 1;
+    for (size_t k = 0; k < last; k++) {
+        w[k] *= own->factor[k];
+        w[last] -= w[k] * own->mean[k] / own->constant;
+    }
+}

@@ -1,0 +1,30 @@
+/* personal_units.h - inside the fit at home: columns in units that nobody has chosen, looked
+ * at in two others, those of the task's own deviations and those that they were read in,
+ * each around the task's own mean. Powers of ten leave a year next to a constant, and make a
+ * column of few large numbers as long as any other. */
+#ifndef BB_METHODS_PERSONAL_UNITS_H
+#define BB_METHODS_PERSONAL_UNITS_H
+
+#include "learners/local.h"
+
+typedef enum bb_own_units { BB_OWN_DEVIATIONS, BB_OWN_READ, BB_OWN_UNITS } bb_own_units;
+
+/* The task with its rows so, and what leads back: borrows from `work'. */
+typedef struct bb_in_own_units {
+    bb_local local;
+    const double *mean, *factor; /* d - 1: x <- factor (x - mean) */
+    double constant;             /* what the last column is */
+} bb_in_own_units;
+
+/* Whether the task can: it needs dense rows, a constant column for its last, three rows for
+ * a mean, and for BB_OWN_READ its own powers of ten (own_factor). */
+bool bb_own_units_fit(const bb_local *local, double constant, bb_own_units units);
+/* Doubles; 0 for sparse rows. */
+size_t bb_own_units_work(const bb_local *local);
+/* A column that does not vary becomes zeros. O(n d). */
+void bb_own_units_open(bb_in_own_units *own, const bb_local *local, double constant,
+                       bb_own_units units, double *work);
+/* w (d), a model for these rows <- the one that predicts the same of rows as they were. */
+void bb_own_units_back(const bb_in_own_units *own, double *w);
+
+#endif
