@@ -20,9 +20,6 @@ static const bb_personal_usual usual = {-0.6, 0.7, 1.0};
 static const size_t many = 4;
 static const bb_personal_usual usual_of_many = {-0.6, 0.7, 0.5};
 static const double shorter = 0.3;
-/* Without ranges, of models in units of the task's own: a logarithm, beside those in powers
- * of ten. */
-static const double own_units = 2.0;
 
 size_t bb_personal_work(const bb_local *local) {
     if (local->loss == BB_LOSS_SQUARED) return bb_personal_squared_work(local);
@@ -92,15 +89,11 @@ static void set_kinds(averaged *all, size_t centres, const double *const *centre
 static void add_fit(averaged *all, size_t k, size_t l, double objective,
                     double log_det) {
     bb_logistic_fits *fits = &all->fits;
-    double score = -objective - 0.5 * log_det;
     turn_back(all->as, fits->local->d, fits->w);
-    if (all->own) {
-        bb_own_units_back(all->own, fits->w);
-        score += own_units;
-    }
+    if (all->own) bb_own_units_back(all->own, fits->w);
     all->over[k] =
         !bb_personal_average_add(&all->average, all->usual, all->kind[k].centre != NULL,
-                                 l, fits->w, score, &all->most[k]);
+                                 l, fits->w, -objective - 0.5 * log_det, &all->most[k]);
 }
 
 static bb_status add_single(averaged *all, size_t k, size_t l) {
