@@ -8,6 +8,8 @@
 enum { LEAST_ROWS = 3 };
 /* A variance below this part of the squared mean is rounding. */
 static const double rounding = 1e-18;
+/* Squares of longer columns than one over this would overflow. */
+static const double least_factor = 1e-100;
 
 bool bb_own_units_fit(const bb_local *local, double constant, bb_own_units units) {
     if (units == BB_OWN_READ && !local->own_factor) return false;
@@ -22,7 +24,8 @@ size_t bb_own_units_work(const bb_local *local) {
 static double factor_of(const bb_local *local, bb_own_units units, size_t k,
                         double variance, double mean) {
     if (!(variance > rounding * mean * mean)) return 0.0;
-    return units == BB_OWN_READ ? 1.0 / local->own_factor[k] : 1.0 / sqrt(variance);
+    if (units == BB_OWN_READ) return 1.0 / fmax(local->own_factor[k], least_factor);
+    return 1.0 / sqrt(variance);
 }
 
 void bb_own_units_open(bb_in_own_units *own, const bb_local *local, double constant,

@@ -654,6 +654,20 @@ static void own_units_are_tried(void **state) {
     population_close(&other);
 }
 
+/* However long a column is that was read, the fit is finite. */
+static void own_units_of_any_length(void **state) {
+    (void)state;
+    population p = years(ROWS, 75);
+    const double factor[FEATURES - 1] = {1e-300, 1e200};
+    const bb_personal_public known = {.constant = true, .unranged = true};
+    double model[FEATURES], work[4096];
+    p.local[0].own_factor = factor;
+    assert_ok(bb_personal_model(&p.local[0], &known, model, work));
+    for (size_t k = 0; k < FEATURES; k++) assert_true(isfinite(model[k]));
+    assert_true(rows_right(&p, model) > ROWS / 2);
+    population_close(&p);
+}
+
 /* The same predictions of rows in both units. */
 static void own_units_lead_back(void **state) {
     (void)state;
@@ -729,6 +743,7 @@ int main(void) {
         cmocka_unit_test(votes_are_bounded),
         cmocka_unit_test(votes_are_shrunk),
         cmocka_unit_test(own_units_are_tried),
+        cmocka_unit_test(own_units_of_any_length),
         cmocka_unit_test(own_units_lead_back),
         cmocka_unit_test(own_units_need_rows),
     };
