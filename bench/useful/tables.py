@@ -46,6 +46,12 @@ def classes(half, name, task, target, *without):
                    flags="--loss logistic", name=f"{name.split('/')[1]} {target}")
 
 
+def several(half, name, task, target, count, *without):
+    """A target of so many classes."""
+    return replace(classes(half, name, task, target, *without), loss="softmax", outputs=count,
+                   flags=f"--loss softmax --classes {count}")
+
+
 TABLES = [
     table("tune", "MASS/nlschools", "class", "lang"),
     table("tune", "robustbase/NOxEmissions", "julday", "LNOx"),
@@ -140,6 +146,16 @@ TABLES = [
     classes("report", "car/Vocab", "year", "sex"),
     classes("report", "HistData/GaltonFamilies", "family", "gender", "childNum"),
     classes("report", "lme4/InstEval", "s", "service", "d"),
+    several("tune", "Ecdat/Catsup", "id", "choice", 4),
+    several("tune", "Ecdat/Cracker", "id", "choice", 4),
+    several("tune", "lme4/VerbAgg", "id", "resp", 3, "r2"),
+    several("tune", "car/Chile", "age", "vote", 4),
+    several("tune", "psych/bfi", "age", "education", 5),
+    several("report", "Ecdat/Yogurt", "id", "choice", 4),
+    several("report", "Ecdat/Ketchup", "Ketchup.hid", "Ketchup.choice", 4, "Ketchup.id"),
+    several("report", "Ecdat/Tuna", "Tuna.hid", "Tuna.choice", 5, "Tuna.id"),
+    several("report", "Ecdat/Males", "nr", "occupation", 9),
+    several("report", "psych/sat.act", "age", "education", 6),
 ]
 
 

@@ -320,8 +320,8 @@ billboard_synth(const char *world, const billboard_option *option, size_t option
  * Where anybody knows ranges of the columns and the target, the option `scale` says them:
  * the name of a file, or the JSON itself,
  *    {"target": [0, 100], "columns": {"age": [0, 120]}, "others": [0, 1]}
- * (`others`: of columns that are not named). Methods that learn centres need them, or an
- * option standardize, and so does a job that names no method.
+ * (`others`: of columns that are not named). Without, private linear models learn in units of
+ * each task's own (the option standardize).
  *
  *    billboard_job *job;
  *    billboard_job_new(&job);

@@ -412,6 +412,19 @@ void bb_preprocess_fold(const bb_preprocess *p, size_t i, double *w, double *b) 
     if (p->has_target) *b += middle_of(p->target);
 }
 
+void bb_preprocess_fold_outputs(const bb_preprocess *p, size_t i, size_t outputs,
+                                double *W) {
+    const size_t d = p->features;
+    double *constant = W + d * outputs;
+    assert(p->constant || !p->mean);
+    for (size_t k = 0; k < d; k++)
+        for (size_t c = 0; c < outputs; c++) {
+            double *w = W + k * outputs + c;
+            if (p->factor) *w *= p->factor[i * d + k];
+            if (p->mean) constant[c] -= *w * p->mean[i * d + k];
+        }
+}
+
 double bb_preprocess_target_unit(const bb_preprocess *p, size_t i) {
     if (p->target_unit) return p->target_unit[i];
     return p->has_target ? half_of(p->target) : 1;

@@ -107,6 +107,10 @@ BB_MUST_CHECK bb_status bb_preprocess_apply(const bb_preprocess *p,
 /* Turns the model (w: width, b) that task i learned into one for rows after the public
  * steps, predicting targets in their own unit: undoes own steps and the target's map. */
 void bb_preprocess_fold(const bb_preprocess *p, size_t i, double *w, double *b);
+/* The same of several outputs, which have no target to map: W (width x outputs, row-major).
+ * Own means need the constant column, whose outputs take them up. */
+void bb_preprocess_fold_outputs(const bb_preprocess *p, size_t i, size_t outputs,
+                                double *W);
 
 /* After bb_preprocess_fold, where bb_preprocess_can_fold: makes it a model for the columns
  * as they are in the data, but for values outside their range, which are moved to its

@@ -198,7 +198,7 @@ static bb_status any_loss(const bb_local *local, const bb_personal_public *known
     if (local->loss == BB_LOSS_SQUARED)
         return bb_personal_squared(local, known, model, work);
     if (local->loss == BB_LOSS_SOFTMAX)
-        return bb_personal_outputs(local, centre, odds, model, work);
+        return bb_personal_outputs(local, known, odds, model, work);
     return average(local, known, odds, doubted, model, work);
 }
 

@@ -2,6 +2,7 @@
 
 #include "linalg/linalg.h"
 #include "methods/personal_average.h"
+#include "methods/personal_units.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -50,7 +51,7 @@ size_t bb_personal_outputs_work(const bb_local *local) {
     const size_t order = order_of(local);
     if (!local->x) return rest_length(local);
     return 2 * local->length + 2 * local->n * local->outputs + 2 * local->n * local->d +
-           order * order + rest_length(local);
+           order * order + rest_length(local) + bb_own_units_work(local);
 }
 
 static room lay_out(const bb_local *local, double *work) {
@@ -180,8 +181,17 @@ static void stretch_constant(const bb_local *local, const double *centre,
     bb_scale(local->outputs, 1.0 / stretch, r->centre + last);
 }
 
-static bb_status add_fits(const bb_local *local, const double *centre, bool is_free,
-                          double size, room *r, bb_personal_average *a) {
+/* A task, perhaps in units of its own. */
+typedef struct seen {
+    const bb_local *local;
+    const bb_in_own_units *own; /* or NULL */
+    const double *centre;       /* of these units; NULL: 0 */
+} seen;
+
+static bb_status add_fits(const seen *as, bool is_free, double size, room *r,
+                          bb_personal_average *a) {
+    const bb_local *local = as->local;
+    const double *centre = as->centre;
     const size_t outputs = local->outputs, last = (local->d - 1) * outputs;
     const double *around = centre ? r->centre : NULL;
     double most = -INFINITY;
@@ -196,28 +206,53 @@ static bb_status add_fits(const bb_local *local, const double *centre, bool is_f
         const bb_status status = weigh(&r->as, weight, around, r, &score);
         if (status) return status;
         bb_scale(outputs, stretch, r->w + last);
+        if (as->own) bb_own_units_back(as->own, r->w);
         if (!bb_personal_average_add(a, &usual, centre != NULL, l, r->w, score, &most))
             return BB_OK;
     }
     return BB_OK;
 }
 
-bb_status bb_personal_outputs(const bb_local *local, const double *centre, double odds,
-                              double *model, double *work) {
+/* With the constant as it is, and free; *constant <- what the last column is. */
+static bb_status add_both(const seen *as, double *constant, bb_personal_average *a,
+                          double *work) {
+    room r = lay_out(as->local, work);
+    const bool has_constant = r.constant != 0.0;
+    const double size = bb_personal_size(as->local, has_constant, r.rest);
+    *constant = r.constant;
+    bb_status status = add_fits(as, false, size, &r, a);
+    if (!status && has_constant) status = add_fits(as, true, size, &r, a);
+    return status;
+}
+
+/* The same around zero in units of the task's own. */
+static bb_status add_own_units(const bb_local *local, double constant,
+                               bb_own_units units, bb_personal_average *a,
+                               double *work) {
+    bb_in_own_units own;
+    if (!bb_own_units_fit(local, constant, units)) return BB_OK;
+    bb_own_units_open(&own, local, constant, units, work);
+    const double *x = own.local.x;
+    own.local.lipschitz = 0.5 * local->weight * bb_dot(local->n * local->d, x, x);
+    const seen as = {.local = &own.local, .own = &own};
+    return add_both(&as, &constant, a, work + bb_own_units_work(local));
+}
+
+bb_status bb_personal_outputs(const bb_local *local, const bb_personal_public *known,
+                              double odds, double *model, double *work) {
+    const seen around_zero = {.local = local};
+    const seen around_centre = {.local = local, .centre = known->centre};
+    double constant;
     if (!local->x) {
-        bb_personal_outputs_fit(local, sparse_weight, centre, model, work);
+        bb_personal_outputs_fit(local, sparse_weight, known->centre, model, work);
         return BB_OK;
     }
-    room r = lay_out(local, work);
-    const double size = bb_personal_size(local, r.constant != 0.0, r.rest);
     bb_personal_average a = bb_personal_average_open(model, local->length, odds);
-    for (int side = 0; side < (centre ? 2 : 1); side++) {
-        for (int freed = 0; freed < (r.constant != 0.0 ? 2 : 1); freed++) {
-            const bb_status status =
-                add_fits(local, side ? centre : NULL, freed, size, &r, &a);
-            if (status) return status;
-        }
-    }
-    bb_personal_average_close(&a);
-    return BB_OK;
+    bb_status status = add_both(&around_zero, &constant, &a, work);
+    if (!status && known->centre)
+        status = add_both(&around_centre, &constant, &a, work);
+    for (int units = 0; known->unranged && units < BB_OWN_UNITS && !status; units++)
+        status = add_own_units(local, constant, (bb_own_units)units, &a, work);
+    if (!status) bb_personal_average_close(&a);
+    return status;
 }

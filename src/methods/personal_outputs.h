@@ -3,7 +3,7 @@
 #ifndef BB_METHODS_PERSONAL_OUTPUTS_H
 #define BB_METHODS_PERSONAL_OUTPUTS_H
 
-#include "learners/local.h"
+#include "methods/personal_squared.h"
 
 /* The minimum of the summed loss plus weight/2 ||W - centre||^2 (local->length; centre
  * NULL: 0), the constant's weights like the others. work:
@@ -13,7 +13,8 @@ void bb_personal_outputs_fit(const bb_local *local, double weight, const double 
 
 /* bb_personal_around and its work, for a task with rows. */
 size_t bb_personal_outputs_work(const bb_local *local);
-BB_MUST_CHECK bb_status bb_personal_outputs(const bb_local *local, const double *centre,
+BB_MUST_CHECK bb_status bb_personal_outputs(const bb_local *local,
+                                            const bb_personal_public *known,
                                             double odds, double *model, double *work);
 
 #endif

@@ -51,9 +51,11 @@ void bb_own_units_open(bb_in_own_units *own, const bb_local *local, double const
 }
 
 void bb_own_units_back(const bb_in_own_units *own, double *w) {
-    const size_t last = own->local.d - 1;
-    for (size_t k = 0; k < last; k++) {
-        w[k] *= own->factor[k];
-        w[last] -= w[k] * own->mean[k] / own->constant;
-    }
+    const size_t last = own->local.d - 1, outputs = own->local.outputs;
+    for (size_t k = 0; k < last; k++)
+        for (size_t c = 0; c < outputs; c++) {
+            double *at = w + k * outputs + c;
+            *at *= own->factor[k];
+            w[last * outputs + c] -= *at * own->mean[k] / own->constant;
+        }
 }

@@ -6,6 +6,28 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* Of several outputs, for rows as others see them. */
+static bb_status put_models(const bb_experiment *e, const bb_result *result,
+                            bb_models *models) {
+    const bb_preprocess *steps = &e->population.steps;
+    double *own = NULL;
+    bb_status status = BB_OK;
+    if (bb_preprocess_is_own(steps))
+        status = bb_allocate(&own, e->run.pub.parameters, sizeof *own, "a model");
+    for (size_t i = 0; i < models->tasks && !status; i++) {
+        const double *model = result->model + result->first[i];
+        if (own) {
+            memcpy(own, model, e->run.pub.parameters * sizeof *own);
+            bb_preprocess_fold_outputs(steps, i, models->outputs, own);
+        }
+        bb_models_put(models, i, own ? own : model);
+        bb_preprocess_passed(steps, i);
+    }
+    free(own);
+    return status;
+}
 
 bb_status bb_experiment_models(const bb_experiment *e, const bb_result *result,
                                bb_models *out) {
@@ -29,9 +51,11 @@ bb_status bb_experiment_models(const bb_experiment *e, const bb_result *result,
             result->shared, cluster, e->local);
     else
         status = bb_models_open_kind(&models, data, &kind);
-    for (size_t i = 0; i < data->tasks && !status; i++)
-        bb_models_put(&models, i, result->model + result->first[i]);
-    if (!status) *out = models;
+    if (!status) status = put_models(e, result, &models);
+    if (!status)
+        *out = models;
+    else
+        bb_models_free(&models);
     return status;
 }
 

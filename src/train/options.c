@@ -42,7 +42,7 @@ enum { LEARNING = false, ONE_RUN = true };
     ROW(NULL,        0,   PUBLIC,  LEARNING, "split-seed", BB_OPTION_COUNT, AT(split_seed), "1", 0.0, 0x1p63, NULL, "S", "which rows train and which test") \
     ROW(NULL,        0,   PUBLIC,  LEARNING, "first-tasks", BB_OPTION_COUNT, AT(first_tasks), "0", 0.0, 0x1p40, NULL, "M", "leave all tasks out but the first M, in the order of their names; 0: all take part") \
     ROW(NULL,        0,   PRIVATE, LEARNING, "test", BB_OPTION_TEXT, AT(test), NULL, 0.0, 0.0, NULL, "FILE", "test rows, in place of a split") \
-    ROW(NULL,        0,   PUBLIC,  LEARNING, "standardize", BB_OPTION_CHOICE, AT(standardize), "auto", 0.0, 0.0, "none|unit-rows|task|magnitude|auto", "HOW", "none; unit-rows: every row divided by its norm; task: every column by the task's own mean and deviation; magnitude: columns and target by the task's own powers of ten; auto: magnitude for private linear models of one output without --scale, else none") \
+    ROW(NULL,        0,   PUBLIC,  LEARNING, "standardize", BB_OPTION_CHOICE, AT(standardize), "auto", 0.0, 0.0, "none|unit-rows|task|magnitude|auto", "HOW", "none; unit-rows: every row divided by its norm; task: every column by the task's own mean and deviation; magnitude: columns and target by the task's own powers of ten; auto: magnitude for private linear models without --scale (of several outputs, for mp-centre), else none") \
     ROW(NULL,        0,   PUBLIC,  LEARNING, "scale", BB_OPTION_TEXT, AT(scale), NULL, 0.0, 0.0, NULL, "FILE", "public ranges or constants of columns and target (docs/data-formats.md)") \
     ROW("Learning:", 0,   PUBLIC,  LEARNING, "method", BB_OPTION_TEXT, AT(method), NULL, 0.0, 0.0, NULL, "METHOD", "how to learn: see `billboard methods'; auto (default): mp-mixed for numbers, mp-centre for classes") \
     ROW(NULL,        0,   PUBLIC,  LEARNING, "loss", BB_OPTION_CHOICE, AT(loss), "squared", 0.0, 0.0, "squared|logistic|softmax|multilabel", "LOSS", "squared; logistic for targets 0 and 1 or -1 and 1; softmax for classes; multilabel for lists of labels") \
@@ -119,14 +119,6 @@ static const char *choose_method(const bb_train_options *o) {
                       "methods')");
         return NULL;
     }
-    if (!o->scale && o->standardize == BB_STANDARDIZE_AUTO &&
-        !bb_loss_is_single(loss)) {
-        (void)bb_fail(BB_EUSAGE,
-                      "which ranges can columns have? Give --scale FILE with what "
-                      "anybody knows; or do without, often worse: --standardize "
-                      "unit-rows; or choose a --method for the data as they are");
-        return NULL;
-    }
     return loss == BB_LOSS_SQUARED ? bb_method_mp_mixed.name : bb_method_mp_centre.name;
 }
 
@@ -143,14 +135,16 @@ static bb_status find_method(bb_train_request *r) {
     return bb_train_add_phase(r, *name);
 }
 
+/* Descent on several outputs is left rows as they are, for which its rates are chosen. */
 bool bb_train_wants_own_units(const bb_train_request *r) {
+    const bool single = bb_loss_is_single((bb_loss)r->options.loss);
     bool any = false;
-    if (!bb_loss_is_solved((bb_loss)r->options.loss, r->options.net != NULL))
-        return false;
+    if (r->options.net) return false;
     for (size_t k = 0; k < r->phases; k++) {
         const bb_phase *phase = &r->phase[k];
         if (bb_method_is_for_rows(phase->method, phase->options)) return false;
-        any = any || phase->method->kind == BB_METHOD_PRIVATE;
+        any = any || (phase->method->kind == BB_METHOD_PRIVATE &&
+                      (single || !phase->method->descends));
     }
     return any;
 }

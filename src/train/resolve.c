@@ -140,11 +140,17 @@ static const char *own_steps(const bb_train_options *o) {
 static bb_status check_loss(const bb_train_options *o, const bb_resolved *c) {
     const bb_loss loss = c->run.pub.loss;
     const char *own = own_steps(o);
-    if (!bb_resolved_is_solved(c) && own)
+    if (o->net && own)
         return bb_fail(BB_EUSAGE,
-                       "--standardize %s is for linear models of one output: use "
-                       "--standardize unit-rows, or public ranges (--scale)",
+                       "--standardize %s is for linear models: use --standardize "
+                       "unit-rows, or public ranges (--scale)",
                        own);
+    if (o->standardize == BB_STANDARDIZE_TASK && !bb_loss_is_single(loss) &&
+        o->no_intercept)
+        return bb_fail(BB_EUSAGE,
+                       "--standardize task moves columns, which several outputs "
+                       "without an intercept cannot take up: leave out "
+                       "--no-intercept");
     if (o->scale && o->standardize == BB_STANDARDIZE_MAGNITUDE)
         return bb_fail(BB_EUSAGE,
                        "--standardize magnitude is for columns without ranges: "

@@ -146,8 +146,6 @@ static void no_option_is_enough(void **state) {
                 1.1 * cli_number(j, "compare.own.test.nmse"));
     json_decref(j);
     cli_fails(2, "W.run: exists already", "train W.csv --epsilon 3");
-    cli_fails(2, "--standardize unit-rows",
-              "train W.csv --loss softmax --epsilon 1 -o softmax");
 }
 
 static void people_get_a_statement(void **state) {
@@ -190,7 +188,7 @@ static void usage_is_exit_code_2(void **state) {
               "train W.csv --epsilon 1 --standardize magnitude --scale "
               "'{\"others\": [0, 1], \"target\": [0, 1]}' -o x");
     cli_fails(2, "which method", "train W.csv --loss multilabel --epsilon 1 -o x");
-    cli_fails(2, "which ranges", "train W.csv --loss softmax --epsilon 1 -o x");
+    cli_fails(2, "how many classes", "train W.csv --loss softmax --epsilon 1 -o x");
     cli_fails(2, "--output", "train W.csv --method stl --output=");
     cli_fails(2, "epsilon", "train W.csv --method mp-prior --epsilon -1 -o x");
     cli_fails(2, "epsilon", "train W.csv --method mp-prior --epsilon nan -o x");

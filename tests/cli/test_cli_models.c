@@ -244,6 +244,37 @@ static void an_export_of_several_outputs(void **state) {
     cli_fails(1, "task", "predict three C.csv -o other.csv");
 }
 
+/* Several outputs in units of each task's own: moved and stretched columns change next
+ * to no class that is predicted, of 1,200, since models in files are for columns as they are. */
+static void classes_in_own_units(void **state) {
+    (void)state;
+    static const struct {
+        const char *options, *change;
+    } how[] = {
+        {"--method stl --standardize task", "$k * ($1 < 30 ? 100 : 1000) + 7 * $1"},
+        {"--method stl --standardize magnitude", "$k * ($1 < 30 ? 100 : 1000)"},
+        {"--method mp-centre --mechanism none", "$k * ($1 < 30 ? 100 : 1000)"}};
+    char change[200];
+    cli_ok("synth classes -o C.csv --tasks 60 --samples 20 --features 4 --labels 4");
+    for (size_t run = 0; run < sizeof how / sizeof *how; run++) {
+        snprintf(change, sizeof change,
+                 "awk -F, -v OFS=, 'NR > 1 {for (k = 3; k < 7; k++) $k = %s} 1' C.csv "
+                 ">D.csv",
+                 how[run].change);
+        assert_int_equal(system(change), 0);
+        for (const char *data = "CD"; *data; data++) {
+            cli_ok("train %c.csv --loss softmax %s -o own%c", *data, how[run].options,
+                   *data);
+            cli_ok("predict own%c %c.csv -o own%c.csv", *data, *data, *data);
+        }
+        assert_int_equal(
+            system("for k in C D; do cut -d, -f1,2 own$k.csv >$k.cut; done; "
+                   "test $(diff C.cut D.cut | grep -c '^<') -lt 4"),
+            0);
+        assert_int_equal(system("rm -r ownC ownD ownC.csv ownD.csv"), 0);
+    }
+}
+
 /* Sparse rows: the shared matrix and the task's own rows of it. */
 static void an_export_of_sparse_models(void **state) {
     (void)state;
@@ -270,6 +301,7 @@ int main(void) {
         cmocka_unit_test(a_task_gets_its_model_and_nothing_else),
         cmocka_unit_test(an_export_is_complete_or_not_there),
         cmocka_unit_test(an_export_of_several_outputs),
+        cmocka_unit_test(classes_in_own_units),
         cmocka_unit_test(an_export_of_sparse_models),
     };
     return cmocka_run_group_tests(tests, cli_open, cli_close);

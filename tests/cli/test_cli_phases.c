@@ -391,8 +391,8 @@ static void outputs_are_checked(void **state) {
          "--classes is for the softmax and multilabel losses"},
         {1, "C.csv --method fedavg --loss softmax --classes 2 --mechanism none",
          "C.csv"},
-        {2, "C.csv --method fedavg --loss softmax --standardize task --mechanism none",
-         "--standardize task is for linear models of one output"},
+        {2, "C.csv --method stl --loss softmax --standardize task --no-intercept",
+         "leave out --no-intercept"},
         {2, "M.svm --method fedavg --loss multilabel --classes 9 --epsilon 1",
          "M.svm: a private run must be told how many features there are, which is "
          "public: --features N"},

@@ -296,6 +296,41 @@ static void folded_models(void **state) {
     bb_dataset_free(&data);
 }
 
+/* The same of two outputs, as far as they have it. */
+static void folded_outputs(void **state) {
+    (void)state;
+    static const bb_standardize own[] = {BB_STANDARDIZE_TASK, BB_STANDARDIZE_MAGNITUDE};
+    bb_dataset data = dense();
+    for (int i = 0; i < 3; i++) { /* without a constant powers of ten alone */
+        const bb_preprocess_options options = {.standardize = own[i > 0],
+                                               .constant = i < 2};
+        bb_preprocess p, parsed;
+        bb_dataset learnt, rows;
+        assert_ok(bb_preprocess_open(&p, &options, &data));
+        json_t *const json = bb_preprocess_json(&p);
+        assert_ok(bb_preprocess_parse(&parsed, json, "m.json", 2, data.feature_name));
+        json_decref(json);
+        assert_ok(bb_preprocess_apply(&p, &data, false, &learnt));
+        assert_ok(bb_preprocess_apply(&parsed, &data, false, &rows));
+        for (size_t r = 0, task = 0; r < data.rows; r++) {
+            double W[6] = {0.5, -1, 2, 0.3, -0.7, 1.1}, expected[2] = {0}, z[2] = {0};
+            while (r >= data.first[task + 1]) task++;
+            for (size_t k = 0; k < 2 * p.width; k++)
+                expected[k % 2] += W[k] * learnt.x[r * p.width + k / 2];
+            bb_preprocess_fold_outputs(&p, task, 2, W);
+            for (size_t k = 0; k < 2 * p.width; k++)
+                z[k % 2] += W[k] * rows.x[r * p.width + k / 2];
+            assert_close(z[0], expected[0], 1e-12);
+            assert_close(z[1], expected[1], 1e-12);
+        }
+        bb_dataset_free(&learnt);
+        bb_dataset_free(&rows);
+        bb_preprocess_free(&p);
+        bb_preprocess_free(&parsed);
+    }
+    bb_dataset_free(&data);
+}
+
 /* With ranges and without unit rows, a model for the columns as they are: the same
  * predictions of rows that were only moved to where the ranges reach. */
 static void models_for_raw_columns(void **state) {
@@ -413,12 +448,19 @@ static void bad_json(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing),          cmocka_unit_test(constant),
-        cmocka_unit_test(unit_rows),        cmocka_unit_test(own_scores),
-        cmocka_unit_test(constant_columns), cmocka_unit_test(scores_within_ranges),
-        cmocka_unit_test(magnitudes),       cmocka_unit_test(ranges),
-        cmocka_unit_test(folded_models),    cmocka_unit_test(models_for_raw_columns),
-        cmocka_unit_test(messages),         cmocka_unit_test(bad_json),
+        cmocka_unit_test(nothing),
+        cmocka_unit_test(constant),
+        cmocka_unit_test(unit_rows),
+        cmocka_unit_test(own_scores),
+        cmocka_unit_test(constant_columns),
+        cmocka_unit_test(scores_within_ranges),
+        cmocka_unit_test(magnitudes),
+        cmocka_unit_test(ranges),
+        cmocka_unit_test(folded_models),
+        cmocka_unit_test(folded_outputs),
+        cmocka_unit_test(models_for_raw_columns),
+        cmocka_unit_test(messages),
+        cmocka_unit_test(bad_json),
     };
     return cmocka_run_group_tests(tests, folder_enter, folder_leave);
 }

@@ -654,6 +654,46 @@ static void own_units_are_tried(void **state) {
     population_close(&other);
 }
 
+/* So with several classes: 0 and 1 by the year, 2 at random. */
+static void own_units_of_classes(void **state) {
+    (void)state;
+    enum { K = 3, LENGTH = FEATURES * K };
+    population two[] = {years(2 * ROWS, 76), years(1000, 77)};
+    bb_local local[2];
+    for (int part = 0; part < 2; part++) {
+        population *p = &two[part];
+        for (size_t j = 0; j < p->first[1]; j++)
+            p->y[j] = j % 5 == 0 ? 2.0 : 0.5 * (p->y[j] + 1.0);
+        const bb_rows rows = {.n = p->first[1], .d = FEATURES, .x = p->x, .y = p->y};
+        assert_ok(
+            bb_local_open_outputs(&local[part], rows, BB_LOSS_SOFTMAX, K, NULL, true));
+    }
+    double *work = get(bb_personal_work(&local[0]), sizeof *work);
+    for (int unranged = 0; unranged < 2; unranged++) {
+        const bb_personal_public known = {.constant = true, .unranged = unranged};
+        double model[LENGTH], z[K];
+        size_t right = 0, asked = 0;
+        assert_ok(bb_personal_model(&local[0], &known, model, work));
+        for (size_t j = 0; j < local[1].n; j++) {
+            if (local[1].y[j] == 2.0) continue;
+            memset(z, 0, sizeof z);
+            for (size_t k = 0; k < FEATURES; k++)
+                bb_axpy(K, local[1].x[j * FEATURES + k], model + k * K, z);
+            right += (z[1] > z[0]) == (local[1].y[j] == 1.0);
+            asked++;
+        }
+        if (unranged)
+            assert_true(right > asked * 3 / 4);
+        else
+            assert_true(right < asked * 3 / 5);
+    }
+    free(work);
+    for (int part = 0; part < 2; part++) {
+        bb_local_close(&local[part]);
+        population_close(&two[part]);
+    }
+}
+
 /* However long a column is that was read, the fit is finite. */
 static void own_units_of_any_length(void **state) {
     (void)state;
@@ -743,6 +783,7 @@ int main(void) {
         cmocka_unit_test(votes_are_bounded),
         cmocka_unit_test(votes_are_shrunk),
         cmocka_unit_test(own_units_are_tried),
+        cmocka_unit_test(own_units_of_classes),
         cmocka_unit_test(own_units_of_any_length),
         cmocka_unit_test(own_units_lead_back),
         cmocka_unit_test(own_units_need_rows),

@@ -16,8 +16,9 @@ PARAMETERS = """
     bounds : Bounds, dict or path, optional
         Public ranges of the columns, which help where tasks have few rows.
     standardize : {"auto", "none", "unit-rows", "task", "magnitude"}, default="auto"
-        How rows are prepared. "auto" takes "magnitude" for private linear models of one output
-        without bounds: columns and target in each task's own powers of ten.
+        How rows are prepared. "auto" takes "magnitude" for private linear models without bounds
+        (of more than two classes, for "mp-centre"): columns and target in each task's own powers
+        of ten.
     ledger : Ledger or path, optional
         The budget that all fits on this population share.
     sampling : str, optional
