@@ -3,9 +3,11 @@
  *
  * In each round a task shows the direction, of length one where it is far, in which it would
  * move from the centre; the noisy average of the directions, shrunk, moves the centre with
- * momentum. Rounds follow from public sizes. Everything else is local and free.
+ * momentum. Rounds follow from public sizes; without ranges two for units come before them.
+ * Everything else is local and free.
  * docs/methods/mp-centre.md, docs/methods/mp-centre-details.md */
 #include "linalg/linalg.h"
+#include "methods/common_units.h"
 #include "methods/hope.h"
 #include "methods/personal.h"
 #include "methods/personal_outputs.h"
@@ -84,7 +86,7 @@ static const bb_option table[] = {
 };
 
 /* Where digest writes the billboard: the search, and whether its sum was ever too long for
- * noise. */
+ * noise; units in common lie behind them. */
 typedef struct centre_board {
     bb_search search;
     double *detected;
@@ -94,38 +96,87 @@ static centre_board board_at(double *at, size_t d) {
     return (centre_board){{at, at + d, at + 2 * d}, at + 3 * d};
 }
 
-static size_t board_length(const bb_view *view) {
+static size_t units_at(const bb_view *view) {
     return 3 * view->pub->parameters + 1;
 }
 
-static void layout(const bb_view *view, bb_layout *out) {
-    *out = (bb_layout){
-        1, {{"directions", BB_FORM_VECTOR, view->pub->parameters, 1.0, 1.0}}};
+/* Whether anything can be seen of what all tasks share. */
+static bool is_open(const bb_view *view) {
+    const double root = sqrt((double)view->pub->outputs);
+    return bb_hope_reach(view->pub, view->pub->mu) / root >= least_reach;
+}
+
+/* Whether tasks look for units in common before they look for a centre. */
+static bool has_units(const bb_view *view) {
+    return is_open(view) && bb_units_rounds(view) > 0;
+}
+
+static uint32_t units_of(const bb_view *view) {
+    return has_units(view) ? bb_units_rounds(view) : 0;
+}
+
+static bb_units units_read(const bb_view *view) {
+    return has_units(view) ? bb_units_read(view, view->board->at + units_at(view))
+                           : (bb_units){0};
+}
+
+static size_t board_length(const bb_view *view) {
+    return units_at(view) + units_of(view) * bb_units_length(view);
+}
+
+/* The part of mu^2 that the search has. */
+static double search_share(const bb_view *view) {
+    return 1.0 - units_of(view) * bb_units_share(view);
+}
+
+static double search_reach(const bb_view *view) {
+    return bb_hope_reach(view->pub, view->pub->mu * sqrt(search_share(view)));
 }
 
 /* How far a direction that all tasks share stands out of the noise. */
 static double reach_of(const bb_view *view) {
-    return bb_hope_reach(view->pub, view->pub->mu) / sqrt((double)view->pub->outputs);
+    return search_reach(view) / sqrt((double)view->pub->outputs);
 }
 
 /* As many rounds as leave the average of directions with a signal of this length above
  * its noise; none where nothing can be seen. */
 static uint32_t rounds_of(const bb_view *view) {
     const centre_options *o = view->options;
-    const double signal = o->signal * bb_hope_reach(view->pub, view->pub->mu);
-    if (reach_of(view) < least_reach) return 0;
+    const double signal = o->signal * search_reach(view);
+    if (!is_open(view)) return 0;
     return (uint32_t)fmin((double)o->most_rounds, fmax(1.0, round(signal * signal)));
 }
 
+/* Of the release that comes now. */
+static bool is_of_units(const bb_view *view) {
+    return view->board->releases < units_of(view);
+}
+
+static bb_block block_of(const bb_view *view, uint32_t releases) {
+    if (releases >= units_of(view))
+        return (bb_block){"directions", BB_FORM_VECTOR, view->pub->parameters, 1.0,
+                          1.0};
+    return (bb_block){releases ? "places" : "units", BB_FORM_VECTOR,
+                      bb_units_length(view), 1.0, 1.0};
+}
+
+static void layout(const bb_view *view, bb_layout *out) {
+    *out = (bb_layout){1, {block_of(view, view->board->releases)}};
+}
+
 static bb_status plan(const bb_view *view, bb_plan *out) {
-    bb_layout blocks;
     if (view->pub->rounds || view->pub->schedule)
         return bb_fail(BB_EUSAGE, "mp-centre makes its own rounds from public sizes; "
                                   "rounds and schedule cannot be chosen");
-    const uint32_t rounds = rounds_of(view);
-    const bb_status status = bb_plan_rounds(out, rounds);
-    layout(view, &blocks);
-    if (rounds && !status) bb_plan_room(out, view->pub, &blocks);
+    const uint32_t units = units_of(view), rounds = rounds_of(view);
+    const bb_status status = bb_plan_rounds(out, units + rounds);
+    for (uint32_t t = 0; t < units + rounds && !status; t++) {
+        const bb_layout blocks = {1, {block_of(view, t)}};
+        if (units)
+            out->step[t].weight =
+                sqrt(t < units ? bb_units_share(view) : search_share(view) / rounds);
+        if (t <= units) bb_plan_room(out, view->pub, &blocks);
+    }
     return status;
 }
 
@@ -134,16 +185,27 @@ static bb_status digest(const bb_view *view, const bb_release *release, bb_draft
     const size_t d = view->pub->parameters, outputs = view->pub->outputs;
     const centre_options *o = view->options;
     const centre_board at = board_at(draft->at, d);
-    const double tasks = (double)view->pub->tasks, t = release->round;
-    const double sd = release->noise[0] / tasks;
+    const uint32_t rounds = rounds_of(view);
+    double *units = draft->at + units_at(view);
+    bb_release seen = *release; /* of the search */
+    if (is_of_units(view)) {
+        if (view->board->releases == 0)
+            bb_units_take(view, release, units);
+        else
+            bb_units_take_places(view, release, units + bb_units_length(view));
+        return BB_OK;
+    }
+    seen.round -= units_of(view);
+    const double tasks = (double)view->pub->tasks, t = seen.round;
+    const double sd = seen.noise[0] / tasks;
     /* Rows have a length of about one, so models grow with the root of their numbers. */
     const double step = o->step * sqrt((double)d);
-    const double square = bb_search_move(&at.search, release, d, false, outputs, tasks,
+    const double square = bb_search_move(&at.search, &seen, d, false, outputs, tasks,
                                          step, o->momentum, work);
-    const double noise = bb_chi_square_quantile(bb_search_freedom(d, outputs),
-                                                false_alarm / view->plan->rounds);
+    const double noise =
+        bb_chi_square_quantile(bb_search_freedom(d, outputs), false_alarm / rounds);
     if (square > t * sd * sd * noise) *at.detected = 1.0;
-    if (release->round == view->plan->rounds && *at.detected == 0.0)
+    if (seen.round == rounds && *at.detected == 0.0)
         memset(at.search.centre, 0, d * sizeof *at.search.centre);
     return BB_OK;
 }
@@ -170,13 +232,18 @@ static size_t parameters(const bb_view *view) {
 
 /* -- one task -- */
 
+static size_t units_state(const bb_view *view) {
+    return has_units(view) ? bb_units_state(view) : 0;
+}
+
 static size_t state_length(const bb_view *view) {
-    return parameters(view) * (view->pub->loss == BB_LOSS_LOGISTIC ? 2 : 1) + 1;
+    const size_t two = view->pub->loss == BB_LOSS_LOGISTIC ? 2 : 1;
+    return units_state(view) + parameters(view) * two + 1;
 }
 
 static size_t local_length(const bb_view *view, const bb_local *local) {
-    (void)view;
-    return 2 * local->length + bb_personal_work(local);
+    const bb_units units = {.state = units_state(view)};
+    return bb_units_work(&units, local) + 2 * local->length + bb_personal_work(local);
 }
 
 /* The task's part of the centre. */
@@ -199,24 +266,34 @@ static bb_status look(const bb_view *view, const bb_local *local, const double *
 
 /* state: the direction that the task will show, with two classes where its fit ended, and how
  * far its first one went. A task of one class would go on for ever towards it. */
-static void train(const bb_view *view, bb_task *task) {
+static void train(const bb_view *view, bb_task *given) {
     const centre_options *o = view->options;
-    const size_t n = task->local->length;
-    const double *centre = gather(view, task);
-    double *w = task->work + n, *u = task->state;
-    double *first = u + state_length(view) - 1;
+    const bb_units units = units_read(view);
+    bb_local local;
+    if (is_of_units(view)) return;
+    const bb_task task = bb_units_in(view, &units, given, &local);
+    const size_t n = local.length;
+    const double *centre = gather(view, &task);
+    double *w = task.work + n, *u = given->state + units.state;
+    double *first = given->state + state_length(view) - 1;
     memset(u, 0, n * sizeof *u);
-    if (task->local->n == 0 || look(view, task->local, centre, u + n, w, w + n)) return;
+    if (local.n == 0 || look(view, &local, centre, u + n, w, w + n)) return;
     for (size_t k = 0; k < n; k++) u[k] = w[k] - centre[k];
     const double norm = bb_norm(n, u);
-    if (view->board->releases == 0) *first = norm;
+    if (view->board->releases == units_of(view)) *first = norm;
     const double whole = fmax(norm, o->length * *first);
     bb_scale(n, whole > 0.0 ? 1.0 / whole : 0.0, u);
 }
 
 static void show(const bb_view *view, const bb_task *task, double *const *block) {
-    (void)view;
-    memcpy(block[0], task->state, task->local->length * sizeof **block);
+    const bb_units units = units_read(view);
+    const double *u = task->state + units.state;
+    if (!is_of_units(view))
+        memcpy(block[0], u, task->local->length * sizeof **block);
+    else if (units.unit)
+        bb_units_show_places(view, units.unit, task->local, block[0]);
+    else
+        bb_units_show(view, task->local, block[0]);
 }
 
 /* What a centre is believed before a task's rows are looked at: more the farther a common
@@ -227,11 +304,16 @@ static double odds_of(const bb_view *view) {
 }
 
 static bb_status finish(const bb_view *view, bb_task *task) {
+    const bb_units units = units_read(view);
     bb_personal_public known = bb_personal_known(view->pub);
-    if (was_detected(view)) known.centre = gather(view, task);
+    bb_local local;
+    bb_task own = bb_units_in(view, &units, task, &local);
+    if (was_detected(view)) known.centre = gather(view, &own);
     *task->intercept = 0.0;
-    return bb_personal_around(task->local, &known, odds_of(view), task->model,
-                              task->work + task->local->length);
+    const bb_status status = bb_personal_around(&local, &known, odds_of(view),
+                                                own.model, own.work + local.length);
+    if (!status) bb_units_take_model(&own, task);
+    return status;
 }
 
 const bb_method bb_method_mp_centre = {

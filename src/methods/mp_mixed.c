@@ -82,16 +82,9 @@ static double effects_share(const bb_view *view) {
     return options_of(view)->effects;
 }
 
-/* Rounds before all others, where tasks have units of their own: for units, and for places where
- * there is a constant. */
-static uint32_t units_of(const bb_view *view) {
-    if (!(bb_mixed_units_share(view) > 0.0)) return 0;
-    return view->pub->constant ? 2 : 1;
-}
-
 /* What the search and the directions have. */
 static double main_share(const bb_view *view) {
-    const double units = units_of(view) * bb_mixed_units_share(view);
+    const double units = bb_units_rounds(view) * bb_units_share(view);
     return 1.0 - votes_share(view) - effects_share(view) - units;
 }
 
@@ -144,9 +137,9 @@ bool bb_mixed_can_turn(const bb_view *view) {
 static bb_block block_of(const bb_view *view, bb_mixed_phase phase) {
     switch (phase) {
     case BB_MIXED_UNITS:
-        return (bb_block){"units", BB_FORM_VECTOR, bb_mixed_units(view), 1.0, 1.0};
+        return (bb_block){"units", BB_FORM_VECTOR, bb_units_length(view), 1.0, 1.0};
     case BB_MIXED_PLACES:
-        return (bb_block){"places", BB_FORM_VECTOR, bb_mixed_units(view), 1.0, 1.0};
+        return (bb_block){"places", BB_FORM_VECTOR, bb_units_length(view), 1.0, 1.0};
     case BB_MIXED_GROUP_VOTE:
         return (bb_block){"vote on priors", BB_FORM_VECTOR, BB_MIXED_GROUPS, 1.0, 1.0};
     case BB_MIXED_PENALTY_VOTE:
@@ -161,14 +154,14 @@ static bb_block block_of(const bb_view *view, bb_mixed_phase phase) {
 
 /* Whether a conversation that is held may have rounds of this kind. */
 static bool may_be(const bb_view *view, bb_mixed_phase phase) {
-    if (phase == BB_MIXED_UNITS) return units_of(view) > 0;
-    if (phase == BB_MIXED_PLACES) return units_of(view) > 1;
+    if (phase == BB_MIXED_UNITS) return bb_units_rounds(view) > 0;
+    if (phase == BB_MIXED_PLACES) return bb_units_rounds(view) > 1;
     if (phase == BB_MIXED_DIRECTIONS) return bb_mixed_can_turn(view);
     return phase == BB_MIXED_CENTRE || votes_of(view) > 0;
 }
 
 static bb_status plan(const bb_view *view, bb_plan *out) {
-    const uint32_t units = units_of(view), rounds = rounds_of(view);
+    const uint32_t units = bb_units_rounds(view), rounds = rounds_of(view);
     const uint32_t votes = votes_of(view), effects = effects_of(view);
     if (view->pub->rounds || view->pub->schedule)
         return bb_fail(BB_EUSAGE, "mp-mixed makes its own rounds from public sizes; "
@@ -176,8 +169,7 @@ static bb_status plan(const bb_view *view, bb_plan *out) {
     const bb_status status = bb_plan_rounds(out, units + rounds + votes + effects);
     if (status) return status;
     bb_step *next = out->step;
-    for (uint32_t t = 0; t < units; t++)
-        next++->weight = sqrt(bb_mixed_units_share(view));
+    for (uint32_t t = 0; t < units; t++) next++->weight = sqrt(bb_units_share(view));
     for (uint32_t t = 0; t < rounds; t++)
         next++->weight = sqrt(main_share(view) / rounds);
     for (uint32_t t = 0; t < votes; t++) next++->weight = sqrt(vote_share / VOTES);
@@ -244,12 +236,12 @@ static size_t units_at(const bb_view *view) {
 }
 
 static size_t board_length(const bb_view *view) {
-    return units_at(view) + units_of(view) * bb_mixed_units(view);
+    return units_at(view) + bb_units_rounds(view) * bb_units_length(view);
 }
 
 static bb_mixed_phase phase_of(const bb_view *view, const double *scalar,
                                uint32_t releases) {
-    const uint32_t units = units_of(view), rounds = units + rounds_of(view);
+    const uint32_t units = bb_units_rounds(view), rounds = units + rounds_of(view);
     if (releases < units) return releases ? BB_MIXED_PLACES : BB_MIXED_UNITS;
     if (releases < rounds)
         return scalar[AT_TURNED] > 0.0 ? BB_MIXED_DIRECTIONS : BB_MIXED_CENTRE;
@@ -261,7 +253,8 @@ static bb_mixed_phase phase_of(const bb_view *view, const double *scalar,
 
 /* Of the releases for effects, the one that comes now: 0, 1. */
 static uint32_t effects_round(const bb_view *view) {
-    return view->board->releases - units_of(view) - rounds_of(view) - votes_of(view);
+    return view->board->releases - bb_units_rounds(view) - rounds_of(view) -
+           votes_of(view);
 }
 
 bb_mixed_board bb_mixed_read(const bb_view *view) {
@@ -276,13 +269,10 @@ bb_mixed_board bb_mixed_read(const bb_view *view) {
                         .centre = centre,
                         .found = at[AT_FOUND] > 0.0,
                         .sure = at[AT_SURE],
-                        .own_scales = bb_mixed_units_state(view),
+                        .units = bb_units_read(view, at + units_at(view)),
                         .still = at[AT_STILL],
                         .group = at + SCALARS,
                         .rise = at + SCALARS + BB_MIXED_GROUPS};
-    if (units_of(view) > 0 && m.phase != BB_MIXED_UNITS) m.unit = at + units_at(view);
-    if (units_of(view) > 1 && m.phase > BB_MIXED_PLACES)
-        m.place = m.unit + bb_mixed_units(view);
     if (m.phase == BB_MIXED_EFFECTS) {
         const uint32_t round = effects_round(view);
         const bb_effects found = bb_effects_read(at + effects_at(view), d);
@@ -302,7 +292,7 @@ bool bb_mixed_has(const bb_mixed_board *mixed, size_t group) {
     const bool centre = group % 2 == 0;
     if (centre && !mixed->found) return false;
     /* Where rows were moved there is no other level to be drawn to. */
-    if (mixed->own_scales && mixed->constant &&
+    if (mixed->units.state && mixed->constant &&
         (group / 2 == BB_MIXED_PLAIN || group / 2 == BB_MIXED_HELD))
         return false;
     if (group / 2 == BB_MIXED_OWN) return mixed->constant;
@@ -451,15 +441,15 @@ static bb_status digest(const bb_view *view, const bb_release *release, bb_draft
     const places at = places_at(draft->at, mixed.d);
     bool is[BB_MIXED_GROUPS];
     bb_release seen = *release; /* of the search and what follows */
-    seen.round -= units_of(view);
+    seen.round -= bb_units_rounds(view);
     release = &seen;
     switch (mixed.phase) {
     case BB_MIXED_UNITS:
-        bb_mixed_take_units(view, release, draft->at + units_at(view));
+        bb_units_take(view, release, draft->at + units_at(view));
         return BB_OK;
     case BB_MIXED_PLACES:
-        bb_mixed_take_places(view, release,
-                             draft->at + units_at(view) + bb_mixed_units(view));
+        bb_units_take_places(view, release,
+                             draft->at + units_at(view) + bb_units_length(view));
         return BB_OK;
     case BB_MIXED_DIRECTIONS:
         return digest_directions(view, release, &at, work);

@@ -3,7 +3,7 @@
 #ifndef BB_METHODS_MP_MIXED_H
 #define BB_METHODS_MP_MIXED_H
 
-#include "core/method.h"
+#include "methods/common_units.h"
 #include "methods/mp_prior.h"
 #include "methods/ridge_path.h"
 
@@ -61,9 +61,7 @@ typedef struct bb_mixed_board {
     double reliability;     /* of these */
     const double *variance; /* d: in the directions; NULL before the first estimate */
     const double *basis;    /* d x d, likewise */
-    const double *unit;     /* bb_mixed_units numbers; NULL: none are known */
-    const double *place;    /* the same, where there is a constant */
-    size_t own_scales;      /* bb_mixed_units_state */
+    bb_units units;         /* of columns and target */
     const double *group;    /* log odds: BB_MIXED_GROUPS */
     const double *rise;   /* of log odds, step by step of each family: BB_MIXED_RISES */
     bb_layout layout;     /* of the round, where the phase is that of effects: */
@@ -80,37 +78,6 @@ bool bb_mixed_has(const bb_mixed_board *mixed, size_t group);
 /* Whether the kind is among this task's: some need rows that not every task has. */
 bool bb_mixed_can(const bb_mixed_board *mixed, const bb_local *local,
                   bb_mixed_kind kind);
-
-/* -- common units and places (mp_mixed_units.c) -- */
-
-/* The part of mu^2 that is spent on units, and as much on places where there is a constant; 0:
- * neither is looked for. Public sizes only. */
-double bb_mixed_units_share(const bb_view *view);
-/* Numbers that a task shows, and that the billboard has then. */
-size_t bb_mixed_units(const bb_view *view);
-/* By how much a task's columns and target vary: two numbers each, on a circle; in the unit
- * ball. */
-void bb_mixed_show_units(const bb_view *view, const bb_local *local, double *vote);
-/* unit (bb_mixed_units) <- what the noisy sum says. */
-void bb_mixed_take_units(const bb_view *view, const bb_release *release, double *unit);
-/* The same of where they lie, in units that are known. */
-void bb_mixed_show_places(const bb_view *view, const double *unit,
-                          const bb_local *local, double *vote);
-void bb_mixed_take_places(const bb_view *view, const bb_release *release,
-                          double *place);
-/* In front of a task's state, and of its work; the first is 0 where rows stay as they are,
- * since there are ranges or other phases follow. */
-size_t bb_mixed_units_state(const bb_view *view);
-size_t bb_mixed_units_work(const bb_mixed_board *mixed, const bb_local *local);
-/* The same task behind that work; where rows do not stay as they are, with these and its model in
- * common units and around common places, or its own where none are known (local: room
- * for them, beside the work). */
-bb_task bb_mixed_in_units(const bb_view *view, const bb_mixed_board *mixed,
-                          const bb_task *task, bb_local *local);
-/* What was made of that, back in units that are the task's: its model, and how uncertain
- * it is (bb_mixed_spread_length). */
-void bb_mixed_take_model(const bb_task *own, bb_task *task);
-void bb_mixed_take_spread(const bb_task *own, const bb_task *task, double *spread);
 
 /* -- votes (mp_mixed_vote.c) -- */
 

@@ -20,7 +20,7 @@ typedef struct home {
 
 static home home_of(const bb_task *task, const bb_mixed_board *mixed) {
     const size_t d = mixed->d;
-    double *at = task->state + mixed->own_scales;
+    double *at = task->state + mixed->units.state;
     return (home){at, at + d, at + d + 1, at + d + 2, at + d + 3};
 }
 
@@ -31,7 +31,7 @@ size_t bb_mixed_kept_length(const bb_view *view, const bb_local *local) {
 }
 
 size_t bb_mixed_state_length(const bb_view *view) {
-    return bb_mixed_units_state(view) + view->pub->features + 3;
+    return bb_units_state(view) + view->pub->features + 3;
 }
 
 /* -- what is shown -- */
@@ -65,7 +65,7 @@ void bb_mixed_train(const bb_view *view, bb_task *given) {
     const home own = home_of(given, &mixed);
     bb_local local;
     if (has_trained(&mixed, &own)) return;
-    bb_task task = bb_mixed_in_units(view, &mixed, given, &local);
+    bb_task task = bb_units_in(view, &mixed.units, given, &local);
     switch (mixed.phase) {
     case BB_MIXED_CENTRE:
         towards_own(&mixed, &task, BB_MIXED_PLAIN, mixed.centre, own.direction);
@@ -96,14 +96,14 @@ void bb_mixed_show(const bb_view *view, const bb_task *given, double *const *blo
     const home own = home_of(given, &mixed);
     const bool votes = *own.voted > 0.0 && given->local->n > 0;
     bb_task task = *given;
-    task.work += bb_mixed_units_work(&mixed, given->local);
+    task.work += bb_units_work(&mixed.units, given->local);
     double *evidence = task.work;
     switch (mixed.phase) {
     case BB_MIXED_UNITS:
-        bb_mixed_show_units(view, given->local, block[0]);
+        bb_units_show(view, given->local, block[0]);
         break;
     case BB_MIXED_PLACES:
-        bb_mixed_show_places(view, mixed.unit, given->local, block[0]);
+        bb_units_show_places(view, mixed.units.unit, given->local, block[0]);
         break;
     case BB_MIXED_GROUP_VOTE:
         if (!votes) break;
@@ -151,9 +151,9 @@ static bb_status finish(const bb_view *view, bb_task *task) {
 bb_status bb_mixed_finish(const bb_view *view, bb_task *task) {
     const bb_mixed_board mixed = bb_mixed_read(view);
     bb_local local;
-    bb_task own = bb_mixed_in_units(view, &mixed, task, &local);
+    bb_task own = bb_units_in(view, &mixed.units, task, &local);
     const bb_status status = finish(view, &own);
-    if (!status) bb_mixed_take_model(&own, task);
+    if (!status) bb_units_take_model(&own, task);
     return status;
 }
 
@@ -162,10 +162,10 @@ static size_t most_of(size_t a, size_t b) {
 }
 
 size_t bb_mixed_local_length(const bb_view *view, const bb_local *local) {
-    const bb_mixed_board mixed = {.own_scales = bb_mixed_units_state(view)};
+    const bb_units moved = {.state = bb_units_state(view)};
     const size_t fits = 2 * BB_MIXED_FITS + bb_mixed_fits_work(local);
     const size_t effects =
         bb_mixed_has_effects(view) ? bb_mixed_effects_local_length(local) : 0;
     const size_t spread = view->pub->spread ? bb_mixed_spread_work(local) : 0;
-    return bb_mixed_units_work(&mixed, local) + most_of(fits, most_of(effects, spread));
+    return bb_units_work(&moved, local) + most_of(fits, most_of(effects, spread));
 }

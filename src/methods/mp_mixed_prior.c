@@ -56,7 +56,7 @@ static double spread_of(const bb_local *local, double *work) {
 double bb_mixed_usual(const bb_mixed_board *mixed, const bb_local *local,
                       double *work) {
     const size_t n = local->n, d = local->d;
-    const double part = mixed->own_scales ? usual_moved : usual;
+    const double part = mixed->units.state ? usual_moved : usual;
     const double spread = spread_of(local, work);
     double squares = 0.0;
     if (n < 3) return part * usual_spread;
@@ -149,7 +149,7 @@ double bb_mixed_log_unranged(const bb_mixed_board *mixed, size_t group) {
     const bool around = group % 2 == 0;
     double odds = 0.0;
     if (!mixed->unranged) return odds;
-    if (around) odds -= mixed->unit ? against_common : against_own;
+    if (around) odds -= mixed->units.unit ? against_common : against_own;
     if (!mixed->constant) return odds;
     if (kind == BB_MIXED_PLAIN || kind == BB_MIXED_HELD)
         odds -= around ? against_held + mixed->sure * (held_around_sure - against_held)

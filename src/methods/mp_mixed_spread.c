@@ -160,8 +160,10 @@ static bb_status measure(const bb_view *view, const bb_task *task, double *out) 
 bb_status bb_mixed_spread(const bb_view *view, bb_task *task, double *out) {
     const bb_mixed_board mixed = bb_mixed_read(view);
     bb_local local;
-    const bb_task own = bb_mixed_in_units(view, &mixed, task, &local);
+    const bb_task own = bb_units_in(view, &mixed.units, task, &local);
     const bb_status status = measure(view, &own, out);
-    if (!status) bb_mixed_take_spread(&own, task, out);
+    if (!status)
+        bb_units_take_matrix(&own, task, &out[BB_MIXED_SPREAD_NOISE],
+                             out + BB_MIXED_SPREAD_MATRIX);
     return status;
 }

@@ -231,9 +231,9 @@ static void little_budget_leaves_own_units(void **state) {
     learned own = learn(w, r, 0.15, false, 1), common = learn(w, r, 0.15, true, 1);
     assert_true(own.result.rounds > 0);
     assert_int_equal(own.result.rounds, common.result.rounds);
-    assert_true(bb_mixed_units_share(&view) > 0.0);
+    assert_true(bb_units_share(&view) > 0.0);
     pub.mu = 0.03;
-    assert_true(bb_mixed_units_share(&view) == 0.0);
+    assert_true(bb_units_share(&view) == 0.0);
     learned_free(&own);
     learned_free(&common);
     prepared_free(r);
@@ -319,19 +319,19 @@ static void what_is_shown_and_made_of_it(void **state) {
             factor[k] = size[s] > 0.0 ? 1.0 / 50.0 : 0.0;
         bb_local local = {
             .n = 2, .d = D, .x = x, .y = y, .own_factor = factor, .own_unit = 100.0};
-        assert_int_equal(bb_mixed_units(&view), 2 * D);
-        bb_mixed_show_units(&view, &local, vote);
+        assert_int_equal(bb_units_length(&view), 2 * D);
+        bb_units_show(&view, &local, vote);
         assert_true(bb_norm(2 * D, vote) <= 1.0 + 1e-12);
         assert_true(vote[2] == 0.0 && vote[3] == 0.0);
         if (size[s] == 0.0) assert_true(bb_norm(2 * D, vote) == 0.0);
         const bb_release release = {.value = {sum}, .noise = {1.0}};
         for (size_t k = 0; k < 2 * D; k++) sum[k] = 1000.0 * vote[k];
-        bb_mixed_take_units(&view, &release, unit);
+        bb_units_take(&view, &release, unit);
         memset(vote, 0, sizeof vote);
-        bb_mixed_show_places(&view, unit, &local, vote);
+        bb_units_show_places(&view, unit, &local, vote);
         assert_true(bb_norm(2 * D, vote) <= 1.0 + 1e-12);
         local.n = 1;
-        bb_mixed_show_units(&view, &local, one);
+        bb_units_show(&view, &local, one);
         assert_true(bb_norm(2 * D, one) == 0.0);
         if (size[s] != 25.0) continue;
         assert_close(unit[0], log10(deviation), 1e-12);
@@ -339,7 +339,7 @@ static void what_is_shown_and_made_of_it(void **state) {
         assert_close(unit[2 * COLUMNS], log10(deviation), 1e-12);
         assert_true(unit[3] == 0.0); /* nobody has numbers there */
         for (size_t k = 0; k < 2 * D; k++) sum[k] = 1000.0 * vote[k];
-        bb_mixed_take_places(&view, &release, place);
+        bb_units_take_places(&view, &release, place);
         assert_close(place[0], 62.5 / (deviation * sqrt(10.0)), 1e-12);
         assert_close(place[1], 8.0, 1e-12);
         assert_close(place[2 * COLUMNS], 37.5 / (deviation * sqrt(10.0)), 1e-12);

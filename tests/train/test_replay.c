@@ -60,6 +60,13 @@ static const world worlds[] = {
      .cluster = "group",
      .columns = true,
      .flag = {{"standardize", "unit-rows"}, {"train-fraction", "0.5"}}},
+    {.name = "powers of ten",
+     .data = "data.csv",
+     .write = write_numbers,
+     .losses = SQUARED | LOGISTIC,
+     .cluster = "group",
+     .columns = true,
+     .flag = {{"standardize", "magnitude"}, {"train-fraction", "0.7"}}},
     {.name = "classes in units of each task's own",
      .data = "data.csv",
      .write = write_classes,
@@ -339,14 +346,15 @@ static void check_samplings(ask a, bool first) {
 }
 
 static bool fits(const world *w, const bb_method *m, bb_loss loss) {
-    const bool z_scores = strcmp(w->flag[0].text, "task") == 0;
+    const char *how = w->flag[0].text; /* own steps look at all rows of a task */
+    const bool own_steps = strcmp(how, "task") == 0 || strcmp(how, "magnitude") == 0;
     if (m->follows || !(w->losses & m->losses & (1U << loss))) return false;
     if (w->net && !(m->losses & BB_SUPPORTS_NETWORKS)) return false;
     if (!w->net && m->losses & BB_NETWORKS_ONLY) return false;
     if (m->clustered && !w->cluster) return false;
     if (m->related)
         return false; /* a graph names tasks, and some changes rename them */
-    return !(z_scores && m->own_noise); /* refused: rows are prepared together */
+    return !(own_steps && m->own_noise); /* refused: rows are prepared together */
 }
 
 static bb_loss first_loss(const world *w) {

@@ -1,10 +1,7 @@
-/* Units and places that all tasks of mp-mixed have in common, where each brings powers of ten
- * of its own: one round finds, for every column and the target, by how much tasks' numbers
- * vary, another where they lie, and every task moves its rows there at home. Where noise
- * leaves neither, a task goes by its own. docs/methods/mp-mixed-details.md, "Units" */
+#include "methods/common_units.h"
+
 #include "linalg/linalg.h"
 #include "methods/hope.h"
-#include "methods/mp_mixed.h"
 
 #include <math.h>
 #include <string.h>
@@ -41,18 +38,36 @@ static double reach_of(const bb_view *view) {
     return bb_hope_reach(view->pub, view->pub->mu * sqrt(share_of(view)));
 }
 
-double bb_mixed_units_share(const bb_view *view) {
+double bb_units_share(const bb_view *view) {
     const bool is_open = view->pub->own_units && reach_of(view) >= least_reach;
     return is_open ? share_of(view) : 0.0;
 }
 
-/* Columns without the constant, and the target behind them. */
-static size_t quantities(const bb_view *view) {
-    return view->pub->features - view->pub->constant + 1;
+uint32_t bb_units_rounds(const bb_view *view) {
+    if (!(bb_units_share(view) > 0.0)) return 0;
+    return view->pub->constant ? 2 : 1;
 }
 
-size_t bb_mixed_units(const bb_view *view) {
+/* Classes have no unit. */
+static bool has_target(const bb_view *view) {
+    return view->pub->loss == BB_LOSS_SQUARED;
+}
+
+/* Columns without the constant, and the target behind them. */
+static size_t quantities(const bb_view *view) {
+    return view->pub->features - view->pub->constant + has_target(view);
+}
+
+size_t bb_units_length(const bb_view *view) {
     return 2 * quantities(view);
+}
+
+bb_units bb_units_read(const bb_view *view, const double *at) {
+    const uint32_t rounds = bb_units_rounds(view), done = view->board->releases;
+    bb_units units = {.state = bb_units_state(view)};
+    if (rounds > 0 && done > 0) units.unit = at;
+    if (rounds > 1 && done > 1) units.place = at + bb_units_length(view);
+    return units;
 }
 
 static double decades_of(const bb_view *view) {
@@ -79,7 +94,8 @@ typedef struct quantity {
 /* Target: k is the number of columns. */
 static quantity look_at(const bb_view *view, const bb_local *local, size_t k) {
     const size_t n = local->n, d = local->d;
-    quantity q = {.target = k + 1 == quantities(view), .rows = n, .own = NAN};
+    const bool target = has_target(view) && k + 1 == quantities(view);
+    quantity q = {.target = target, .rows = n, .own = NAN};
     const double *x = local->y;
     size_t stride = 1;
     double unit = local->own_unit, times = 1.0, most = 0.0, squares = 0.0;
@@ -115,7 +131,7 @@ static void show_on_circle(const bb_view *view, size_t k, double turns, double *
 }
 
 /* One row does not tell by how much numbers vary. */
-void bb_mixed_show_units(const bb_view *view, const bb_local *local, double *vote) {
+void bb_units_show(const bb_view *view, const bb_local *local, double *vote) {
     for (size_t k = 0; k < quantities(view); k++) {
         const quantity q = look_at(view, local, k);
         if (isnan(q.own) || (view->pub->constant && q.rows < 2)) continue;
@@ -135,11 +151,11 @@ static void take(const bb_view *view, const bb_release *release, double circle,
     }
 }
 
-void bb_mixed_take_units(const bb_view *view, const bb_release *release, double *unit) {
+void bb_units_take(const bb_view *view, const bb_release *release, double *unit) {
     take(view, release, decades_of(view), unit);
 }
 
-void bb_mixed_take_places(const bb_view *view, const bb_release *release,
+void bb_units_take_places(const bb_view *view, const bb_release *release,
                           double *place) {
     take(view, release, units_of(view), place);
 }
@@ -164,7 +180,7 @@ static double scale_of(const double *unit, const quantity *q) {
     return pow(10.0, q->own - usual - above);
 }
 
-void bb_mixed_show_places(const bb_view *view, const double *unit,
+void bb_units_show_places(const bb_view *view, const double *unit,
                           const bb_local *local, double *vote) {
     for (size_t k = 0; k < quantities(view); k++) {
         const quantity q = look_at(view, local, k);
@@ -183,8 +199,13 @@ static double place_of(const double *place, double mean) {
 
 /* -- a task in common units -- */
 
-size_t bb_mixed_units_state(const bb_view *view) {
+size_t bb_units_state(const bb_view *view) {
     return view->pub->own_units ? 2 * (view->pub->features + 1) : 0;
+}
+
+/* Whether there is anything to be moved: of sparse rows only a target. */
+static bool moves(const bb_units *units, const bb_local *local) {
+    return units->state && (local->x || local->loss == BB_LOSS_SQUARED);
 }
 
 /* By what a task's columns are multiplied, and its target behind them; what is taken off
@@ -197,17 +218,17 @@ static move move_of(const bb_task *task) {
     return (move){task->state, task->state + task->local->d + 1};
 }
 
-static void find_move(const bb_view *view, const bb_mixed_board *mixed,
-                      const bb_local *local, const move *m) {
+static void find_move(const bb_view *view, const bb_units *units, const bb_local *local,
+                      const move *m) {
     const size_t d = local->d, count = quantities(view);
-    m->scale[d - 1] = 1.0;
+    m->scale[d - 1] = m->scale[d] = 1.0;
     for (size_t k = 0; k < count; k++) {
-        const size_t at = k + 1 == count ? d : k;
         const quantity q = look_at(view, local, k);
-        m->scale[at] = scale_of(mixed->unit ? mixed->unit + 2 * k : NULL, &q);
+        const size_t at = q.target ? d : k;
+        m->scale[at] = scale_of(units->unit ? units->unit + 2 * k : NULL, &q);
         m->place[at] = 0.0;
         if (view->pub->constant && local->x && !isnan(q.own))
-            m->place[at] = place_of(mixed->place ? mixed->place + 2 * k : NULL,
+            m->place[at] = place_of(units->place ? units->place + 2 * k : NULL,
                                     m->scale[at] * q.mean);
     }
 }
@@ -217,19 +238,29 @@ static double one_of(const bb_local *local) {
     return local->n && local->x ? local->x[local->d - 1] : 1.0;
 }
 
-/* A model; rows; their sums, and a column of these. */
-size_t bb_mixed_units_work(const bb_mixed_board *mixed, const bb_local *local) {
+/* A model; rows; their sums, and a column of these; of classes, factors. */
+size_t bb_units_work(const bb_units *units, const bb_local *local) {
     const size_t n = local->n, d = local->d;
-    if (mixed->own_scales == 0) return 0;
-    return 2 * d + n + (local->x ? n * d : 0) +
+    if (!moves(units, local)) return 0;
+    return local->length + 2 * d + n + (local->x ? n * d : 0) +
            (local->gram ? d + bb_strips_length(d) : 0);
+}
+
+/* Of classes: how long rows are now, and by what columns differ from what was read. */
+static void tell_of_rows(const move *m, bb_local *local, double *factor) {
+    const size_t d = local->d;
+    local->lipschitz = 0.5 * local->weight * bb_dot(local->n * d, local->x, local->x);
+    if (!local->own_factor) return;
+    for (size_t k = 0; k + 1 < d; k++) factor[k] = local->own_factor[k] * m->scale[k];
+    local->own_factor = factor;
 }
 
 /* local <- the same task moved, with what changes in `at'. */
 static void move_rows(const move *m, bb_local *local, double *at) {
     const size_t n = local->n, d = local->d;
     const double one = one_of(local);
-    double *xy = at, *y = xy + d, *x = y + n, *work = x + (local->x ? n * d : 0);
+    double *factor = at, *xy = factor + d, *y = xy + d, *x = y + n,
+           *work = x + (local->x ? n * d : 0);
     for (size_t j = 0; j < n; j++) y[j] = m->scale[d] * local->y[j] - m->place[d];
     for (size_t j = 0; local->x && j < n; j++)
         for (size_t k = 0; k < d; k++)
@@ -246,49 +277,57 @@ static void move_rows(const move *m, bb_local *local, double *at) {
     local->y = y;
     if (local->xy) local->xy = xy;
     if (local->x) local->x = x;
+    if (local->loss != BB_LOSS_SQUARED) tell_of_rows(m, local, factor);
 }
 
-/* What the constant's weight has more of for rows as they were given. */
-static double level_of(const move *m, const bb_local *local, const double *w) {
-    const size_t d = local->d;
-    return m->place[d] / one_of(local) - bb_dot(d - 1, w, m->place);
+/* What the constant's weight for output c has more of for rows as they were given. */
+static double level_of(const move *m, const bb_local *local, const double *w,
+                       size_t c) {
+    const size_t d = local->d, outputs = local->outputs;
+    double level = m->place[d] / one_of(local);
+    for (size_t k = 0; k + 1 < d; k++) level -= w[k * outputs + c] * m->place[k];
+    return level;
 }
 
-bb_task bb_mixed_in_units(const bb_view *view, const bb_mixed_board *mixed,
-                          const bb_task *task, bb_local *local) {
-    const size_t d = task->local->d;
+bb_task bb_units_in(const bb_view *view, const bb_units *units, const bb_task *task,
+                    bb_local *local) {
+    const size_t d = task->local->d, outputs = task->local->outputs;
     bb_task own = *task;
     *local = *task->local;
     own.local = local;
-    own.work += bb_mixed_units_work(mixed, local);
-    if (mixed->own_scales == 0) return own;
+    own.work += bb_units_work(units, local);
+    if (!moves(units, local)) return own;
     const move m = move_of(task);
-    if (m.scale[d] == 0.0) find_move(view, mixed, local, &m);
+    if (m.scale[d] == 0.0) find_move(view, units, local, &m);
     own.model = task->work;
     for (size_t k = 0; k < d; k++)
-        own.model[k] = task->model[k] * m.scale[d] / m.scale[k];
-    own.model[d - 1] -= level_of(&m, local, own.model);
-    move_rows(&m, local, task->work + d);
+        for (size_t c = k * outputs; c < (k + 1) * outputs; c++)
+            own.model[c] = task->model[c] * m.scale[d] / m.scale[k];
+    for (size_t c = 0; c < outputs; c++)
+        own.model[(d - 1) * outputs + c] -= level_of(&m, local, own.model, c);
+    move_rows(&m, local, task->work + local->length);
     return own;
 }
 
-void bb_mixed_take_model(const bb_task *own, bb_task *task) {
-    const size_t d = task->local->d;
+void bb_units_take_model(const bb_task *own, bb_task *task) {
+    const size_t d = task->local->d, outputs = task->local->outputs;
     const move m = move_of(task);
     if (own->model == task->model) return;
-    const double level = level_of(&m, task->local, own->model);
     for (size_t k = 0; k < d; k++)
-        task->model[k] = own->model[k] * m.scale[k] / m.scale[d];
-    task->model[d - 1] += level * m.scale[d - 1] / m.scale[d];
+        for (size_t c = k * outputs; c < (k + 1) * outputs; c++)
+            task->model[c] = own->model[c] * m.scale[k] / m.scale[d];
+    for (size_t c = 0; c < outputs; c++)
+        task->model[(d - 1) * outputs + c] +=
+            level_of(&m, task->local, own->model, c) * m.scale[d - 1] / m.scale[d];
 }
 
-void bb_mixed_take_spread(const bb_task *own, const bb_task *task, double *spread) {
+void bb_units_take_matrix(const bb_task *own, const bb_task *task, double *noise,
+                          double *matrix) {
     const size_t d = task->local->d, last = d - 1;
     const move m = move_of(task);
-    double *matrix = spread + BB_MIXED_SPREAD_MATRIX;
     if (own->model == task->model) return;
     const double square = m.scale[d] * m.scale[d];
-    spread[BB_MIXED_SPREAD_NOISE] /= square;
+    *noise /= square;
     for (size_t k = 0; k < last; k++)
         bb_axpy(d, -m.place[k], matrix + k * d, matrix + last * d);
     for (size_t a = 0; a < d; a++)
