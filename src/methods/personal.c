@@ -6,6 +6,7 @@
 #include "methods/personal_average.h"
 #include "methods/personal_logistic.h"
 #include "methods/personal_outputs.h"
+#include "methods/personal_temper.h"
 #include "methods/personal_units.h"
 
 #include <math.h>
@@ -24,7 +25,8 @@ static const double shorter = 0.3;
 size_t bb_personal_work(const bb_local *local) {
     if (local->loss == BB_LOSS_SQUARED) return bb_personal_squared_work(local);
     if (local->loss == BB_LOSS_SOFTMAX) return bb_personal_outputs_work(local);
-    return local->d + bb_logistic_fits_work(local) + bb_own_units_work(local);
+    return local->d + local->n + bb_logistic_fits_work(local) +
+           bb_own_units_work(local);
 }
 
 /* Rows x' = R'x under a covariance, R its root to a power: their models w' are w = R w'. */
@@ -167,13 +169,15 @@ static bb_status average(const bb_local *local, const bb_personal_public *known,
                          double odds, bool doubted, double *model, double *work) {
     const double *centre = known->centre;
     const double *const around[] = {NULL, centre}, *const short_one = work;
-    double *own = work + local->d, *rest = own + bb_own_units_work(local);
+    double *p = work + local->d, *own = p + local->n;
+    double *rest = own + bb_own_units_work(local);
     averaged all = {.usual = doubted ? &usual_of_many : &usual,
                     .average = bb_personal_average_open(model, local->d,
                                                         doubted ? 0.5 * odds : odds)};
     bb_logistic_fits_open(&all.fits, local, rest);
     const bool constant = all.fits.constant != 0.0;
     all.size = bb_personal_size(local, constant, work);
+    const double size = all.size;
     set_kinds(&all, centre ? 2 : 1, around, constant);
     bb_status status = add_fits(&all);
     if (centre && doubted && !status) {
@@ -185,7 +189,10 @@ static bb_status average(const bb_local *local, const bb_personal_public *known,
     for (int units = 0; known->unranged && units < BB_OWN_UNITS && !status; units++)
         status = add_own_units(&all, local, (bb_own_units)units, work, own);
     if (!status) bb_personal_average_close(&all.average);
-    return status;
+    if (status) return status;
+    if (known->unranged) bb_logistic_fits_open(&all.fits, local, rest); /* as it came */
+    bb_personal_temper(&all.fits, size * pow(10.0, all.average.decades), model, p);
+    return BB_OK;
 }
 
 static bb_status any_loss(const bb_local *local, const bb_personal_public *known,

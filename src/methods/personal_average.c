@@ -48,6 +48,7 @@ bb_personal_average bb_personal_average_open(double *model, size_t d, double odd
 
 void bb_personal_average_close(bb_personal_average *a) {
     bb_scale(a->d, 1.0 / a->total, a->model);
+    a->decades /= a->total;
 }
 
 /* A logarithm, up to what all fits share. */
@@ -64,10 +65,12 @@ bool bb_personal_average_add(bb_personal_average *a, const bb_personal_usual *us
     score += beforehand(usual, a->odds, around, l);
     if (score > a->best) {
         bb_scale(a->d, exp(a->best - score), a->model);
+        a->decades *= exp(a->best - score);
         a->total *= exp(a->best - score);
         a->best = score;
     }
     bb_axpy(a->d, exp(score - a->best), w, a->model);
+    a->decades += exp(score - a->best) * decades(l);
     a->total += exp(score - a->best);
     if (score < *most - hardly) return false;
     *most = fmax(*most, score);

@@ -31,6 +31,7 @@ typedef struct bb_personal_average {
     double odds;   /* beforehand, of what is around a centre */
     size_t d;
     double best, total;
+    double decades; /* the mean of log10 of the penalty, over the size of the rows */
 } bb_personal_average;
 
 bb_personal_average bb_personal_average_open(double *model, size_t d, double odds);

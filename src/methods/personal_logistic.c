@@ -212,6 +212,45 @@ bb_status bb_logistic_fits_log_det(bb_logistic_fits *fits, double *out) {
     return status;
 }
 
+/* Below it a row bends nothing. */
+static const double least_curvature = 1e-12;
+
+/* The part of a row's own prediction that is its own doing, of the factored matrix. */
+static double leverage(const bb_logistic_fits *fits, size_t j) {
+    const size_t n = fits->local->n, d = fits->local->d;
+    double *s = fits->rest;
+    if (fits->by_rows) {
+        memset(s, 0, n * sizeof *s);
+        s[j] = 1.0;
+        bb_cholesky_solve(n, fits->matrix, s);
+        return 1.0 - s[j];
+    }
+    memcpy(s, fits->half + j * d, d * sizeof *s);
+    bb_cholesky_solve(d, fits->matrix, s);
+    return bb_dot(d, s, fits->half + j * d);
+}
+
+bb_status bb_logistic_fits_doubt(bb_logistic_fits *fits, const double *w, double weight,
+                                 double free, const double **eta, double *v) {
+    const bb_rows rows = bb_rows_of(fits->local);
+    const size_t n = rows.n, d = rows.d;
+    const double stretch = stretch_of(fits, weight, free);
+    bb_rows_multiply(&rows, w, fits->eta);
+    for (size_t j = 0; j < n; j++) {
+        const double p = 1.0 / (1.0 + exp(fits->eta[j]));
+        fits->curvature[j] = fmax(p * (1.0 - p), least_curvature);
+    }
+    if (fits->by_rows) stretch_products(fits, stretch);
+    for (size_t j = 0; !fits->by_rows && fits->constant != 0.0 && j < n; j++)
+        fits->rows[j * d + d - 1] = stretch * fits->constant;
+    look_around(fits, weight);
+    const bb_status status = bb_cholesky(fits->by_rows ? n : d, fits->matrix);
+    for (size_t j = 0; j < n && !status; j++)
+        v[j] = leverage(fits, j) / fits->curvature[j];
+    *eta = fits->eta;
+    return status;
+}
+
 /* -- eight at once -- */
 
 /* offsets <- the predictions under each lane's centre; one centre is often that of half of

@@ -64,6 +64,13 @@ bool bb_logistic_fits_eight(bb_logistic_fits *fits, size_t kinds,
 void bb_logistic_fits_take(bb_logistic_fits *fits, const bb_logistic_kind *kind,
                            double weight, size_t lane);
 
+/* eta (n) <- what model w predicts of the rows, v (n) <- how uncertain that is, a variance: by
+ * Laplace's approximation with the penalty weight/2 ||.||^2, the constant as free as above.
+ * Forgets the last fit. BB_ENUMERIC. */
+BB_MUST_CHECK bb_status bb_logistic_fits_doubt(bb_logistic_fits *fits, const double *w,
+                                               double weight, double free,
+                                               const double **eta, double *v);
+
 /* log det(I + Hessian/weight) of the last fit, once. BB_ENUMERIC. */
 BB_MUST_CHECK bb_status bb_logistic_fits_log_det(bb_logistic_fits *fits, double *out);
 
