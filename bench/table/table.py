@@ -11,8 +11,8 @@ to measure for such work, and theirs by it: a program that reads, prepares and w
 learns nothing; an iteration's arithmetic alone; a product of all rows a round. The peers have a
 virtual environment of their own, BUILD/bench-venv, and the same kernels of OpenBLAS as ours;
 worlds are made up once, in BUILD/bench-data. --data FOLDER has school/data.csv and
-emails15/data.libsvm.gz for the lines that need them. Needs 3 GB there, 4 GB of memory, and more
-than an hour."""
+emails15/data.libsvm.gz for the lines that need them. Needs 3 GB there, 4 GB of memory, and an
+hour."""
 
 import argparse
 import concurrent.futures

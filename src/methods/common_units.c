@@ -62,6 +62,11 @@ size_t bb_units_length(const bb_view *view) {
     return 2 * quantities(view);
 }
 
+bb_block bb_units_block(const bb_view *view, uint32_t round) {
+    return (bb_block){round ? "places" : "units", BB_FORM_VECTOR, bb_units_length(view),
+                      1.0, 1.0};
+}
+
 bb_units bb_units_read(const bb_view *view, const double *at) {
     const uint32_t rounds = bb_units_rounds(view), done = view->board->releases;
     bb_units units = {.state = bb_units_state(view)};

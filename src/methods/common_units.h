@@ -15,6 +15,8 @@ double bb_units_share(const bb_view *view);
 uint32_t bb_units_rounds(const bb_view *view);
 /* Numbers that a task shows in each, and that the billboard has then. */
 size_t bb_units_length(const bb_view *view);
+/* What is shown in the first of these rounds (0), and in the second (1). */
+bb_block bb_units_block(const bb_view *view, uint32_t round);
 
 /* What the billboard says of them. */
 typedef struct bb_units {

@@ -153,11 +153,8 @@ static bool is_of_units(const bb_view *view) {
 }
 
 static bb_block block_of(const bb_view *view, uint32_t releases) {
-    if (releases >= units_of(view))
-        return (bb_block){"directions", BB_FORM_VECTOR, view->pub->parameters, 1.0,
-                          1.0};
-    return (bb_block){releases ? "places" : "units", BB_FORM_VECTOR,
-                      bb_units_length(view), 1.0, 1.0};
+    if (releases < units_of(view)) return bb_units_block(view, releases);
+    return (bb_block){"directions", BB_FORM_VECTOR, view->pub->parameters, 1.0, 1.0};
 }
 
 static void layout(const bb_view *view, bb_layout *out) {

@@ -137,9 +137,9 @@ bool bb_mixed_can_turn(const bb_view *view) {
 static bb_block block_of(const bb_view *view, bb_mixed_phase phase) {
     switch (phase) {
     case BB_MIXED_UNITS:
-        return (bb_block){"units", BB_FORM_VECTOR, bb_units_length(view), 1.0, 1.0};
+        return bb_units_block(view, 0);
     case BB_MIXED_PLACES:
-        return (bb_block){"places", BB_FORM_VECTOR, bb_units_length(view), 1.0, 1.0};
+        return bb_units_block(view, 1);
     case BB_MIXED_GROUP_VOTE:
         return (bb_block){"vote on priors", BB_FORM_VECTOR, BB_MIXED_GROUPS, 1.0, 1.0};
     case BB_MIXED_PENALTY_VOTE:

@@ -40,6 +40,19 @@ double bb_personal_penalty(size_t l) {
     return pow(10.0, decades(l));
 }
 
+double bb_personal_leverage(bool by_rows, size_t n, size_t d, const double *factor,
+                            const double *half, size_t j, double *s) {
+    if (by_rows) {
+        memset(s, 0, n * sizeof *s);
+        s[j] = 1.0;
+        bb_cholesky_solve(n, factor, s);
+        return 1.0 - s[j];
+    }
+    memcpy(s, half + j * d, d * sizeof *s);
+    bb_cholesky_solve(d, factor, s);
+    return bb_dot(d, s, half + j * d);
+}
+
 bb_personal_average bb_personal_average_open(double *model, size_t d, double odds) {
     memset(model, 0, d * sizeof *model);
     return (bb_personal_average){

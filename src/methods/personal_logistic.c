@@ -2,6 +2,7 @@
 
 #include "learners/rows.h"
 #include "linalg/linalg.h"
+#include "methods/personal_average.h"
 
 #include <math.h>
 #include <string.h>
@@ -215,21 +216,6 @@ bb_status bb_logistic_fits_log_det(bb_logistic_fits *fits, double *out) {
 /* Below it a row bends nothing. */
 static const double least_curvature = 1e-12;
 
-/* The part of a row's own prediction that is its own doing, of the factored matrix. */
-static double leverage(const bb_logistic_fits *fits, size_t j) {
-    const size_t n = fits->local->n, d = fits->local->d;
-    double *s = fits->rest;
-    if (fits->by_rows) {
-        memset(s, 0, n * sizeof *s);
-        s[j] = 1.0;
-        bb_cholesky_solve(n, fits->matrix, s);
-        return 1.0 - s[j];
-    }
-    memcpy(s, fits->half + j * d, d * sizeof *s);
-    bb_cholesky_solve(d, fits->matrix, s);
-    return bb_dot(d, s, fits->half + j * d);
-}
-
 bb_status bb_logistic_fits_doubt(bb_logistic_fits *fits, const double *w, double weight,
                                  double free, const double **eta, double *v) {
     const bb_rows rows = bb_rows_of(fits->local);
@@ -246,7 +232,9 @@ bb_status bb_logistic_fits_doubt(bb_logistic_fits *fits, const double *w, double
     look_around(fits, weight);
     const bb_status status = bb_cholesky(fits->by_rows ? n : d, fits->matrix);
     for (size_t j = 0; j < n && !status; j++)
-        v[j] = leverage(fits, j) / fits->curvature[j];
+        v[j] = bb_personal_leverage(fits->by_rows, n, d, fits->matrix, fits->half, j,
+                                    fits->rest) /
+               fits->curvature[j];
     *eta = fits->eta;
     return status;
 }

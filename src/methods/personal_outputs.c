@@ -101,20 +101,6 @@ static bb_status factor(const bb_local *local, double weight, size_t c, const ro
     return bb_cholesky(order, r->matrix);
 }
 
-static double leverage(const bb_local *local, size_t j, const room *r) {
-    const size_t n = local->n, d = local->d;
-    double *s = r->rest;
-    if (by_rows(local)) {
-        memset(s, 0, n * sizeof *s);
-        s[j] = 1.0;
-        bb_cholesky_solve(n, r->matrix, s);
-        return 1.0 - s[j];
-    }
-    memcpy(s, r->half + j * d, d * sizeof *s);
-    bb_cholesky_solve(d, r->matrix, s);
-    return bb_dot(d, s, r->half + j * d);
-}
-
 /* The loss, and what is added to each half of the weights' distance, halved; minus. */
 static double log_density(const bb_local *local, double weight, const double *centre,
                           const room *r) {
@@ -142,7 +128,8 @@ static bb_status leave_out(const bb_local *local, double weight, const room *r,
             *log_det += 2.0 * log(r->matrix[k * order + k]);
         for (size_t j = 0; j < local->n; j++) {
             const double p = r->p[j * outputs + c], curvature = p * (1.0 - p);
-            const double pull = leverage(local, j, r);
+            const double pull = bb_personal_leverage(by_rows(local), local->n, local->d,
+                                                     r->matrix, r->half, j, r->rest);
             const double h = curvature > 0.0 ? pull / curvature : 0.0;
             const double slope = p - (label_of(local, j) == c ? 1.0 : 0.0);
             r->z[j * outputs + c] += h * slope / fmax(1.0 - pull, 1e-10);

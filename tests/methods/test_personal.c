@@ -5,6 +5,7 @@
 #include "methods/personal.h"
 #include "methods/personal_average.h"
 #include "methods/personal_outputs.h"
+#include "methods/personal_temper.h"
 #include "methods/personal_units.h"
 #include "methods/personal_vote.h"
 #include "population.h"
@@ -833,6 +834,45 @@ static void own_units_need_rows(void **state) {
     population_close(&p);
 }
 
+/* With a constant, whose log odds have a deviation of 2 beforehand: one slope for all columns,
+ * and a level by which rows have as many events as their doubts say. */
+static void a_level_of_doubts(void **state) {
+    (void)state;
+    const double weight = 0.3, one = 0.6, w[FEATURES] = {2.0, -1.0, 4.0};
+    population p = years(12, 91);
+    const bb_local *local = &p.local[0];
+    double H[FEATURES * FEATURES] = {0}, kept[FEATURES], room[12], solved[FEATURES];
+    double *work = get(bb_logistic_fits_work(local), sizeof *work), sum = 0.0;
+    bb_logistic_fits fits;
+    for (size_t j = 0; j < 12; j++) p.x[j * FEATURES] = sin((double)j);
+    bb_logistic_fits_open(&fits, local, work);
+    memcpy(kept, w, sizeof kept);
+    bb_personal_temper(&fits, weight, kept, room);
+    const double slope = kept[0] / w[0];
+    assert_true(slope > 0.01 && slope < 1.0);
+    assert_relative(kept[1], slope * w[1], 1e-12);
+    for (size_t k = 0; k < FEATURES; k++)
+        H[k * FEATURES + k] = k + 1 < FEATURES ? weight : 0.25 * one * one;
+    for (size_t j = 0; j < 12; j++) {
+        const double *x = p.x + j * FEATURES, z = bb_dot(FEATURES, x, w);
+        const double bend = 1.0 / (2.0 + exp(z) + exp(-z));
+        for (size_t k = 0; k < FEATURES * FEATURES; k++)
+            H[k] += bend * x[k / FEATURES] * x[k % FEATURES];
+    }
+    assert_ok(bb_cholesky(FEATURES, H));
+    for (size_t j = 0; j < 12; j++) {
+        const double *x = p.x + j * FEATURES;
+        memcpy(solved, x, sizeof solved);
+        bb_cholesky_solve(FEATURES, H, solved);
+        const double doubt = sqrt(1.0 + M_PI / 8.0 * bb_dot(FEATURES, x, solved));
+        sum += 1.0 / (1.0 + exp(-bb_dot(FEATURES, x, w) / doubt)) -
+               1.0 / (1.0 + exp(-bb_dot(FEATURES, x, kept)));
+    }
+    assert_close(sum, 0.0, 1e-5);
+    free(work);
+    population_close(&p);
+}
+
 int main(void) {
     if (bb_linalg_start()) return 1;
     const struct CMUnitTest tests[] = {
@@ -842,6 +882,7 @@ int main(void) {
         cmocka_unit_test(too_long),
         cmocka_unit_test(classes),
         cmocka_unit_test(few_rows_are_not_sure),
+        cmocka_unit_test(a_level_of_doubts),
         cmocka_unit_test(constant_is_free),
         cmocka_unit_test(squared),
         cmocka_unit_test(no_ranges),
