@@ -21,6 +21,9 @@ static const double above = 0.5;
 /* Of deviations that a circle does not tell apart, one within half of it around this is
  * likely: a third, as that of shares, ages and logarithms is, or nearly. */
 static const double likely = -0.5;
+/* Of one degree of freedom a deviation may be so many decades too small by chance, of more in
+ * proportion less; one that is not so many above the usual is no reason for another unit. */
+static const double by_chance = 3.0, least_up = 0.75;
 /* The least deviation, of where it is, that is more than rounding. */
 static const double least_deviation = 1e-6;
 static const double turn = 6.283185307179586;
@@ -168,13 +171,15 @@ void bb_units_take_places(const bb_view *view, const bb_release *release,
 /* By what the quantity is multiplied. All tasks have the same unit, the likely one, but those
  * whose numbers cannot be in it. To be wrong must do no harm, and few rows are wrong by
  * chance: a column in too small a unit, and a target in too large a one, are a slope that
- * errs by factors, so there a task goes further only where it is off by nearly a whole
- * circle. */
+ * errs by factors. So there a task goes further only where it is off by nearly a whole
+ * circle, and to a column's larger unit where its deviation may be the small one of that. */
 static double scale_of(const double *unit, const quantity *q) {
     if (isnan(q->own)) return 1.0;
     if (!unit || unit[1] == 0.0) return pow(10.0, q->own - ceil(q->most));
     const double circle = unit[1], half = 0.5 * circle, whole = circle - above;
-    const double up = q->target ? whole : half, down = q->target ? half : whole;
+    const double small = by_chance / fmax(1.0, (double)q->rows - 1.0);
+    const double column = fmin(half, fmax(least_up, circle - small));
+    const double up = q->target ? whole : column, down = q->target ? half : whole;
     const double size = q->varies || !q->target ? q->size : -INFINITY;
     const double most = q->rows > 1 ? q->most : INFINITY;
     double usual = unit[0] - circle * floor((unit[0] - likely + half) / circle);
