@@ -120,10 +120,11 @@ static double reach_after(const bb_view *view, uint32_t done) {
 }
 
 /* The least reach worth spending on directions: a matrix of few features has little to
- * tell. */
+ * tell, and nothing beside a centre. */
 static double least_reach(const bb_view *view, bool beside_centre) {
-    if (beside_centre) return least_beside_centre;
-    return fmax(least_alone, least_few / (double)view->pub->features);
+    const double d = (double)view->pub->features;
+    if (beside_centre) return d > few ? least_beside_centre : INFINITY;
+    return fmax(least_alone, least_few / d);
 }
 
 bool bb_mixed_can_turn(const bb_view *view) {

@@ -14,14 +14,19 @@ typedef struct law_case {
 
 enum { LAW_TASKS = 45, LAW_FEATURES = 5 };
 
+/* mp-mixed asks for no directions of fewer than 13. */
+static inline size_t law_features(const law_case *c) {
+    return c->method == &bb_method_mp_mixed ? 13 : LAW_FEATURES;
+}
+
 /* Where one will do. */
 static const law_case law_usual = {&bb_method_fedprox, &bb_mechanism_gaussian,
                                    BB_LOSS_SQUARED, BB_SAMPLING_ALL};
 
 /* Rows of one task come from `seed` or, for task `other`, from another seed. */
 static inline population law_population(const law_case *c, size_t tasks, size_t other) {
-    population p =
-        population_empty(tasks, 9, LAW_FEATURES, c->loss, !c->method->shared_intercept);
+    population p = population_empty(tasks, 9, law_features(c), c->loss,
+                                    !c->method->shared_intercept);
     for (size_t i = 0; i < tasks; i++) population_fill(&p, i, i == other ? 999 : 61);
     population_open_locals(&p);
     return p;

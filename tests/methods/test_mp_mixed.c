@@ -150,6 +150,16 @@ static void a_search_comes_back(void **state) {
 
 /* Six rows of twenty numbers each: what is left of the error is .06 of that alone, and .34
  * if tasks of few rows show less than others. */
+/* Beside a centre that stands far out, directions of few features are not asked for, those of
+ * more are. */
+static void few_features_have_no_directions_beside_a_centre(void **state) {
+    (void)state;
+    assert_true(gain(CENTRE, 8, ROWS, 5.0, NULL) ==
+                gain(CENTRE, 8, ROWS, 5.0, "directions"));
+    assert_true(gain(CENTRE, 16, ROWS, 5.0, NULL) !=
+                gain(CENTRE, 16, ROWS, 5.0, "directions"));
+}
+
 static void few_rows_tell_directions(void **state) {
     (void)state;
     assert_true(gain(PLANE, 20, 6, 3.0, NULL) > 0.85);
@@ -413,6 +423,7 @@ int main(void) {
         cmocka_unit_test(a_centre_is_an_average),
         cmocka_unit_test(directions_help),
         cmocka_unit_test(a_search_comes_back),
+        cmocka_unit_test(few_features_have_no_directions_beside_a_centre),
         cmocka_unit_test(few_rows_tell_directions),
         cmocka_unit_test(nothing_shared_is_nothing_lost),
         cmocka_unit_test(wrong_ranges_do_no_harm),
