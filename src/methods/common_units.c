@@ -21,8 +21,8 @@ static const double above = 0.5;
 /* Of deviations that a circle does not tell apart, one within half of it around this is
  * likely: a third, as that of shares, ages and logarithms is, or nearly. */
 static const double likely = -0.5;
-/* Of one degree of freedom a deviation may be so many decades too small by chance, of more in
- * proportion less; one that is not so many above the usual is no reason for another unit. */
+/* With one degree of freedom a deviation may by chance be so many decades too small, with n an
+ * n-th of that. One that is less than `least_up' decades above the usual changes no unit. */
 static const double by_chance = 3.0, least_up = 0.75;
 /* The least deviation, of where it is, that is more than rounding. */
 static const double least_deviation = 1e-6;

@@ -41,7 +41,7 @@ static bb_status finish(const bb_view *view, bb_task *task) {
 /* More features than rows for most tasks, so that some keep no Gram matrix, and some
  * tasks have no rows at all. */
 static population ragged(const law_case *c) {
-    population p = population_empty(LAW_TASKS, 1, LAW_FEATURES, c->loss,
+    population p = population_empty(LAW_TASKS, 1, law_features(c), c->loss,
                                     !c->method->shared_intercept);
     for (size_t i = 0, rows = 0; i <= p.tasks; i++) {
         const size_t first = rows;

@@ -148,8 +148,6 @@ static void a_search_comes_back(void **state) {
     assert_true(with > 0.8 * without);
 }
 
-/* Six rows of twenty numbers each: what is left of the error is .06 of that alone, and .34
- * if tasks of few rows show less than others. */
 /* Beside a centre that stands far out, directions of few features are not asked for, those of
  * more are. */
 static void few_features_have_no_directions_beside_a_centre(void **state) {
@@ -160,6 +158,8 @@ static void few_features_have_no_directions_beside_a_centre(void **state) {
                 gain(CENTRE, 16, ROWS, 5.0, "directions"));
 }
 
+/* Six rows of twenty numbers each: what is left of the error is .06 of that alone, and .34
+ * if tasks of few rows show less than others. */
 static void few_rows_tell_directions(void **state) {
     (void)state;
     assert_true(gain(PLANE, 20, 6, 3.0, NULL) > 0.85);

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { TASKS = 500, NEW_ROWS = 20, MOST_COLUMNS = 8, MOST_ROWS = 40 };
+enum { TASKS = 500, NEW_ROWS = 20, MOST_COLUMNS = 13, MOST_ROWS = 40 };
 
 /* The quantiles of Student's t with rows + 1 degrees of freedom, .975, by tables. */
 static double student(size_t rows) {
@@ -111,7 +111,8 @@ static void intervals_hold_what_they_say(void **state) {
     static const kind all[] = {
         {5, 3, 3, 3.0, 0.15, 0.15},  {5, 8, 12, 3.0, 0.15, 0.15},
         {5, 3, 12, 1.0, 0.1, 0.1},   {5, 8, 12, 0.01, 0.15, 0.15},
-        {8, 20, 40, 0.01, 0.1, 0.2}, {5, 3, 3, 0.01, 0.15, 0.15}};
+        {8, 20, 40, 0.01, 0.1, 0.2}, {5, 3, 3, 0.01, 0.15, 0.15},
+        {13, 8, 20, 3.0, 0.15, 0.1}}; /* the last with directions */
     for (size_t k = 0; k < sizeof all / sizeof *all; k++)
         assert_close(mean_coverage(&all[k]), 0.95, 0.015);
 }
