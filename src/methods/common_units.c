@@ -9,7 +9,7 @@
 /* Of mu^2, each round: as much as it takes to stand out so far, within these. */
 static const double least_share = 0.01, most_share = 0.1, wanted_reach = 16.0;
 /* How far what all tasks show must stand out of the noise. */
-static const double least_reach = 1.25;
+static const double least_reach = 2.5;
 /* Deviations are looked at on a circle of decades, places on one of units: so many for each
  * reach, within these. */
 static const double decades_of_reach = 2.0, least_decades = 3.0, most_decades = 6.0;

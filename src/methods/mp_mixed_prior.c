@@ -12,8 +12,12 @@ const double bb_mixed_penalty[BB_MIXED_PENALTIES] = {
     1e-5, 3.16e-5, 1e-4, 3.16e-4, 1e-3, 3.16e-3, 1e-2, 3.16e-2,
     0.1,  0.316,   1.0,  3.16,    10.0, 31.6,    100.0};
 const double bb_mixed_level[BB_MIXED_LEVELS] = {3e-7, 3e-5, 1e-3, 3e-2, 0.3};
-const double bb_mixed_belief = 1.0;
+const double bb_mixed_belief = 0.1;
 static const double free_root = 10.0; /* standard deviation of the constant's weight */
+/* Without ranges what few rows show of directions is rather the units that columns have got
+ * than where models vary: for a task of rows fewer than this part of features there are
+ * none. */
+static const double least_rows = 0.5;
 static const double centre_odds = 10.0; /* of one beyond doubt */
 /* Logarithms, without ranges: for a constant that is next to free; against one that is
  * held, where there is such a kind, less so around a centre that is sure; against a centre
@@ -75,8 +79,10 @@ bool bb_mixed_has_own_scores(const bb_local *local) {
 
 bool bb_mixed_can(const bb_mixed_board *mixed, const bb_local *local,
                   bb_mixed_kind kind) {
-    return bb_mixed_has(mixed, 2 * kind + 1) &&
-           (kind != BB_MIXED_OWN || bb_mixed_has_own_scores(local));
+    if (!bb_mixed_has(mixed, 2 * kind + 1)) return false;
+    if (kind == BB_MIXED_OWN) return bb_mixed_has_own_scores(local);
+    if (kind < BB_MIXED_ONCE || !mixed->unranged) return true;
+    return (double)local->n >= least_rows * (double)local->d;
 }
 
 size_t bb_mixed_covariance_room(const bb_local *local) {

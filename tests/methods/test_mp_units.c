@@ -231,8 +231,9 @@ static void little_budget_leaves_own_units(void **state) {
     learned own = learn(w, r, 0.15, false, 1), common = learn(w, r, 0.15, true, 1);
     assert_true(own.result.rounds > 0);
     assert_int_equal(own.result.rounds, common.result.rounds);
+    pub.mu = 0.2; /* what all tasks share stands 2.9 times out of the noise of such a round */
     assert_true(bb_units_share(&view) > 0.0);
-    pub.mu = 0.03;
+    pub.mu = 0.15; /* 2.1 */
     assert_true(bb_units_share(&view) == 0.0);
     learned_free(&own);
     learned_free(&common);
