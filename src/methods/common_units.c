@@ -9,11 +9,10 @@
 /* Of mu^2, each round: as much as it takes to stand out so far, within these. */
 static const double least_share = 0.01, most_share = 0.1, wanted_reach = 16.0;
 /* How far what all tasks show must stand out of the noise. */
-static const double least_reach = 2.5;
-/* Deviations are looked at on a circle of decades, places on one of units: so many for each
- * reach, within these. */
-static const double decades_of_reach = 2.0, least_decades = 3.0, most_decades = 6.0;
-static const double units_of_reach = 1.6, least_units = 2.0, most_units = 8.0;
+static const double least_reach = 3.0;
+/* Deviations are looked at on a circle of so many decades, places on one of units: so many for
+ * each reach, and at most. */
+static const double decades = 6.0, units_of_reach = 1.6, most_units = 8.0;
 /* A sum this many deviations long is no noise. */
 static const double certain = 2.0;
 /* A unit is that many decades above a usual deviation. */
@@ -21,9 +20,6 @@ static const double above = 0.5;
 /* Of deviations that a circle does not tell apart, one within half of it around this is
  * likely: a third, as that of shares, ages and logarithms is, or nearly. */
 static const double likely = -0.5;
-/* With one degree of freedom a deviation may by chance be so many decades too small, with n an
- * n-th of that. One that is less than `least_up' decades above the usual changes no unit. */
-static const double by_chance = 3.0, least_up = 0.75;
 /* The least deviation, of where it is, that is more than rounding. */
 static const double least_deviation = 1e-6;
 static const double turn = 6.283185307179586;
@@ -78,12 +74,8 @@ bb_units bb_units_read(const bb_view *view, const double *at) {
     return units;
 }
 
-static double decades_of(const bb_view *view) {
-    return fmin(fmax(least_decades, decades_of_reach * reach_of(view)), most_decades);
-}
-
 static double units_of(const bb_view *view) {
-    return fmin(fmax(least_units, units_of_reach * reach_of(view)), most_units);
+    return fmin(units_of_reach * reach_of(view), most_units);
 }
 
 /* -- one task -- */
@@ -143,7 +135,7 @@ void bb_units_show(const bb_view *view, const bb_local *local, double *vote) {
     for (size_t k = 0; k < quantities(view); k++) {
         const quantity q = look_at(view, local, k);
         if (isnan(q.own) || (view->pub->constant && q.rows < 2)) continue;
-        show_on_circle(view, k, q.size / decades_of(view), vote);
+        show_on_circle(view, k, q.size / decades, vote);
     }
 }
 
@@ -160,7 +152,7 @@ static void take(const bb_view *view, const bb_release *release, double circle,
 }
 
 void bb_units_take(const bb_view *view, const bb_release *release, double *unit) {
-    take(view, release, decades_of(view), unit);
+    take(view, release, decades, unit);
 }
 
 void bb_units_take_places(const bb_view *view, const bb_release *release,
@@ -172,14 +164,12 @@ void bb_units_take_places(const bb_view *view, const bb_release *release,
  * whose numbers cannot be in it. To be wrong must do no harm, and few rows are wrong by
  * chance: a column in too small a unit, and a target in too large a one, are a slope that
  * errs by factors. So there a task goes further only where it is off by nearly a whole
- * circle, and to a column's larger unit where its deviation may be the small one of that. */
+ * circle. */
 static double scale_of(const double *unit, const quantity *q) {
     if (isnan(q->own)) return 1.0;
     if (!unit || unit[1] == 0.0) return pow(10.0, q->own - ceil(q->most));
     const double circle = unit[1], half = 0.5 * circle, whole = circle - above;
-    const double small = by_chance / fmax(1.0, (double)q->rows - 1.0);
-    const double column = fmin(half, fmax(least_up, circle - small));
-    const double up = q->target ? whole : column, down = q->target ? half : whole;
+    const double up = q->target ? whole : half, down = q->target ? half : whole;
     const double size = q->varies || !q->target ? q->size : -INFINITY;
     const double most = q->rows > 1 ? q->most : INFINITY;
     double usual = unit[0] - circle * floor((unit[0] - likely + half) / circle);

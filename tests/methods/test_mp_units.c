@@ -231,9 +231,9 @@ static void little_budget_leaves_own_units(void **state) {
     learned own = learn(w, r, 0.15, false, 1), common = learn(w, r, 0.15, true, 1);
     assert_true(own.result.rounds > 0);
     assert_int_equal(own.result.rounds, common.result.rounds);
-    pub.mu = 0.2; /* what all tasks share stands 2.9 times out of the noise of such a round */
+    pub.mu = 0.23; /* what all tasks share stands 3.3 times out of the noise of such a round */
     assert_true(bb_units_share(&view) > 0.0);
-    pub.mu = 0.15; /* 2.1 */
+    pub.mu = 0.18; /* 2.6 */
     assert_true(bb_units_share(&view) == 0.0);
     learned_free(&own);
     learned_free(&common);
@@ -348,44 +348,6 @@ static void what_is_shown_and_made_of_it(void **state) {
     }
 }
 
-/* How far apart a column's numbers, 2000 and 2002 by turns, are in a unit that is found: one
- * of about a fifteenth or of ten thousand times that, which the circle does not tell apart. */
-static double apart(size_t rows) {
-    enum { MOST = 12 };
-    const bb_public pub = unranged(1000);
-    const bb_view view = {.method = &bb_method_mp_mixed, .pub = &pub};
-    double x[MOST * D] = {0}, y[MOST] = {0}, factor[COLUMNS] = {0}, unit[2 * D] = {0};
-    double model[D] = {0}, state[2 * (D + 1)] = {0}, work[3 * D + MOST * (D + 1)];
-    unit[0] = -1.2;
-    unit[1] = 4.0;
-    factor[0] = 1e-4;
-    for (size_t j = 0; j < rows; j++) {
-        x[j * D] = (j % 2 ? 0.2002 : 0.2) / sqrt(D);
-        x[j * D + COLUMNS] = 1.0 / sqrt(D);
-    }
-    bb_local moved, local = {.n = rows,
-                             .d = D,
-                             .length = D,
-                             .outputs = 1,
-                             .x = x,
-                             .y = y,
-                             .loss = BB_LOSS_SQUARED,
-                             .own_factor = factor,
-                             .own_unit = 1.0};
-    const bb_task task = {
-        .local = &local, .model = model, .state = state, .work = work};
-    const bb_units units = {.unit = unit, .state = sizeof state / sizeof *state};
-    bb_units_in(&view, &units, &task, &moved);
-    return (moved.x[D] - moved.x[0]) * sqrt(D);
-}
-
-/* Two rows are near to each other by chance, twelve are not. */
-static void a_small_deviation_of_two_rows_is_no_small_unit(void **state) {
-    (void)state;
-    assert_close(apart(12), 2.0 / pow(10.0, -0.7), 1e-9);
-    assert_close(apart(2), 2.0 / pow(10.0, 3.3), 1e-9);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(powers_of_ten_do_not_matter),
@@ -394,7 +356,6 @@ int main(void) {
         cmocka_unit_test(little_budget_leaves_own_units),
         cmocka_unit_test(a_level_far_from_zero_is_kept),
         cmocka_unit_test(what_is_shown_and_made_of_it),
-        cmocka_unit_test(a_small_deviation_of_two_rows_is_no_small_unit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
