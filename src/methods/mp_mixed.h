@@ -107,10 +107,10 @@ void bb_mixed_take_penalties(const bb_mixed_board *mixed, const bb_release *rele
 /* -- before rows speak (mp_mixed_prior.c) -- */
 
 /* Penalties of the candidates beside the summed loss, and what the noise of a row's
- * target (a variance) is believed to be, as by so many rows. */
+ * target (a variance) is believed to be; as by how many rows, with ranges and without. */
 extern const double bb_mixed_penalty[BB_MIXED_PENALTIES];
 extern const double bb_mixed_level[BB_MIXED_LEVELS];
-extern const double bb_mixed_belief;
+double bb_mixed_belief(const bb_mixed_board *mixed);
 /* The penalty that is usual for such rows. work: d doubles. */
 double bb_mixed_usual(const bb_mixed_board *mixed, const bb_local *local, double *work);
 /* Decades by which penalty l is above the one that is usual for a kind, of a task whose
@@ -141,7 +141,8 @@ typedef struct bb_mixed_measure {
 /* evidence (BB_MIXED_CELLS) <- of every cell, a logarithm (normal - inverse gamma model:
  * the noise's variance has a prior worth `belief` rows around a level), up to what all
  * candidates share; in part the same of rows that are left out. n > 0. */
-void bb_mixed_weigh(const bb_local *local, const bb_mixed_measure *m, double *evidence);
+void bb_mixed_weigh(const bb_mixed_board *mixed, const bb_local *local,
+                    const bb_mixed_measure *m, double *evidence);
 /* Adds to the evidence around the centre, as of above, that of centres of any length in its
  * direction: a normal belief around one as long, as much as one average row tells (Kass
  * and Wasserman 1995). side: BB_MIXED_SIDES; spread: weight ||X centre||^2. length

@@ -77,7 +77,7 @@ bb_status bb_mixed_deviation(const bb_mixed_board *mixed, const bb_local *local,
     if (status) return status;
     bb_ridge_path_centre(&path, centre);
     look(local, &path, &m);
-    bb_mixed_weigh(local, &m, evidence);
+    bb_mixed_weigh(mixed, local, &m, evidence);
     sum_levels(evidence, bb_mixed_log_sum(evidence, BB_MIXED_CELLS), share);
     keep_deviations(local, &path, share);
     bb_ridge_path_add(&path, u);
@@ -178,7 +178,7 @@ static void weigh_group(const bb_mixed_board *mixed, const bb_local *local,
     for (size_t k = 0; length && k < BB_MIXED_CELLS; k++)
         length[k] = group % 2 == 0 ? 1.0 : 0.0;
     if (local->n == 0) return;
-    bb_mixed_weigh(local, &side[group % 2], cell);
+    bb_mixed_weigh(mixed, local, &side[group % 2], cell);
     if (length && group % 2 == 0)
         bb_mixed_weigh_lengths(mixed, local, side, seen[0], cell, length);
 }

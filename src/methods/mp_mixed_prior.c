@@ -7,12 +7,14 @@
 #include <string.h>
 
 /* Penalties of the candidates beside the summed loss, and what the noise of a row's
- * target (a variance) is believed to be, as by `belief` rows. */
+ * target (a variance) is believed to be. */
 const double bb_mixed_penalty[BB_MIXED_PENALTIES] = {
     1e-5, 3.16e-5, 1e-4, 3.16e-4, 1e-3, 3.16e-3, 1e-2, 3.16e-2,
     0.1,  0.316,   1.0,  3.16,    10.0, 31.6,    100.0};
 const double bb_mixed_level[BB_MIXED_LEVELS] = {3e-7, 3e-5, 1e-3, 3e-2, 0.3};
-const double bb_mixed_belief = 0.1;
+/* Without ranges a target may vary by more than any level: were these believed then, what is
+ * noise would be taken for slopes. */
+static const double belief_ranged = 1.0, belief_unranged = 0.1;
 static const double free_root = 10.0; /* standard deviation of the constant's weight */
 /* Without ranges what few rows show of directions is rather the units that columns have got
  * than where models vary: for a task of rows fewer than this part of features there are
@@ -32,6 +34,10 @@ static const double usual = 0.05, usual_moved = 1.0, decades_below = 2.0;
 static const double least_deviation = 1e-6;
 /* The variance where rows are too few to tell. */
 static const double usual_spread = 0.2;
+
+double bb_mixed_belief(const bb_mixed_board *mixed) {
+    return mixed->unranged ? belief_unranged : belief_ranged;
+}
 
 /* The variance of a task's rows around their mean, all features together. */
 static double spread_of(const bb_local *local, double *work) {

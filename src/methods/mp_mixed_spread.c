@@ -101,7 +101,7 @@ static void add_group(spread *s, size_t group, const double *cell, double total,
                       double *within) {
     const size_t d = s->local->d, n = s->local->n;
     const double *centre = group % 2 == 0 ? s->mixed->centre : NULL;
-    const double rows = (double)n + bb_mixed_belief;
+    const double belief = bb_mixed_belief(s->mixed), rows = (double)n + belief;
     memcpy(s->residual, s->local->y, n * sizeof *s->residual);
     if (centre) bb_multiply(n, d, -1.0, s->local->x, centre, 1.0, s->residual);
     bb_multiply_transposed(n, d, 1.0, s->scaled, s->residual, 0.0, s->model);
@@ -115,7 +115,7 @@ static void add_group(spread *s, size_t group, const double *cell, double total,
         for (size_t k = 0; k < BB_MIXED_LEVELS; k++) {
             const double p = exp(cell[l * BB_MIXED_LEVELS + k] - total);
             mass += p;
-            noise += p * (fmax(rest, 0.0) + bb_mixed_belief * bb_mixed_level[k]) / rows;
+            noise += p * (fmax(rest, 0.0) + belief * bb_mixed_level[k]) / rows;
         }
         add_penalty(s, centre, bb_mixed_penalty[l], mass, noise, within);
     }

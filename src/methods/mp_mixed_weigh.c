@@ -28,13 +28,13 @@ static void log_sums(const double *rest, const double *prior, double *cell) {
     bb_log(BB_MIXED_CELLS, cell);
 }
 
-void bb_mixed_weigh(const bb_local *local, const bb_mixed_measure *m,
-                    double *evidence) {
-    const double rows = (double)local->n + bb_mixed_belief, share = by_left_out(local);
+void bb_mixed_weigh(const bb_mixed_board *mixed, const bb_local *local,
+                    const bb_mixed_measure *m, double *evidence) {
+    const double belief = bb_mixed_belief(mixed);
+    const double rows = (double)local->n + belief, share = by_left_out(local);
     const double by_fit = 0.5 * (1.0 - share), by_foreseen = 0.5 * share * rows;
     double prior[BB_MIXED_LEVELS], rest[BB_MIXED_PENALTIES], foreseen[BB_MIXED_CELLS];
-    for (size_t k = 0; k < BB_MIXED_LEVELS; k++)
-        prior[k] = bb_mixed_belief * bb_mixed_level[k];
+    for (size_t k = 0; k < BB_MIXED_LEVELS; k++) prior[k] = belief * bb_mixed_level[k];
     for (size_t l = 0; l < BB_MIXED_PENALTIES; l++) {
         const double left = m->rest[l] / local->weight;
         rest[l] = left > 1e-12 ? left : 1e-12;
@@ -42,7 +42,7 @@ void bb_mixed_weigh(const bb_local *local, const bb_mixed_measure *m,
     log_sums(rest, prior, evidence);
     if (share > 0.0) log_sums(m->left_out, prior, foreseen);
     bb_log(BB_MIXED_LEVELS, prior);
-    for (size_t k = 0; k < BB_MIXED_LEVELS; k++) prior[k] *= 0.5 * bb_mixed_belief;
+    for (size_t k = 0; k < BB_MIXED_LEVELS; k++) prior[k] *= 0.5 * belief;
     for (size_t l = 0; l < BB_MIXED_PENALTIES; l++) {
         double *cell = evidence + l * BB_MIXED_LEVELS;
         const double less = by_fit * m->log_det[l];
@@ -107,7 +107,7 @@ void bb_mixed_weigh_lengths(const bb_mixed_board *mixed, const bb_local *local,
     for (size_t k = 0; k < BB_MIXED_CELLS; k++) length[k] = 1.0;
     if (!(doubt > 1e-12) || !(told > 0.0)) return;
     stretch(local, side, told, best, &around);
-    bb_mixed_weigh(local, &around, any);
+    bb_mixed_weigh(mixed, local, &around, any);
     for (size_t k = 0; k < BB_MIXED_CELLS; k++) {
         const double both[2] = {evidence[k] + log(1.0 - doubt), any[k] + log(doubt)};
         evidence[k] = bb_mixed_log_sum(both, 2);

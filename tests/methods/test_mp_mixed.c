@@ -47,8 +47,10 @@ static population world(world_kind kind, size_t tasks, size_t features, size_t r
 }
 
 /* Learns from the first `rows` rows of each task; the error is that on all others. */
-static double learn_with(bool constant, const population *all, size_t rows,
-                         double epsilon, const char *option, bb_result *result) {
+typedef enum world_read { RANGED, WITH_CONSTANT, UNRANGED } world_read;
+
+static double learn_as(world_read read, const population *all, size_t rows,
+                       double epsilon, const char *option, bb_result *result) {
     population part = *all;
     const bb_engine engine = bb_engine_threads(1);
     part.local = calloc(all->tasks, sizeof *part.local);
@@ -61,7 +63,8 @@ static double learn_with(bool constant, const population *all, size_t rows,
     }
     bb_run run = run_open(&part, &bb_method_mp_mixed, &bb_mechanism_gaussian, &engine);
     run.pub.epsilon = epsilon;
-    run.pub.constant = constant;
+    run.pub.constant = read == WITH_CONSTANT;
+    run.pub.unranged = read == UNRANGED;
     if (option) run_set(&run, option, "false");
     assert_ok(bb_run_train(&run, result));
     double sum = 0.0, count = 0.0;
@@ -81,7 +84,7 @@ static double learn_with(bool constant, const population *all, size_t rows,
 
 static double learn(const population *all, size_t rows, double epsilon,
                     const char *option, bb_result *result) {
-    return learn_with(false, all, rows, epsilon, option, result);
+    return learn_as(RANGED, all, rows, epsilon, option, result);
 }
 
 /* With few tasks nothing could be seen: nothing is published, whatever the data, and
@@ -225,7 +228,7 @@ static void constant_columns_get_no_slopes(void **state) {
     population_close(&p);
 }
 
-/* Alone, with targets that are noise, of a deviation that levels believe in or 30 times that:
+/* Alone and without ranges, with targets that are noise, of a deviation that levels believe in or 30 times that:
  * about as much of its square is missed (1.39 and 1.46; were levels believed as one row is,
  * 1.40 and 1.63). */
 static void noise_beyond_all_levels_is_no_slope(void **state) {
@@ -240,12 +243,14 @@ static void noise_beyond_all_levels_is_no_slope(void **state) {
         for (size_t j = 0; j < p.first[p.tasks]; j++)
             p.y[j] = deviation[k] * bb_random_normal(&random);
         bb_random_close(&random);
-        error[k] = learn(&p, 2, 1e-3, NULL, &result) / pow(deviation[k], 2.0);
+        error[k] =
+            learn_as(UNRANGED, &p, 2, 1e-3, NULL, &result) / pow(deviation[k], 2.0);
         assert_int_equal(result.rounds, 0);
         bb_result_free(&result);
         population_close(&p);
     }
-    print_message("noise: %.3f, 30 times that %.3f of its square\n", error[0], error[1]);
+    print_message("noise: %.3f, 30 times that %.3f of its square\n", error[0],
+                  error[1]);
     assert_true(error[1] < 1.08 * error[0]);
 }
 
@@ -293,7 +298,8 @@ static void years_count_as_other_columns_do(void **state) {
     }
     for (size_t constant = 0; constant < 2; constant++) {
         bb_result result;
-        error[constant] = learn_with(constant, &p, 3 * FEATURES, 1e-3, NULL, &result);
+        error[constant] = learn_as(constant ? WITH_CONSTANT : RANGED, &p, 3 * FEATURES,
+                                   1e-3, NULL, &result);
         assert_int_equal(result.rounds, 0);
         bb_result_free(&result);
     }
@@ -443,7 +449,7 @@ static void a_centre_is_as_long_as_rows_say(void **state) {
         side[k] = (bb_mixed_measure){log_det, rest[k], NULL};
     }
     const double told = 1.0 / 60 + 1e-4, best = (5.0 + told) / (1.0 + told);
-    bb_mixed_weigh(&local, &side[BB_MIXED_ONE], before);
+    bb_mixed_weigh(&board, &local, &side[BB_MIXED_ONE], before);
     memcpy(evidence, before, sizeof before);
     bb_mixed_weigh_lengths(&board, &local, side, 1.0, evidence, length);
     assert_true(fabs(length[0] - best) < 1e-9); /* beyond doubt at this noise level */

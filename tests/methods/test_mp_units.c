@@ -231,7 +231,7 @@ static void little_budget_leaves_own_units(void **state) {
     learned own = learn(w, r, 0.15, false, 1), common = learn(w, r, 0.15, true, 1);
     assert_true(own.result.rounds > 0);
     assert_int_equal(own.result.rounds, common.result.rounds);
-    pub.mu = 0.23; /* what all tasks share stands 3.3 times out of the noise of such a round */
+    pub.mu = 0.23; /* what all tasks share stands 3.3 times out of the noise */
     assert_true(bb_units_share(&view) > 0.0);
     pub.mu = 0.18; /* 2.6 */
     assert_true(bb_units_share(&view) == 0.0);
