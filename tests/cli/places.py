@@ -24,8 +24,8 @@ def every_carrier_gives_the_models_of_one_process():
 
 def places_without_ranges_find_common_units():
     with folder():
-        plan(method=None, rounds=None, epsilon=6)
-        policy(**{"most-epsilon": 6})
+        plan(method=None, rounds=None, epsilon=20)
+        policy(**{"most-epsilon": 20})
         places = {who: start(who, "socket") for who in ["curator", *SILOS]}
         for who, process in places.items():
             ends(process, who=who)
