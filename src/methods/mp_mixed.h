@@ -75,7 +75,9 @@ bool bb_mixed_can_turn(const bb_view *view);
 bool bb_mixed_has_effects(const bb_view *view);
 /* Whether the group is among the candidates of some tasks. */
 bool bb_mixed_has(const bb_mixed_board *mixed, size_t group);
-/* Whether the kind is among this task's: some need rows that not every task has. */
+/* Whether a task's rows are enough for the kind; whether it is among this task's. */
+bool bb_mixed_suits(const bb_mixed_board *mixed, const bb_local *local,
+                    bb_mixed_kind kind);
 bool bb_mixed_can(const bb_mixed_board *mixed, const bb_local *local,
                   bb_mixed_kind kind);
 

@@ -108,7 +108,8 @@ static size_t kind_length(const bb_local *local) {
 
 /* Kinds that this task may have, whatever is found. */
 static bool may_have(const bb_mixed_board *mixed, const bb_local *local, size_t kind) {
-    if (kind == BB_MIXED_OWN) return mixed->constant && bb_mixed_has_own_scores(local);
+    if (!bb_mixed_suits(mixed, local, (bb_mixed_kind)kind)) return false;
+    if (kind == BB_MIXED_OWN) return mixed->constant;
     return kind < BB_MIXED_ONCE || mixed->can_turn;
 }
 

@@ -26,6 +26,7 @@ static home home_of(const bb_task *task, const bb_mixed_board *mixed) {
 
 size_t bb_mixed_kept_length(const bb_view *view, const bb_local *local) {
     const bb_mixed_board mixed = {.constant = view->pub->constant,
+                                  .unranged = view->pub->unranged,
                                   .can_turn = bb_mixed_can_turn(view)};
     return bb_mixed_measures_length(&mixed, local);
 }

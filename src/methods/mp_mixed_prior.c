@@ -83,12 +83,16 @@ bool bb_mixed_has_own_scores(const bb_local *local) {
     return local->x && local->n > local->d;
 }
 
-bool bb_mixed_can(const bb_mixed_board *mixed, const bb_local *local,
-                  bb_mixed_kind kind) {
-    if (!bb_mixed_has(mixed, 2 * kind + 1)) return false;
+bool bb_mixed_suits(const bb_mixed_board *mixed, const bb_local *local,
+                    bb_mixed_kind kind) {
     if (kind == BB_MIXED_OWN) return bb_mixed_has_own_scores(local);
     if (kind < BB_MIXED_ONCE || !mixed->unranged) return true;
     return (double)local->n >= least_rows * (double)local->d;
+}
+
+bool bb_mixed_can(const bb_mixed_board *mixed, const bb_local *local,
+                  bb_mixed_kind kind) {
+    return bb_mixed_has(mixed, 2 * kind + 1) && bb_mixed_suits(mixed, local, kind);
 }
 
 size_t bb_mixed_covariance_room(const bb_local *local) {

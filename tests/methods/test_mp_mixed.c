@@ -46,9 +46,9 @@ static population world(world_kind kind, size_t tasks, size_t features, size_t r
     return p;
 }
 
-/* Learns from the first `rows` rows of each task; the error is that on all others. */
 typedef enum world_read { RANGED, WITH_CONSTANT, UNRANGED } world_read;
 
+/* Learns from the first `rows` rows of each task; the error is that on all others. */
 static double learn_as(world_read read, const population *all, size_t rows,
                        double epsilon, const char *option, bb_result *result) {
     population part = *all;
@@ -228,9 +228,9 @@ static void constant_columns_get_no_slopes(void **state) {
     population_close(&p);
 }
 
-/* Alone and without ranges, with targets that are noise, of a deviation that levels believe in or 30 times that:
- * about as much of its square is missed (1.39 and 1.46; were levels believed as one row is,
- * 1.40 and 1.63). */
+/* Alone and without ranges, with targets that are noise, of a deviation that levels believe
+ * in or 30 times that: about as much of its square is missed (1.39 and 1.46; were levels
+ * believed as one row is, 1.40 and 1.63). */
 static void noise_beyond_all_levels_is_no_slope(void **state) {
     (void)state;
     const double deviation[2] = {0.3, 9.0};
