@@ -25,8 +25,8 @@ static const double shorter = 0.3;
 size_t bb_personal_work(const bb_local *local) {
     if (local->loss == BB_LOSS_SQUARED) return bb_personal_squared_work(local);
     if (local->loss == BB_LOSS_SOFTMAX) return bb_personal_outputs_work(local);
-    return local->d + local->n + bb_logistic_fits_work(local) +
-           bb_own_units_work(local);
+    return local->d + bb_personal_temper_two_work(local->n) +
+           bb_logistic_fits_work(local) + bb_own_units_work(local);
 }
 
 /* Rows x' = R'x under a covariance, R its root to a power: their models w' are w = R w'. */
@@ -169,7 +169,8 @@ static bb_status average(const bb_local *local, const bb_personal_public *known,
                          double odds, bool doubted, double *model, double *work) {
     const double *centre = known->centre;
     const double *const around[] = {NULL, centre}, *const short_one = work;
-    double *p = work + local->d, *own = p + local->n;
+    double *sure = work + local->d;
+    double *own = sure + bb_personal_temper_two_work(local->n);
     double *rest = own + bb_own_units_work(local);
     averaged all = {.usual = doubted ? &usual_of_many : &usual,
                     .average = bb_personal_average_open(model, local->d,
@@ -191,7 +192,8 @@ static bb_status average(const bb_local *local, const bb_personal_public *known,
     if (!status) bb_personal_average_close(&all.average);
     if (status) return status;
     if (known->unranged) bb_logistic_fits_open(&all.fits, local, rest); /* as it came */
-    bb_personal_temper(&all.fits, size * pow(10.0, all.average.decades), model, p);
+    bb_personal_temper_two(&all.fits, size * pow(10.0, all.average.decades), model,
+                           sure);
     return BB_OK;
 }
 

@@ -2,6 +2,7 @@
 
 #include "linalg/linalg.h"
 #include "methods/personal_average.h"
+#include "methods/personal_temper.h"
 #include "methods/personal_units.h"
 
 #include <math.h>
@@ -11,6 +12,8 @@
 static const bb_personal_usual usual = {-1.0, 0.5, 0.5};
 /* Of sparse rows, which are too many columns to weigh penalties by. */
 static const double sparse_weight = 1.0;
+/* Of a class that a model is certain not to see. */
+static const double least_probability = 1e-12;
 
 void bb_personal_outputs_fit(const bb_local *local, double weight, const double *centre,
                              double *w, double *work) {
@@ -47,11 +50,18 @@ static size_t rest_length(const bb_local *local) {
     return most > longer ? most : longer;
 }
 
+/* Probabilities; a slope and levels. */
+static size_t temper_length(const bb_local *local) {
+    const size_t outputs = local->outputs;
+    return local->n * outputs + outputs + 1 + bb_personal_temper_work(outputs);
+}
+
 size_t bb_personal_outputs_work(const bb_local *local) {
     const size_t order = order_of(local);
     if (!local->x) return rest_length(local);
     return 2 * local->length + 2 * local->n * local->outputs + 2 * local->n * local->d +
-           order * order + rest_length(local) + bb_own_units_work(local);
+           order * order + rest_length(local) + bb_own_units_work(local) +
+           temper_length(local);
 }
 
 static room lay_out(const bb_local *local, double *work) {
@@ -74,11 +84,8 @@ static room lay_out(const bb_local *local, double *work) {
 
 /* p (of one row) <- the probabilities of its outputs z; returns -log of label's. */
 static double softmax(size_t outputs, const double *z, size_t label, double *p) {
-    double most = z[0], sum = 0.0;
-    for (size_t c = 1; c < outputs; c++) most = fmax(most, z[c]);
-    for (size_t c = 0; c < outputs; c++) sum += exp(z[c] - most);
-    for (size_t c = 0; c < outputs; c++) p[c] = exp(z[c] - most) / sum;
-    return most + log(fmax(1.0, sum)) - z[label]; /* the largest one adds 1 */
+    const double own = z[label];
+    return bb_personal_softmax(outputs, z, p) - own;
 }
 
 static size_t label_of(const bb_local *local, size_t j) {
@@ -225,6 +232,51 @@ static bb_status add_own_units(const bb_local *local, double constant,
     return add_both(&as, &constant, a, work + bb_own_units_work(local));
 }
 
+/* target (n x outputs) <- the probabilities that doubts leave; r->z <- what the model says.
+ * The constant's weights are as free as those that are. */
+static bb_status doubt(const bb_local *local, double weight, const double *model,
+                       room *r, double *target) {
+    const size_t n = local->n, outputs = local->outputs;
+    const double stretch =
+        sqrt(weight) * bb_personal_free_deviation / fabs(r->constant);
+    bb_local_outputs(local, model, 0, n, r->z, r->rest);
+    for (size_t j = 0; j < n; j++)
+        bb_personal_softmax(outputs, r->z + j * outputs, r->p + j * outputs);
+    for (size_t k = 0; k < n * outputs; k++)
+        r->p[k] = fmin(fmax(r->p[k], least_probability), 1.0 - least_probability);
+    if (r->constant != 0.0) stretch_constant(local, NULL, stretch, r);
+    for (size_t c = 0; c < outputs; c++) {
+        const bb_status status = factor(&r->as, weight, c, r);
+        if (status) return status;
+        for (size_t j = 0; j < n; j++) {
+            const size_t at = j * outputs + c;
+            const double bend = r->p[at] * (1.0 - r->p[at]);
+            const double pull = bb_personal_leverage(by_rows(local), n, local->d,
+                                                     r->matrix, r->half, j, r->rest);
+            target[at] = bb_personal_doubted(pull / bend) * r->z[at];
+        }
+    }
+    for (size_t j = 0; j < n; j++)
+        bb_personal_softmax(outputs, target + j * outputs, target + j * outputs);
+    return BB_OK;
+}
+
+/* As sure as rows allow (personal_temper.h). */
+static void temper(const bb_local *local, double decades, double *model, double *work) {
+    const size_t n = local->n, outputs = local->outputs;
+    room r = lay_out(local, work);
+    double *target = r.rest + rest_length(local), *line = target + n * outputs;
+    const bool has_level = r.constant != 0.0;
+    const double size = bb_personal_size(local, has_level, r.rest);
+    if (doubt(local, size * pow(10.0, decades), model, &r, target)) return;
+    bb_personal_temper(n, outputs, r.z, target, has_level, line, line + outputs + 1);
+    for (size_t c = 0; c <= outputs; c++)
+        if (!isfinite(line[c])) return;
+    bb_scale(local->length, line[0], model);
+    if (has_level)
+        bb_axpy(outputs, 1.0 / r.constant, line + 1, model + local->length - outputs);
+}
+
 bb_status bb_personal_outputs(const bb_local *local, const bb_personal_public *known,
                               double odds, double *model, double *work) {
     const seen around_zero = {.local = local};
@@ -241,5 +293,6 @@ bb_status bb_personal_outputs(const bb_local *local, const bb_personal_public *k
     for (int units = 0; known->unranged && units < BB_OWN_UNITS && !status; units++)
         status = add_own_units(local, constant, (bb_own_units)units, &a, work);
     if (!status) bb_personal_average_close(&a);
+    if (!status) temper(local, a.decades, model, work);
     return status;
 }

@@ -6,12 +6,30 @@
 
 #include "methods/personal_logistic.h"
 
-/* w (d) <- slope * w, and another level for the constant if there is one, so that they are
- * nearest to what the posterior predictive distribution says of the rows, sigma(eta / sqrt(1 + pi
- * v / 8)) with v the variance of a row's prediction eta (MacKay 1992, The evidence framework
- * applied to classification networks; here by Laplace's approximation at w with this penalty).
- * The slope is between 0 and 1, so the order of a task's predictions stays as it is. Where
- * numbers are too large w stays. fits: open, of the task. p: n doubles. */
-void bb_personal_temper(bb_logistic_fits *fits, double weight, double *w, double *p);
+/* What a prediction of variance v is multiplied by, for probabilities that are those of its
+ * posterior predictive distribution, or nearly: 1 / sqrt(1 + pi v / 8) (MacKay 1992, The
+ * evidence framework applied to classification networks; of several outputs, each by its own
+ * variance, Gibbs 1997). */
+double bb_personal_doubted(double v);
+
+/* p (outputs) <- the probabilities of outputs z, which may be p; returns ln of the sum of
+ * exp(z). */
+double bb_personal_softmax(size_t outputs, const double *z, double *p);
+
+/* line (1 + outputs) <- a slope, and a level of each output (has_level; else 0), with which
+ * slope * z + level is nearest to probabilities p by cross-entropy, on average over rows. z, p:
+ * n x outputs, z around 0 in each row. The slope is between 0 and 1, and the levels are those
+ * beside it. NaN where numbers are too large. work: bb_personal_temper_work doubles. */
+size_t bb_personal_temper_work(size_t outputs);
+void bb_personal_temper(size_t n, size_t outputs, const double *z, const double *p,
+                        bool has_level, double *line, double *work);
+
+/* Two classes: w (d) <- slope * w, and another level for the constant if there is one, by what
+ * the posterior predictive distribution says of the rows (by Laplace's approximation at w with
+ * this penalty). The order of a task's predictions stays as it is. Where numbers are too large w
+ * stays. fits: open, of the task. work: bb_personal_temper_two_work doubles. */
+size_t bb_personal_temper_two_work(size_t n);
+void bb_personal_temper_two(bb_logistic_fits *fits, double weight, double *w,
+                            double *work);
 
 #endif

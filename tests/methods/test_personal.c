@@ -585,7 +585,8 @@ static double score_of_classes(const many *m, const double *rows, double weight,
     return m->n < D ? score : 0.5 * (score + evidence);
 }
 
-/* Adds what a fit counts for, exp(score), to total, and that times its model to sum. */
+/* Adds what a fit counts for, exp(score), to total, and that times its model to sum (behind it:
+ * times log10 of its penalty). */
 static void add_classes(const many *m, double size, double around, bool freed,
                         const double *middle, double *sum, double *total) {
     enum { D = 5, K = 3, LENGTH = D * K, LAST = LENGTH - K };
@@ -609,16 +610,72 @@ static void add_classes(const many *m, double size, double around, bool freed,
                              0.5 * far * far + (middle ? log(5.0) : 0.0));
     bb_scale(K, stretch, w + LAST);
     bb_axpy(LENGTH, share, w, sum);
+    sum[LENGTH] += share * decades;
     *total += share;
     free(work);
     bb_local_close(&local);
+}
+
+/* The probabilities of a row's outputs by a model; z <- the outputs. */
+static void say(const double *x, const double *W, double *z, double *p) {
+    enum { D = 5, K = 3 };
+    double total = 0.0;
+    for (size_t c = 0; c < K; c++) {
+        z[c] = 0.0;
+        for (size_t k = 0; k < D; k++) z[c] += x[k] * W[k * K + c];
+    }
+    for (size_t c = 0; c < K; c++) total += exp(z[c]);
+    for (size_t c = 0; c < K; c++) p[c] = exp(z[c]) / total;
+}
+
+/* The model that is kept is the average by a slope, with other levels, and no other says better
+ * what doubts make of the average: by every output's own block of the Hessian. */
+static void check_doubts(const many *m, double weight, const double *average,
+                         const double *kept) {
+    enum { D = 5, K = 3, LAST = (D - 1) * K };
+    const double slope = kept[0] / average[0];
+    double by_level[K] = {0}, by_slope = 0.0, doubted[40 * K];
+    assert_true(slope > 0.1 && slope < 1.0);
+    for (size_t k = 0; k < LAST; k++) assert_close(kept[k], slope * average[k], 2e-4);
+    for (size_t c = 0; c < K; c++) {
+        double H[D * D] = {0};
+        for (size_t k = 0; k < D; k++) H[k * D + k] = k + 1 < D ? weight : 1.0;
+        for (int pass = 0; pass < 2; pass++) {
+            if (pass == 1) assert_ok(bb_cholesky(D, H));
+            for (size_t j = 0; j < m->n; j++) {
+                const double *x = m->rows.x + j * D;
+                double z[K], p[K], solved[D];
+                say(x, average, z, p);
+                for (size_t k = 0; k < D * D && pass == 0; k++)
+                    H[k] += p[c] * (1.0 - p[c]) * x[k / D] * x[k % D];
+                if (pass == 0) continue;
+                memcpy(solved, x, sizeof solved);
+                bb_cholesky_solve(D, H, solved);
+                doubted[j * K + c] =
+                    exp(z[c] / sqrt(1.0 + M_PI / 8.0 * bb_dot(D, x, solved)));
+            }
+        }
+    }
+    for (size_t j = 0; j < m->n; j++) {
+        const double *target = doubted + j * K;
+        double z[K], p[K], q[K];
+        say(m->rows.x + j * D, average, z, p);
+        say(m->rows.x + j * D, kept, p, q);
+        for (size_t c = 0; c < K; c++) {
+            const double off = q[c] - target[c] / (target[0] + target[1] + target[2]);
+            by_level[c] += off;
+            by_slope += off * z[c];
+        }
+    }
+    for (size_t c = 0; c < K; c++) assert_close(by_level[c], 0.0, 2e-3);
+    assert_close(by_slope, 1e-3 * (1.0 - slope), 2e-3);
 }
 
 static void check_classes(size_t n) {
     enum { D = 5, K = 3, LENGTH = D * K };
     static const double weights[] = {1000.0, 100.0, 10.0, 1.0, 0.1, 1e-2, 1e-3};
     many m = many_new(n, D, K, BB_LOSS_SOFTMAX, 11);
-    double expected[LENGTH] = {0}, kept[LENGTH], around[LENGTH], total = 0.0;
+    double expected[LENGTH + 1] = {0}, kept[LENGTH], around[LENGTH], total = 0.0;
     double sum[D] = {0}, size = 0.0; /* the last one is a constant, 2 */
     for (size_t k = 0; k < n * D; k++) sum[k % D] += m.rows.x[k] / (double)n;
     for (size_t k = 0; k < n * D; k++)
@@ -632,8 +689,8 @@ static void check_classes(size_t n) {
                         expected, &total);
     assert_ok(bb_personal_model(
         &local, &(bb_personal_public){.centre = around, .constant = true}, kept, work));
-    for (size_t k = 0; k < LENGTH; k++)
-        assert_close(kept[k], expected[k] / total, 2e-4);
+    bb_scale(LENGTH + 1, 1.0 / total, expected);
+    check_doubts(&m, size * pow(10.0, expected[LENGTH]), expected, kept);
     free(work);
     bb_local_close(&local);
     many_free(&m);
@@ -835,21 +892,20 @@ static void own_units_need_rows(void **state) {
 }
 
 /* With a constant, whose log odds have a deviation of 2 beforehand: one slope for all columns,
- * and a level by which rows have as many events as their doubts say. */
-static void a_level_of_doubts(void **state) {
-    (void)state;
-    const double weight = 0.3, one = 0.6, w[FEATURES] = {2.0, -1.0, 4.0};
+ * and a level by which rows have as many events as their doubts say. Returns the slope. */
+static double with_doubts(const double *w, double weight) {
+    const double one = 0.6;
     population p = years(12, 91);
     const bb_local *local = &p.local[0];
-    double H[FEATURES * FEATURES] = {0}, kept[FEATURES], room[12], solved[FEATURES];
-    double *work = get(bb_logistic_fits_work(local), sizeof *work), sum = 0.0;
+    double H[FEATURES * FEATURES] = {0}, kept[FEATURES], solved[FEATURES];
+    double *work = get(bb_logistic_fits_work(local), sizeof *work);
+    double *room = get(bb_personal_temper_two_work(12), sizeof *room), sum = 0.0;
     bb_logistic_fits fits;
-    for (size_t j = 0; j < 12; j++) p.x[j * FEATURES] = sin((double)j);
+    for (size_t j = 0; j < 12; j++) p.x[j * FEATURES] = 0.25 * (double)j;
     bb_logistic_fits_open(&fits, local, work);
     memcpy(kept, w, sizeof kept);
-    bb_personal_temper(&fits, weight, kept, room);
+    bb_personal_temper_two(&fits, weight, kept, room);
     const double slope = kept[0] / w[0];
-    assert_true(slope > 0.01 && slope < 1.0);
     assert_relative(kept[1], slope * w[1], 1e-12);
     for (size_t k = 0; k < FEATURES; k++)
         H[k * FEATURES + k] = k + 1 < FEATURES ? weight : 0.25 * one * one;
@@ -868,9 +924,25 @@ static void a_level_of_doubts(void **state) {
         sum += 1.0 / (1.0 + exp(-bb_dot(FEATURES, x, w) / doubt)) -
                1.0 / (1.0 + exp(-bb_dot(FEATURES, x, kept)));
     }
-    assert_close(sum, 0.0, 1e-5);
+    assert_close(sum, 0.0, 1e-4);
+    free(room);
     free(work);
     population_close(&p);
+    return slope;
+}
+
+/* Of rows of one class those that are farthest are the least certain: where their doubts grow
+ * faster than what is said of them, the best slope would turn ranks around, or be above 1. The
+ * level is that beside the slope that is kept. */
+static void a_level_of_doubts(void **state) {
+    (void)state;
+    const double some[FEATURES] = {2.0, -1.0, 4.0},
+                 down[FEATURES] = {-0.2, 0.02, -10.0};
+    const double up[FEATURES] = {0.5, 0.02, -8.0};
+    const double slope = with_doubts(some, 0.3);
+    assert_true(slope > 0.01 && slope < 1.0);
+    assert_relative(with_doubts(down, 0.01), 0.01, 1e-9);
+    assert_relative(with_doubts(up, 0.01), 1.0, 1e-9);
 }
 
 int main(void) {
