@@ -10,8 +10,9 @@ Trains on every set of sets.py (real ones under --data, worlds of worlds.py) at 
 with seeds 1, 2, ... (half of the sets, `tune`) or 1001, 1002, ... (the other half, `report`), and
 sets the figures on test rows beside what can be had without privacy (--compare stl): every task
 alone with one penalty for all, which looks at all tasks' rows (alone), every task alone with a
-penalty that its own rows choose (own), one model for all, a mixed model. A seed is a new split of a real set's rows or a new
-world, and a new stream of noise (--seed, so the same program gives the same table).
+penalty that its own rows choose (own; not of several classes), one model for all, a mixed model. A
+seed is a new split of a real set's rows or a new world, and a new stream of noise (--seed, so the
+same program gives the same table).
 
 --method is how to learn, as the program's flags: `--method mp-prior', or `--method "fedprox
 --rounds 12"'; by default no flag at all: what the program does by itself. --quick is three
@@ -128,12 +129,14 @@ def kept_of(found, figure, epsilon):
     """What the cache keeps of a run."""
     if "error" in found:
         return {"error": found["error"]}
-    kept = {"value": found["test"][figure], "seconds": found["wall"], "note": found["note"],
-            "tasks": found["tasks"], "features": found["features"]}
+    test = found["test"]
+    kept = {"value": test[figure], "log_loss": test["log_loss"], "seconds": found["wall"],
+            "note": found["note"], "tasks": found["tasks"], "features": found["features"]}
     if epsilon is None:
         compare = found["compare"]
-        kept["baselines"] = {name: compare[name]["test"][figure]
-                             for name in BASELINES if compare.get(name)}
+        for key, what in (("baselines", figure), ("log_losses", "log_loss")):
+            kept[key] = {name: compare[name]["test"][what]
+                         for name in BASELINES if compare.get(name)}
     return kept
 
 
@@ -233,10 +236,16 @@ def spread(values):
     return statistics.stdev(values) if len(values) > 1 else math.nan
 
 
+def log_loss(values):
+    """Their mean; of numbers, which have none, NaN."""
+    return math.nan if None in values else mean(values)
+
+
 def summary(one, cache, arguments, epsilon):
     """One row of the long table; where a run failed, with nothing but why."""
     loss, runs = one.loss, []
     baselines = {name: [] for name in BASELINES}
+    log_losses = {name: [] for name in BASELINES}
     for seed in seeds_of(one, arguments.seeds):
         run, base = cache.get(one.name, seed, epsilon), cache.get(one.name, seed, None)
         for found in (run, base):
@@ -245,6 +254,7 @@ def summary(one, cache, arguments, epsilon):
         runs.append(run)
         for name, value in base["baselines"].items():
             baselines[name].append(value)
+            log_losses[name].append(base.get("log_losses", {}).get(name))
     alone = baselines["stl"]
     own = baselines["own"] or alone
     figures = [run["value"] for run in runs]
@@ -269,6 +279,9 @@ def summary(one, cache, arguments, epsilon):
             "runs_worse_than_own":
                 sum(o > tolerated(loss, True) for o in over_own) / len(over_own),
             "gain_reached": reached,
+            "log_loss": log_loss([run.get("log_loss") for run in runs]),
+            **{"log_loss_" + ("alone" if n == "stl" else n): log_loss(v)
+               for n, v in log_losses.items()},
             "gate": gate(runs[0]["tasks"], runs[0]["features"], one.outputs, epsilon),
             "noted": sum(run["note"] is not None for run in runs) / len(runs),
             "seconds": statistics.median(run["seconds"] for run in runs)}
@@ -325,6 +338,8 @@ def tables(rows, arguments):
             good = next((row for row in r if "error" not in row), {})
             text += line([s, *(short(good.get(b, math.nan)) for b in SHOWN), *map(cell, r)])
         text += "\n"
+        if loss != "squared":
+            text += log_losses(some, epsilons)
     text += "**Share of the gain** from alone to the best without privacy; in brackets where "
     text += "m·μ/(2√p) < 2\n\n" + line(["set", *epsilons]) + line(["---"] * (1 + len(epsilons)))
     text += "".join(line([s, *map(reach, r)]) for s, r in rows.items())
@@ -333,6 +348,17 @@ def tables(rows, arguments):
     text += line(["set", *epsilons]) + line(["---"] * (1 + len(epsilons)))
     text += "".join(line([s, *map(trouble, r)]) for s, r in rows.items())
     return text + "\n" + conclusions(everything)
+
+
+def log_losses(rows, epsilons):
+    """What probabilities are worth: less is better."""
+    text = "**Log loss** (means)\n\n" + line(["set", *SHOWN, *epsilons])
+    text += line(["---"] * (1 + len(SHOWN) + len(epsilons)))
+    for s, r in rows.items():
+        good = next((row for row in r if "error" not in row), {})
+        text += line([s, *(short(good.get("log_loss_" + b, math.nan)) for b in SHOWN),
+                      *(short(row.get("log_loss", math.nan)) for row in r)])
+    return text + "\n"
 
 
 def conclusions(rows):

@@ -27,8 +27,8 @@ BB_MUST_CHECK bb_status bb_baseline_learnt(const bb_baseline_rows *rows, bool po
                                            bb_baseline *figures, bb_assessed *test);
 /* The same, alone, where each task chooses its own way and penalty (1e-4, 1e-3, ..., 1e6)
  * by its own held-out rows: what it could do without the others' rows. The one that
- * penalises most, where held-out rows do not decide. Squared loss, and where five folds
- * are not too much work (bb_crossval_count): else figures->there stays false. */
+ * penalises most, where held-out rows do not decide. Losses of one output, and where five
+ * folds are not too much work (bb_crossval_count): else figures->there stays false. */
 BB_MUST_CHECK bb_status bb_baseline_own(const bb_baseline_rows *rows,
                                         bb_baseline *figures, bb_assessed *test);
 /* What a statistician would do who may see all rows: a linear mixed model (bb_mixed_fit),

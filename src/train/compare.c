@@ -103,7 +103,7 @@ static void compare_all(bb_experiment *e, bb_scores *s) {
     const bb_status status = e->net ? open_net(e, &net) : BB_OK;
     if (status || compare_learnt(e, net, false, &r->stl, &s->alone))
         bb_experiment_leave_out(e, "the comparison with stl is");
-    if (e->run.pub.loss == BB_LOSS_SQUARED && !net && compare_own(e, &r->own, &s->own))
+    if (bb_loss_is_single(e->run.pub.loss) && !net && compare_own(e, &r->own, &s->own))
         bb_experiment_leave_out(e, "the comparison with tasks tuned by themselves is");
     if (status || compare_learnt(e, net, true, &r->pooled, &s->pooled))
         bb_experiment_leave_out(e, "the comparison with one model for all is");

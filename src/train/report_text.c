@@ -7,21 +7,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define AT(field) offsetof(bb_metrics, field)
 /* What a line of a table shows of each loss. */
 static const struct {
-    const char *name[2];
-    size_t at[2];
-} column[] = {
-    {{"nMSE", "RMSE"}, {offsetof(bb_metrics, nmse), offsetof(bb_metrics, rmse)}},
-    {{"AUC", "accuracy"}, {offsetof(bb_metrics, auc), offsetof(bb_metrics, accuracy)}},
-    {{"accuracy", "log loss"},
-     {offsetof(bb_metrics, accuracy), offsetof(bb_metrics, log_loss)}},
-    {{"F1", "recall@5"},
-     {offsetof(bb_metrics, f1), offsetof(bb_metrics, recall_at_5)}}};
+    const char *name[3]; /* NULL: no third one */
+    size_t at[3];
+} column[] = {{{"nMSE", "RMSE"}, {AT(nmse), AT(rmse)}},
+              {{"AUC", "accuracy", "log loss"}, {AT(auc), AT(accuracy), AT(log_loss)}},
+              {{"accuracy", "log loss"}, {AT(accuracy), AT(log_loss)}},
+              {{"F1", "recall@5"}, {AT(f1), AT(recall_at_5)}}};
 
 static void heading(FILE *stream, bb_loss loss) {
-    fprintf(stream, "%-42s %10s %10s %8s", "", column[loss].name[0],
-            column[loss].name[1], "rows");
+    fprintf(stream, "%-42s", "");
+    for (int k = 0; k < 3 && column[loss].name[k]; k++)
+        fprintf(stream, " %10s", column[loss].name[k]);
+    fprintf(stream, " %8s", "rows");
 }
 
 void bb_metrics_heading(FILE *stream, bb_loss loss) {
@@ -38,7 +38,7 @@ static void print_number(FILE *stream, double value) {
 
 static void cells(FILE *stream, bb_loss loss, const char *name, const bb_metrics *m) {
     fprintf(stream, "%-42s", name);
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < 3 && column[loss].name[k]; k++) {
         double value;
         memcpy(&value, (const char *)m + column[loss].at[k], sizeof value);
         print_number(stream, value);

@@ -121,12 +121,17 @@ static void labels_are_scored_by_auc(void **state) {
     (void)state;
     make_labels();
     json_t *j = cli_json("train L.csv --task who --target good --method stl --loss "
-                         "logistic --train-fraction 0.5 --json -o labels");
+                         "logistic --train-fraction 0.5 --compare stl --json -o "
+                         "labels");
     assert_string_equal(cli_text(j, "loss"), "logistic");
     assert_true(cli_number(j, "test.auc") > 0.7);
     assert_true(cli_number(j, "test.accuracy") > 0.6);
     assert_true(json_is_null(cli_at(j, "test.nmse")));
     assert_string_equal(cli_text(j, "per_task.metric"), "auc");
+    assert_true(cli_number(j, "compare.own.test.auc") > 0.6);
+    assert_true(cli_number(j, "compare.own.test.log_loss") !=
+                cli_number(j, "compare.stl.test.log_loss"));
+    assert_true(cli_number(j, "compare.gain.own.tasks") > 0.0);
     json_decref(j);
 }
 

@@ -341,28 +341,32 @@ static void fits_are_for_rows_as_read(void **state) {
 static void tasks_add_up(void **state) {
     (void)state;
     const bb_engine engine = bb_engine_threads(2);
-    bb_dataset data = world_make(7, 25, D, 3, false, false);
-    unsigned char *fold = calloc(data.rows, 1);
-    double *error = calloc(data.tasks * PENALTIES, sizeof *error);
-    assert_ok(bb_crossval_folds(&data, 1, fold));
-    const bb_crossval c = {.rows = &data,
-                           .fold = fold,
-                           .what = {.loss = BB_LOSS_SQUARED, .outputs = 1},
-                           .engine = &engine};
-    for (size_t v = 0; v < sizeof ways / sizeof *ways; v++) {
-        bb_held_out all[PENALTIES];
-        assert_ok(bb_crossval_errors(&c, ways[v], PENALTIES, penalties, all));
-        assert_ok(bb_crossval_tasks(&c, ways[v], PENALTIES, penalties, error));
-        for (size_t k = 0; k < PENALTIES; k++) {
-            double sum = 0.0;
-            for (size_t i = 0; i < data.tasks; i++) sum += error[i * PENALTIES + k];
-            assert_true(sum > 0.0);
-            assert_close(sum, all[k].loss, 1e-12 * sum);
+    for (int labels = 0; labels < 2; labels++) {
+        bb_dataset data = world_make(7, 25, D, 3, false, labels);
+        unsigned char *fold = calloc(data.rows, 1);
+        double *error = calloc(data.tasks * PENALTIES, sizeof *error);
+        if (labels) bb_dataset_labels(&data, data.y);
+        assert_ok(bb_crossval_folds(&data, 1, fold));
+        const bb_crossval c = {
+            .rows = &data,
+            .fold = fold,
+            .what = {.loss = labels ? BB_LOSS_LOGISTIC : BB_LOSS_SQUARED, .outputs = 1},
+            .engine = &engine};
+        for (size_t v = 0; v < sizeof ways / sizeof *ways; v++) {
+            bb_held_out all[PENALTIES];
+            assert_ok(bb_crossval_errors(&c, ways[v], PENALTIES, penalties, all));
+            assert_ok(bb_crossval_tasks(&c, ways[v], PENALTIES, penalties, error));
+            for (size_t k = 0; k < PENALTIES; k++) {
+                double sum = 0.0;
+                for (size_t i = 0; i < data.tasks; i++) sum += error[i * PENALTIES + k];
+                assert_true(sum > 0.0);
+                assert_close(sum, all[k].loss, 1e-12 * sum);
+            }
         }
+        free(error);
+        free(fold);
+        bb_dataset_free(&data);
     }
-    free(error);
-    free(fold);
-    bb_dataset_free(&data);
 }
 
 int main(void) {
