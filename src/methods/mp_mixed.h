@@ -49,6 +49,7 @@ typedef struct bb_mixed_board {
     size_t d;
     bool constant; /* the last feature is the constant */
     bool unranged; /* there are no ranges */
+    bool doubts;   /* intervals are asked for, no model */
     bool can_turn; /* bb_mixed_can_turn */
     bb_mixed_phase phase;
     const double *centre;   /* d */
@@ -113,6 +114,8 @@ void bb_mixed_take_penalties(const bb_mixed_board *mixed, const bb_release *rele
 extern const double bb_mixed_penalty[BB_MIXED_PENALTIES];
 extern const double bb_mixed_level[BB_MIXED_LEVELS];
 double bb_mixed_belief(const bb_mixed_board *mixed);
+/* How many rows tell of the noise, those of the belief among them. */
+double bb_mixed_freedom(const bb_mixed_board *mixed, const bb_local *local);
 /* The penalty that is usual for such rows. work: d doubles. */
 double bb_mixed_usual(const bb_mixed_board *mixed, const bb_local *local, double *work);
 /* Decades by which penalty l is above the one that is usual for a kind, of a task whose
@@ -194,11 +197,11 @@ BB_MUST_CHECK bb_status bb_mixed_alone(const bb_local *local, bool ranged, doubl
 /* score (BB_MIXED_FITS) <- log probability of every candidate for a task that is
  * finished, up to the constant that is returned: by its own rows and the vote on kinds,
  * without that on penalties, under which all tasks agree on a common one. */
-double bb_mixed_scores(const bb_view *view, const bb_task *task, double *score);
+double bb_mixed_scores(const bb_mixed_board *mixed, const bb_task *task, double *score);
 
-/* How uncertain a finished task is: what its room for that begins with, then a matrix
- * (d x d). */
-enum { BB_MIXED_SPREAD_NOISE, BB_MIXED_SPREAD_ROWS, BB_MIXED_SPREAD_MATRIX };
+/* How uncertain a finished task is: what its room for that begins with (a variance, degrees of
+ * freedom), then a matrix (d x d). */
+enum { BB_MIXED_SPREAD_NOISE, BB_MIXED_SPREAD_FREEDOM, BB_MIXED_SPREAD_MATRIX };
 size_t bb_mixed_spread_length(const bb_view *view);
 size_t bb_mixed_spread_work(const bb_local *local);
 BB_MUST_CHECK bb_status bb_mixed_spread(const bb_view *view, bb_task *task,

@@ -126,12 +126,12 @@ void bb_mixed_show(const bb_view *view, const bb_task *given, double *const *blo
     }
 }
 
-double bb_mixed_scores(const bb_view *view, const bb_task *task, double *score) {
-    const bb_mixed_board mixed = bb_mixed_read(view);
-    const home own = home_of(task, &mixed);
-    bb_mixed_evidence(&mixed, task->local, *own.usual, own.measures, score, NULL);
+double bb_mixed_scores(const bb_mixed_board *mixed, const bb_task *task,
+                       double *score) {
+    const home own = home_of(task, mixed);
+    bb_mixed_evidence(mixed, task->local, *own.usual, own.measures, score, NULL);
     for (size_t k = 0; k < BB_MIXED_FITS; k++)
-        score[k] += bb_mixed_group_odds(&mixed, k / BB_MIXED_CELLS);
+        score[k] += bb_mixed_group_odds(mixed, k / BB_MIXED_CELLS);
     return bb_mixed_log_sum(score, BB_MIXED_FITS);
 }
 

@@ -36,7 +36,16 @@ static const double least_deviation = 1e-6;
 static const double usual_spread = 0.2;
 
 double bb_mixed_belief(const bb_mixed_board *mixed) {
-    return mixed->unranged ? belief_unranged : belief_ranged;
+    return mixed->unranged && !mixed->doubts ? belief_unranged : belief_ranged;
+}
+
+/* Without ranges a target is looked at around the mean of the rows, which is the work of one
+ * of them (restricted likelihood: Patterson and Thompson 1971). Models are better without
+ * that, intervals are not. */
+double bb_mixed_freedom(const bb_mixed_board *mixed, const bb_local *local) {
+    const bool lost =
+        mixed->doubts && mixed->unranged && mixed->constant && local->n > 0;
+    return (double)(local->n - lost) + bb_mixed_belief(mixed);
 }
 
 /* The variance of a task's rows around their mean, all features together. */

@@ -101,7 +101,8 @@ static void add_group(spread *s, size_t group, const double *cell, double total,
                       double *within) {
     const size_t d = s->local->d, n = s->local->n;
     const double *centre = group % 2 == 0 ? s->mixed->centre : NULL;
-    const double belief = bb_mixed_belief(s->mixed), rows = (double)n + belief;
+    const double belief = bb_mixed_belief(s->mixed);
+    const double rows = bb_mixed_freedom(s->mixed, s->local);
     memcpy(s->residual, s->local->y, n * sizeof *s->residual);
     if (centre) bb_multiply(n, d, -1.0, s->local->x, centre, 1.0, s->residual);
     bb_multiply_transposed(n, d, 1.0, s->scaled, s->residual, 0.0, s->model);
@@ -133,15 +134,16 @@ static void add_within(const spread *s, const double *within) {
 }
 
 static bb_status measure(const bb_view *view, const bb_task *task, double *out) {
-    const bb_mixed_board mixed = bb_mixed_read(view);
+    bb_mixed_board mixed = bb_mixed_read(view);
     const size_t d = mixed.d;
     spread s = spread_in(task->work, &mixed, task->local);
     double *within = s.basis + d * d;
     s.covariance = out + BB_MIXED_SPREAD_MATRIX;
     s.mean = task->model;
+    mixed.doubts = true;
     memset(out, 0, bb_mixed_spread_length(view) * sizeof *out);
     if (!task->local->x) return bb_fail(BB_EUSAGE, "intervals need dense rows");
-    const double total = bb_mixed_scores(view, task, s.score);
+    const double total = bb_mixed_scores(&mixed, task, s.score);
     for (size_t kind = 0; kind < BB_MIXED_KINDS; kind++) {
         if (!bb_mixed_can(&mixed, task->local, (bb_mixed_kind)kind)) continue;
         const bb_status status = open_kind(&s, (bb_mixed_kind)kind);
@@ -153,7 +155,7 @@ static bb_status measure(const bb_view *view, const bb_task *task, double *out) 
         add_within(&s, within);
     }
     out[BB_MIXED_SPREAD_NOISE] = s.noise;
-    out[BB_MIXED_SPREAD_ROWS] = (double)task->local->n;
+    out[BB_MIXED_SPREAD_FREEDOM] = bb_mixed_freedom(&mixed, task->local);
     return BB_OK;
 }
 

@@ -31,7 +31,7 @@ static void log_sums(const double *rest, const double *prior, double *cell) {
 void bb_mixed_weigh(const bb_mixed_board *mixed, const bb_local *local,
                     const bb_mixed_measure *m, double *evidence) {
     const double belief = bb_mixed_belief(mixed);
-    const double rows = (double)local->n + belief, share = by_left_out(local);
+    const double rows = bb_mixed_freedom(mixed, local), share = by_left_out(local);
     const double by_fit = 0.5 * (1.0 - share), by_foreseen = 0.5 * share * rows;
     double prior[BB_MIXED_LEVELS], rest[BB_MIXED_PENALTIES], foreseen[BB_MIXED_CELLS];
     for (size_t k = 0; k < BB_MIXED_LEVELS; k++) prior[k] = belief * bb_mixed_level[k];

@@ -21,10 +21,10 @@ bb_status bb_intervals_check(const bb_train_request *r) {
 
 /* -- what is kept -- */
 
-/* The columns: rows, and `parts` times an intercept and the features. */
+/* The columns: degrees of freedom, and `parts` times an intercept and the features. */
 static bb_status name_columns(bb_names *names, const bb_models *one, size_t parts) {
     size_t at;
-    bb_status status = bb_names_add(names, "rows", 4, &at);
+    bb_status status = bb_names_add(names, "freedom", 7, &at);
     for (size_t k = 0; k < parts * (one->features + 1) && !status; k++) {
         const size_t part = k / (one->features + 1), j = k % (one->features + 1);
         const char *of = j ? one->feature_name[j - 1] : "";
@@ -108,7 +108,7 @@ bb_status bb_intervals_models(const bb_population *p, const double *spread,
     for (size_t i = 0; i < m && !status; i++) {
         const double unit = bb_preprocess_target_unit(&p->steps, i);
         kept.intercept[i] = spread[i * length + BB_MIXED_SPREAD_NOISE] * unit * unit;
-        kept.weight[i * kept.features] = spread[i * length + BB_MIXED_SPREAD_ROWS];
+        kept.weight[i * kept.features] = spread[i * length + BB_MIXED_SPREAD_FREEDOM];
         if (!isfinite(kept.intercept[i])) /* no variance, and no row: not known */
             kept.intercept[i] = kept.weight[i * kept.features] = -1.0;
     }
@@ -165,10 +165,10 @@ enum { SMALL = 256 };
 /* Of the task's own degrees of freedom. */
 static double quantile_for(const bb_models *kept, size_t at, double level,
                            double quantile[SMALL]) {
-    const double rows = kept->weight[at * kept->features];
-    const size_t n = rows < (double)SMALL ? (size_t)rows : SMALL;
-    if (n == SMALL) return bb_student(level, rows + 1.0);
-    if (quantile[n] == 0.0) quantile[n] = bb_student(level, rows + 1.0);
+    const double freedom = kept->weight[at * kept->features];
+    const size_t n = freedom < (double)SMALL ? (size_t)freedom : SMALL;
+    if (n == SMALL || freedom != (double)n) return bb_student(level, freedom);
+    if (quantile[n] == 0.0) quantile[n] = bb_student(level, freedom);
     return quantile[n];
 }
 

@@ -1,11 +1,11 @@
 /* intervals.h - how far a prediction may be off: what a task keeps for that beside its
  * model, and no other task sees (--intervals).
  *
- * Kept as models of one output whose columns are: `rows`, how many trained; then, for
+ * Kept as models of one output whose columns are: `freedom', degrees of it; then, for
  * each direction k in which the task's model is uncertain, `k` (its intercept) and `k x`
  * for every column x, a model of its own; the intercept is the noise's variance. With s_k
  * what direction k makes of a row, the target's predictive variance is noise + sum s_k^2,
- * and its distribution Student's t with rows + 1 degrees of freedom. */
+ * and its distribution Student's t with that freedom. */
 #ifndef BB_TRAIN_INTERVALS_H
 #define BB_TRAIN_INTERVALS_H
 
