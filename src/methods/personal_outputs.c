@@ -261,20 +261,16 @@ static bb_status doubt(const bb_local *local, double weight, const double *model
     return BB_OK;
 }
 
-/* As sure as rows allow (personal_temper.h). */
+/* As sure as rows allow (personal_temper.h), by a slope alone, which leaves the likeliest class
+ * what it is. */
 static void temper(const bb_local *local, double decades, double *model, double *work) {
     const size_t n = local->n, outputs = local->outputs;
     room r = lay_out(local, work);
     double *target = r.rest + rest_length(local), *line = target + n * outputs;
-    const bool has_level = r.constant != 0.0;
-    const double size = bb_personal_size(local, has_level, r.rest);
+    const double size = bb_personal_size(local, r.constant != 0.0, r.rest);
     if (doubt(local, size * pow(10.0, decades), model, &r, target)) return;
-    bb_personal_temper(n, outputs, r.z, target, has_level, line, line + outputs + 1);
-    for (size_t c = 0; c <= outputs; c++)
-        if (!isfinite(line[c])) return;
-    bb_scale(local->length, line[0], model);
-    if (has_level)
-        bb_axpy(outputs, 1.0 / r.constant, line + 1, model + local->length - outputs);
+    bb_personal_temper(n, outputs, r.z, target, false, line, line + outputs + 1);
+    if (isfinite(line[0])) bb_scale(local->length, line[0], model);
 }
 
 bb_status bb_personal_outputs(const bb_local *local, const bb_personal_public *known,
