@@ -135,12 +135,12 @@ static void add_within(const spread *s, const double *within) {
 
 static bb_status measure(const bb_view *view, const bb_task *task, double *out) {
     bb_mixed_board mixed = bb_mixed_read(view);
+    mixed.doubts = true;
     const size_t d = mixed.d;
     spread s = spread_in(task->work, &mixed, task->local);
     double *within = s.basis + d * d;
     s.covariance = out + BB_MIXED_SPREAD_MATRIX;
     s.mean = task->model;
-    mixed.doubts = true;
     memset(out, 0, bb_mixed_spread_length(view) * sizeof *out);
     if (!task->local->x) return bb_fail(BB_EUSAGE, "intervals need dense rows");
     const double total = bb_mixed_scores(&mixed, task, s.score);

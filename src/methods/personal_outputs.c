@@ -50,18 +50,12 @@ static size_t rest_length(const bb_local *local) {
     return most > longer ? most : longer;
 }
 
-/* Probabilities; a slope and levels. */
-static size_t temper_length(const bb_local *local) {
-    const size_t outputs = local->outputs;
-    return local->n * outputs + outputs + 1 + bb_personal_temper_work(outputs);
-}
-
 size_t bb_personal_outputs_work(const bb_local *local) {
     const size_t order = order_of(local);
     if (!local->x) return rest_length(local);
     return 2 * local->length + 2 * local->n * local->outputs + 2 * local->n * local->d +
            order * order + rest_length(local) + bb_own_units_work(local) +
-           temper_length(local);
+           (local->n + 1) * local->outputs;
 }
 
 static room lay_out(const bb_local *local, double *work) {
@@ -266,11 +260,11 @@ static bb_status doubt(const bb_local *local, double weight, const double *model
 static void temper(const bb_local *local, double decades, double *model, double *work) {
     const size_t n = local->n, outputs = local->outputs;
     room r = lay_out(local, work);
-    double *target = r.rest + rest_length(local), *line = target + n * outputs;
+    double *target = r.rest + rest_length(local), *q = target + n * outputs;
     const double size = bb_personal_size(local, r.constant != 0.0, r.rest);
     if (doubt(local, size * pow(10.0, decades), model, &r, target)) return;
-    bb_personal_temper(n, outputs, r.z, target, false, line, line + outputs + 1);
-    if (isfinite(line[0])) bb_scale(local->length, line[0], model);
+    const double slope = bb_personal_temper(n, outputs, r.z, target, NULL, q).slope;
+    if (isfinite(slope)) bb_scale(local->length, slope, model);
 }
 
 bb_status bb_personal_outputs(const bb_local *local, const bb_personal_public *known,

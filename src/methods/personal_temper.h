@@ -16,13 +16,16 @@ double bb_personal_doubted(double v);
  * exp(z). */
 double bb_personal_softmax(size_t outputs, const double *z, double *p);
 
-/* line (1 + outputs) <- a slope, and a level of each output (has_level; else 0), with which
- * slope * z + level is nearest to probabilities p by cross-entropy, on average over rows. z, p:
- * n x outputs, z around 0 in each row. The slope is between 0 and 1, and the levels are those
- * beside it. NaN where numbers are too large. work: bb_personal_temper_work doubles. */
-size_t bb_personal_temper_work(size_t outputs);
-void bb_personal_temper(size_t n, size_t outputs, const double *z, const double *p,
-                        bool has_level, double *line, double *work);
+/* Of a row's outputs z: slope * z + level * along. */
+typedef struct bb_personal_line {
+    double slope, level;
+} bb_personal_line;
+
+/* The line that is nearest to probabilities p by cross-entropy, on average over rows. z, p: n x
+ * outputs; along, q: outputs. along NULL: no level. The slope is between 0 and 1, and the level
+ * is the one beside it. NaN where numbers are too large. */
+bb_personal_line bb_personal_temper(size_t n, size_t outputs, const double *z,
+                                    const double *p, const double *along, double *q);
 
 /* Two classes: w (d) <- slope * w, and another level for the constant if there is one, by what
  * the posterior predictive distribution says of the rows (by Laplace's approximation at w with

@@ -21,10 +21,12 @@ bb_status bb_intervals_check(const bb_train_request *r) {
 
 /* -- what is kept -- */
 
+static const char freedom_column[] = "freedom";
+
 /* The columns: degrees of freedom, and `parts` times an intercept and the features. */
 static bb_status name_columns(bb_names *names, const bb_models *one, size_t parts) {
     size_t at;
-    bb_status status = bb_names_add(names, "freedom", 7, &at);
+    bb_status status = bb_names_add(names, freedom_column, strlen(freedom_column), &at);
     for (size_t k = 0; k < parts * (one->features + 1) && !status; k++) {
         const size_t part = k / (one->features + 1), j = k % (one->features + 1);
         const char *of = j ? one->feature_name[j - 1] : "";
@@ -197,7 +199,8 @@ bb_status bb_intervals_half(const bb_models *kept, size_t features,
     bb_status status = BB_OK;
     double quantile[SMALL] = {0}; /* of tasks with few rows, each once */
     if (!rows->x || kept->features < 2 || features > rows->features ||
-        (kept->features - 1) % (features + 1))
+        (kept->features - 1) % (features + 1) ||
+        strcmp(kept->feature_name[0], freedom_column) != 0)
         return bb_fail(BB_EDATA, "intervals.csv and the models have different columns");
     for (size_t j = 0; j < rows->rows; j++) half[j] = NAN;
     for (size_t i = 0; i < kept->tasks && !status; i++) {

@@ -125,6 +125,12 @@ static void predictions_have_intervals(void **state) {
     assert_true(held / rows > 0.86 && held / rows < 0.95);
     free(said);
     free(data);
+    /* of another program, whose first column was rows */
+    assert_int_equal(system("cp -r kept old && sed -i '1s/freedom/rows/' "
+                            "old/operator/intervals.csv"),
+                     0);
+    cli_fails(1, "different columns",
+              "predict old I.test.csv --intervals 0.9 -o none.csv");
     cli_ok("export kept --task 7 -o seven");
     assert_true(cli_exists("seven/task/intervals.csv"));
     cli_ok("train I.csv --epsilon 5 --scale near.json -o bare");
