@@ -2,6 +2,7 @@
 #include "learners/rows.h"
 #include "linalg/linalg.h"
 #include "methods/mp_mixed.h"
+#include "methods/ridge_tuned.h"
 
 #include <math.h>
 #include <string.h>
@@ -18,7 +19,9 @@ static room room_of(const bb_local *local, double *work) {
 }
 
 size_t bb_mixed_fits_work(const bb_local *local) {
-    return local->d + bb_mixed_covariance_room(local) + bb_ridge_path_length(local);
+    const size_t path = bb_mixed_covariance_room(local) + bb_ridge_path_length(local);
+    const size_t tuned = bb_ridge_tuned_work(local);
+    return local->d + (path > tuned ? path : tuned);
 }
 
 static bb_status open_kind(const bb_mixed_board *mixed, const bb_local *local,
@@ -245,6 +248,40 @@ static bb_status average(const bb_mixed_board *mixed, const bb_local *local,
     return BB_OK;
 }
 
+/* -- what a task would tune alone -- */
+
+/* Without ranges nobody knows which scale models have, and evidence, which goes by that, is
+ * no better than rows that are left out: these have a say, the larger the more there are. */
+static double tuned_share(const bb_mixed_board *mixed, const bb_local *local) {
+    const double n = (double)local->n;
+    if (!mixed->unranged || !mixed->constant || !bb_ridge_tuned_fits(local)) return 0.0;
+    return 0.7 * (n - 2.0) / (n + 1.0);
+}
+
+/* Takes that share of what fits have that look at nothing on the billboard, and returns how
+ * much it was. */
+static double take_share(double share, double *part) {
+    double taken = 0.0;
+    for (size_t kind = 0; share > 0.0 && kind < BB_MIXED_ONCE; kind++) {
+        double *cell = part + (2 * kind + 1) * BB_MIXED_CELLS;
+        for (size_t k = 0; k < BB_MIXED_CELLS; k++) {
+            taken += share * cell[k];
+            cell[k] -= share * cell[k];
+        }
+    }
+    return taken;
+}
+
+/* w <- w + share times the model that the task has tuned. */
+static bb_status add_tuned(const bb_local *local, double share, double *w,
+                           double *work) {
+    double *own = work;
+    if (!(share > 0.0)) return BB_OK;
+    const bb_status status = bb_ridge_tuned(local, own, own + local->d);
+    if (!status) bb_axpy(local->d, share, own, w);
+    return status;
+}
+
 bb_status bb_mixed_average(const bb_mixed_board *mixed, const bb_local *local,
                            double usual, double *measures, double *w, double *work) {
     double *score = work, *length = score + BB_MIXED_FITS;
@@ -255,7 +292,10 @@ bb_status bb_mixed_average(const bb_mixed_board *mixed, const bb_local *local,
     const double total = bb_mixed_log_sum(score, BB_MIXED_FITS);
     for (size_t k = 0; k < BB_MIXED_FITS; k++) score[k] -= total;
     (void)bb_exp(BB_MIXED_FITS, score);
-    return average(mixed, local, score, length, w, length + BB_MIXED_FITS);
+    const double tuned = take_share(tuned_share(mixed, local), score);
+    double *rest = length + BB_MIXED_FITS;
+    const bb_status status = average(mixed, local, score, length, w, rest);
+    return status ? status : add_tuned(local, tuned, w, rest);
 }
 
 /* -- where nothing is published -- */

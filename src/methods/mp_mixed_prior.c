@@ -17,9 +17,10 @@ const double bb_mixed_level[BB_MIXED_LEVELS] = {3e-7, 3e-5, 1e-3, 3e-2, 0.3};
 static const double belief_ranged = 1.0, belief_unranged = 0.1;
 static const double free_root = 10.0; /* standard deviation of the constant's weight */
 /* Without ranges what few rows show of directions is rather the units that columns have got
- * than where models vary: for a task of rows fewer than this part of features there are
- * none. */
-static const double least_rows = 0.5;
+ * than where models vary: a task of rows fewer than these, or than this part of features,
+ * has none. */
+static const size_t least_rows = 4;
+static const double least_part = 0.3;
 static const double centre_odds = 10.0; /* of one beyond doubt */
 /* Logarithms, without ranges: for a constant that is next to free; against one that is
  * held, where there is such a kind, less so around a centre that is sure; against a centre
@@ -96,7 +97,7 @@ bool bb_mixed_suits(const bb_mixed_board *mixed, const bb_local *local,
                     bb_mixed_kind kind) {
     if (kind == BB_MIXED_OWN) return bb_mixed_has_own_scores(local);
     if (kind < BB_MIXED_ONCE || !mixed->unranged) return true;
-    return (double)local->n >= least_rows * (double)local->d;
+    return local->n >= least_rows && (double)local->n >= least_part * (double)local->d;
 }
 
 bool bb_mixed_can(const bb_mixed_board *mixed, const bb_local *local,

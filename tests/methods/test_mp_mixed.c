@@ -260,14 +260,17 @@ static void few_rows_believe_in_directions_only_with_ranges(void **state) {
     (void)state;
     bb_mixed_board board = {
         .d = 20, .iteration = 1, .directions = 2.0, .reliability = 0.9};
-    bb_local local = {.d = 20, .n = 9};
+    bb_local local = {.d = 20, .n = 5};
     assert_true(bb_mixed_can(&board, &local, BB_MIXED_ONCE));
     board.unranged = true;
     assert_false(bb_mixed_can(&board, &local, BB_MIXED_ONCE));
     assert_false(bb_mixed_can(&board, &local, BB_MIXED_TWICE));
     assert_true(bb_mixed_can(&board, &local, BB_MIXED_FREE));
-    local.n = 10;
+    local.n = 6;
     assert_true(bb_mixed_can(&board, &local, BB_MIXED_TWICE));
+    board.d = local.d = 6;
+    local.n = 3;
+    assert_false(bb_mixed_can(&board, &local, BB_MIXED_ONCE));
 }
 
 /* Alone, with a column in units a hundred times too large: its weights are far longer

@@ -1,0 +1,121 @@
+/* A task's own tuned ridge model against the same by refitting: every row left out in turn,
+ * every penalty, by normal equations. */
+#include "base/random.h"
+#include "linalg/linalg.h"
+#include "methods/ridge_tuned.h"
+#include "test.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 16 };
+
+static double x[MOST * MOST], z[MOST * MOST], y[MOST];
+
+/* Slopes (p) of the rows of z but for `out', and their level. */
+static double refit(size_t n, size_t p, size_t out, double penalty, double *slope) {
+    double G[MOST * MOST], mean[MOST] = {0}, level = 0.0;
+    const double rows = (double)(n - (out < n));
+    for (size_t j = 0; j < n; j++) {
+        if (j == out) continue;
+        level += y[j] / rows;
+        for (size_t k = 0; k < p; k++) mean[k] += z[j * p + k] / rows;
+    }
+    memset(slope, 0, p * sizeof *slope);
+    memset(G, 0, sizeof G);
+    for (size_t j = 0; j < n; j++)
+        for (size_t a = 0; a < p && j != out; a++) {
+            const double from = z[j * p + a] - mean[a];
+            slope[a] += from * (y[j] - level);
+            for (size_t b = 0; b < p; b++)
+                G[a * p + b] += from * (z[j * p + b] - mean[b]);
+        }
+    for (size_t a = 0; a < p; a++) G[a * p + a] += penalty;
+    assert_int_equal(bb_solve_spd(p, G, slope), BB_OK);
+    for (size_t k = 0; k < p; k++) level -= slope[k] * mean[k];
+    return level;
+}
+
+static void expect(size_t n, size_t p, double *slope, double *level) {
+    double least = INFINITY;
+    for (int l = 0; l <= 12; l++) {
+        const double u = 3.0 - 0.5 * l, penalty = (double)p * pow(10.0, u);
+        double error = 0.0, fit[MOST];
+        for (size_t j = 0; j < n; j++) {
+            double missed = y[j] - refit(n, p, j, penalty, fit);
+            for (size_t k = 0; k < p; k++) missed -= fit[k] * z[j * p + k];
+            error += missed * missed;
+        }
+        const double found = (double)n * log(error) + (u - 0.3) * (u - 0.3);
+        if (!(found < least)) continue;
+        least = found;
+        *level = refit(n, p, n, penalty, slope);
+    }
+}
+
+static void check(size_t n, size_t p) {
+    bb_random random;
+    const size_t d = p + 1;
+    double slope[MOST], level = 0.0, w[MOST];
+    const bb_local local = {.loss = BB_LOSS_SQUARED, .n = n, .d = d, .x = x, .y = y};
+    assert_int_equal(bb_random_open_stream(&random, 3, BB_FOR_TEST, n, p), BB_OK);
+    for (size_t j = 0; j < n; j++) {
+        y[j] = 2.0 + 0.3 * bb_random_normal(&random);
+        for (size_t k = 0; k < p; k++) {
+            const double far = bb_random_normal(&random);
+            x[j * d + k] = pow(10.0, (double)k - 2.0) * (far + 5.0);
+            y[j] += k < 2 ? far : 0.0;
+        }
+        x[j * d + p] = 0.5;
+    }
+    bb_random_close(&random);
+    for (size_t k = 0; k < p; k++) {
+        double mean = 0.0, variance = 0.0;
+        for (size_t j = 0; j < n; j++) mean += x[j * d + k] / (double)n;
+        for (size_t j = 0; j < n; j++)
+            variance += pow(x[j * d + k] - mean, 2.0) / (double)n;
+        for (size_t j = 0; j < n; j++)
+            z[j * p + k] = (x[j * d + k] - mean) / sqrt(variance);
+    }
+    double *work = calloc(bb_ridge_tuned_work(&local), sizeof *work);
+    assert_non_null(work);
+    expect(n, p, slope, &level);
+    assert_int_equal(bb_ridge_tuned(&local, w, work), BB_OK);
+    for (size_t j = 0; j < n; j++) {
+        double wanted = level;
+        for (size_t k = 0; k < p; k++) wanted += slope[k] * z[j * p + k];
+        assert_close(bb_dot(d, w, x + j * d), wanted, 1e-7);
+    }
+    free(work);
+}
+
+static void rows_left_out_choose(void **state) {
+    (void)state;
+    check(12, 4);
+    check(5, 9);
+    check(7, 7);
+}
+
+static void columns_that_do_not_vary_say_nothing(void **state) {
+    (void)state;
+    const double rows[] = {3.0, 0.5, 3.0, 0.5, 3.0, 0.5, 3.0, 0.5};
+    const double targets[] = {1.0, 2.0, 3.0, 6.0};
+    bb_local local = {.loss = BB_LOSS_SQUARED, .n = 4, .d = 2, .x = rows, .y = targets};
+    double w[2], work[512];
+    assert_true(bb_ridge_tuned_fits(&local));
+    assert_true(bb_ridge_tuned_work(&local) <= 512);
+    assert_int_equal(bb_ridge_tuned(&local, w, work), BB_OK);
+    assert_true(w[0] == 0.0);
+    assert_close(w[1], 6.0, 1e-12);
+    local.n = 3;
+    assert_false(bb_ridge_tuned_fits(&local));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_left_out_choose),
+        cmocka_unit_test(columns_that_do_not_vary_say_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
