@@ -252,10 +252,12 @@ static bb_status average(const bb_mixed_board *mixed, const bb_local *local,
 
 /* Without ranges nobody knows which scale models have, and evidence, which goes by that, is
  * no better than rows that are left out: these have a say, the larger the more there are. */
+static const double most_tuned = 0.7;
+
 static double tuned_share(const bb_mixed_board *mixed, const bb_local *local) {
     const double n = (double)local->n;
     if (!mixed->unranged || !mixed->constant || !bb_ridge_tuned_fits(local)) return 0.0;
-    return 0.7 * (n - 2.0) / (n + 1.0);
+    return most_tuned * (n - 2.0) / (n + 1.0);
 }
 
 /* Takes that share of what fits have that look at nothing on the billboard, and returns how

@@ -58,7 +58,8 @@ static void check(size_t n, size_t p) {
     bb_random random;
     const size_t d = p + 1;
     double slope[MOST], level = 0.0, w[MOST];
-    const bb_local local = {.loss = BB_LOSS_SQUARED, .n = n, .d = d, .x = x, .y = y};
+    const bb_local local = {
+        .loss = BB_LOSS_SQUARED, .outputs = 1, .n = n, .d = d, .x = x, .y = y};
     assert_int_equal(bb_random_open_stream(&random, 3, BB_FOR_TEST, n, p), BB_OK);
     for (size_t j = 0; j < n; j++) {
         y[j] = 2.0 + 0.3 * bb_random_normal(&random);
@@ -101,7 +102,8 @@ static void columns_that_do_not_vary_say_nothing(void **state) {
     (void)state;
     const double rows[] = {3.0, 0.5, 3.0, 0.5, 3.0, 0.5, 3.0, 0.5};
     const double targets[] = {1.0, 2.0, 3.0, 6.0};
-    bb_local local = {.loss = BB_LOSS_SQUARED, .n = 4, .d = 2, .x = rows, .y = targets};
+    bb_local local = {
+        .loss = BB_LOSS_SQUARED, .outputs = 1, .n = 4, .d = 2, .x = rows, .y = targets};
     double w[2], work[512];
     assert_true(bb_ridge_tuned_fits(&local));
     assert_true(bb_ridge_tuned_work(&local) <= 512);
