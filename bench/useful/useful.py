@@ -4,7 +4,8 @@
     bench/useful/useful.py [--billboard build/billboard] [--data ../shared/data]
                            [--method FLAGS] [--half tune|report|all] [--sets A,B,...]
                            [--epsilons E,...] [--seeds N] [--quick] [--jobs N]
-                           [--baselines own|any] [--cache DIR] [-o TABLES.md] [--csv ROWS.csv]
+                           [--no-ranges] [--baselines own|any] [--cache DIR]
+                           [-o TABLES.md] [--csv ROWS.csv]
 
 Trains on every set of sets.py (real ones under --data, worlds of worlds.py) at every epsilon
 with seeds 1, 2, ... (half of the sets, `tune`) or 1001, 1002, ... (the other half, `report`), and
@@ -15,8 +16,8 @@ seed is a new split of a real set's rows or a new world, and a new stream of noi
 same program gives the same table).
 
 --method is how to learn, as the program's flags: `--method mp-prior', or `--method "fedprox
---rounds 12"'; by default no flag at all: what the program does by itself. --quick is three
-seeds, three epsilons, and no set that takes long.
+--rounds 12"'; by default no flag at all: what the program does by itself. --no-ranges tells
+it nothing of columns, either. --quick is three seeds, three epsilons, and no set that takes long.
 
 Runs are kept in the cache by what the program, sets.py and worlds.py are made of, so an
 interrupted table goes on where it was. --baselines any takes those of other programs, too, if
@@ -35,6 +36,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import replace
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
@@ -170,6 +172,7 @@ class Cache:
         self.program = program_digest(arguments.billboard)
         self.protocol = digest([f"{HERE}/{name}.py" for name in
                                 ("sets", "worlds", "panels", "rdata")])
+        self.protocol += ", no ranges" if arguments.no_ranges else ""
         self.method = shlex.join(arguments.method)
         self.any = arguments.baselines == "any"
         self.known, self.latest = {}, {}
@@ -401,6 +404,7 @@ def parse():
     parser.add_argument("--sets", default="")
     parser.add_argument("--epsilons", default="")
     parser.add_argument("--seeds", type=int, default=0)
+    parser.add_argument("--no-ranges", action="store_true")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--baselines", choices=("own", "any"), default="own")
@@ -438,6 +442,8 @@ def choose(arguments):
 
 def main():
     arguments = parse()
+    if arguments.no_ranges:
+        SETS[:] = [replace(one, scale={}) for one in SETS]
     chosen = choose(arguments)
     cache = Cache(arguments)
     make(arguments, cache, chosen)
