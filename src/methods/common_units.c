@@ -20,6 +20,8 @@ static const double above = 0.5;
 /* Of deviations that a circle does not tell apart, one within half of it around this is
  * likely: a third, as that of shares, ages and logarithms is, or nearly. */
 static const double likely = -0.5;
+/* Of the number of columns, what the target's share has more than that of one. */
+static const double target_part = 0.25;
 /* The least deviation, of where it is, that is more than rounding. */
 static const double least_deviation = 1e-6;
 static const double turn = 6.283185307179586;
@@ -52,9 +54,13 @@ static bool has_target(const bb_view *view) {
     return view->pub->loss == BB_LOSS_SQUARED;
 }
 
+static size_t columns_of(const bb_view *view) {
+    return view->pub->features - view->pub->constant;
+}
+
 /* Columns without the constant, and the target behind them. */
 static size_t quantities(const bb_view *view) {
-    return view->pub->features - view->pub->constant + has_target(view);
+    return columns_of(view) + has_target(view);
 }
 
 size_t bb_units_length(const bb_view *view) {
@@ -72,6 +78,11 @@ bb_units bb_units_read(const bb_view *view, const double *at) {
     if (rounds > 0 && done > 0) units.unit = at;
     if (rounds > 1 && done > 1) units.place = at + bb_units_length(view);
     return units;
+}
+
+/* Of what a circle does not tell apart, what is next to that. */
+static double nearest(double found, double circle, double to) {
+    return found - circle * floor((found - to) / circle + 0.5);
 }
 
 static double units_of(const bb_view *view) {
@@ -123,9 +134,16 @@ static quantity look_at(const bb_view *view, const bb_local *local, size_t k) {
     return q;
 }
 
-/* In the unit ball, all quantities together. */
+/* In the unit ball, all quantities together. A wrong unit of the target is wrong for all
+ * columns: its variance counts as much as that of the root of their number. */
+static double length_of(const bb_view *view, size_t k) {
+    const double columns = (double)columns_of(view);
+    const double target = has_target(view) ? pow(fmax(1.0, columns), target_part) : 0.0;
+    return sqrt((k < columns_of(view) ? 1.0 : target) / (columns + target));
+}
+
 static void show_on_circle(const bb_view *view, size_t k, double turns, double *vote) {
-    const double length = 1.0 / sqrt((double)quantities(view));
+    const double length = length_of(view, k);
     vote[2 * k] = length * cos(turn * turns);
     vote[2 * k + 1] = length * sin(turn * turns);
 }
@@ -151,13 +169,48 @@ static void take(const bb_view *view, const bb_release *release, double circle,
     }
 }
 
+/* 1 by the variance that noise gives to what is usual for quantity k. */
+static double precision_of(const bb_release *release, double circle, size_t k) {
+    const double of_angle = bb_norm(2, release->value[0] + 2 * k) / release->noise[0];
+    return pow(of_angle * turn / circle, 2.0);
+}
+
+/* Columns may be much alike, and what is usual for all of them is then told better than for
+ * each: a random effects model (DerSimonian and Laird 1986). around: of what a circle
+ * does not tell apart, what is likely. */
+static void draw_together(const bb_view *view, const bb_release *release, double circle,
+                          double around, double *found) {
+    double count = 0.0, all = 0.0, squares = 0.0, mean = 0.0, spread = 0.0;
+    for (size_t k = 0; k < columns_of(view); k++) {
+        const double precision = precision_of(release, circle, k);
+        if (found[2 * k + 1] == 0.0) continue;
+        found[2 * k] = nearest(found[2 * k], circle, around);
+        count += 1.0;
+        all += precision;
+        squares += precision * precision;
+        mean += precision * found[2 * k];
+    }
+    if (count < 2.0 || release->noise[0] == 0.0) return;
+    mean /= all;
+    for (size_t k = 0; k < columns_of(view); k++)
+        if (found[2 * k + 1] > 0.0)
+            spread += precision_of(release, circle, k) * pow(found[2 * k] - mean, 2.0);
+    const double between = fmax(0.0, (spread - count + 1.0) / (all - squares / all));
+    for (size_t k = 0; k < columns_of(view); k++)
+        if (found[2 * k + 1] > 0.0)
+            found[2 * k] += (mean - found[2 * k]) /
+                            (1.0 + between * precision_of(release, circle, k));
+}
+
 void bb_units_take(const bb_view *view, const bb_release *release, double *unit) {
     take(view, release, decades, unit);
+    draw_together(view, release, decades, likely, unit);
 }
 
 void bb_units_take_places(const bb_view *view, const bb_release *release,
                           double *place) {
     take(view, release, units_of(view), place);
+    draw_together(view, release, units_of(view), 0.0, place);
 }
 
 /* By what the quantity is multiplied. All tasks have the same unit, the likely one, but those
@@ -172,7 +225,7 @@ static double scale_of(const double *unit, const quantity *q) {
     const double up = q->target ? whole : half, down = q->target ? half : whole;
     const double size = q->varies || !q->target ? q->size : -INFINITY;
     const double most = q->rows > 1 ? q->most : INFINITY;
-    double usual = unit[0] - circle * floor((unit[0] - likely + half) / circle);
+    double usual = nearest(unit[0], circle, likely);
     if (size > usual + up)
         usual += circle * ceil((size - usual - up) / circle);
     else if (most < usual - down)

@@ -49,7 +49,7 @@ typedef struct bb_mixed_board {
     size_t d;
     bool constant; /* the last feature is the constant */
     bool unranged; /* there are no ranges */
-    bool doubts;   /* intervals are asked for, no model */
+    bool slopes;   /* no model is asked for but intervals, or which slopes are usual */
     bool can_turn; /* bb_mixed_can_turn */
     bb_mixed_phase phase;
     const double *centre;   /* d */
@@ -81,6 +81,9 @@ bool bb_mixed_suits(const bb_mixed_board *mixed, const bb_local *local,
                     bb_mixed_kind kind);
 bool bb_mixed_can(const bb_mixed_board *mixed, const bb_local *local,
                   bb_mixed_kind kind);
+/* Whether its rows are enough to vote on penalties by slopes alone; others vote as they
+ * believe. */
+bool bb_mixed_knows_slopes(const bb_mixed_board *mixed, const bb_local *local);
 
 /* -- votes (mp_mixed_vote.c) -- */
 
@@ -114,8 +117,15 @@ void bb_mixed_take_penalties(const bb_mixed_board *mixed, const bb_release *rele
 extern const double bb_mixed_penalty[BB_MIXED_PENALTIES];
 extern const double bb_mixed_level[BB_MIXED_LEVELS];
 double bb_mixed_belief(const bb_mixed_board *mixed);
-/* How many rows tell of the noise, those of the belief among them. */
+/* Without ranges a target is looked at around the mean of the rows, which is the work of one
+ * of them: the likelihood of slopes is the restricted one (Patterson and Thompson 1971),
+ * where no model is asked for; models are better without that. How many rows then tell of
+ * the noise, those of the belief among them. */
 double bb_mixed_freedom(const bb_mixed_board *mixed, const bb_local *local);
+/* restricted (BB_MIXED_PENALTIES) <- log_det of a kind without what its constant has of it,
+ * which, next to free, would otherwise speak for large penalties. */
+void bb_mixed_restrict(const bb_mixed_board *mixed, const bb_local *local,
+                       bb_mixed_kind kind, const double *log_det, double *restricted);
 /* The penalty that is usual for such rows. work: d doubles. */
 double bb_mixed_usual(const bb_mixed_board *mixed, const bb_local *local, double *work);
 /* Decades by which penalty l is above the one that is usual for a kind, of a task whose

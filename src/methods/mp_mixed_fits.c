@@ -177,11 +177,17 @@ bb_status bb_mixed_look(const bb_mixed_board *mixed, const bb_local *local,
  * one that was found) <- how long the centre is, times the one on the billboard. */
 static void weigh_group(const bb_mixed_board *mixed, const bb_local *local,
                         double *seen, size_t group, double *cell, double *length) {
-    const bb_mixed_measure side[BB_MIXED_SIDES] = {
-        measure_of(seen, 0), measure_of(seen, 1), measure_of(seen, 2)};
+    double log_det[BB_MIXED_PENALTIES];
+    bb_mixed_measure side[BB_MIXED_SIDES];
+    for (size_t k = 0; k < BB_MIXED_SIDES; k++) {
+        side[k] = measure_of(seen, k);
+        side[k].log_det = log_det;
+    }
     for (size_t k = 0; length && k < BB_MIXED_CELLS; k++)
         length[k] = group % 2 == 0 ? 1.0 : 0.0;
     if (local->n == 0) return;
+    bb_mixed_restrict(mixed, local, (bb_mixed_kind)(group / 2),
+                      measure_of(seen, 0).log_det, log_det);
     bb_mixed_weigh(mixed, local, &side[group % 2], cell);
     if (length && group % 2 == 0)
         bb_mixed_weigh_lengths(mixed, local, side, seen[0], cell, length);

@@ -93,7 +93,7 @@ void bb_mixed_train(const bb_view *view, bb_task *given) {
 
 /* In which units rows are does not matter any more, only where what was made of them is. */
 void bb_mixed_show(const bb_view *view, const bb_task *given, double *const *block) {
-    const bb_mixed_board mixed = bb_mixed_read(view);
+    bb_mixed_board mixed = bb_mixed_read(view);
     const home own = home_of(given, &mixed);
     const bool votes = *own.voted > 0.0 && given->local->n > 0;
     bb_task task = *given;
@@ -114,6 +114,7 @@ void bb_mixed_show(const bb_view *view, const bb_task *given, double *const *blo
         break;
     case BB_MIXED_PENALTY_VOTE:
         if (!votes) break;
+        mixed.slopes = bb_mixed_knows_slopes(&mixed, task.local);
         bb_mixed_evidence(&mixed, task.local, *own.usual, own.measures, evidence,
                           evidence + BB_MIXED_FITS);
         bb_mixed_show_penalties(&mixed, evidence, *own.usual, block[0]);

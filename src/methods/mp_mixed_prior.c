@@ -18,7 +18,7 @@ static const double belief_ranged = 1.0, belief_unranged = 0.1;
 static const double free_root = 10.0; /* standard deviation of the constant's weight */
 /* Without ranges what few rows show of directions is rather the units that columns have got
  * than where models vary: a task of rows fewer than these, or than this part of features,
- * has none. */
+ * has none; nor do fewer tell slopes from a constant. */
 static const size_t least_rows = 4;
 static const double least_part = 0.3;
 static const double centre_odds = 10.0; /* of one beyond doubt */
@@ -37,16 +37,29 @@ static const double least_deviation = 1e-6;
 static const double usual_spread = 0.2;
 
 double bb_mixed_belief(const bb_mixed_board *mixed) {
-    return mixed->unranged && !mixed->doubts ? belief_unranged : belief_ranged;
+    return mixed->unranged && !mixed->slopes ? belief_unranged : belief_ranged;
 }
 
-/* Without ranges a target is looked at around the mean of the rows, which is the work of one
- * of them (restricted likelihood: Patterson and Thompson 1971). Models are better without
- * that, intervals are not. */
+static bool is_restricted(const bb_mixed_board *mixed, const bb_local *local) {
+    return mixed->slopes && mixed->unranged && mixed->constant && local->n > 0;
+}
+
 double bb_mixed_freedom(const bb_mixed_board *mixed, const bb_local *local) {
-    const bool lost =
-        mixed->doubts && mixed->unranged && mixed->constant && local->n > 0;
+    const size_t lost = is_restricted(mixed, local) ? 1 : 0;
     return (double)(local->n - lost) + bb_mixed_belief(mixed);
+}
+
+void bb_mixed_restrict(const bb_mixed_board *mixed, const bb_local *local,
+                       bb_mixed_kind kind, const double *log_det, double *restricted) {
+    const bool free = kind == BB_MIXED_FREE || kind == BB_MIXED_OWN;
+    double told = 0.0;
+    for (size_t j = 0; local->x && j < local->n; j++) {
+        const double of_row = free_root * local->x[(j + 1) * local->d - 1];
+        told += of_row * of_row;
+    }
+    if (!free || !is_restricted(mixed, local)) told = 0.0;
+    for (size_t l = 0; l < BB_MIXED_PENALTIES; l++)
+        restricted[l] = log_det[l] - log1p(told / bb_mixed_penalty[l]);
 }
 
 /* The variance of a task's rows around their mean, all features together. */
@@ -91,6 +104,10 @@ double bb_mixed_usual(const bb_mixed_board *mixed, const bb_local *local,
 
 bool bb_mixed_has_own_scores(const bb_local *local) {
     return local->x && local->n > local->d;
+}
+
+bool bb_mixed_knows_slopes(const bb_mixed_board *mixed, const bb_local *local) {
+    return !mixed->unranged || local->n >= least_rows;
 }
 
 bool bb_mixed_suits(const bb_mixed_board *mixed, const bb_local *local,

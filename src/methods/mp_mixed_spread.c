@@ -135,7 +135,7 @@ static void add_within(const spread *s, const double *within) {
 
 static bb_status measure(const bb_view *view, const bb_task *task, double *out) {
     bb_mixed_board mixed = bb_mixed_read(view);
-    mixed.doubts = true;
+    mixed.slopes = true;
     const size_t d = mixed.d;
     spread s = spread_in(task->work, &mixed, task->local);
     double *within = s.basis + d * d;

@@ -271,6 +271,12 @@ static void few_rows_believe_in_directions_only_with_ranges(void **state) {
     board.d = local.d = 6;
     local.n = 3;
     assert_false(bb_mixed_can(&board, &local, BB_MIXED_ONCE));
+    assert_false(bb_mixed_knows_slopes(&board, &local));
+    local.n = 4;
+    assert_true(bb_mixed_knows_slopes(&board, &local));
+    local.n = 3;
+    board.unranged = false;
+    assert_true(bb_mixed_knows_slopes(&board, &local));
 }
 
 /* Alone, with a column in units a hundred times too large: its weights are far longer
@@ -382,6 +388,61 @@ static void kinds_are_weighed_at_their_penalties(void **state) {
     assert_true(kinds[2] > kinds[0] + 0.01);
 }
 
+/* Without ranges rows and targets are moved to around zero, and a constant that is next to free
+ * is then hardly needed: of models drawn under a penalty of 1/30 the evidence of slopes
+ * says so, if what the constant has of it is left out, and that of models asks for more. */
+static void a_free_constant_is_no_penalty(void **state) {
+    (void)state;
+    enum { TASKS = 300, D = 21, N = 12 };
+    static double evidence[BB_MIXED_FITS];
+    static const double group[BB_MIXED_GROUPS] = {0}, rise[BB_MIXED_RISES] = {0};
+    const double usual = 0.03, noise = 0.1, slope = noise * sqrt(30.0);
+    double sum[2][BB_MIXED_STEPS] = {{0}}, vote[BB_MIXED_RISES];
+    bb_random random;
+    assert_ok(bb_random_open_stream(&random, 9, BB_FOR_TEST, 0, 0));
+    for (size_t i = 0; i < TASKS; i++) {
+        double x[N * D], y[N], w[D];
+        bb_local local;
+        for (size_t k = 0; k < D; k++) w[k] = slope * bb_random_normal(&random);
+        w[D - 1] = 0.0;
+        for (size_t j = 0; j < N; j++) {
+            for (size_t k = 0; k < D; k++)
+                x[j * D + k] = bb_random_normal(&random) / sqrt((double)D);
+            x[j * D + D - 1] = 0.3;
+            y[j] = bb_dot(D, x + j * D, w) + noise * bb_random_normal(&random);
+        }
+        const bb_rows rows = {.n = N, .d = D, .x = x, .y = y};
+        assert_ok(bb_local_open(&local, rows, BB_LOSS_SQUARED, false, false));
+        for (size_t slopes = 0; slopes < 2; slopes++) {
+            const bb_mixed_board board = {.d = D,
+                                          .constant = true,
+                                          .unranged = true,
+                                          .slopes = slopes == 1,
+                                          .group = group,
+                                          .rise = rise};
+            double *measures =
+                calloc(bb_mixed_measures_length(&board, &local), sizeof *measures);
+            double *work = calloc(bb_mixed_fits_work(&local), sizeof *work);
+            assert_ok(bb_mixed_look(&board, &local, measures, work));
+            bb_mixed_evidence(&board, &local, usual, measures, evidence, NULL);
+            bb_mixed_show_penalties(&board, evidence, usual, vote);
+            for (size_t k = 0; k < BB_MIXED_STEPS; k++)
+                sum[slopes][k] += vote[BB_MIXED_STEPS + k] / TASKS;
+            free(measures);
+            free(work);
+        }
+        bb_local_close(&local);
+    }
+    bb_random_close(&random);
+    assert_true(sum[1][1] > 0.0);
+    for (size_t k = 2; k < BB_MIXED_STEPS; k++) {
+        print_message("from %g: %+.3f, slopes alone %+.3f\n",
+                      pow(10.0, (double)k - 3.0), sum[0][k], sum[1][k]);
+        assert_true(sum[1][k] < -0.1);
+        assert_true(sum[0][k] > -0.05);
+    }
+}
+
 /* -- what a task shows -- */
 
 /* Rows of any size, a centre and directions of any size, whatever the billboard says:
@@ -484,6 +545,7 @@ int main(void) {
         cmocka_unit_test(years_count_as_other_columns_do),
         cmocka_unit_test(votes_say_what_evidence_says),
         cmocka_unit_test(kinds_are_weighed_at_their_penalties),
+        cmocka_unit_test(a_free_constant_is_no_penalty),
         cmocka_unit_test(shows_are_in_the_unit_ball),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -348,6 +348,51 @@ static void what_is_shown_and_made_of_it(void **state) {
     }
 }
 
+/* Columns whose units differ by no more than noise does have one; those that differ by more
+ * keep what was found. 25 deviations long, the sums tell a unit up to 6 / (2 pi 25) = .038
+ * decades; a column in which noise has the word is left as it is, and so is the target. */
+static void much_the_same_unit_is_one(void **state) {
+    (void)state;
+    const bb_public pub = unranged(1000);
+    const bb_view view = {.method = &bb_method_mp_mixed, .pub = &pub};
+    for (size_t apart = 0; apart < 2; apart++) {
+        double is[D], sum[2 * D], unit[2 * D];
+        const bb_release release = {.value = {sum}, .noise = {1.0}};
+        for (size_t k = 0; k < D; k++) {
+            is[k] = apart ? 0.8 * (double)(k % 3) - 1.3 : k % 2 ? -0.47 : -0.53;
+            if (k == COLUMNS) is[k] = 0.0;
+            sum[2 * k] = 25.0 * cos(6.283185307179586 * is[k] / 6.0);
+            sum[2 * k + 1] = 25.0 * sin(6.283185307179586 * is[k] / 6.0);
+        }
+        bb_units_take(&view, &release, unit);
+        for (size_t k = 0; k < COLUMNS; k++)
+            assert_close(unit[2 * k], apart ? is[k] : -0.5, apart ? 0.01 : 1e-9);
+        assert_close(unit[2 * COLUMNS], 0.0, 1e-9);
+        sum[0] = sum[1] = 1.0;
+        bb_units_take(&view, &release, unit);
+        assert_close(unit[0], 0.75, 1e-9);
+        assert_true(unit[1] == 0.0);
+        if (!apart) assert_close(unit[2], -0.5 + 0.03 / 9.0, 1e-9);
+    }
+}
+
+/* All numbers that a task shows together fill the unit ball, and the target has more of it
+ * than a column, so that its unit is told better. */
+static void the_target_has_more_to_say(void **state) {
+    (void)state;
+    const bb_public pub = unranged(1000);
+    const bb_view view = {.method = &bb_method_mp_mixed, .pub = &pub};
+    double x[2 * D], y[2] = {1.0, 2.0}, factor[COLUMNS], vote[2 * D] = {0};
+    for (size_t k = 0; k < 2 * D; k++) x[k] = 1.0 + (double)(k % 7);
+    for (size_t k = 0; k < COLUMNS; k++) factor[k] = 1.0;
+    const bb_local local = {
+        .n = 2, .d = D, .x = x, .y = y, .own_factor = factor, .own_unit = 1.0};
+    bb_units_show(&view, &local, vote);
+    assert_close(bb_norm(2 * D, vote), 1.0, 1e-12);
+    assert_close(bb_norm(2, vote + 2 * COLUMNS) / bb_norm(2, vote), pow(COLUMNS, 0.125),
+                 1e-12);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(powers_of_ten_do_not_matter),
@@ -356,6 +401,8 @@ int main(void) {
         cmocka_unit_test(little_budget_leaves_own_units),
         cmocka_unit_test(a_level_far_from_zero_is_kept),
         cmocka_unit_test(what_is_shown_and_made_of_it),
+        cmocka_unit_test(much_the_same_unit_is_one),
+        cmocka_unit_test(the_target_has_more_to_say),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
