@@ -82,7 +82,7 @@ bb_units bb_units_read(const bb_view *view, const double *at) {
 
 /* Of what a circle does not tell apart, what is next to that. */
 static double nearest(double found, double circle, double to) {
-    return found - circle * floor((found - to) / circle + 0.5);
+    return found + circle * round((to - found) / circle);
 }
 
 static double units_of(const bb_view *view) {
@@ -181,6 +181,7 @@ static double precision_of(const bb_release *release, double circle, size_t k) {
 static void draw_together(const bb_view *view, const bb_release *release, double circle,
                           double around, double *found) {
     double count = 0.0, all = 0.0, squares = 0.0, mean = 0.0, spread = 0.0;
+    if (release->noise[0] == 0.0) return;
     for (size_t k = 0; k < columns_of(view); k++) {
         const double precision = precision_of(release, circle, k);
         if (found[2 * k + 1] == 0.0) continue;
@@ -190,7 +191,7 @@ static void draw_together(const bb_view *view, const bb_release *release, double
         squares += precision * precision;
         mean += precision * found[2 * k];
     }
-    if (count < 2.0 || release->noise[0] == 0.0) return;
+    if (count < 2.0) return;
     mean /= all;
     for (size_t k = 0; k < columns_of(view); k++)
         if (found[2 * k + 1] > 0.0)
@@ -247,7 +248,7 @@ void bb_units_show_places(const bb_view *view, const double *unit,
  * the one nearest to the mean. */
 static double place_of(const double *place, double mean) {
     if (!place || place[1] == 0.0) return mean;
-    return place[0] + place[1] * round((mean - place[0]) / place[1]);
+    return nearest(place[0], place[1], mean);
 }
 
 /* -- a task in common units -- */

@@ -52,14 +52,12 @@ double bb_mixed_freedom(const bb_mixed_board *mixed, const bb_local *local) {
 void bb_mixed_restrict(const bb_mixed_board *mixed, const bb_local *local,
                        bb_mixed_kind kind, const double *log_det, double *restricted) {
     const bool free = kind == BB_MIXED_FREE || kind == BB_MIXED_OWN;
-    double told = 0.0;
-    for (size_t j = 0; local->x && j < local->n; j++) {
-        const double of_row = free_root * local->x[(j + 1) * local->d - 1];
-        told += of_row * of_row;
-    }
-    if (!free || !is_restricted(mixed, local)) told = 0.0;
+    memcpy(restricted, log_det, BB_MIXED_PENALTIES * sizeof *restricted);
+    if (!free || !local->x || !is_restricted(mixed, local)) return;
+    const double constant = free_root * local->x[local->d - 1];
+    const double told = (double)local->n * constant * constant;
     for (size_t l = 0; l < BB_MIXED_PENALTIES; l++)
-        restricted[l] = log_det[l] - log1p(told / bb_mixed_penalty[l]);
+        restricted[l] -= log1p(told / bb_mixed_penalty[l]);
 }
 
 /* The variance of a task's rows around their mean, all features together. */

@@ -350,13 +350,14 @@ static void what_is_shown_and_made_of_it(void **state) {
 
 /* Columns whose units differ by no more than noise does have one; those that differ by more
  * keep what was found. 25 deviations long, the sums tell a unit up to 6 / (2 pi 25) = .038
- * decades; a column in which noise has the word is left as it is, and so is the target. */
+ * decades; a column in which noise has the word is left as it is, and so is the target.
+ * Places are told the same way, on a circle of their own. */
 static void much_the_same_unit_is_one(void **state) {
     (void)state;
     const bb_public pub = unranged(1000);
     const bb_view view = {.method = &bb_method_mp_mixed, .pub = &pub};
     for (size_t apart = 0; apart < 2; apart++) {
-        double is[D], sum[2 * D], unit[2 * D];
+        double is[D], sum[2 * D], unit[2 * D], place[2 * D];
         const bb_release release = {.value = {sum}, .noise = {1.0}};
         for (size_t k = 0; k < D; k++) {
             is[k] = apart ? 0.8 * (double)(k % 3) - 1.3 : k % 2 ? -0.47 : -0.53;
@@ -368,6 +369,9 @@ static void much_the_same_unit_is_one(void **state) {
         for (size_t k = 0; k < COLUMNS; k++)
             assert_close(unit[2 * k], apart ? is[k] : -0.5, apart ? 0.01 : 1e-9);
         assert_close(unit[2 * COLUMNS], 0.0, 1e-9);
+        bb_units_take_places(&view, &release, place);
+        for (size_t k = 0; k < D; k++)
+            assert_close(place[2 * k], unit[2 * k] * place[1] / 6.0, 1e-9);
         sum[0] = sum[1] = 1.0;
         bb_units_take(&view, &release, unit);
         assert_close(unit[0], 0.75, 1e-9);
