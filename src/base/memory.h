@@ -20,6 +20,11 @@ BB_MUST_CHECK bb_status bb_grow(void *array, size_t *capacity, size_t need, size
 /* A copy of a string, or of its first `length` bytes, to be freed with free(). */
 BB_MUST_CHECK bb_status bb_duplicate(char **out, const char *text, size_t length);
 
+/* The larger: room for what is done one after the other. */
+static inline size_t bb_larger(size_t a, size_t b) {
+    return a > b ? a : b;
+}
+
 /* One block of memory sized before the work begins; taking from it cannot fail. The
  * sizes are added up first with bb_arena_need, in the order in which they are taken. */
 typedef struct bb_arena {

@@ -291,13 +291,9 @@ double bb_local_intercept(const bb_local *local, const double *w, double *work) 
     return bb_logistic_intercept(local, work, work + local->n);
 }
 
-static size_t larger(size_t a, size_t b) {
-    return a > b ? a : b;
-}
-
 size_t bb_local_work(const bb_local *local) {
     if (!bb_loss_is_solved(local->loss, local->net))
         return bb_sgd_work(local, &(bb_sgd){.batch = 0});
     const size_t here = local->d + 3 * local->n;
-    return larger(here, larger(bb_ridge_work(local), bb_lasso_work(local)));
+    return bb_larger(here, bb_larger(bb_ridge_work(local), bb_lasso_work(local)));
 }

@@ -1,5 +1,6 @@
 #include "learners/sgd.h"
 
+#include "base/memory.h"
 #include "learners/descent.h"
 #include "learners/rows.h"
 #include "linalg/linalg.h"
@@ -10,10 +11,6 @@
 
 static size_t smaller(size_t a, size_t b) {
     return a < b ? a : b;
-}
-
-static size_t larger(size_t a, size_t b) {
-    return a > b ? a : b;
 }
 
 /* One linear output, for which bb_local_gradient knows the Gram matrix. */
@@ -46,7 +43,7 @@ static size_t lay_out(bb_descent_state *s, const bb_local *local, const bb_sgd *
     s->most = lazy ? s->rows : smaller(s->rows, bb_predictor_piece(local));
     const bool gradient = has_gradient(local) && !sgd->batch;
     if (sgd->batch) s->index = (void *)take(&c, n);
-    s->z = take(&c, larger(s->most * local->outputs, gradient ? n : 0));
+    s->z = take(&c, bb_larger(s->most * local->outputs, gradient ? n : 0));
     s->teacher = take(&c, s->most * local->outputs);
     s->scratch = take(&c, bb_outputs_scratch(local, s->most));
     if (sgd->momentum > 0 || s->rows > s->most || !sgd->batch)
@@ -61,7 +58,7 @@ static size_t lay_out(bb_descent_state *s, const bb_local *local, const bb_sgd *
 size_t bb_sgd_work(const bb_local *local, const bb_sgd *sgd) {
     bb_descent_state s;
     const size_t all = lay_out(&s, local, &(bb_sgd){0}, NULL);
-    return larger(all, lay_out(&s, local, sgd, NULL));
+    return bb_larger(all, lay_out(&s, local, sgd, NULL));
 }
 
 /* -- Fisher information: all rows, in pieces -- */

@@ -1,4 +1,5 @@
 /* One task's candidates of mp-mixed: what its rows say of each, and their average. */
+#include "base/memory.h"
 #include "learners/rows.h"
 #include "linalg/linalg.h"
 #include "methods/mp_mixed.h"
@@ -21,7 +22,7 @@ static room room_of(const bb_local *local, double *work) {
 size_t bb_mixed_fits_work(const bb_local *local) {
     const size_t path = bb_mixed_covariance_room(local) + bb_ridge_path_length(local);
     const size_t tuned = bb_ridge_tuned_work(local);
-    return local->d + (path > tuned ? path : tuned);
+    return local->d + bb_larger(path, tuned);
 }
 
 static bb_status open_kind(const bb_mixed_board *mixed, const bb_local *local,

@@ -1,5 +1,6 @@
 /* One task's half of mp-mixed: where its own model lies, and the average of the models
  * that its own rows and the tasks' votes believe in. */
+#include "base/memory.h"
 #include "linalg/linalg.h"
 #include "methods/mp_mixed.h"
 #include "methods/mp_mixed_effects.h"
@@ -159,15 +160,11 @@ bb_status bb_mixed_finish(const bb_view *view, bb_task *task) {
     return status;
 }
 
-static size_t most_of(size_t a, size_t b) {
-    return a > b ? a : b;
-}
-
 size_t bb_mixed_local_length(const bb_view *view, const bb_local *local) {
     const bb_units moved = {.state = bb_units_state(view)};
     const size_t fits = 2 * BB_MIXED_FITS + bb_mixed_fits_work(local);
     const size_t effects =
         bb_mixed_has_effects(view) ? bb_mixed_effects_local_length(local) : 0;
     const size_t spread = view->pub->spread ? bb_mixed_spread_work(local) : 0;
-    return bb_units_work(&moved, local) + most_of(fits, most_of(effects, spread));
+    return bb_units_work(&moved, local) + bb_larger(fits, bb_larger(effects, spread));
 }

@@ -9,6 +9,7 @@
  * unit ball. */
 #include "methods/mp_prior.h"
 
+#include "base/memory.h"
 #include "linalg/linalg.h"
 #include "methods/registry.h"
 
@@ -376,17 +377,13 @@ static const char *note(const bb_view *view) {
                  "as it is alone";
 }
 
-static size_t larger(size_t a, size_t b) {
-    return a > b ? a : b;
-}
-
 static size_t local_length(const bb_view *view, const bb_local *local) {
     (void)view;
     const size_t d = local->d;
     const size_t loo = bb_local_loo_work(local, BB_PRIOR_EXPONENTS);
     const size_t gram = d * d + d + bb_local_hessian_work(local);
     const size_t fits = bb_prior_fits_length(local);
-    return larger(larger(loo, gram), larger(fits, bb_local_work(local)));
+    return bb_larger(bb_larger(loo, gram), bb_larger(fits, bb_local_work(local)));
 }
 
 const bb_method bb_method_mp_prior = {

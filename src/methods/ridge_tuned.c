@@ -1,5 +1,6 @@
 #include "methods/ridge_tuned.h"
 
+#include "base/memory.h"
 #include "learners/rows.h"
 #include "linalg/linalg.h"
 #include "methods/personal_units.h"
@@ -22,16 +23,13 @@ bool bb_ridge_tuned_fits(const bb_local *local) {
            bb_own_units_fit(local, constant_of(local), BB_OWN_DEVIATIONS);
 }
 
-static size_t most_of(size_t a, size_t b) {
-    return a > b ? a : b;
-}
-
 size_t bb_ridge_tuned_work(const bb_local *local) {
     const bb_rows rows = bb_rows_of(local);
     if (!bb_ridge_tuned_fits(local)) return 0;
     return bb_own_units_work(local) + bb_local_room(rows, BB_LOSS_SQUARED, true) +
-           most_of(bb_local_open_work(rows, BB_LOSS_SQUARED),
-                   most_of(bb_local_loo_work(local, PENALTIES), bb_local_work(local)));
+           bb_larger(
+               bb_local_open_work(rows, BB_LOSS_SQUARED),
+               bb_larger(bb_local_loo_work(local, PENALTIES), bb_local_work(local)));
 }
 
 static double decades(size_t l) {

@@ -78,10 +78,6 @@ bb_status bb_dealt_read(const bb_dealt *d, const bb_source *source,
 
 typedef size_t joining(size_t a, size_t b);
 
-static size_t larger(size_t a, size_t b) {
-    return a > b ? a : b;
-}
-
 static size_t smaller(size_t a, size_t b) {
     return a < b ? a : b;
 }
@@ -104,7 +100,7 @@ static bb_status join(const bb_dealt *d, bb_status status, joining *both,
 }
 
 bb_status bb_dealt_most(const bb_dealt *d, bb_status status, size_t *value) {
-    return join(d, status, larger, value);
+    return join(d, status, bb_larger, value);
 }
 
 bb_status bb_dealt_least(const bb_dealt *d, bb_status status, size_t *value) {

@@ -65,10 +65,6 @@ static bb_status open_locals(trial *t) {
     return status;
 }
 
-static size_t larger(size_t a, size_t b) {
-    return a > b ? a : b;
-}
-
 static bb_sgd descent_of(const trial *t, size_t value, uint64_t epochs) {
     return (bb_sgd){
         .epochs = epochs, .batch = BB_TRIAL_BATCH, .rate = t->asked->value[value]};
@@ -82,8 +78,8 @@ static bb_status open_work(trial *t) {
         const size_t learn =
             is_linear(t) ? bb_local_ridge_outputs_work(from) : bb_sgd_work(from, &sgd);
         t->work_length =
-            larger(t->work_length, from->length + to->length + BLOCK * outputs +
-                                       larger(learn, bb_local_outputs_work(to)));
+            bb_larger(t->work_length, from->length + to->length + BLOCK * outputs +
+                                          bb_larger(learn, bb_local_outputs_work(to)));
     }
     bb_status status = bb_allocate(&t->work, t->engine.workers * t->work_length,
                                    sizeof *t->work, "the baselines");
