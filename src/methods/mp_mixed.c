@@ -27,6 +27,9 @@ static const double step = 0.5, momentum = 0.7;
  * directions. */
 static const double search_found = 0.6, search_not_found = 0.34, far_out = 3.0;
 static const double faint = 0.35, few = 12.0;
+/* Later than both where tasks have all gone one way: the first answers shared this much, a
+ * square, of what they can, and so many are there to say so. */
+static const double search_agreed = 0.8, agreement = 0.4;
 static const double least_beside_centre = 8.0, least_alone = 2.5, least_few = 80.0;
 /* It comes back from directions where they would be `clear' (where the spectrum of the noise in
  * the average of unit outer products ends), are `hardly' reliable, and a centre stands far out. */
@@ -34,7 +37,7 @@ static const double clear = 0.15, hardly = 0.85;
 /* Without noise the last of the search's rounds is nearly all of its average. */
 static const double latest = 100.0;
 /* How often the covariance of directions is estimated anew. */
-enum { ESTIMATES = 3, MOST_ROUNDS = 20, VOTES = 2 };
+enum { ESTIMATES = 3, MOST_ROUNDS = 20, VOTES = 2, LEAST_AGREED = 3 };
 static const double least_reliability = 0.3;
 
 typedef struct mixed_options {
@@ -195,6 +198,7 @@ enum {
     AT_FIRST,  /* the length of the first average, its noise taken away */
     AT_STILL,  /* how long the last ones are in the centre's direction beside it; 0
                   where directions are asked for */
+    AT_AGREED, /* whether answers have shared most of their length */
     AT_TURNED, /* after how many rounds directions are asked for; 0: not now */
     AT_SPENT,  /* rounds on directions, where the search has come back from them */
     AT_ITERATION,   /* how often they were estimated */
@@ -312,13 +316,18 @@ static void layout(const bb_view *view, bb_layout *out) {
 
 /* -- answers -- */
 
-/* Whether what all answers share, their summed averages' square but for the noise and two
- * of its deviations, is little beside what directions tell of so many features. sd: of a
- * round's noise, each number. */
-static bool is_faint(const bb_view *view, double t, double square, double sd) {
-    const double d = (double)view->pub->features, noise = t * sd * sd;
-    const double most = faint * fmax(0.0, 1.0 - few / d);
-    return square - d * noise + 2.0 * sqrt(2.0 * d) * noise < most * t * t;
+/* What all t answers share, their summed averages' square but for the noise, as a part of what it
+ * can be, give or take so many of the noise's deviations. sd: of a round's noise, each number. */
+static double in_common(size_t d, double t, double square, double sd,
+                        double deviations) {
+    const double noise = t * sd * sd;
+    const double least = (double)d - deviations * sqrt(2.0 * (double)d);
+    return (square - least * noise) / (t * t);
+}
+
+/* Whether that is little beside what directions tell of so many features. */
+static bool is_faint(size_t d, double t, double square, double sd) {
+    return in_common(d, t, square, sd, 2.0) < faint * fmax(0.0, 1.0 - few / (double)d);
 }
 
 /* Whether a centre has ever stood far out of the noise. */
@@ -326,16 +335,22 @@ static bool is_far_out(const places *at) {
     return at->scalar[AT_SURE] > 1.0 - 1.0 / far_out;
 }
 
-/* Whether the next round asks for directions; done: rounds so far. */
+/* The part of the rounds after which directions may be asked for. */
+static double search_part(const places *at) {
+    if (at->scalar[AT_AGREED] > 0.0) return search_agreed;
+    return is_far_out(at) ? search_found : search_not_found;
+}
+
+/* Whether the next round asks for directions; done: rounds so far. Where tasks have agreed on a
+ * way, answers that now share little have gone past its end. */
 static bool turns(const bb_view *view, const places *at, uint32_t done,
                   bool is_little) {
-    const bool beside = is_far_out(at);
-    const double rounds = rounds_of(view);
-    const bool waited =
-        is_little || done >= (beside ? search_found : search_not_found) * rounds;
+    const bool agreed = at->scalar[AT_AGREED] > 0.0;
+    const bool early = is_little && !agreed;
+    const bool waited = early || done >= search_part(at) * rounds_of(view);
     return waited && at->scalar[AT_SPENT] == 0.0 && bb_mixed_can_turn(view) &&
            done < rounds_of(view) &&
-           reach_after(view, done) > least_reach(view, beside);
+           reach_after(view, done) > least_reach(view, is_far_out(at));
 }
 
 /* Whether the rounds that are left are better spent on the centre, by the first estimate of
@@ -390,9 +405,8 @@ static void digest_centre(const bb_view *view, const bb_release *release,
     const double tasks = (double)view->pub->tasks, t = release->round;
     const double sd = release->noise[0] / tasks, rounds = rounds_of(view);
     const double last = rounds - at->scalar[AT_SPENT];
-    const double square = bb_search_move(&at->search, release, d,
-                                         view->pub->unranged && view->pub->constant, 1,
-                                         tasks, step, momentum, work);
+    const double square = bb_search_move(&at->search, release, d, view->pub->constant,
+                                         1, tasks, step, momentum, work);
     const double noise =
         rounds > 1.0 ? t * sd * sd * bb_chi_square_quantile((double)d, 1.0 / rounds)
                      : 0.0;
@@ -403,7 +417,9 @@ static void digest_centre(const bb_view *view, const bb_release *release,
     if (square > noise) at->scalar[AT_FOUND] = 1.0;
     if (square > doubtful)
         at->scalar[AT_SURE] = fmax(at->scalar[AT_SURE], 1.0 - doubtful / square);
-    if (turns(view, at, release->round, is_faint(view, t, square, sd)))
+    if (t >= LEAST_AGREED && in_common(d, t, square, sd, -2.0) > agreement)
+        at->scalar[AT_AGREED] = 1.0;
+    if (turns(view, at, release->round, is_faint(d, t, square, sd)))
         at->scalar[AT_TURNED] = release->round;
     if (at->scalar[AT_TURNED] > 0.0 || t == last) settle(at, d, sd);
 }

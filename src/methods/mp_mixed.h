@@ -136,9 +136,12 @@ double bb_mixed_log_prior_above(const bb_mixed_board *mixed, size_t group,
                                 double above);
 double bb_mixed_log_prior(const bb_mixed_board *mixed, size_t group, size_t l,
                           double usual);
-/* And for a group where there are no ranges; no part of what tasks vote, since it is
- * everybody's. */
-double bb_mixed_log_unranged(const bb_mixed_board *mixed, size_t group);
+/* And for a group by which level a target is likely to have; no part of what tasks vote, since
+ * it is everybody's. */
+double bb_mixed_log_level(const bb_mixed_board *mixed, size_t group);
+/* And for a group of this task, by where its targets are. */
+double bb_mixed_log_far(const bb_mixed_board *mixed, const bb_local *local,
+                        size_t group);
 
 /* -- what rows say (mp_mixed_weigh.c) -- */
 

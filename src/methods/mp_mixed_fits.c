@@ -95,10 +95,11 @@ static const double *centre_of(const bb_mixed_board *mixed, size_t group) {
 }
 
 /* above (BB_MIXED_PENALTIES): of the group's kind. */
-static void add_priors(const bb_mixed_board *mixed, size_t group, const double *above,
-                       double *cell) {
+static void add_priors(const bb_mixed_board *mixed, const bb_local *local, size_t group,
+                       const double *above, double *cell) {
+    const double far = bb_mixed_log_far(mixed, local, group);
     for (size_t l = 0; l < BB_MIXED_PENALTIES; l++) {
-        const double prior = bb_mixed_log_prior_above(mixed, group, above[l]);
+        const double prior = far + bb_mixed_log_prior_above(mixed, group, above[l]);
         for (size_t k = 0; k < BB_MIXED_LEVELS; k++) *cell++ += prior;
     }
 }
@@ -209,7 +210,7 @@ void bb_mixed_evidence(const bb_mixed_board *mixed, const bb_local *local, doubl
         if (!is) continue;
         weigh_group(mixed, local, seen_of(mixed, local, measures, group / 2), group,
                     cell, length ? length + group * BB_MIXED_CELLS : NULL);
-        add_priors(mixed, group, above[group / 2 == BB_MIXED_OWN], cell);
+        add_priors(mixed, local, group, above[group / 2 == BB_MIXED_OWN], cell);
     }
 }
 
@@ -258,13 +259,15 @@ static bb_status average(const bb_mixed_board *mixed, const bb_local *local,
 /* -- what a task would tune alone -- */
 
 /* Without ranges nobody knows which scale models have, and evidence, which goes by that, is
- * no better than rows that are left out: these have a say, the larger the more there are. */
-static const double most_tuned = 0.7;
+ * no better than rows that are left out: these have a say, the larger the more there are. With
+ * ranges a smaller one, and hardly any where rows are fewer than features. */
+static const double most_tuned = 0.7, most_tuned_ranged = 0.3;
 
 static double tuned_share(const bb_mixed_board *mixed, const bb_local *local) {
-    const double n = (double)local->n;
-    if (!mixed->unranged || !mixed->constant || !bb_ridge_tuned_fits(local)) return 0.0;
-    return most_tuned * (n - 2.0) / (n + 1.0);
+    const double n = (double)local->n, told = fmin(1.0, n / (double)local->d);
+    if (!mixed->constant || !bb_ridge_tuned_fits(local)) return 0.0;
+    const double most = mixed->unranged ? most_tuned : most_tuned_ranged * told * told;
+    return most * (n - 2.0) / (n + 1.0);
 }
 
 /* Takes that share of what fits have that look at nothing on the billboard, and returns how

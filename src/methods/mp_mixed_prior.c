@@ -22,10 +22,12 @@ static const double free_root = 10.0; /* standard deviation of the constant's we
 static const size_t least_rows = 4;
 static const double least_part = 0.3;
 static const double centre_odds = 10.0; /* of one beyond doubt */
-/* Logarithms, without ranges: for a constant that is next to free; against one that is
- * held, where there is such a kind, less so around a centre that is sure; against a centre
- * that was found in units that tasks have or have not in common. */
-static const double for_free = 2.0, against_held = 3.0, held_around_sure = 1.0;
+/* Logarithms: for a constant that is next to free; with ranges, of two rows at an end, against
+ * all else. Without ranges, against one that is held, where there is such a kind, less so around
+ * a centre that is sure; against a centre that was found in units that tasks have or have not in
+ * common. */
+static const double for_free = 2.0, against_far = 8.0;
+static const double against_held = 3.0, held_around_sure = 1.0;
 static const double against_common = 2.0, against_own = 4.0;
 /* Alone: a penalty is around a usual one (bb_mixed_usual), hardly above ten times that or
  * below a hundredth of it, and the free constant is less likely by a factor e. Where rows
@@ -40,6 +42,11 @@ double bb_mixed_belief(const bb_mixed_board *mixed) {
     return mixed->unranged && !mixed->slopes ? belief_unranged : belief_ranged;
 }
 
+/* Whether a kind's constant is next to free. */
+static bool is_free(size_t kind) {
+    return kind == BB_MIXED_FREE || kind == BB_MIXED_OWN;
+}
+
 static bool is_restricted(const bb_mixed_board *mixed, const bb_local *local) {
     return mixed->slopes && mixed->unranged && mixed->constant && local->n > 0;
 }
@@ -51,9 +58,8 @@ double bb_mixed_freedom(const bb_mixed_board *mixed, const bb_local *local) {
 
 void bb_mixed_restrict(const bb_mixed_board *mixed, const bb_local *local,
                        bb_mixed_kind kind, const double *log_det, double *restricted) {
-    const bool free = kind == BB_MIXED_FREE || kind == BB_MIXED_OWN;
     memcpy(restricted, log_det, BB_MIXED_PENALTIES * sizeof *restricted);
-    if (!free || !local->x || !is_restricted(mixed, local)) return;
+    if (!is_free(kind) || !local->x || !is_restricted(mixed, local)) return;
     const double constant = free_root * local->x[local->d - 1];
     const double told = (double)local->n * constant * constant;
     for (size_t l = 0; l < BB_MIXED_PENALTIES; l++)
@@ -90,7 +96,7 @@ double bb_mixed_usual(const bb_mixed_board *mixed, const bb_local *local,
     const double part = mixed->units.state ? usual_moved : usual;
     const double spread = spread_of(local, work);
     double squares = 0.0;
-    if (n < 3) return part * usual_spread;
+    if (n < 3) return usual_spread;
     for (size_t j = 0; local->x && j < n; j++)
         squares += bb_dot(d - 1, local->x + j * d, local->x + j * d);
     for (size_t j = 0; !local->x && j < n; j++)
@@ -179,25 +185,36 @@ double bb_mixed_log_prior_above(const bb_mixed_board *mixed, size_t group,
     const double far = above < 0.0 ? above / decades_below : above;
     if (group % 2 == 0)
         return mixed->sure * log(centre_odds) - 0.5 * far * far * (1.0 - mixed->sure);
-    const bool free = kind == BB_MIXED_FREE || kind == BB_MIXED_OWN;
-    return (free ? -1.0 : 0.0) - 0.5 * far * far;
+    return (is_free(kind) ? -1.0 : 0.0) - 0.5 * far * far;
 }
 
-/* In units that nobody has chosen zero is no level that a target is likely to have, and a
- * few rows cannot tell; nor is a centre worth as much. */
-double bb_mixed_log_unranged(const bb_mixed_board *mixed, size_t group) {
+/* Zero, the middle of a range, is no level that a target is likely to have, and a few rows
+ * cannot tell; less so in units that nobody has chosen, nor is a centre worth as much there. */
+double bb_mixed_log_level(const bb_mixed_board *mixed, size_t group) {
     const size_t kind = group / 2;
     const bool around = group % 2 == 0;
     double odds = 0.0;
-    if (!mixed->unranged) return odds;
-    if (around) odds -= mixed->units.unit ? against_common : against_own;
+    if (mixed->unranged && around)
+        odds -= mixed->units.unit ? against_common : against_own;
     if (!mixed->constant) return odds;
-    if (kind == BB_MIXED_PLAIN || kind == BB_MIXED_HELD)
+    if (is_free(kind))
+        odds += around ? 0.0 : for_free;
+    else if (mixed->unranged && kind < BB_MIXED_ONCE)
         odds -= around ? against_held + mixed->sure * (held_around_sure - against_held)
                        : against_held;
-    else if (!around && kind < BB_MIXED_ONCE)
-        odds += for_free;
     return odds;
+}
+
+/* Two rows far from the middle are explained as well by slopes, which then err as far where the
+ * next row is another, or around a centre that is not there yet. */
+double bb_mixed_log_far(const bb_mixed_board *mixed, const bb_local *local,
+                        size_t group) {
+    const bool around = group % 2 == 0;
+    if (mixed->unranged || !mixed->constant || local->n != 2) return 0.0;
+    if (!around && is_free(group / 2)) return 0.0;
+    const double there = mixed->sure * (1.0 - mixed->still);
+    const double mean = 0.5 * (local->y[0] + local->y[1]);
+    return -against_far * fmin(1.0, mean * mean) * (around ? 1.0 - there : 1.0);
 }
 
 double bb_mixed_log_prior(const bb_mixed_board *mixed, size_t group, size_t l,

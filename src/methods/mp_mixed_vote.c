@@ -68,7 +68,7 @@ static void penalty_odds(const double *rise, double *odds) {
 }
 
 double bb_mixed_group_odds(const bb_mixed_board *mixed, size_t group) {
-    return mixed->group[group] + bb_mixed_log_unranged(mixed, group);
+    return mixed->group[group] + bb_mixed_log_level(mixed, group);
 }
 
 void bb_mixed_odds(const bb_mixed_board *mixed, double *odds) {
@@ -150,7 +150,7 @@ void bb_mixed_show_groups(const bb_mixed_board *mixed, const double *evidence,
         for (size_t k = 0; k < BB_MIXED_CELLS; k++)
             cell[k] = evidence[g * BB_MIXED_CELLS + k] + of[k / BB_MIXED_LEVELS];
         score[g] =
-            bb_mixed_log_sum(cell, BB_MIXED_CELLS) - bb_mixed_log_unranged(mixed, g);
+            bb_mixed_log_sum(cell, BB_MIXED_CELLS) - bb_mixed_log_level(mixed, g);
     }
     bb_vote_show(BB_MIXED_GROUPS, score, 1.0, vote);
 }

@@ -161,6 +161,65 @@ static void few_features_have_no_directions_beside_a_centre(void **state) {
                 gain(CENTRE, 16, ROWS, 5.0, "directions"));
 }
 
+/* Targets all lie near one end of their range: what a task is is a level of its own, and columns
+ * say nothing. One of them changes from row to row, the others are a task's own, of two values,
+ * one of which most tasks have. */
+static population at_an_end(size_t tasks, size_t features, size_t rows) {
+    population p = world(NOTHING, tasks, features, rows);
+    bb_random random;
+    assert_ok(bb_random_open_stream(&random, 9, BB_FOR_TEST, 0, 0));
+    for (size_t i = 0; i < tasks; i++) {
+        const double level = -0.85 + 0.06 * bb_random_normal(&random);
+        const double one = 1.0 / sqrt((double)features);
+        double *first = p.x + p.first[i] * features;
+        for (size_t k = 1; k + 1 < features; k++)
+            first[k] = bb_random_normal(&random) < 1.2 ? one : -one;
+        for (size_t j = p.first[i]; j < p.first[i + 1]; j++) {
+            double *x = p.x + j * features;
+            for (size_t k = 1; k + 1 < features; k++) x[k] = first[k];
+            x[features - 1] = one;
+            p.y[j] = level + 0.03 * bb_random_normal(&random);
+        }
+    }
+    bb_random_close(&random);
+    return p;
+}
+
+/* Alone: two rows are explained by slopes, too, which the next one is not. Their mean misses
+ * 1.5 times the noise's square of any other (1.8; and 25 where the middle of the range is a
+ * usual level). */
+static void targets_at_an_end_are_a_level(void **state) {
+    (void)state;
+    population p = at_an_end(200, FEATURES, 22);
+    bb_result result;
+    const double error = learn_as(WITH_CONSTANT, &p, 2, 1e-3, NULL, &result);
+    assert_int_equal(result.rounds, 0);
+    print_message("targets at an end: %.2f of the noise's square\n",
+                  error / (0.03 * 0.03));
+    assert_true(error < 3.0 * 0.03 * 0.03);
+    bb_result_free(&result);
+    population_close(&p);
+}
+
+/* All tasks go one way until the search has gone past: the next answers take back what the first
+ * have said, and their sum says that little is shared. It goes on. */
+static void a_search_that_went_past_goes_on(void **state) {
+    (void)state;
+    population p = at_an_end(2000, 16, 22);
+    double error[2];
+    for (size_t k = 0; k < 2; k++) {
+        bb_result result;
+        error[k] =
+            learn_as(WITH_CONSTANT, &p, 2, 3.0, k ? "directions" : NULL, &result);
+        bb_result_free(&result);
+    }
+    print_message("a search that goes past: %.2f of the noise's square, %.2f without "
+                  "directions\n",
+                  error[0] / (0.03 * 0.03), error[1] / (0.03 * 0.03));
+    assert_true(error[0] < 1.1 * error[1]);
+    population_close(&p);
+}
+
 /* Six rows of twenty numbers each: what is left of the error is .06 of that alone, and .34
  * if tasks of few rows show less than others. */
 static void few_rows_tell_directions(void **state) {
@@ -534,6 +593,8 @@ int main(void) {
         cmocka_unit_test(directions_help),
         cmocka_unit_test(a_search_comes_back),
         cmocka_unit_test(few_features_have_no_directions_beside_a_centre),
+        cmocka_unit_test(targets_at_an_end_are_a_level),
+        cmocka_unit_test(a_search_that_went_past_goes_on),
         cmocka_unit_test(few_rows_tell_directions),
         cmocka_unit_test(nothing_shared_is_nothing_lost),
         cmocka_unit_test(wrong_ranges_do_no_harm),
