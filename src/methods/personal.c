@@ -187,11 +187,11 @@ static bb_status average(const bb_local *local, const bb_personal_public *known,
         set_kinds(&all, 1, &short_one, constant);
         status = add_fits(&all);
     }
-    for (int units = 0; known->unranged && units < BB_OWN_UNITS && !status; units++)
+    for (int units = 0; units < BB_OWN_UNITS && !status; units++)
         status = add_own_units(&all, local, (bb_own_units)units, work, own);
     if (!status) bb_personal_average_close(&all.average);
     if (status) return status;
-    if (known->unranged) bb_logistic_fits_open(&all.fits, local, rest); /* as it came */
+    bb_logistic_fits_open(&all.fits, local, rest); /* as it came */
     bb_personal_temper_two(&all.fits, size * pow(10.0, all.average.decades), model,
                            sure);
     return BB_OK;

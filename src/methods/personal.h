@@ -10,9 +10,9 @@
  * and around 0, with penalties from next to none to overwhelming, and with the
  * weight of a last constant column as it is or left nearly free. Each counts by its
  * evidence (with labels by Laplace's approximation of it, several classes by what rows
- * left out say, too: Rad, Maleki 2020) and a belief about penalty and centre. Without
- * ranges classes are fitted in units of the task's own, too (personal_units.h); two are as sure
- * as rows allow (personal_temper.h). Without rows: the centre, or zero.
+ * left out say, too: Rad, Maleki 2020) and a belief about penalty and centre. Two classes,
+ * and more where there are no ranges, are fitted in units of the task's own, too
+ * (personal_units.h), and are as sure as rows allow (personal_temper.h). Without rows: the centre, or zero.
  * docs/methods/finetune.md. work: bb_personal_work doubles. BB_ENUMERIC. */
 size_t bb_personal_work(const bb_local *local);
 BB_MUST_CHECK bb_status bb_personal_model(const bb_local *local,

@@ -1,7 +1,8 @@
-/* personal_units.h - inside the fit at home: columns in units that nobody has chosen, looked
- * at in two others, those of the task's own deviations and those that they were read in,
- * each around the task's own mean. Powers of ten leave a year next to a constant, and make a
- * column of few large numbers as long as any other. */
+/* personal_units.h - inside the fit at home: columns looked at in two other units, those of the
+ * task's own deviations and, where nobody has chosen ranges, those that they were read in,
+ * each around the task's own mean. Ranges of a few large numbers leave all others next to a
+ * constant, as powers of ten do a year, and these make a column of few large numbers as long as
+ * any other. */
 #ifndef BB_METHODS_PERSONAL_UNITS_H
 #define BB_METHODS_PERSONAL_UNITS_H
 
