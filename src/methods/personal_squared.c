@@ -71,7 +71,7 @@ static void scale_penalties(const bb_local *local, const bb_personal_public *kno
 }
 
 /* In units that nobody has chosen zero is no level that a target is likely to have, and a
- * few rows cannot tell; nor is a centre worth as much (bb_mixed_log_unranged). */
+ * few rows cannot tell; nor is a centre worth as much (bb_mixed_log_level). */
 static double log_unranged(const bb_personal_public *known, int kind, int side) {
     double odds = side ? -against_centre : 0.0;
     if (!known->unranged) return 0.0;
