@@ -8,9 +8,9 @@ pip into the cache), with no option but where rows are: half of every task's row
 it does what useful.py does. Of the halves, `tune` are those that constants were chosen on;
 `report` those that were looked at once, after. With --ranges it is given what somebody who knows
 the columns could have written, for which the least and the largest number of each stand in, moved
-outward to half a power of ten: no run on data that are to be protected may do that. Epsilons 1 and 3, six seeds, unless said otherwise.
-Behind the tables: the geometric mean, over those of numbers, of nMSE by what a task alone has that
-tunes itself (own).
+outward to half a power of ten: no run on data that are to be protected may do that. Epsilons 1 and
+3, six seeds, unless said otherwise. Behind the tables: the geometric mean, over those of numbers,
+of nMSE by what a task alone has that tunes itself (own).
 """
 import csv
 import glob

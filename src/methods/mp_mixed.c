@@ -341,13 +341,10 @@ static double search_part(const places *at) {
     return is_far_out(at) ? search_found : search_not_found;
 }
 
-/* Whether the next round asks for directions; done: rounds so far. Where tasks have agreed on a
- * way, answers that now share little have gone past its end. */
+/* Whether the next round asks for directions; done: rounds so far. */
 static bool turns(const bb_view *view, const places *at, uint32_t done,
                   bool is_little) {
-    const bool agreed = at->scalar[AT_AGREED] > 0.0;
-    const bool early = is_little && !agreed;
-    const bool waited = early || done >= search_part(at) * rounds_of(view);
+    const bool waited = is_little || done >= search_part(at) * rounds_of(view);
     return waited && at->scalar[AT_SPENT] == 0.0 && bb_mixed_can_turn(view) &&
            done < rounds_of(view) &&
            reach_after(view, done) > least_reach(view, is_far_out(at));
@@ -419,8 +416,9 @@ static void digest_centre(const bb_view *view, const bb_release *release,
         at->scalar[AT_SURE] = fmax(at->scalar[AT_SURE], 1.0 - doubtful / square);
     if (t >= LEAST_AGREED && in_common(d, t, square, sd, -2.0) > agreement)
         at->scalar[AT_AGREED] = 1.0;
-    if (turns(view, at, release->round, is_faint(d, t, square, sd)))
-        at->scalar[AT_TURNED] = release->round;
+    /* Where tasks have agreed on a way, answers that share little have gone past its end. */
+    const bool little = at->scalar[AT_AGREED] == 0.0 && is_faint(d, t, square, sd);
+    if (turns(view, at, release->round, little)) at->scalar[AT_TURNED] = release->round;
     if (at->scalar[AT_TURNED] > 0.0 || t == last) settle(at, d, sd);
 }
 

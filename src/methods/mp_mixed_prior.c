@@ -30,12 +30,13 @@ static const double for_free = 2.0, against_far = 8.0;
 static const double against_held = 3.0, held_around_sure = 1.0;
 static const double against_common = 2.0, against_own = 4.0;
 /* Alone: a penalty is around a usual one (bb_mixed_usual), hardly above ten times that or
- * below a hundredth of it, and the free constant is less likely by a factor e. Where rows
- * were moved, columns and target vary by thirds, and it is larger. */
+ * below a hundredth of it, and the free constant is less likely by a factor e, which for_free,
+ * left out of votes, more than makes good. Where rows were moved, columns and target vary by
+ * thirds, and it is larger. */
 static const double usual = 0.05, usual_moved = 1.0, decades_below = 2.0;
 /* The least deviation of a column, of its mean, that counts for more than rounding. */
 static const double least_deviation = 1e-6;
-/* The variance where rows are too few to tell. */
+/* The variance, and the usual penalty, where rows are too few to tell. */
 static const double usual_spread = 0.2;
 
 double bb_mixed_belief(const bb_mixed_board *mixed) {
@@ -94,9 +95,9 @@ double bb_mixed_usual(const bb_mixed_board *mixed, const bb_local *local,
                       double *work) {
     const size_t n = local->n, d = local->d;
     const double part = mixed->units.state ? usual_moved : usual;
-    const double spread = spread_of(local, work);
     double squares = 0.0;
     if (n < 3) return usual_spread;
+    const double spread = spread_of(local, work);
     for (size_t j = 0; local->x && j < n; j++)
         squares += bb_dot(d - 1, local->x + j * d, local->x + j * d);
     for (size_t j = 0; !local->x && j < n; j++)

@@ -191,7 +191,8 @@ static bb_status average(const bb_local *local, const bb_personal_public *known,
         status = add_own_units(&all, local, (bb_own_units)units, work, own);
     if (!status) bb_personal_average_close(&all.average);
     if (status) return status;
-    bb_logistic_fits_open(&all.fits, local, rest); /* as it came */
+    if (bb_own_units_fit(local, all.fits.constant, BB_OWN_DEVIATIONS))
+        bb_logistic_fits_open(&all.fits, local, rest); /* as it came */
     bb_personal_temper_two(&all.fits, size * pow(10.0, all.average.decades), model,
                            sure);
     return BB_OK;

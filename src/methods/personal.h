@@ -12,8 +12,8 @@
  * evidence (with labels by Laplace's approximation of it, several classes by what rows
  * left out say, too: Rad, Maleki 2020) and a belief about penalty and centre. Two classes,
  * and more where there are no ranges, are fitted in units of the task's own, too
- * (personal_units.h), and are as sure as rows allow (personal_temper.h). Without rows: the centre, or zero.
- * docs/methods/finetune.md. work: bb_personal_work doubles. BB_ENUMERIC. */
+ * (personal_units.h). Classes are as sure as rows allow (personal_temper.h). Without rows:
+ * the centre, or zero. docs/methods/finetune.md. work: bb_personal_work doubles. BB_ENUMERIC. */
 size_t bb_personal_work(const bb_local *local);
 BB_MUST_CHECK bb_status bb_personal_model(const bb_local *local,
                                           const bb_personal_public *known,
