@@ -17,9 +17,10 @@
 static bool steady; /* results do not depend on where arrays lie */
 static bb_status started;
 
-/* OpenBLAS exports these two without declaring them. */
+/* OpenBLAS exports these without declaring them, the last one where it has threads. */
 void gotoblas_dynamic_init(void);
 void gotoblas_dynamic_quit(void);
+int blas_thread_shutdown_(void) __attribute__((weak));
 
 static int suits(const char *core, const char *const *list) {
     for (; *list; list++)
@@ -44,6 +45,8 @@ bb_status bb_linalg_start(void) {
         gotoblas_dynamic_init();
     }
     openblas_set_num_threads(1);
+    /* Those that it started when it was loaded wait for work with all their might. */
+    if (blas_thread_shutdown_) (void)blas_thread_shutdown_();
     return check_threads();
 }
 

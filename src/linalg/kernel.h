@@ -56,6 +56,10 @@ typedef struct bb_kernel {
     void (*shifts_weigh)(size_t groups, size_t sides, size_t n, const double *diagonal,
                          const double *beside, const double *c, const double *shift,
                          double *log_det, double *form);
+    void (*shifts_inverse)(size_t groups, size_t n, const double *diagonal,
+                           const double *beside, const double *c, const double *shift,
+                           double *explained, double *square, double *trace,
+                           double *work);
     void (*shifts_average)(size_t groups, size_t sides, size_t n,
                            const double *diagonal, const double *beside,
                            const double *c, const double *shift, const double *share,

@@ -232,6 +232,58 @@ static void shifts_weigh(size_t groups, size_t sides, size_t n, const double *di
     }
 }
 
+/* The same shifts, one right side: explained <- c' (T + shift I)^-1 c, square <- ||(T + shift
+ * I)^-1 c||^2, trace <- that of (T + shift I)^-1, the slope of ln det(T + shift I). work: 2
+ * count PIECE n. */
+__attribute__((always_inline)) static inline void
+inverse_some(size_t count, size_t n, const double *diagonal, const double *beside,
+             const double *c, const double *shift, double *explained, double *square,
+             double *trace, double *work) {
+    piece least[2], inverse[2] = {0}, z[2] = {0}, slope[2] = {0}, x[2] = {0};
+    piece of_c[2] = {0}, of_x[2] = {0}, of_one[2] = {0};
+    double *solved = work, *next = work + count * PIECE * n;
+    for (size_t q = 0; q < count; q++) least[q] = load_piece(shift + q * PIECE);
+    for (size_t i = 0; i < n; i++)
+        for (size_t q = 0; q < count; q++) {
+            const size_t at = (count * i + q) * PIECE;
+            const piece b = spread(i ? beside[i - 1] : 0), l = b * inverse[q];
+            const piece pivot = (spread(diagonal[i]) + least[q]) - l * b;
+            inverse[q] = spread(1) / at_least(pivot, least[q]);
+            slope[q] = spread(1) + l * l * slope[q];
+            z[q] = spread(c[i]) - l * z[q];
+            const piece over = z[q] * inverse[q];
+            of_one[q] += slope[q] * inverse[q];
+            of_c[q] += z[q] * over;
+            store_piece(solved + at, over);
+            store_piece(next + at, spread(beside[i]) * inverse[q]);
+        }
+    for (size_t i = n; i-- > 0;)
+        for (size_t q = 0; q < count; q++) {
+            const size_t at = (count * i + q) * PIECE;
+            x[q] = load_piece(solved + at) - load_piece(next + at) * x[q];
+            of_x[q] += x[q] * x[q];
+        }
+    for (size_t q = 0; q < count; q++) {
+        store_piece(explained + q * PIECE, of_c[q]);
+        store_piece(square + q * PIECE, of_x[q]);
+        store_piece(trace + q * PIECE, of_one[q]);
+    }
+}
+
+static void shifts_inverse(size_t groups, size_t n, const double *diagonal,
+                           const double *beside, const double *c, const double *shift,
+                           double *explained, double *square, double *trace,
+                           double *work) {
+    const size_t stride = groups * LANES;
+    for (size_t l = 0; l < stride; l += 2 * PIECE)
+        if (stride - l > PIECE)
+            inverse_some(2, n, diagonal, beside, c, shift + l, explained + l,
+                         square + l, trace + l, work);
+        else
+            inverse_some(1, n, diagonal, beside, c, shift + l, explained + l,
+                         square + l, trace + l, work);
+}
+
 /* The same shifts and sides: out <- out + sum of (T + shift I)^-1 times the sides' sum by
  * share (sides x groups LANES). work: 4 LANES n. */
 __attribute__((always_inline)) static inline void

@@ -157,23 +157,17 @@ void bb_tridiagonal_average_sides(const bb_tridiagonal *t, const double *C,
     average(t, BB_TRIDIAGONAL_SIDES, C, count, shift, share, x);
 }
 
-void bb_tridiagonal_inverse(const bb_tridiagonal *t, const double *c, double shift,
-                            double *explained, double *square, double *trace) {
-    double *pivot = t->work, *x = pivot + t->n;
-    double slope = 1, ratio = 0, last = 0;
-    shift = fmax(shift, least_shift(t));
-    *explained = *square = *trace = 0;
-    for (size_t k = 0; k < t->n; k++) {
-        pivot[k] = t->diagonal[k] + shift - (k ? ratio * t->beside[k - 1] : 0);
-        slope = 1 + ratio * ratio * slope;
-        x[k] = c[k] - (k ? ratio * x[k - 1] : 0);
-        *trace += slope / pivot[k];
-        *explained += x[k] * x[k] / pivot[k];
-        ratio = t->beside[k] / pivot[k];
-    }
-    for (size_t k = t->n; k-- > 0;) {
-        last = (x[k] - t->beside[k] * last) / pivot[k];
-        *square += last * last;
+void bb_tridiagonal_inverse(const bb_tridiagonal *t, const double *c, size_t count,
+                            const double *shift, double *explained, double *square,
+                            double *trace) {
+    double lane[2 * LANES], of_c[2 * LANES], of_x[2 * LANES], of_one[2 * LANES];
+    for (size_t from = 0, taken, groups; from < count; from += taken) {
+        taken = next_shifts(t, count - from, shift + from, lane, &groups);
+        bb_kernel_pick()->shifts_inverse(groups, t->n, t->diagonal, t->beside, c, lane,
+                                         of_c, of_x, of_one, t->work);
+        memcpy(explained + from, of_c, taken * sizeof *of_c);
+        memcpy(square + from, of_x, taken * sizeof *of_x);
+        memcpy(trace + from, of_one, taken * sizeof *of_one);
     }
 }
 

@@ -38,11 +38,11 @@ void bb_tridiagonal_back(const bb_tridiagonal *t, double *x);
  * A / shift), explained <- c'(T + shift I)^-1 c. O(n count). */
 void bb_tridiagonal_weigh(const bb_tridiagonal *t, const double *c, size_t count,
                           const double *shift, double *log_det, double *explained);
-/* For one shift > 0: explained <- c'(T + shift I)^-1 c, square <- ||(T + shift I)^-1
- * c||^2, trace <- that of (T + shift I)^-1, the slope of the factorisation's log
- * determinant. O(n). */
-void bb_tridiagonal_inverse(const bb_tridiagonal *t, const double *c, double shift,
-                            double *explained, double *square, double *trace);
+/* The same with square <- ||(T + shift I)^-1 c||^2, trace <- that of (T + shift I)^-1, the
+ * slope of the factorisation's log determinant, `count' numbers each. O(n count). */
+void bb_tridiagonal_inverse(const bb_tridiagonal *t, const double *c, size_t count,
+                            const double *shift, double *explained, double *square,
+                            double *trace);
 /* Rows left out, for `count` shifts > 0, each with its `whole' and `least': error (count)
  * gains the sum of squares of (y_j - x_j'(A + shift I)^-1 Q c) / max(whole - weight x_j'(A +
  * shift I)^-1 x_j, least) over `rows`

@@ -77,18 +77,8 @@ static const mixed_options *options_of(const bb_view *view) {
     return view->options;
 }
 
-static double votes_share(const bb_view *view) {
-    return options_of(view)->vote ? vote_share : 0.0;
-}
-
 static double effects_share(const bb_view *view) {
     return options_of(view)->effects;
-}
-
-/* What the search and the directions have. */
-static double main_share(const bb_view *view) {
-    const double units = bb_units_rounds(view) * bb_units_share(view);
-    return 1.0 - votes_share(view) - effects_share(view) - units;
 }
 
 /* How far a direction that all tasks share stands above the noise, if this share of the
@@ -97,29 +87,16 @@ static double reach_of(const bb_view *view, double share) {
     return bb_hope_reach(view->pub, view->pub->mu * sqrt(share));
 }
 
-/* Rounds before the votes; 0: nothing could be seen, and nothing is published. */
-static uint32_t rounds_of(const bb_view *view) {
-    if (!bb_hope_is_open(view->pub, view->pub->mu)) return 0;
-    const double sharp = signal * reach_of(view, main_share(view));
-    return (uint32_t)fmin(MOST_ROUNDS, fmax(1.0, round(sharp * sharp)));
-}
-
-static uint32_t votes_of(const bb_view *view) {
-    return rounds_of(view) && options_of(view)->vote ? VOTES : 0;
-}
-
-static uint32_t effects_of(const bb_view *view) {
-    return rounds_of(view) ? bb_mixed_effects_rounds(view, effects_share(view)) : 0;
-}
-
-bool bb_mixed_has_effects(const bb_view *view) {
-    return effects_of(view) > 0;
-}
+/* Rounds of each kind, one behind the other. */
+typedef struct stages {
+    uint32_t units, search, votes, effects;
+    double share;  /* of mu^2: what the search and the directions have */
+    bool can_turn; /* bb_mixed_can_turn */
+} stages;
 
 /* What the rounds after `done` ones could see. */
-static double reach_after(const bb_view *view, uint32_t done) {
-    const double rounds = rounds_of(view);
-    return reach_of(view, main_share(view)) * sqrt(1.0 - done / rounds);
+static double reach_after(const bb_view *view, const stages *s, uint32_t done) {
+    return reach_of(view, s->share) * sqrt(1.0 - done / (double)s->search);
 }
 
 /* The least reach worth spending on directions: a matrix of few features has little to
@@ -130,12 +107,35 @@ static double least_reach(const bb_view *view, bool beside_centre) {
     return fmax(least_alone, least_few / d);
 }
 
-bool bb_mixed_can_turn(const bb_view *view) {
-    const uint32_t first = (uint32_t)ceil(search_not_found * rounds_of(view));
-    return options_of(view)->directions && rounds_of(view) > 1 &&
+static bool can_turn(const bb_view *view, const stages *s) {
+    const uint32_t first = (uint32_t)ceil(search_not_found * s->search);
+    return options_of(view)->directions && s->search > 1 &&
            view->pub->features <= BB_MIXED_MOST_FEATURES &&
-           reach_after(view, first) >
+           reach_after(view, s, first) >
                fmin(least_reach(view, false), least_reach(view, true));
+}
+
+/* No round of the search: nothing could be seen, and nothing is published. */
+static stages stages_of(const bb_view *view) {
+    const mixed_options *options = options_of(view);
+    stages s = {.units = bb_units_rounds(view)};
+    const double units = s.units ? s.units * bb_units_share(view) : 0.0;
+    s.share = 1.0 - (options->vote ? vote_share : 0.0) - options->effects - units;
+    if (!bb_hope_is_open(view->pub, view->pub->mu)) return s;
+    const double sharp = signal * reach_of(view, s.share);
+    s.search = (uint32_t)fmin(MOST_ROUNDS, fmax(1.0, round(sharp * sharp)));
+    s.votes = options->vote ? VOTES : 0;
+    s.effects = bb_mixed_effects_rounds(view, options->effects);
+    s.can_turn = can_turn(view, &s);
+    return s;
+}
+
+bool bb_mixed_has_effects(const bb_view *view) {
+    return stages_of(view).effects > 0;
+}
+
+bool bb_mixed_can_turn(const bb_view *view) {
+    return stages_of(view).can_turn;
 }
 
 static bb_block block_of(const bb_view *view, bb_mixed_phase phase) {
@@ -157,35 +157,34 @@ static bb_block block_of(const bb_view *view, bb_mixed_phase phase) {
 }
 
 /* Whether a conversation that is held may have rounds of this kind. */
-static bool may_be(const bb_view *view, bb_mixed_phase phase) {
-    if (phase == BB_MIXED_UNITS) return bb_units_rounds(view) > 0;
-    if (phase == BB_MIXED_PLACES) return bb_units_rounds(view) > 1;
-    if (phase == BB_MIXED_DIRECTIONS) return bb_mixed_can_turn(view);
-    return phase == BB_MIXED_CENTRE || votes_of(view) > 0;
+static bool may_be(const stages *s, bb_mixed_phase phase) {
+    if (phase == BB_MIXED_UNITS) return s->units > 0;
+    if (phase == BB_MIXED_PLACES) return s->units > 1;
+    if (phase == BB_MIXED_DIRECTIONS) return s->can_turn;
+    return phase == BB_MIXED_CENTRE || s->votes > 0;
 }
 
 static bb_status plan(const bb_view *view, bb_plan *out) {
-    const uint32_t units = bb_units_rounds(view), rounds = rounds_of(view);
-    const uint32_t votes = votes_of(view), effects = effects_of(view);
+    const stages s = stages_of(view);
     if (view->pub->rounds || view->pub->schedule)
         return bb_fail(BB_EUSAGE, "mp-mixed makes its own rounds from public sizes; "
                                   "rounds and schedule cannot be chosen");
-    const bb_status status = bb_plan_rounds(out, units + rounds + votes + effects);
+    const bb_status status =
+        bb_plan_rounds(out, s.units + s.search + s.votes + s.effects);
     if (status) return status;
     bb_step *next = out->step;
-    for (uint32_t t = 0; t < units; t++) next++->weight = sqrt(bb_units_share(view));
-    for (uint32_t t = 0; t < rounds; t++)
-        next++->weight = sqrt(main_share(view) / rounds);
-    for (uint32_t t = 0; t < votes; t++) next++->weight = sqrt(vote_share / VOTES);
-    for (uint32_t t = 0; t < effects; t++) {
+    for (uint32_t t = 0; t < s.units; t++) next++->weight = sqrt(bb_units_share(view));
+    for (uint32_t t = 0; t < s.search; t++) next++->weight = sqrt(s.share / s.search);
+    for (uint32_t t = 0; t < s.votes; t++) next++->weight = sqrt(vote_share / VOTES);
+    for (uint32_t t = 0; t < s.effects; t++) {
         bb_layout blocks;
-        next++->weight = sqrt(effects_share(view) / effects);
+        next++->weight = sqrt(effects_share(view) / s.effects);
         bb_mixed_effects_layout(view, effects_share(view), t, &blocks);
         bb_plan_room(out, view->pub, &blocks);
     }
-    for (int phase = BB_MIXED_UNITS; rounds && phase < BB_MIXED_EFFECTS; phase++) {
+    for (int phase = BB_MIXED_UNITS; s.search && phase < BB_MIXED_EFFECTS; phase++) {
         const bb_layout layout = {1, {block_of(view, (bb_mixed_phase)phase)}};
-        if (may_be(view, (bb_mixed_phase)phase)) bb_plan_room(out, view->pub, &layout);
+        if (may_be(&s, (bb_mixed_phase)phase)) bb_plan_room(out, view->pub, &layout);
     }
     return BB_OK;
 }
@@ -210,15 +209,15 @@ enum {
 
 /* The places of everything, for who may write. */
 typedef struct places {
-    double *scalar, *group, *rise, *variance, *basis, *squares;
+    double *scalar, *group, *penalty, *variance, *basis, *squares;
     bb_search search;
     double *average, *answer; /* of where the search was, and of the answers there */
 } places;
 
 static places places_at(double *at, size_t d) {
     places p = {.scalar = at, .group = at + SCALARS};
-    p.rise = p.group + BB_MIXED_GROUPS;
-    p.search.centre = p.rise + BB_MIXED_RISES;
+    p.penalty = p.group + BB_MIXED_GROUPS;
+    p.search.centre = p.penalty + BB_MIXED_ODDS;
     p.search.velocity = p.search.centre + d;
     p.search.sum = p.search.velocity + d;
     p.average = p.search.sum + d;
@@ -230,57 +229,57 @@ static places places_at(double *at, size_t d) {
 }
 
 /* Where the effects begin. */
-static size_t effects_at(const bb_view *view) {
+static size_t effects_at(const bb_view *view, const stages *s) {
     const size_t d = view->pub->features;
-    return SCALARS + BB_MIXED_GROUPS + BB_MIXED_RISES + 5 * d +
-           (bb_mixed_can_turn(view) ? d + 2 * d * d : 0);
+    return SCALARS + BB_MIXED_GROUPS + BB_MIXED_ODDS + 5 * d +
+           (s->can_turn ? d + 2 * d * d : 0);
 }
 
-static size_t units_at(const bb_view *view) {
-    return effects_at(view) + bb_mixed_effects_board(view, effects_share(view));
+static size_t units_at(const bb_view *view, const stages *s) {
+    return effects_at(view, s) + bb_mixed_effects_board(view, effects_share(view));
 }
 
 static size_t board_length(const bb_view *view) {
-    return units_at(view) + bb_units_rounds(view) * bb_units_length(view);
+    const stages s = stages_of(view);
+    return units_at(view, &s) + s.units * bb_units_length(view);
 }
 
-static bb_mixed_phase phase_of(const bb_view *view, const double *scalar,
+static bb_mixed_phase phase_of(const stages *s, const double *scalar,
                                uint32_t releases) {
-    const uint32_t units = bb_units_rounds(view), rounds = units + rounds_of(view);
-    if (releases < units) return releases ? BB_MIXED_PLACES : BB_MIXED_UNITS;
-    if (releases < rounds)
+    const uint32_t searched = s->units + s->search, voted = searched + s->votes;
+    if (releases < s->units) return releases ? BB_MIXED_PLACES : BB_MIXED_UNITS;
+    if (releases < searched)
         return scalar[AT_TURNED] > 0.0 ? BB_MIXED_DIRECTIONS : BB_MIXED_CENTRE;
-    const uint32_t votes = rounds + votes_of(view);
-    if (releases >= votes + effects_of(view)) return BB_MIXED_END;
-    if (releases >= votes) return BB_MIXED_EFFECTS;
-    return releases == rounds ? BB_MIXED_PENALTY_VOTE : BB_MIXED_GROUP_VOTE;
+    if (releases >= voted + s->effects) return BB_MIXED_END;
+    if (releases >= voted) return BB_MIXED_EFFECTS;
+    return releases == searched ? BB_MIXED_PENALTY_VOTE : BB_MIXED_GROUP_VOTE;
 }
 
 /* Of the releases for effects, the one that comes now: 0, 1. */
-static uint32_t effects_round(const bb_view *view) {
-    return view->board->releases - bb_units_rounds(view) - rounds_of(view) -
-           votes_of(view);
+static uint32_t effects_round(const bb_view *view, const stages *s) {
+    return view->board->releases - s->units - s->search - s->votes;
 }
 
 bb_mixed_board bb_mixed_read(const bb_view *view) {
+    const stages s = stages_of(view);
     const size_t d = view->pub->features;
     const double *at = view->board->at,
-                 *centre = at + SCALARS + BB_MIXED_GROUPS + BB_MIXED_RISES;
+                 *centre = at + SCALARS + BB_MIXED_GROUPS + BB_MIXED_ODDS;
     bb_mixed_board m = {.d = d,
                         .constant = view->pub->constant,
                         .unranged = view->pub->unranged,
-                        .can_turn = bb_mixed_can_turn(view),
-                        .phase = phase_of(view, at, view->board->releases),
+                        .can_turn = s.can_turn,
+                        .phase = phase_of(&s, at, view->board->releases),
                         .centre = centre,
                         .found = at[AT_FOUND] > 0.0,
                         .sure = at[AT_SURE],
-                        .units = bb_units_read(view, at + units_at(view)),
+                        .units = bb_units_read(view, at + units_at(view, &s)),
                         .still = at[AT_STILL],
                         .group = at + SCALARS,
-                        .rise = at + SCALARS + BB_MIXED_GROUPS};
+                        .penalty = at + SCALARS + BB_MIXED_GROUPS};
     if (m.phase == BB_MIXED_EFFECTS) {
-        const uint32_t round = effects_round(view);
-        const bb_effects found = bb_effects_read(at + effects_at(view), d);
+        const uint32_t round = effects_round(view, &s);
+        const bb_effects found = bb_effects_read(at + effects_at(view, &s), d);
         bb_mixed_effects_layout(view, effects_share(view), round, &m.layout);
         m.around = found.fixed ? found.centre : m.centre;
     }
@@ -342,12 +341,11 @@ static double search_part(const places *at) {
 }
 
 /* Whether the next round asks for directions; done: rounds so far. */
-static bool turns(const bb_view *view, const places *at, uint32_t done,
+static bool turns(const bb_view *view, const stages *s, const places *at, uint32_t done,
                   bool is_little) {
-    const bool waited = is_little || done >= search_part(at) * rounds_of(view);
-    return waited && at->scalar[AT_SPENT] == 0.0 && bb_mixed_can_turn(view) &&
-           done < rounds_of(view) &&
-           reach_after(view, done) > least_reach(view, is_far_out(at));
+    const bool waited = is_little || done >= search_part(at) * s->search;
+    return waited && at->scalar[AT_SPENT] == 0.0 && s->can_turn && done < s->search &&
+           reach_after(view, s, done) > least_reach(view, is_far_out(at));
 }
 
 /* Whether the rounds that are left are better spent on the centre, by the first estimate of
@@ -360,10 +358,11 @@ static bool comes_back(const places *at, double edge) {
 /* One more round in the averages of where the search was and of the answers there, late
  * ones by a power of their number: what is still on its way counts for less the more a
  * round can see. */
-static void remember(const bb_view *view, const bb_release *release, const places *at) {
+static void remember(const bb_view *view, const stages *s, const bb_release *release,
+                     const places *at) {
     const size_t d = view->pub->features;
     const double tasks = (double)view->pub->tasks, t = release->round;
-    const double one = reach_of(view, main_share(view) / rounds_of(view));
+    const double one = reach_of(view, s->share / s->search);
     const double late = fmin(fmax(1.0, 2.0 * one), latest);
     const double share = (late + 1.0) / (t + late);
     for (size_t k = 0; k < d; k++) {
@@ -396,11 +395,11 @@ static void settle(const places *at, size_t d, double sd) {
     at->scalar[AT_STILL] = rests ? 0.0 : fmin(1.0, fmax(0.0, along / first));
 }
 
-static void digest_centre(const bb_view *view, const bb_release *release,
-                          const places *at, double *work) {
+static void digest_centre(const bb_view *view, const stages *s,
+                          const bb_release *release, const places *at, double *work) {
     const size_t d = view->pub->features;
     const double tasks = (double)view->pub->tasks, t = release->round;
-    const double sd = release->noise[0] / tasks, rounds = rounds_of(view);
+    const double sd = release->noise[0] / tasks, rounds = s->search;
     const double last = rounds - at->scalar[AT_SPENT];
     const double square = bb_search_move(&at->search, release, d, view->pub->constant,
                                          1, tasks, step, momentum, work);
@@ -408,7 +407,7 @@ static void digest_centre(const bb_view *view, const bb_release *release,
         rounds > 1.0 ? t * sd * sd * bb_chi_square_quantile((double)d, 1.0 / rounds)
                      : 0.0;
     const double doubtful = fmax(noise, t * sd * sd * (double)d);
-    remember(view, release, at);
+    remember(view, s, release, at);
     if (release->round == 1)
         at->scalar[AT_FIRST] = sqrt(fmax(0.0, square - (double)d * sd * sd));
     if (square > noise) at->scalar[AT_FOUND] = 1.0;
@@ -418,15 +417,17 @@ static void digest_centre(const bb_view *view, const bb_release *release,
         at->scalar[AT_AGREED] = 1.0;
     /* Where tasks have agreed on a way, answers that share little have gone past its end. */
     const bool little = at->scalar[AT_AGREED] == 0.0 && is_faint(d, t, square, sd);
-    if (turns(view, at, release->round, little)) at->scalar[AT_TURNED] = release->round;
+    if (turns(view, s, at, release->round, little))
+        at->scalar[AT_TURNED] = release->round;
     if (at->scalar[AT_TURNED] > 0.0 || t == last) settle(at, d, sd);
 }
 
 /* The average of the rounds so far, and at times the covariance that it tells of. */
-static bb_status digest_directions(const bb_view *view, const bb_release *release,
-                                   const places *at, double *work) {
+static bb_status digest_directions(const bb_view *view, const stages *s,
+                                   const bb_release *release, const places *at,
+                                   double *work) {
     const size_t d = view->pub->features;
-    const uint32_t turned = (uint32_t)at->scalar[AT_TURNED], last = rounds_of(view);
+    const uint32_t turned = (uint32_t)at->scalar[AT_TURNED], last = s->search;
     const uint32_t done = release->round - turned, all = last - turned;
     const uint32_t every = (all + ESTIMATES - 1) / ESTIMATES;
     double *mean = work;
@@ -453,36 +454,37 @@ static bb_status digest_directions(const bb_view *view, const bb_release *releas
 static bb_status digest(const bb_view *view, const bb_release *release, bb_draft *draft,
                         double *work) {
     const bb_mixed_board mixed = bb_mixed_read(view);
+    const stages s = stages_of(view);
     const places at = places_at(draft->at, mixed.d);
     bool is[BB_MIXED_GROUPS];
     bb_release seen = *release; /* of the search and what follows */
-    seen.round -= bb_units_rounds(view);
+    seen.round -= s.units;
     release = &seen;
     switch (mixed.phase) {
     case BB_MIXED_UNITS:
-        bb_units_take(view, release, draft->at + units_at(view));
+        bb_units_take(view, release, draft->at + units_at(view, &s));
         return BB_OK;
     case BB_MIXED_PLACES:
         bb_units_take_places(view, release,
-                             draft->at + units_at(view) + bb_units_length(view));
+                             draft->at + units_at(view, &s) + bb_units_length(view));
         return BB_OK;
     case BB_MIXED_DIRECTIONS:
-        return digest_directions(view, release, &at, work);
+        return digest_directions(view, &s, release, &at, work);
     case BB_MIXED_GROUP_VOTE:
         for (size_t g = 0; g < BB_MIXED_GROUPS; g++) is[g] = bb_mixed_has(&mixed, g);
         bb_vote_take(BB_MIXED_GROUPS, is, release->value[0], release->noise[0],
                      view->pub->tasks, at.group);
         return BB_OK;
     case BB_MIXED_PENALTY_VOTE:
-        bb_mixed_take_penalties(&mixed, release, view->pub->tasks, at.rise);
+        bb_mixed_take_penalties(&mixed, release, view->pub->tasks, at.penalty);
         return BB_OK;
     case BB_MIXED_EFFECTS:
-        return bb_mixed_effects_digest(view, effects_share(view), effects_round(view),
-                                       release, mixed.centre,
-                                       draft->at + effects_at(view), work);
+        return bb_mixed_effects_digest(view, effects_share(view),
+                                       effects_round(view, &s), release, mixed.centre,
+                                       draft->at + effects_at(view, &s), work);
     default:
         seen.round -= (uint32_t)at.scalar[AT_SPENT];
-        digest_centre(view, release, &at, work);
+        digest_centre(view, &s, release, &at, work);
         return BB_OK;
     }
 }
@@ -501,7 +503,8 @@ static const double *shared(const bb_view *view) {
 }
 
 static const double *effects(const bb_view *view) {
-    return effects_share(view) > 0.0 ? view->board->at + effects_at(view) : NULL;
+    const stages s = stages_of(view);
+    return effects_share(view) > 0.0 ? view->board->at + effects_at(view, &s) : NULL;
 }
 
 static size_t effects_length(const bb_view *view) {
@@ -510,7 +513,7 @@ static size_t effects_length(const bb_view *view) {
 
 static const char *note(const bb_view *view) {
     const bb_mixed_board mixed = bb_mixed_read(view);
-    if (rounds_of(view) == 0) return bb_hope_gone;
+    if (stages_of(view).search == 0) return bb_hope_gone;
     return mixed.found || bb_mixed_has(&mixed, 2 * BB_MIXED_ONCE + 1)
                ? NULL
                : "nothing that tasks share stands out of the noise: every task was "

@@ -29,6 +29,7 @@ enum {
     BB_MIXED_STEPS = 5,    /* between penalties that are voted on, */
     BB_MIXED_FAMILIES = 4, /* by kinds whose slopes are alike each */
     BB_MIXED_RISES = BB_MIXED_FAMILIES * BB_MIXED_STEPS,
+    BB_MIXED_ODDS = BB_MIXED_FAMILIES * BB_MIXED_PENALTIES,
     BB_MIXED_FITS = BB_MIXED_GROUPS * BB_MIXED_CELLS,
     BB_MIXED_MOST_FEATURES = BB_PRIOR_MOST_FEATURES
 };
@@ -64,9 +65,9 @@ typedef struct bb_mixed_board {
     const double *basis;    /* d x d, likewise */
     bb_units units;         /* of columns and target */
     const double *group;    /* log odds: BB_MIXED_GROUPS */
-    const double *rise;   /* of log odds, step by step of each family: BB_MIXED_RISES */
-    bb_layout layout;     /* of the round, where the phase is that of effects: */
-    const double *around; /* d: where they are looked for */
+    const double *penalty;  /* of each family: BB_MIXED_ODDS */
+    bb_layout layout;       /* of the round, where the phase is that of effects: */
+    const double *around;   /* d: where they are looked for */
 } bb_mixed_board;
 
 bb_mixed_board bb_mixed_read(const bb_view *view);
@@ -89,11 +90,12 @@ bool bb_mixed_knows_slopes(const bb_mixed_board *mixed, const bb_local *local);
 
 /* ln of the sum of exp of `count` numbers. */
 double bb_mixed_log_sum(const double *x, size_t count);
+/* x <- exp x, divided by their sum; not all are -infinity. */
+void bb_mixed_shares(double *x, size_t count);
 /* Log prior odds of a group by what the tasks have voted, and by whether there are ranges. */
 double bb_mixed_group_odds(const bb_mixed_board *mixed, size_t group);
-/* odds (BB_MIXED_GROUPS x BB_MIXED_PENALTIES) <- the same with those of penalties: around the
- * centre (around zero, where none was found) they rise or fall from one power of ten to the
- * next, in each family by what was voted of it, and are as large on average in each. */
+/* odds (BB_MIXED_GROUPS x BB_MIXED_PENALTIES) <- the same with those of penalties around the
+ * centre (around zero, where none was found). */
 void bb_mixed_odds(const bb_mixed_board *mixed, double *odds);
 /* What a task shows, from its log evidences with their priors (BB_MIXED_FITS, -infinity:
  * no candidate), inside the unit ball: by how much each family's evidence without priors
@@ -104,11 +106,12 @@ void bb_mixed_show_penalties(const bb_mixed_board *mixed, const double *evidence
                              double usual, double *vote);
 void bb_mixed_show_groups(const bb_mixed_board *mixed, const double *evidence,
                           double *vote);
-/* The noisy sum of the first becomes log odds of a step upward, of the normal probability
- * that the sum without noise is above zero; that of the second log odds by bb_vote_take
+/* What the noisy sum of the first becomes, penalty (BB_MIXED_ODDS): logarithms that rise or
+ * fall from one power of ten to the next, in each family by what was voted of it, and are of
+ * odds as large on average in each. That of the second becomes log odds by bb_vote_take
  * (personal_vote.h). */
 void bb_mixed_take_penalties(const bb_mixed_board *mixed, const bb_release *release,
-                             size_t tasks, double *rise);
+                             size_t tasks, double *penalty);
 
 /* -- before rows speak (mp_mixed_prior.c) -- */
 

@@ -46,15 +46,14 @@ static void look(const bb_local *local, const bb_ridge_path *path,
         bb_ridge_path_left_out(path, BB_MIXED_PENALTIES, own, m->left_out);
 }
 
-/* share (BB_MIXED_PENALTIES) <- the sums over noise levels of exp(score - total). */
-static void sum_levels(const double *score, double total, double *share) {
-    double part[BB_MIXED_CELLS];
-    for (size_t k = 0; k < BB_MIXED_CELLS; k++) part[k] = score[k] - total;
-    (void)bb_exp(BB_MIXED_CELLS, part);
+/* share (BB_MIXED_PENALTIES) <- the sums over noise levels of what evidence (BB_MIXED_CELLS,
+ * overwritten) makes of each. */
+static void sum_levels(double *evidence, double *share) {
+    bb_mixed_shares(evidence, BB_MIXED_CELLS);
     for (size_t l = 0; l < BB_MIXED_PENALTIES; l++) {
         share[l] = 0.0;
         for (size_t k = 0; k < BB_MIXED_LEVELS; k++)
-            share[l] += part[l * BB_MIXED_LEVELS + k];
+            share[l] += evidence[l * BB_MIXED_LEVELS + k];
     }
 }
 
@@ -82,7 +81,7 @@ bb_status bb_mixed_deviation(const bb_mixed_board *mixed, const bb_local *local,
     bb_ridge_path_centre(&path, centre);
     look(local, &path, &m);
     bb_mixed_weigh(mixed, local, &m, evidence);
-    sum_levels(evidence, bb_mixed_log_sum(evidence, BB_MIXED_CELLS), share);
+    sum_levels(evidence, share);
     keep_deviations(local, &path, share);
     bb_ridge_path_add(&path, u);
     return BB_OK;
@@ -229,6 +228,15 @@ static void sum_sides(const bb_mixed_board *mixed, const double *part,
     }
 }
 
+/* A kind that has less than this of the average is as good as none. */
+static const double least_part = 1e-9;
+
+static bool is_heard(const double *share) {
+    double all = 0.0;
+    for (size_t l = 0; l < 2 * BB_MIXED_PENALTIES; l++) all += fabs(share[l]);
+    return all > least_part;
+}
+
 /* w <- the average of all candidates, by their parts. */
 static bb_status average(const bb_mixed_board *mixed, const bb_local *local,
                          const double *part, const double *length, double *w,
@@ -236,22 +244,23 @@ static bb_status average(const bb_mixed_board *mixed, const bb_local *local,
     const room r = room_of(local, work);
     memset(w, 0, local->d * sizeof *w);
     for (size_t kind = 0; kind < BB_MIXED_KINDS; kind++) {
+        double share[2 * BB_MIXED_PENALTIES], *zero = share + BB_MIXED_PENALTIES;
         bb_ridge_path path;
         if (!bb_mixed_can(mixed, local, (bb_mixed_kind)kind)) continue;
+        sum_sides(mixed, part, length, kind, 0, share);
+        sum_sides(mixed, part, length, kind, 1, zero);
+        const double around = bb_sum(BB_MIXED_PENALTIES, share);
+        if (around != 0.0) bb_axpy(local->d, around, mixed->centre, w);
+        if (local->n == 0 || !is_heard(share)) continue;
         const bb_status status =
             open_kind(mixed, local, (bb_mixed_kind)kind, &path, &r);
         if (status) return status;
-        for (size_t group = 2 * kind; group < 2 * kind + 2; group++) {
-            double share[BB_MIXED_PENALTIES];
-            if (!bb_mixed_has(mixed, group)) continue;
-            sum_sides(mixed, part, length, kind, group % 2, share);
-            if (group % 2 == 0)
-                bb_axpy(local->d, bb_sum(BB_MIXED_PENALTIES, share), mixed->centre, w);
-            if (local->n == 0) continue;
-            bb_ridge_path_centre(&path, centre_of(mixed, group));
-            keep_deviations(local, &path, share);
+        for (size_t side = 0; side < 2; side++) {
+            if (!bb_mixed_has(mixed, 2 * kind + side)) continue;
+            bb_ridge_path_centre(&path, centre_of(mixed, side));
+            keep_deviations(local, &path, share + side * BB_MIXED_PENALTIES);
         }
-        if (local->n > 0) bb_ridge_path_add(&path, w);
+        bb_ridge_path_add(&path, w);
     }
     return BB_OK;
 }
@@ -301,9 +310,7 @@ bb_status bb_mixed_average(const bb_mixed_board *mixed, const bb_local *local,
     bb_mixed_odds(mixed, odds);
     bb_mixed_evidence(mixed, local, usual, measures, score, length);
     for (size_t k = 0; k < BB_MIXED_FITS; k++) score[k] += odds[k / BB_MIXED_LEVELS];
-    const double total = bb_mixed_log_sum(score, BB_MIXED_FITS);
-    for (size_t k = 0; k < BB_MIXED_FITS; k++) score[k] -= total;
-    (void)bb_exp(BB_MIXED_FITS, score);
+    bb_mixed_shares(score, BB_MIXED_FITS);
     const double tuned = take_share(tuned_share(mixed, local), score);
     double *rest = length + BB_MIXED_FITS;
     const bb_status status = average(mixed, local, score, length, w, rest);
@@ -314,12 +321,12 @@ bb_status bb_mixed_average(const bb_mixed_board *mixed, const bb_local *local,
 
 /* What all tasks know then, and which votes there were: none. */
 static bb_mixed_board empty_board(const bb_local *local, bool ranged) {
-    static const double no_odds[BB_MIXED_GROUPS], no_rise[BB_MIXED_RISES];
+    static const double no_odds[BB_MIXED_GROUPS], no_penalty[BB_MIXED_ODDS];
     return (bb_mixed_board){.d = local->d,
                             .constant = true,
                             .unranged = !ranged,
                             .group = no_odds,
-                            .rise = no_rise};
+                            .penalty = no_penalty};
 }
 
 size_t bb_mixed_alone_work(const bb_local *local) {

@@ -22,9 +22,15 @@ static const double given_away = 0.5;
 /* ln of Phi(z) / Phi(-z) is about this times z. */
 static const double logit_of_normal = 1.7;
 
-double bb_mixed_log_sum(const double *x, size_t count) {
-    double most = -INFINITY, sum = 0.0, part[BB_MIXED_CELLS];
+static double largest(const double *x, size_t count) {
+    double most = -INFINITY;
     for (size_t k = 0; k < count; k++) most = x[k] > most ? x[k] : most;
+    return most;
+}
+
+double bb_mixed_log_sum(const double *x, size_t count) {
+    const double most = largest(x, count);
+    double sum = 0.0, part[BB_MIXED_CELLS];
     if (most == -INFINITY) return most;
     for (size_t from = 0, size; from < count; from += size) {
         size = count - from < BB_MIXED_CELLS ? count - from : BB_MIXED_CELLS;
@@ -32,6 +38,13 @@ double bb_mixed_log_sum(const double *x, size_t count) {
         sum += bb_exp(size, part);
     }
     return most + log(sum);
+}
+
+void bb_mixed_shares(double *x, size_t count) {
+    const double most = largest(x, count);
+    for (size_t k = 0; k < count; k++) x[k] -= most;
+    const double sum = bb_exp(count, x);
+    for (size_t k = 0; k < count; k++) x[k] /= sum;
 }
 
 /* -- odds -- */
@@ -72,18 +85,13 @@ double bb_mixed_group_odds(const bb_mixed_board *mixed, size_t group) {
 }
 
 void bb_mixed_odds(const bb_mixed_board *mixed, double *odds) {
-    double family[BB_MIXED_FAMILIES][BB_MIXED_PENALTIES], most = 0.0;
-    for (size_t f = 0; f < BB_MIXED_FAMILIES; f++) {
-        penalty_odds(mixed->rise + f * BB_MIXED_STEPS, family[f]);
-        for (size_t l = 0; l < BB_MIXED_PENALTIES; l++) most = fmax(most, family[f][l]);
-    }
     for (size_t group = 0; group < BB_MIXED_GROUPS; group++) {
         const size_t kind = group / 2;
         const bool voted = group % 2 == side_of(mixed) && is_voted(kind);
+        const double *own = mixed->penalty + family_of(kind) * BB_MIXED_PENALTIES;
         const double all = bb_mixed_group_odds(mixed, group);
         for (size_t l = 0; l < BB_MIXED_PENALTIES; l++)
-            *odds++ =
-                voted ? all + family[family_of(kind)][l] - given_away * most : all;
+            *odds++ = voted ? all + own[l] : all;
     }
 }
 
@@ -163,11 +171,12 @@ static size_t families_of(const bb_mixed_board *mixed) {
     return turned ? BB_MIXED_FAMILIES : family_of(BB_MIXED_ONCE);
 }
 
-/* Sums of a step, one of each family, are believed to be what families have in common and
- * what is their own, both normal: their mean, and what is left of them, are told apart from
- * noise each by itself. z: a sum's mean by its deviation, as both are then believed. */
-void bb_mixed_take_penalties(const bb_mixed_board *mixed, const bb_release *release,
-                             size_t tasks, double *rise) {
+/* rise (BB_MIXED_RISES) <- log odds of a step upward, of the normal probability that the sum
+ * without noise is above zero. Sums of a step, one of each family, are believed to be what
+ * families have in common and what is their own, both normal: their mean, and what is left of
+ * them, are told apart from noise each by itself. */
+static void rises_of(const bb_mixed_board *mixed, const bb_release *release,
+                     size_t tasks, double *rise) {
     const size_t families = families_of(mixed);
     const double count = (double)families, most = (double)tasks / sqrt(BB_MIXED_STEPS);
     const double noise = hypot(release->noise[0], unlike * most), s = noise * noise;
@@ -187,4 +196,14 @@ void bb_mixed_take_penalties(const bb_mixed_board *mixed, const bb_release *rele
                 fmin(worst_odds, fmax(-worst_odds, logit_of_normal * z));
         }
     }
+}
+
+void bb_mixed_take_penalties(const bb_mixed_board *mixed, const bb_release *release,
+                             size_t tasks, double *penalty) {
+    double rise[BB_MIXED_RISES], most = 0.0;
+    rises_of(mixed, release, tasks, rise);
+    for (size_t f = 0; f < BB_MIXED_FAMILIES; f++)
+        penalty_odds(rise + f * BB_MIXED_STEPS, penalty + f * BB_MIXED_PENALTIES);
+    for (size_t k = 0; k < BB_MIXED_ODDS; k++) most = fmax(most, penalty[k]);
+    for (size_t k = 0; k < BB_MIXED_ODDS; k++) penalty[k] -= given_away * most;
 }

@@ -92,6 +92,24 @@ static void stretch(const bb_local *local, const bb_mixed_measure *side, double 
     }
 }
 
+/* evidence <- ln(exp(one + evidence) + exp(other + any)), any <- the share that the other has,
+ * both BB_MIXED_CELLS. */
+static void add_doubt(double one, double other, double *any, double *evidence) {
+    double more[BB_MIXED_CELLS], less[BB_MIXED_CELLS];
+    for (size_t k = 0; k < BB_MIXED_CELLS; k++) {
+        more[k] = other + any[k] - one - evidence[k];
+        less[k] = more[k] < 0.0 ? more[k] : -more[k];
+        evidence[k] += one + (more[k] < 0.0 ? 0.0 : more[k]);
+    }
+    (void)bb_exp(BB_MIXED_CELLS, less);
+    for (size_t k = 0; k < BB_MIXED_CELLS; k++) {
+        any[k] = (more[k] < 0.0 ? less[k] : 1.0) / (1.0 + less[k]);
+        less[k] += 1.0;
+    }
+    bb_log(BB_MIXED_CELLS, less);
+    for (size_t k = 0; k < BB_MIXED_CELLS; k++) evidence[k] += less[k];
+}
+
 void bb_mixed_weigh_lengths(const bb_mixed_board *mixed, const bb_local *local,
                             const bb_mixed_measure *side, double spread,
                             double *evidence, double *length) {
@@ -108,9 +126,7 @@ void bb_mixed_weigh_lengths(const bb_mixed_board *mixed, const bb_local *local,
     if (!(doubt > 1e-12) || !(told > 0.0)) return;
     stretch(local, side, told, best, &around);
     bb_mixed_weigh(mixed, local, &around, any);
-    for (size_t k = 0; k < BB_MIXED_CELLS; k++) {
-        const double both[2] = {evidence[k] + log(1.0 - doubt), any[k] + log(doubt)};
-        evidence[k] = bb_mixed_log_sum(both, 2);
-        length[k] += exp(both[1] - evidence[k]) * (best[k / BB_MIXED_LEVELS] - 1.0);
-    }
+    add_doubt(log(1.0 - doubt), log(doubt), any, evidence);
+    for (size_t k = 0; k < BB_MIXED_CELLS; k++)
+        length[k] += any[k] * (best[k / BB_MIXED_LEVELS] - 1.0);
 }

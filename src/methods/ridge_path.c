@@ -220,15 +220,19 @@ void bb_ridge_path_weigh(const bb_ridge_path *path, size_t count, const double *
 
 void bb_ridge_path_left_out(const bb_ridge_path *path, size_t count,
                             const double *penalty, double *error) {
+    enum { MOST = 16 }; /* at once */
     const double n = (double)path->local->n, d = (double)path->local->d;
+    double square[MOST], trace[MOST];
     assert(n > d);
-    for (size_t l = 0; l < count; l++) {
-        double explained, square, trace;
-        bb_tridiagonal_inverse(&path->matrix, path->towards, penalty[l], &explained,
-                               &square, &trace);
-        const double rest = path->squares - explained - penalty[l] * square;
-        const double free = 1.0 - (d - penalty[l] * trace) / n;
-        error[l] = fmax(rest, 0.0) / (path->local->weight * free * free);
+    for (size_t from = 0, taken; from < count; from += taken) {
+        taken = count - from < MOST ? count - from : MOST;
+        bb_tridiagonal_inverse(&path->matrix, path->towards, taken, penalty + from,
+                               error + from, square, trace);
+        for (size_t k = 0, l = from; k < taken; k++, l++) {
+            const double rest = path->squares - error[l] - penalty[l] * square[k];
+            const double free = 1.0 - (d - penalty[l] * trace[k]) / n;
+            error[l] = fmax(rest, 0.0) / (path->local->weight * free * free);
+        }
     }
 }
 

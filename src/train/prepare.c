@@ -108,13 +108,14 @@ bb_status bb_experiment_open_tasks(bb_experiment *e) {
     return status;
 }
 
-/* The threads asked for, or as many as the data keep busy: threads that wait for rounds
- * of some microseconds only slow each other down. */
+/* The threads asked for, or as many as the data keep busy, by their numbers or by tasks: threads
+ * that wait for rounds of some microseconds only slow each other down. */
 static bb_engine engine_for(const bb_dataset *data, uint64_t threads) {
-    const size_t numbers_a_thread = (size_t)1 << 19;
+    const size_t numbers_a_thread = (size_t)1 << 19, tasks_a_thread = (size_t)1 << 9;
     const size_t numbers =
         data->x ? data->rows * data->features : data->sparse_first[data->rows];
-    const size_t useful = 1 + numbers / numbers_a_thread;
+    const size_t useful =
+        1 + bb_larger(numbers / numbers_a_thread, (size_t)data->tasks / tasks_a_thread);
     bb_engine engine = bb_engine_threads((size_t)threads);
     if (threads == 0 && useful < engine.workers) engine = bb_engine_threads(useful);
     return engine;

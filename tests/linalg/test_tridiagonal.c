@@ -92,6 +92,7 @@ static void check_product(const problem *p) {
 static void check_shifts(const problem *p) {
     const size_t n = p->n;
     double shift[SHIFTS], det[SHIFTS], sum[SHIFTS], share[SHIFTS];
+    double found[3][SHIFTS];
     double *c = naive_vector(n, 0), *x = naive_vector(n, 0),
            *w = calloc(n + 1, sizeof *w);
     assert_non_null(w);
@@ -104,11 +105,12 @@ static void check_shifts(const problem *p) {
     memcpy(c, p->c, n * sizeof *c);
     bb_tridiagonal_into(&p->t, c);
     bb_tridiagonal_weigh(&p->t, c, SHIFTS, shift, det, sum);
+    bb_tridiagonal_inverse(&p->t, c, SHIFTS, shift, found[0], found[1], found[2]);
     bb_tridiagonal_average(&p->t, c, SHIFTS, shift, share, x);
     bb_tridiagonal_back(&p->t, x);
     for (size_t l = 0; l < SHIFTS; l++) {
         const double blur = 1e-15 * (double)(n + 9) * unit / shift[l] + 1e-13;
-        double log_det = 0, explained = 0, square = 0, trace = 0, found[3];
+        double log_det = 0, explained = 0, square = 0, trace = 0;
         for (size_t e = 0; e < n; e++) {
             const double b = naive_dot(n, p->vector + e * n, p->c);
             const double g = fmax(p->value[e], 0);
@@ -121,10 +123,9 @@ static void check_shifts(const problem *p) {
         }
         assert_close(det[l], log_det, blur * (double)(n + 1));
         assert_relative(sum[l], explained, fmin(1, blur));
-        bb_tridiagonal_inverse(&p->t, c, shift[l], found, found + 1, found + 2);
-        assert_relative(found[0], explained, fmin(1, blur));
-        if (isfinite(square)) assert_relative(found[1], square, fmin(1, 2 * blur));
-        assert_relative(found[2], trace, fmin(1, blur));
+        assert_relative(found[0][l], explained, fmin(1, blur));
+        if (isfinite(square)) assert_relative(found[1][l], square, fmin(1, 2 * blur));
+        assert_relative(found[2][l], trace, fmin(1, blur));
         worst += fabs(share[l]) * blur * sqrt((double)n) / shift[l];
         size = fmax(size, log_det);
     }
@@ -281,7 +282,7 @@ static void test_lost_shift(void **state) {
     bb_tridiagonal_into(&t, c);
     bb_tridiagonal_average(&t, c, 1, &shift, &share, x);
     bb_tridiagonal_weigh(&t, c, 1, &shift, &log_det, &explained);
-    bb_tridiagonal_inverse(&t, c, shift, &one_explained, &square, &trace);
+    bb_tridiagonal_inverse(&t, c, 1, &shift, &one_explained, &square, &trace);
     assert_true(bb_norm(N, x) < 10 && square < 100); /* the true one: below 1 */
     assert_true(explained >= 0 && explained < ROWS * 1.001);
     assert_true(fabs(explained - one_explained) < 1e-6 * explained);

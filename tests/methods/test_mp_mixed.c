@@ -388,10 +388,10 @@ static void votes_say_what_evidence_says(void **state) {
     static double evidence[BB_MIXED_FITS];
     static const double group[BB_MIXED_GROUPS] = {0};
     enum { FREE_BEST = BEST + 2, SIDE = BB_MIXED_PENALTIES };
-    double vote[BB_MIXED_RISES], rise[BB_MIXED_RISES] = {0};
+    double vote[BB_MIXED_RISES], penalty[BB_MIXED_ODDS] = {0};
     double odds[BB_MIXED_GROUPS * BB_MIXED_PENALTIES], sum[2] = {0};
     const double usual = 0.005;
-    const bb_mixed_board board = {.found = true, .group = group, .rise = rise};
+    const bb_mixed_board board = {.found = true, .group = group, .penalty = penalty};
     for (size_t k = 0; k < BB_MIXED_FITS; k++) {
         const size_t g = k / BB_MIXED_CELLS, l = k % BB_MIXED_CELLS / BB_MIXED_LEVELS;
         const double away = fabs((double)l - (g < 2 ? BEST : FREE_BEST));
@@ -402,7 +402,7 @@ static void votes_say_what_evidence_says(void **state) {
     assert_true(bb_norm(BB_MIXED_RISES, vote) <= 1.0 + 1e-12);
     for (size_t k = 0; k < BB_MIXED_RISES; k++) vote[k] *= TASKS;
     const bb_release clear = {.value = {vote}, .noise = {0.0}};
-    bb_mixed_take_penalties(&board, &clear, TASKS, rise);
+    bb_mixed_take_penalties(&board, &clear, TASKS, penalty);
     bb_mixed_odds(&board, odds);
     for (size_t g = 0; g < 4; g += 2) {
         const double *around = odds + g * BB_MIXED_PENALTIES, *zero = around + SIDE;
@@ -418,8 +418,8 @@ static void votes_say_what_evidence_says(void **state) {
     assert_relative(sum[0], sum[1], 1e-12);
     assert_true(sum[0] < 1.0);
     const bb_release drowned = {.value = {vote}, .noise = {1000.0}};
-    bb_mixed_take_penalties(&board, &drowned, TASKS, rise);
-    for (size_t k = 0; k < BB_MIXED_RISES; k++) assert_true(fabs(rise[k]) < 0.01);
+    bb_mixed_take_penalties(&board, &drowned, TASKS, penalty);
+    for (size_t k = 0; k < BB_MIXED_ODDS; k++) assert_true(fabs(penalty[k]) < 0.01);
 }
 
 /* Two kinds that are as good at their best penalties, of which one is good at few of them:
@@ -429,8 +429,8 @@ static void kinds_are_weighed_at_their_penalties(void **state) {
     enum { BEST = 12, TASKS = 1000 };
     static double evidence[BB_MIXED_FITS];
     static const double group[BB_MIXED_GROUPS] = {0};
-    double vote[BB_MIXED_RISES], rise[BB_MIXED_RISES] = {0}, kinds[BB_MIXED_GROUPS];
-    const bb_mixed_board board = {.found = true, .group = group, .rise = rise};
+    double vote[BB_MIXED_RISES], penalty[BB_MIXED_ODDS] = {0}, kinds[BB_MIXED_GROUPS];
+    const bb_mixed_board board = {.found = true, .group = group, .penalty = penalty};
     for (size_t k = 0; k < BB_MIXED_FITS; k++) {
         const size_t g = k / BB_MIXED_CELLS, l = k % BB_MIXED_CELLS / BB_MIXED_LEVELS;
         const double away = fabs((double)l - BEST);
@@ -443,7 +443,7 @@ static void kinds_are_weighed_at_their_penalties(void **state) {
     bb_mixed_show_penalties(&board, evidence, 0.005, vote);
     for (size_t k = 0; k < BB_MIXED_RISES; k++) vote[k] *= TASKS;
     const bb_release clear = {.value = {vote}, .noise = {0.0}};
-    bb_mixed_take_penalties(&board, &clear, TASKS, rise);
+    bb_mixed_take_penalties(&board, &clear, TASKS, penalty);
     bb_mixed_show_groups(&board, evidence, kinds);
     assert_true(kinds[2] > kinds[0] + 0.01);
 }
@@ -455,7 +455,7 @@ static void a_free_constant_is_no_penalty(void **state) {
     (void)state;
     enum { TASKS = 300, D = 21, N = 12 };
     static double evidence[BB_MIXED_FITS];
-    static const double group[BB_MIXED_GROUPS] = {0}, rise[BB_MIXED_RISES] = {0};
+    static const double group[BB_MIXED_GROUPS] = {0}, penalty[BB_MIXED_ODDS] = {0};
     const double usual = 0.03, noise = 0.1, slope = noise * sqrt(30.0);
     double sum[2][BB_MIXED_STEPS] = {{0}}, vote[BB_MIXED_RISES];
     bb_random random;
@@ -479,7 +479,7 @@ static void a_free_constant_is_no_penalty(void **state) {
                                           .unranged = true,
                                           .slopes = slopes == 1,
                                           .group = group,
-                                          .rise = rise};
+                                          .penalty = penalty};
             double *measures =
                 calloc(bb_mixed_measures_length(&board, &local), sizeof *measures);
             double *work = calloc(bb_mixed_fits_work(&local), sizeof *work);
@@ -525,9 +525,8 @@ static void shows_are_in_the_unit_ball(void **state) {
         bb_billboard board = {.at = at, .length = 0};
         bb_view view = planned;
         view.board = &board;
-        for (size_t k = 7 + BB_MIXED_GROUPS + BB_MIXED_RISES;
-             k < 7 + BB_MIXED_GROUPS + BB_MIXED_RISES + 20; k++)
-            at[k] = sizes[(s + 1) % 3];
+        const size_t centre = (size_t)(bb_mixed_read(&view).centre - at);
+        for (size_t k = 0; k < 20; k++) at[centre + k] = sizes[(s + 1) % 3];
         at[0] = 1.0; /* a centre was found */
         const size_t kept = bb_mixed_kept_length(&view, &p.local[0]);
         double *own = calloc(bb_mixed_state_length(&view) + kept, sizeof *own);
