@@ -108,6 +108,11 @@ static double to_unit(double x, bb_range range, double reach) {
     return clamp((x - middle_of(range)) / half_of(range), -reach, reach);
 }
 
+double bb_preprocess_stretch(const bb_preprocess *p, size_t k) {
+    const bb_range range = p->range[k];
+    return range.low < range.high ? 1 / half_of(range) : 0;
+}
+
 /* Step 1 on one number of column k. */
 static double scale_number(const bb_preprocess *p, size_t k, double x) {
     if (!p->range) return x;

@@ -78,6 +78,8 @@ typedef struct bb_preprocess {
 bool bb_preprocess_is_plain(const bb_preprocess *p);
 /* Whether every task has steps of its own, which nobody else knows. */
 bool bb_preprocess_is_own(const bb_preprocess *p);
+/* By what its range multiplies column k; 0: the range has no length. There are ranges. */
+double bb_preprocess_stretch(const bb_preprocess *p, size_t k);
 /* How many of the target's units are one unit of what task i learns. */
 double bb_preprocess_target_unit(const bb_preprocess *p, size_t i);
 /* A prediction z of what task i learns, in the target's own unit. */

@@ -64,8 +64,8 @@ typedef struct bb_local {
     double y_mean;
     /* Where columns and target are in powers of ten of the task's own (`magnitude` of
      * data/preprocess.h), borrowed: a column is the number that was read times its factor
-     * (d without the constant; NULL: in no unit of the task's own), the target divided by
-     * the unit (0: not). */
+     * (d without the constant; NULL: nobody says), the target divided by the unit (0: not). Of
+     * two classes with ranges the factors of these, up to what is added. */
     const double *own_factor;
     double own_unit;
     double

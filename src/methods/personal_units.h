@@ -1,8 +1,7 @@
 /* personal_units.h - inside the fit at home: columns looked at in two other units, those of the
- * task's own deviations and, where nobody has chosen ranges, those that they were read in,
- * each around the task's own mean. Ranges of a few large numbers leave all others next to a
- * constant, as powers of ten do a year, and these make a column of few large numbers as long as
- * any other. */
+ * task's own deviations and those that they were read in, each around the task's own mean.
+ * Ranges of a few large numbers leave all others next to a constant, as powers of ten do a
+ * year, and these make a column of few large numbers as long as any other. */
 #ifndef BB_METHODS_PERSONAL_UNITS_H
 #define BB_METHODS_PERSONAL_UNITS_H
 
@@ -18,7 +17,7 @@ typedef struct bb_in_own_units {
 } bb_in_own_units;
 
 /* Whether the task can: it needs dense rows, a constant column for its last, three rows for
- * a mean, and for BB_OWN_READ its own powers of ten (own_factor). */
+ * a mean, and for BB_OWN_READ what columns were multiplied by (own_factor). */
 bool bb_own_units_fit(const bb_local *local, double constant, bb_own_units units);
 /* Doubles; 0 for sparse rows. */
 size_t bb_own_units_work(const bb_local *local);

@@ -25,6 +25,8 @@ typedef struct bb_experiment {
     bb_net *net;   /* NULL: linear models */
     double *start; /* where networks start */
     uint64_t *key; /* tasks: see bb_run */
+    double
+        *stretch; /* by what ranges multiply columns, where tasks are told, or NULL */
     bb_local *local;
     bb_locals_room room; /* of theirs */
     bb_map held;         /* room on the disk for the models */

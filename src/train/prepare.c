@@ -85,20 +85,35 @@ static bool descends(const bb_run *run) {
 }
 
 /* Tasks know in which units of their own their rows are. */
-static void lend_units(bb_experiment *e) {
+static void lend_own_units(bb_experiment *e) {
     const bb_preprocess *steps = &e->population.steps;
-    if (!e->run.pub.own_units) return;
     for (size_t i = 0; i < e->population.prepared.tasks; i++) {
         if (steps->factor) e->local[i].own_factor = steps->factor + i * steps->features;
         if (steps->target_unit) e->local[i].own_unit = steps->target_unit[i];
     }
 }
 
+/* With ranges a task of two classes looks at its columns as they were read, too. */
+static bb_status lend_ranges(bb_experiment *e) {
+    const bb_preprocess *steps = &e->population.steps;
+    if (!steps->range || bb_preprocess_is_own(steps) || !e->population.prepared.x)
+        return BB_OK;
+    const bb_status status =
+        bb_allocate(&e->stretch, steps->features, sizeof *e->stretch, "columns");
+    if (status) return status;
+    for (size_t k = 0; k < steps->features; k++)
+        e->stretch[k] = bb_preprocess_stretch(steps, k);
+    for (size_t i = 0; i < e->population.prepared.tasks; i++)
+        e->local[i].own_factor = e->stretch;
+    return BB_OK;
+}
+
 bb_status bb_experiment_open_tasks(bb_experiment *e) {
     const bb_dataset *data = &e->population.prepared;
     bb_status status = bb_locals_open(&e->local, &e->room, data, &e->run.pub, e->net,
                                       descends(&e->run), &e->engine);
-    if (!status) lend_units(e);
+    if (!status && e->run.pub.own_units) lend_own_units(e);
+    if (!status && e->run.pub.loss == BB_LOSS_LOGISTIC) status = lend_ranges(e);
     e->run.local = e->local;
     if (!status) status = bb_allocate(&e->key, data->tasks, sizeof *e->key, "tasks");
     for (size_t i = 0; i < data->tasks && !status; i++)

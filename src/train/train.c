@@ -254,7 +254,9 @@ void bb_experiment_close_work(bb_experiment *e) {
     bb_net_close(e->net);
     free(e->start);
     free(e->key);
+    free(e->stretch);
     free(e->spread);
+    e->stretch = NULL;
     e->spread = NULL;
     e->run.spread = NULL;
     e->ledger = NULL;
