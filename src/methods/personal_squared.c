@@ -36,8 +36,8 @@ static const double freedom = 10.0;
 /* Beforehand: log10 of the penalty of models alone; the odds of a centre, and the log odds of
  * a freer constant. */
 static const double usual = -1.3, spread = 1.0, centre_odds = 2.0, free_log_odds = -1.0;
-/* Logarithms, without ranges. */
-static const double for_free = 2.0, against_held = 3.0, against_centre = 4.0;
+/* What nobody says of a centre here: how sure it is. */
+static const double usual_sure = 0.5;
 
 bb_personal_public bb_personal_known(const bb_public *pub) {
     return (bb_personal_public){.constant = pub->constant, .unranged = pub->unranged};
@@ -70,21 +70,27 @@ static void scale_penalties(const bb_local *local, const bb_personal_public *kno
         own[l] = local->weight * penalty[g->first + l * g->stride] * size;
 }
 
-/* In units that nobody has chosen zero is no level that a target is likely to have, and a
- * few rows cannot tell; nor is a centre worth as much (bb_mixed_log_level). */
-static double log_unranged(const bb_personal_public *known, int kind, int side) {
-    double odds = side ? -against_centre : 0.0;
-    if (!known->unranged) return 0.0;
-    if (!known->constant) return odds;
-    if (kind == PLAIN || kind == ALONG) odds -= against_held;
-    if (kind == FREED && !side) odds += for_free;
-    return odds;
+/* The group of mp-mixed that has the same level. */
+static size_t group_of(int kind, int side) {
+    bb_mixed_kind same = kind < TOLD ? BB_MIXED_PLAIN : BB_MIXED_ONCE;
+    if (kind == FREED) same = BB_MIXED_FREE;
+    return 2 * (size_t)same + (side ? 0 : 1);
 }
 
-/* What speaks for a candidate before rows do. */
-static double log_prior(const bb_personal_public *known, int kind, int side, size_t l) {
+/* By which level the target is likely to have, as in mp-mixed. */
+static double log_level(const bb_local *local, const bb_personal_public *known,
+                        int kind, int side) {
+    const size_t group = group_of(kind, side);
+    bb_mixed_board mixed = {.constant = known->constant, .unranged = known->unranged};
+    const double level = bb_mixed_log_level(&mixed, group);
+    mixed.sure = usual_sure;
+    return level + bb_mixed_log_far(&mixed, local, group);
+}
+
+/* What speaks for a penalty before rows do. */
+static double log_prior(int kind, int side, size_t l) {
     const double far = (decade(l) - usual) / spread;
-    return (kind == FREED ? free_log_odds : 0.0) + log_unranged(known, kind, side) +
+    return (kind == FREED ? free_log_odds : 0.0) +
            (side ? log(centre_odds) : -0.5 * far * far);
 }
 
@@ -265,16 +271,19 @@ static void weigh_all(const bb_local *local, const bb_personal_public *known, fi
 }
 
 /* What is believed beforehand, and what tasks have voted; the most that there is. */
-static double add_odds(size_t d, const bb_personal_public *known, scores *s) {
+static double add_odds(const bb_local *local, const bb_personal_public *known,
+                       scores *s) {
     double most = -INFINITY;
     for (int kind = 0; kind < KINDS; kind++)
-        for (int side = 0; has(d, known, kind) && side < sides(known); side++)
+        for (int side = 0; has(local->d, known, kind) && side < sides(known); side++) {
+            const double level = log_level(local, known, kind, side);
             for (size_t l = 0; l < PENALTIES; l++) {
                 double *score = &s->at[kind][side][l];
-                *score += log_prior(known, kind, side, l);
+                *score += level + log_prior(kind, side, l);
                 if (known->odds) *score += voted(known->odds + cell_of(kind, side), l);
                 most = *score > most ? *score : most;
             }
+        }
     return most;
 }
 
@@ -325,7 +334,7 @@ bb_status bb_personal_squared(const bb_local *local, const bb_personal_public *k
     const bb_status status = open_fits(local, known, &all, &f, work);
     if (status) return status;
     weigh_all(local, known, &f, &s);
-    const double most = add_odds(d, known, &s);
+    const double most = add_odds(local, known, &s);
     memset(model, 0, d * sizeof *model);
     for (int kind = 0; kind < KINDS; kind++) {
         for (int side = 0; has(d, known, kind) && side < sides(known); side++) {

@@ -372,7 +372,7 @@ static void squared(void **state) {
         freer(NULL, P);
         add_squared(&p, around, true, P, 1.0, expected, &total);
         freer(constant, P);
-        add_squared(&p, around, true, P, exp(-1.0), expected, &total);
+        add_squared(&p, around, true, P, exp(side ? -1.0 : 1.0), expected, &total);
         freer(along, P);
         add_squared(&p, around, true, P, 1.0, expected, &total);
     }
@@ -484,9 +484,9 @@ static void classes_under(void **state) {
     population_close(&p);
 }
 
-/* Two rows that say nothing but how high the target is: without ranges they are nearly believed,
- * and a centre that says otherwise is not. */
-static void no_ranges(void **state) {
+/* Two rows that say nothing but how high the target is: they are nearly believed, and a centre
+ * that says otherwise is not. */
+static void rows_are_a_level(void **state) {
     enum { N = 2 };
     const double x[N * FEATURES] = {0.3, -0.2, 0.5, -0.2, 0.3, 0.5}, y[N] = {0.4, 0.41};
     const double low[FEATURES] = {0.0, 0.0, -0.5}, no_vote[BB_PERSONAL_CELLS] = {0};
@@ -507,7 +507,32 @@ static void no_ranges(void **state) {
             bb_local_close(&local);
         }
     for (int around = 0; around < 2; around++)
-        assert_true(off[around][1] < 0.6 * off[around][0]);
+        for (int unranged = 0; unranged < 2; unranged++)
+            assert_true(off[around][unranged] < 1.2e-4);
+}
+
+/* Far from the middle of a range, around a centre that says nothing, two rows are a level
+ * first, which another value of a column does not move. off: what the next row misses. */
+static void two_rows_at_an_end(void **state) {
+    enum { N = 2 };
+    const double x[N * FEATURES] = {0.5, 0.5, 0.5, 0.5, 0.4, 0.5}, zero[FEATURES] = {0};
+    const double next[FEATURES] = {-0.5, 0.5, 0.5}, no_vote[BB_PERSONAL_CELLS] = {0};
+    double work[4096], w[FEATURES], off[2];
+    (void)state;
+    for (int far = 0; far < 2; far++) {
+        const double level = far ? -0.85 : -0.1, y[N] = {level, level + 0.001};
+        const bb_rows rows = {.n = N, .d = FEATURES, .x = x, .y = y};
+        const bb_personal_public known = {
+            .centre = zero, .constant = true, .odds = no_vote};
+        bb_local local = {0};
+        assert_ok(bb_local_open(&local, rows, BB_LOSS_SQUARED, false, false));
+        assert_ok(bb_personal_model(&local, &known, w, work));
+        off[far] = fabs(bb_dot(FEATURES, next, w) - level) / fabs(level);
+        bb_local_close(&local);
+    }
+    print_message("off: %.3f of the level near the middle, %.3f at an end\n", off[0],
+                  off[1]);
+    assert_true(off[1] < 0.5 * off[0]);
 }
 
 /* How wide ranges are changes nothing: rows of a thousandth of the length
@@ -963,7 +988,8 @@ int main(void) {
         cmocka_unit_test(a_level_of_doubts),
         cmocka_unit_test(constant_is_free),
         cmocka_unit_test(squared),
-        cmocka_unit_test(no_ranges),
+        cmocka_unit_test(rows_are_a_level),
+        cmocka_unit_test(two_rows_at_an_end),
         cmocka_unit_test(any_scale),
         cmocka_unit_test(wide_rows),
         cmocka_unit_test(squared_under),
