@@ -31,11 +31,6 @@ static const double faint = 0.35, few = 12.0;
  * square, of what they can, and so many are there to say so. */
 static const double search_agreed = 0.8, agreement = 0.4;
 static const double least_beside_centre = 8.0, least_alone = 2.5, least_few = 80.0;
-/* It comes back from directions where they would be `clear' (where the spectrum of the noise in
- * the average of unit outer products ends), are `hardly' reliable, and a centre stands far out. */
-static const double clear = 0.15, hardly = 0.85;
-/* Without noise the last of the search's rounds is nearly all of its average. */
-static const double latest = 100.0;
 /* How often the covariance of directions is estimated anew. */
 enum { ESTIMATES = 3, MOST_ROUNDS = 20, VOTES = 2, LEAST_AGREED = 3 };
 static const double least_reliability = 0.3;
@@ -147,7 +142,7 @@ static bb_block block_of(const bb_view *view, bb_mixed_phase phase) {
     case BB_MIXED_GROUP_VOTE:
         return (bb_block){"vote on priors", BB_FORM_VECTOR, BB_MIXED_GROUPS, 1.0, 1.0};
     case BB_MIXED_PENALTY_VOTE:
-        return (bb_block){"vote on penalties", BB_FORM_VECTOR, BB_MIXED_RISES, 1.0,
+        return (bb_block){"vote on penalties", BB_FORM_VECTOR, BB_MIXED_STEPS, 1.0,
                           1.0};
     case BB_MIXED_DIRECTIONS:
         return (bb_block){"deviations", BB_FORM_OUTER, view->pub->features, 1.0, 1.0};
@@ -198,8 +193,7 @@ enum {
     AT_STILL,  /* how long the last ones are in the centre's direction beside it; 0
                   where directions are asked for */
     AT_AGREED, /* whether answers have shared most of their length */
-    AT_TURNED, /* after how many rounds directions are asked for; 0: not now */
-    AT_SPENT,  /* rounds on directions, where the search has come back from them */
+    AT_TURNED, /* after how many rounds directions are asked for; 0: not yet */
     AT_ITERATION,   /* how often they were estimated */
     AT_DIRECTIONS,  /* how many were found the last time */
     AT_RELIABILITY, /* of these, as bb_prior_covariance says */
@@ -217,7 +211,7 @@ typedef struct places {
 static places places_at(double *at, size_t d) {
     places p = {.scalar = at, .group = at + SCALARS};
     p.penalty = p.group + BB_MIXED_GROUPS;
-    p.search.centre = p.penalty + BB_MIXED_ODDS;
+    p.search.centre = p.penalty + BB_MIXED_PENALTIES;
     p.search.velocity = p.search.centre + d;
     p.search.sum = p.search.velocity + d;
     p.average = p.search.sum + d;
@@ -231,7 +225,7 @@ static places places_at(double *at, size_t d) {
 /* Where the effects begin. */
 static size_t effects_at(const bb_view *view, const stages *s) {
     const size_t d = view->pub->features;
-    return SCALARS + BB_MIXED_GROUPS + BB_MIXED_ODDS + 5 * d +
+    return SCALARS + BB_MIXED_GROUPS + BB_MIXED_PENALTIES + 5 * d +
            (s->can_turn ? d + 2 * d * d : 0);
 }
 
@@ -264,7 +258,7 @@ bb_mixed_board bb_mixed_read(const bb_view *view) {
     const stages s = stages_of(view);
     const size_t d = view->pub->features;
     const double *at = view->board->at,
-                 *centre = at + SCALARS + BB_MIXED_GROUPS + BB_MIXED_ODDS;
+                 *centre = at + SCALARS + BB_MIXED_GROUPS + BB_MIXED_PENALTIES;
     bb_mixed_board m = {.d = d,
                         .constant = view->pub->constant,
                         .unranged = view->pub->unranged,
@@ -344,27 +338,15 @@ static double search_part(const places *at) {
 static bool turns(const bb_view *view, const stages *s, const places *at, uint32_t done,
                   bool is_little) {
     const bool waited = is_little || done >= search_part(at) * s->search;
-    return waited && at->scalar[AT_SPENT] == 0.0 && s->can_turn && done < s->search &&
+    return waited && s->can_turn && done < s->search &&
            reach_after(view, s, done) > least_reach(view, is_far_out(at));
 }
 
-/* Whether the rounds that are left are better spent on the centre, by the first estimate of
- * directions. edge: the largest eigenvalue of the noise in it (Wigner 1958). */
-static bool comes_back(const places *at, double edge) {
-    return at->scalar[AT_ITERATION] == 1.0 && is_far_out(at) && edge < clear &&
-           at->scalar[AT_RELIABILITY] < hardly;
-}
-
-/* One more round in the averages of where the search was and of the answers there, late
- * ones by a power of their number: what is still on its way counts for less the more a
- * round can see. */
-static void remember(const bb_view *view, const stages *s, const bb_release *release,
+/* One more round in the averages of where the search was and of the answers there, each by its
+ * number: the first steps have the longest way to go. */
+static void remember(const bb_release *release, size_t d, double tasks,
                      const places *at) {
-    const size_t d = view->pub->features;
-    const double tasks = (double)view->pub->tasks, t = release->round;
-    const double one = reach_of(view, s->share / s->search);
-    const double late = fmin(fmax(1.0, 2.0 * one), latest);
-    const double share = (late + 1.0) / (t + late);
+    const double share = 2.0 / (release->round + 1.0);
     for (size_t k = 0; k < d; k++) {
         at->average[k] += share * (at->search.centre[k] - at->average[k]);
         at->answer[k] += share * (release->value[0][k] / tasks - at->answer[k]);
@@ -375,18 +357,15 @@ static void remember(const bb_view *view, const stages *s, const bb_release *rel
 
 /* The search is over. Where it has come to rest, the average of where it was has less
  * noise than where it is (Polyak and Juditsky 1992); where it is still on its way, which
- * the averaged answers tell if they are more than noise, it is behind, and where that is
- * certain even momentum alone would come nearer. sd: of the noise of a round's answer,
- * each number. */
+ * the averaged answers tell if they are more than noise, it is behind. sd: of the noise of a
+ * round's answer, each number. */
 static void settle(const places *at, size_t d, double sd) {
     const double square = bb_dot(d, at->answer, at->answer);
     const double noise = (double)d * sd * sd * at->scalar[AT_ROUNDS];
     const double moving = square > noise ? 1.0 - noise / square : 0.0;
-    const double coast = pow(moving, 3.0) * momentum / (1.0 - momentum);
     double *centre = at->search.centre;
     for (size_t k = 0; k < d; k++) {
-        const double ahead = centre[k] + coast * at->search.velocity[k];
-        centre[k] = at->average[k] + moving * (ahead - at->average[k]);
+        centre[k] = at->average[k] + moving * (centre[k] - at->average[k]);
         if (at->scalar[AT_FOUND] == 0.0) centre[k] = 0.0;
     }
     const double first = bb_norm(d, centre) * at->scalar[AT_FIRST];
@@ -400,14 +379,13 @@ static void digest_centre(const bb_view *view, const stages *s,
     const size_t d = view->pub->features;
     const double tasks = (double)view->pub->tasks, t = release->round;
     const double sd = release->noise[0] / tasks, rounds = s->search;
-    const double last = rounds - at->scalar[AT_SPENT];
     const double square = bb_search_move(&at->search, release, d, view->pub->constant,
                                          1, tasks, step, momentum, work);
     const double noise =
         rounds > 1.0 ? t * sd * sd * bb_chi_square_quantile((double)d, 1.0 / rounds)
                      : 0.0;
     const double doubtful = fmax(noise, t * sd * sd * (double)d);
-    remember(view, s, release, at);
+    remember(release, d, tasks, at);
     if (release->round == 1)
         at->scalar[AT_FIRST] = sqrt(fmax(0.0, square - (double)d * sd * sd));
     if (square > noise) at->scalar[AT_FOUND] = 1.0;
@@ -419,7 +397,7 @@ static void digest_centre(const bb_view *view, const stages *s,
     const bool little = at->scalar[AT_AGREED] == 0.0 && is_faint(d, t, square, sd);
     if (turns(view, s, at, release->round, little))
         at->scalar[AT_TURNED] = release->round;
-    if (at->scalar[AT_TURNED] > 0.0 || t == last) settle(at, d, sd);
+    if (at->scalar[AT_TURNED] > 0.0 || t == rounds) settle(at, d, sd);
 }
 
 /* The average of the rounds so far, and at times the covariance that it tells of. */
@@ -428,8 +406,8 @@ static bb_status digest_directions(const bb_view *view, const stages *s,
                                    double *work) {
     const size_t d = view->pub->features;
     const uint32_t turned = (uint32_t)at->scalar[AT_TURNED], last = s->search;
-    const uint32_t done = release->round - turned, all = last - turned;
-    const uint32_t every = (all + ESTIMATES - 1) / ESTIMATES;
+    const uint32_t done = release->round - turned;
+    const uint32_t every = (last - turned + ESTIMATES - 1) / ESTIMATES;
     double *mean = work;
     bb_axpy(d * d, 1.0, release->value[0], at->squares);
     if (done % every != 0 && release->round != last) return BB_OK;
@@ -441,14 +419,7 @@ static bb_status digest_directions(const bb_view *view, const stages *s,
                                   .basis = at->basis};
     const double noise = release->noise[0] / sqrt(done);
     at->scalar[AT_ITERATION] += 1.0;
-    const bb_status status =
-        bb_prior_covariance(&found, BB_PRIOR_LOW_RANK, mean, noise, work + d * d);
-    const double edge = 2.0 * sqrt((double)d) * noise / (double)view->pub->tasks;
-    if (!status && done < all && comes_back(at, edge)) {
-        at->scalar[AT_SPENT] = done;
-        at->scalar[AT_TURNED] = 0.0;
-    }
-    return status;
+    return bb_prior_covariance(&found, BB_PRIOR_LOW_RANK, mean, noise, work + d * d);
 }
 
 static bb_status digest(const bb_view *view, const bb_release *release, bb_draft *draft,
@@ -476,14 +447,13 @@ static bb_status digest(const bb_view *view, const bb_release *release, bb_draft
                      view->pub->tasks, at.group);
         return BB_OK;
     case BB_MIXED_PENALTY_VOTE:
-        bb_mixed_take_penalties(&mixed, release, view->pub->tasks, at.penalty);
+        bb_mixed_take_penalties(release, view->pub->tasks, at.penalty);
         return BB_OK;
     case BB_MIXED_EFFECTS:
         return bb_mixed_effects_digest(view, effects_share(view),
                                        effects_round(view, &s), release, mixed.centre,
                                        draft->at + effects_at(view, &s), work);
     default:
-        seen.round -= (uint32_t)at.scalar[AT_SPENT];
         digest_centre(view, &s, release, &at, work);
         return BB_OK;
     }

@@ -26,10 +26,7 @@ enum {
     BB_MIXED_PENALTIES = 15,
     BB_MIXED_LEVELS = 5,
     BB_MIXED_CELLS = BB_MIXED_PENALTIES * BB_MIXED_LEVELS,
-    BB_MIXED_STEPS = 5,    /* between penalties that are voted on, */
-    BB_MIXED_FAMILIES = 4, /* by kinds whose slopes are alike each */
-    BB_MIXED_RISES = BB_MIXED_FAMILIES * BB_MIXED_STEPS,
-    BB_MIXED_ODDS = BB_MIXED_FAMILIES * BB_MIXED_PENALTIES,
+    BB_MIXED_STEPS = 5, /* between penalties that are voted on */
     BB_MIXED_FITS = BB_MIXED_GROUPS * BB_MIXED_CELLS,
     BB_MIXED_MOST_FEATURES = BB_PRIOR_MOST_FEATURES
 };
@@ -65,7 +62,7 @@ typedef struct bb_mixed_board {
     const double *basis;    /* d x d, likewise */
     bb_units units;         /* of columns and target */
     const double *group;    /* log odds: BB_MIXED_GROUPS */
-    const double *penalty;  /* of each family: BB_MIXED_ODDS */
+    const double *penalty;  /* log odds: BB_MIXED_PENALTIES */
     bb_layout layout;       /* of the round, where the phase is that of effects: */
     const double *around;   /* d: where they are looked for */
 } bb_mixed_board;
@@ -98,20 +95,18 @@ double bb_mixed_group_odds(const bb_mixed_board *mixed, size_t group);
  * centre (around zero, where none was found). */
 void bb_mixed_odds(const bb_mixed_board *mixed, double *odds);
 /* What a task shows, from its log evidences with their priors (BB_MIXED_FITS, -infinity:
- * no candidate), inside the unit ball: by how much each family's evidence without priors
- * rises from penalty to penalty (BB_MIXED_RISES; usual: the task's penalty, which its
- * priors go by), and how its evidence under those odds prefers the groups
- * (BB_MIXED_GROUPS numbers around their mean). */
+ * no candidate), inside the unit ball: by how much its evidence without priors rises from
+ * penalty to penalty (BB_MIXED_STEPS; usual: the task's penalty, which its priors go by), and
+ * how its evidence under those odds prefers the groups (BB_MIXED_GROUPS numbers around their
+ * mean). */
 void bb_mixed_show_penalties(const bb_mixed_board *mixed, const double *evidence,
                              double usual, double *vote);
 void bb_mixed_show_groups(const bb_mixed_board *mixed, const double *evidence,
                           double *vote);
-/* What the noisy sum of the first becomes, penalty (BB_MIXED_ODDS): logarithms that rise or
- * fall from one power of ten to the next, in each family by what was voted of it, and are of
- * odds as large on average in each. That of the second becomes log odds by bb_vote_take
- * (personal_vote.h). */
-void bb_mixed_take_penalties(const bb_mixed_board *mixed, const bb_release *release,
-                             size_t tasks, double *penalty);
+/* What the noisy sum of the first becomes, penalty (BB_MIXED_PENALTIES): logarithms that rise or
+ * fall from one power of ten to the next, of odds that are one on average. That of the second
+ * becomes log odds by bb_vote_take (personal_vote.h). */
+void bb_mixed_take_penalties(const bb_release *release, size_t tasks, double *penalty);
 
 /* -- before rows speak (mp_mixed_prior.c) -- */
 

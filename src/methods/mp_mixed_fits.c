@@ -321,7 +321,7 @@ bb_status bb_mixed_average(const bb_mixed_board *mixed, const bb_local *local,
 
 /* What all tasks know then, and which votes there were: none. */
 static bb_mixed_board empty_board(const bb_local *local, bool ranged) {
-    static const double no_odds[BB_MIXED_GROUPS], no_penalty[BB_MIXED_ODDS];
+    static const double no_odds[BB_MIXED_GROUPS], no_penalty[BB_MIXED_PENALTIES];
     return (bb_mixed_board){.d = local->d,
                             .constant = true,
                             .unranged = !ranged,

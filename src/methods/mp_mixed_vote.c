@@ -5,7 +5,6 @@
 #include "methods/personal_vote.h"
 
 #include <math.h>
-#include <string.h>
 
 /* What a vote may make of a step between penalties, a logarithm. */
 static const double worst_odds = 3.0;
@@ -14,8 +13,6 @@ enum { FIRST = 4, STRIDE = 2 };
 /* What is believed of a sum before it is seen, of the most that it can be, and how far
  * tasks are that do not quite agree. */
 static const double usual_sum = 0.5, unlike = 0.067;
-/* Of the square of that belief, what is a family's own. */
-static const double own_part = 0.1;
 /* Of the largest odds that any penalty has, what all that was voted on gives away again: tasks
  * may believe in what was not. */
 static const double given_away = 0.5;
@@ -49,13 +46,6 @@ void bb_mixed_shares(double *x, size_t count) {
 
 /* -- odds -- */
 
-/* Kinds of one family differ in their constant, and hardly. */
-static size_t family_of(size_t kind) {
-    if (kind == BB_MIXED_TWICE) return 3;
-    if (kind == BB_MIXED_ONCE) return 2;
-    return kind == BB_MIXED_FREE ? 1 : 0;
-}
-
 /* Own scores are in units that nobody else has. */
 static bool is_voted(size_t kind) {
     return kind != BB_MIXED_OWN;
@@ -88,63 +78,37 @@ void bb_mixed_odds(const bb_mixed_board *mixed, double *odds) {
     for (size_t group = 0; group < BB_MIXED_GROUPS; group++) {
         const size_t kind = group / 2;
         const bool voted = group % 2 == side_of(mixed) && is_voted(kind);
-        const double *own = mixed->penalty + family_of(kind) * BB_MIXED_PENALTIES;
         const double all = bb_mixed_group_odds(mixed, group);
         for (size_t l = 0; l < BB_MIXED_PENALTIES; l++)
-            *odds++ = voted ? all + own[l] : all;
+            *odds++ = voted ? all + mixed->penalty[l] : all;
     }
 }
 
 /* -- at home -- */
 
-/* family (BB_MIXED_FAMILIES) <- the logarithms of sums over the kinds that are voted on; of:
- * logarithms, BB_MIXED_KINDS. */
-static void by_family(const double *of, double *family) {
-    for (size_t f = 0; f < BB_MIXED_FAMILIES; f++) {
-        double each[BB_MIXED_KINDS];
-        for (size_t kind = 0; kind < BB_MIXED_KINDS; kind++) {
-            const bool is = is_voted(kind) && family_of(kind) == f;
-            each[kind] = is ? of[kind] : -INFINITY;
-        }
-        family[f] = bb_mixed_log_sum(each, BB_MIXED_KINDS);
-    }
-}
-
-/* family <- what a task's rows alone say for penalty l: priors are everybody's, and counted
- * m times over they would be all that is heard. */
-static void for_penalty(const bb_mixed_board *mixed, const double *evidence,
-                        double usual, size_t l, double *family) {
+/* What a task's rows alone say for penalty l: priors are everybody's, and counted m times over
+ * they would be all that is heard. */
+static double for_penalty(const bb_mixed_board *mixed, const double *evidence,
+                          double usual, size_t l) {
     double of[BB_MIXED_KINDS];
     for (size_t kind = 0; kind < BB_MIXED_KINDS; kind++) {
         const size_t group = 2 * kind + side_of(mixed);
         const double *at = evidence + group * BB_MIXED_CELLS + l * BB_MIXED_LEVELS;
-        of[kind] = bb_mixed_log_sum(at, BB_MIXED_LEVELS) -
-                   bb_mixed_log_prior(mixed, group, l, usual);
+        of[kind] = is_voted(kind) ? bb_mixed_log_sum(at, BB_MIXED_LEVELS) -
+                                        bb_mixed_log_prior(mixed, group, l, usual)
+                                  : -INFINITY;
     }
-    by_family(of, family);
+    return bb_mixed_log_sum(of, BB_MIXED_KINDS);
 }
 
-/* A family's numbers are as long as the root of how likely the task's evidence says it is. */
 void bb_mixed_show_penalties(const bb_mixed_board *mixed, const double *evidence,
                              double usual, double *vote) {
-    double all[BB_MIXED_KINDS], whole[BB_MIXED_FAMILIES];
-    double before[BB_MIXED_FAMILIES], next[BB_MIXED_FAMILIES];
-    for (size_t kind = 0; kind < BB_MIXED_KINDS; kind++) {
-        const size_t group = 2 * kind + side_of(mixed);
-        all[kind] = bb_mixed_log_sum(evidence + group * BB_MIXED_CELLS, BB_MIXED_CELLS);
-    }
-    by_family(all, whole);
-    const double sum = bb_mixed_log_sum(whole, BB_MIXED_FAMILIES);
-    memset(vote, 0, BB_MIXED_RISES * sizeof *vote);
-    for_penalty(mixed, evidence, usual, FIRST, before);
+    double before = for_penalty(mixed, evidence, usual, FIRST);
     for (size_t k = 0; k < BB_MIXED_STEPS; k++) {
-        for_penalty(mixed, evidence, usual, FIRST + (k + 1) * STRIDE, next);
-        for (size_t f = 0; f < BB_MIXED_FAMILIES; f++)
-            if (whole[f] > -INFINITY)
-                vote[f * BB_MIXED_STEPS + k] =
-                    sqrt(exp(whole[f] - sum) / BB_MIXED_STEPS) *
-                    fmin(1.0, fmax(-1.0, next[f] - before[f]));
-        memcpy(before, next, sizeof before);
+        const double next =
+            for_penalty(mixed, evidence, usual, FIRST + (k + 1) * STRIDE);
+        vote[k] = fmin(1.0, fmax(-1.0, next - before)) / sqrt(BB_MIXED_STEPS);
+        before = next;
     }
 }
 
@@ -165,45 +129,19 @@ void bb_mixed_show_groups(const bb_mixed_board *mixed, const double *evidence,
 
 /* -- answers -- */
 
-/* How many families there are, which are the first ones. */
-static size_t families_of(const bb_mixed_board *mixed) {
-    const bool turned = bb_mixed_has(mixed, 2 * BB_MIXED_ONCE + side_of(mixed));
-    return turned ? BB_MIXED_FAMILIES : family_of(BB_MIXED_ONCE);
-}
-
-/* rise (BB_MIXED_RISES) <- log odds of a step upward, of the normal probability that the sum
- * without noise is above zero. Sums of a step, one of each family, are believed to be what
- * families have in common and what is their own, both normal: their mean, and what is left of
- * them, are told apart from noise each by itself. */
-static void rises_of(const bb_mixed_board *mixed, const bb_release *release,
-                     size_t tasks, double *rise) {
-    const size_t families = families_of(mixed);
-    const double count = (double)families, most = (double)tasks / sqrt(BB_MIXED_STEPS);
-    const double noise = hypot(release->noise[0], unlike * most), s = noise * noise;
-    const double square = usual_sum * most * usual_sum * most;
-    const double own = square * own_part, common = count * (square - own) + own;
-    const double of_mean = common / (common + s), of_rest = own / (own + s);
-    const double deviation = noise * sqrt((of_mean + (count - 1.0) * of_rest) / count);
-    memset(rise, 0, BB_MIXED_RISES * sizeof *rise);
+/* Log odds of a step upward are those of the normal probability that the sum without noise is
+ * above zero. */
+void bb_mixed_take_penalties(const bb_release *release, size_t tasks, double *penalty) {
+    const double all = (double)tasks / sqrt(BB_MIXED_STEPS);
+    const double noise = hypot(release->noise[0], unlike * all);
+    const double square = usual_sum * all * usual_sum * all;
+    const double told = square / (square + noise * noise);
+    double rise[BB_MIXED_STEPS];
     for (size_t k = 0; k < BB_MIXED_STEPS; k++) {
-        const double *sum = release->value[0] + k;
-        double mean = 0.0;
-        for (size_t f = 0; f < families; f++) mean += sum[f * BB_MIXED_STEPS] / count;
-        for (size_t f = 0; f < families; f++) {
-            const double rest = sum[f * BB_MIXED_STEPS] - mean;
-            const double z = (of_mean * mean + of_rest * rest) / deviation;
-            rise[f * BB_MIXED_STEPS + k] =
-                fmin(worst_odds, fmax(-worst_odds, logit_of_normal * z));
-        }
+        const double z = sqrt(told) * release->value[0][k] / noise;
+        rise[k] = fmin(worst_odds, fmax(-worst_odds, logit_of_normal * z));
     }
-}
-
-void bb_mixed_take_penalties(const bb_mixed_board *mixed, const bb_release *release,
-                             size_t tasks, double *penalty) {
-    double rise[BB_MIXED_RISES], most = 0.0;
-    rises_of(mixed, release, tasks, rise);
-    for (size_t f = 0; f < BB_MIXED_FAMILIES; f++)
-        penalty_odds(rise + f * BB_MIXED_STEPS, penalty + f * BB_MIXED_PENALTIES);
-    for (size_t k = 0; k < BB_MIXED_ODDS; k++) most = fmax(most, penalty[k]);
-    for (size_t k = 0; k < BB_MIXED_ODDS; k++) penalty[k] -= given_away * most;
+    penalty_odds(rise, penalty);
+    const double most = largest(penalty, BB_MIXED_PENALTIES);
+    for (size_t l = 0; l < BB_MIXED_PENALTIES; l++) penalty[l] -= given_away * most;
 }
