@@ -77,10 +77,12 @@ static size_t group_of(int kind, int side) {
     return 2 * (size_t)same + (side ? 0 : 1);
 }
 
-/* By which level the target is likely to have, as in mp-mixed. */
+/* By which level the target is likely to have, as in mp-mixed; not where there are ranges and no
+ * centre, only directions or votes, which tell it better. */
 static double log_level(const bb_local *local, const bb_personal_public *known,
                         int kind, int side) {
     const size_t group = group_of(kind, side);
+    if (!known->unranged && !known->centre) return 0.0;
     bb_mixed_board mixed = {.constant = known->constant, .unranged = known->unranged};
     const double level = bb_mixed_log_level(&mixed, group);
     mixed.sure = usual_sure;
