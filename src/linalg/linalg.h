@@ -14,10 +14,11 @@
 #include <stddef.h>
 
 /* Makes OpenBLAS use the right kernels for this processor (as packaged it mistakes
- * recent Intel servers for a Prescott and runs five times slower) and one thread: those that
- * it has started, which spin at first, are ended. A program calls it at its start, else the first function that needs OpenBLAS does.
- * OPENBLAS_CORETYPE, where the user has set it, is respected. BB_EUSAGE if the OpenBLAS
- * found is the sequential one, which gives wrong numbers in a program with threads. */
+ * recent Intel servers for a Prescott and runs five times slower) and one thread: those
+ * that it has started, which spin at first, are ended. A program calls it at its start,
+ * else the first function that needs OpenBLAS does. OPENBLAS_CORETYPE, where the user has
+ * set it, is respected. BB_EUSAGE if the OpenBLAS found is the sequential one, which gives
+ * wrong numbers in a program with threads. */
 BB_MUST_CHECK bb_status bb_linalg_start(void);
 /* Whether OpenBLAS can be used, which the functions below take for granted: what opens
  * something that will compute asks first (bb_local_open, bb_models_outputs, a door). Starts
