@@ -44,7 +44,9 @@ def measured(arguments, chosen, name, kind):
 def shown(row):
     if "error" in row:
         why = row["error"]
-        return "–" if "loss" in why or "network" in why else ASKS if "--set" in why else "**fails**"
+        if "loss" in why or "network" in why:
+            return "–"
+        return ASKS if "--set" in why else "**fails**"
     figure = 100 * row["lost"] if row["loss"] == "squared" else 1000 * row["lost"]
     text = f"{figure:+.1f}" if abs(figure) < 1000 else f"{figure:+.1e}"
     return f"**{text}**" if row["mean_is_worse"] else text

@@ -506,7 +506,7 @@ static void rows_are_a_level(void **state) {
             off[around][unranged] = fabs(bb_dot(FEATURES, x, w) - y[0]);
             bb_local_close(&local);
         }
-    assert_true(off[0][1] < 1.2e-4);
+    assert_true(off[0][1] < 1.2e-4 && off[0][1] < 0.6 * off[0][0]);
     for (int unranged = 0; unranged < 2; unranged++)
         assert_true(off[1][unranged] < 1.2e-4);
 }
