@@ -281,10 +281,13 @@ BILLBOARD_API void billboard_data_free(billboard_data *data);
 
 /* What is in them: {tasks, rows, features, rows_per_task, sparse, target {kind, min, max},
  * missing, constant_columns, classes, labels, image, start (a command to begin with; null
- * for arrays)}. Options: task, target, features, ignore, format, labels, tasks, separator,
- * missing, categories, image, as a job has them; multilabel (targets are lists of labels);
- * ranges, a file for the columns' ranges, which are then looked up in the data: for
- * simulations only. Looks at everything, outside of any privacy: for whoever holds the
+ * for arrays), texts}. texts: the columns of a CSV file that are no numbers and that the
+ * options do not speak of, [{column, levels}], levels null of more than 50; those are left
+ * out. Options: task, target, features, ignore, format, labels, tasks, separator, missing,
+ * categories, image, as a job has them; multilabel (targets are lists of labels); ranges, a
+ * file for the columns' ranges, which are then looked up in the data: for simulations
+ * only; draft-categories, a file for the levels of these texts, for a person to leave in
+ * what is public (BILLBOARD_USAGE: there are none). Looks at everything, outside of any privacy: for whoever holds the
  * data. */
 BILLBOARD_API BILLBOARD_CHECK billboard_status
 billboard_info(const billboard_data *data, const billboard_option *option,

@@ -4,6 +4,7 @@
 #include "api/tables.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "data/encode.h"
 #include "data/ranges.h"
 #include "train/population.h"
 
@@ -15,7 +16,7 @@
  * them, and what is for looking only. */
 typedef struct info_options {
     bb_train_options read;
-    char *ranges;
+    char *ranges, *levels;
     bool multilabel;
 } info_options;
 
@@ -39,6 +40,7 @@ static const bb_option row[] = {
     TEXT("categories", read.categories),
     TEXT("image", read.image),
     TEXT("ranges", ranges),
+    TEXT("draft-categories", levels),
     {"multilabel", BB_OPTION_FLAG, offsetof(info_options, multilabel), "false", 0.0,
      0.0, NULL, NULL, ""}};
 static const bb_options table = {row, sizeof row / sizeof *row};
@@ -49,6 +51,82 @@ static bb_read_options format_of(const info_options *o) {
     format.keep_missing = true;
     format.target_optional = true;
     return format;
+}
+
+/* -- texts that nobody has spoken of -- */
+
+/* What is to be said of them so that the rows can be read: levels of those that have few,
+ * and the others left out. */
+typedef struct draft {
+    json_t *texts;             /* as bb_read_texts has them; NULL: none */
+    char *categories, *ignore; /* the options */
+} draft;
+
+static void close_draft(draft *d) {
+    json_decref(d->texts);
+    free(d->categories);
+    free(d->ignore);
+    *d = (draft){0};
+}
+
+static bb_status make_draft(draft *d, const char *ignored) {
+    json_t *levels = json_object(), *list;
+    const char *name;
+    bb_words words;
+    bb_status status = bb_words_open(&words);
+    if (status) goto done;
+    if (ignored) fputs(ignored, words.stream);
+    bool first = !ignored;
+    json_object_foreach(d->texts, name, list) {
+        if (!json_is_null(list)) {
+            json_object_set(levels, name, list);
+            continue;
+        }
+        fprintf(words.stream, "%s%s", first ? "" : ",", name);
+        first = false;
+    }
+    status = bb_words_close(&words, &d->ignore);
+    if (!status && first) {
+        free(d->ignore);
+        d->ignore = NULL;
+    }
+    const bool any = json_object_size(levels) > 0;
+    if (any) d->categories = bb_json_text(levels, 0);
+    if (!status && any && !d->categories)
+        status = bb_fail(BB_ENOMEM, "no memory for the levels of texts");
+done:
+    json_decref(levels);
+    return status;
+}
+
+/* The rows, and where columns of texts are all that is in the way, what to say of them. */
+static bb_status read_rows(const bb_source *source, const info_options *o, draft *d,
+                           bb_dataset *data) {
+    bb_read_options format = format_of(o);
+    bb_status status = bb_source_read(source, &format, data);
+    if (status != BB_EDATA || !source->path || o->read.categories) return status;
+    /* rows that are wrong in another way have this message again */
+    if (bb_read_texts(source->path, &format, &d->texts) == BB_OK &&
+        json_object_size(d->texts)) {
+        status = make_draft(d, o->read.ignore);
+        if (status) return status;
+        format.categories = d->categories;
+        format.ignore = d->ignore;
+    }
+    return bb_source_read(source, &format, data);
+}
+
+static bb_status write_levels(const draft *d, const char *path) {
+    json_t *levels = NULL;
+    if (!d->categories)
+        return bb_fail(BB_EUSAGE, "--draft-categories: no column of texts is without "
+                                  "levels");
+    bb_status status = bb_levels_read(&levels, d->categories);
+    if (!status && !json_object_get(levels, "source"))
+        json_object_set_new(levels, "source", json_string("data"));
+    if (!status) status = bb_json_write_file(path, levels);
+    json_decref(levels);
+    return status;
 }
 
 /* -- what is said -- */
@@ -83,11 +161,20 @@ static json_t *image_json(const bb_info *info) {
                      (json_int_t)info->channels);
 }
 
-static json_t *info_json(const bb_info *info, const bb_dataset *data,
+/* A list, since the path of an answer takes a name with a dot for two. */
+static json_t *texts_json(const draft *d) {
+    json_t *list = json_array(), *levels;
+    const char *name;
+    json_object_foreach(d->texts, name, levels)
+        bb_json_append(&list, json_pack("{s:s,s:O}", "column", name, "levels", levels));
+    return list;
+}
+
+static json_t *info_json(const bb_info *info, const bb_dataset *data, const draft *d,
                          const char *start) {
     return json_pack(
         "{s:I,s:I,s:I,s:{s:I,s:o,s:I},s:b,s:{s:s,s:o,s:o,s:I},s:{s:I,s:I},s:o,s:o,s:o,"
-        "s:o,s:o,s:I,s:o}",
+        "s:o,s:o,s:I,s:o,s:o}",
         "tasks", (json_int_t)info->tasks, "rows", (json_int_t)info->rows, "features",
         (json_int_t)info->features, "rows_per_task", "min",
         (json_int_t)info->least_rows, "median", bb_json_real(info->median_rows), "max",
@@ -101,7 +188,8 @@ static json_t *info_json(const bb_info *info, const bb_dataset *data,
         labels_json(info), "image", image_json(info), "start",
         start ? json_string(start) : json_null(), "dropped_rows",
         (json_int_t)data->dropped, "entries",
-        info->sparse ? json_integer((json_int_t)info->entries) : json_null());
+        info->sparse ? json_integer((json_int_t)info->entries) : json_null(), "texts",
+        texts_json(d));
 }
 
 /* -- the command that the data can be trained with at once -- */
@@ -142,22 +230,40 @@ static void put_method(FILE *to, const bb_info *info) {
         fputs(" --standardize unit-rows", to);
 }
 
+static void put_option(FILE *to, const char *name, const char *value) {
+    fprintf(to, " --%s ", name);
+    put_word(to, value);
+}
+
 /* Options that say how to read, which training needs, too. */
-static void put_options(FILE *to, const billboard_option *option, size_t options) {
+static void put_options(FILE *to, const draft *d, const billboard_option *option,
+                        size_t options) {
+    static const char *const other[] = {"ranges", "multilabel", "draft-categories"};
     for (size_t k = 0; k < options; k++) {
-        if (!option[k].value || strcmp(option[k].name, "ranges") == 0 ||
-            strcmp(option[k].name, "multilabel") == 0)
-            continue;
-        fprintf(to, " --%s ", option[k].name);
-        put_word(to, option[k].value);
+        bool skipped =
+            !option[k].value || (d->ignore && !strcmp(option[k].name, "ignore"));
+        for (size_t i = 0; i < sizeof other / sizeof *other; i++)
+            skipped = skipped || strcmp(option[k].name, other[i]) == 0;
+        if (!skipped) put_option(to, option[k].name, option[k].value);
     }
+}
+
+/* What is in the way of training as these options are: texts, and missing values. */
+static void put_remedies(FILE *to, const draft *d, const info_options *o,
+                         const bb_info *info) {
+    if (d->categories)
+        put_option(to, "categories", o->levels ? o->levels : "categories.json");
+    if (d->ignore) put_option(to, "ignore", d->ignore);
+    if (o->read.missing || info->sparse || info->complete_rows == info->rows) return;
+    const bool few = 2 * info->complete_rows < info->rows && !info->missing_targets;
+    put_option(to, "missing", few ? "indicator" : "drop-rows");
 }
 
 /* `billboard train PATH` with them, a loss for the targets and a private method, ready for
  * the shell; NULL for a data set without targets, and for arrays. */
-static bb_status make_start(const bb_info *info, const char *path,
-                            const billboard_option *option, size_t options,
-                            char **out) {
+static bb_status make_start(const bb_info *info, const draft *d, const info_options *o,
+                            const char *path, const billboard_option *option,
+                            size_t options, char **out) {
     bb_words words;
     *out = NULL;
     if (!path || info->target == BB_TARGET_NONE) return BB_OK;
@@ -165,7 +271,8 @@ static bb_status make_start(const bb_info *info, const char *path,
     if (status) return status;
     fputs("billboard train ", words.stream);
     put_word(words.stream, path);
-    put_options(words.stream, option, options);
+    put_options(words.stream, d, option, options);
+    put_remedies(words.stream, d, o, info);
     put_method(words.stream, info);
     fputs(" --epsilon 1 --train-fraction 0.7 --compare stl -o run", words.stream);
     return bb_words_close(&words, out);
@@ -185,16 +292,19 @@ static bb_status inform(const billboard_data *given, const info_options *o,
                         const billboard_option *option, size_t options,
                         billboard_answer **out) {
     const bb_source source = bb_data_source(given);
-    const bb_read_options format = format_of(o);
     bb_dataset data = {0};
     bb_info info = {0};
+    draft d = {0};
     char *start = NULL;
-    bb_status status = bb_source_read(&source, &format, &data);
+    bb_status status = read_rows(&source, o, &d, &data);
     if (!status) status = bb_info_open(&info, &data);
-    if (!status) status = make_start(&info, given->path, option, options, &start);
+    if (!status)
+        status = make_start(&info, &d, o, given->path, option, options, &start);
     if (!status && o->ranges) status = write_ranges(&data, o->ranges);
-    if (!status) status = bb_answer_open(out, info_json(&info, &data, start));
+    if (!status && o->levels) status = write_levels(&d, o->levels);
+    if (!status) status = bb_answer_open(out, info_json(&info, &data, &d, start));
     free(start);
+    close_draft(&d);
     bb_info_close(&info);
     bb_dataset_free(&data);
     return status;

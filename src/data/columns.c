@@ -102,11 +102,12 @@ static bb_status collect_features(bb_columns *c, const char *path,
 }
 
 bb_status bb_columns_open(bb_columns *columns, const char *path, const bb_names *header,
-                          const bb_read_options *options) {
+                          bool row_names, const bb_read_options *options) {
     bb_columns c = {.count = header->count};
     bb_status status = bb_allocate(&c.role, c.count, 1, "columns");
     if (status) return status;
     if (options->features) memset(c.role, BB_ROLE_IGNORED, c.count);
+    if (row_names) c.role[0] = BB_ROLE_IGNORED;
     status = find_task_and_target(&c, path, header, options);
     if (!status && options->features)
         status = assign(&c, path, header, options->features, BB_ROLE_FEATURE, false);

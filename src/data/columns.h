@@ -21,10 +21,11 @@ typedef struct bb_columns {
     char **feature_name; /* features; one block */
 } bb_columns;
 
-/* Gives every column of `header` its role. `path` is for messages; BB_EDATA if a column
- * that the options or their defaults name is not there, or no feature is left. */
+/* Gives every column of `header` its role; the first has none if it has the rows' names.
+ * `path` is for messages; BB_EDATA if a column that the options or their defaults name is
+ * not there, or no feature is left. */
 BB_MUST_CHECK bb_status bb_columns_open(bb_columns *columns, const char *path,
-                                        const bb_names *header,
+                                        const bb_names *header, bool row_names,
                                         const bb_read_options *options);
 /* Takes zeroed columns, too. */
 void bb_columns_close(bb_columns *columns);

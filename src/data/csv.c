@@ -3,6 +3,7 @@
 #include "data/csv_rows.h"
 #include "data/labels.h"
 #include "data/readers.h"
+#include "data/scan.h"
 #include "data/slice.h"
 
 #include <stdio.h>
@@ -16,9 +17,11 @@ typedef struct csv {
     bb_columns columns;
     bb_encoding encoding;
     bb_csv rows;
+    bool row_names; /* the first column has no name, and is left out */
 } csv;
 
-/* Adds one name to the header; an unnamed column gets a name that no list can mean. */
+/* Adds one name to the header; an unnamed column gets a name that no list can mean. The
+ * first may be one: R and pandas write rows' names there. */
 static bb_status add_name(csv *c, const bb_csv_cell *from) {
     const size_t column = c->header.count;
     const char *text = from->text;
@@ -35,11 +38,12 @@ static bb_status add_name(csv *c, const bb_csv_cell *from) {
     if (!bb_is_utf8(text, length))
         return bb_csv_bad(&c->rows.cells, from->line, column,
                           "the column's name is not UTF-8");
-    if (length == 0 && !c->rows.options->features)
+    if (length == 0 && column > 0 && !c->rows.options->features)
         return bb_csv_bad(
             &c->rows.cells, from->line, column,
             "the column has no name; name it, or choose columns by --features");
     if (length == 0) {
+        c->row_names = c->row_names || column == 0;
         length = (size_t)snprintf(unnamed, sizeof unnamed, "(column %zu, unnamed)",
                                   column + 1);
         text = unnamed;
@@ -72,7 +76,8 @@ static bb_status read_header(csv *c) {
         return bb_csv_bad(
             &c->rows.cells, name.line, 0,
             "one column only; columns are separated by commas, or as --separator says");
-    status = bb_columns_open(&c->columns, t->path, &c->header, c->rows.options);
+    status = bb_columns_open(&c->columns, t->path, &c->header, c->row_names,
+                             c->rows.options);
     if (status) return status;
     return bb_encoding_open(&c->encoding, t->path, &c->header, c->rows.options,
                             &c->columns);
@@ -119,15 +124,29 @@ static void describe_slice(const csv *c, bb_status status) {
     slice->failed = status == BB_EDATA;
 }
 
+static bb_status open_csv(csv *c, bb_text *text, const bb_read_options *options) {
+    *c = (csv){.rows = {.text = text, .options = options}};
+    c->rows.cells = (bb_csv_cells){.text = text, .header = &c->header};
+    c->rows.header = &c->header;
+    c->rows.columns = &c->columns;
+    c->rows.encoding = &c->encoding;
+    const bb_status status =
+        bb_csv_separator(options->separator, &c->rows.cells.separator);
+    return status ? status : read_header(c);
+}
+
+static void close_csv(csv *c) {
+    bb_builder_free(&c->rows.builder);
+    bb_columns_close(&c->columns);
+    bb_names_free(&c->header);
+    bb_encoding_close(&c->encoding);
+    bb_csv_cells_close(&c->rows.cells);
+}
+
 bb_status bb_read_csv(bb_text *text, const bb_read_options *options, bb_dataset *out) {
-    csv c = {.rows = {.text = text, .options = options}};
+    csv c;
     bool ended = false;
-    c.rows.cells = (bb_csv_cells){.text = text, .header = &c.header};
-    c.rows.header = &c.header;
-    c.rows.columns = &c.columns;
-    c.rows.encoding = &c.encoding;
-    bb_status status = bb_csv_separator(options->separator, &c.rows.cells.separator);
-    if (!status) status = read_header(&c);
+    bb_status status = open_csv(&c, text, options);
     if (!status && options->slice) status = go_to_slice(&c);
     c.rows.builder.features = c.columns.features;
     c.rows.builder.multilabel = options->multilabel && c.columns.target != SIZE_MAX;
@@ -143,10 +162,95 @@ bb_status bb_read_csv(bb_text *text, const bb_read_options *options, bb_dataset 
                          text->path);
     if (!status) status = finish(&c, out);
     if (options->slice) describe_slice(&c, status);
-    bb_builder_free(&c.rows.builder);
-    bb_columns_close(&c.columns);
-    bb_names_free(&c.header);
-    bb_encoding_close(&c.encoding);
-    bb_csv_cells_close(&c.rows.cells);
+    close_csv(&c);
+    return status;
+}
+
+/* -- columns of texts -- */
+
+/* What a column of features has said so far. */
+typedef struct seen {
+    bool text;      /* not only numbers */
+    bb_names level; /* its different cells, up to one more than MOST_LEVELS */
+} seen;
+
+enum { MOST_LEVELS = 50 };
+
+static bb_status see(seen *s, const bb_csv_cell *from) {
+    const char *text = from->text;
+    size_t length = from->length, index;
+    double number;
+    while (length && *text == ' ') text++, length--;
+    while (length && text[length - 1] == ' ') length--;
+    const bb_cell kind = bb_scan_cell(text, length, &number);
+    if (kind == BB_CELL_MISSING) return BB_OK;
+    if (kind == BB_CELL_TEXT && !bb_scan_truth(text, length, &number)) s->text = true;
+    return s->level.count > MOST_LEVELS || !bb_is_utf8(text, length)
+               ? BB_OK
+               : bb_names_add(&s->level, text, length, &index);
+}
+
+static bb_status see_row(csv *c, seen *column) {
+    bb_csv_cell cell = {0};
+    for (size_t k = 0; k < c->columns.count; k++) {
+        bb_status status = bb_csv_cell_take(&c->rows.cells, k, &cell);
+        if (!status && c->columns.role[k] == BB_ROLE_FEATURE)
+            status = see(&column[k], &cell);
+        if (status) return status;
+        if ((cell.end == BB_CSV_END_CELL) != (k + 1 < c->columns.count))
+            return bb_csv_bad(&c->rows.cells, cell.line, k,
+                              "the row has another number of columns than the header");
+    }
+    return BB_OK;
+}
+
+static int by_name(const void *a, const void *b) {
+    return bb_names_compare(*(char *const *)a, *(char *const *)b);
+}
+
+/* The levels in order, null if there are too many; NULL: no memory. */
+static json_t *levels_json(const bb_names *level) {
+    if (level->count > MOST_LEVELS) return json_null();
+    char **name = NULL;
+    json_t *list = json_array();
+    if (bb_names_list(&name, level)) {
+        json_decref(list);
+        return NULL;
+    }
+    qsort(name, level->count, sizeof *name, by_name);
+    for (size_t k = 0; k < level->count; k++)
+        if (json_array_append_new(list, json_string(name[k]))) {
+            json_decref(list);
+            list = NULL;
+        }
+    free(name);
+    return list;
+}
+
+bb_status bb_csv_texts(bb_text *text, const bb_read_options *options, json_t **out) {
+    csv c;
+    seen *column = NULL;
+    json_t *all = json_object();
+    bool ended = false;
+    bb_status status = open_csv(&c, text, options);
+    const size_t count = status ? 0 : c.columns.count;
+    if (!status) status = bb_allocate(&column, count, sizeof *column, "the columns");
+    while (!status && !ended) {
+        status = bb_csv_at_end(&c.rows.cells, &ended);
+        if (!status && !ended) status = see_row(&c, column);
+    }
+    for (size_t k = 0; column && k < count; k++) {
+        if (!status && column[k].text &&
+            json_object_set_new(all, bb_names_at(&c.header, k),
+                                levels_json(&column[k].level)))
+            status = bb_fail(BB_ENOMEM, "no memory for the levels of texts");
+        bb_names_free(&column[k].level);
+    }
+    free(column);
+    close_csv(&c);
+    if (status)
+        json_decref(all);
+    else
+        *out = all;
     return status;
 }

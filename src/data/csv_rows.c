@@ -34,21 +34,25 @@ static bb_status fail_text(const bb_csv *c) {
     char where[BB_WHERE_BYTES];
     return bb_fail(
         BB_EDATA,
-        "%s: expected a number, found %s; text cannot be a feature, leave it "
-        "out: --ignore %s",
+        "%s: expected a number, found %s; texts want levels that are public: "
+        "--categories FILE, which `billboard info' drafts, or are left out: --ignore "
+        "%s",
         bb_csv_place(&c->cells, c->text_cell.line, c->text_column, where), c->shown,
         c->advice);
 }
 
 static bb_status fail_missing(const bb_csv *c, const bb_csv_cell *from, size_t column) {
-    char where[BB_WHERE_BYTES], shown[BB_SHOWN_BYTES];
+    char where[BB_WHERE_BYTES], shown[BB_SHOWN_BYTES], found[BB_SHOWN_BYTES + 24];
     const char *const kind =
         bb_encoding_category(c->encoding, column) ? "level" : "number";
-    bb_csv_place(&c->cells, from->line, column, where);
     if (from->length == 0)
-        return bb_fail(BB_EDATA, "%s: expected a %s, found an empty cell", where, kind);
-    return bb_fail(BB_EDATA, "%s: expected a %s, found a missing value (%s)", where,
-                   kind, bb_shown(shown, from->text, from->length));
+        snprintf(found, sizeof found, "an empty cell");
+    else
+        snprintf(found, sizeof found, "a missing value (%s)",
+                 bb_shown(shown, from->text, from->length));
+    return bb_fail(
+        BB_EDATA, "%s: expected a %s, found %s; --missing drop-rows leaves its row out",
+        bb_csv_place(&c->cells, from->line, column, where), kind, found);
 }
 
 /* A cell that is no plain number: quoted, missing, or wrong. */
@@ -59,7 +63,9 @@ static bb_status take_number(bb_csv *c, size_t column, row *r, double *value,
     if (status) return status;
     *end = from.end;
     const bb_cell kind = bb_scan_cell(from.text, from.length, value);
-    if (kind == BB_CELL_NUMBER) return BB_OK;
+    if (kind == BB_CELL_NUMBER ||
+        (kind == BB_CELL_TEXT && bb_scan_truth(from.text, from.length, value)))
+        return BB_OK;
     const bool feature = c->columns->role[column] == BB_ROLE_FEATURE;
     const bool kept =
         c->options->keep_missing || (!feature && c->options->target_missing);
@@ -98,6 +104,10 @@ static bb_status take_level(bb_csv *c, size_t column, row *r, bb_csv_end *end) {
     if (bb_scan_cell(from.text, from.length, &number) != BB_CELL_MISSING ||
         bb_encoding_missing(c->encoding, column, r->x))
         return BB_OK;
+    if (c->options->keep_missing && !c->encoding->drop) {
+        r->x[bb_encoding_category(c->encoding, column)->first] = NAN;
+        return BB_OK;
+    }
     if (!c->encoding->drop) return fail_missing(c, &from, column);
     r->dropped = true;
     return BB_OK;

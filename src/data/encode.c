@@ -82,6 +82,11 @@ bb_status bb_levels_read(json_t **out, const char *categories) {
     return status;
 }
 
+bool bb_levels_from_data(const json_t *levels) {
+    const char *source = json_string_value(json_object_get(levels, "source"));
+    return source && strcmp(source, "data") == 0;
+}
+
 static bb_status open_categories(bb_encoding *e, const bb_read_options *o,
                                  const bb_names *header, bb_columns *columns) {
     json_t *json = NULL, *list;
@@ -91,6 +96,7 @@ static bb_status open_categories(bb_encoding *e, const bb_read_options *o,
     status = bb_allocate(&e->category, json_object_size(json) + 1, sizeof *e->category,
                          "the levels");
     if (!status) json_object_foreach(json, name, list) {
+            if (strcmp(name, "source") == 0 && json_is_string(list)) continue;
             status = take_category(e, o, header, columns, name, list);
             if (status) break;
         }

@@ -36,8 +36,10 @@ typedef struct bb_encoding {
 } bb_encoding;
 
 /* The levels of texts, {"column": ["level", ...], ...}: a file's name, or the object
- * itself. BB_EDATA; to be freed with json_decref. */
+ * itself. BB_EDATA; to be freed with json_decref. Beside columns there may be the text
+ * "source": "data" where nobody has said yet that they are public, else "public". */
 BB_MUST_CHECK bb_status bb_levels_read(json_t **out, const char *categories);
+bool bb_levels_from_data(const json_t *levels);
 
 /* Reads options->missing and ->categories, and gives *columns its features: names, and
  * the role of columns with levels. BB_EUSAGE for an unknown rule, BB_EDATA for a file

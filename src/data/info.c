@@ -34,6 +34,18 @@ done:
     return status;
 }
 
+/* Rows in which nothing is missing, not even the target where there is one. */
+static size_t count_complete(const bb_dataset *data, bool targets) {
+    size_t complete = 0;
+    for (size_t r = 0; r < data->rows; r++) {
+        bool missing = targets && isnan(data->y[r]);
+        for (size_t k = 0; data->x && k < data->features && !missing; k++)
+            missing = isnan(data->x[r * data->features + k]);
+        complete += !missing;
+    }
+    return complete;
+}
+
 /* Does a task have one target value, and no other? */
 static bool has_one_class(const bb_dataset *data, size_t task) {
     double seen = NAN;
@@ -144,6 +156,7 @@ bb_status bb_info_open(bb_info *info, const bb_dataset *data) {
     if (data->label_first) made.listed = data->label_first[data->rows];
     look_at_targets(&made, data);
     bb_status status = count_rows(&made, data);
+    made.complete_rows = count_complete(data, data->target_name && !data->label_first);
     if (!status) status = look_at_columns(&made, data);
     if (!status) status = count_classes(&made, data);
     if (status) {

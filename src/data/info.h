@@ -30,8 +30,10 @@ typedef struct bb_info {
     size_t height, width, channels; /* of images; 0: unknown */
     size_t one_class;               /* tasks with one target value only */
     size_t missing_features, missing_targets; /* cells (NAN) */
-    size_t constants;                         /* columns with one value in all rows */
-    size_t *constant;                         /* their numbers, ascending */
+    size_t
+        complete_rows; /* without a missing value; all of sparse ones with a target */
+    size_t constants;  /* columns with one value in all rows */
+    size_t *constant;  /* their numbers, ascending */
 } bb_info;
 
 /* "none", "binary (0, 1)", "binary (-1, 1)", "integer", "real", "labels". */

@@ -145,7 +145,8 @@ static bb_status read_table(numpy *s, bb_dataset *out) {
                     "--task 0 --target 1",
                     s->path);
     if (!status) status = name_columns(&header, table.columns);
-    if (!status) status = bb_columns_open(&columns, s->path, &header, s->options);
+    if (!status)
+        status = bb_columns_open(&columns, s->path, &header, false, s->options);
     take_rows(s, table.rows);
     if (!status) status = fetch_rows(s, &table);
     if (!status) status = add_table(s, &table, &columns);

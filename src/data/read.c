@@ -183,3 +183,19 @@ bb_status bb_read(const char *path, const bb_read_options *options, bb_dataset *
         *out = data;
     return status;
 }
+
+bb_status bb_read_texts(const char *path, const bb_read_options *options,
+                        json_t **texts) {
+    bb_text text = {0};
+    bb_format format;
+    bb_status status = bb_text_open(&text, path);
+    if (!status) status = find_format(path, &text, options, &format);
+    if (!status && format == BB_FORMAT_CSV) {
+        status = bb_csv_texts(&text, options, texts);
+    } else if (!status) {
+        *texts = json_object();
+        status = *texts ? BB_OK : BB_ENOMEM;
+    }
+    bb_text_close(&text);
+    return status;
+}

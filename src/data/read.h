@@ -6,6 +6,7 @@
 #ifndef BB_DATA_READ_H
 #define BB_DATA_READ_H
 
+#include "base/json.h"
 #include "data/dataset.h"
 
 #include <stdbool.h>
@@ -79,6 +80,12 @@ BB_MUST_CHECK bb_status bb_read_format(const char *path, const bb_read_options *
  * CSV, LIBSVM, LEAF and IDX may be compressed by gzip, whatever their name. */
 BB_MUST_CHECK bb_status bb_read(const char *path, const bb_read_options *options,
                                 bb_dataset *out);
+/* Columns of texts that a CSV file has and the options do not speak of, {"city":
+ * ["Bergen", "Oslo"], "name": null} with the levels in order, null where there are more
+ * than 50; {} for other formats. It looks at all rows: a draft for a person who knows what
+ * is public. To be freed with json_decref. BB_EIO, BB_EDATA. */
+BB_MUST_CHECK bb_status bb_read_texts(const char *path, const bb_read_options *options,
+                                      json_t **texts);
 /* What bb_read does for its option `image`, for rows that first lose a column. */
 BB_MUST_CHECK bb_status bb_read_image(const char *image, bb_dataset *data);
 

@@ -2,12 +2,16 @@
 #ifndef BB_DATA_READERS_H
 #define BB_DATA_READERS_H
 
+#include "base/json.h"
 #include "data/read.h"
 #include "data/text.h"
 
 /* The text is open, at its beginning; the caller closes it. */
 BB_MUST_CHECK bb_status bb_read_csv(bb_text *text, const bb_read_options *options,
                                     bb_dataset *out);
+/* What bb_read_texts does. */
+BB_MUST_CHECK bb_status bb_csv_texts(bb_text *text, const bb_read_options *options,
+                                     json_t **out);
 BB_MUST_CHECK bb_status bb_read_libsvm(bb_text *text, const bb_read_options *options,
                                        bb_dataset *out);
 BB_MUST_CHECK bb_status bb_read_leaf(bb_text *text, const bb_read_options *options,

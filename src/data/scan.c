@@ -26,6 +26,13 @@ bool bb_scan_whole(const char *from, const char *to, double *out) {
 
 enum { LONGEST_NUMBER = 1023 };
 
+/* Leaves out spaces at both ends. */
+static void trim(const char **text, size_t *length) {
+    while (*length && (**text == ' ' || **text == '\t')) ++*text, --*length;
+    while (*length && ((*text)[*length - 1] == ' ' || (*text)[*length - 1] == '\t'))
+        --*length;
+}
+
 static bool is_one_of(const char *const *word, size_t words, const char *text) {
     for (size_t i = 0; i < words; i++)
         if (strcasecmp(text, word[i]) == 0) return true;
@@ -39,8 +46,7 @@ bb_cell bb_scan_cell(const char *text, size_t length, double *out) {
                                            "infinity", "+infinity", "-infinity"};
     char word[LONGEST_NUMBER + 1];
     *out = NAN;
-    while (length && (*text == ' ' || *text == '\t')) text++, length--;
-    while (length && (text[length - 1] == ' ' || text[length - 1] == '\t')) length--;
+    trim(&text, &length);
     if (length > LONGEST_NUMBER || (length && memchr(text, '\0', length)))
         return BB_CELL_TEXT;
     memcpy(word, text, length);
@@ -55,4 +61,15 @@ bb_cell bb_scan_cell(const char *text, size_t length, double *out) {
     char *end;
     return decimal && isinf(strtod(word, &end)) && *end == '\0' ? BB_CELL_INFINITE
                                                                 : BB_CELL_TEXT;
+}
+
+bool bb_scan_truth(const char *text, size_t length, double *out) {
+    static const char *const word[] = {"no", "yes", "false", "true"};
+    trim(&text, &length);
+    for (size_t k = 0; k < sizeof word / sizeof *word; k++)
+        if (strlen(word[k]) == length && strncasecmp(text, word[k], length) == 0) {
+            *out = k % 2 ? 1.0 : 0.0;
+            return true;
+        }
+    return false;
 }

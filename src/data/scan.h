@@ -159,5 +159,7 @@ typedef enum bb_cell {
 
 /* Any number or other text, between spaces; *out is NAN unless it is a number. */
 bb_cell bb_scan_cell(const char *text, size_t length, double *out);
+/* yes or true, which is 1, and no or false, 0, in capitals or not; false: another text. */
+bool bb_scan_truth(const char *text, size_t length, double *out);
 
 #endif

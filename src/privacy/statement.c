@@ -215,8 +215,9 @@ static void beginning(FILE *out, const bb_statement *statement) {
               out);
     if (statement->data_options)
         fputs("NOT PRIVATE: options were chosen by looking at the data "
-              "(--tuned-on-data), which says something about them without any noise; "
-              "what follows holds for the same run with options chosen without the "
+              "(--tuned-on-data, or levels of --categories that were taken from it), "
+              "which says something about them without any noise; what follows holds "
+              "for the same run with options chosen without the "
               "data only.\n",
               out);
 }

@@ -358,6 +358,7 @@ bb_status bb_population_open(bb_population *population, const bb_resolved *c,
     bb_population p = {0};
     bb_dataset train = {0}, test = {0};
     bb_status status = o->categories ? bb_levels_read(&p.levels, o->categories) : BB_OK;
+    p.data_levels = bb_levels_from_data(p.levels);
     status = bb_ranks_agree(dealt->ranks, status);
     if (!status) status = read_parts(&p, c, dealt, data, test_source, &train, &test);
     if (!status) status = open_steps(&p, c, &train);

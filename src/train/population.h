@@ -40,6 +40,7 @@ typedef struct bb_population {
     json_t *ranges;         /* of --scale, as data/ranges.h has them; NULL without */
     json_t *levels;         /* of --categories; NULL without */
     bool data_ranges;       /* and they were taken from the data */
+    bool data_levels;       /* levels likewise */
 } bb_population;
 
 /* How the request says that data are to be read. Borrows its texts. */

@@ -163,6 +163,9 @@ static void warn_of_data(const bb_experiment *e) {
         bb_experiment_warn(
             e, "the ranges of --scale were taken from the data: this run is not "
                "private");
+    if (e->population.data_levels)
+        bb_experiment_warn(e, "the levels of --categories were taken from the data "
+                              "(\"source\": \"data\"): this run is not private");
     if (e->resolved->request->options.tuned_on_data)
         bb_experiment_warn(e, "options were chosen by looking at the data "
                               "(--tuned-on-data): this run is not private");

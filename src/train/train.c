@@ -278,7 +278,8 @@ static bb_status make_statement(bb_experiment *e) {
     e->report.statement.method = e->resolved->request->name;
     e->report.statement.silos = e->resolved->roster ? e->resolved->roster->silos : 0;
     e->report.statement.data_ranges = e->population.data_ranges;
-    e->report.statement.data_options = e->resolved->request->options.tuned_on_data;
+    e->report.statement.data_options =
+        e->resolved->request->options.tuned_on_data || e->population.data_levels;
     return status;
 }
 

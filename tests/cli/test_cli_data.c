@@ -542,6 +542,56 @@ static void ranges_from_data_say_what_they_are(void **state) {
     cli_fails(2, "--ranges", "info train.csv --task who --target score -o r.json");
 }
 
+/* A table as R writes it, with names of rows, texts, truths and holes: what is in it, and the
+ * command to begin with, which runs. */
+static void a_table_of_texts_is_told_what_it_takes(void **state) {
+    (void)state;
+    FILE *f = fopen("texts.csv", "w");
+    assert_non_null(f);
+    fputs("\"\",\"who\",\"score\",\"owner\",\"kind\",\"name\",\"age\"\n", f);
+    for (int r = 0; r < 480; r++) {
+        const char *kind = r % 3 == 0 ? "state" : r % 3 == 1 ? "private" : "NA";
+        fprintf(f, "\"%d\",%d,%d,%s,%s,name %d,%d\n", r, r % 24, r % 7,
+                r % 2 ? "yes" : "no", kind, r, r % 5);
+    }
+    fclose(f);
+    cli_fails(1, "texts want levels that are public",
+              "train texts.csv --task who --target score --epsilon 1");
+    json_t *j = cli_json("info texts.csv --task who --target score --json");
+    assert_int_equal(cli_number(j, "features"), 4);
+    assert_int_equal(cli_number(j, "missing.features"), 160);
+    json_t *texts = json_pack("[{s:s,s:[s,s]},{s:s,s:n}]", "column", "kind", "levels",
+                              "private", "state", "column", "name", "levels");
+    assert_true(json_equal(cli_at(j, "texts"), texts));
+    json_decref(texts);
+    const char *start = json_string_value(cli_at(j, "start"));
+    const char wanted[] =
+        "billboard train texts.csv --task who --target score --categories "
+        "categories.json --ignore name --missing drop-rows --epsilon 1";
+    assert_memory_equal(start, wanted, sizeof wanted - 1);
+    cli_result r = cli("info texts.csv --task who --target score --draft-categories "
+                       "categories.json");
+    assert_int_equal(r.code, 0);
+    assert_non_null(strstr(r.out, "kind (2 levels), name (too many levels: left out)"));
+    assert_non_null(strstr(r.out, "with which a run is not private"));
+    cli_free(&r);
+    r = cli("%s", start + sizeof "billboard");
+    assert_int_equal(r.code, 0);
+    assert_non_null(strstr(r.err, "levels of --categories were taken from the data"));
+    assert_non_null(strstr(r.out, "NOT PRIVATE: options were chosen"));
+    cli_free(&r);
+    cli_write("categories.json",
+              "{\"kind\": [\"private\", \"state\"], \"source\": \"public\"}");
+    r = cli("%s --force", start + sizeof "billboard");
+    assert_int_equal(r.code, 0);
+    assert_null(strstr(r.out, "NOT PRIVATE"));
+    cli_free(&r);
+    json_decref(j);
+    cli_fails(2, "no column of texts",
+              "info texts.csv --task who --target score --features age "
+              "--draft-categories none.json");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bad_files_get_one_precise_message),
@@ -561,6 +611,7 @@ int main(void) {
         cmocka_unit_test(school_is_the_same_from_csv_and_mat),
         cmocka_unit_test(the_schools_gain),
         cmocka_unit_test(ranges_from_data_say_what_they_are),
+        cmocka_unit_test(a_table_of_texts_is_told_what_it_takes),
     };
     return cmocka_run_group_tests(tests, cli_open, cli_close);
 }

@@ -146,10 +146,37 @@ static void unnamed_columns_need_a_list(void **state) {
     const bb_read_options list = {.features = "x1"};
     bb_dataset data;
     assert_message(read_text("t.csv", text, NULL, &data), BB_EDATA,
-                   "t.csv:1:1: the column has no name; name it, or choose columns by "
+                   "t.csv:1:5: the column has no name; name it, or choose columns by "
                    "--features");
     assert_ok(read_text("t.csv", text, &list, &data));
     assert_rows(data, "a: 2 (3) 4 (5)");
+}
+
+/* As R and pandas write them. */
+static void names_of_rows_are_left_out(void **state) {
+    (void)state;
+    bb_dataset data;
+    assert_ok(read_text("t.csv", "\"\",task,y,x1\n\"r 1\",a,2,3\n\"r 2\",a,4,5\n", NULL,
+                        &data));
+    assert_int_equal(data.features, 1);
+    assert_rows(data, "a: 2 (3) 4 (5)");
+    assert_ok(read_text("t.csv", ",y,x1,task\n0,2,3,a\n1,4,5,a\n", NULL, &data));
+    assert_rows(data, "a: 2 (3) 4 (5)");
+    assert_message(read_text("t.csv", ",task,y\n0,a,2\n", NULL, &data), BB_EDATA,
+                   "t.csv: no column is left to be a feature");
+}
+
+/* One cell after the other, so that no cell decides what another one means. */
+static void yes_and_no_are_numbers(void **state) {
+    (void)state;
+    bb_dataset data;
+    assert_ok(read_text(
+        "t.csv", "task,y,x1,x2\na,yes,TRUE,3\na,No,false,\" yes \"\na,1,0.5,no\n", NULL,
+        &data));
+    assert_rows(data, "a: 1 (1 3) 0 (0 1) 1 (0.5 0)");
+    assert_message(read_text("t.csv", "task,y,x1\na,1,yes\na,1,maybe\n", NULL, &data),
+                   BB_EDATA,
+                   "t.csv:3:3 (column \"x1\"): expected a number, found \"maybe\"");
 }
 
 /* A table of 400 KiB, larger than the reader's buffer, compressed and cut anywhere. */
@@ -272,6 +299,8 @@ int main(void) {
         cmocka_unit_test(missing_values_can_be_kept),
         cmocka_unit_test(targets_can_be_absent),
         cmocka_unit_test(unnamed_columns_need_a_list),
+        cmocka_unit_test(names_of_rows_are_left_out),
+        cmocka_unit_test(yes_and_no_are_numbers),
         cmocka_unit_test(compressed_is_the_same),
         cmocka_unit_test(compressed_in_pieces),
         cmocka_unit_test(truncated_gzip),

@@ -128,7 +128,8 @@ static void odd_rows(void **state) {
         {"t,1,,3", "indicator", NULL},
         {"\n\n\nt,1,2,3", NULL, NULL},
         {"t,1,,3", NULL,
-         "rows.csv:110001:3 (column \"a\"): expected a number, found an empty cell"},
+         "rows.csv:110001:3 (column \"a\"): expected a number, found an empty cell; "
+         "--missing drop-rows leaves its row out"},
         {"t,1,x,3", NULL,
          "rows.csv:110001:3 (column \"a\"): expected a number, found \"x\""},
         {"t,1,2", NULL, "rows.csv:110001:4: expected 4 columns, found 3"},

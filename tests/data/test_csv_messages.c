@@ -68,27 +68,33 @@ static const bad_file bad[] = {
      "t.csv:2:3 (column \"x1\"): expected a finite number, found \"-Infinity\""},
     {"task,y,x1\n1,2,1e999\n",
      "t.csv:2:3 (column \"x1\"): expected a finite number, found \"1e999\""},
-    {"task,y,x1,x2\n1,2,,4\n",
-     "t.csv:2:3 (column \"x1\"): expected a number, found an empty cell"},
+    {"task,y,x1,x2\n1,2,,4\n", "t.csv:2:3 (column \"x1\"): expected a number, found an "
+                               "empty cell; --missing drop-rows leaves its row out"},
     {"task,y,x1,x2\n1,2,\"\",4\n",
-     "t.csv:2:3 (column \"x1\"): expected a number, found an empty cell"},
+     "t.csv:2:3 (column \"x1\"): expected a number, found an empty cell; --missing "
+     "drop-rows leaves its row out"},
     {"task,y,x1\n1,2,3\n1,NA,4\n",
-     "t.csv:3:2 (column \"y\"): expected a number, found a missing value (\"NA\")"},
+     "t.csv:3:2 (column \"y\"): expected a number, found a missing value (\"NA\"); "
+     "--missing drop-rows leaves its row out"},
     {"task,y,x1\n1,2,NaN\n",
-     "t.csv:2:3 (column \"x1\"): expected a number, found a missing value (\"NaN\")"},
+     "t.csv:2:3 (column \"x1\"): expected a number, found a missing value (\"NaN\"); "
+     "--missing drop-rows leaves its row out"},
     {"task,y,x1\n1,2,?\n",
-     "t.csv:2:3 (column \"x1\"): expected a number, found a missing value (\"?\")"},
+     "t.csv:2:3 (column \"x1\"): expected a number, found a missing value (\"?\"); "
+     "--missing drop-rows leaves its row out"},
     {"task,y,x1\n,2,3\n",
      "t.csv:2:1 (column \"task\"): expected a task's name, found an empty cell"},
     {"task,y,x1\n\xc3(,2,3\n",
      "t.csv:2:1 (column \"task\"): the task's name is not UTF-8"},
     /* text columns */
-    {"task,y,x1,city\n1,2,3,Paris\n", "t.csv:2:4 (column \"city\"): expected a number, "
-                                      "found \"Paris\"; text cannot be a "
-                                      "feature, leave it out: --ignore city"},
+    {"task,y,x1,city\n1,2,3,Paris\n",
+     "t.csv:2:4 (column \"city\"): expected a number, "
+     "found \"Paris\"; texts want levels that are public: --categories FILE, which "
+     "`billboard info' drafts, or are left out: --ignore city"},
     {"task,y,name,x1,city\n1,2,Ann,3,Paris\n",
-     "t.csv:2:3 (column \"name\"): expected a number, found \"Ann\"; text cannot be a "
-     "feature, leave it out: --ignore name,city"},
+     "t.csv:2:3 (column \"name\"): expected a number, found \"Ann\"; texts want levels "
+     "that are public: --categories FILE, which `billboard info' drafts, or are left "
+     "out: --ignore name,city"},
     /* quotes */
     {"task,y,x1\n1,2,3\n\"1,2,3\n4,5,6\n",
      "t.csv:3:1 (column \"task\"): the quote that opens here never ends"},

@@ -89,9 +89,11 @@ static void indicators_say_what_is_missing(void **state) {
     assert_true(isnan(data.x[1]) && data.x[2] == 0);
     bb_dataset_free(&data);
     assert_message(read_text("t.csv", holes, &strict, &data), BB_EDATA,
-                   "t.csv:2:4 (column \"x2\"): expected a number, found an empty cell");
+                   "t.csv:2:4 (column \"x2\"): expected a number, found an empty cell; "
+                   "--missing drop-rows leaves its row out");
     assert_message(read_text("t.csv", "task,y,x1\na,,2\n", &all, &data), BB_EDATA,
-                   "t.csv:2:2 (column \"y\"): expected a number, found an empty cell");
+                   "t.csv:2:2 (column \"y\"): expected a number, found an empty cell; "
+                   "--missing drop-rows leaves its row out");
     assert_message(read_text("t.csv", "task,y,x1,x1_missing\na,1,2,3\n", &all, &data),
                    BB_EDATA, "t.csv: two features have the name \"x1_missing\"");
     const bb_read_options other = {.missing = "indicator:y"},
@@ -143,9 +145,9 @@ static void texts_may_be_missing(void **state) {
     static const char levels[] = "{\"city\": [\"NA\", \"x\"]}";
     bb_read_options options = {.categories = "levels.json"};
     bb_dataset data;
-    assert_message(
-        read_levels(levels, text, &options, &data), BB_EDATA,
-        "t.csv:3:2 (column \"city\"): expected a level, found an empty cell");
+    assert_message(read_levels(levels, text, &options, &data), BB_EDATA,
+                   "t.csv:3:2 (column \"city\"): expected a level, found an empty "
+                   "cell; --missing drop-rows leaves its row out");
     options.missing = "drop-rows";
     assert_ok(read_levels(levels, text, &options, &data));
     assert_int_equal(data.dropped, 2);

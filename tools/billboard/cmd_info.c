@@ -7,11 +7,11 @@
 static const char *const same[] = {"task",    "target",    "features", "ignore",
                                    "format",  "labels",    "tasks",    "separator",
                                    "missing", "categories"};
-enum { SAME = sizeof same / sizeof *same, OPTIONS = SAME + 3 };
+enum { SAME = sizeof same / sizeof *same, OPTIONS = SAME + 4 };
 
 typedef struct request {
     const char *given[SAME]; /* their texts; NULL: not given */
-    const char *path, *output, *image;
+    const char *path, *output, *image, *levels;
     bool ranges, json, multilabel;
 } request;
 
@@ -22,6 +22,7 @@ enum {
     OUTPUT = 'o',
     MULTILABEL = 'm',
     IMAGE = 'i',
+    LEVELS = 'l',
     FIRST_KEY = 1000
 };
 
@@ -60,6 +61,24 @@ static void print_constants(const billboard_answer *a, FILE *stream) {
     fputs(constants > MOST_NAMES ? ", ...\n" : "\n", stream);
 }
 
+/* "city (12 levels), name (more than 50, left out)", of what `texts' has. */
+static void print_texts(const billboard_answer *a, FILE *stream) {
+    const size_t texts = billboard_answer_count(a, "texts");
+    for (size_t k = 0; k < texts && k < MOST_NAMES; k++) {
+        char path[60];
+        snprintf(path, sizeof path, "texts.%zu.column", k);
+        fprintf(stream, "%s%s", k ? ", " : "texts            ",
+                billboard_answer_text(a, path));
+        snprintf(path, sizeof path, "texts.%zu.levels", k);
+        const size_t levels = billboard_answer_count(a, path);
+        if (levels)
+            fprintf(stream, " (%zu levels)", levels);
+        else
+            fputs(" (too many levels: left out)", stream);
+    }
+    if (texts) fputs(texts > MOST_NAMES ? ", ...\n" : "\n", stream);
+}
+
 static void print_text(const billboard_answer *a, FILE *stream) {
     fprintf(stream, "tasks            %.0f\n", number(a, "tasks"));
     fprintf(stream, "rows             %.0f\n", number(a, "rows"));
@@ -80,13 +99,30 @@ static void print_text(const billboard_answer *a, FILE *stream) {
         fprintf(stream, "left out         %.0f rows with a missing value\n",
                 number(a, "dropped_rows"));
     print_constants(a, stream);
+    print_texts(a, stream);
 }
 
-static void print_start(const billboard_answer *a, FILE *stream) {
+/* Is there a column whose levels are few enough to be drafted? */
+static bool has_levels(const billboard_answer *a) {
+    char path[60];
+    for (size_t k = 0; k < billboard_answer_count(a, "texts"); k++) {
+        snprintf(path, sizeof path, "texts.%zu.levels", k);
+        if (billboard_answer_count(a, path)) return true;
+    }
+    return false;
+}
+
+static void print_start(const billboard_answer *a, const request *r, FILE *stream) {
     const char *start = billboard_answer_text(a, "start");
     const bool image = billboard_answer_count(a, "image") > 0;
     if (!start) return;
-    fprintf(stream, "\nto start with:\n  %s\n", start);
+    if (has_levels(a) && !r->levels)
+        fputs("\nto start with, this command again with --draft-categories "
+              "categories.json, and\n",
+              stream);
+    else
+        fputs("\nto start with:\n", stream);
+    fprintf(stream, "  %s\n", start);
     if (image) return;
     if (billboard_answer_count(a, "classes"))
         fprintf(stream,
@@ -106,6 +142,7 @@ static size_t options_of(const request *r, billboard_option option[OPTIONS]) {
         if (r->given[k]) option[n++] = (billboard_option){same[k], r->given[k]};
     if (r->image) option[n++] = (billboard_option){"image", r->image};
     if (r->multilabel) option[n++] = (billboard_option){"multilabel", NULL};
+    if (r->levels) option[n++] = (billboard_option){"draft-categories", r->levels};
     if (r->ranges) option[n++] = (billboard_option){"ranges", r->output};
     return n;
 }
@@ -132,8 +169,14 @@ static billboard_status inform(const request *r, const cmd_output *output) {
         fprintf(output->stream, "%s\n", billboard_answer_json(info));
     } else {
         print_text(info, output->stream);
-        print_start(info, output->stream);
+        print_start(info, r, output->stream);
     }
+    if (r->levels)
+        fprintf(r->json ? stderr : output->stream,
+                "%s: levels as the data have them, with which a run is not private; "
+                "leave in "
+                "what anybody can know, and then make its \"source\" \"public\"\n",
+                r->levels);
     if (r->ranges)
         fprintf(r->json ? stderr : output->stream,
                 "%s: ranges looked up in the data, so they are for simulations only; "
@@ -164,6 +207,9 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     case IMAGE:
         r->image = text;
         return 0;
+    case LEVELS:
+        r->levels = text;
+        return 0;
     case OUTPUT:
         r->output = text;
         return 0;
@@ -193,7 +239,7 @@ static void describe(const billboard_answer *table, struct argp_option *option) 
 }
 
 int cmd_info(int argc, char **argv) {
-    struct argp_option option[SAME + 6] = {0};
+    struct argp_option option[SAME + 7] = {0};
     billboard_answer *table = NULL;
     option[SAME] = (struct argp_option){
         .name = "ranges",
@@ -209,6 +255,12 @@ int cmd_info(int argc, char **argv) {
                                             .key = IMAGE,
                                             .arg = "HxWxC",
                                             .doc = "rows are images of this shape"};
+    option[SAME + 5] = (struct argp_option){
+        .name = "draft-categories",
+        .key = LEVELS,
+        .arg = "FILE",
+        .doc = "write the levels of columns of texts to FILE, for a "
+               "person to leave in what is public: --categories"};
     const struct argp argp = {option, parse, "DATA", "Says what is in a data set.",
                               NULL,   NULL,  NULL};
     request r = {0};
