@@ -194,11 +194,24 @@ BB_MUST_CHECK bb_status bb_mixed_look(const bb_mixed_board *mixed,
  * the centre is, times the one on the billboard. usual: bb_mixed_usual. */
 void bb_mixed_evidence(const bb_mixed_board *mixed, const bb_local *local, double usual,
                        double *measures, double *evidence, double *length);
-/* w (d) <- the average of all candidates by their evidence and the votes. work: 2
+/* The model that a task tunes alone (ridge_tuned.h), for rows as it was given them. */
+typedef struct bb_mixed_tuned {
+    double *w; /* d */
+    double
+        share; /* of what candidates have that look at nothing on the billboard; then of all */
+} bb_mixed_tuned;
+/* tuned->w, share <- that, share 0 where the task cannot. BB_ENUMERIC. */
+BB_MUST_CHECK bb_status bb_mixed_tune(const bb_mixed_board *mixed,
+                                      const bb_local *local, bb_mixed_tuned *tuned,
+                                      double *work);
+/* w (d) <- the average of all candidates by their evidence and the votes, and tuned->share what
+ * the tuned model shall have of it (bb_mixed_add_tuned, when w is for the same rows). work: 2
  * BB_MIXED_FITS doubles more. BB_ENUMERIC. */
 BB_MUST_CHECK bb_status bb_mixed_average(const bb_mixed_board *mixed,
                                          const bb_local *local, double usual,
-                                         double *measures, double *w, double *work);
+                                         double *measures, bb_mixed_tuned *tuned,
+                                         double *w, double *work);
+void bb_mixed_add_tuned(const bb_local *local, const bb_mixed_tuned *tuned, double *w);
 /* The same where nothing is published at all. The last feature is the constant; ranged:
  * there are ranges. Without rows: zero. work: bb_mixed_alone_work doubles. BB_ENUMERIC. */
 size_t bb_mixed_alone_work(const bb_local *local);

@@ -22,7 +22,7 @@ static room room_of(const bb_local *local, double *work) {
 size_t bb_mixed_fits_work(const bb_local *local) {
     const size_t path = bb_mixed_covariance_room(local) + bb_ridge_path_length(local);
     const size_t tuned = bb_ridge_tuned_work(local);
-    return local->d + bb_larger(path, tuned);
+    return 2 * local->d + bb_larger(path, tuned);
 }
 
 static bb_status open_kind(const bb_mixed_board *mixed, const bb_local *local,
@@ -271,17 +271,39 @@ static bb_status average(const bb_mixed_board *mixed, const bb_local *local,
  * no better than rows that are left out: these have a say, the larger the more there are. With
  * ranges a smaller one, and hardly any where rows are fewer than features. */
 static const double most_tuned = 0.7, most_tuned_ranged = 0.3;
+/* Without ranges what is left to all else goes with this power of what the tuned model misses,
+ * with many rows: where hardly anything is left to be explained, no other candidate may be as
+ * far off as it often is. */
+static const double power_of_missed = 0.5, rows_without = 4.0;
 
-static double tuned_share(const bb_mixed_board *mixed, const bb_local *local) {
+static double tuned_share(const bb_mixed_board *mixed, const bb_local *local,
+                          double missed) {
     const double n = (double)local->n, told = fmin(1.0, n / (double)local->d);
-    if (!mixed->constant || !bb_ridge_tuned_fits(local)) return 0.0;
     const double most = mixed->unranged ? most_tuned : most_tuned_ranged * told * told;
-    return most * (n - 2.0) / (n + 1.0);
+    const double share = most * (n - 2.0) / (n + 1.0);
+    if (!mixed->unranged) return share;
+    const double power = power_of_missed * fmax(0.0, 1.0 - rows_without / n);
+    return 1.0 - (1.0 - share) * pow(fmax(missed, 1e-9), power);
 }
 
-/* Takes that share of what fits have that look at nothing on the billboard, and returns how
- * much it was. */
-static double take_share(double share, double *part) {
+static bool can_tune(const bb_mixed_board *mixed, const bb_local *local) {
+    return mixed->constant && bb_ridge_tuned_fits(local);
+}
+
+bb_status bb_mixed_tune(const bb_mixed_board *mixed, const bb_local *local,
+                        bb_mixed_tuned *tuned, double *work) {
+    tuned->share = 0.0;
+    if (!can_tune(mixed, local)) return BB_OK;
+    double missed;
+    const bb_status status = bb_ridge_tuned(local, tuned->w, &missed, work);
+    if (!status) tuned->share = tuned_share(mixed, local, missed);
+    return status;
+}
+
+/* Takes the tuned model's share of what fits have that look at nothing on the billboard, and
+ * leaves the others to add up to one. */
+static void take_share(bb_mixed_tuned *tuned, double *part) {
+    const double share = tuned->share;
     double taken = 0.0;
     for (size_t kind = 0; share > 0.0 && kind < BB_MIXED_ONCE; kind++) {
         double *cell = part + (2 * kind + 1) * BB_MIXED_CELLS;
@@ -290,31 +312,27 @@ static double take_share(double share, double *part) {
             cell[k] -= share * cell[k];
         }
     }
-    return taken;
-}
-
-/* w <- w + share times the model that the task has tuned. */
-static bb_status add_tuned(const bb_local *local, double share, double *w,
-                           double *work) {
-    double *own = work;
-    if (!(share > 0.0)) return BB_OK;
-    const bb_status status = bb_ridge_tuned(local, own, own + local->d);
-    if (!status) bb_axpy(local->d, share, own, w);
-    return status;
+    tuned->share = taken;
+    if (taken > 0.0) bb_scale(BB_MIXED_FITS, 1.0 / (1.0 - taken), part);
 }
 
 bb_status bb_mixed_average(const bb_mixed_board *mixed, const bb_local *local,
-                           double usual, double *measures, double *w, double *work) {
+                           double usual, double *measures, bb_mixed_tuned *tuned,
+                           double *w, double *work) {
     double *score = work, *length = score + BB_MIXED_FITS;
     double odds[BB_MIXED_GROUPS * BB_MIXED_PENALTIES];
     bb_mixed_odds(mixed, odds);
     bb_mixed_evidence(mixed, local, usual, measures, score, length);
     for (size_t k = 0; k < BB_MIXED_FITS; k++) score[k] += odds[k / BB_MIXED_LEVELS];
     bb_mixed_shares(score, BB_MIXED_FITS);
-    const double tuned = take_share(tuned_share(mixed, local), score);
-    double *rest = length + BB_MIXED_FITS;
-    const bb_status status = average(mixed, local, score, length, w, rest);
-    return status ? status : add_tuned(local, tuned, w, rest);
+    take_share(tuned, score);
+    return average(mixed, local, score, length, w, length + BB_MIXED_FITS);
+}
+
+void bb_mixed_add_tuned(const bb_local *local, const bb_mixed_tuned *tuned, double *w) {
+    if (!(tuned->share > 0.0)) return;
+    bb_scale(local->d, 1.0 - tuned->share, w);
+    bb_axpy(local->d, tuned->share, tuned->w, w);
 }
 
 /* -- where nothing is published -- */
@@ -340,6 +358,12 @@ bb_status bb_mixed_alone(const bb_local *local, bool ranged, double *w, double *
     double *measures = work;
     work += bb_mixed_measures_length(&mixed, local);
     const double usual = bb_mixed_usual(&mixed, local, work);
-    const bb_status status = bb_mixed_look(&mixed, local, measures, work);
-    return status ? status : bb_mixed_average(&mixed, local, usual, measures, w, work);
+    bb_mixed_tuned tuned = {.w = work};
+    work += local->d;
+    bb_status status = bb_mixed_look(&mixed, local, measures, work);
+    if (!status) status = bb_mixed_tune(&mixed, local, &tuned, work);
+    if (!status)
+        status = bb_mixed_average(&mixed, local, usual, measures, &tuned, w, work);
+    if (!status) bb_mixed_add_tuned(local, &tuned, w);
+    return status;
 }

@@ -137,7 +137,7 @@ double bb_mixed_scores(const bb_mixed_board *mixed, const bb_task *task,
     return bb_mixed_log_sum(score, BB_MIXED_FITS);
 }
 
-static bb_status finish(const bb_view *view, bb_task *task) {
+static bb_status finish(const bb_view *view, bb_mixed_tuned *tuned, bb_task *task) {
     const bb_mixed_board mixed = bb_mixed_read(view);
     const home own = home_of(task, &mixed);
     *task->intercept = 0.0;
@@ -147,16 +147,20 @@ static bb_status finish(const bb_view *view, bb_task *task) {
             bb_mixed_look(&mixed, task->local, own.measures, task->work);
         if (status) return status;
     }
-    return bb_mixed_average(&mixed, task->local, *own.usual, own.measures, task->model,
-                            task->work);
+    return bb_mixed_average(&mixed, task->local, *own.usual, own.measures, tuned,
+                            task->model, task->work);
 }
 
 bb_status bb_mixed_finish(const bb_view *view, bb_task *task) {
     const bb_mixed_board mixed = bb_mixed_read(view);
     bb_local local;
     bb_task own = bb_units_in(view, &mixed.units, task, &local);
-    const bb_status status = finish(view, &own);
+    bb_mixed_tuned tuned = {.w = own.work};
+    own.work += mixed.d;
+    bb_status status = bb_mixed_tune(&mixed, task->local, &tuned, own.work);
+    if (!status) status = finish(view, &tuned, &own);
     if (!status) bb_units_take_model(&own, task);
+    if (!status) bb_mixed_add_tuned(task->local, &tuned, task->model);
     return status;
 }
 

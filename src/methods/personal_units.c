@@ -20,11 +20,15 @@ size_t bb_own_units_work(const bb_local *local) {
     return local->x ? (local->n + 2) * local->d : 0;
 }
 
+static double as_read(const bb_local *local, size_t k) {
+    return 1.0 / fmax(local->own_factor[k], least_factor);
+}
+
 /* What the column is multiplied by, from its variance. */
 static double factor_of(const bb_local *local, bb_own_units units, size_t k,
                         double variance, double mean) {
     if (!(variance > rounding * mean * mean)) return 0.0;
-    if (units == BB_OWN_READ) return 1.0 / fmax(local->own_factor[k], least_factor);
+    if (units == BB_OWN_READ) return as_read(local, k);
     return 1.0 / sqrt(variance);
 }
 
@@ -45,6 +49,21 @@ void bb_own_units_open(bb_in_own_units *own, const bb_local *local, double const
     for (size_t j = 0; j < n; j++) {
         for (size_t k = 0; k < last; k++) x[j * d + k] *= factor[k];
         x[j * d + last] = constant;
+    }
+    *own = (bb_in_own_units){*local, mean, factor, constant};
+    own->local.x = x;
+}
+
+void bb_as_read_open(bb_in_own_units *own, const bb_local *local, double constant,
+                     double *work) {
+    const size_t n = local->n, d = local->d, last = d - 1;
+    double *mean = work, *factor = mean + d, *x = factor + d;
+    memset(work, 0, 2 * d * sizeof *work);
+    for (size_t k = 0; k < last; k++) factor[k] = as_read(local, k);
+    for (size_t j = 0; j < n; j++) {
+        for (size_t k = 0; k < last; k++)
+            x[j * d + k] = factor[k] * local->x[j * d + k];
+        x[j * d + last] = 1.0;
     }
     *own = (bb_in_own_units){*local, mean, factor, constant};
     own->local.x = x;

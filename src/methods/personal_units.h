@@ -24,6 +24,9 @@ size_t bb_own_units_work(const bb_local *local);
 /* A column that does not vary becomes zeros. O(n d). */
 void bb_own_units_open(bb_in_own_units *own, const bb_local *local, double constant,
                        bb_own_units units, double *work);
+/* The same of columns as they were read (own_factor) around zero, the constant 1. */
+void bb_as_read_open(bb_in_own_units *own, const bb_local *local, double constant,
+                     double *work);
 /* w (local.length), a model for these rows <- the one that predicts the same of rows as they
  * were. */
 void bb_own_units_back(const bb_in_own_units *own, double *w);

@@ -57,7 +57,7 @@ static void expect(size_t n, size_t p, double *slope, double *level) {
 static void check(size_t n, size_t p) {
     bb_random random;
     const size_t d = p + 1;
-    double slope[MOST], level = 0.0, w[MOST];
+    double slope[MOST], level = 0.0, missed, w[MOST];
     const bb_local local = {
         .loss = BB_LOSS_SQUARED, .outputs = 1, .n = n, .d = d, .x = x, .y = y};
     assert_int_equal(bb_random_open_stream(&random, 3, BB_FOR_TEST, n, p), BB_OK);
@@ -82,7 +82,7 @@ static void check(size_t n, size_t p) {
     double *work = calloc(bb_ridge_tuned_work(&local), sizeof *work);
     assert_non_null(work);
     expect(n, p, slope, &level);
-    assert_int_equal(bb_ridge_tuned(&local, w, work), BB_OK);
+    assert_int_equal(bb_ridge_tuned(&local, w, &missed, work), BB_OK);
     for (size_t j = 0; j < n; j++) {
         double wanted = level;
         for (size_t k = 0; k < p; k++) wanted += slope[k] * z[j * p + k];
@@ -104,20 +104,55 @@ static void columns_that_do_not_vary_say_nothing(void **state) {
     const double targets[] = {1.0, 2.0, 3.0, 6.0};
     bb_local local = {
         .loss = BB_LOSS_SQUARED, .outputs = 1, .n = 4, .d = 2, .x = rows, .y = targets};
-    double w[2], work[512];
+    double w[2], missed, work[512];
     assert_true(bb_ridge_tuned_fits(&local));
     assert_true(bb_ridge_tuned_work(&local) <= 512);
-    assert_int_equal(bb_ridge_tuned(&local, w, work), BB_OK);
+    assert_int_equal(bb_ridge_tuned(&local, w, &missed, work), BB_OK);
+    assert_true(missed == 1.0);
     assert_true(w[0] == 0.0);
     assert_close(w[1], 6.0, 1e-12);
     local.n = 3;
     assert_false(bb_ridge_tuned_fits(&local));
 }
 
+/* The target is a fifth of a column as it was read, and four columns that are a thousandth of
+ * it have nothing to do with that. In units of their own deviations all five are as likely,
+ * and six rows do not tell. */
+static void what_is_proportional_as_read_is_found(void **state) {
+    (void)state;
+    enum { ROWS = 6, COLUMNS = 6 };
+    const double factor[] = {0.1, 50.0, 70.0, 100.0, 90.0};
+    double rows[ROWS * COLUMNS], targets[ROWS], w[COLUMNS], missed[2], work[2048];
+    for (size_t j = 0; j < ROWS; j++) {
+        const double first = 5.0 + sin(3.0 * (double)j);
+        for (size_t k = 0; k + 1 < COLUMNS; k++) {
+            const double other = 0.005 * sin((double)((j + 2) * (k + 3)));
+            rows[j * COLUMNS + k] = factor[k] * (k ? other : first);
+        }
+        rows[j * COLUMNS + COLUMNS - 1] = 0.5;
+        targets[j] = 0.2 * first + (j % 2 ? 0.01 : -0.01);
+    }
+    bb_local local = {.loss = BB_LOSS_SQUARED,
+                      .outputs = 1,
+                      .n = ROWS,
+                      .d = COLUMNS,
+                      .x = rows,
+                      .y = targets,
+                      .own_factor = factor};
+    const double new_row[COLUMNS] = {0.1 * 5.0, 0.5, 0.7, -1.0, 0.9, 0.5};
+    assert_true(bb_ridge_tuned_work(&local) <= 2048);
+    assert_int_equal(bb_ridge_tuned(&local, w, &missed[0], work), BB_OK);
+    assert_true(fabs(bb_dot(COLUMNS, w, new_row) - 0.2 * 5.0) < 0.01);
+    local.own_factor = NULL;
+    assert_int_equal(bb_ridge_tuned(&local, w, &missed[1], work), BB_OK);
+    assert_true(missed[0] < 0.1 * missed[1]);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_left_out_choose),
         cmocka_unit_test(columns_that_do_not_vary_say_nothing),
+        cmocka_unit_test(what_is_proportional_as_read_is_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
