@@ -222,9 +222,10 @@ def make(arguments, cache, chosen):
         for done, (number, seed, results) in enumerate(pool.imap_unordered(work, jobs)):
             for epsilon, value in results:
                 cache.put(SETS[number].name, seed, epsilon, value)
-            print(f"\r{done + 1} of {len(jobs)}: {SETS[number].name} {seed}", end="\x1b[K",
-                  file=sys.stderr, flush=True)
-    if jobs:
+            if sys.stderr.isatty():
+                print(f"\r{done + 1} of {len(jobs)}: {SETS[number].name} {seed}",
+                      end="\x1b[K", file=sys.stderr, flush=True)
+    if jobs and sys.stderr.isatty():
         print(file=sys.stderr)
 
 

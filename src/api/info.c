@@ -121,9 +121,13 @@ static bb_status write_levels(const draft *d, const char *path) {
     if (!d->categories)
         return bb_fail(BB_EUSAGE, "--draft-categories: no column of texts is without "
                                   "levels");
+    if (json_object_get(d->texts, "source"))
+        return bb_fail(BB_EUSAGE, "--draft-categories: a column of texts is called "
+                                  "\"source\", as is what says that levels are a "
+                                  "draft: write them by hand");
     bb_status status = bb_levels_read(&levels, d->categories);
-    if (!status && !json_object_get(levels, "source"))
-        json_object_set_new(levels, "source", json_string("data"));
+    if (!status && json_object_set_new(levels, "source", json_string("data")))
+        status = bb_fail(BB_ENOMEM, "no memory for the levels of texts");
     if (!status) status = bb_json_write_file(path, levels);
     json_decref(levels);
     return status;

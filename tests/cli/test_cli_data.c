@@ -587,6 +587,9 @@ static void a_table_of_texts_is_told_what_it_takes(void **state) {
     assert_null(strstr(r.out, "NOT PRIVATE"));
     cli_free(&r);
     json_decref(j);
+    cli_write("source.csv", "task,y,source\na,1,left\na,2,right\n");
+    cli_fails(2, "a column of texts is called",
+              "info source.csv --draft-categories source.json");
     cli_fails(2, "no column of texts",
               "info texts.csv --task who --target score --features age "
               "--draft-categories none.json");
