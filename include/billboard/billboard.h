@@ -287,8 +287,8 @@ BILLBOARD_API void billboard_data_free(billboard_data *data);
  * categories, image, as a job has them; multilabel (targets are lists of labels); ranges, a
  * file for the columns' ranges, which are then looked up in the data: for simulations
  * only; draft-categories, a file for the levels of these texts, for a person to leave in
- * what is public (BILLBOARD_USAGE: there are none). Looks at everything, outside of any privacy: for whoever holds the
- * data. */
+ * what is public (BILLBOARD_USAGE: there are none). Looks at everything, outside of any
+ * privacy: for whoever holds the data. */
 BILLBOARD_API BILLBOARD_CHECK billboard_status
 billboard_info(const billboard_data *data, const billboard_option *option,
                size_t options, billboard_answer **info);
@@ -299,6 +299,7 @@ billboard_info(const billboard_data *data, const billboard_option *option,
  * billboard_info that say how files are read. The answer: tasks, rows, features, entries
  * (of sparse rows), bytes (of the file), dropped_rows and output. It looks at rows and
  * shows none of them: no privacy cost, but the file is as private as its rows.
+ * BILLBOARD_USAGE: levels of texts that are a draft, which the file could not say.
  * BILLBOARD_DATA: wrong rows, or data sets with different columns. */
 BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_convert(
     const billboard_data *const *data, size_t count, const billboard_option *option,

@@ -2,6 +2,7 @@
 #include "api/tables.h"
 #include "base/memory.h"
 #include "data/bbfile.h"
+#include "data/encode.h"
 #include "train/population.h"
 
 #include <stddef.h>
@@ -62,7 +63,9 @@ static bb_status convert(const billboard_data *const *data, size_t count,
     options.read.target_optional = true;
     if (count == 0) return bb_fail(BB_EUSAGE, "which DATA is to be converted?");
     if (!o->output) return bb_fail(BB_EUSAGE, "where to? give --output FILE");
-    bb_status status = bb_allocate(&source, count, sizeof *source, "the sources");
+    /* the new file could not say that they are a draft */
+    bb_status status = bb_levels_public(o->read.categories, "convert:");
+    if (!status) status = bb_allocate(&source, count, sizeof *source, "the sources");
     if (!status) status = take_sources(data, count, source);
     if (!status) status = bb_convert(source, count, &options, o->output, &made);
     free(source);

@@ -59,44 +59,47 @@ static bb_read_options format_of(const info_options *o) {
  * and the others left out. */
 typedef struct draft {
     json_t *texts;             /* as bb_read_texts has them; NULL: none */
+    json_t *levels;            /* those that have few */
     char *categories, *ignore; /* the options */
 } draft;
 
 static void close_draft(draft *d) {
     json_decref(d->texts);
+    json_decref(d->levels);
     free(d->categories);
     free(d->ignore);
     *d = (draft){0};
 }
 
+/* ignored: columns that are left out already, or NULL. */
 static bb_status make_draft(draft *d, const char *ignored) {
-    json_t *levels = json_object(), *list;
-    const char *name;
+    const char *name, *before = "";
+    json_t *list;
     bb_words words;
+    d->levels = json_object();
     bb_status status = bb_words_open(&words);
-    if (status) goto done;
-    if (ignored) fputs(ignored, words.stream);
-    bool first = !ignored;
+    if (status) return status;
+    if (ignored) {
+        fputs(ignored, words.stream);
+        before = ",";
+    }
     json_object_foreach(d->texts, name, list) {
         if (!json_is_null(list)) {
-            json_object_set(levels, name, list);
+            json_object_set(d->levels, name, list);
             continue;
         }
-        fprintf(words.stream, "%s%s", first ? "" : ",", name);
-        first = false;
+        fprintf(words.stream, "%s%s", before, name);
+        before = ",";
     }
     status = bb_words_close(&words, &d->ignore);
-    if (!status && first) {
+    if (!status && !*before) {
         free(d->ignore);
         d->ignore = NULL;
     }
-    const bool any = json_object_size(levels) > 0;
-    if (any) d->categories = bb_json_text(levels, 0);
-    if (!status && any && !d->categories)
-        status = bb_fail(BB_ENOMEM, "no memory for the levels of texts");
-done:
-    json_decref(levels);
-    return status;
+    if (status || json_object_size(d->levels) == 0) return status;
+    d->categories = bb_json_text(d->levels, 0);
+    return d->categories ? BB_OK
+                         : bb_fail(BB_ENOMEM, "no memory for the levels of texts");
 }
 
 /* The rows, and where columns of texts are all that is in the way, what to say of them. */
@@ -117,7 +120,6 @@ static bb_status read_rows(const bb_source *source, const info_options *o, draft
 }
 
 static bb_status write_levels(const draft *d, const char *path) {
-    json_t *levels = NULL;
     if (!d->categories)
         return bb_fail(BB_EUSAGE, "--draft-categories: no column of texts is without "
                                   "levels");
@@ -125,12 +127,9 @@ static bb_status write_levels(const draft *d, const char *path) {
         return bb_fail(BB_EUSAGE, "--draft-categories: a column of texts is called "
                                   "\"source\", as is what says that levels are a "
                                   "draft: write them by hand");
-    bb_status status = bb_levels_read(&levels, d->categories);
-    if (!status && json_object_set_new(levels, "source", json_string("data")))
-        status = bb_fail(BB_ENOMEM, "no memory for the levels of texts");
-    if (!status) status = bb_json_write_file(path, levels);
-    json_decref(levels);
-    return status;
+    if (json_object_set_new(d->levels, "source", json_string("data")))
+        return bb_fail(BB_ENOMEM, "no memory for the levels of texts");
+    return bb_json_write_file(path, d->levels);
 }
 
 /* -- what is said -- */

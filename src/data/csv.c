@@ -24,11 +24,11 @@ typedef struct csv {
  * first may be one: R and pandas write rows' names there. */
 static bb_status add_name(csv *c, const bb_csv_cell *from) {
     const size_t column = c->header.count;
-    const char *text = from->text;
-    size_t length = from->length, index;
+    bb_csv_cell name = *from;
+    if (!name.quoted) bb_csv_cell_trim(&name);
+    const char *text = name.text;
+    size_t length = name.length, index;
     char unnamed[40], words[128], shown[BB_SHOWN_BYTES];
-    while (!from->quoted && length && *text == ' ') text++, length--;
-    while (!from->quoted && length && text[length - 1] == ' ') length--;
     if (column == MOST_COLUMNS) {
         snprintf(words, sizeof words,
                  "more than %d columns; LIBSVM files can have more features",
@@ -176,18 +176,17 @@ typedef struct seen {
 
 enum { MOST_LEVELS = 50 };
 
-static bb_status see(seen *s, const bb_csv_cell *from) {
-    const char *text = from->text;
-    size_t length = from->length, index;
+static bb_status see(seen *s, bb_csv_cell *cell) {
     double number;
-    while (length && *text == ' ') text++, length--;
-    while (length && text[length - 1] == ' ') length--;
-    const bb_cell kind = bb_scan_cell(text, length, &number);
+    size_t index;
+    bb_csv_cell_trim(cell);
+    const bb_cell kind = bb_scan_cell(cell->text, cell->length, &number);
     if (kind == BB_CELL_MISSING) return BB_OK;
-    if (kind == BB_CELL_TEXT && !bb_scan_truth(text, length, &number)) s->text = true;
-    return s->level.count > MOST_LEVELS || !bb_is_utf8(text, length)
-               ? BB_OK
-               : bb_names_add(&s->level, text, length, &index);
+    if (kind == BB_CELL_TEXT && !bb_scan_truth(cell->text, cell->length, &number))
+        s->text = true;
+    if (s->level.count > MOST_LEVELS || !bb_is_utf8(cell->text, cell->length))
+        return BB_OK;
+    return bb_names_add(&s->level, cell->text, cell->length, &index);
 }
 
 static bb_status see_row(csv *c, seen *column) {

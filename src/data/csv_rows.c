@@ -12,12 +12,6 @@ typedef struct row {
     bool dropped; /* a value is missing, and such rows are left out */
 } row;
 
-/* Leaves out spaces at both ends. */
-static void trim(bb_csv_cell *c) {
-    while (c->length && *c->text == ' ') c->text++, c->length--;
-    while (c->length && c->text[c->length - 1] == ' ') c->length--;
-}
-
 /* Remembers a text in the first row: its column is no feature, and so are others. */
 static void note_text(bb_csv *c, const bb_csv_cell *from, size_t column) {
     const char *const name = bb_names_at(c->header, column);
@@ -98,7 +92,7 @@ static bb_status take_level(bb_csv *c, size_t column, row *r, bb_csv_end *end) {
     bb_status status = bb_csv_cell_take(&c->cells, column, &from);
     if (status) return status;
     *end = from.end;
-    trim(&from);
+    bb_csv_cell_trim(&from);
     if (bb_encoding_level(c->encoding, column, from.text, from.length, r->x))
         return BB_OK;
     if (bb_scan_cell(from.text, from.length, &number) != BB_CELL_MISSING ||
@@ -129,7 +123,7 @@ static bb_status take_task(bb_csv *c, size_t column, size_t *task, bb_csv_end *e
     bb_status status = bb_csv_cell_take(&c->cells, column, &from);
     if (status) return status;
     *end = from.end;
-    trim(&from);
+    bb_csv_cell_trim(&from);
     if (from.length == 0)
         return bb_csv_bad(&c->cells, from.line, column,
                           "expected a task's name, found an empty cell");

@@ -87,6 +87,19 @@ bool bb_levels_from_data(const json_t *levels) {
     return source && strcmp(source, "data") == 0;
 }
 
+bb_status bb_levels_public(const char *categories, const char *what) {
+    json_t *levels = NULL;
+    if (!categories) return BB_OK;
+    bb_status status = bb_levels_read(&levels, categories);
+    if (!status && bb_levels_from_data(levels))
+        status = bb_fail(BB_EUSAGE,
+                         "%s needs public levels of texts: those of %s were taken from "
+                         "the data; make their \"source\" \"public\" when they are",
+                         what, categories);
+    json_decref(levels);
+    return status;
+}
+
 static bb_status open_categories(bb_encoding *e, const bb_read_options *o,
                                  const bb_names *header, bb_columns *columns) {
     json_t *json = NULL, *list;

@@ -40,6 +40,9 @@ typedef struct bb_encoding {
  * "source": "data" where nobody has said yet that they are public, else "public". */
 BB_MUST_CHECK bb_status bb_levels_read(json_t **out, const char *categories);
 bool bb_levels_from_data(const json_t *levels);
+/* BB_EUSAGE where they are such a draft, for whoever cannot pass on that they are: `what', for
+ * the message. BB_EDATA. NULL: BB_OK. */
+BB_MUST_CHECK bb_status bb_levels_public(const char *categories, const char *what);
 
 /* Reads options->missing and ->categories, and gives *columns its features: names, and
  * the role of columns with levels. BB_EUSAGE for an unknown rule, BB_EDATA for a file

@@ -34,7 +34,7 @@ done:
     return status;
 }
 
-/* Rows in which nothing is missing, not even the target where there is one. */
+/* Rows in which nothing is missing, nor the target if `targets'. */
 static size_t count_complete(const bb_dataset *data, bool targets) {
     size_t complete = 0;
     for (size_t r = 0; r < data->rows; r++) {
@@ -156,8 +156,10 @@ bb_status bb_info_open(bb_info *info, const bb_dataset *data) {
     if (data->label_first) made.listed = data->label_first[data->rows];
     look_at_targets(&made, data);
     bb_status status = count_rows(&made, data);
-    made.complete_rows = count_complete(data, data->target_name && !data->label_first);
     if (!status) status = look_at_columns(&made, data);
+    made.complete_rows = data->rows;
+    if (made.missing_features + made.missing_targets > 0)
+        made.complete_rows = count_complete(data, made.missing_targets > 0);
     if (!status) status = count_classes(&made, data);
     if (status) {
         bb_info_close(&made);

@@ -217,8 +217,7 @@ static void beginning(FILE *out, const bb_statement *statement) {
         fputs("NOT PRIVATE: options were chosen by looking at the data "
               "(--tuned-on-data, or levels of --categories that were taken from it), "
               "which says something about them without any noise; what follows holds "
-              "for the same run with options chosen without the "
-              "data only.\n",
+              "for the same run with options chosen without the data only.\n",
               out);
 }
 

@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/random.h"
+#include "data/encode.h"
 #include "data/ranges.h"
 #include "linalg/linalg.h"
 #include "privacy/accounting/best_of.h"
@@ -152,6 +153,9 @@ static bb_status check_settings(const search *s) {
         request.options.epsilon = s->run_epsilon;
         if (!status) status = bb_resolve(&request, &resolved);
         if (!status) status = check_scale(&resolved);
+        if (!status)
+            status = bb_levels_public(resolved.request->options.categories,
+                                      "tune: --private");
         if (!status) status = check_resolved(s, &resolved);
         bb_train_request_free(&request);
     }

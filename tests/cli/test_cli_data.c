@@ -580,6 +580,9 @@ static void a_table_of_texts_is_told_what_it_takes(void **state) {
     assert_non_null(strstr(r.err, "levels of --categories were taken from the data"));
     assert_non_null(strstr(r.out, "NOT PRIVATE: options were chosen"));
     cli_free(&r);
+    cli_fails(2, "convert: needs public levels",
+              "convert texts.csv --task who --target score --categories "
+              "categories.json --ignore name --missing drop-rows -o texts.bb");
     cli_write("categories.json",
               "{\"kind\": [\"private\", \"state\"], \"source\": \"public\"}");
     r = cli("%s --force", start + sizeof "billboard");

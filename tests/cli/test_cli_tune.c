@@ -309,6 +309,12 @@ static void what_has_no_price_is_refused(void **state) {
               "tune W.csv --scale own.json --method pmtl --epsilon 2 --private "
               "--grid clip=1 -o no --ledger R --population p --budget-epsilon 3 "
               "--budget-delta 1e-3");
+    cli_write("draft.json", "{\"x1\": [\"a\"], \"source\": \"data\"}");
+    cli_fails(2, "needs public levels of texts",
+              "tune W.csv --scale ranges.json --categories draft.json --method pmtl "
+              "--epsilon 2 --private "
+              "--grid clip=1 -o no --ledger R --population p --budget-epsilon 3 "
+              "--budget-delta 1e-3");
     assert_false(cli_exists("no"));
     assert_false(cli_exists("G"));
     assert_false(cli_exists("S"));

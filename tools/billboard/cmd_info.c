@@ -61,7 +61,7 @@ static void print_constants(const billboard_answer *a, FILE *stream) {
     fputs(constants > MOST_NAMES ? ", ...\n" : "\n", stream);
 }
 
-/* "city (12 levels), name (more than 50, left out)", of what `texts' has. */
+/* "city (12 levels), name (too many levels: left out)", of what `texts' has. */
 static void print_texts(const billboard_answer *a, FILE *stream) {
     const size_t texts = billboard_answer_count(a, "texts");
     for (size_t k = 0; k < texts && k < MOST_NAMES; k++) {
@@ -172,11 +172,11 @@ static billboard_status inform(const request *r, const cmd_output *output) {
         print_start(info, r, output->stream);
     }
     if (r->levels)
-        fprintf(r->json ? stderr : output->stream,
-                "%s: levels as the data have them, with which a run is not private; "
-                "leave in "
-                "what anybody can know, and then make its \"source\" \"public\"\n",
-                r->levels);
+        fprintf(
+            r->json ? stderr : output->stream,
+            "%s: levels as the data have them, with which a run is not private; "
+            "leave in what anybody can know, and then make its \"source\" \"public\"\n",
+            r->levels);
     if (r->ranges)
         fprintf(r->json ? stderr : output->stream,
                 "%s: ranges looked up in the data, so they are for simulations only; "
