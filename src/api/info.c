@@ -215,8 +215,8 @@ static void put_word(FILE *to, const char *word) {
 }
 
 /* The loss that the targets ask for, and a private method for it where there is no
- * default one, with rows divided by their norm. */
-static void put_method(FILE *to, const bb_info *info) {
+ * default one, with rows divided by their norm. names: of classes, if they have some. */
+static void put_method(FILE *to, const bb_info *info, size_t names) {
     const bool binary =
         info->target == BB_TARGET_BINARY || info->target == BB_TARGET_SIGN;
     if (info->target == BB_TARGET_LABELS)
@@ -227,8 +227,10 @@ static void put_method(FILE *to, const bb_info *info) {
                 " --loss softmax --net conv5x16,pool2,dense%.0f --method fedavg "
                 "--batch 10",
                 info->most_target + 1.0);
+    else if (names > 2)
+        fprintf(to, " --loss softmax --classes %zu", names);
     else
-        fputs(binary ? " --loss logistic" : "", to);
+        fputs(binary || names == 2 ? " --loss logistic" : "", to);
     if (!info->height && info->target == BB_TARGET_LABELS)
         fputs(" --standardize unit-rows", to);
 }
@@ -262,21 +264,34 @@ static void put_remedies(FILE *to, const draft *d, const info_options *o,
     put_option(to, "missing", few ? "indicator" : "drop-rows");
 }
 
+/* Of classes that have names, in the draft or in the option. */
+static bb_status count_names(const draft *d, const info_options *o, size_t *count) {
+    const bb_read_options format = format_of(o);
+    json_t *given = NULL;
+    const bb_status status =
+        format.categories ? bb_levels_read(&given, format.categories) : BB_OK;
+    *count = json_array_size(bb_levels_classes(given ? given : d->levels, &format));
+    json_decref(given);
+    return status;
+}
+
 /* `billboard train PATH` with them, a loss for the targets and a private method, ready for
  * the shell; NULL for a data set without targets, and for arrays. */
 static bb_status make_start(const bb_info *info, const draft *d, const info_options *o,
                             const char *path, const billboard_option *option,
                             size_t options, char **out) {
     bb_words words;
+    size_t names = 0;
     *out = NULL;
     if (!path || info->target == BB_TARGET_NONE) return BB_OK;
-    const bb_status status = bb_words_open(&words);
+    bb_status status = count_names(d, o, &names);
+    if (!status) status = bb_words_open(&words);
     if (status) return status;
     fputs("billboard train ", words.stream);
     put_word(words.stream, path);
     put_options(words.stream, d, option, options);
     put_remedies(words.stream, d, o, info);
-    put_method(words.stream, info);
+    put_method(words.stream, info, names);
     fputs(" --epsilon 1 --train-fraction 0.7 --compare stl -o run", words.stream);
     return bb_words_close(&words, out);
 }

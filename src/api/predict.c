@@ -100,6 +100,7 @@ struct billboard_predictions {
     bb_loss loss;
     bb_dataset rows; /* without their features */
     bb_said said;    /* of those */
+    json_t *names;   /* of classes, NULL */
     char *csv, *run, *data;
     billboard_values values;
     double *value, *output, *half_width;
@@ -196,6 +197,7 @@ static bb_status predict(const billboard_result *result, const request *r,
         status = bb_duplicate(&p->run, result->run, strlen(result->run));
     if (!status && data->path)
         status = bb_duplicate(&p->data, data->path, strlen(data->path));
+    if (!status) status = bb_trained_classes(&a.trained, &p->names);
     p->loss = a.trained.loss;
     p->rows = a.rows;
     a.rows = (bb_dataset){0};
@@ -253,7 +255,7 @@ static bb_status make_csv(billboard_predictions *p) {
     bb_words words;
     bb_status status = p->csv ? BB_OK : bb_words_open(&words);
     if (status || p->csv) return status;
-    status = bb_predictions_print(p->loss, &p->said, &p->rows, words.stream);
+    status = bb_predictions_print(p->loss, &p->said, p->names, &p->rows, words.stream);
     const bb_status closed = bb_words_close(&words, &p->csv);
     return status ? status : closed;
 }
@@ -284,6 +286,7 @@ void billboard_predictions_free(billboard_predictions *p) {
     if (!p) return;
     bb_dataset_free(&p->rows);
     bb_said_free(&p->said);
+    json_decref(p->names);
     free(p->value);
     free(p->output);
     free(p->half_width);

@@ -64,11 +64,15 @@ static bb_status assign(bb_columns *c, const char *path, const bb_names *header,
     return status;
 }
 
+const char *bb_target_option(const bb_read_options *options) {
+    return options->target ? options->target : "y";
+}
+
 static bb_status find_task_and_target(bb_columns *c, const char *path,
                                       const bb_names *header,
                                       const bb_read_options *options) {
     const char *const task = options->task ? options->task : "task";
-    const char *const target = options->target ? options->target : "y";
+    const char *const target = bb_target_option(options);
     bb_status status = find(path, header, task, "--task", &c->task);
     if (status) return status;
     status = find(path, header, target, "--target", &c->target);

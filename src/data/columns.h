@@ -21,6 +21,8 @@ typedef struct bb_columns {
     char **feature_name; /* features; one block */
 } bb_columns;
 
+/* The target's name in a table with names. */
+const char *bb_target_option(const bb_read_options *options);
 /* Gives every column of `header` its role; the first has none if it has the rows' names.
  * `path` is for messages; BB_EDATA if a column that the options or their defaults name is
  * not there, or no feature is left. */

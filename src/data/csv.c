@@ -168,7 +168,7 @@ bb_status bb_read_csv(bb_text *text, const bb_read_options *options, bb_dataset 
 
 /* -- columns of texts -- */
 
-/* What a column of features has said so far. */
+/* What a column of features, or the target, has said so far. */
 typedef struct seen {
     bool text;      /* not only numbers */
     bb_names level; /* its different cells, up to one more than MOST_LEVELS */
@@ -193,7 +193,8 @@ static bb_status see_row(csv *c, seen *column) {
     bb_csv_cell cell = {0};
     for (size_t k = 0; k < c->columns.count; k++) {
         bb_status status = bb_csv_cell_take(&c->rows.cells, k, &cell);
-        if (!status && c->columns.role[k] == BB_ROLE_FEATURE)
+        const unsigned char role = c->columns.role[k];
+        if (!status && (role == BB_ROLE_FEATURE || role == BB_ROLE_TARGET))
             status = see(&column[k], &cell);
         if (status) return status;
         if ((cell.end == BB_CSV_END_CELL) != (k + 1 < c->columns.count))
@@ -205,6 +206,12 @@ static bb_status see_row(csv *c, seen *column) {
 
 static int by_name(const void *a, const void *b) {
     return bb_names_compare(*(char *const *)a, *(char *const *)b);
+}
+
+/* Levels are wanted of features, and of a target, whose classes they are, if it has few. */
+static bool wants_levels(const csv *c, size_t column, const seen *s) {
+    if (c->columns.role[column] != BB_ROLE_TARGET) return s->text;
+    return s->text && s->level.count <= MOST_LEVELS && !c->rows.options->multilabel;
 }
 
 /* The levels in order, null if there are too many; NULL: no memory. */
@@ -239,7 +246,7 @@ bb_status bb_csv_texts(bb_text *text, const bb_read_options *options, json_t **o
         if (!status && !ended) status = see_row(&c, column);
     }
     for (size_t k = 0; column && k < count; k++) {
-        if (!status && column[k].text &&
+        if (!status && wants_levels(&c, k, &column[k]) &&
             json_object_set_new(all, bb_names_at(&c.header, k),
                                 levels_json(&column[k].level)))
             status = bb_fail(BB_ENOMEM, "no memory for the levels of texts");

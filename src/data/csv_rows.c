@@ -37,8 +37,9 @@ static bb_status fail_text(const bb_csv *c) {
 
 static bb_status fail_missing(const bb_csv *c, const bb_csv_cell *from, size_t column) {
     char where[BB_WHERE_BYTES], shown[BB_SHOWN_BYTES], found[BB_SHOWN_BYTES + 24];
-    const char *const kind =
-        bb_encoding_category(c->encoding, column) ? "level" : "number";
+    const bool target = c->columns->role[column] == BB_ROLE_TARGET;
+    const char *kind = bb_encoding_category(c->encoding, column) ? "level" : "number";
+    if (target && c->encoding->classes.count) kind = "class";
     if (from->length == 0)
         snprintf(found, sizeof found, "an empty cell");
     else
@@ -47,6 +48,17 @@ static bb_status fail_missing(const bb_csv *c, const bb_csv_cell *from, size_t c
     return bb_fail(
         BB_EDATA, "%s: expected a %s, found %s; --missing drop-rows leaves its row out",
         bb_csv_place(&c->cells, from->line, column, where), kind, found);
+}
+
+/* A missing target: none, a row that is left out, or an error. */
+static bb_status take_no_target(const bb_csv *c, const bb_csv_cell *from, size_t column,
+                                row *r) {
+    if (c->encoding->drop && !c->options->target_missing) {
+        r->dropped = true;
+        return BB_OK;
+    }
+    if (c->options->keep_missing || c->options->target_missing) return BB_OK;
+    return fail_missing(c, from, column);
 }
 
 /* A cell that is no plain number: quoted, missing, or wrong. */
@@ -61,28 +73,53 @@ static bb_status take_number(bb_csv *c, size_t column, row *r, double *value,
         (kind == BB_CELL_TEXT && bb_scan_truth(from.text, from.length, value)))
         return BB_OK;
     const bool feature = c->columns->role[column] == BB_ROLE_FEATURE;
-    const bool kept =
-        c->options->keep_missing || (!feature && c->options->target_missing);
+    if (kind == BB_CELL_MISSING && !feature) return take_no_target(c, &from, column, r);
     if (kind == BB_CELL_MISSING && bb_encoding_missing(c->encoding, column, r->x)) {
         *value = 0; /* a constant that the indicator goes with */
         return BB_OK;
     }
-    if (kind == BB_CELL_MISSING && c->encoding->drop &&
-        (feature || !c->options->target_missing)) {
+    if (kind == BB_CELL_MISSING && c->encoding->drop) {
         r->dropped = true;
         return BB_OK;
     }
-    if (kind == BB_CELL_MISSING && kept) return BB_OK;
+    if (kind == BB_CELL_MISSING && c->options->keep_missing) return BB_OK;
     if (kind == BB_CELL_MISSING) return fail_missing(c, &from, column);
-    if (kind == BB_CELL_TEXT && feature && c->builder.rows == 0 && !c->later) {
+    const bool first = c->builder.rows == 0 && !c->later;
+    if (kind == BB_CELL_TEXT && feature && first) {
         note_text(c, &from, column);
         return BB_OK;
     }
     char where[BB_WHERE_BYTES], shown[BB_SHOWN_BYTES];
     bb_shown(shown, from.text, from.length);
     bb_csv_place(&c->cells, from.line, column, where);
-    return bb_fail(BB_EDATA, "%s: expected a %snumber, found %s", where,
-                   kind == BB_CELL_INFINITE ? "finite " : "", shown);
+    return bb_fail(BB_EDATA, "%s: expected a %snumber, found %s%s", where,
+                   kind == BB_CELL_INFINITE ? "finite " : "", shown,
+                   kind == BB_CELL_TEXT && first
+                       ? "; texts of the target are classes, whose names are public: "
+                         "--categories FILE, which `billboard info' drafts"
+                       : "");
+}
+
+/* One of the classes' names. */
+static bb_status take_class(bb_csv *c, size_t column, row *r, double *y,
+                            bb_csv_end *end) {
+    bb_csv_cell from;
+    double number;
+    char words[BB_SHOWN_BYTES + 80], shown[BB_SHOWN_BYTES];
+    bb_status status = bb_csv_cell_take(&c->cells, column, &from);
+    if (status) return status;
+    *end = from.end;
+    bb_csv_cell_trim(&from);
+    const size_t class = bb_names_find(&c->encoding->classes, from.text, from.length);
+    if (class != SIZE_MAX) {
+        *y = (double)class;
+        return BB_OK;
+    }
+    if (bb_scan_cell(from.text, from.length, &number) == BB_CELL_MISSING)
+        return take_no_target(c, &from, column, r);
+    snprintf(words, sizeof words, "expected a class that --categories names, found %s",
+             bb_shown(shown, from.text, from.length));
+    return bb_csv_bad(&c->cells, from.line, column, words);
 }
 
 /* A level of a column of texts: a 1 among zeros, or zeros alone. */
@@ -182,6 +219,8 @@ bb_status bb_csv_row(bb_csv *c) {
             status = take_labels(c, column, &end);
         } else if (role == BB_ROLE_IGNORED) {
             status = take_ignored(c, column, &end);
+        } else if (role == BB_ROLE_TARGET && c->encoding->classes.count) {
+            status = take_class(c, column, &r, &y, &end);
         } else if (role == BB_ROLE_LEVELS) {
             status = take_level(c, column, &r, &end);
         } else {

@@ -32,36 +32,43 @@ static bb_status bad_levels(const char *file, const char *column) {
                    file, bb_shown(shown, column, strlen(column)));
 }
 
-static bb_status take_levels(bb_category *c, const char *file, const char *column,
+static bb_status take_levels(bb_names *levels, const char *file, const char *column,
                              const json_t *list) {
     const size_t count = json_array_size(list);
     bb_status status = count ? BB_OK : bad_levels(file, column);
     for (size_t k = 0; k < count && !status; k++) {
         const char *level = json_string_value(json_array_get(list, k));
         size_t index = k + 1;
-        if (level) status = bb_names_add(&c->level, level, strlen(level), &index);
+        if (level) status = bb_names_add(levels, level, strlen(level), &index);
         if (!status && index != k) status = bad_levels(file, column);
     }
     return status;
 }
 
-/* Columns that are left out need no levels, and may have some. */
+/* Columns that are left out need no levels, and may have some; so has a target that rows to
+ * predict need not have. */
 static bb_status take_category(bb_encoding *e, const bb_read_options *o,
                                const bb_names *header, bb_columns *columns,
                                const char *name, const json_t *list) {
     const size_t column = bb_names_find(header, name, strlen(name));
     char shown[BB_SHOWN_BYTES];
+    if (column == SIZE_MAX && (o->target_ignored || o->target_optional) &&
+        strcmp(name, bb_target_option(o)) == 0)
+        return BB_OK;
     if (column == SIZE_MAX)
         return bb_fail(BB_EDATA, "%s: the data have no column %s", o->categories,
                        bb_shown(shown, name, strlen(name)));
-    if (column == columns->task || column == columns->target)
-        return bb_fail(BB_EDATA, "%s: column %s is the task or the target",
-                       o->categories, bb_shown(shown, name, strlen(name)));
+    if (column == columns->task || (column == columns->target && o->multilabel))
+        return bb_fail(BB_EDATA, "%s: column %s is %s", o->categories,
+                       bb_shown(shown, name, strlen(name)),
+                       column == columns->task ? "the task" : "for lists of labels");
+    if (column == columns->target)
+        return take_levels(&e->classes, o->categories, name, list);
     if (columns->role[column] != BB_ROLE_FEATURE) return BB_OK;
     columns->role[column] = BB_ROLE_LEVELS;
     bb_category *c = &e->category[e->categories++];
     c->column = column;
-    return take_levels(c, o->categories, name, list);
+    return take_levels(&c->level, o->categories, name, list);
 }
 
 bb_status bb_levels_read(json_t **out, const char *categories) {
@@ -85,6 +92,11 @@ bb_status bb_levels_read(json_t **out, const char *categories) {
 bool bb_levels_from_data(const json_t *levels) {
     const char *source = json_string_value(json_object_get(levels, "source"));
     return source && strcmp(source, "data") == 0;
+}
+
+const json_t *bb_levels_classes(const json_t *levels, const bb_read_options *options) {
+    const json_t *list = json_object_get(levels, bb_target_option(options));
+    return json_is_array(list) ? list : NULL;
 }
 
 bb_status bb_levels_public(const char *categories, const char *what) {
@@ -241,6 +253,7 @@ bb_status bb_encoding_open(bb_encoding *out, const char *path, const bb_names *h
 
 void bb_encoding_close(bb_encoding *e) {
     for (size_t c = 0; c < e->categories; c++) bb_names_free(&e->category[c].level);
+    bb_names_free(&e->classes);
     free(e->category);
     free(e->indicator);
     *e = (bb_encoding){0};

@@ -9,7 +9,8 @@
  *               not depend on the data
  * Texts: a JSON file names their columns with all levels, {"city": ["Oslo", "Bergen"]};
  * each level is a column NAME=LEVEL, 1 in rows that have it and 0 elsewhere. A text that
- * is no level has zeros everywhere, and so has a missing value with `indicator`.
+ * is no level has zeros everywhere, and so has a missing value with `indicator`. Levels of
+ * the target are the names of classes 0, 1, ...: another text is an error there.
  *
  * Features are the columns of numbers in their order, then those of levels, then those
  * that say what is missing. */
@@ -30,6 +31,7 @@ typedef struct bb_encoding {
     bool drop; /* rows with a missing value are left out */
     size_t categories;
     bb_category *category;
+    bb_names classes; /* what the target's texts are; none: it is a number */
     size_t
         *indicator; /* columns: 1 + the feature that says it is missing, or 0; NULL */
     size_t binary;  /* so many last features are levels and indicators */
@@ -40,6 +42,8 @@ typedef struct bb_encoding {
  * "source": "data" where nobody has said yet that they are public, else "public". */
 BB_MUST_CHECK bb_status bb_levels_read(json_t **out, const char *categories);
 bool bb_levels_from_data(const json_t *levels);
+/* The levels of the target, which are the names of classes: a list, or NULL. */
+const json_t *bb_levels_classes(const json_t *levels, const bb_read_options *options);
 /* BB_EUSAGE where they are such a draft, for whoever cannot pass on that they are: `what', for
  * the message. BB_EDATA. NULL: BB_OK. */
 BB_MUST_CHECK bb_status bb_levels_public(const char *categories, const char *what);

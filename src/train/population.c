@@ -351,6 +351,20 @@ static bb_status prepare(bb_population *p, bool keep, bool solved, bb_dataset *t
     return BB_OK;
 }
 
+/* Classes that have names are as many as models have. */
+static bb_status check_classes(const bb_population *p, const bb_resolved *c) {
+    const bb_read_options format = bb_population_reading(c);
+    const size_t names = json_array_size(bb_levels_classes(p->levels, &format));
+    const bb_loss loss = c->run.pub.loss;
+    char ask[60] = "--loss logistic";
+    if (names == 0 || (loss == BB_LOSS_LOGISTIC && names == 2) ||
+        (loss == BB_LOSS_SOFTMAX && names == p->outputs))
+        return BB_OK;
+    if (names != 2) snprintf(ask, sizeof ask, "--loss softmax --classes %zu", names);
+    return bb_fail(BB_EUSAGE, "--categories names %zu classes of target \"%s\": %s",
+                   names, bb_target_option(&format), ask);
+}
+
 bb_status bb_population_open(bb_population *population, const bb_resolved *c,
                              const bb_source *data, const bb_source *test_source,
                              bb_dealt *dealt) {
@@ -361,6 +375,7 @@ bb_status bb_population_open(bb_population *population, const bb_resolved *c,
     p.data_levels = bb_levels_from_data(p.levels);
     status = bb_ranks_agree(dealt->ranks, status);
     if (!status) status = read_parts(&p, c, dealt, data, test_source, &train, &test);
+    if (!status) status = check_classes(&p, c);
     if (!status) status = open_steps(&p, c, &train);
     const bool keep = o->compare && !dealt->ranks;
     if (!status) lend_names(&train, &test);

@@ -1,5 +1,4 @@
 /* What models say of rows, as CSV. */
-#include "base/file.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "data/write.h"
@@ -128,8 +127,21 @@ static void write_number(double value, FILE *stream) {
     fwrite(text, 1, 1 + bb_number_write(value, text + 1), stream);
 }
 
+/* A class, and how probable it is. Of two classes the number is the second's. */
+static void write_class(const bb_said *a, const json_t *names, size_t j, FILE *stream) {
+    const bool first = !a->class && a->number[j] < 0.5;
+    const size_t class = a->class ? a->class[j] : !first;
+    const char *name = json_string_value(json_array_get(names, class));
+    putc(',', stream);
+    if (name)
+        bb_write_field(stream, name);
+    else
+        fprintf(stream, "%zu", class);
+    write_number(first ? 1.0 - a->number[j] : a->number[j], stream);
+    putc('\n', stream);
+}
+
 static void write_answer(const bb_said *a, size_t j, FILE *stream) {
-    if (a->class) fprintf(stream, ",%" PRIu32, a->class[j]);
     if (a->number) {
         write_number(a->number[j], stream);
         if (a->half && isfinite(a->half[j])) {
@@ -146,14 +158,19 @@ static void write_answer(const bb_said *a, size_t j, FILE *stream) {
     fputs(a->first[j] == a->first[j + 1] ? ",\n" : "\n", stream);
 }
 
-static void write_rows(bb_loss loss, const bb_said *a, const bb_dataset *rows,
-                       const place *at, FILE *stream) {
+static void write_rows(bb_loss loss, const bb_said *a, const json_t *names,
+                       const bb_dataset *rows, const place *at, FILE *stream) {
     static const char *const heading[] = {"prediction", "probability",
                                           "class,probability", "labels"};
-    fprintf(stream, "task,%s%s\n", heading[loss], a->half ? ",lower,upper" : "");
+    const bool class = loss == BB_LOSS_SOFTMAX || (loss == BB_LOSS_LOGISTIC && names);
+    fprintf(stream, "task,%s%s\n", heading[class ? BB_LOSS_SOFTMAX : loss],
+            a->half ? ",lower,upper" : "");
     for (size_t j = 0; j < rows->rows; j++) {
         bb_write_field(stream, rows->task_name[at[j].task]);
-        write_answer(a, at[j].row, stream);
+        if (class)
+            write_class(a, names, at[j].row, stream);
+        else
+            write_answer(a, at[j].row, stream);
     }
 }
 
@@ -168,37 +185,14 @@ bb_status bb_predictions_order(const bb_dataset *rows, size_t *order) {
     return BB_OK;
 }
 
-bb_status bb_predictions_print(bb_loss loss, const bb_said *said,
+bb_status bb_predictions_print(bb_loss loss, const bb_said *said, const json_t *names,
                                const bb_dataset *rows, FILE *stream) {
     place *at = NULL;
     const bb_status status =
         bb_allocate(&at, rows->rows, sizeof *at, "the predictions");
     if (status) return status;
     find_places(rows, at);
-    write_rows(loss, said, rows, at, stream);
+    write_rows(loss, said, names, rows, at, stream);
     free(at);
     return BB_OK;
-}
-
-bb_status bb_trained_print(const bb_trained *t, const bb_dataset *rows, FILE *stream) {
-    bb_said said = {0};
-    bb_status status = bb_trained_ask(t, rows, false, &said);
-    if (!status) status = bb_predictions_print(t->loss, &said, rows, stream);
-    bb_said_free(&said);
-    return status;
-}
-
-bb_status bb_trained_write(const bb_trained *t, const bb_dataset *rows,
-                           const char *path) {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&text, &size);
-    if (!stream) return bb_fail(BB_ENOMEM, "%s: no memory for its text", path);
-    bb_status status = bb_trained_print(t, rows, stream);
-    const bool whole = !ferror(stream);
-    if ((fclose(stream) || !whole) && !status)
-        status = bb_fail(BB_ENOMEM, "%s: no memory for its text", path);
-    if (!status) status = bb_file_write(path, text, size);
-    free(text);
-    return status;
 }

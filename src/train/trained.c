@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "data/encode.h"
 #include "data/names.h"
 #include "train/intervals.h"
 #include "train/population.h"
@@ -92,6 +93,20 @@ static bb_status find_categories(bb_trained *t, const char *run) {
     else
         free(name);
     return BB_OK;
+}
+
+bb_status bb_trained_classes(const bb_trained *t, json_t **names) {
+    const bb_read_options format = bb_population_format(&t->options);
+    json_t *levels = NULL;
+    *names = NULL;
+    bb_status status =
+        format.categories ? bb_levels_read(&levels, format.categories) : BB_OK;
+    const json_t *found = bb_levels_classes(levels, &format);
+    if (!status && found) *names = json_deep_copy(found);
+    if (found && !*names)
+        status = bb_fail(BB_ENOMEM, "no memory for the classes' names");
+    json_decref(levels);
+    return status;
 }
 
 static bb_status read_shared(bb_trained *t, const char *run) {

@@ -94,21 +94,19 @@ BB_MUST_CHECK bb_status bb_trained_bound(const bb_trained *trained,
 void bb_said_free(bb_said *said);
 /* place[k] (rows) is the row that is k-th in the source. */
 BB_MUST_CHECK bb_status bb_predictions_order(const bb_dataset *rows, size_t *place);
-/* What bb_trained_print writes, of rows whose features are not needed any more. */
-BB_MUST_CHECK bb_status bb_predictions_print(bb_loss loss, const bb_said *said,
-                                             const bb_dataset *rows, FILE *stream);
-
-/* Writes what the models say as CSV, in the order of the rows in their source, whole or
- * not at all; by loss
+/* The names of the classes, none where they are numbers: a list of texts, NULL; to be freed
+ * with json_decref. BB_EDATA. */
+BB_MUST_CHECK bb_status bb_trained_classes(const bb_trained *trained, json_t **names);
+/* Writes what was said of rows, whose features are not needed any more, as CSV in the order of
+ * the rows in their source; by loss
  *   squared     task,prediction
- *   logistic    task,probability: of the larger label
+ *   logistic    task,probability: of the larger label; with names as softmax
  *   softmax     task,class,probability: the likeliest class, the first of equal ones
- *   multilabel  task,labels: those with z > 0, ascending, spaces between them */
-BB_MUST_CHECK bb_status bb_trained_write(const bb_trained *trained,
-                                         const bb_dataset *rows, const char *path);
-/* The same to a stream, whose errors the caller looks at. */
-BB_MUST_CHECK bb_status bb_trained_print(const bb_trained *trained,
-                                         const bb_dataset *rows, FILE *stream);
+ *   multilabel  task,labels: those with z > 0, ascending, spaces between them
+ * names: of bb_trained_classes. Errors of the stream are looked at by the caller. */
+BB_MUST_CHECK bb_status bb_predictions_print(bb_loss loss, const bb_said *said,
+                                             const json_t *names,
+                                             const bb_dataset *rows, FILE *stream);
 /* BB_EUSAGE if `path` is the file `data`, or one that is read of the run. */
 BB_MUST_CHECK bb_status bb_trained_check_output(const char *run, const char *data,
                                                 const char *path);

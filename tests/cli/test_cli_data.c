@@ -598,6 +598,59 @@ static void a_table_of_texts_is_told_what_it_takes(void **state) {
               "--draft-categories none.json");
 }
 
+/* How a row of the CSV begins: "task,class,". */
+static void expect_class(const char *csv, size_t row, const char *class) {
+    const char *line = csv;
+    for (size_t k = 0; k < row; k++) line = strchr(line, '\n') + 1;
+    line = strchr(line, ',') + 1;
+    assert_memory_equal(line, class, strlen(class));
+    assert_int_equal(line[strlen(class)], ',');
+    const double probability = strtod(line + strlen(class) + 1, NULL);
+    assert_true(probability > 0.5 && probability < 1.0);
+}
+
+/* A target of texts, from the first command to the class of a new row. */
+static void classes_of_texts_are_learned(void **state) {
+    (void)state;
+    static const char *const kind[] = {"alive", "dead, buried", "gone"};
+    for (size_t classes = 2; classes < 4; classes++) {
+        FILE *f = fopen("fates.csv", "w");
+        assert_non_null(f);
+        fputs("task,fate,age\n", f);
+        for (int r = 0; r < 600; r++) {
+            const size_t k = (size_t)r % classes;
+            fprintf(f, "%d,\"%s\",%zu.%d\n", r / 20, kind[k], 10 * k * k, r % 7);
+        }
+        fclose(f);
+        cli_fails(1, "texts of the target are classes",
+                  "train fates.csv --target fate --epsilon 1");
+        json_t *j = cli_json("info fates.csv --target fate --draft-categories "
+                             "fates.json --json");
+        const char *start = json_string_value(cli_at(j, "start"));
+        const char *loss =
+            classes == 2 ? "--loss logistic" : "--loss softmax --classes 3";
+        assert_non_null(strstr(start, loss));
+        cli_result r = cli("%s --force", start + sizeof "billboard");
+        assert_int_equal(r.code, 0);
+        cli_free(&r);
+        cli_fails(
+            2, loss,
+            "train fates.csv --target fate --categories fates.json --epsilon 1 -o f");
+        cli_write("new.csv", "task,age\n3,0.5\n7,10.5\n2,40.5\n");
+        cli_ok("predict run new.csv -o fates.out.csv");
+        char *csv = cli_read("fates.out.csv");
+        assert_memory_equal(csv, "task,class,probability\n", 23);
+        expect_class(csv, 1, kind[0]);
+        expect_class(csv, 2, "\"dead, buried\"");
+        if (classes == 3) expect_class(csv, 3, kind[2]);
+        free(csv);
+        json_t *figures = cli_json("evaluate run fates.csv --json");
+        assert_true(cli_number(figures, "test.accuracy") > 0.9);
+        json_decref(figures);
+        json_decref(j);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bad_files_get_one_precise_message),
@@ -618,6 +671,7 @@ int main(void) {
         cmocka_unit_test(the_schools_gain),
         cmocka_unit_test(ranges_from_data_say_what_they_are),
         cmocka_unit_test(a_table_of_texts_is_told_what_it_takes),
+        cmocka_unit_test(classes_of_texts_are_learned),
     };
     return cmocka_run_group_tests(tests, cli_open, cli_close);
 }

@@ -45,7 +45,9 @@ static const bad_file bad[] = {
     {"task,y,x1,x3\n1,2,3,4\n1,2,3,abc\n",
      "t.csv:3:4 (column \"x3\"): expected a number, found \"abc\""},
     {"task,y,x1\n1,abc,3\n",
-     "t.csv:2:2 (column \"y\"): expected a number, found \"abc\""},
+     "t.csv:2:2 (column \"y\"): expected a number, found \"abc\"; texts of the "
+     "target are classes, whose names are public: --categories FILE, which `billboard "
+     "info' drafts"},
     {"task,y,x1\n1,2,3\n1,2,4x\n",
      "t.csv:3:3 (column \"x1\"): expected a number, found \"4x\""},
     {"task,y,x1\n1,2,3\n1,2,0x10\n",

@@ -124,8 +124,10 @@ static void texts_have_levels(void **state) {
     } bad[] = {
         {"[1]", "levels.json: expected a JSON object with the levels of each column"},
         {"{\"town\": [\"a\"]}", "levels.json: the data have no column \"town\""},
-        {"{\"task\": [\"a\"]}",
-         "levels.json: column \"task\" is the task or the target"},
+        {"{\"task\": [\"a\"]}", "levels.json: column \"task\" is the task"},
+        {"{\"y\": []}",
+         "levels.json: column \"y\": expected a list of different texts, "
+         "its levels"},
         {"{\"city\": []}", "levels.json: column \"city\": expected a list of different "
                            "texts, its levels"},
         {"{\"city\": [\"a\", \"a\"]}", "levels.json: column \"city\": expected a list "
@@ -159,6 +161,50 @@ static void texts_may_be_missing(void **state) {
     assert_rows(data, "a: 1 (2 1 0 0 0) 2 (3 0 0 1 0) 3 (0 0 1 0 1)");
 }
 
+/* Levels of the target are classes by their place in the list. */
+static void classes_have_names(void **state) {
+    (void)state;
+    static const char text[] = "task,y,x1\na,dead,1\na, alive ,2\nb,\"dead\",3\n",
+                      holes_too[] = "task,y,x1\na,dead,1\na,NA,2\n",
+                      levels[] = "{\"y\": [\"alive\", \"dead\"]}";
+    const bb_read_options named = {.categories = "levels.json"},
+                          drop = {.categories = "levels.json", .missing = "drop-rows"},
+                          pass = {.categories = "levels.json", .target_ignored = true},
+                          kept = {.categories = "levels.json", .target_missing = true},
+                          listed = {.categories = "levels.json", .multilabel = true};
+    bb_dataset data;
+    assert_ok(read_levels(levels, text, &named, &data));
+    assert_string_equal(data.target_name, "y");
+    assert_rows(data, "a: 1 (1) 0 (2); b: 1 (3)");
+    assert_ok(read_levels("{\"y\": [\"2\", \"1\"]}", "task,y,x1\na,1,5\na,2,6\n",
+                          &named, &data));
+    assert_rows(data, "a: 1 (5) 0 (6)");
+    assert_ok(read_levels(levels, holes_too, &drop, &data));
+    assert_rows(data, "a: 1 (1)");
+    assert_ok(read_levels(levels, holes_too, &kept, &data));
+    assert_true(isnan(data.y[1]));
+    bb_dataset_free(&data);
+    assert_ok(read_levels(levels, text, &pass, &data));
+    assert_null(data.target_name);
+    bb_dataset_free(&data);
+    assert_ok(read_levels(levels, "task,x1\na,1\n", &pass, &data));
+    bb_dataset_free(&data);
+    assert_message(read_levels(levels, holes_too, &named, &data), BB_EDATA,
+                   "t.csv:3:2 (column \"y\"): expected a class, found a missing value "
+                   "(\"NA\"); --missing drop-rows leaves its row out");
+    assert_message(
+        read_levels("{\"y\": [\"alive\"]}", text, &named, &data), BB_EDATA,
+        "t.csv:2:2 (column \"y\"): expected a class that --categories names, "
+        "found \"dead\"");
+    assert_message(read_levels(levels, text, &listed, &data), BB_EDATA,
+                   "levels.json: column \"y\" is for lists of labels");
+    assert_message(
+        read_text("t.csv", text, NULL, &data), BB_EDATA,
+        "t.csv:2:2 (column \"y\"): expected a number, found \"dead\"; texts of "
+        "the target are classes, whose names are public: --categories FILE, "
+        "which `billboard info' drafts");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(separators),
@@ -166,6 +212,7 @@ int main(void) {
         cmocka_unit_test(indicators_say_what_is_missing),
         cmocka_unit_test(texts_have_levels),
         cmocka_unit_test(texts_may_be_missing),
+        cmocka_unit_test(classes_have_names),
     };
     return cmocka_run_group_tests(tests, folder_enter, folder_leave);
 }

@@ -124,10 +124,8 @@ static void print_start(const billboard_answer *a, const request *r, FILE *strea
         fputs("\nto start with:\n", stream);
     fprintf(stream, "  %s\n", start);
     if (image) return;
-    if (billboard_answer_count(a, "classes"))
-        fprintf(stream,
-                "if the targets are classes: --loss softmax --classes %.0f --method "
-                "fedavg --batch 10 --standardize unit-rows\n",
+    if (billboard_answer_count(a, "classes") && !strstr(start, "--loss"))
+        fprintf(stream, "if the targets are classes: --loss softmax --classes %.0f\n",
                 number(a, "target.max") + 1.0);
     fprintf(stream,
             "where ranges of the columns are publicly known: --scale ranges.json%s\n",
