@@ -173,17 +173,54 @@ static double magnitude(double most) {
     return most > 0 ? pow(10, ceil(log10(most) - rounding)) : 0;
 }
 
-/* 1 / the magnitude of the columns in rows begin .. end-1; 0 where there is none. */
+/* What lies closer together than this part of its magnitude, as times in seconds do, is looked
+ * at from its mean: squares of such numbers have no digits left for what differs. */
+static const double narrow = 1e-4;
+
+/* The mean of a narrow column in rows begin .. end-1; 0 of others. */
+static double narrow_mean(const bb_dataset *data, size_t begin, size_t end, size_t k) {
+    const size_t d = data->features;
+    double low = INFINITY, high = -INFINITY, mean = 0;
+    for (size_t r = begin; r < end; r++) {
+        low = fmin(low, data->x[r * d + k]);
+        high = fmax(high, data->x[r * d + k]);
+    }
+    if (!(low < high) || high - low >= narrow * fmax(fabs(low), fabs(high))) return 0;
+    for (size_t r = begin; r < end; r++)
+        mean += (data->x[r * d + k] - low) / (double)(end - begin);
+    return low + mean;
+}
+
+/* 1 / the magnitude of the columns in rows begin .. end-1, less their means if there are
+ * some; 0 where there is none. */
 static void measure_magnitudes(const bb_dataset *data, size_t begin, size_t end,
-                               double *inverse) {
+                               const double *mean, double *inverse) {
     const size_t d = data->features;
     for (size_t k = 0; k < d; k++) {
+        const double from = mean ? mean[k] : 0;
         double most = 0;
         for (size_t r = begin; r < end; r++)
-            most = fmax(most, fabs(data->x[r * d + k]));
+            most = fmax(most, fabs(data->x[r * d + k] - from));
         const double unit = magnitude(most);
         inverse[k] = isnormal(unit) ? 1 / unit : 0;
     }
+}
+
+/* Means of task i's narrow columns, which the constant column takes up. */
+static bb_status measure_narrow(bb_preprocess *p, const bb_dataset *train, size_t i) {
+    const size_t d = p->features;
+    for (size_t k = 0; p->constant && k < d; k++) {
+        const double mean = narrow_mean(train, train->first[i], train->first[i + 1], k);
+        if (mean == 0) continue;
+        if (!p->mean) {
+            const bb_status status =
+                bb_map_block(&p->mean_at, train->memory, &p->mean, p->tasks * d,
+                             sizeof *p->mean, "means");
+            if (status) return status;
+        }
+        p->mean[i * d + k] = mean;
+    }
+    return BB_OK;
 }
 
 static double target_magnitude(const bb_dataset *data, size_t begin, size_t end) {
@@ -256,8 +293,11 @@ static bb_status open_magnitudes(bb_preprocess *p, const bb_dataset *train,
                               sizeof *p->target_unit, "powers of ten");
     for (size_t i = 0; !status && i < p->tasks; i++) {
         const size_t begin = train->first[i], end = train->first[i + 1];
-        if (p->factor && train->x)
-            measure_magnitudes(train, begin, end, p->factor + i * d);
+        if (train->x) status = measure_narrow(p, train, i);
+        if (status) break;
+        if (train->x)
+            measure_magnitudes(train, begin, end, p->mean ? p->mean + i * d : NULL,
+                               p->factor + i * d);
         if (target) p->target_unit[i] = target_magnitude(train, begin, end);
         bb_dataset_passed(train, begin, end);
         bb_preprocess_passed(p, i);
@@ -300,11 +340,16 @@ static double root_of(const double *z, size_t n, double *most) {
     return sqrt(squares);
 }
 
+/* What step 3 divides all rows by. */
+static double root_of_rows(const bb_preprocess *p) {
+    return p->rows == BB_ROWS_BALL ? sqrt((double)p->width) : 1;
+}
+
 /* What step 3 does to one row by itself. */
 static void divide_row(const bb_preprocess *p, double *z, size_t n) {
     double most = 1, root = 1;
     if (p->rows == BB_ROWS_BALL && !p->folded)
-        root = sqrt((double)p->width);
+        root = root_of_rows(p);
     else if (p->rows == BB_ROWS_UNIT)
         root = root_of(z, n, &most);
     if (most > 0 && (most != 1 || root != 1))
@@ -409,9 +454,9 @@ bb_status bb_preprocess_apply(const bb_preprocess *p, const bb_dataset *data,
 
 void bb_preprocess_fold(const bb_preprocess *p, size_t i, double *w, double *b) {
     const size_t d = p->features;
-    const double unit = bb_preprocess_target_unit(p, i);
+    const double unit = bb_preprocess_target_unit(p, i), root = root_of_rows(p);
     for (size_t k = 0; p->factor && k < d; k++) w[k] *= p->factor[i * d + k];
-    for (size_t k = 0; p->mean && k < d; k++) *b -= w[k] * p->mean[i * d + k];
+    for (size_t k = 0; p->mean && k < d; k++) *b -= w[k] * p->mean[i * d + k] / root;
     for (size_t k = 0; k < p->width; k++) w[k] *= unit;
     *b *= unit;
     if (p->has_target) *b += middle_of(p->target);
@@ -445,7 +490,7 @@ bool bb_preprocess_can_fold(const bb_preprocess *p) {
 }
 
 void bb_preprocess_fold_columns(const bb_preprocess *p, double *w, double *b) {
-    const double root = p->rows == BB_ROWS_BALL ? sqrt((double)p->width) : 1;
+    const double root = root_of_rows(p);
     assert(bb_preprocess_can_fold(p));
     for (size_t k = 0; k < p->width; k++) w[k] /= root;
     for (size_t k = 0; p->range && k < p->features; k++) {

@@ -17,6 +17,7 @@
  *        scaled, is divided by the least power of ten that is no less than any number of
  *        it in the task's own training rows (a column of zeros becomes 0), then every row
  *        by sqrt(width): powers of ten are coarse enough to be the same for most tasks.
+ *        Numbers closer together than 1e-4 of their size are first reduced by their mean.
  *        Sparse rows are divided by their norm, as by unit-rows.
  * 1, 2 and the first two of 3 are public and happen again at prediction; what task and
  * magnitude measure is a task's own, and folded into its model, as the target's range is.
