@@ -727,8 +727,9 @@ typedef struct billboard_experimental_policy {
     uint32_t fewest_silos;           /* of the run, by the curator's word */
     const char *methods; /* names with commas between them: those that may share
                             something */
-    int allow_open;      /* also runs without noise, or with the option seed: for tests,
-                            with rows that may be seen */
+    int allow_open; /* also runs without noise, with the option seed, or with ranges,
+                            levels or options from data: for tests, with rows that may
+                            be seen */
     const char *adjacencies; /* names with commas between them */
     const char *curators; /* public keys with commas between them: those that may ask.
                                 A run that is not signed is refused then */

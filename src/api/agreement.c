@@ -33,7 +33,7 @@ static const bb_option row[] = {
     {"fewest-silos", BB_OPTION_COUNT, AT(fewest_silos), "0", 0.0, 0x1p31, NULL, "N", "of the run; 0: no limit"},
     {"methods", BB_OPTION_TEXT, AT(methods), NULL, 0.0, 0.0, NULL, "METHODS", "that may share something, separated by commas (default: all)"},
     {"adjacencies", BB_OPTION_TEXT, AT(adjacencies), NULL, 0.0, 0.0, NULL, "WHICH", "separated by commas (default: all)"},
-    {"allow-open", BB_OPTION_FLAG, AT(allow_open), "false", 0.0, 0.0, NULL, NULL, "also runs without noise, or seeded, which are not private"},
+    {"allow-open", BB_OPTION_FLAG, AT(allow_open), "false", 0.0, 0.0, NULL, NULL, "also runs without noise, seeded, or with ranges, levels or options from data, which are not private"},
     {"curators", BB_OPTION_TEXT, AT(curators), NULL, 0.0, 0.0, NULL, "KEYS", "public keys of those that may ask, separated by commas (default: the roster's)"},
     {"helpers", BB_OPTION_TEXT, AT(helpers), NULL, 0.0, 0.0, NULL, "KEYS", "public keys of helpers, separated by commas: runs must have two doors, the second of which one of these keeps (default: one door will do)"},
     {"ledger", BB_OPTION_TEXT, AT(ledger), NULL, 0.0, 0.0, NULL, "FILE", "this silo's own, charged when it joins"},

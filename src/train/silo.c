@@ -26,6 +26,17 @@ static bb_status keep(bb_train_silo *silo, uint32_t number) {
     return status ? status : bb_place_kept_charge_once(&silo->kept, e->ledger);
 }
 
+/* What core does not know of a run that is not private: what it was told of the data. */
+static bb_status check_sources(const bb_experiment *e, const bb_silo_policy *policy) {
+    const char *what = NULL;
+    if (e->population.data_ranges) what = "ranges (scale)";
+    if (e->population.data_levels) what = "levels (categories)";
+    if (e->resolved->request->options.tuned_on_data) what = "options (tuned-on-data)";
+    if (policy->allow_open || !what) return BB_OK;
+    return bb_fail(BB_EUSAGE,
+                   "this silo's policy forbids %s that were taken from the data", what);
+}
+
 static bb_status open_core(bb_train_silo *silo, uint32_t number,
                            const bb_silo_policy *policy) {
     bb_experiment *e = &silo->training->e;
@@ -41,6 +52,7 @@ static bb_status open_core(bb_train_silo *silo, uint32_t number,
     bb_status status = bb_roster_numbers(e->resolved->roster, rows, &id);
     own.ledger = e->ledger;
     terms.id = id;
+    if (!status) status = check_sources(e, policy);
     if (!status) status = bb_experiment_open_tasks(e);
     if (!status) status = bb_result_open(&e->result, &e->run, rows->tasks);
     if (!status) status = keep(silo, number);
@@ -80,6 +92,7 @@ bb_status bb_train_silo_check(const bb_train_request *request, const bb_roster *
     status = bb_place_open(place, request, roster, NULL, watch);
     if (!status) {
         status = bb_silo_check_policy(&place->e.run, policy, roster->identity);
+        if (!status) status = check_sources(&place->e, policy);
         if (status) bb_silo_refuse(refusal, number, roster->identity, bb_last_error());
     }
     bb_experiment_close_work(&place->e);

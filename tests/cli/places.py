@@ -454,6 +454,21 @@ def a_policy_is_kept_before_anything_is_said():
             "curator"), said("curator")
 
 
+def what_was_taken_from_the_data_is_refused():
+    cases = [({"scale": {"source": "data", "others": [-9, 9], "target": [-9, 9]}}, "ranges"),
+             ({"tuned-on-data": True}, "options")]
+    with folder():
+        policy(**{"allow-open": False})
+        for options, word in cases:
+            plan(seed=None, **options)
+            ends(start("north", "folder"), 2)
+            message = f"forbids {word}"
+            assert message in said("north"), said("north")
+            [told] = messages_in("box/curator")
+            assert kind_of(told) == REFUSE and message.encode() in told, told
+            shutil.rmtree("box/curator")
+
+
 def a_ledger_that_refuses_tells_no_more():
     with folder():
         plan(seed=None)
@@ -608,7 +623,8 @@ for case in [every_carrier_gives_the_models_of_one_process,
              places_of_which_some_sign_do_not_go_together, a_silo_may_be_away_for_long,
              a_curator_killed_at_the_end_waits_for_nobody_who_has_gone,
              mutual_tls_carries_frames_between_those_who_may,
-             a_ledger_that_refuses_tells_no_more, a_silo_that_comes_too_late_is_told,
+             a_ledger_that_refuses_tells_no_more, what_was_taken_from_the_data_is_refused,
+             a_silo_that_comes_too_late_is_told,
              ledgers_are_charged_once,
              a_silo_that_never_comes_is_not_waited_for, a_policy_is_kept_before_anything_is_said,
              what_differs_is_told_and_nothing_is_trained, the_end_of_a_curator_is_told,

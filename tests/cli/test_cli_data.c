@@ -598,6 +598,28 @@ static void a_table_of_texts_is_told_what_it_takes(void **state) {
               "--draft-categories none.json");
 }
 
+/* A column of times in seconds, whose squares have no digits for what differs. */
+static void times_in_seconds_do_no_harm(void **state) {
+    (void)state;
+    FILE *f = fopen("times.csv", "w");
+    assert_non_null(f);
+    fputs("task,y,x,time\n", f);
+    for (int r = 0; r < 1200; r++) {
+        const double x = sin(r * 1.3);
+        fprintf(f, "%d,%.4f,%.4f,%d\n", r / 20, x + 0.2 * sin(r * 7.7), x,
+                1700000000 + r);
+    }
+    fclose(f);
+    for (int k = 0; k < 2; k++) {
+        json_t *j =
+            cli_json("train times.csv --epsilon %s --train-fraction 0.5 --seed 1 "
+                     "--json -o times%d",
+                     k ? "3" : "0.5", k);
+        assert_true(cli_number(j, "test.nmse") < 0.2);
+        json_decref(j);
+    }
+}
+
 /* How a row of the CSV begins: "task,class,". */
 static void expect_class(const char *csv, size_t row, const char *class) {
     const char *line = csv;
@@ -672,6 +694,7 @@ int main(void) {
         cmocka_unit_test(ranges_from_data_say_what_they_are),
         cmocka_unit_test(a_table_of_texts_is_told_what_it_takes),
         cmocka_unit_test(classes_of_texts_are_learned),
+        cmocka_unit_test(times_in_seconds_do_no_harm),
     };
     return cmocka_run_group_tests(tests, cli_open, cli_close);
 }

@@ -204,6 +204,49 @@ static void magnitudes(void **state) {
 }
 
 /* Clamped, mapped to [-1, 1], and inside the unit ball. */
+/* Numbers that differ in their last digits only are looked at from their mean, and the model
+ * for what was read knows. */
+static void narrow_columns(void **state) {
+    (void)state;
+    const bb_preprocess_options options = {.standardize = BB_STANDARDIZE_MAGNITUDE,
+                                           .constant = true,
+                                           .scale_target = true};
+    bb_dataset data, out;
+    bb_preprocess p;
+    assert_ok(read_text("t.csv",
+                        "task,y,t,same\n1,4,1700000000,7e8\n1,2,1700000060,7e8\n"
+                        "2,1,1800,3\n2,3,1900,4\n",
+                        NULL, &data));
+    assert_ok(bb_preprocess_open(&p, &options, &data));
+    assert_ok(bb_preprocess_apply(&p, &data, true, &out));
+    const double t[] = {-0.3, 0.3, 0.18, 0.19}, same[] = {0.7, 0.7, 0.3, 0.4};
+    for (size_t r = 0; r < 4; r++) {
+        assert_close(out.x[3 * r] * sqrt(3), t[r], 1e-15);
+        assert_close(out.x[3 * r + 1] * sqrt(3), same[r], 1e-15);
+    }
+    for (size_t i = 0; i < 2; i++) {
+        const size_t r = 2 * i;
+        double w[] = {0.3, -0.2, 0.1}, b = 0.05, said = b;
+        for (size_t k = 0; k < 3; k++) said += w[k] * out.x[3 * r + k];
+        bb_preprocess_fold(&p, i, w, &b);
+        bb_preprocess_fold_columns(&p, w, &b);
+        const double found = w[0] * data.x[2 * r] + w[1] * data.x[2 * r + 1] + w[2] + b;
+        assert_close(found, 10 * said, 1e-7);
+    }
+    /* several outputs: the constant takes the mean up */
+    double W[] = {0.3, -0.3, -0.2, 0.2, 0.1, -0.1}, said[2] = {0, 0}, found[2] = {0, 0};
+    for (size_t k = 0; k < 3; k++)
+        for (size_t c = 0; c < 2; c++) said[c] += W[2 * k + c] * out.x[k];
+    bb_preprocess_fold_outputs(&p, 0, 2, W);
+    for (size_t c = 0; c < 2; c++) {
+        found[c] = W[c] * data.x[0] + W[2 + c] * data.x[1] + W[4 + c];
+        assert_close(found[c] / sqrt(3), said[c], 1e-7);
+    }
+    bb_dataset_free(&out);
+    bb_preprocess_free(&p);
+    bb_dataset_free(&data);
+}
+
 static void ranges(void **state) {
     (void)state;
     const bb_ranges scale = some_ranges();
@@ -448,19 +491,13 @@ static void bad_json(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing),
-        cmocka_unit_test(constant),
-        cmocka_unit_test(unit_rows),
-        cmocka_unit_test(own_scores),
-        cmocka_unit_test(constant_columns),
-        cmocka_unit_test(scores_within_ranges),
-        cmocka_unit_test(magnitudes),
-        cmocka_unit_test(ranges),
-        cmocka_unit_test(folded_models),
-        cmocka_unit_test(folded_outputs),
-        cmocka_unit_test(models_for_raw_columns),
-        cmocka_unit_test(messages),
-        cmocka_unit_test(bad_json),
+        cmocka_unit_test(nothing),          cmocka_unit_test(constant),
+        cmocka_unit_test(unit_rows),        cmocka_unit_test(own_scores),
+        cmocka_unit_test(constant_columns), cmocka_unit_test(scores_within_ranges),
+        cmocka_unit_test(magnitudes),       cmocka_unit_test(narrow_columns),
+        cmocka_unit_test(ranges),           cmocka_unit_test(folded_models),
+        cmocka_unit_test(folded_outputs),   cmocka_unit_test(models_for_raw_columns),
+        cmocka_unit_test(messages),         cmocka_unit_test(bad_json),
     };
     return cmocka_run_group_tests(tests, folder_enter, folder_leave);
 }
