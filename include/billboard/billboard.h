@@ -493,7 +493,8 @@ BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_export(const char *run,
  *
  * The tasks of new rows are found by name. Options are `unknown`, what becomes of rows
  * of tasks that have no model: "error" (default), "skip", or "shared", the model that
- * all share; `ignore`, columns to leave out; `outputs`, see billboard_values; and
+ * all share; `ignore`, columns to leave out; `outputs`, see billboard_values; `lines`, in the CSV
+ * the line of a file that each prediction is of, in a first column; and
  * `intervals`, a level in (0, 1): half_width, and lower and upper in the CSV, for runs that
  * were trained with it. */
 typedef struct billboard_predictions billboard_predictions;
@@ -845,7 +846,7 @@ typedef struct billboard_experimental_silo billboard_experimental_silo;
 
 /* Silo `number` of the roster, with its tasks' rows. The job is that of all places but
  * for what is about files and this machine: task, target, format, train-fraction,
- * threads, ... Its option `ledger` is this silo's own, charged when it joins. `policy`
+ * threads, ... Its option `ledger` is this silo's own, charged with the first round. `policy`
  * may be NULL, which forbids only runs that are not private. `watch` may be NULL; its
  * functions are called, and its flag is looked at, until the silo is freed.
  *

@@ -36,7 +36,7 @@ static const bb_option row[] = {
     {"allow-open", BB_OPTION_FLAG, AT(allow_open), "false", 0.0, 0.0, NULL, NULL, "also runs without noise, seeded, or with ranges, levels or options from data, which are not private"},
     {"curators", BB_OPTION_TEXT, AT(curators), NULL, 0.0, 0.0, NULL, "KEYS", "public keys of those that may ask, separated by commas (default: the roster's)"},
     {"helpers", BB_OPTION_TEXT, AT(helpers), NULL, 0.0, 0.0, NULL, "KEYS", "public keys of helpers, separated by commas: runs must have two doors, the second of which one of these keeps (default: one door will do)"},
-    {"ledger", BB_OPTION_TEXT, AT(ledger), NULL, 0.0, 0.0, NULL, "FILE", "this silo's own, charged when it joins"},
+    {"ledger", BB_OPTION_TEXT, AT(ledger), NULL, 0.0, 0.0, NULL, "FILE", "this silo's own, charged with the first round"},
     {"population", BB_OPTION_TEXT, AT(population), NULL, 0.0, 0.0, NULL, "NAME", "that a new ledger is for"},
     {"ledger-kind", BB_OPTION_TEXT, AT(ledger_kind), NULL, 0.0, 0.0, NULL, "KIND", "of a new ledger"},
     {"budget-epsilon", BB_OPTION_AUTO, AT(budget_epsilon), "auto", 1e-6, 1e6, NULL, "E", "a new ledger's budget"},

@@ -101,6 +101,13 @@ BB_MUST_CHECK bb_status bb_silo_accept(bb_silo *silo, bb_bytes offer,
                                        const uint8_t *name);
 BB_MUST_CHECK bb_status bb_silo_take_offer(bb_silo *silo, const bb_frame *frame,
                                            bool *news);
+/* The silo's own ledger, if it has one, pays for the whole plan, too, before anything is made
+ * of rows; at the offer it only says whether it would. */
+BB_MUST_CHECK bb_status bb_silo_charge(const bb_silo *silo, bool reserve);
+/* What the curator is told of a frame that was not taken: of the terms and the policy all, of what
+ * is this place's own matter, such as what is charged, nothing. Returns the status. */
+bb_status bb_silo_decline(bb_silo *silo, const bb_frame *frame, bb_status status,
+                          bool charged);
 /* Of the offer named `run`: what the curator is told where it is refused, whose reason is
  * the last message. */
 void bb_silo_put_refusal(bb_silo *silo, const uint8_t run[BB_HASH_BYTES],

@@ -158,8 +158,7 @@ static bb_status open_random(bb_silo *silo) {
     return status;
 }
 
-/* The silo's own ledger, if it has one, pays for the whole plan, too. */
-static bb_status charge(const bb_silo *silo) {
+bb_status bb_silo_charge(const bb_silo *silo, bool reserve) {
     const bb_run *run = bb_silo_run(silo);
     const bb_plan *plan = &silo->phases.plan;
     char name[BB_RUN_NAME];
@@ -171,7 +170,8 @@ static bb_status charge(const bb_silo *silo) {
                                     .rounds = plan->rounds,
                                     .mu = plan->mu,
                                     .pure = plan->pure};
-    return bb_ledger_reserve(silo->policy.ledger, &price, name, &id);
+    return reserve ? bb_ledger_reserve(silo->policy.ledger, &price, name, &id)
+                   : bb_ledger_check(silo->policy.ledger, &price);
 }
 
 void bb_silo_open_phase(bb_silo *silo) {
@@ -256,10 +256,8 @@ static bb_status check_policy(bb_silo *silo) {
     return bb_phases_check_prices(&silo->phases);
 }
 
-/* What the curator is told: of the terms and the policy all, of what is this place's own
- * matter nothing. */
-static bb_status refuse(bb_silo *silo, const bb_frame *frame, bb_status status,
-                        bool charged) {
+bb_status bb_silo_decline(bb_silo *silo, const bb_frame *frame, bb_status status,
+                          bool charged) {
     const bool told = !charged && (status == BB_EDATA || status == BB_EUSAGE);
     const char *own = status == BB_EBUDGET ? "its own ledger does not allow it"
                                            : "it cannot take part now";
@@ -277,13 +275,14 @@ bb_status bb_silo_take_offer(bb_silo *silo, const bb_frame *frame, bool *news) {
     /* within a process nobody else can have made the name */
     const uint8_t *name = silo->stamp.sealed ? NULL : frame->run;
     bb_status status = bb_silo_accept(silo, frame->payload, name);
-    if (status) return refuse(silo, frame, status, false);
+    if (status) return bb_silo_decline(silo, frame, status, false);
     if (memcmp(frame->run, silo->name, sizeof frame->run) != 0)
         status = bb_fail(BB_EDATA, "an offer under another run's name");
     if (!status) status = check_policy(silo);
-    if (status) return refuse(silo, frame, bb_silo_failed(silo, status), false);
-    status = charge(silo);
-    if (status) return refuse(silo, frame, bb_silo_failed(silo, status), true);
+    if (status)
+        return bb_silo_decline(silo, frame, bb_silo_failed(silo, status), false);
+    status = bb_silo_charge(silo, false);
+    if (status) return bb_silo_decline(silo, frame, bb_silo_failed(silo, status), true);
     silo->joined = *news = true;
     put_join(silo);
     return BB_OK;

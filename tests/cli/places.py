@@ -454,6 +454,27 @@ def a_policy_is_kept_before_anything_is_said():
             "curator"), said("curator")
 
 
+def a_run_that_never_begins_costs_nothing():
+    with folder():
+        plan(seed=None)
+        policy(ledger="north.ledger", **{"budget-epsilon": 4, "budget-delta": 1e-5})
+        policy("other.json")
+        places = [start(who, "socket") for who in ("curator", "north")]
+        wait_for(lambda: "north is there" in said("curator"))
+        for place in places:
+            place.send_signal(signal.SIGINT)
+            ends(place, 130)
+        assert not json.loads(call("ledger", "north.ledger", "--json"))["entries"]
+        os.remove("north.state")  # as if a disk were lost
+        os.remove("curator.state")
+        places = [start(who, "socket") for who in ("curator", "north")]
+        places += [start(who, "socket", policy="other.json") for who in SILOS[1:]]
+        for place in places:
+            ends(place)
+        entries = json.loads(call("ledger", "north.ledger", "--json"))["entries"]
+        assert [e["state"] for e in entries] == ["done"], entries
+
+
 def what_was_taken_from_the_data_is_refused():
     cases = [({"scale": {"source": "data", "others": [-9, 9], "target": [-9, 9]}}, "ranges"),
              ({"tuned-on-data": True}, "options")]
@@ -624,7 +645,7 @@ for case in [every_carrier_gives_the_models_of_one_process,
              a_curator_killed_at_the_end_waits_for_nobody_who_has_gone,
              mutual_tls_carries_frames_between_those_who_may,
              a_ledger_that_refuses_tells_no_more, what_was_taken_from_the_data_is_refused,
-             a_silo_that_comes_too_late_is_told,
+             a_run_that_never_begins_costs_nothing, a_silo_that_comes_too_late_is_told,
              ledgers_are_charged_once,
              a_silo_that_never_comes_is_not_waited_for, a_policy_is_kept_before_anything_is_said,
              what_differs_is_told_and_nothing_is_trained, the_end_of_a_curator_is_told,

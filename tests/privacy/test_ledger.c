@@ -23,8 +23,11 @@ static void spends_and_refuses(void **state) {
     assert_ok(bb_ledger_open(&ledger, file_of(state), &terms));
     assert_ok(bb_ledger_spent(ledger, &epsilon, &delta));
     assert_true(epsilon == 0.0 && delta == 0.0);
+    const bb_ledger_charge whole = {.epsilon = 1.0, .delta = 1e-5};
+    assert_ok(bb_ledger_check(ledger, &whole)); /* which takes nothing */
     assert_ok(reserve(ledger, 0.75, 4e-6, "mp-prior, gaussian, 1 round", &id));
     assert_int_equal(id, 1);
+    assert_fails(bb_ledger_check(ledger, &whole), BB_EBUDGET, "only (0.25, 6e-06)");
     assert_fails(reserve(ledger, 0.5, 1e-6, "too much", &id), BB_EBUDGET,
                  "only (0.25, 6e-06) is left");
     assert_fails(reserve(ledger, 0.1, 7e-6, "too much", &id), BB_EBUDGET,

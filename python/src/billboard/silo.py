@@ -66,8 +66,8 @@ class Silo(_Speaker):
     Parameters
     ----------
     estimator : MultiTaskRegressor or MultiTaskClassifier
-        What all have agreed on, not fitted; its ledger is this silo's own, charged when it
-        joins. Classifiers need `classes`, unless they are 0 and 1.
+        What all have agreed on, not fitted; its ledger is this silo's own, charged with the
+        first round. Classifiers need `classes`, unless they are 0 and 1.
     roster : Roster
         The same everywhere.
     number : int

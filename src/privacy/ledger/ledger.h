@@ -118,6 +118,9 @@ BB_MUST_CHECK bb_status bb_ledger_read(bb_ledger **out, const char *path,
 BB_MUST_CHECK bb_status bb_ledger_reserve(bb_ledger *ledger,
                                           const bb_ledger_charge *charge,
                                           const char *description, long long *id);
+/* Whether it would be, as things are: reserves nothing. Errors as bb_ledger_reserve. */
+BB_MUST_CHECK bb_status bb_ledger_check(bb_ledger *ledger,
+                                        const bb_ledger_charge *charge);
 /* Names the run directory that is noted with what is reserved from now on. */
 BB_MUST_CHECK bb_status bb_ledger_name_run(bb_ledger *ledger, const char *directory);
 /* For a run that another process may go on with: what is reserved from now on is charged

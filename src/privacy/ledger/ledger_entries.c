@@ -177,22 +177,40 @@ static bb_status end_reserving(bb_ledger *ledger, bb_status status, long long nu
     return status;
 }
 
-bb_status bb_ledger_reserve(bb_ledger *ledger, const bb_ledger_charge *charge,
-                            const char *description, long long *id) {
+/* Begins a transaction, in which there is room for the charge, or the entry *number that it
+ * has already; cost: what it is in kinds gdp and rdp. */
+static bb_status begin_reserving(bb_ledger *ledger, const bb_ledger_charge *charge,
+                                 double *cost, long long *number) {
     const double epsilon = charge->epsilon, delta = charge->delta;
-    double cost = NAN;
-    long long number = 0;
     bb_status status = BB_OK;
+    *cost = NAN;
+    *number = 0;
     if (!bb_ledger_price_is_valid(epsilon, delta) || (epsilon == 0.0 && delta == 0.0))
         return bb_fail(BB_EUSAGE,
                        "cannot reserve epsilon = %g, delta = %g: expected epsilon in "
                        "[0, %g], delta in [0, 1), not both 0",
                        epsilon, delta, BB_LEDGER_MOST_EPSILON);
-    if (counts_costs(ledger)) status = bb_ledger_cost(ledger, charge, &cost);
+    if (counts_costs(ledger)) status = bb_ledger_cost(ledger, charge, cost);
     if (!status) status = bb_ledger_execute(ledger, "BEGIN IMMEDIATE");
     if (!status) status = check_place(ledger);
-    if (!status) status = bb_ledger_find_token(ledger, &number);
-    if (!status && !number) status = check_budget(ledger, charge, cost);
+    if (!status) status = bb_ledger_find_token(ledger, number);
+    if (!status && !*number) status = check_budget(ledger, charge, *cost);
+    return status;
+}
+
+bb_status bb_ledger_check(bb_ledger *ledger, const bb_ledger_charge *charge) {
+    double cost;
+    long long number;
+    const bb_status status = begin_reserving(ledger, charge, &cost, &number);
+    bb_ledger_roll_back(ledger);
+    return status;
+}
+
+bb_status bb_ledger_reserve(bb_ledger *ledger, const bb_ledger_charge *charge,
+                            const char *description, long long *id) {
+    double cost;
+    long long number;
+    bb_status status = begin_reserving(ledger, charge, &cost, &number);
     if (!status && !number) {
         status = insert(ledger, charge, cost, description);
         number = sqlite3_last_insert_rowid(ledger->db);
