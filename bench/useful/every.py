@@ -72,10 +72,10 @@ def learn(program, path, task, target, epsilon, seed, room):
     info = [program, "info", path, "--task", task, "--target", target, "--json"]
     levels = f"{room}/categories.json"
     said = ask(info)
+    if isinstance(said, dict) and "--categories" in (said["start"] or ""):
+        said = ask([*info, "--draft-categories", levels])
     if isinstance(said, str):
         return said
-    if any(column["levels"] for column in said["texts"]):
-        said = ask([*info, "--draft-categories", levels])
     words = shlex.split(said["start"])
     words[0], words[words.index("--epsilon") + 1] = program, epsilon
     words[words.index("--train-fraction") + 1] = ".5"

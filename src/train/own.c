@@ -12,6 +12,12 @@ static const double penalty[] = {1e6, 1e5, 1e4,  1e3,  1e2, 1e1,
                                  1.0, 0.1, 1e-2, 1e-3, 1e-4};
 enum { WAYS = sizeof way / sizeof *way, PENALTIES = sizeof penalty / sizeof *penalty };
 
+/* Of the log loss a smaller penalty, or the next way, must save two nats on all held-out rows
+ * together: less is chance where rows are few, and models that are sure of themselves. */
+static double margin_of(bb_loss loss) {
+    return loss == BB_LOSS_LOGISTIC ? 2.0 : 0.0;
+}
+
 /* What each task has chosen so far. */
 typedef struct choice {
     size_t *number; /* tasks: way x PENALTIES + penalty */
@@ -29,7 +35,7 @@ static bb_status choose(const bb_crossval *c, double *error, const choice *best)
         for (size_t i = 0; i < c->rows->tasks && !status; i++)
             for (size_t k = 0; k < PENALTIES; k++) {
                 const double found = error[i * PENALTIES + k];
-                if (!(found < best->error[i])) continue;
+                if (!(found < best->error[i] - margin_of(c->what.loss))) continue;
                 best->error[i] = found;
                 best->number[i] = v * PENALTIES + k;
             }
