@@ -71,7 +71,8 @@ static void close_draft(draft *d) {
     *d = (draft){0};
 }
 
-/* ignored: columns that are left out already, or NULL. */
+/* ignored: columns that are left out already, or NULL. A column "source" is, too: so is called
+ * what says that levels are a draft. */
 static bb_status make_draft(draft *d, const char *ignored) {
     const char *name, *before = "";
     json_t *list;
@@ -84,7 +85,7 @@ static bb_status make_draft(draft *d, const char *ignored) {
         before = ",";
     }
     json_object_foreach(d->texts, name, list) {
-        if (!json_is_null(list)) {
+        if (!json_is_null(list) && strcmp(name, "source") != 0) {
             json_object_set(d->levels, name, list);
             continue;
         }
@@ -123,10 +124,6 @@ static bb_status write_levels(const draft *d, const char *path) {
     if (!d->categories)
         return bb_fail(BB_EUSAGE, "--draft-categories: no column of texts is without "
                                   "levels");
-    if (json_object_get(d->texts, "source"))
-        return bb_fail(BB_EUSAGE, "--draft-categories: a column of texts is called "
-                                  "\"source\", as is what says that levels are a "
-                                  "draft: write them by hand");
     if (json_object_set_new(d->levels, "source", json_string("data")))
         return bb_fail(BB_ENOMEM, "no memory for the levels of texts");
     return bb_json_write_file(path, d->levels);
@@ -176,8 +173,8 @@ static json_t *texts_json(const draft *d) {
 static json_t *info_json(const bb_info *info, const bb_dataset *data, const draft *d,
                          const char *start) {
     return json_pack(
-        "{s:I,s:I,s:I,s:{s:I,s:o,s:I},s:b,s:{s:s,s:o,s:o,s:I},s:{s:I,s:I},s:o,s:o,s:o,"
-        "s:o,s:o,s:I,s:o,s:o}",
+        "{s:I,s:I,s:I,s:{s:I,s:o,s:I},s:b,s:{s:s,s:o,s:o,s:I},s:{s:I,s:I,s:I},s:o,s:o,"
+        "s:o,s:o,s:o,s:I,s:o,s:o}",
         "tasks", (json_int_t)info->tasks, "rows", (json_int_t)info->rows, "features",
         (json_int_t)info->features, "rows_per_task", "min",
         (json_int_t)info->least_rows, "median", bb_json_real(info->median_rows), "max",
@@ -186,11 +183,11 @@ static json_t *info_json(const bb_info *info, const bb_dataset *data, const draf
         bb_json_real(info->most_target), "tasks_of_one_value",
         (json_int_t)info->one_class, "missing", "features",
         (json_int_t)info->missing_features, "targets",
-        (json_int_t)info->missing_targets, "constant_columns",
-        constants_json(info, data), "classes", classes_json(info), "labels",
-        labels_json(info), "image", image_json(info), "start",
-        start ? json_string(start) : json_null(), "dropped_rows",
-        (json_int_t)data->dropped, "entries",
+        (json_int_t)info->missing_targets, "complete_rows",
+        (json_int_t)info->complete_rows, "constant_columns", constants_json(info, data),
+        "classes", classes_json(info), "labels", labels_json(info), "image",
+        image_json(info), "start", start ? json_string(start) : json_null(),
+        "dropped_rows", (json_int_t)data->dropped, "entries",
         info->sparse ? json_integer((json_int_t)info->entries) : json_null(), "texts",
         texts_json(d));
 }
@@ -260,7 +257,8 @@ static void put_remedies(FILE *to, const draft *d, const info_options *o,
         put_option(to, "categories", o->levels ? o->levels : "categories.json");
     if (d->ignore) put_option(to, "ignore", d->ignore);
     if (o->read.missing || info->sparse || info->complete_rows == info->rows) return;
-    const bool few = 2 * info->complete_rows < info->rows && !info->missing_targets;
+    const size_t targets = info->rows - info->missing_targets;
+    const bool few = 2 * info->complete_rows < targets;
     put_option(to, "missing", few ? "indicator" : "drop-rows");
 }
 

@@ -20,7 +20,7 @@ typedef struct applied {
 
 typedef struct request {
     char *unknown, *ignore;
-    bool outputs;
+    bool outputs, lines;
     double intervals; /* NaN: none */
 } request;
 
@@ -32,6 +32,8 @@ static const bb_option row[] = {
      "COLUMNS", "leave these columns of DATA out, besides those that the run left out"},
     {"outputs", BB_OPTION_FLAG, offsetof(request, outputs), "false", 0.0, 0.0, NULL,
      NULL, "also what the predictions are made of"},
+    {"lines", BB_OPTION_FLAG, offsetof(request, lines), "false", 0.0, 0.0, NULL, NULL,
+     "in the CSV the line of DATA that each prediction is of, in a first column"},
     {"intervals", BB_OPTION_AUTO, offsetof(request, intervals), "auto", 0.001, 0.9999,
      NULL, "LEVEL",
      "also an interval around each prediction, and lower and upper in the CSV"}};
@@ -101,6 +103,7 @@ struct billboard_predictions {
     bb_dataset rows; /* without their features */
     bb_said said;    /* of those */
     json_t *names;   /* of classes, NULL */
+    bool lines;      /* in the CSV */
     char *csv, *run, *data;
     billboard_values values;
     double *value, *output, *half_width;
@@ -198,7 +201,10 @@ static bb_status predict(const billboard_result *result, const request *r,
     if (!status && data->path)
         status = bb_duplicate(&p->data, data->path, strlen(data->path));
     if (!status) status = bb_trained_classes(&a.trained, &p->names);
+    if (!status && r->lines && !a.rows.has_lines)
+        status = bb_fail(BB_EUSAGE, "--lines: %s has no lines", a.rows.source);
     p->loss = a.trained.loss;
+    p->lines = r->lines;
     p->rows = a.rows;
     a.rows = (bb_dataset){0};
     drop_features(&p->rows);
@@ -255,7 +261,8 @@ static bb_status make_csv(billboard_predictions *p) {
     bb_words words;
     bb_status status = p->csv ? BB_OK : bb_words_open(&words);
     if (status || p->csv) return status;
-    status = bb_predictions_print(p->loss, &p->said, p->names, &p->rows, words.stream);
+    status = bb_predictions_print(p->loss, &p->said, p->names, p->lines, &p->rows,
+                                  words.stream);
     const bb_status closed = bb_words_close(&words, &p->csv);
     return status ? status : closed;
 }
@@ -320,8 +327,9 @@ static json_t *figures_json(const applied *a, const bb_assessed *found,
 
 static bb_status evaluate(const billboard_result *result, const request *r,
                           const billboard_data *data, billboard_answer **out) {
-    if (!isnan(r->intervals))
-        return bb_fail(BB_EUSAGE, "evaluate has no intervals: predict has");
+    if (!isnan(r->intervals) || r->lines)
+        return bb_fail(BB_EUSAGE,
+                       "evaluate has no intervals and no lines: predict has");
     applied a = {0};
     bb_assessed found = {0};
     bb_majority majority;

@@ -53,7 +53,8 @@ static bb_status fail_missing(const bb_csv *c, const bb_csv_cell *from, size_t c
 /* A missing target: none, a row that is left out, or an error. */
 static bb_status take_no_target(const bb_csv *c, const bb_csv_cell *from, size_t column,
                                 row *r) {
-    if (c->encoding->drop && !c->options->target_missing) {
+    const bool leave_out = c->encoding->drop || c->encoding->indicator;
+    if (leave_out && !c->options->target_missing) {
         r->dropped = true;
         return BB_OK;
     }

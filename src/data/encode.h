@@ -6,7 +6,7 @@
  *   drop-rows   their rows are left out
  *   indicator   become 0, and a further column NAME_missing is 1 there and 0 elsewhere;
  *               every column has one, or those of "indicator:NAME,NAME": which do may
- *               not depend on the data
+ *               not depend on the data. Rows without a target are left out
  * Texts: a JSON file names their columns with all levels, {"city": ["Oslo", "Bergen"]};
  * each level is a column NAME=LEVEL, 1 in rows that have it and 0 elsewhere. A text that
  * is no level has zeros everywhere, and so has a missing value with `indicator`. Levels of

@@ -54,14 +54,25 @@ void bb_hope_say(const bb_hope *h, char text[BB_HOPE_TEXT]) {
                  "loses about %.2g of the noise to that, and others can help with no "
                  "more. Learning alone shows nothing to anybody: --method stl.",
                  h->features, h->rows, h->features / h->rows);
+    else if (h->reach < least_squared)
+        snprintf(
+            text, BB_HOPE_TEXT,
+            "Nothing is to be gained at this budget, and nothing will be published: a "
+            "direction that all tasks share stands out of the noise by the factor "
+            "%.3g, "
+            "where %.3g is the least that helps. It takes %.0f tasks, or ε ≥ %.3g, at "
+            "the same δ and adjacency. Until then every task keeps what it learns "
+            "alone.",
+            h->reach, h->least, h->tasks, h->epsilon);
     else if (h->reach < h->least)
         snprintf(
             text, BB_HOPE_TEXT,
-            "Nothing is to be gained at this budget%s: a direction that all tasks "
-            "share stands out of the noise by the factor %.3g, where %.3g is the "
-            "least that helps. It takes %.0f tasks, or ε ≥ %.3g, at the same δ and "
-            "adjacency. Until then every task keeps what it learns alone.",
-            h->loss == BB_LOSS_SQUARED ? ", and nothing will be published" : "",
+            "Hardly anything is to be gained: a direction that all tasks share stands "
+            "out of the noise by the factor %.3g, where %.3g is the least that helps. "
+            "It "
+            "takes %.0f tasks, or ε ≥ %.3g, at the same δ and adjacency. What is asked "
+            "all the same is charged in full; where nothing is found in it every task "
+            "keeps what it learns alone.",
             h->reach, h->least, h->tasks, h->epsilon);
     else if (h->reach < 2.0 * h->least)
         snprintf(

@@ -218,7 +218,8 @@ static bool was_detected(const bb_view *view) {
 static const char *note(const bb_view *view) {
     if (rounds_of(view) == 0) return bb_hope_gone;
     return was_detected(view)
-               ? NULL
+               ? "a centre that tasks share was found: every task averages what it "
+                 "learns around that and alone"
                : "the guard found no centre that stands out of the noise: "
                  "every task was left as it is alone";
 }

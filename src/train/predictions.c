@@ -158,14 +158,15 @@ static void write_answer(const bb_said *a, size_t j, FILE *stream) {
     fputs(a->first[j] == a->first[j + 1] ? ",\n" : "\n", stream);
 }
 
-static void write_rows(bb_loss loss, const bb_said *a, const json_t *names,
+static void write_rows(bb_loss loss, const bb_said *a, const json_t *names, bool lines,
                        const bb_dataset *rows, const place *at, FILE *stream) {
     static const char *const heading[] = {"prediction", "probability",
                                           "class,probability", "labels"};
     const bool class = loss == BB_LOSS_SOFTMAX || (loss == BB_LOSS_LOGISTIC && names);
-    fprintf(stream, "task,%s%s\n", heading[class ? BB_LOSS_SOFTMAX : loss],
-            a->half ? ",lower,upper" : "");
+    fprintf(stream, "%stask,%s%s\n", lines ? "line," : "",
+            heading[class ? BB_LOSS_SOFTMAX : loss], a->half ? ",lower,upper" : "");
     for (size_t j = 0; j < rows->rows; j++) {
+        if (lines) fprintf(stream, "%" PRIu32 ",", at[j].line);
         bb_write_field(stream, rows->task_name[at[j].task]);
         if (class)
             write_class(a, names, at[j].row, stream);
@@ -186,13 +187,13 @@ bb_status bb_predictions_order(const bb_dataset *rows, size_t *order) {
 }
 
 bb_status bb_predictions_print(bb_loss loss, const bb_said *said, const json_t *names,
-                               const bb_dataset *rows, FILE *stream) {
+                               bool lines, const bb_dataset *rows, FILE *stream) {
     place *at = NULL;
     const bb_status status =
         bb_allocate(&at, rows->rows, sizeof *at, "the predictions");
     if (status) return status;
     find_places(rows, at);
-    write_rows(loss, said, names, rows, at, stream);
+    write_rows(loss, said, names, lines, rows, at, stream);
     free(at);
     return BB_OK;
 }

@@ -103,9 +103,10 @@ BB_MUST_CHECK bb_status bb_trained_classes(const bb_trained *trained, json_t **n
  *   logistic    task,probability: of the larger label; with names as softmax
  *   softmax     task,class,probability: the likeliest class, the first of equal ones
  *   multilabel  task,labels: those with z > 0, ascending, spaces between them
- * names: of bb_trained_classes. Errors of the stream are looked at by the caller. */
+ * and with `lines' the source's line before them, in a column of that name. names: of
+ * bb_trained_classes. Errors of the stream are looked at by the caller. */
 BB_MUST_CHECK bb_status bb_predictions_print(bb_loss loss, const bb_said *said,
-                                             const json_t *names,
+                                             const json_t *names, bool lines,
                                              const bb_dataset *rows, FILE *stream);
 /* BB_EUSAGE if `path` is the file `data`, or one that is read of the run. */
 BB_MUST_CHECK bb_status bb_trained_check_output(const char *run, const char *data,

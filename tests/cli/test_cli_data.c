@@ -589,10 +589,19 @@ static void a_table_of_texts_is_told_what_it_takes(void **state) {
     assert_int_equal(r.code, 0);
     assert_null(strstr(r.out, "NOT PRIVATE"));
     cli_free(&r);
+    /* every third row has a hole: which line is each prediction of? */
+    r = cli("predict run texts.csv --lines -o -");
+    assert_int_equal(r.code, 0);
+    assert_memory_equal(r.out, "line,task,prediction\n2,0,", 25);
+    assert_non_null(strstr(r.out, "\n3,1,"));
+    assert_null(strstr(r.out, "\n4,2,"));
+    assert_non_null(strstr(r.out, "\n5,3,"));
+    cli_free(&r);
     json_decref(j);
-    cli_write("source.csv", "task,y,source\na,1,left\na,2,right\n");
-    cli_fails(2, "a column of texts is called",
-              "info source.csv --draft-categories source.json");
+    cli_write("source.csv", "task,y,source,x\na,1,left,1\na,2,right,2\n");
+    j = cli_json("info source.csv --json");
+    assert_non_null(strstr(cli_text(j, "start"), "--ignore source"));
+    json_decref(j);
     cli_fails(2, "no column of texts",
               "info texts.csv --task who --target score --features age "
               "--draft-categories none.json");

@@ -70,7 +70,7 @@ static void expect_predictions(const char *target, const char *expected) {
     FILE *file = fopen("p.csv", "w");
     assert_non_null(file);
     assert_ok(bb_trained_ask(&trained, &rows, false, &said));
-    assert_ok(bb_predictions_print(trained.loss, &said, NULL, &rows, file));
+    assert_ok(bb_predictions_print(trained.loss, &said, NULL, false, &rows, file));
     assert_int_equal(fclose(file), 0);
     bb_said_free(&said);
     assert_string_equal(folder_read(text, sizeof text, "p.csv"), expected);

@@ -42,13 +42,15 @@ static void say_left_out(size_t missing, size_t skipped, size_t shared,
 
 /* -- evaluate -- */
 
-/* What a line of the table shows of each loss. */
+/* What a line of the table shows of each loss; NULL: no more. */
+enum { FIGURES = 3 };
 static const struct {
-    const char *loss, *title[2], *key[2];
-} columns[] = {{"squared", {"nMSE", "RMSE"}, {"nmse", "rmse"}},
-               {"logistic", {"AUC", "accuracy"}, {"auc", "accuracy"}},
-               {"softmax", {"accuracy", "log loss"}, {"accuracy", "log_loss"}},
-               {"multilabel", {"F1", "recall@5"}, {"f1", "recall_at_5"}}};
+    const char *loss, *title[FIGURES], *key[FIGURES];
+} columns[] = {
+    {"squared", {"nMSE", "RMSE"}, {"nmse", "rmse"}},
+    {"logistic", {"AUC", "accuracy", "log loss"}, {"auc", "accuracy", "log_loss"}},
+    {"softmax", {"accuracy", "log loss"}, {"accuracy", "log_loss"}},
+    {"multilabel", {"F1", "recall@5"}, {"f1", "recall_at_5"}}};
 
 static double figure(const billboard_answer *a, const char *part, const char *key) {
     char path[60];
@@ -59,7 +61,7 @@ static double figure(const billboard_answer *a, const char *part, const char *ke
 static void print_line(const billboard_answer *a, size_t loss, const char *name,
                        const char *part, FILE *stream) {
     fprintf(stream, "%-42s", name);
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < FIGURES && columns[loss].key[k]; k++) {
         const double value = figure(a, part, columns[loss].key[k]);
         if (isnan(value))
             fprintf(stream, " %10s", "-");
@@ -81,8 +83,10 @@ static void print_majority(const billboard_answer *a, size_t loss, const char *e
 static void print_text(const billboard_answer *a, FILE *stream) {
     size_t loss = 0;
     while (strcmp(columns[loss].loss, billboard_answer_text(a, "loss")) != 0) loss++;
-    fprintf(stream, "%-42s %10s %10s %8s\n", "", columns[loss].title[0],
-            columns[loss].title[1], "rows");
+    fprintf(stream, "%-42s", "");
+    for (int k = 0; k < FIGURES && columns[loss].title[k]; k++)
+        fprintf(stream, " %10s", columns[loss].title[k]);
+    fprintf(stream, " %8s\n", "rows");
     print_majority(a, loss, "", "majority", stream);
     print_majority(a, loss, "each task's ", "majority_task", stream);
     print_line(a, loss, billboard_answer_text(a, "method"), "test", stream);
@@ -152,7 +156,7 @@ static billboard_status predict(const request *r, const cmd_output *output) {
 
 /* -- the command lines -- */
 
-enum { INTERVALS = 1000 }; /* no letter */
+enum { INTERVALS = 1000, LINES }; /* no letter */
 
 /* Both commands have them. */
 #define UNKNOWN                                                                        \
@@ -182,6 +186,9 @@ static error_t parse(int key, char *text, struct argp_state *state) {
         return 0;
     case INTERVALS:
         cmd_options_add(&r->given, "intervals", text);
+        return 0;
+    case LINES:
+        cmd_options_add(&r->given, "lines", NULL);
         return 0;
     case 'o':
         r->output = text;
@@ -232,6 +239,10 @@ int cmd_predict(int argc, char **argv) {
         {"intervals", INTERVALS, "LEVEL", 0,
          "an interval around each prediction that holds the target in this part of all "
          "cases, .95 for instance: for runs that were trained with --intervals",
+         0},
+        {"lines", LINES, NULL, 0,
+         "in a first column the line of DATA that each prediction is of: rows with a "
+         "missing value have none",
          0},
         {0}};
     const struct argp argp = {option,

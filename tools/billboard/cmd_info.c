@@ -7,7 +7,12 @@
 static const char *const same[] = {"task",    "target",    "features", "ignore",
                                    "format",  "labels",    "tasks",    "separator",
                                    "missing", "categories"};
-enum { SAME = sizeof same / sizeof *same, OPTIONS = SAME + 4 };
+enum {
+    SAME = sizeof same / sizeof *same,
+    TARGET = 1,
+    CATEGORIES = SAME - 1,
+    OPTIONS = SAME + 4
+};
 
 typedef struct request {
     const char *given[SAME]; /* their texts; NULL: not given */
@@ -93,8 +98,11 @@ static void print_text(const billboard_answer *a, FILE *stream) {
         fprintf(stream, "image            %.0f x %.0f x %.0f\n", number(a, "image.0"),
                 number(a, "image.1"), number(a, "image.2"));
     print_target(a, stream);
-    fprintf(stream, "\nmissing values   %.0f in features, %.0f in the target\n",
-            number(a, "missing.features"), number(a, "missing.targets"));
+    fprintf(stream,
+            "\nmissing values   %.0f in features, %.0f in the target; %.0f rows have "
+            "none\n",
+            number(a, "missing.features"), number(a, "missing.targets"),
+            number(a, "missing.complete_rows"));
     if (number(a, "dropped_rows") > 0.0)
         fprintf(stream, "left out         %.0f rows with a missing value\n",
                 number(a, "dropped_rows"));
@@ -102,21 +110,29 @@ static void print_text(const billboard_answer *a, FILE *stream) {
     print_texts(a, stream);
 }
 
-/* Is there a column whose levels are few enough to be drafted? */
-static bool has_levels(const billboard_answer *a) {
-    char path[60];
-    for (size_t k = 0; k < billboard_answer_count(a, "texts"); k++) {
-        snprintf(path, sizeof path, "texts.%zu.levels", k);
-        if (billboard_answer_count(a, path)) return true;
-    }
-    return false;
+/* Few whole numbers that do not begin at 0 may be classes, which have names then. */
+static void print_classes(const billboard_answer *a, const request *r, FILE *stream) {
+    enum { MOST_CLASSES = 10 };
+    const double least = number(a, "target.min"), most = number(a, "target.max");
+    const char *kind = billboard_answer_text(a, "target.kind");
+    const char *target = r->given[TARGET] ? r->given[TARGET] : "y";
+    const int classes = (int)fmin(most - least + 1.0, MOST_CLASSES + 1);
+    if (strcmp(kind, "integer") != 0 || least == 0.0 || classes > MOST_CLASSES ||
+        r->given[CATEGORIES])
+        return;
+    fprintf(stream, "if the targets are classes: --categories '{\"%s\": [", target);
+    for (int k = 0; k < classes; k++)
+        fprintf(stream, "%s\"%.0f\"", k ? ", " : "", least + k);
+    fputs(classes == 2 ? "]}' --loss logistic\n" : "]}' --loss softmax", stream);
+    if (classes != 2) fprintf(stream, " --classes %d\n", classes);
 }
 
 static void print_start(const billboard_answer *a, const request *r, FILE *stream) {
     const char *start = billboard_answer_text(a, "start");
     const bool image = billboard_answer_count(a, "image") > 0;
     if (!start) return;
-    if (has_levels(a) && !r->levels)
+    const bool drafted = strstr(start, " --categories ") && !r->given[CATEGORIES];
+    if (drafted && !r->levels)
         fputs("\nto start with, this command again with --draft-categories "
               "categories.json, and\n",
               stream);
@@ -127,6 +143,7 @@ static void print_start(const billboard_answer *a, const request *r, FILE *strea
     if (billboard_answer_count(a, "classes") && !strstr(start, "--loss"))
         fprintf(stream, "if the targets are classes: --loss softmax --classes %.0f\n",
                 number(a, "target.max") + 1.0);
+    print_classes(a, r, stream);
     fprintf(stream,
             "where ranges of the columns are publicly known: --scale ranges.json%s\n",
             strstr(start, "--standardize") ? " in place of --standardize unit-rows"

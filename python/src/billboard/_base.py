@@ -36,6 +36,11 @@ _NO_GROUPS = "" if SKLEARN >= (1, 8) else (
     ".set_score_request(groups=True)")
 
 
+# Sparse matrices of so many columns are made dense: rows that stay sparse are divided by their
+# norm, and cannot be brought to units that tasks have in common.
+_MOST_DENSE = 500
+
+
 class Said(NamedTuple):
     """Of every row."""
 
@@ -168,6 +173,8 @@ class MultiTask(BaseEstimator):  # type: ignore[misc]
                                  multi_output=self._has_labels(y), **checks)
         else:
             X = validate_data(self, X, **checks)
+        if sparse.issparse(X) and X.shape[1] <= _MOST_DENSE:
+            X = X.toarray()
         return X, y, groups
 
     def _has_labels(self, y: Any) -> bool:
@@ -193,7 +200,15 @@ class MultiTask(BaseEstimator):  # type: ignore[misc]
         names = self._names()
         return self.n_features_in_ if names is None else tuple(names)
 
+    def _check_unknown(self) -> None:
+        """Before anything is charged."""
+        own = self.method == "auto" and self.bounds is None and self.standardize == "auto"
+        if self.unknown_groups == "shared" and own:
+            raise ValueError("unknown_groups='shared' needs a model in units that all groups know: "
+                             "give bounds and epsilon, or standardize='none'")
+
     def _train(self, X: Any, y: Any, groups: Any) -> None:
+        self._check_unknown()
         data, grouped = self._data(X, y, groups)
         if groups is None and self.group_column is None:
             warnings.warn("groups is missing: all rows are one group, which has nobody to learn from. "
