@@ -57,6 +57,13 @@ const char *bb_curator_program(const bb_curator *c, uint32_t silo) {
     return joined ? c->member[silo - 1].program : NULL;
 }
 
+size_t bb_curator_absent(const bb_curator *c) {
+    const size_t tasks = bb_curator_run(c)->pub.tasks;
+    size_t absent = 0;
+    for (size_t i = 0; i < tasks; i++) absent += c->owner[i] == 0;
+    return absent;
+}
+
 static bb_status take_join(bb_curator *c, const bb_frame *frame, bool *news) {
     bb_reader reader = bb_reader_of(frame->payload);
     if (frame->silo > c->roll.silos)

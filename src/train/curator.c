@@ -85,7 +85,7 @@ static bb_status restore(bb_train_curator *curator, const bb_curator_terms *term
 /* Kept apart from the run, which is given away at its end. Numbers of privacy only where they
  * hold. */
 static bb_status note_promise(bb_train_curator *curator) {
-    const bb_experiment *e = &curator->training->e;
+    bb_experiment *e = &curator->training->e;
     const bb_public *pub = &e->run.pub;
     const bb_mechanism *mechanism = e->run.mechanism;
     char sampling[BB_SAMPLING_TEXT];
@@ -171,11 +171,27 @@ static void warn_of_versions(const bb_train_curator *curator) {
     }
 }
 
+/* Of tasks that a plan names, and that no place has: a name may be wrong, or a place away. */
+static void warn_of_absence(const bb_train_curator *curator) {
+    bb_experiment *e = &curator->training->e;
+    const size_t absent = bb_curator_absent(curator->core);
+    char text[160];
+    if (!absent) return;
+    snprintf(text, sizeof text,
+             "%zu of %zu tasks of the plan are at no place that takes part: nothing is "
+             "learned from them",
+             absent, e->run.pub.tasks);
+    bb_experiment_warn(e, text);
+}
+
 bb_status bb_train_curator_close_round(bb_train_curator *curator) {
     bb_experiment *e = &curator->training->e;
     const bool began = bb_curator_began(curator->core);
     const bb_status status = bb_curator_close_round(curator->core);
-    if (!status && !began) warn_of_versions(curator);
+    if (!status && !began) {
+        warn_of_versions(curator);
+        warn_of_absence(curator);
+    }
     if (status || bb_curator_now(curator->core) != BB_CURATOR_PUBLISHED ||
         bb_experiment_is_open(e))
         return status;

@@ -420,6 +420,8 @@ def a_silo_that_never_comes_is_not_waited_for():
         for who, process in places.items():
             ends(process, who=who)
         assert read("whole/public/billboard.bin") != read("out-curator/public/billboard.bin")
+        away = sum(site_of(t) == "east" for t in range(TASKS))
+        assert f"{away} of {TASKS} tasks of the plan are at no place" in said("curator")
         assert len(models_of("out-north")) + len(models_of("out-south")) == 2 + sum(
             site_of(t) != "east" for t in range(TASKS))
 
