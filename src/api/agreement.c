@@ -62,6 +62,20 @@ static bb_status read_policy(const char *path, policy_options *p) {
     return status;
 }
 
+static billboard_experimental_policy policy_of(const policy_options *p) {
+    return (billboard_experimental_policy){.struct_size =
+                                               sizeof(billboard_experimental_policy),
+                                           .most_epsilon = p->most_epsilon,
+                                           .most_delta = p->most_delta,
+                                           .fewest_tasks = p->fewest_tasks,
+                                           .fewest_silos = (uint32_t)p->fewest_silos,
+                                           .methods = p->methods,
+                                           .allow_open = p->allow_open,
+                                           .adjacencies = p->adjacencies,
+                                           .curators = p->curators,
+                                           .helpers = p->helpers};
+}
+
 billboard_status billboard_experimental_policy_read(const char *path,
                                                     billboard_answer **answer) {
     static const char function[] = "billboard_experimental_policy_read";
@@ -71,6 +85,8 @@ billboard_status billboard_experimental_policy_read(const char *path,
     if (!status) status = bb_call_given(path, function, "path");
     if (!status) status = bb_call_given(answer, function, "answer");
     if (!status) status = read_policy(path, &p);
+    const billboard_experimental_policy own = policy_of(&p);
+    if (!status) status = bb_api_policy_check(&own);
     if (!status) status = bb_answer_open(answer, bb_options_json(table, &p));
     bb_options_free(table, &p);
     return bb_call_end(&call, status);
@@ -333,17 +349,7 @@ billboard_experimental_agreement_policy(billboard_experimental_agreement *a,
     a->policy = (policy_options){0};
     if (!status) status = bb_call_given(path, function, "path");
     if (!status) status = read_policy(path, &a->policy);
-    const billboard_experimental_policy own = {.struct_size = sizeof own,
-                                               .most_epsilon = p->most_epsilon,
-                                               .most_delta = p->most_delta,
-                                               .fewest_tasks = p->fewest_tasks,
-                                               .fewest_silos =
-                                                   (uint32_t)p->fewest_silos,
-                                               .methods = p->methods,
-                                               .allow_open = p->allow_open,
-                                               .adjacencies = p->adjacencies,
-                                               .curators = p->curators,
-                                               .helpers = p->helpers};
+    const billboard_experimental_policy own = policy_of(p);
     if (!status)
         status =
             bb_call_give(policy, &own, sizeof own, "billboard_experimental_policy");

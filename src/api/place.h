@@ -37,6 +37,9 @@ BB_MUST_CHECK bb_status bb_api_place_given(const billboard_job *job,
                                            const void *out, const char *what,
                                            const char *function);
 
+/* Whether a policy names what there is: methods, adjacencies, public keys. BB_EUSAGE. */
+BB_MUST_CHECK bb_status
+bb_api_policy_check(const billboard_experimental_policy *policy);
 /* Bytes from outside. BB_EUSAGE: NULL with a size. */
 BB_MUST_CHECK bb_status bb_api_bytes(const void *at, size_t size, const char *function,
                                      bb_bytes *bytes);

@@ -110,6 +110,14 @@ static bb_status take_policy(bb_silo_policy *own,
     return status;
 }
 
+bb_status bb_api_policy_check(const billboard_experimental_policy *policy) {
+    bb_silo_policy own;
+    policy_parts parts = {.method = NULL};
+    const bb_status status = take_policy(&own, policy, &parts);
+    drop_parts(&parts);
+    return status;
+}
+
 static bb_status open_train(billboard_experimental_silo *s, uint32_t number,
                             const billboard_data *data,
                             const billboard_experimental_policy *policy) {

@@ -310,6 +310,14 @@ static void policies_are_read(void **state) {
                             "\"x\"}");
     assert_refused(billboard_experimental_policy_read("full.json", &answer),
                    BILLBOARD_USAGE, "no \"ledger\"");
+    write_file("full.json",
+               "{\"most-epsilon\": 1, \"most-delta\": 0, \"methods\": \"mp-mixd\"}");
+    assert_refused(billboard_experimental_policy_read("full.json", &answer),
+                   BILLBOARD_USAGE, "there is no method \"mp-mixd\"");
+    write_file("full.json",
+               "{\"most-epsilon\": 1, \"most-delta\": 0, \"curators\": \"abc\"}");
+    assert_refused(billboard_experimental_policy_read("full.json", &answer),
+                   BILLBOARD_USAGE, "expected public keys");
     billboard_experimental_agreement_free(a);
     assert_refused(billboard_experimental_agreement_read("plan.json", NULL),
                    BILLBOARD_USAGE, "agreement is NULL");
