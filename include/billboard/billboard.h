@@ -280,10 +280,10 @@ billboard_data_from_file(const char *path, billboard_data **data);
 BILLBOARD_API void billboard_data_free(billboard_data *data);
 
 /* What is in them: {tasks, rows, features, rows_per_task, sparse, target {kind, min, max},
- * missing, constant_columns, classes, labels, image, start (a command to begin with; null
+ * missing {features, targets, complete_rows}, constant_columns, classes, labels, image, start (a command to begin with; null
  * for arrays), texts}. texts: the columns of a CSV file that are no numbers and that the
  * options do not speak of, [{column, levels}], levels null of more than 50; those are left
- * out. Options: task, target, features, ignore, format, labels, tasks, separator, missing,
+ * out, and the target, whose levels are classes, is among them if it has fewer. Options: task, target, features, ignore, format, labels, tasks, separator, missing,
  * categories, image, as a job has them; multilabel (targets are lists of labels); ranges, a
  * file for the columns' ranges, which are then looked up in the data: for simulations
  * only; draft-categories, a file for the levels of these texts, for a person to leave in
@@ -493,10 +493,10 @@ BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_export(const char *run,
  *
  * The tasks of new rows are found by name. Options are `unknown`, what becomes of rows
  * of tasks that have no model: "error" (default), "skip", or "shared", the model that
- * all share; `ignore`, columns to leave out; `outputs`, see billboard_values; `lines`, in the CSV
- * the line of a file that each prediction is of, in a first column; and
- * `intervals`, a level in (0, 1): half_width, and lower and upper in the CSV, for runs that
- * were trained with it. */
+ * all share; `ignore`, columns to leave out; `outputs`, see billboard_values; `lines`, in
+ * the CSV the line of a file that each prediction is of, in a first column
+ * (BILLBOARD_USAGE: the data have none); and `intervals`, a level in (0, 1): half_width,
+ * and lower and upper in the CSV, for runs that were trained with it. */
 typedef struct billboard_predictions billboard_predictions;
 
 /* Predicts every row with its own task's model. BILLBOARD_FAILED: a task without a

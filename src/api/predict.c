@@ -193,6 +193,8 @@ static bb_status predict(const billboard_result *result, const request *r,
                          const billboard_data *data, billboard_predictions *p) {
     applied a = {0};
     bb_status status = apply(result, r, data, true, &a);
+    if (!status && r->lines && !a.rows.has_lines)
+        status = bb_fail(BB_EUSAGE, "--lines: %s has no lines", a.rows.source);
     if (!status) status = bb_trained_ask(&a.trained, &a.rows, r->outputs, &p->said);
     if (!status && !isnan(r->intervals))
         status = bb_trained_bound(&a.trained, &a.rows, r->intervals, &p->said);
@@ -201,8 +203,6 @@ static bb_status predict(const billboard_result *result, const request *r,
     if (!status && data->path)
         status = bb_duplicate(&p->data, data->path, strlen(data->path));
     if (!status) status = bb_trained_classes(&a.trained, &p->names);
-    if (!status && r->lines && !a.rows.has_lines)
-        status = bb_fail(BB_EUSAGE, "--lines: %s has no lines", a.rows.source);
     p->loss = a.trained.loss;
     p->lines = r->lines;
     p->rows = a.rows;

@@ -75,10 +75,10 @@ BB_MUST_CHECK bb_status bb_silo_check_policy(const bb_run *run,
  * before, or is of a round that is over, changes nothing. The offer must be of the run
  * that was agreed to, and takes all the memory that the run will need; the policy's ledger
  * must have room for it, and is charged with the first round, before anything is made of
- * rows: no run that never begins costs anything. BB_EDATA, BB_EUSAGE: no frame for this silo now; nothing
- * changed. BB_EINTERRUPTED: the curator has ended the run early, and said why. Where it is
- * the offer that is refused, by the terms, the policy or a ledger, there is a frame for the
- * curator that says so. */
+ * rows: no run that never begins costs anything. BB_EDATA, BB_EUSAGE: no frame for this
+ * silo now; nothing changed. BB_EINTERRUPTED: the curator has ended the run early, and
+ * said why. Where it is the offer that is refused, by the terms, the policy or a ledger,
+ * or by the ledger at the first round, there is a frame for the curator that says so. */
 BB_MUST_CHECK bb_status bb_silo_take(bb_silo *silo, bb_bytes frame, bool *news);
 bb_silo_state bb_silo_now(const bb_silo *silo);
 /* Train and show for every own task that takes part, or finish a phase: the only

@@ -177,48 +177,47 @@ static double magnitude(double most) {
  * at from its mean: squares of such numbers have no digits left for what differs. */
 static const double narrow = 1e-4;
 
-/* The mean of a narrow column in rows begin .. end-1; 0 of others. */
-static double narrow_mean(const bb_dataset *data, size_t begin, size_t end, size_t k) {
-    const size_t d = data->features;
-    double low = INFINITY, high = -INFINITY, mean = 0;
+static bb_range seen_of(const bb_dataset *data, size_t begin, size_t end, size_t k) {
+    bb_range seen = {INFINITY, -INFINITY};
     for (size_t r = begin; r < end; r++) {
-        low = fmin(low, data->x[r * d + k]);
-        high = fmax(high, data->x[r * d + k]);
+        seen.low = fmin(seen.low, data->x[r * data->features + k]);
+        seen.high = fmax(seen.high, data->x[r * data->features + k]);
     }
-    if (!(low < high) || high - low >= narrow * fmax(fabs(low), fabs(high))) return 0;
+    return seen;
+}
+
+static double farthest(bb_range seen, double from) {
+    return fmax(fabs(seen.low - from), fabs(seen.high - from));
+}
+
+/* The mean of a column that begins at `low'. */
+static double mean_of(const bb_dataset *data, size_t begin, size_t end, size_t k,
+                      double low) {
+    double mean = 0;
     for (size_t r = begin; r < end; r++)
-        mean += (data->x[r * d + k] - low) / (double)(end - begin);
+        mean += (data->x[r * data->features + k] - low) / (double)(end - begin);
     return low + mean;
 }
 
-/* 1 / the magnitude of the columns in rows begin .. end-1, less their means if there are
- * some; 0 where there is none. */
-static void measure_magnitudes(const bb_dataset *data, size_t begin, size_t end,
-                               const double *mean, double *inverse) {
-    const size_t d = data->features;
-    for (size_t k = 0; k < d; k++) {
-        const double from = mean ? mean[k] : 0;
-        double most = 0;
-        for (size_t r = begin; r < end; r++)
-            most = fmax(most, fabs(data->x[r * d + k] - from));
-        const double unit = magnitude(most);
-        inverse[k] = isnormal(unit) ? 1 / unit : 0;
-    }
-}
-
-/* Means of task i's narrow columns, which the constant column takes up. */
-static bb_status measure_narrow(bb_preprocess *p, const bb_dataset *train, size_t i) {
-    const size_t d = p->features;
-    for (size_t k = 0; p->constant && k < d; k++) {
-        const double mean = narrow_mean(train, train->first[i], train->first[i + 1], k);
-        if (mean == 0) continue;
-        if (!p->mean) {
-            const bb_status status =
-                bb_map_block(&p->mean_at, train->memory, &p->mean, p->tasks * d,
-                             sizeof *p->mean, "means");
+/* Task i's means of narrow columns, which the constant column takes up, and 1 / the magnitudes
+ * of what is left; 0 where there is none. */
+static bb_status measure_magnitudes(bb_preprocess *p, const bb_dataset *train,
+                                    size_t i) {
+    const size_t d = p->features, begin = train->first[i], end = train->first[i + 1];
+    for (size_t k = 0; k < d && begin < end; k++) {
+        const bb_range seen = seen_of(train, begin, end, k);
+        const double spread = seen.high - seen.low;
+        double from = 0;
+        if (p->constant && spread > 0 && spread < narrow * farthest(seen, 0)) {
+            bb_status status = BB_OK;
+            if (!p->mean)
+                status = bb_map_block(&p->mean_at, train->memory, &p->mean,
+                                      p->tasks * d, sizeof *p->mean, "means");
             if (status) return status;
+            from = p->mean[i * d + k] = mean_of(train, begin, end, k, seen.low);
         }
-        p->mean[i * d + k] = mean;
+        const double unit = magnitude(farthest(seen, from));
+        p->factor[i * d + k] = isnormal(unit) ? 1 / unit : 0;
     }
     return BB_OK;
 }
@@ -293,11 +292,7 @@ static bb_status open_magnitudes(bb_preprocess *p, const bb_dataset *train,
                               sizeof *p->target_unit, "powers of ten");
     for (size_t i = 0; !status && i < p->tasks; i++) {
         const size_t begin = train->first[i], end = train->first[i + 1];
-        if (train->x) status = measure_narrow(p, train, i);
-        if (status) break;
-        if (train->x)
-            measure_magnitudes(train, begin, end, p->mean ? p->mean + i * d : NULL,
-                               p->factor + i * d);
+        if (train->x) status = measure_magnitudes(p, train, i);
         if (target) p->target_unit[i] = target_magnitude(train, begin, end);
         bb_dataset_passed(train, begin, end);
         bb_preprocess_passed(p, i);

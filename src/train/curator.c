@@ -171,9 +171,10 @@ static void warn_of_versions(const bb_train_curator *curator) {
     }
 }
 
-/* Of tasks that a plan names, and that no place has: a name may be wrong, or a place away. */
+/* Of tasks that a plan names, and that no place has: a name may be wrong, or a place away. To the
+ * curator, who has heard who joined, and into no file: whether a task has rows is its own. */
 static void warn_of_absence(const bb_train_curator *curator) {
-    bb_experiment *e = &curator->training->e;
+    const bb_experiment *e = &curator->training->e;
     const size_t absent = bb_curator_absent(curator->core);
     char text[160];
     if (!absent) return;
@@ -181,7 +182,7 @@ static void warn_of_absence(const bb_train_curator *curator) {
              "%zu of %zu tasks of the plan are at no place that takes part: nothing is "
              "learned from them",
              absent, e->run.pub.tasks);
-    bb_experiment_warn(e, text);
+    e->watch->warn(e->watch->self, text);
 }
 
 bb_status bb_train_curator_close_round(bb_train_curator *curator) {

@@ -422,6 +422,7 @@ def a_silo_that_never_comes_is_not_waited_for():
         assert read("whole/public/billboard.bin") != read("out-curator/public/billboard.bin")
         away = sum(site_of(t) == "east" for t in range(TASKS))
         assert f"{away} of {TASKS} tasks of the plan are at no place" in said("curator")
+        assert "no place" not in read("out-curator/public/statement.txt").decode()
         assert len(models_of("out-north")) + len(models_of("out-south")) == 2 + sum(
             site_of(t) != "east" for t in range(TASKS))
 

@@ -36,8 +36,8 @@ _NO_GROUPS = "" if SKLEARN >= (1, 8) else (
     ".set_score_request(groups=True)")
 
 
-# Sparse matrices of so many columns are made dense: rows that stay sparse are divided by their
-# norm, and cannot be brought to units that tasks have in common.
+# Sparse matrices of so many columns are made dense, unless standardize says how to take them: rows
+# that stay sparse are divided by their norm, and cannot be brought to units in common.
 _MOST_DENSE = 500
 
 
@@ -173,7 +173,7 @@ class MultiTask(BaseEstimator):  # type: ignore[misc]
                                  multi_output=self._has_labels(y), **checks)
         else:
             X = validate_data(self, X, **checks)
-        if sparse.issparse(X) and X.shape[1] <= _MOST_DENSE:
+        if sparse.issparse(X) and X.shape[1] <= _MOST_DENSE and self.standardize == "auto":
             X = X.toarray()
         return X, y, groups
 
