@@ -130,10 +130,10 @@ def test_labels_come_back(pop):
 # -- copies --------------------------------------------------------------------------------
 
 
-def copied(X, y, groups):
+def copied(X, y, groups, standardize="auto"):
     """The most that Python allocates during fit and predict, as a share of X."""
     model = fit(X[:8], y[:8], groups[:8])  # whatever is allocated once
-    model = billboard.MultiTaskRegressor("stl")
+    model = billboard.MultiTaskRegressor("stl", standardize=standardize)
     size = X.data.nbytes if sparse.issparse(X) else X.nbytes if hasattr(X, "nbytes") \
         else X.memory_usage().sum()
     tracemalloc.start()
@@ -157,9 +157,10 @@ def test_arrays_are_not_copied(make):
     assert copied(make(X), y, groups) < 0.15
 
 
-def test_sparse_matrices_of_many_columns_are_not_copied():
-    X, y, groups = big(4000, 501)
-    assert copied(sparse.csr_matrix(X), y, groups) < 0.15
+@pytest.mark.parametrize("columns,standardize", [(501, "auto"), (100, "none")])
+def test_sparse_matrices_that_stay_sparse_are_not_copied(columns, standardize):
+    X, y, groups = big(4000, columns)
+    assert copied(sparse.csr_matrix(X), y, groups, standardize) < 0.15
 
 
 def test_frames_are_copied_once():
