@@ -176,6 +176,9 @@ static double magnitude(double most) {
 /* What lies closer together than this part of its magnitude, as times in seconds do, is looked
  * at from its mean: squares of such numbers have no digits left for what differs. */
 static const double narrow = 1e-4;
+/* Fewer rows are close together by chance, as numbers of cases that follow each other are, and
+ * the next may be anywhere: such a column stays as small as it is beside its magnitude. */
+enum { LEAST_NARROW = 4 };
 
 static bb_range seen_of(const bb_dataset *data, size_t begin, size_t end, size_t k) {
     bb_range seen = {INFINITY, -INFINITY};
@@ -216,7 +219,8 @@ static bb_status measure_magnitudes(bb_preprocess *p, const bb_dataset *train,
             if (status) return status;
             from = p->mean[i * d + k] = mean_of(train, begin, end, k, seen.low);
         }
-        const double unit = magnitude(farthest(seen, from));
+        const bool few = end - begin < LEAST_NARROW;
+        const double unit = magnitude(farthest(seen, few ? 0 : from));
         p->factor[i * d + k] = isnormal(unit) ? 1 / unit : 0;
     }
     return BB_OK;

@@ -220,8 +220,7 @@ void bb_units_take_places(const bb_view *view, const bb_release *release,
  * errs by factors. So there a task goes further only where it is off by nearly a whole
  * circle. */
 static double scale_of(const double *unit, const quantity *q) {
-    if (isnan(q->own)) return 1.0;
-    if (!unit || unit[1] == 0.0) return pow(10.0, q->own - ceil(q->most));
+    if (isnan(q->own) || !unit || unit[1] == 0.0) return 1.0;
     const double circle = unit[1], half = 0.5 * circle, whole = circle - above;
     const double up = q->target ? whole : half, down = q->target ? half : whole;
     const double size = q->varies || !q->target ? q->size : -INFINITY;

@@ -629,6 +629,28 @@ static void times_in_seconds_do_no_harm(void **state) {
     }
 }
 
+/* Two rows whose numbers of cases follow each other, and a third from far away. */
+static void numbers_of_cases_do_no_harm(void **state) {
+    (void)state;
+    FILE *train = fopen("cases.csv", "w"), *test = fopen("later.csv", "w");
+    assert_true(train && test);
+    fputs("task,y,x,case\n", train);
+    fputs("task,y,x,case\n", test);
+    for (int r = 0; r < 120; r++) {
+        const double x = sin(r * 1.3), y = 150 + 10 * sin(r * 7.7);
+        if (r % 3 < 2)
+            fprintf(train, "%d,%.2f,%.4f,%d\n", r / 3, y, x, 54900 + r);
+        else
+            fprintf(test, "%d,%.2f,%.4f,%d\n", r / 3, y, x, 20000 + 50 * r);
+    }
+    fclose(train);
+    fclose(test);
+    json_t *j = cli_json("train cases.csv --test later.csv --epsilon 1 --seed 1 --json "
+                         "-o cases");
+    assert_true(cli_number(j, "test.nmse") < 3);
+    json_decref(j);
+}
+
 /* How a row of the CSV begins: "task,class,". */
 static void expect_class(const char *csv, size_t row, const char *class) {
     const char *line = csv;
@@ -704,6 +726,7 @@ int main(void) {
         cmocka_unit_test(a_table_of_texts_is_told_what_it_takes),
         cmocka_unit_test(classes_of_texts_are_learned),
         cmocka_unit_test(times_in_seconds_do_no_harm),
+        cmocka_unit_test(numbers_of_cases_do_no_harm),
     };
     return cmocka_run_group_tests(tests, cli_open, cli_close);
 }
