@@ -2,6 +2,7 @@
  * are left out, around a centre of the length that was found and of any length. */
 #include "linalg/linalg.h"
 #include "methods/mp_mixed.h"
+#include "methods/personal_average.h"
 
 #include <math.h>
 
@@ -10,14 +11,6 @@
 static const double least_told = 0.01;
 /* A length that the search has not reached may be any; one that it has is not. */
 static const double haste = 3.0, most_doubt = 0.99;
-
-/* How much a task goes by rows that are left out: evidence is what the first rows were
- * foreseen by, too, which a prior decides, and one of a wrong scale is then believed in
- * though the rows that are there have long corrected it. Few rows say little else. */
-static double by_left_out(const bb_local *local) {
-    const double share = 1.0 - (double)local->d / (double)local->n;
-    return local->n > local->d ? share * share : 0.0;
-}
 
 /* cell (BB_MIXED_CELLS) <- ln(rest + what the noise level is believed to be), rest by
  * penalties. */
@@ -31,7 +24,8 @@ static void log_sums(const double *rest, const double *prior, double *cell) {
 void bb_mixed_weigh(const bb_mixed_board *mixed, const bb_local *local,
                     const bb_mixed_measure *m, double *evidence) {
     const double belief = bb_mixed_belief(mixed);
-    const double rows = bb_mixed_freedom(mixed, local), share = by_left_out(local);
+    const double rows = bb_mixed_freedom(mixed, local),
+                 share = bb_personal_by_left_out(local);
     const double by_fit = 0.5 * (1.0 - share), by_foreseen = 0.5 * share * rows;
     double prior[BB_MIXED_LEVELS], rest[BB_MIXED_PENALTIES], foreseen[BB_MIXED_CELLS];
     for (size_t k = 0; k < BB_MIXED_LEVELS; k++) prior[k] = belief * bb_mixed_level[k];

@@ -25,7 +25,7 @@ static const double shorter = 0.3;
 size_t bb_personal_work(const bb_local *local) {
     if (local->loss == BB_LOSS_SQUARED) return bb_personal_squared_work(local);
     if (local->loss == BB_LOSS_SOFTMAX) return bb_personal_outputs_work(local);
-    return local->d + bb_personal_temper_two_work(local->n) +
+    return 2 * local->d + local->n + bb_personal_temper_two_work(local->n) +
            bb_logistic_fits_work(local) + bb_own_units_work(local);
 }
 
@@ -61,7 +61,9 @@ static void turn_back(const turned *as, size_t d, double *w) {
 /* The fits of a task and their average. */
 typedef struct averaged {
     bb_logistic_fits fits;
-    double size;                /* of the rows */
+    double
+        by_left_out; /* a share: rows left out have a say, and are averaged behind models */
+    double size;     /* of the rows */
     const turned *as;           /* under which covariance they are, or NULL */
     const bb_in_own_units *own; /* in which units, or NULL */
     size_t kinds;               /* 1, 2 or 4 */
@@ -105,8 +107,15 @@ static bb_status add_single(averaged *all, size_t k, size_t l) {
     bb_status status =
         bb_logistic_fits_next(fits, weight, all->kind[k].centre, all->kind[k].free);
     if (!status) status = bb_logistic_fits_log_det(fits, &log_det);
-    if (!status) add_fit(all, k, l, fits->loss + 0.5 * weight * fits->square, log_det);
-    return status;
+    if (status) return status;
+    double objective = fits->loss + 0.5 * weight * fits->square;
+    if (all->by_left_out > 0.0) {
+        const double share = all->by_left_out;
+        log_det *= 1.0 - share;
+        objective += share * (bb_logistic_fits_left_out(fits) - objective);
+    }
+    add_fit(all, k, l, objective, log_det);
+    return BB_OK;
 }
 
 /* From the strongest penalty on, one fit after the other. */
@@ -169,21 +178,25 @@ static bb_status average(const bb_local *local, const bb_personal_public *known,
                          double odds, bool doubted, double *model, double *work) {
     const double *centre = known->centre;
     const double *const around[] = {NULL, centre}, *const short_one = work;
-    double *sure = work + local->d;
-    double *own = sure + bb_personal_temper_two_work(local->n);
+    const size_t d = local->d, n = local->n;
+    double *mean = work + d, *sure = mean + d + n;
+    double *own = sure + bb_personal_temper_two_work(n);
     double *rest = own + bb_own_units_work(local);
-    averaged all = {.usual = doubted ? &usual_of_many : &usual,
-                    .average = bb_personal_average_open(model, local->d,
-                                                        doubted ? 0.5 * odds : odds)};
+    averaged all = {.usual = doubted ? &usual_of_many : &usual};
     bb_logistic_fits_open(&all.fits, local, rest);
+    if (!all.fits.by_rows && !all.fits.by_eight)
+        all.by_left_out = bb_personal_by_left_out(local);
+    const bool left_out = all.by_left_out > 0.0;
+    all.average = bb_personal_average_open(mean, left_out ? d + n : d,
+                                           doubted ? 0.5 * odds : odds);
     const bool constant = all.fits.constant != 0.0;
     all.size = bb_personal_size(local, constant, work);
     const double size = all.size;
     set_kinds(&all, centre ? 2 : 1, around, constant);
     bb_status status = add_fits(&all);
     if (centre && doubted && !status) {
-        memcpy(work, centre, local->d * sizeof *work);
-        bb_scale(local->d, shorter, work);
+        memcpy(work, centre, d * sizeof *work);
+        bb_scale(d, shorter, work);
         set_kinds(&all, 1, &short_one, constant);
         status = add_fits(&all);
     }
@@ -191,10 +204,11 @@ static bb_status average(const bb_local *local, const bb_personal_public *known,
         status = add_own_units(&all, local, (bb_own_units)units, work, own);
     if (!status) bb_personal_average_close(&all.average);
     if (status) return status;
+    memcpy(model, mean, d * sizeof *model);
     if (bb_own_units_fit(local, all.fits.constant, BB_OWN_DEVIATIONS))
         bb_logistic_fits_open(&all.fits, local, rest); /* as it came */
     bb_personal_temper_two(&all.fits, size * pow(10.0, all.average.decades), model,
-                           sure);
+                           left_out ? mean + d : NULL, sure);
     return BB_OK;
 }
 

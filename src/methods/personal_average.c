@@ -32,6 +32,11 @@ double bb_personal_size(const bb_local *local, bool constant, double *sum) {
     return squares > 0.0 ? fmax(least_mean, squares / (double)n) : 1.0;
 }
 
+double bb_personal_by_left_out(const bb_local *local) {
+    const double share = 1.0 - (double)local->d / (double)local->n;
+    return local->n > local->d ? share * share : 0.0;
+}
+
 static double decades(size_t l) {
     return 3.0 - (double)l;
 }

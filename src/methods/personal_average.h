@@ -16,6 +16,11 @@ double bb_personal_size(const bb_local *local, bool constant, double *sum);
 enum { BB_PERSONAL_PENALTIES = 7 };
 double bb_personal_penalty(size_t l);
 
+/* How much a task goes by rows that are left out, 0 to 1: evidence is what the first rows were
+ * foreseen by, too, which a prior decides, and one of a wrong scale is then believed in though
+ * the rows that are there have long corrected it. Few rows say little else. */
+double bb_personal_by_left_out(const bb_local *local);
+
 /* The standard deviation of the log odds that a free constant stands for. */
 extern const double bb_personal_free_deviation;
 

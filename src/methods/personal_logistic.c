@@ -162,9 +162,8 @@ static bb_status next_by_rows(bb_logistic_fits *fits, double weight,
     return BB_OK;
 }
 
-/* log(1 + exp(-margin)), without overflow: the loss of a row, its label times what is
- * predicted. */
-static double loss_of_margin(double margin) {
+/* log(1 + exp(-margin)) */
+double bb_logistic_loss(double margin) {
     return fmax(0.0, -margin) + log1p(exp(-fabs(margin)));
 }
 
@@ -198,7 +197,7 @@ bb_status bb_logistic_fits_next(bb_logistic_fits *fits, double weight,
         const double margin = fits->local->y[j] * fits->eta[j];
         const double p = 1.0 / (1.0 + exp(margin));
         fits->curvature[j] = p * (1.0 - p);
-        fits->loss += loss_of_margin(margin);
+        fits->loss += bb_logistic_loss(margin);
     }
     look_around(fits, weight);
     return BB_OK;
@@ -215,6 +214,24 @@ bb_status bb_logistic_fits_log_det(bb_logistic_fits *fits, double *out) {
 
 /* Below it a row bends nothing. */
 static const double least_curvature = 1e-12;
+/* What a row has of its own prediction, at most. */
+static const double most_leverage = 0.999;
+
+double bb_logistic_fits_left_out(bb_logistic_fits *fits) {
+    const size_t n = fits->local->n, d = fits->local->d;
+    double loss = 0.0;
+    for (size_t j = 0; j < n; j++) {
+        const double y = fits->local->y[j];
+        const double own =
+            fmin(most_leverage, bb_personal_leverage(false, n, d, fits->matrix,
+                                                     fits->half, j, fits->rest));
+        const double pull = y / (1.0 + exp(y * fits->eta[j]));
+        const double bent = fmax(fits->curvature[j], least_curvature);
+        fits->eta[j] -= pull * own / (bent * (1.0 - own));
+        loss += bb_logistic_loss(y * fits->eta[j]);
+    }
+    return loss;
+}
 
 bb_status bb_logistic_fits_doubt(bb_logistic_fits *fits, const double *w, double weight,
                                  double free, const double **eta, double *v) {

@@ -13,7 +13,7 @@ typedef struct bb_logistic_fits {
     double constant; /* what the last column is in all rows; 0: it is none */
     /* The last fit: */
     double *w;         /* d: its model */
-    double *eta;       /* n: its predictions */
+    double *eta;       /* n, behind w: its predictions */
     double *curvature; /* n: the loss's second derivatives there */
     double loss;       /* summed */
     double square;     /* ||w - centre||^2, the constant's weight over its stretch */
@@ -73,5 +73,11 @@ BB_MUST_CHECK bb_status bb_logistic_fits_doubt(bb_logistic_fits *fits, const dou
 
 /* log det(I + Hessian/weight) of the last fit, once. BB_ENUMERIC. */
 BB_MUST_CHECK bb_status bb_logistic_fits_log_det(bb_logistic_fits *fits, double *out);
+/* eta <- what fits without each row would predict of it, to first order (Rad, Maleki 2020);
+ * their loss, summed. Behind bb_logistic_fits_log_det, and by features. */
+double bb_logistic_fits_left_out(bb_logistic_fits *fits);
+/* The loss of two classes, without overflow, of a row whose label times what is predicted is
+ * this. */
+double bb_logistic_loss(double margin);
 
 #endif

@@ -30,9 +30,10 @@ bb_personal_line bb_personal_temper(size_t n, size_t outputs, const double *z,
 /* Two classes: w (d) <- slope * w, and another level for the constant if there is one, by what
  * the posterior predictive distribution says of the rows (by Laplace's approximation at w with
  * this penalty). The order of a task's predictions stays as it is. Where numbers are too large w
- * stays. fits: open, of the task. work: bb_personal_temper_two_work doubles. */
+ * stays, and where rows that are left out are foreseen better so: left (n), what is foreseen of
+ * them; NULL: nothing is. fits: open, of the task. work: bb_personal_temper_two_work doubles. */
 size_t bb_personal_temper_two_work(size_t n);
 void bb_personal_temper_two(bb_logistic_fits *fits, double weight, double *w,
-                            double *work);
+                            const double *left, double *work);
 
 #endif
