@@ -716,6 +716,9 @@ typedef struct billboard_experimental_roster {
      * ..._agreement_identify. NULL: they are not, and who sent a frame is your program's to
      * know. The only member that is not the same everywhere. */
     const billboard_experimental_identity *identity;
+    /* silos: what they are called, for messages of the curator's, which borrows them; NULL:
+     * by their numbers. */
+    const char *const *silo_name;
 } billboard_experimental_roster;
 
 /* What a silo agrees to, whoever asks; 0 and NULL: no limit. It is checked before a row
@@ -724,8 +727,8 @@ typedef struct billboard_experimental_roster {
 typedef struct billboard_experimental_policy {
     size_t struct_size;              /* sizeof (billboard_experimental_policy) */
     double most_epsilon, most_delta; /* of one run; for several: the job's `ledger` */
-    size_t fewest_tasks;             /* of the run */
-    uint32_t fewest_silos;           /* of the run, by the curator's word */
+    size_t fewest_tasks;             /* that the roster names */
+    uint32_t fewest_silos;           /* of every round, by the curator's word */
     const char *methods; /* names with commas between them: those that may share
                             something */
     int allow_open; /* also runs without noise, with the option seed, or with ranges,
@@ -902,7 +905,8 @@ BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_experimental_silo_resto
  * frame that ..._give gave. BILLBOARD_USAGE: there is no such option. */
 BILLBOARD_API BILLBOARD_CHECK billboard_status
 billboard_experimental_silo_keep(billboard_experimental_silo *silo);
-/* Removes that file: once the result is stored. */
+/* Removes that file: once the result is stored. What a ledger has charged is done in it from
+ * then on, with billboard_result_save. */
 BILLBOARD_API void
 billboard_experimental_silo_forget(billboard_experimental_silo *silo);
 /* In state DONE, once: the models of this silo's tasks and what they reach on its rows.

@@ -29,8 +29,8 @@ typedef struct policy_options {
 static const bb_option row[] = {
     {"most-epsilon", BB_OPTION_AUTO, AT(most_epsilon), "auto", 1e-6, 1e6, NULL, "EPSILON", "the most of one run; must be said"},
     {"most-delta", BB_OPTION_AUTO, AT(most_delta), "auto", 0.0, 1.0, NULL, "DELTA", "the most of one run; must be said"},
-    {"fewest-tasks", BB_OPTION_COUNT, AT(fewest_tasks), "0", 0.0, 0x1p40, NULL, "M", "of the run; 0: no limit"},
-    {"fewest-silos", BB_OPTION_COUNT, AT(fewest_silos), "0", 0.0, 0x1p31, NULL, "N", "of the run; 0: no limit"},
+    {"fewest-tasks", BB_OPTION_COUNT, AT(fewest_tasks), "0", 0.0, 0x1p40, NULL, "M", "that the plan names; 0: no limit"},
+    {"fewest-silos", BB_OPTION_COUNT, AT(fewest_silos), "0", 0.0, 0x1p31, NULL, "N", "that the plan asks for in every round; 0: no limit"},
     {"methods", BB_OPTION_TEXT, AT(methods), NULL, 0.0, 0.0, NULL, "METHODS", "that may share something, separated by commas (default: all)"},
     {"adjacencies", BB_OPTION_TEXT, AT(adjacencies), NULL, 0.0, 0.0, NULL, "WHICH", "separated by commas (default: all)"},
     {"allow-open", BB_OPTION_FLAG, AT(allow_open), "false", 0.0, 0.0, NULL, NULL, "also runs without noise, seeded, or with ranges, levels or options from data, which are not private"},
@@ -158,6 +158,7 @@ static bb_status take_silos(billboard_experimental_agreement *a, const char *pat
                        "%s: \"fewest-silos\": expected a number from 1 to %zu", path,
                        silos);
     a->roster.silos = (uint32_t)silos;
+    a->roster.silo_name = a->silo;
     a->roster.fewest_silos = (uint32_t)json_integer_value(fewest);
     return BB_OK;
 }

@@ -41,6 +41,7 @@ static bb_status take_roster(bb_roster *out,
     if (!status) {
         out->silos = r.silos;
         out->fewest = r.fewest_silos;
+        out->silo_name = r.silo_name;
         out->identity = r.identity ? &r.identity->own : NULL;
     }
     free(text);

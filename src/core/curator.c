@@ -108,6 +108,8 @@ bb_status bb_curator_begin(bb_curator **out, const bb_curator_terms *terms,
     if (status) return status;
     c->two_doors = pub->doors > 1 && terms->identity;
     c->identity = terms->identity;
+    c->silo_name = terms->silo_name;
+    c->task_name = terms->task_name;
     c->stamp = (bb_stamp){.sealed = terms->sealed || terms->identity,
                           .key = terms->identity ? terms->identity->key : NULL};
     c->roll.silos = terms->silos;
@@ -324,6 +326,10 @@ void bb_curator_stop(bb_curator *c, bb_stop why) {
     if (c->now == BB_CURATOR_DONE) return;
     c->stopped = why;
     c->now = BB_CURATOR_FAILED;
+}
+
+bool bb_curator_is_stopped(const bb_curator *c) {
+    return c->stopped != 0;
 }
 
 const bb_release *bb_curator_release(const bb_curator *c) {

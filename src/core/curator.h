@@ -15,10 +15,12 @@
 typedef struct bb_curator bb_curator;
 
 typedef struct bb_curator_terms {
-    const bb_run *run;           /* `local` is not looked at. Borrowed */
-    uint32_t silos;              /* of the roster: 1 .. silos */
-    uint32_t fewest;             /* that every round needs, public; 0: all */
-    bool sealed;                 /* frames leave the process */
+    const bb_run *run; /* `local` is not looked at. Borrowed */
+    uint32_t silos;    /* of the roster: 1 .. silos */
+    uint32_t fewest;   /* that every round needs, public; 0: all */
+    const char *const *silo_name, *const *task_name; /* for messages; NULL: numbers.
+                                                        Borrowed */
+    bool sealed;                                     /* frames leave the process */
     const bb_identity *identity; /* frames are signed, and sealed; NULL: they are not.
                                     Borrowed. With one, a run of two doors has them apart:
                                     this is the first, and a helper (helper.h), which is
@@ -69,6 +71,7 @@ bool bb_curator_gave_all(const bb_curator *curator);
  * for each that says so. Also for a curator that has failed; after BB_CURATOR_DONE it
  * does nothing. */
 void bb_curator_stop(bb_curator *curator, bb_stop why);
+bool bb_curator_is_stopped(const bb_curator *curator);
 /* Everything that this silo needs to catch up is given again. */
 void bb_curator_again(bb_curator *curator, uint32_t silo);
 /* Whether it has joined, and has not said that it has stored its models. */

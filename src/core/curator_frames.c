@@ -10,6 +10,16 @@ bool bb_curator_is_complete(const bb_curator *c) {
            (!c->two_doors || c->member[c->roll.silos].joined);
 }
 
+/* For whoever runs the curator only: a silo is told that there is such a task, not which,
+ * nor who has it. */
+static bb_status fail_taken(const bb_curator *c, uint32_t silo, uint32_t owner,
+                            size_t id) {
+    if (c->silo_name && c->task_name)
+        return bb_fail(BB_EDATA, "%s and %s both have task %s", c->silo_name[silo - 1],
+                       c->silo_name[owner - 1], c->task_name[id]);
+    return bb_fail(BB_EDATA, "silos %u and %u both have task %zu", silo, owner, id);
+}
+
 bb_status bb_curator_enrol(bb_curator *c, uint32_t s, uint64_t own,
                            const uint8_t *words) {
     const size_t tasks = bb_curator_run(c)->pub.tasks;
@@ -20,9 +30,10 @@ bb_status bb_curator_enrol(bb_curator *c, uint32_t s, uint64_t own,
             return bb_fail(BB_EDATA,
                            "silo %u joins with task %llu: numbers ascend, below %zu",
                            s + 1, (unsigned long long)id, tasks);
-        if (c->owner[id])
-            return bb_fail(BB_EDATA, "silos %u and %u both have task %llu", s + 1,
-                           c->owner[id], (unsigned long long)id);
+        if (!c->owner[id]) continue;
+        m->taken = true;
+        m->given = 0;
+        return fail_taken(c, s + 1, c->owner[id], (size_t)id);
     }
     const bb_status status = bb_allocate(&m->id, own, sizeof *m->id, "a silo's tasks");
     if (status) return status;
@@ -225,6 +236,7 @@ static bb_status take_hello(bb_curator *c, const bb_frame *frame, bool *news) {
     const bool late = c->identity && m->left && !*news;
     memcpy(m->start, frame->start, sizeof m->start);
     m->heard = true;
+    m->taken = false;
     m->left = late;
     m->told = false;
     bb_curator_again(c, frame->silo);
@@ -308,16 +320,18 @@ static void put_round(bb_curator *c, const member *m) {
     bb_put_board(&c->out, &c->board);
 }
 
-/* Every silo is told once that the run has ended early, whatever it knows of it, or has begun
- * without it. */
+/* Every silo is told once that the run has ended early, whatever it knows of it, has begun
+ * without it, or cannot have it. */
 static bb_status give_stop(bb_curator *c, member *m, bb_frame *frame, bb_bytes *bytes,
                            bool *given) {
     static const uint64_t told = UINT64_MAX;
+    const uint32_t without = m->taken ? BB_STOP_TAKEN : BB_STOP_LATE;
+    const uint32_t why = c->stopped ? c->stopped : without;
     if (m->given == told) return BB_OK;
     frame->kind = BB_FRAME_STOP;
     frame->round = c->door.ask.round;
     bb_frame_begin(&c->out, frame);
-    bb_put_u32(&c->out, c->stopped ? c->stopped : BB_STOP_LATE);
+    bb_put_u32(&c->out, why);
     end_frame(c, m);
     if (c->out.status) return c->out.status;
     m->given = told;
@@ -389,7 +403,7 @@ bb_status bb_curator_give(bb_curator *c, uint32_t silo, bb_bytes *bytes, bool *g
     bb_frame frame = {.silo = silo};
     memcpy(frame.run, c->name, sizeof frame.run);
     if (c->identity && !m->heard) return BB_OK;
-    if (c->stopped || (c->began && !m->joined))
+    if (c->stopped || m->taken || (c->began && !m->joined))
         return give_stop(c, m, &frame, bytes, given);
     const uint32_t kind =
         silo > c->roll.silos ? due_to_helper(c, m, &ended) : due(c, m, &ended);

@@ -12,6 +12,7 @@ typedef struct member {
     bool heard; /* says what it is, if frames are signed: bb_stamp's start */
     uint8_t start[BB_HASH_BYTES];
     bool joined, left, told;       /* that it may go */
+    bool taken;                    /* it came with a task of another silo's */
     char program[BB_PROGRAM_TEXT]; /* that it has joined with: its version */
     size_t own, *id;               /* its tasks */
     uint64_t given;                /* the last event that it was given */
@@ -28,6 +29,7 @@ struct bb_curator {
     bb_phases phases;
     bb_roll roll;
     const bb_identity *identity;
+    const char *const *silo_name, *const *task_name; /* NULL: they have numbers only */
     bb_stamp stamp;
     bb_curator_state now;
     member *member; /* silos; behind them the helper, if there are two doors */

@@ -1,6 +1,7 @@
 #include "core/door.h"
 
 #include "core/grid.h"
+#include "core/phases.h"
 #include "privacy/noise/noise.h"
 
 #include <assert.h>
@@ -65,11 +66,7 @@ bb_status bb_door_charge(bb_door *door, const bb_run *run) {
         bb_run_name(run->phases, run->phase, name);
         snprintf(what, sizeof what, "%.180s, %s, %u rounds", name, run->mechanism->name,
                  plan->rounds);
-        const bb_ledger_charge charge = {.epsilon = run->pub.epsilon,
-                                         .delta = run->pub.delta,
-                                         .rounds = plan->rounds,
-                                         .mu = plan->mu,
-                                         .pure = plan->pure};
+        const bb_ledger_charge charge = bb_run_price(run, plan);
         status = bb_ledger_reserve(run->ledger, &charge, what, &id);
     }
     door->charged = !status;

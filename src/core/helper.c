@@ -3,6 +3,7 @@
 #include "core/door.h"
 #include "core/messages.h"
 #include "core/share.h"
+#include "core/silo.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@ struct bb_helper {
     double *shared; /* zeros: where phases expect what others share */
     const bb_identity *identity;
     bb_stamp stamp;
+    const char *checkpoint;
     uint32_t silos, fewest;
     bb_helper_state now;
     bool joined;
@@ -55,6 +57,7 @@ bb_status bb_helper_open(bb_helper **out, const bb_helper_terms *terms) {
     if (status) return status;
     helper->identity = terms->identity;
     helper->stamp = (bb_stamp){.sealed = true, .key = terms->identity->key};
+    helper->checkpoint = terms->checkpoint;
     helper->silos = terms->silos;
     helper->fewest = terms->fewest ? terms->fewest : terms->silos;
     status = bb_random_secret(helper->stamp.start, sizeof helper->stamp.start);
@@ -138,7 +141,7 @@ static bb_status put_join(bb_helper *helper) {
 static bb_status refuse(bb_helper *helper, const bb_frame *offer, bb_status status) {
     const bool told = status == BB_EDATA || status == BB_EUSAGE;
     const char *why = told                   ? bb_last_error()
-                      : status == BB_EBUDGET ? "its own ledger does not allow it"
+                      : status == BB_EBUDGET ? BB_REFUSED_BY_LEDGER
                                              : "it cannot take part now";
     bb_frame frame = frame_of(helper, BB_FRAME_REFUSE);
     memcpy(frame.run, offer->run, sizeof frame.run);
@@ -214,8 +217,12 @@ static bb_status accept(bb_helper *helper, bb_bytes offer) {
 static bb_status take_offer(bb_helper *helper, const bb_frame *frame, bool *news) {
     if (helper->joined) {
         if (memcmp(frame->run, helper->name, sizeof frame->run) != 0)
-            return bb_fail(BB_EDATA, "an offer of another run than the one that this "
-                                     "helper takes part in");
+            return bb_fail(BB_EDATA,
+                           "an offer of another run than the one that this helper "
+                           "takes part in%s%s%s",
+                           helper->checkpoint ? ": remove " : "",
+                           helper->checkpoint ? helper->checkpoint : "",
+                           helper->checkpoint ? " to take part in another" : "");
         if (helper->round) return BB_OK;
         *news = true; /* its answer was lost */
         return put_join(helper);

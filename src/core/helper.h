@@ -20,6 +20,7 @@ typedef struct bb_helper_terms {
                           Borrowed */
     uint32_t silos;  /* of the run */
     uint32_t fewest; /* that every round needs; 0: all */
+    const char *checkpoint; /* that it is kept in, for messages; NULL: none. Borrowed */
     const bb_identity *identity; /* has_helper; borrowed */
 } bb_helper_terms;
 

@@ -1,6 +1,7 @@
 /* The offer: what a run is, and its plan. */
 #include "core/messages.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static void put_options(bb_writer *writer, const bb_phase *phase) {
@@ -24,40 +25,50 @@ static void put_digest(bb_writer *writer, const void *bytes, size_t size) {
     bb_put_bytes(writer, digest, sizeof digest);
 }
 
+/* Terms whose values say something to people. */
+typedef enum mark_kind { MARK_OTHER, MARK_COUNT, MARK_REAL, MARK_TEXT } mark_kind;
+
 /* Where each of the terms ends, for whoever wants to know which one differs. */
 typedef struct marks {
     const bb_writer *writer;
     size_t count;
     struct {
         const char *name;
+        mark_kind kind;
         size_t end;
     } at[32 + 4 * BB_MOST_PHASES];
 } marks;
 
-static void mark(marks *m, const char *name) {
+static void mark_as(marks *m, const char *name, mark_kind kind) {
     m->at[m->count].name = name;
+    m->at[m->count].kind = kind;
     m->at[m->count++].end = m->writer->length;
+}
+
+static void mark(marks *m, const char *name) {
+    mark_as(m, name, MARK_OTHER);
 }
 
 static void put_public(bb_writer *writer, const bb_public *pub, marks *m) {
     const struct {
         const char *name;
         uint64_t value;
-    } count[] = {{"the number of tasks", pub->tasks},
-                 {"the number of features", pub->features},
-                 {"the number of outputs", pub->outputs},
-                 {"the size of a model", pub->parameters},
-                 {"the network", pub->network},
-                 {"the network below its last layer", pub->trunk},
-                 {"the batch", pub->batch},
-                 {"the number of clusters", pub->clusters},
-                 {"the loss", pub->loss},
-                 {"the intercept", pub->intercept},
-                 {"the scale of the loss", pub->scale_sum},
-                 {"the adjacency", pub->adjacency},
-                 {"the sampling", pub->sampling},
-                 {"the size of a cohort", pub->cohort},
-                 {"the number of doors", pub->doors > 1 ? 2 : 1}};
+        mark_kind kind;
+    } count[] = {{"the number of tasks", pub->tasks, MARK_COUNT},
+                 {"the number of features", pub->features, MARK_COUNT},
+                 {"the number of outputs", pub->outputs, MARK_COUNT},
+                 {"the size of a model", pub->parameters, MARK_COUNT},
+                 {"the network", pub->network, MARK_OTHER},
+                 {"the network below its last layer", pub->trunk, MARK_OTHER},
+                 {"the batch", pub->batch, MARK_COUNT},
+                 {"the number of clusters", pub->clusters, MARK_COUNT},
+                 {"the loss", pub->loss, MARK_OTHER},
+                 {"the intercept", pub->intercept, MARK_OTHER},
+                 {"the scale of the loss", pub->scale_sum, MARK_OTHER},
+                 {"the adjacency", pub->adjacency, MARK_OTHER},
+                 {"the sampling", pub->sampling, MARK_OTHER},
+                 {"the size of a cohort", pub->cohort, MARK_COUNT},
+                 {"the number of doors", pub->doors > 1 ? 2 : 1, MARK_COUNT}};
     const struct {
         const char *name;
         double value;
@@ -66,11 +77,11 @@ static void put_public(bb_writer *writer, const bb_public *pub, marks *m) {
                 {"the sampling rate", pub->rate}};
     for (size_t k = 0; k < sizeof count / sizeof *count; k++) {
         bb_put_u64(writer, count[k].value);
-        mark(m, count[k].name);
+        mark_as(m, count[k].name, count[k].kind);
     }
     for (size_t k = 0; k < sizeof real / sizeof *real; k++) {
         bb_put_double(writer, real[k].value);
-        mark(m, real[k].name);
+        mark_as(m, real[k].name, MARK_REAL);
     }
     bb_put_text(writer, pub->schedule ? pub->schedule : "");
     mark(m, "the schedule");
@@ -87,7 +98,7 @@ static void put_terms(bb_writer *writer, const bb_phases *phases, marks *m) {
     const bb_run *run = &phases->run;
     *m = (marks){.writer = writer};
     bb_put_text(writer, run->mechanism->name);
-    mark(m, "the mechanism");
+    mark_as(m, "the mechanism", MARK_TEXT);
     bb_put_u32(writer, run->seeded);
     bb_put_u64(writer, run->seeded ? run->seed : 0);
     mark(m, "the seed");
@@ -97,7 +108,7 @@ static void put_terms(bb_writer *writer, const bb_phases *phases, marks *m) {
     for (size_t k = 0; k < run->phases; k++) {
         const bb_phase *phase = &run->phase[k];
         bb_put_text(writer, phase->method->name);
-        mark(m, "the method");
+        mark_as(m, "the method", MARK_TEXT);
         put_options(writer, phase);
         mark(m, "a method's options");
         bb_put_u32(writer, phase->rounds);
@@ -114,6 +125,38 @@ void bb_put_terms(bb_writer *writer, const bb_phases *phases) {
     put_terms(writer, phases, &m);
 }
 
+enum { VALUE_TEXT = 60 };
+
+/* What is at a mark, as people read it; "" for what they do not. */
+static void say_value(mark_kind kind, bb_reader reader, char text[VALUE_TEXT]) {
+    *text = '\0';
+    if (kind == MARK_COUNT)
+        snprintf(text, VALUE_TEXT, "%llu", (unsigned long long)bb_get_u64(&reader));
+    if (kind == MARK_REAL) snprintf(text, VALUE_TEXT, "%g", bb_get_double(&reader));
+    if (kind == MARK_TEXT) {
+        const uint64_t length = bb_get_u64(&reader);
+        const uint8_t *at = length < VALUE_TEXT ? bb_get(&reader, length) : NULL;
+        for (size_t k = 0; at && k < length; k++)
+            text[k] = at[k] >= ' ' && at[k] <= '~' ? (char)at[k] : '?';
+        text[at ? length : 0] = '\0';
+    }
+    if (reader.bad) *text = '\0';
+}
+
+/* The k-th mark, and what it is on both sides. */
+static bb_status differ(const marks *m, size_t k, bb_reader own, bb_reader other,
+                        const char *what) {
+    char here[VALUE_TEXT], there[VALUE_TEXT];
+    const size_t from = k ? m->at[k - 1].end : 0;
+    bb_get(&own, from);
+    bb_get(&other, from);
+    say_value(m->at[k].kind, own, here);
+    say_value(m->at[k].kind, other, there);
+    if (!*here || !*there) return bb_fail(BB_EDATA, "%s: %s", what, m->at[k].name);
+    return bb_fail(BB_EDATA, "%s: %s: %s here, %s there", what, m->at[k].name, here,
+                   there);
+}
+
 bb_status bb_check_terms(bb_reader *reader, const bb_phases *phases, const char *what) {
     bb_writer own = {0};
     marks m;
@@ -125,7 +168,8 @@ bb_status bb_check_terms(bb_reader *reader, const bb_phases *phases, const char 
         same++;
     if (!status && same < own.length) {
         while (k + 1 < m.count && m.at[k].end <= same) k++;
-        status = bb_fail(BB_EDATA, "%s: %s", what, m.at[k].name);
+        status =
+            differ(&m, k, bb_reader_of((bb_bytes){own.at, own.length}), *reader, what);
     }
     if (!status) bb_get(reader, own.length);
     bb_writer_close(&own);

@@ -145,6 +145,28 @@ bb_status bb_phases_check_prices(bb_phases *phases) {
     return status;
 }
 
+bb_ledger_charge bb_run_price(const bb_run *run, const bb_plan *plan) {
+    return (bb_ledger_charge){.epsilon = run->pub.epsilon,
+                              .delta = run->pub.delta,
+                              .rounds = plan->rounds,
+                              .mu = plan->mu,
+                              .pure = plan->pure};
+}
+
+bb_status bb_run_check_ledger(const bb_run *run, const bb_plan *plan,
+                              bb_ledger *ledger) {
+    bb_phases own = {.count = 0};
+    bb_status status = BB_OK;
+    if (run->mechanism->pricing != BB_PRICE_GAUSSIAN)
+        return BB_OK; /* it has no price */
+    if (!plan) status = bb_phases_open(&own, run, NULL);
+    if (!plan && !status) status = bb_phases_plan(&own);
+    const bb_ledger_charge price = bb_run_price(run, plan ? plan : &own.plan);
+    if (!status && price.rounds) status = bb_ledger_check(ledger, &price);
+    bb_phases_close(&own);
+    return status;
+}
+
 void bb_phases_close(bb_phases *phases) {
     bb_plan_free(&phases->plan);
     *phases = (bb_phases){0};

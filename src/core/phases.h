@@ -21,6 +21,8 @@ BB_MUST_CHECK bb_status bb_phases_open(bb_phases *phases, const bb_run *run,
                                        const double *shared);
 /* Asks the methods for their plans, and prices them. */
 BB_MUST_CHECK bb_status bb_phases_plan(bb_phases *phases);
+/* What a plan costs in a ledger. It borrows the plan's rounds. */
+bb_ledger_charge bb_run_price(const bb_run *run, const bb_plan *plan);
 /* For a plan that somebody else made. Whether it has the rounds and the room that the
  * methods ask for at their parts of the budget: BB_EDATA. */
 BB_MUST_CHECK bb_status bb_phases_check(const bb_phases *phases);

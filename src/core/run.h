@@ -171,6 +171,10 @@ BB_MUST_CHECK bb_status bb_run_check_price(const bb_run *run);
 BB_MUST_CHECK bb_status bb_run_check(const bb_run *run);
 /* Whether its methods can work on these tasks: run->local, so many. BB_EUSAGE. */
 BB_MUST_CHECK bb_status bb_run_check_tasks(const bb_run *run, size_t tasks);
+/* Whether a ledger has room for the run, as things are; reserves nothing. plan: the run's;
+ * NULL: it is made for this, which may take seconds. Errors as bb_ledger_check. */
+BB_MUST_CHECK bb_status bb_run_check_ledger(const bb_run *run, const bb_plan *plan,
+                                            bb_ledger *ledger);
 
 /* Checks the run, reserves its plan, trains, and fills *result (only on success): a
  * curator (curator.h) and one silo with all tasks (silo.h), in this process.

@@ -106,6 +106,7 @@ bb_status bb_silo_open(bb_silo **out, const bb_silo_terms *terms) {
     if (!status) status = bb_allocate(&silo, 1, sizeof *silo, "a silo");
     if (status) return status;
     silo->number = terms->number;
+    silo->checkpoint = terms->checkpoint;
     silo->has_policy = terms->policy != NULL;
     if (terms->policy) silo->policy = *terms->policy;
     silo->own = terms->tasks;

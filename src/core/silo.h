@@ -22,7 +22,7 @@ typedef struct bb_silo bb_silo;
 typedef struct bb_silo_policy {
     double most_epsilon, most_delta; /* of one run */
     size_t fewest_tasks;             /* of the whole run */
-    uint32_t fewest_silos;           /* of the whole run, by the offer */
+    uint32_t fewest_silos;           /* of every round, by the offer */
     const char *const *method;       /* those that may share something, by name; NULL:
                                         all. Looked at by bb_silo_open only */
     size_t methods;
@@ -47,6 +47,7 @@ typedef struct bb_silo_terms {
     size_t tasks;      /* its own */
     const size_t *id;  /* tasks: their public numbers, ascending; NULL: 0, 1, ... */
     bool sealed;       /* frames leave the process */
+    const char *checkpoint; /* that it is kept in, for messages; NULL: none. Borrowed */
     const bb_silo_policy *policy; /* NULL: everything is allowed (one operator) */
     const bb_identity *identity;  /* frames are signed, and sealed; NULL: they are not.
                                      Borrowed. With one, a run of two doors has them apart:
@@ -78,9 +79,13 @@ BB_MUST_CHECK bb_status bb_silo_check_policy(const bb_run *run,
  * rows: no run that never begins costs anything. BB_EDATA, BB_EUSAGE: no frame for this
  * silo now; nothing changed. BB_EINTERRUPTED: the curator has ended the run early, and
  * said why. Where it is the offer that is refused, by the terms, the policy or a ledger,
- * or by the ledger at the first round, there is a frame for the curator that says so. */
+ * or by the ledger at the first round, the silo has failed, and there is a frame for the
+ * curator that says so. */
 BB_MUST_CHECK bb_status bb_silo_take(bb_silo *silo, bb_bytes frame, bool *news);
 bb_silo_state bb_silo_now(const bb_silo *silo);
+/* Whether its part of a run is over without models, so that nothing goes on from what it
+ * saves: it has refused the offer, or the curator has ended the run. */
+bool bb_silo_is_out(const bb_silo *silo);
 /* Train and show for every own task that takes part, or finish a phase: the only
  * function that looks at rows. BB_EINTERRUPTED: run->observer.stop. */
 BB_MUST_CHECK bb_status bb_silo_work(bb_silo *silo);
@@ -94,6 +99,7 @@ void bb_silo_hello(bb_silo *silo);
 /* After BB_SILO_DONE: the last frame, which says that the models are stored. The curator
  * has one of the same kind for an answer, which is taken and changes nothing. */
 void bb_silo_leave(bb_silo *silo);
+#define BB_REFUSED_BY_LEDGER "its own ledger does not allow it"
 /* Writes a frame that refuses to take part before there is a silo, for this reason, which
  * the curator sees: a policy's, and nothing private. */
 void bb_silo_refuse(bb_writer *frame, uint32_t number, const bb_identity *identity,

@@ -20,6 +20,7 @@ struct bb_silo {
     bool has_helper; /* its key was told, and does not change */
     uint8_t helper_key[BB_SHARE_KEY_BYTES];
     uint32_t number;
+    const char *checkpoint;
     size_t own, *id; /* its tasks: their public numbers */
     bb_silo_state now;
     bool joined;     /* the offer was taken */
@@ -91,6 +92,11 @@ static inline size_t bb_view_length(size_t (*length)(const bb_view *),
 
 /* What a silo says from then on when the curator has ended the run. */
 static inline bb_status bb_silo_stopped(const bb_silo *silo) {
+    if (silo->stopped == BB_STOP_LATE)
+        return bb_fail(BB_EINTERRUPTED, "the run has begun without this silo");
+    if (silo->stopped == BB_STOP_TAKEN)
+        return bb_fail(BB_EINTERRUPTED, "the curator does not take this silo: %s",
+                       bb_stop_text(BB_STOP_TAKEN));
     return bb_fail(BB_EINTERRUPTED, "the curator has ended the run after %u rounds: %s",
                    silo->rounds + silo->board.releases, bb_stop_text(silo->stopped));
 }

@@ -165,11 +165,7 @@ bb_status bb_silo_charge(const bb_silo *silo, bool reserve) {
     long long id;
     if (!silo->has_policy || !silo->policy.ledger || !plan->rounds) return BB_OK;
     bb_run_name(run->phases, run->phase, name);
-    const bb_ledger_charge price = {.epsilon = run->pub.epsilon,
-                                    .delta = run->pub.delta,
-                                    .rounds = plan->rounds,
-                                    .mu = plan->mu,
-                                    .pure = plan->pure};
+    const bb_ledger_charge price = bb_run_price(run, plan);
     return reserve ? bb_ledger_reserve(silo->policy.ledger, &price, name, &id)
                    : bb_ledger_check(silo->policy.ledger, &price);
 }
@@ -230,7 +226,7 @@ bb_status bb_silo_accept(bb_silo *silo, bb_bytes offer, const uint8_t *name) {
     bb_status status = bb_check_terms(&reader, &silo->phases,
                                       "the run that is offered is not the one that "
                                       "this silo agreed to");
-    if (status) return status;
+    if (status) return bb_silo_failed(silo, status);
     status = bb_get_plan(&reader, &silo->roll, &silo->phases);
     if (!status) status = check_roster(silo);
     if (!status) status = deal(silo);
@@ -253,14 +249,19 @@ static bb_status check_policy(bb_silo *silo) {
     if (silo->roll.silos < silo->policy.fewest_silos)
         return bb_fail(BB_EUSAGE, "this silo's policy asks for %u silos, not %u",
                        silo->policy.fewest_silos, silo->roll.silos);
+    if (silo->roll.fewest < silo->policy.fewest_silos)
+        return bb_fail(BB_EUSAGE,
+                       "this silo's policy asks for %u silos in every round; the plan "
+                       "lets one go on with %u (its fewest-silos)",
+                       silo->policy.fewest_silos, silo->roll.fewest);
     return bb_phases_check_prices(&silo->phases);
 }
 
 bb_status bb_silo_decline(bb_silo *silo, const bb_frame *frame, bb_status status,
                           bool charged) {
     const bool told = !charged && (status == BB_EDATA || status == BB_EUSAGE);
-    const char *own = status == BB_EBUDGET ? "its own ledger does not allow it"
-                                           : "it cannot take part now";
+    const char *own =
+        status == BB_EBUDGET ? BB_REFUSED_BY_LEDGER : "it cannot take part now";
     bb_silo_put_refusal(silo, frame->run, told ? bb_last_error() : own);
     return status;
 }

@@ -173,6 +173,14 @@ static bb_status take_stop(bb_silo *silo, const bb_frame *frame, bool *news) {
     return bb_silo_stopped(silo);
 }
 
+static bb_status refuse_other_run(const bb_silo *silo, const char *what) {
+    const char *kept = silo->checkpoint;
+    return bb_fail(BB_EDATA,
+                   "%s of another run than the one that this silo takes part in%s%s%s",
+                   what, kept ? ": remove " : "", kept ? kept : "",
+                   kept ? " to take part in another" : "");
+}
+
 bb_status bb_silo_take(bb_silo *silo, bb_bytes bytes, bool *news) {
     bb_frame frame;
     *news = false;
@@ -189,9 +197,7 @@ bb_status bb_silo_take(bb_silo *silo, bb_bytes bytes, bool *news) {
                        silo->number);
     if (frame.kind == BB_FRAME_OFFER) {
         if (silo->joined && memcmp(frame.run, silo->name, sizeof frame.run) != 0)
-            return bb_fail(BB_EDATA,
-                           "an offer of another run than the one that this silo "
-                           "takes part in");
+            return refuse_other_run(silo, "an offer");
         return bb_silo_take_offer(silo, &frame, news);
     }
     if (frame.kind == BB_FRAME_STOP && !silo->joined)
@@ -199,8 +205,10 @@ bb_status bb_silo_take(bb_silo *silo, bb_bytes bytes, bool *news) {
     if (frame.kind != BB_FRAME_ROUND && frame.kind != BB_FRAME_END &&
         frame.kind != BB_FRAME_STOP && frame.kind != BB_FRAME_BYE)
         return bb_fail(BB_EDATA, "a frame of kind %d, which no silo takes", frame.kind);
-    if (!silo->joined || memcmp(frame.run, silo->name, sizeof frame.run) != 0)
+    if (!silo->joined)
         return bb_fail(BB_EDATA, "a frame of a run that this silo has not joined");
+    if (memcmp(frame.run, silo->name, sizeof frame.run) != 0)
+        return refuse_other_run(silo, "a frame");
     if (silo->now == BB_SILO_DONE || frame.kind == BB_FRAME_BYE) return BB_OK;
     if (frame.kind == BB_FRAME_STOP) return take_stop(silo, &frame, news);
     if (silo->now == BB_SILO_WORK)
@@ -211,4 +219,9 @@ bb_status bb_silo_take(bb_silo *silo, bb_bytes bytes, bool *news) {
 
 bb_silo_state bb_silo_now(const bb_silo *silo) {
     return silo->now;
+}
+
+bool bb_silo_is_out(const bb_silo *silo) {
+    return silo->now == BB_SILO_STOPPED ||
+           (silo->now == BB_SILO_FAILED && !silo->joined);
 }

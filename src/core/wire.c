@@ -110,6 +110,10 @@ const char *bb_stop_text(uint32_t why) {
         return "the curator cannot go on";
     case BB_STOP_LATE:
         return "it has begun without this silo";
+    case BB_STOP_TAKEN:
+        return "another silo has joined with a task of this silo's; the curator's own "
+               "log "
+               "says which";
     default:
         return "no known reason was given";
     }

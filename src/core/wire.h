@@ -39,7 +39,8 @@ typedef enum bb_stop {
     BB_STOP_BUDGET,        /* a ledger refused */
     BB_STOP_SILOS,         /* too few silos answer */
     BB_STOP_FAILED,        /* the curator cannot go on */
-    BB_STOP_LATE           /* it has begun without this silo */
+    BB_STOP_LATE,          /* it has begun without this silo */
+    BB_STOP_TAKEN          /* another silo has a task of this one's */
 } bb_stop;
 enum { BB_MOST_REASON = 300 }; /* bytes of why a silo refuses */
 enum { BB_PROGRAM_TEXT = 40 }; /* the version of a silo's program, and its end */

@@ -189,13 +189,16 @@ static bool has_two_doors(const bb_statement *statement) {
 
 static void beginning(FILE *out, const bb_statement *statement) {
     if (statement->silos)
-        fprintf(out, "Made by %zu silo%s, each with the data of its own tasks, and %s",
-                statement->silos, statement->silos == 1 ? "" : "s",
-                has_two_doors(statement)
-                    ? "the keepers of two doors, a curator and a helper, each of whom "
-                      "adds noise to sums that neither can read alone"
-                    : "a curator, who adds the noise to their sums and is trusted with "
-                      "those");
+        fprintf(
+            out,
+            "The plan names %zu silo%s, each with the data of its own tasks. Made by "
+            "those that took part and %s",
+            statement->silos, statement->silos == 1 ? "" : "s",
+            has_two_doors(statement)
+                ? "the keepers of two doors, a curator and a helper, each of whom "
+                  "adds noise to sums that neither can read alone"
+                : "a curator, who adds the noise to their sums and is trusted with "
+                  "those");
     else
         fputs("Simulated by an operator who holds all data", out);
     fputs("; ε covers `public/` only; this run only, unless a ledger is named.\n", out);

@@ -106,20 +106,29 @@ static bb_status note_promise(bb_train_curator *curator) {
 
 static bb_status open_core(bb_train_curator *curator, const bb_bytes *saved) {
     bb_experiment *e = &curator->training->e;
-    const bb_curator_terms terms = {.run = &e->run,
-                                    .silos = e->resolved->roster->silos,
-                                    .fewest = e->resolved->roster->fewest,
-                                    .sealed = true,
-                                    .identity = e->resolved->roster->identity};
+    const bb_curator_terms terms = {
+        .run = &e->run,
+        .silos = e->resolved->roster->silos,
+        .fewest = e->resolved->roster->fewest,
+        .silo_name = e->resolved->roster->silo_name,
+        .task_name = (const char *const *)e->resolved->roster->task_name,
+        .sealed = true,
+        .identity = e->resolved->roster->identity};
     bb_status status = bb_place_kept_open(
         &curator->kept, e->resolved->request->options.checkpoint, "curator", "");
-    if (!status) status = bb_place_kept_charge_once(&curator->kept, e->ledger);
     if (status) return status;
     e->run.ledger = e->ledger;
-    if (saved) return restore(curator, &terms, *saved);
-    if (curator->kept.saved.length)
-        return restore(curator, &terms, curator->kept.saved);
-    return bb_curator_open(&curator->core, &terms);
+    if (saved)
+        status = restore(curator, &terms, *saved);
+    else if (curator->kept.saved.length)
+        status = restore(curator, &terms, curator->kept.saved);
+    else
+        status = bb_curator_open(&curator->core, &terms);
+    if (status) return status;
+    status = bb_place_kept_charge_once(
+        &curator->kept, e->ledger, bb_curator_now(curator->core) == BB_CURATOR_DONE);
+    if (status || saved || !e->ledger || bb_ledger_reserved(e->ledger)) return status;
+    return bb_run_check_ledger(&e->run, bb_curator_plan(curator->core), e->ledger);
 }
 
 bb_status bb_train_curator_open(bb_train_curator **out, const bb_train_request *request,
@@ -133,6 +142,7 @@ bb_status bb_train_curator_open(bb_train_curator **out, const bb_train_request *
         status = bb_place_open(curator->training, request, roster, NULL, watch);
     if (!status) status = open_core(curator, saved);
     if (!status) status = note_promise(curator);
+    if (status) bb_place_kept_close(&curator->kept); /* which stays as it was */
     if (status)
         bb_train_curator_close(curator);
     else
@@ -142,6 +152,8 @@ bb_status bb_train_curator_open(bb_train_curator **out, const bb_train_request *
 
 void bb_train_curator_close(bb_train_curator *curator) {
     if (!curator) return;
+    if (curator->core && bb_curator_is_stopped(curator->core))
+        bb_place_kept_remove(&curator->kept);
     bb_curator_close(curator->core);
     bb_place_kept_close(&curator->kept);
     bb_writer_close(&curator->published);
@@ -263,6 +275,8 @@ bb_status bb_train_curator_progress(const bb_train_curator *curator, json_t **js
 }
 
 void bb_train_curator_forget(bb_train_curator *curator) {
+    if (curator->training && bb_curator_now(curator->core) == BB_CURATOR_DONE)
+        bb_experiment_mark_done(&curator->training->e);
     bb_place_kept_remove(&curator->kept);
 }
 

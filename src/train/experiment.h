@@ -89,7 +89,7 @@ void bb_experiment_observe(bb_experiment *e);
  * run directory, if there is to be one. */
 BB_MUST_CHECK bb_status bb_experiment_keep(bb_experiment *e);
 BB_MUST_CHECK bb_status bb_experiment_fill_report(bb_experiment *e);
-/* The run is complete, whatever its ledger says of it. */
+/* The run is complete, which its ledger notes, if it has charged it. */
 void bb_experiment_mark_done(const bb_experiment *e);
 /* Forgets what is needed while it runs only: the data above all. */
 void bb_experiment_close_work(bb_experiment *e);

@@ -19,14 +19,18 @@ static bb_status open_core(bb_train_helper *helper) {
     const bb_helper_terms terms = {.run = &e->run,
                                    .silos = roster->silos,
                                    .fewest = roster->fewest,
+                                   .checkpoint =
+                                       e->resolved->request->options.checkpoint,
                                    .identity = roster->identity};
     bb_status status = bb_place_kept_open(
         &helper->kept, e->resolved->request->options.checkpoint, "helper", "");
-    if (!status) status = bb_place_kept_charge_once(&helper->kept, e->ledger);
     e->run.ledger = e->ledger;
     if (!status) status = bb_helper_open(&helper->core, &terms);
     if (!status && helper->kept.saved.length)
         status = bb_helper_restore(helper->core, helper->kept.saved);
+    if (!status)
+        status = bb_place_kept_charge_once(
+            &helper->kept, e->ledger, bb_helper_now(helper->core) == BB_HELPER_DONE);
     return status;
 }
 
@@ -38,6 +42,7 @@ bb_status bb_train_helper_open(bb_train_helper **out, const bb_train_request *re
     status = bb_allocate(&helper->training, 1, sizeof *helper->training, "a helper");
     if (!status) status = bb_place_open(helper->training, request, roster, NULL, watch);
     if (!status) status = open_core(helper);
+    if (status) bb_place_kept_close(&helper->kept); /* which stays as it was */
     if (status)
         bb_train_helper_close(helper);
     else
@@ -47,6 +52,8 @@ bb_status bb_train_helper_open(bb_train_helper **out, const bb_train_request *re
 
 void bb_train_helper_close(bb_train_helper *helper) {
     if (!helper) return;
+    if (helper->core && bb_helper_now(helper->core) == BB_HELPER_STOPPED)
+        bb_place_kept_remove(&helper->kept);
     bb_helper_close(helper->core);
     bb_place_kept_close(&helper->kept);
     if (helper->training) bb_experiment_close_work(&helper->training->e);
@@ -71,7 +78,6 @@ bb_status bb_train_helper_keep(bb_train_helper *helper) {
 }
 
 void bb_train_helper_forget(bb_train_helper *helper) {
-    const bb_experiment *e = &helper->training->e;
-    if (e->ledger && bb_ledger_reserved(e->ledger)) bb_experiment_mark_done(e);
+    bb_experiment_mark_done(&helper->training->e);
     bb_place_kept_remove(&helper->kept);
 }

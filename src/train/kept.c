@@ -289,7 +289,7 @@ bb_status bb_kept_charge_once(const bb_kept *k, bb_ledger *ledger) {
     if (!k->path || !ledger) return BB_OK;
     const bb_status status = bb_ledger_name_token(ledger, k->token);
     if (status || !k->keeper.curator.length) return status;
-    return bb_ledger_take_up(ledger);
+    return bb_ledger_take_up(ledger, false);
 }
 
 /* -- the end -- */

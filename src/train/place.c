@@ -103,8 +103,14 @@ bb_status bb_place_end(bb_training *t) {
         e->report.train = e->report.test = bb_no_metrics();
         e->report.per_task = (bb_summary){0, NAN, NAN, NAN};
     }
-    if (e->ledger && bb_ledger_reserved(e->ledger)) bb_experiment_mark_done(e);
+    bb_ledger *kept = NULL;
+    if (e->resolved->request->options.checkpoint) {
+        kept = e->ledger;
+        e->ledger = NULL;
+    }
+    bb_experiment_mark_done(e);
     bb_experiment_close_work(e);
+    e->ledger = kept;
     e->run.agreed = NULL;
     e->run.pub.cluster = NULL;
     e->watch = &t->watch;

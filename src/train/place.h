@@ -16,7 +16,8 @@ BB_MUST_CHECK bb_status bb_place_open(bb_training *training,
                                       const bb_roster *roster, const bb_source *data,
                                       const bb_watch *watch);
 /* Statement, models and report from what training->e.result has; then forgets the rows
- * and the watch. */
+ * and the watch. In the ledger the run is done, or is so with bb_training_save if there is a
+ * checkpoint, from which what cannot be stored is made again. */
 BB_MUST_CHECK bb_status bb_place_end(bb_training *training);
 
 #endif

@@ -78,11 +78,12 @@ bb_status bb_place_kept_open(bb_place_kept *k, const char *path, const char *pla
                                : go_on(k, place, fingerprint);
 }
 
-bb_status bb_place_kept_charge_once(const bb_place_kept *k, bb_ledger *ledger) {
+bb_status bb_place_kept_charge_once(const bb_place_kept *k, bb_ledger *ledger,
+                                    bool over) {
     if (!k->path || !ledger) return BB_OK;
     const bb_status status = bb_ledger_name_token(ledger, text_of(k->about, "token"));
     if (status || !json_is_true(json_object_get(k->about, "charged"))) return status;
-    return bb_ledger_take_up(ledger);
+    return bb_ledger_take_up(ledger, over);
 }
 
 bb_status bb_place_kept_write(bb_place_kept *k, const bb_ledger *ledger,

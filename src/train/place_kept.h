@@ -29,10 +29,11 @@ typedef struct bb_place_kept {
  * version; BB_EDATA: it is none, or damaged. */
 BB_MUST_CHECK bb_status bb_place_kept_open(bb_place_kept *kept, const char *path,
                                            const char *place, const char *fingerprint);
-/* The ledger, which may be NULL, charges the place once. BB_EUSAGE: FILE says that it was
- * charged, and the ledger does not know. */
+/* The ledger, which may be NULL, charges the place once. over: what FILE keeps is at its
+ * end, so that the ledger may know that, too. BB_EUSAGE: FILE says that it was charged, and
+ * the ledger does not know, or says that this run is done. */
 BB_MUST_CHECK bb_status bb_place_kept_charge_once(const bb_place_kept *kept,
-                                                  bb_ledger *ledger);
+                                                  bb_ledger *ledger, bool over);
 /* Writes FILE, durably: where the place stands, and whether the ledger has charged it. */
 BB_MUST_CHECK bb_status bb_place_kept_write(bb_place_kept *kept,
                                             const bb_ledger *ledger, bb_bytes place);

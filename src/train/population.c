@@ -7,6 +7,7 @@
 #include "train/clusters.h"
 #include "train/crossval.h"
 #include "train/graph.h"
+#include "train/outside.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -377,6 +378,7 @@ bb_status bb_population_open(bb_population *population, const bb_resolved *c,
     if (!status) status = read_parts(&p, c, dealt, data, test_source, &train, &test);
     if (!status) status = check_classes(&p, c);
     if (!status) status = open_steps(&p, c, &train);
+    if (!status) status = bb_outside_words(&p.steps, &train, &p.outside);
     const bool keep = o->compare && !dealt->ranks;
     if (!status) lend_names(&train, &test);
     if (!status) status = prepare(&p, keep, bb_resolved_is_solved(c), &train, &test);
@@ -435,6 +437,7 @@ void bb_population_close(bb_population *p) {
     bb_preprocess_free(&p->steps);
     bb_preprocess_free(&p->open);
     free(p->cluster);
+    free(p->outside);
     bb_relations_close(&p->relations);
     json_decref(p->edges);
     json_decref(p->ranges);

@@ -32,6 +32,8 @@ typedef struct bb_population {
                                          --compare */
     size_t outputs;                   /* classes or labels; 1 */
     size_t dropped;                   /* rows that were left out for a missing value */
+    char *
+        outside; /* for the operator: columns that are mostly out of range; NULL: none */
     uint32_t *
         cluster; /* tasks, of all ranks: their public group, from 0; NULL without --cluster */
     size_t clusters;

@@ -157,6 +157,14 @@ static void warn_of_long_rows(const bb_experiment *e, size_t long_rows, size_t r
     bb_experiment_warn(e, text);
 }
 
+/* Whoever has the rows may know it, and nobody else. */
+static void warn_of_units(const bb_experiment *e) {
+    char text[600];
+    if (!e->population.outside) return;
+    snprintf(text, sizeof text, "%s: are they in another unit?", e->population.outside);
+    bb_experiment_warn(e, text);
+}
+
 static void warn_of_data(const bb_experiment *e) {
     if (!bb_mechanism_is_noisy(e->run.mechanism)) return;
     if (e->population.data_ranges)
@@ -259,6 +267,7 @@ bb_status bb_experiment_prepare(bb_experiment *e) {
     foresee(e, rows);
     if (!e->watch->warn) return BB_OK;
     warn_of_dropped_rows(e, dropped);
+    warn_of_units(e);
     warn_of_long_rows(e, long_rows, rows);
     warn_of_data(e);
     return bb_run_warnings(&e->run, e->watch->warn, e->watch->self);

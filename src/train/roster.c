@@ -113,7 +113,7 @@ bb_status bb_roster_fit(const bb_roster *roster, bb_dataset *data) {
     const bb_status status =
         bb_dataset_match(data, data->tasks, data->task_name, roster->features,
                          roster->feature_name, &fitted);
-    if (status) return bb_fail_context(status, "the features of the roster");
+    if (status) return bb_fail_context(status, "the plan's features");
     fitted.dropped = data->dropped;
     bb_dataset_free(data);
     *data = fitted;

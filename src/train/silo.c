@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 struct bb_train_silo {
     bb_training *training; /* NULL: it was given away */
@@ -23,7 +24,7 @@ static bb_status keep(bb_train_silo *silo, uint32_t number) {
     if (!status)
         status = bb_place_kept_open(
             &silo->kept, e->resolved->request->options.checkpoint, place, fingerprint);
-    return status ? status : bb_place_kept_charge_once(&silo->kept, e->ledger);
+    return status;
 }
 
 /* What core does not know of a run that is not private: what it was told of the data. */
@@ -56,10 +57,14 @@ static bb_status open_core(bb_train_silo *silo, uint32_t number,
     if (!status) status = bb_experiment_open_tasks(e);
     if (!status) status = bb_result_open(&e->result, &e->run, rows->tasks);
     if (!status) status = keep(silo, number);
+    terms.checkpoint = silo->kept.path;
     if (!status) status = bb_silo_open(&silo->core, &terms);
     free(id);
     if (!status && silo->kept.saved.length)
         status = bb_silo_restore(silo->core, silo->kept.saved, NULL);
+    if (!status)
+        status = bb_place_kept_charge_once(&silo->kept, e->ledger,
+                                           bb_silo_now(silo->core) == BB_SILO_DONE);
     return status;
 }
 
@@ -76,11 +81,19 @@ bb_status bb_train_silo_open(bb_train_silo **out, const bb_train_request *reques
     if (!status) status = bb_place_open(silo->training, request, roster, data, watch);
     if (!status) bb_experiment_observe(&silo->training->e);
     if (!status) status = open_core(silo, number, policy);
+    if (status) bb_place_kept_close(&silo->kept); /* which stays as it was */
     if (status)
         bb_train_silo_close(silo);
     else
         *out = silo;
     return status;
+}
+
+/* A place that goes on may have been charged already. */
+static bb_status check_ledger(const bb_experiment *e) {
+    const char *kept = e->resolved->request->options.checkpoint;
+    if (!e->ledger || (kept && access(kept, F_OK) == 0)) return BB_OK;
+    return bb_run_check_ledger(&e->run, NULL, e->ledger);
 }
 
 bb_status bb_train_silo_check(const bb_train_request *request, const bb_roster *roster,
@@ -95,6 +108,11 @@ bb_status bb_train_silo_check(const bb_train_request *request, const bb_roster *
         if (!status) status = check_sources(&place->e, policy);
         if (status) bb_silo_refuse(refusal, number, roster->identity, bb_last_error());
     }
+    if (!status) {
+        status = check_ledger(&place->e);
+        if (status == BB_EBUDGET)
+            bb_silo_refuse(refusal, number, roster->identity, BB_REFUSED_BY_LEDGER);
+    }
     bb_experiment_close_work(&place->e);
     bb_training_close(place);
     return status;
@@ -102,6 +120,7 @@ bb_status bb_train_silo_check(const bb_train_request *request, const bb_roster *
 
 void bb_train_silo_close(bb_train_silo *silo) {
     if (!silo) return;
+    if (silo->core && bb_silo_is_out(silo->core)) bb_place_kept_remove(&silo->kept);
     bb_silo_close(silo->core);
     bb_place_kept_close(&silo->kept);
     if (silo->training) bb_experiment_close_work(&silo->training->e);
@@ -127,6 +146,8 @@ bb_status bb_train_silo_keep(bb_train_silo *silo) {
 }
 
 void bb_train_silo_forget(bb_train_silo *silo) {
+    if (silo->training && bb_silo_now(silo->core) == BB_SILO_DONE)
+        bb_experiment_mark_done(&silo->training->e);
     bb_place_kept_remove(&silo->kept);
 }
 

@@ -448,6 +448,7 @@ bb_status bb_training_open(bb_training **out, const bb_train_request *request,
 void bb_training_close(bb_training *t) {
     if (!t) return;
     bb_rundir_close(&t->e.dir);
+    if (t->e.ledger) bb_ledger_close(t->e.ledger);
     bb_models_free(&t->e.models);
     bb_models_free(&t->e.shared);
     bb_models_free(&t->e.kept_spread);
@@ -498,6 +499,7 @@ bb_status bb_training_save(const bb_training *t, const char *path, bool force) {
     bb_status status = bb_rundir_check(path, force);
     if (!status) status = save(&e, &t->e.dir, path, force);
     bb_rundir_close(&e.dir);
+    if (!status) bb_experiment_mark_done(&e);
     return status;
 }
 

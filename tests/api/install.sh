@@ -23,7 +23,7 @@ flags=$(pkg-config --cflags --libs billboard)
 "$cc" -std=c17 -Wall -Wextra -Wpedantic -Werror silos.c $flags -o silos
 ./silos >silos.out
 [ "$(grep -c '^hospital [12] has models of 50 clinics' silos.out)" = 2 ]
-grep -q '^Made by 2 silos' silos.out
+grep -q '^The plan names 2 silos' silos.out
 grep -q 'ε = 2, δ = 1e-05' silos.out
 grep -q 'epsilon = 1 at delta = 1e-05, replace-one, sampling all' c.out
 if [ -x "$cxx" ]; then
@@ -35,5 +35,5 @@ fi
 cmake -S . -B cmake -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$cc" >>"$work/log"
 cmake --build cmake >>"$work/log"
 cmake/embed | grep -q '^clinic 7 expects'
-cmake/silos | grep -q '^Made by 2 silos'
+cmake/silos | grep -q '^The plan names 2 silos'
 cat c.out

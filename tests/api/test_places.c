@@ -467,8 +467,7 @@ static void test_refusals(void **state) {
     refused_silo(&r, 1, open, JOB(PRIVATE), y, BILLBOARD_FAILED, "weight");
     r = roster_of(2);
     r.feature_name = NULL;
-    refused_silo(&r, 1, open, JOB(PRIVATE), y, BILLBOARD_FAILED,
-                 "the features of the roster");
+    refused_silo(&r, 1, open, JOB(PRIVATE), y, BILLBOARD_FAILED, "the plan's features");
     r = roster_of(2);
     r.task_number = NULL;
     refused_silo(&r, 1, open, JOB(PRIVATE), y, BILLBOARD_USAGE, "either task_name");
@@ -502,16 +501,16 @@ static void test_disagreement(void **state) {
         ASSERT_OK(billboard_experimental_curator_open(another, &r, NULL, &c));
         ASSERT_OK(billboard_experimental_silo_open(job, &r, 1, data, NULL, NULL, &s));
         ASSERT_OK(billboard_experimental_curator_give(c, 1, &frame, &size));
-        assert_refused(billboard_experimental_silo_take(s, frame, size),
-                       BILLBOARD_FAILED, other[k][2]);
         assert_refused(billboard_experimental_silo_take(s, "frame", 5),
                        BILLBOARD_FAILED, "no frame");
+        assert_refused(billboard_experimental_silo_take(s, frame, size),
+                       BILLBOARD_FAILED, other[k][2]);
         assert_refused(billboard_experimental_silo_take(s, NULL, 5), BILLBOARD_USAGE,
                        "NULL");
         billboard_experimental_curator_stop(c, BILLBOARD_BUDGET);
         ASSERT_OK(billboard_experimental_curator_give(c, 1, &frame, &size));
         assert_refused(billboard_experimental_silo_take(s, frame, size),
-                       BILLBOARD_INTERRUPTED, "privacy budget");
+                       BILLBOARD_USAGE, "this silo has failed");
         assert_int_equal(billboard_experimental_silo_state(s),
                          BILLBOARD_EXPERIMENTAL_FAILED);
         billboard_experimental_silo_free(s);

@@ -154,6 +154,34 @@ def a_ledger_that_is_damaged_is_said():
         assert read("joint.ledger") == b"no database\n" * 1000
 
 
+# -- who is waited for --
+
+
+def who_is_waited_for_is_said():
+    """By name and since when; and not who only asks again, nor anything where all is quick."""
+    with folder():
+        make_keys()
+
+        def begin(who):
+            return start(who, "socket", more=signs(who))
+
+        places = {who: begin(who) for who in ("curator", "north", "south")}
+        wait_for(lambda: "waiting for east since " in said("curator"))
+        assert "(to join)" in said("curator"), said("curator")
+        places["curator"].kill()
+        places["curator"].wait()
+        words = "no word from the curator (run.sock) since "
+        wait_for(lambda: words in said("north") and words in said("south"))
+        places["curator"] = begin("curator")
+        places["east"] = begin("east")
+        for who, process in places.items():
+            ends(process, who=who)
+        assert " is back" not in said("curator"), said("curator")
+        assert said("curator").count("waiting for") == 1, said("curator")
+        assert "no word" not in said("east")
+        check_as_one()
+
+
 # -- hours --
 
 
@@ -330,8 +358,9 @@ def a_network_that_loses_packets_changes_nothing():
                    check=True)
 
 
-cases = [a_bad_folder_changes_nothing, a_silo_killed_at_every_file_goes_on,
-         a_curator_killed_at_every_file_goes_on, a_folder_that_is_away_is_tried_again,
+cases = [who_is_waited_for_is_said, a_bad_folder_changes_nothing,
+         a_silo_killed_at_every_file_goes_on, a_curator_killed_at_every_file_goes_on,
+         a_folder_that_is_away_is_tried_again,
          ledgers_that_cannot_grow_publish_nothing, a_ledger_that_is_damaged_is_said,
          a_silo_may_be_away_for_hours, another_version_of_the_program_takes_part,
          a_network_that_loses_packets_changes_nothing]

@@ -323,7 +323,8 @@ def a_silo_that_comes_too_late_is_told():
         ends(places["south"], who="south")
         ends(places["curator"], who="curator")
         ends(start("east", "folder"), 130, "east")
-        assert "it has begun without this silo" in said("east"), said("east")
+        assert "the run has begun without this silo\n" in said("east"), said("east")
+        assert not os.path.exists("east.state")
 
 
 def a_curator_killed_at_the_end_waits_for_nobody_who_has_gone():
@@ -450,11 +451,47 @@ def a_policy_is_kept_before_anything_is_said():
         places = [start(who, "folder") for who in ("curator", "north")]
         ends(places[1], 2)
         assert "asks for 4 silos, not 3" in said("north"), said("north")
+        assert not os.path.exists("north.state")
         wait_for(lambda: "refuses" in said("curator"))
         places[0].send_signal(signal.SIGINT)
         ends(places[0], 130)
         assert "north: silo 1 refuses to take part: this silo's policy asks for 4 silos" in said(
             "curator"), said("curator")
+
+
+def a_plan_whose_rounds_may_have_fewer_silos_than_a_policy_asks_for():
+    with folder():
+        plan(fewest=2)
+        policy(**{"fewest-silos": 3})
+        curator = start("curator", "folder")
+        ends(start("north", "folder"), 2)
+        assert "asks for 3 silos in every round; the plan lets one go on with 2" in said(
+            "north"), said("north")
+        curator.send_signal(signal.SIGINT)
+        ends(curator, 130)
+        told = call("policy", "check", "policy.json")
+        assert "silos, at least      3 that the plan names, and asks for in every round" in told
+
+
+def rows_that_are_not_the_plans_are_told_to_their_operator():
+    with folder():
+        plan(scale={"target": [-3, 3], "columns": {"age": [0, 0.1], "dose": [-1, 1]}})
+        places = [start(who, "folder") for who in ("curator", "north")]
+        wait_for(lambda: "values lie outside of [0, 0.1], the public range" in said("north"))
+        lines = read("north.csv").decode().splitlines()[1:]
+        outside = sum(not 0 <= float(line.split(",")[1]) <= 0.1 for line in lines)
+        assert f"warning: age: {outside} of {len(lines)} values" in said("north"), said("north")
+        assert "dose:" not in said("north")
+        wait_for(lambda: "north is there" in said("curator"))
+        assert "outside" not in said("curator")
+        for place in places:
+            place.send_signal(signal.SIGINT)
+            ends(place, 130)
+        assert not any(b"outside" in message for message in messages_in("box/curator"))
+        fields = [line.split(",") for line in read("south.csv").decode().splitlines()]
+        write("south.csv", "".join(f"{f[0]},{f[1]},{f[3]}\n" for f in fields))
+        ends(start("south", "folder"), 1)
+        assert "the plan's features: south.csv: no column \"dose\"" in said("south"), said("south")
 
 
 def a_run_that_never_begins_costs_nothing():
@@ -493,6 +530,109 @@ def what_was_taken_from_the_data_is_refused():
             shutil.rmtree("box/curator")
 
 
+def a_ledger_that_refuses_says_so_at_once():
+    small = ["--ledger", "joint.ledger", "--population", "all", "--budget-epsilon", "1",
+             "--budget-delta", "1e-5"]
+    with folder():
+        plan(seed=None)
+        ends(start("curator", "socket", more=small), 3)  # nobody has joined
+        assert "ledger joint.ledger of population \"all\" refuses" in said("curator")
+        whole = os.path.realpath("joint.ledger")
+        assert f"a new ledger joint.ledger ({whole}) is begun" in said("curator")
+        policy(ledger="north.ledger", **{"budget-epsilon": 1, "budget-delta": 1e-5})
+        os.remove("north.csv")  # before a row is looked at, and anybody is there
+        ends(start("north", "socket"), 3)
+        whole = os.path.realpath("north.ledger")
+        assert f"a new ledger north.ledger ({whole}) is begun" in said("north"), said("north")
+        os.remove("north.err")
+        ends(start("north", "socket"), 3)
+        assert "is begun" not in said("north"), said("north")
+        for name in ("joint.ledger", "north.ledger"):
+            assert not json.loads(call("ledger", name, "--json"))["entries"]
+
+
+def a_full_disk_at_the_end_is_like_a_kill():
+    """The folder that results go to is not there: they cannot be stored, and later can."""
+    budget = {"budget-epsilon": 4, "budget-delta": 1e-5}
+    with folder():
+        plan(seed=None)
+        policy(ledger="north.ledger", **budget)
+        policy("other.json")
+        more = ["--ledger", "curator.ledger", "--population", "all", "--budget-epsilon", "4",
+                "--budget-delta", "1e-5"]
+
+        def begin(who):
+            own = {"more": ["-o", f"of-{who}/run", *(more if who == "curator" else [])]}
+            return start(who, "socket", **(own if who in ("curator", "north") else {}),
+                         policy="policy.json" if who == "north" else "other.json")
+
+        def state(who):
+            [entry] = json.loads(call("ledger", f"{who}.ledger", "--json"))["entries"]
+            return entry["state"]
+
+        places = {who: begin(who) for who in ["curator", *SILOS]}
+        ends(places["curator"], 1, "curator")
+        assert "the silos wait: start this again as it was" in said("curator")
+        assert state("curator") == "died", state("curator")
+        os.mkdir("of-curator")
+        places["curator"] = begin("curator")
+        ends(places["north"], 1, "north")
+        assert state("north") == "died", state("north")
+        wait_for(lambda: state("curator") == "done")
+        places["curator"].kill()  # with its run in place, before all have said good-bye
+        places["curator"].wait()
+        os.mkdir("of-north")
+        for who in ("curator", "north"):
+            places[who] = begin(who)
+        for who, process in places.items():
+            ends(process, who=who)
+        assert state("curator") == state("north") == "done"
+        hashes = {json.load(open(f"{run}/operator/run.json"))["billboard_sha256"]
+                  for run in ("of-curator/run", "of-north/run", "out-south", "out-east")}
+        assert len(hashes) == 1, hashes
+        assert not os.path.exists("curator.state") and not os.path.exists("north.state")
+
+
+def a_checkpoint_of_another_run_says_so():
+    with folder():
+        places = [start(who, "folder") for who in ("curator", "north")]
+        wait_for(lambda: "north is there" in said("curator"))
+        time.sleep(0.5)
+        wait_for(lambda: not messages_in("box/curator"))  # it has joined
+        for place in places:
+            place.kill()
+            place.wait()
+        os.remove("curator.state")  # as if its disk were lost
+        places = [start(who, "folder") for who in ("curator", "north")]
+        wait_for(lambda: "an offer of another run than the one that this silo takes part in: "
+                 "remove north.state to take part in another" in said("north"))
+
+
+def a_task_in_two_places_is_told_by_name():
+    with folder():
+        moved = [line for line in read("north.csv").decode().splitlines() if
+                 line.startswith("ward3,")]
+        with open("south.csv", "a") as f:
+            f.write("\n".join(moved) + "\n")
+        places = [start(who, "socket") for who in ("curator", "north")]
+        wait_for(lambda: "north is there" in said("curator"))
+        time.sleep(0.5)  # it has joined
+        ends(start("south", "socket"), 130, "south")
+        assert "a message of south was left out: south and north both have task ward3" in said(
+            "curator"), said("curator")
+        assert "the curator does not take this silo: another silo has joined with a task of " \
+            "this silo's" in said("south"), said("south")
+        assert "ward3" not in said("south") and "north" not in said("south")
+        assert not os.path.exists("south.state")
+        with open("south.csv") as f:
+            rows = [line for line in f if not line.startswith("ward3,")]
+        write("south.csv", "".join(rows))
+        places += [start(who, "socket") for who in ("south", "east")]
+        for place in places:
+            ends(place)
+        check_as_one()
+
+
 def a_ledger_that_refuses_tells_no_more():
     with folder():
         plan(seed=None)
@@ -514,16 +654,21 @@ def what_differs_is_told_and_nothing_is_trained():
         plan("other.json", rounds=13)
         north = start("north", "socket", plan="other.json")
         rest = [start(who, "socket") for who in ("curator", "south", "east")]
-        until = time.monotonic() + LIMIT
-        while "left out" not in said("north") and time.monotonic() < until:
-            time.sleep(0.05)
+        ends(north, 1)
         assert "not the one that this silo agreed to: the rounds" in said("north"), said("north")
+        assert not os.path.exists("north.state")
         wait_for(lambda: "north: silo 1 refuses to take part: the run that is offered is not the "
                  "one that this silo agreed to: the rounds" in said("curator"))
-        for process in [north, *rest]:
+        for process in rest:
             process.send_signal(signal.SIGTERM)
-        for process in [north, *rest]:
+        for process in rest:
             ends(process, 130)
+        plan("other.json", epsilon=2)
+        places = [start("curator", "folder"), start("north", "folder", plan="other.json")]
+        ends(places[1], 1)
+        assert "agreed to: epsilon: 2 here, 4 there" in said("north"), said("north")
+        places[0].send_signal(signal.SIGTERM)
+        ends(places[0], 130)
         assert not os.path.exists("out-north") and not os.path.exists("out-curator")
 
 
@@ -543,6 +688,7 @@ def the_end_of_a_curator_is_told():
         for who, process in zip(SILOS, places):
             ends(process, 130)
             assert "cancelled" in said(who), said(who)
+            assert not os.path.exists(f"{who}.state")
         assert not os.path.exists("out")
 
 
@@ -647,7 +793,11 @@ for case in [every_carrier_gives_the_models_of_one_process,
              places_of_which_some_sign_do_not_go_together, a_silo_may_be_away_for_long,
              a_curator_killed_at_the_end_waits_for_nobody_who_has_gone,
              mutual_tls_carries_frames_between_those_who_may,
+             a_ledger_that_refuses_says_so_at_once, a_full_disk_at_the_end_is_like_a_kill,
+             a_checkpoint_of_another_run_says_so, a_task_in_two_places_is_told_by_name,
              a_ledger_that_refuses_tells_no_more, what_was_taken_from_the_data_is_refused,
+             a_plan_whose_rounds_may_have_fewer_silos_than_a_policy_asks_for,
+             rows_that_are_not_the_plans_are_told_to_their_operator,
              a_run_that_never_begins_costs_nothing, a_silo_that_comes_too_late_is_told,
              ledgers_are_charged_once,
              a_silo_that_never_comes_is_not_waited_for, a_policy_is_kept_before_anything_is_said,

@@ -112,21 +112,25 @@ static void a_token_is_charged_once(void **state) {
         assert_int_equal(state_of(file, 2, 2), BB_LEDGER_DIED);
     }
     assert_ok(bb_ledger_open(&ledger, file, &terms));
-    assert_fails(bb_ledger_take_up(ledger), BB_EUSAGE, "no charge of the run");
+    assert_fails(bb_ledger_take_up(ledger, false), BB_EUSAGE, "no charge of the run");
     assert_ok(bb_ledger_name_token(ledger, "b"));
-    assert_fails(bb_ledger_take_up(ledger), BB_EUSAGE, "no charge of the run");
+    assert_fails(bb_ledger_take_up(ledger, false), BB_EUSAGE, "no charge of the run");
     assert_int_equal(bb_ledger_reserved(ledger), 0);
     assert_ok(bb_ledger_name_token(ledger, "a"));
     assert_ok(bb_ledger_name_run(ledger, "/data/run"));
-    assert_ok(bb_ledger_take_up(ledger));
+    assert_ok(bb_ledger_take_up(ledger, false));
     assert_int_equal(bb_ledger_reserved(ledger), 2);
     assert_int_equal(state_of(file, 2, 2), BB_LEDGER_RUNNING);
     assert_ok(bb_ledger_finish(ledger));
     assert_int_equal(state_of(file, 2, 2), BB_LEDGER_DONE);
     /* whoever goes on from an old copy would publish its rounds again */
-    assert_fails(bb_ledger_take_up(ledger), BB_EUSAGE, "entry 2, is done");
+    assert_fails(bb_ledger_take_up(ledger, false), BB_EUSAGE, "entry 2, is done");
     assert_fails(bb_ledger_reserve(ledger, &quarter, "again", &id), BB_EUSAGE,
                  "entry 2, is done");
+    /* and whoever has nothing to publish may say good-bye */
+    assert_ok(bb_ledger_take_up(ledger, true));
+    assert_int_equal(bb_ledger_reserved(ledger), 2);
+    assert_int_equal(state_of(file, 2, 2), BB_LEDGER_DONE);
     assert_int_equal(state_of(file, 1, 2), BB_LEDGER_RUNNING);
     bb_ledger_close(ledger);
 }
@@ -147,7 +151,7 @@ static void a_token_needs_no_room(void **state) {
     assert_ok(bb_ledger_name_token(ledger, "c"));
     assert_fails(bb_ledger_reserve(ledger, &quarter, "too much", &id), BB_EBUDGET,
                  "refuses");
-    assert_fails(bb_ledger_take_up(ledger), BB_EUSAGE, "no charge of the run");
+    assert_fails(bb_ledger_take_up(ledger, false), BB_EUSAGE, "no charge of the run");
     bb_ledger_close(ledger);
 }
 

@@ -52,7 +52,10 @@ static void private_run(void **state) {
     assert_says(&kept, "Ledger: schools.ledger", true);
     assert_says(&kept, "add-remove (one task shows zeros", true);
     kept.silos = 3;
-    assert_says(&kept, "Made by 3 silos, each with the data of its own tasks", true);
+    assert_says(&kept,
+                "The plan names 3 silos, each with the data of its own tasks. Made by "
+                "those that took part and a curator",
+                true);
     assert_says(&kept, "Simulated", false);
     assert_says(&kept, "a curator, who adds the noise to their sums and is trusted",
                 true);

@@ -2,6 +2,7 @@
 #include "page.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 typedef billboard_experimental_curator curator;
 
@@ -11,7 +12,11 @@ typedef struct conduct {
     carrier *carrier;
     page *page;       /* NULL: none */
     bool *heard;      /* silos + 1: have said something to this process */
-    double asked;     /* seconds: when the round began */
+    bool *missed;     /* silos + 1: the log has named them since they said something */
+    double asked;     /* seconds: when the round began, */
+    time_t since;     /* and by the clock on the wall */
+    double told;      /* seconds: when the log has last said who is waited for, */
+    double pause;     /* and how long it then says nothing of it */
     uint32_t *unkept; /* silos that have joined or left since the last keeping, */
     uint32_t unkepts; /* so many, */
     bool *is_unkept;  /* silos + 1: these; */
@@ -25,6 +30,72 @@ static const char *name_of(const conduct *k, uint32_t silo) {
 
 static billboard_experimental_state state_of(const conduct *k) {
     return billboard_experimental_curator_state(k->curator);
+}
+
+/* -- who is waited for -- */
+
+static const double pause_first = 10.0, pause_most = 600.0; /* seconds */
+
+static void begin_to_wait(conduct *k) {
+    const double now = cmd_now();
+    if (now - k->asked < pause_first) k->pause = pause_first; /* that went well */
+    k->asked = now;
+    k->since = time(NULL);
+}
+
+/* Whether the run needs something of this place; the helper is asked when silos have
+ * answered. */
+static bool is_needed(const conduct *k, const billboard_answer *run, uint32_t silo) {
+    char path[30] = "helper";
+    const char *stage = billboard_answer_text(run, "state");
+    if (silo <= k->place->roster->silos)
+        snprintf(path, sizeof path, "silos.%u", silo - 1);
+    const char *state = billboard_answer_text(run, path);
+    if (strcmp(stage, "joining") == 0) return strcmp(state, "away") == 0;
+    if (strcmp(stage, "rounds") == 0) return strcmp(state, "joined") == 0;
+    return billboard_experimental_curator_waits_for(k->curator, silo);
+}
+
+/* The first of them by name, the others by number. */
+static void name_needed(conduct *k, const billboard_answer *run, char *text,
+                        size_t size) {
+    enum { NAMED = 8 };
+    const place *p = k->place;
+    const bool rounds = strcmp(billboard_answer_text(run, "state"), "rounds") == 0;
+    uint32_t needed = 0;
+    size_t used = 0;
+    *text = '\0';
+    for (uint32_t s = 1; s <= p->way.silos; s++) {
+        if (!is_needed(k, run, s)) continue;
+        if (rounds && needed && s > p->roster->silos) continue;
+        k->missed[s] = true;
+        if (++needed > NAMED || used >= size) continue;
+        used += (size_t)snprintf(text + used, size - used, "%s%s",
+                                 needed > 1 ? ", " : "", name_of(k, s));
+    }
+    if (needed > NAMED && used < size)
+        snprintf(text + used, size - used, " and %u others", needed - NAMED);
+}
+
+/* Now and then, once it takes long. */
+static void tell_who_is_needed(conduct *k) {
+    char names[400], since[PLACE_CLOCK], round[30] = "their good-bye";
+    billboard_answer *run = NULL;
+    const double now = cmd_now();
+    if (now - k->asked < pause_first || now - k->told < k->pause) return;
+    if (billboard_experimental_curator_progress(k->curator, &run)) return;
+    const char *stage = billboard_answer_text(run, "state");
+    if (strcmp(stage, "joining") == 0) snprintf(round, sizeof round, "to join");
+    if (strcmp(stage, "rounds") == 0)
+        snprintf(round, sizeof round, "round %.0f",
+                 billboard_answer_number(run, "round"));
+    name_needed(k, run, names, sizeof names);
+    place_clock(k->since, since);
+    if (*names)
+        place_say(k->place, "waiting for %s since %s (%s)", names, since, round);
+    billboard_answer_free(run);
+    k->told = now;
+    k->pause = 2.0 * k->pause < pause_most ? 2.0 * k->pause : pause_most;
 }
 
 /* -- messages -- */
@@ -57,8 +128,10 @@ static void take(conduct *k, const message *got) {
         page_failed(k->page, 0, false, "a message of a silo that is not in the plan");
         return;
     }
+    const bool away = !carrier_reaches(k->carrier, got->silo) || k->missed[got->silo];
     const billboard_status status =
         billboard_experimental_curator_take(k->curator, got->frame, got->size);
+    if (!status) k->missed[got->silo] = false;
     if (status == BILLBOARD_USAGE)
         place_say(p, "%s: %s", name_of(k, got->silo), billboard_error());
     else if (status)
@@ -68,8 +141,9 @@ static void take(conduct *k, const message *got) {
         page_failed(k->page, got->silo, status == BILLBOARD_USAGE, billboard_error());
     if (status || got->kind != MESSAGE_HELLO) return;
     carrier_introduce(k->carrier);
-    place_say(p, "%s is %s", name_of(k, got->silo),
-              k->heard[got->silo] ? "back" : "there");
+    if (!k->heard[got->silo] || away) /* else it has only asked again */
+        place_say(p, "%s is %s", name_of(k, got->silo),
+                  k->heard[got->silo] ? "back" : "there");
     k->heard[got->silo] = true;
 }
 
@@ -118,6 +192,7 @@ static billboard_status listen_to_silos(conduct *k) {
     const double until_keep = k->unkepts ? k->keep_at - cmd_now() : seconds;
     if (until_keep < seconds) seconds = until_keep > 0.0 ? until_keep : 0.0;
     page_show(k->page, k->curator, k->carrier);
+    tell_who_is_needed(k);
     for (uint32_t n = 0; n < p->way.silos; n++) {
         message got;
         billboard_status status = carrier_receive(k->carrier, n ? 0.0 : seconds, &got);
@@ -136,7 +211,7 @@ static billboard_status close_round(conduct *k) {
     billboard_status status = billboard_experimental_curator_close_round(k->curator);
     if (!status) status = keep(k);
     if (!status) status = give_all(k);
-    k->asked = cmd_now();
+    begin_to_wait(k);
     return status;
 }
 
@@ -200,7 +275,7 @@ static bool may_go_on(const conduct *k, billboard_status why) {
 
 static billboard_status all_rounds(conduct *k) {
     billboard_status status = give_all(k); /* an offer, where all can be reached */
-    k->asked = cmd_now();
+    begin_to_wait(k);
     while (!status && state_of(k) != BILLBOARD_EXPERIMENTAL_DONE) {
         if (*k->place->watch.stop) return interrupted(k);
         status = step(k);
@@ -218,12 +293,14 @@ static bool waits(const conduct *k) {
     return any;
 }
 
-static billboard_status store(const conduct *k, FILE *stream) {
+/* Kept first, as at its end: it may have to be stored by another process. */
+static billboard_status store(conduct *k, FILE *stream) {
     billboard_result *result = NULL;
-    billboard_status status =
-        billboard_experimental_curator_result(k->curator, &result);
+    billboard_status status = keep(k);
+    if (!status) status = billboard_experimental_curator_result(k->curator, &result);
     if (!status) status = place_store(k->place, result, stream);
     billboard_result_free(result);
+    if (status) (void)may_go_on(k, status);
     return status;
 }
 
@@ -247,6 +324,7 @@ static billboard_status store_if_over(const conduct *k, FILE *stream, bool *over
 static billboard_status see_off(conduct *k, bool over) {
     static const double soon = 60.0;
     const place *p = k->place;
+    begin_to_wait(k);
     const double from = cmd_now();
     const double patience = p->patience > 0.0 || !over ? p->patience : soon;
     billboard_status status = give_all(k);
@@ -274,9 +352,12 @@ static void end(const conduct *k) {
 
 /* The run has a name that only this curator knows: it is kept before anybody hears it. */
 static billboard_status open_curator(conduct *k) {
-    const place *p = k->place;
-    billboard_status status =
-        billboard_experimental_curator_open(p->job, p->roster, &p->watch, &k->curator);
+    place *p = k->place;
+    billboard_status status = place_look_for_ledger(p);
+    if (!status)
+        status = billboard_experimental_curator_open(p->job, p->roster, &p->watch,
+                                                     &k->curator);
+    place_say_ledger(p);
     if (!status && state_of(k) == BILLBOARD_EXPERIMENTAL_PUBLISHED)
         status = billboard_experimental_curator_go_on(k->curator); /* it was kept */
     if (!status && p->checkpoint)
@@ -301,7 +382,7 @@ static billboard_status conduct_run(conduct *k, FILE *stream) {
 
 int cmd_curator(int argc, char **argv) {
     place p;
-    conduct k = {.place = &p};
+    conduct k = {.place = &p, .pause = pause_first};
     cmd_output output = {0};
     billboard_status status = place_open(&p, argc, argv, PLACE_CURATOR);
     if (!status) status = cmd_open(&output);
@@ -310,9 +391,10 @@ int cmd_curator(int argc, char **argv) {
     if (!status) {
         const size_t places = (size_t)p.way.silos + 1;
         k.heard = calloc(places, sizeof *k.heard);
+        k.missed = calloc(places, sizeof *k.missed);
         k.unkept = calloc(places, sizeof *k.unkept);
         k.is_unkept = calloc(places, sizeof *k.is_unkept);
-        if (!k.heard || !k.unkept || !k.is_unkept)
+        if (!k.heard || !k.missed || !k.unkept || !k.is_unkept)
             status = cmd_fail(BILLBOARD_FAILED, "no memory for the silos");
     }
     if (!status) status = conduct_run(&k, output.stream);
@@ -320,6 +402,7 @@ int cmd_curator(int argc, char **argv) {
     carrier_close(k.carrier);
     billboard_experimental_curator_free(k.curator);
     free(k.heard);
+    free(k.missed);
     free(k.unkept);
     free(k.is_unkept);
     return place_end(&p, &output, status);

@@ -38,10 +38,10 @@ static const char *or_all(const billboard_answer *a, const char *name) {
 }
 
 static void print_count(const billboard_answer *a, const char *name, const char *what,
-                        FILE *to) {
+                        const char *where, FILE *to) {
     const double count = billboard_answer_number(a, name);
     if (count > 0.0)
-        fprintf(to, "%s %.0f\n", what, count);
+        fprintf(to, "%s %.0f %s\n", what, count, where);
     else
         fprintf(to, "%s any number\n", what);
 }
@@ -55,8 +55,9 @@ static void print(const billboard_answer *a, FILE *to) {
             billboard_answer_number(a, "most-epsilon"),
             billboard_answer_number(a, "most-delta"), or_all(a, "adjacencies"));
     fprintf(to, "methods              %s\n", or_all(a, "methods"));
-    print_count(a, "fewest-tasks", "tasks, at least     ", to);
-    print_count(a, "fewest-silos", "silos, at least     ", to);
+    print_count(a, "fewest-tasks", "tasks, at least     ", "that the plan names", to);
+    print_count(a, "fewest-silos", "silos, at least     ",
+                "that the plan names, and asks for in every round", to);
     fprintf(to, "curators             %s\n",
             curators ? curators : "whoever the roster names, or the carrier reaches");
     const char *helpers = billboard_answer_text(a, "helpers");

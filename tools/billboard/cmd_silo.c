@@ -5,9 +5,13 @@
 
 typedef billboard_experimental_silo silo;
 
+/* Kept first: a ledger that says that the run is done, and a run directory that cannot be
+ * written now, leave what is needed to write it later. */
 static billboard_status store(const place *p, silo *s, FILE *stream) {
     billboard_result *result = NULL;
-    billboard_status status = billboard_experimental_silo_result(s, &result);
+    billboard_status status =
+        p->checkpoint ? billboard_experimental_silo_keep(s) : BILLBOARD_OK;
+    if (!status) status = billboard_experimental_silo_result(s, &result);
     if (!status) status = place_store(p, result, stream);
     billboard_result_free(result);
     return status;
@@ -27,12 +31,15 @@ static void end(place *p, silo *s, bool heard) {
 
 /* Before there is a silo, and before a row is read. */
 static billboard_status
-check_policy(const place *p, const billboard_experimental_policy *policy, carrier *c) {
+check_policy(place *p, const billboard_experimental_policy *policy, carrier *c) {
     enum { TRIES = 3 };
     unsigned char refusal[BILLBOARD_EXPERIMENTAL_REFUSAL];
     size_t size = 0;
+    const billboard_status looked = place_look_for_ledger(p);
+    if (looked) return looked;
     const billboard_status why = billboard_experimental_policy_check(
         p->job, p->roster, p->way.silo, policy, refusal, &size);
+    place_say_ledger(p);
     if (!size) return why;
     message got;
     char *words = strdup(billboard_error());

@@ -290,6 +290,7 @@ billboard_status place_open(place *p, int argc, char **argv, place_kind kind) {
 
 void place_close(place *p) {
     progress_close(&p->bar);
+    free(p->no_ledger);
     billboard_experimental_agreement_free(p->agreement);
     cmd_options_free(&p->given);
     cmd_flags_close(&p->flags);
@@ -303,6 +304,34 @@ void place_say(place *p, const char *format, ...) {
     vfprintf(stderr, format, arguments);
     va_end(arguments);
     putc('\n', stderr);
+}
+
+billboard_status place_look_for_ledger(place *p) {
+    billboard_answer *options = NULL;
+    const billboard_status status = billboard_job_options(p->job, &options);
+    if (status) return status;
+    const char *name = billboard_answer_text(options, "ledger");
+    if (name && access(name, F_OK) != 0) p->no_ledger = strdup(name);
+    billboard_answer_free(options);
+    return BILLBOARD_OK;
+}
+
+void place_say_ledger(place *p) {
+    char *whole = p->no_ledger ? realpath(p->no_ledger, NULL) : NULL;
+    if (whole) place_say(p, "a new ledger %s (%s) is begun", p->no_ledger, whole);
+    free(whole);
+    free(p->no_ledger);
+    p->no_ledger = NULL;
+}
+
+void place_clock(time_t at, char text[PLACE_CLOCK]) {
+    const time_t now = time(NULL);
+    struct tm then = {0}, today = {0};
+    localtime_r(&at, &then);
+    localtime_r(&now, &today);
+    const bool is_today =
+        then.tm_yday == today.tm_yday && then.tm_year == today.tm_year;
+    strftime(text, PLACE_CLOCK, is_today ? "%H:%M" : "%Y-%m-%d %H:%M", &then);
 }
 
 billboard_status place_store(const place *p, const billboard_result *result,

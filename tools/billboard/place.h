@@ -8,6 +8,8 @@
 #include "flags.h"
 #include "progress.h"
 
+#include <time.h>
+
 typedef enum place_kind { PLACE_CURATOR, PLACE_SILO, PLACE_HELPER } place_kind;
 
 typedef struct place {
@@ -27,6 +29,7 @@ typedef struct place {
     bool stored; /* the run directory and the checkpoint are both there: this place has
                     its result, and went before it could say so */
     bool over;   /* only the first is, of this run: the place was done with it before */
+    char *no_ledger; /* the name of a ledger that was not there yet; NULL: it was */
     progress bar;
     billboard_watch watch;
 } place;
@@ -38,6 +41,13 @@ BILLBOARD_CHECK billboard_status place_open(place *p, int argc, char **argv,
 void place_close(place *p);
 /* On stderr, above the progress. */
 void place_say(place *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* A ledger of the job's that is made between these two is told. */
+BILLBOARD_CHECK billboard_status place_look_for_ledger(place *p);
+void place_say_ledger(place *p);
+/* A time as people of this machine say it: the hour and the minute, and the day unless it is
+ * today. */
+enum { PLACE_CLOCK = 32 };
+void place_clock(time_t at, char text[PLACE_CLOCK]);
 /* Stores the result as the run directory, and writes what it says to `stream`. */
 BILLBOARD_CHECK billboard_status place_store(const place *p,
                                              const billboard_result *result,

@@ -126,16 +126,28 @@ static const int ask_again_first = 5, ask_again_most = 300;
 typedef struct silence {
     int quiet, ask_again; /* seconds */
     bool heard;           /* anything, ever */
+    time_t since;         /* when, last */
+    bool asked;           /* and since then, again, which it would have answered */
 } silence;
 
 static bool is_time_to_ask(place *p, silence *of, message_kind got) {
-    of->heard = of->heard || got == MESSAGE_FRAME;
+    if (got == MESSAGE_FRAME) {
+        of->heard = true;
+        of->since = time(NULL);
+        of->asked = false;
+    }
     of->quiet = got == MESSAGE_NONE ? of->quiet + 1 : 0;
     if (!of->heard && of->quiet == ask_again_first)
         place_say(p,
                   "no word from the curator yet: it is not there, or leaves out what "
                   "this place says, and says why");
     if (got != MESSAGE_AGAIN && of->quiet < of->ask_again) return false;
+    if (of->heard && of->asked && got != MESSAGE_AGAIN) {
+        char since[PLACE_CLOCK];
+        place_clock(of->since, since);
+        place_say(p, "no word from the curator (%s) since %s", p->way.path, since);
+    }
+    of->asked = true;
     of->ask_again = got == MESSAGE_AGAIN ? ask_again_first : 2 * of->ask_again;
     if (of->ask_again > ask_again_most) of->ask_again = ask_again_most;
     of->quiet = 0;

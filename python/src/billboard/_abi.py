@@ -204,6 +204,7 @@ class billboard_experimental_roster(c.Structure):
     silos: Any
     fewest_silos: Any
     identity: Any
+    silo_name: Any
 
     _fields_ = [
         ("struct_size", c.c_size_t),
@@ -216,6 +217,7 @@ class billboard_experimental_roster(c.Structure):
         ("silos", c.c_uint32),
         ("fewest_silos", c.c_uint32),
         ("identity", c.c_void_p),
+        ("silo_name", c.POINTER(c.c_char_p)),
     ]
 
 
@@ -254,7 +256,7 @@ SIZES: Dict[Any, int] = {
     billboard_model: 64,
     billboard_models: 80,
     billboard_values: 96,
-    billboard_experimental_roster: 72,
+    billboard_experimental_roster: 80,
     billboard_experimental_policy: 80,
 }
 

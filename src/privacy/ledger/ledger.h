@@ -32,6 +32,7 @@
 #include "privacy/accounting/accountant.h"
 #include "privacy/accounting/rdp.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 typedef struct bb_ledger bb_ledger;
@@ -128,8 +129,8 @@ BB_MUST_CHECK bb_status bb_ledger_name_run(bb_ledger *ledger, const char *direct
  * has the entry from then on; BB_EUSAGE if its run is done. */
 BB_MUST_CHECK bb_status bb_ledger_name_token(bb_ledger *ledger, const char *token);
 /* Has the entry that was reserved under the token, without a charge. BB_EUSAGE: there is
- * none, or its run is done. */
-BB_MUST_CHECK bb_status bb_ledger_take_up(bb_ledger *ledger);
+ * none, or its run is done, and whoever asks is not `over`, with nothing left to publish. */
+BB_MUST_CHECK bb_status bb_ledger_take_up(bb_ledger *ledger, bool over);
 /* The last entry that was reserved through this handle; 0: none. */
 long long bb_ledger_reserved(const bb_ledger *ledger);
 /* Its run is done. An entry that is not marked so is running while its process lives,

@@ -177,11 +177,20 @@ static bb_status end_reserving(bb_ledger *ledger, bb_status status, long long nu
     return status;
 }
 
+static bb_status nothing_to_go_on_with(const bb_ledger *ledger, long long number) {
+    return bb_fail(
+        BB_EUSAGE,
+        "ledger %s: this run, entry %lld, is done: there is nothing to go on "
+        "with",
+        ledger->path, number);
+}
+
 /* Begins a transaction, in which there is room for the charge, or the entry *number that it
  * has already; cost: what it is in kinds gdp and rdp. */
 static bb_status begin_reserving(bb_ledger *ledger, const bb_ledger_charge *charge,
                                  double *cost, long long *number) {
     const double epsilon = charge->epsilon, delta = charge->delta;
+    bool done = false;
     bb_status status = BB_OK;
     *cost = NAN;
     *number = 0;
@@ -193,7 +202,8 @@ static bb_status begin_reserving(bb_ledger *ledger, const bb_ledger_charge *char
     if (counts_costs(ledger)) status = bb_ledger_cost(ledger, charge, cost);
     if (!status) status = bb_ledger_execute(ledger, "BEGIN IMMEDIATE");
     if (!status) status = check_place(ledger);
-    if (!status) status = bb_ledger_find_token(ledger, number);
+    if (!status) status = bb_ledger_find_token(ledger, number, &done);
+    if (!status && done) status = nothing_to_go_on_with(ledger, *number);
     if (!status && !*number) status = check_budget(ledger, charge, *cost);
     return status;
 }
@@ -218,11 +228,18 @@ bb_status bb_ledger_reserve(bb_ledger *ledger, const bb_ledger_charge *charge,
     return end_reserving(ledger, status, number, id);
 }
 
-bb_status bb_ledger_take_up(bb_ledger *ledger) {
+bb_status bb_ledger_take_up(bb_ledger *ledger, bool over) {
     long long number = 0, id;
+    bool done = false;
     bb_status status = bb_ledger_execute(ledger, "BEGIN IMMEDIATE");
     if (!status) status = check_place(ledger);
-    if (!status) status = bb_ledger_find_token(ledger, &number);
+    if (!status) status = bb_ledger_find_token(ledger, &number, &done);
+    if (!status && done && over) { /* and stays so */
+        bb_ledger_roll_back(ledger);
+        ledger->reserved = number;
+        return BB_OK;
+    }
+    if (!status && done) status = nothing_to_go_on_with(ledger, number);
     if (!status && !number)
         status = bb_fail(BB_EUSAGE,
                          "ledger %s has no charge of the run that is to go on: it is "

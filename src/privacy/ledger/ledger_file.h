@@ -55,9 +55,10 @@ BB_MUST_CHECK bb_status bb_ledger_compare_terms(const bb_ledger *ledger,
 
 /* Notes that the entry is this process's, in the caller's transaction; and its token. */
 BB_MUST_CHECK bb_status bb_ledger_note_run(const bb_ledger *ledger, long long entry);
-/* The entry that was reserved under the ledger's token, 0: none; in the caller's
- * transaction. BB_EUSAGE: its run is done. */
-BB_MUST_CHECK bb_status bb_ledger_find_token(const bb_ledger *ledger, long long *entry);
+/* The entry that was reserved under the ledger's token, 0: none, and whether its run is
+ * done; in the caller's transaction. */
+BB_MUST_CHECK bb_status bb_ledger_find_token(const bb_ledger *ledger, long long *entry,
+                                             bool *done);
 /* Fills state and directory of an entry that has its number. */
 BB_MUST_CHECK bb_status bb_ledger_load_run(const bb_ledger *ledger,
                                            bb_ledger_entry *entry);

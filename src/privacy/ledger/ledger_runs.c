@@ -157,9 +157,10 @@ bb_status bb_ledger_note_run(const bb_ledger *ledger, long long entry) {
     return ledger->token ? note_token(ledger, entry) : BB_OK;
 }
 
-bb_status bb_ledger_find_token(const bb_ledger *ledger, long long *entry) {
+bb_status bb_ledger_find_token(const bb_ledger *ledger, long long *entry, bool *done) {
     sqlite3_stmt *query = NULL;
     *entry = 0;
+    *done = false;
     if (!ledger->token) return BB_OK;
     bb_status status = bb_ledger_execute(ledger, tokens);
     if (!status) status = bb_ledger_execute(ledger, schema);
@@ -172,12 +173,8 @@ bb_status bb_ledger_find_token(const bb_ledger *ledger, long long *entry) {
     sqlite3_bind_text(query, 1, ledger->token, -1, SQLITE_STATIC);
     const int code = sqlite3_step(query);
     if (code == SQLITE_ROW) *entry = sqlite3_column_int64(query, 0);
-    if (code == SQLITE_ROW && sqlite3_column_int(query, 1))
-        status = bb_fail(BB_EUSAGE,
-                         "ledger %s: this run, entry %lld, is done: there is nothing "
-                         "to go on with",
-                         ledger->path, *entry);
-    else if (code != SQLITE_ROW && code != SQLITE_DONE)
+    if (code == SQLITE_ROW) *done = sqlite3_column_int(query, 1) != 0;
+    if (code != SQLITE_ROW && code != SQLITE_DONE)
         status = bb_ledger_complain(ledger, code);
     sqlite3_finalize(query);
     return status;
