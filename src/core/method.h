@@ -205,10 +205,11 @@ struct bb_method {
     const char *finetune; /* how models are finetuned if nobody says; NULL: they are not
                            */
     bool finetune_solved; /* only linear models of one output are */
-    bool foreseen;        /* its success follows bb_hope (methods/hope.h) */
-    bool long_rows; /* rows may be longer than 1: none of its steps is for the unit
+    bool common_units; /* it finds units that tasks have in common (common_units.h) */
+    bool foreseen;     /* its success follows bb_hope (methods/hope.h) */
+    bool long_rows;    /* rows may be longer than 1: none of its steps is for the unit
                              ball, and none of its contributions grows with rows */
-    bool follows;   /* begins with the models of a phase before: never the first one */
+    bool follows; /* begins with the models of a phase before: never the first one */
     bool
         sampled; /* rounds may be for a sample of the tasks: the others are not asked */
     bool keeps;  /* what a task keeps depends on when it was picked: others' models,

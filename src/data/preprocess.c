@@ -203,9 +203,9 @@ static double mean_of(const bb_dataset *data, size_t begin, size_t end, size_t k
 }
 
 /* Task i's means of narrow columns, which the constant column takes up, and 1 / the magnitudes
- * of what is left; 0 where there is none. */
-static bb_status measure_magnitudes(bb_preprocess *p, const bb_dataset *train,
-                                    size_t i) {
+ * of what is left; where there is none 0, or of so many last columns 1. */
+static bb_status measure_magnitudes(bb_preprocess *p, const bb_dataset *train, size_t i,
+                                    size_t ones) {
     const size_t d = p->features, begin = train->first[i], end = train->first[i + 1];
     for (size_t k = 0; k < d && begin < end; k++) {
         const bb_range seen = seen_of(train, begin, end, k);
@@ -221,7 +221,7 @@ static bb_status measure_magnitudes(bb_preprocess *p, const bb_dataset *train,
         }
         const bool few = end - begin < LEAST_NARROW;
         const double unit = magnitude(farthest(seen, few ? 0 : from));
-        p->factor[i * d + k] = isnormal(unit) ? 1 / unit : 0;
+        p->factor[i * d + k] = isnormal(unit) ? 1 / unit : k + ones < d ? 0 : 1;
     }
     return BB_OK;
 }
@@ -283,8 +283,8 @@ static bb_status open_scores(bb_preprocess *p, const bb_dataset *train) {
     return status;
 }
 
-static bb_status open_magnitudes(bb_preprocess *p, const bb_dataset *train,
-                                 bool target) {
+static bb_status open_magnitudes(bb_preprocess *p, const bb_dataset *train, bool target,
+                                 size_t ones) {
     const size_t d = p->features;
     bb_status status = BB_OK;
     p->tasks = train->tasks;
@@ -296,7 +296,7 @@ static bb_status open_magnitudes(bb_preprocess *p, const bb_dataset *train,
                               sizeof *p->target_unit, "powers of ten");
     for (size_t i = 0; !status && i < p->tasks; i++) {
         const size_t begin = train->first[i], end = train->first[i + 1];
-        if (train->x) status = measure_magnitudes(p, train, i);
+        if (train->x) status = measure_magnitudes(p, train, i, ones);
         if (target) p->target_unit[i] = target_magnitude(train, begin, end);
         bb_dataset_passed(train, begin, end);
         bb_preprocess_passed(p, i);
@@ -321,7 +321,8 @@ bb_status bb_preprocess_open(bb_preprocess *p, const bb_preprocess_options *opti
         bb_preprocess_open_public(&made, &all, train->features, train->feature_name);
     if (!status && scores) status = open_scores(&made, train);
     if (!status && magnitudes)
-        status = open_magnitudes(&made, train, options->scale_target);
+        status = open_magnitudes(&made, train, options->scale_target,
+                                 options->units ? all.binary : 0);
     if (status)
         bb_preprocess_free(&made);
     else

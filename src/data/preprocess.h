@@ -51,6 +51,8 @@ typedef struct bb_preprocess_options {
     bool scale_target; /* squared loss: map the target, too, if its range is given */
     size_t binary;  /* so many last features have the range [0, 1] unless `scale` names
                           them; bb_preprocess_open takes it from the data */
+    bool units;     /* `magnitude': tasks find units in common; of last columns that are
+                   binary zeros are in theirs */
     bool network;   /* rows are for networks: none leaves them in [-1, 1] */
     double reach;   /* at least 1; 0: 1 */
     size_t threads; /* that look at tasks; 0: as many as there are processors */

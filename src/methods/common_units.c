@@ -95,12 +95,21 @@ static double units_of(const bb_view *view) {
 typedef struct quantity {
     bool target;
     size_t rows;
-    double own;  /* that unit, in decades; NAN: there is none, or no number but zero */
+    double own;  /* that unit, in decades; NAN: there is none */
+    bool zero;   /* a column of zeros: in any unit */
     double mean; /* 0 where there is no constant beside it */
     double most; /* the largest magnitude, in decades */
     bool varies;
     double size; /* in decades: the deviation from the mean, or `most' without one */
 } quantity;
+
+static quantity in_any_unit(quantity q, double unit) {
+    q.zero = true;
+    q.own = log10(unit);
+    q.most = INFINITY;
+    q.size = -INFINITY;
+    return q;
+}
 
 /* Target: k is the number of columns. */
 static quantity look_at(const bb_view *view, const bb_local *local, size_t k) {
@@ -124,6 +133,7 @@ static quantity look_at(const bb_view *view, const bb_local *local, size_t k) {
     }
     if (!view->pub->constant) q.mean = 0.0;
     for (size_t j = 0; j < n; j++) squares += pow(times * x[j * stride] - q.mean, 2.0);
+    if (!q.target && most == 0.0) return in_any_unit(q, unit);
     if (!(most > 0.0) || !isfinite(squares)) return q;
     const double free = fmax(1.0, (double)n - view->pub->constant);
     const double deviation = sqrt(squares / free);
@@ -152,7 +162,7 @@ static void show_on_circle(const bb_view *view, size_t k, double turns, double *
 void bb_units_show(const bb_view *view, const bb_local *local, double *vote) {
     for (size_t k = 0; k < quantities(view); k++) {
         const quantity q = look_at(view, local, k);
-        if (isnan(q.own) || (view->pub->constant && q.rows < 2)) continue;
+        if (isnan(q.own) || q.zero || (view->pub->constant && q.rows < 2)) continue;
         show_on_circle(view, k, q.size / decades, vote);
     }
 }
@@ -220,7 +230,8 @@ void bb_units_take_places(const bb_view *view, const bb_release *release,
  * errs by factors. So there a task goes further only where it is off by nearly a whole
  * circle. */
 static double scale_of(const double *unit, const quantity *q) {
-    if (isnan(q->own) || !unit || unit[1] == 0.0) return 1.0;
+    if (isnan(q->own)) return 1.0;
+    if (!unit || unit[1] == 0.0) return q->zero ? 0.0 : 1.0;
     const double circle = unit[1], half = 0.5 * circle, whole = circle - above;
     const double up = q->target ? whole : half, down = q->target ? half : whole;
     const double size = q->varies || !q->target ? q->size : -INFINITY;
@@ -237,7 +248,7 @@ void bb_units_show_places(const bb_view *view, const double *unit,
                           const bb_local *local, double *vote) {
     for (size_t k = 0; k < quantities(view); k++) {
         const quantity q = look_at(view, local, k);
-        if (isnan(q.own)) continue;
+        if (isnan(q.own) || q.zero) continue;
         show_on_circle(view, k, scale_of(unit + 2 * k, &q) * q.mean / units_of(view),
                        vote);
     }
@@ -355,7 +366,8 @@ bb_task bb_units_in(const bb_view *view, const bb_units *units, const bb_task *t
     own.model = task->work;
     for (size_t k = 0; k < d; k++)
         for (size_t c = k * outputs; c < (k + 1) * outputs; c++)
-            own.model[c] = task->model[c] * m.scale[d] / m.scale[k];
+            own.model[c] =
+                m.scale[k] > 0.0 ? task->model[c] * m.scale[d] / m.scale[k] : 0.0;
     for (size_t c = 0; c < outputs; c++)
         own.model[(d - 1) * outputs + c] -= level_of(&m, local, own.model, c);
     move_rows(&m, local, task->work + local->length);

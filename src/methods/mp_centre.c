@@ -319,6 +319,7 @@ const bb_method bb_method_mp_centre = {
     .summary = "a shared centre for classification, or nothing where there is none",
     .kind = BB_METHOD_PRIVATE,
     .losses = BB_SUPPORTS_LOGISTIC | BB_SUPPORTS_SOFTMAX,
+    .common_units = true,
     .foreseen = true,
     .shared_intercept = true,
     .options = {table, sizeof table / sizeof *table},

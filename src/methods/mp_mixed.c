@@ -496,6 +496,7 @@ const bb_method bb_method_mp_mixed = {
         "a private mixed model: a centre, directions around it, an average at home",
     .kind = BB_METHOD_PRIVATE,
     .losses = BB_SUPPORTS_SQUARED,
+    .common_units = true,
     .foreseen = true,
     .long_rows = true,
     .shared_intercept = true,

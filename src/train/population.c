@@ -304,6 +304,8 @@ static bb_status open_steps(bb_population *p, const bb_resolved *c,
     bb_preprocess_options options = {.standardize = how[o->standardize],
                                      .constant = c->run.pub.constant,
                                      .scale_target = c->run.pub.loss == BB_LOSS_SQUARED,
+                                     .units = c->run.pub.own_units &&
+                                              c->run.phase[0].method->common_units,
                                      .network = c->run.pub.network,
                                      .reach = reach_of(c),
                                      .threads = (size_t)o->threads};
