@@ -252,7 +252,8 @@ typedef struct billboard_arrays {
     const void *value;
 
     /* Targets, `rows` of them: numbers; 0 and 1 (or -1 and 1) with the logistic loss;
-     * classes 0, 1, ... with softmax. NULL where there are none, for predictions. */
+     * classes 0, 1, ... with softmax, whose names a job's option categories may have:
+     * {"y": ["low", "mid", "high"]}. NULL where there are none, for predictions. */
     const void *y;
     billboard_number y_type;
 

@@ -99,6 +99,30 @@ const json_t *bb_levels_classes(const json_t *levels, const bb_read_options *opt
     return json_is_array(list) ? list : NULL;
 }
 
+bb_status bb_levels_only_classes(const char *categories,
+                                 const bb_read_options *options) {
+    const char *const target = bb_target_option(options), *name;
+    char shown[BB_SHOWN_BYTES];
+    json_t *levels = NULL, *list;
+    bb_names classes = {0};
+    if (!categories) return BB_OK;
+    bb_status status = bb_levels_read(&levels, categories);
+    if (!status) json_object_foreach(levels, name, list) {
+            if (strcmp(name, "source") == 0 && json_is_string(list)) continue;
+            status =
+                strcmp(name, target) == 0
+                    ? take_levels(&classes, "categories", name, list)
+                    : bb_fail(BB_EUSAGE,
+                              "--categories of column %s is for files: of arrays it "
+                              "has the classes of \"%s\" alone",
+                              bb_shown(shown, name, strlen(name)), target);
+            if (status) break;
+        }
+    bb_names_free(&classes);
+    json_decref(levels);
+    return status;
+}
+
 bb_status bb_levels_public(const char *categories, const char *what) {
     json_t *levels = NULL;
     if (!categories) return BB_OK;

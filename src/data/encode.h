@@ -44,6 +44,10 @@ BB_MUST_CHECK bb_status bb_levels_read(json_t **out, const char *categories);
 bool bb_levels_from_data(const json_t *levels);
 /* The levels of the target, which are the names of classes: a list, or NULL. */
 const json_t *bb_levels_classes(const json_t *levels, const bb_read_options *options);
+/* Of rows that are numbers already: the names of the target's classes and nothing else.
+ * BB_EUSAGE, BB_EDATA. NULL: BB_OK. */
+BB_MUST_CHECK bb_status bb_levels_only_classes(const char *categories,
+                                               const bb_read_options *options);
 /* BB_EUSAGE where they are such a draft, for whoever cannot pass on that they are: `what', for
  * the message. BB_EDATA. NULL: BB_OK. */
 BB_MUST_CHECK bb_status bb_levels_public(const char *categories, const char *what);

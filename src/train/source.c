@@ -1,6 +1,7 @@
 #include "train/source.h"
 
 #include "base/memory.h"
+#include "data/encode.h"
 #include "data/names.h"
 #include "train/clusters.h"
 
@@ -13,15 +14,10 @@ static const char *for_files(const bb_read_options *o) {
     const struct {
         const char *name;
         bool given;
-    } option[] = {{"task", o->task},
-                  {"target", o->target},
-                  {"features", o->features},
-                  {"format", o->format != BB_FORMAT_AUTO},
-                  {"labels", o->labels},
-                  {"tasks", o->tasks},
-                  {"missing", o->missing},
-                  {"separator", o->separator},
-                  {"categories", o->categories}};
+    } option[] = {{"task", o->task},         {"target", o->target},
+                  {"features", o->features}, {"format", o->format != BB_FORMAT_AUTO},
+                  {"labels", o->labels},     {"tasks", o->tasks},
+                  {"missing", o->missing},   {"separator", o->separator}};
     for (size_t k = 0; k < sizeof option / sizeof *option; k++)
         if (option[k].given) return option[k].name;
     return NULL;
@@ -127,7 +123,9 @@ bb_status bb_source_read(const bb_source *source, const bb_read_options *o,
     if (name)
         return bb_fail(BB_EUSAGE, "--%s is for files: %s say it themselves", name,
                        source->rows->source);
-    bb_status status = copy_rows(source->rows, &data);
+    bb_status status =
+        o->ignore_optional ? BB_OK : bb_levels_only_classes(o->categories, o);
+    if (!status) status = copy_rows(source->rows, &data);
     if (!status) status = fit_targets(o, &data);
     if (!status && o->ignore) status = leave_out(o, &data);
     if (!status && o->image) status = bb_read_image(o->image, &data);

@@ -474,7 +474,8 @@ bb_trained bb_training_trained(const bb_training *t) {
                           .models = t->e.models,
                           .steps = t->e.population.open,
                           .shared = t->e.shared,
-                          .intervals = t->e.kept_spread};
+                          .intervals = t->e.kept_spread,
+                          .levels = t->e.population.levels};
     return trained;
 }
 

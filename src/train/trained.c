@@ -92,21 +92,16 @@ static bb_status find_categories(bb_trained *t, const char *run) {
         t->options.categories = name;
     else
         free(name);
-    return BB_OK;
+    return t->options.categories ? bb_levels_read(&t->levels, t->options.categories)
+                                 : BB_OK;
 }
 
 bb_status bb_trained_classes(const bb_trained *t, json_t **names) {
     const bb_read_options format = bb_population_format(&t->options);
-    json_t *levels = NULL;
-    *names = NULL;
-    bb_status status =
-        format.categories ? bb_levels_read(&levels, format.categories) : BB_OK;
-    const json_t *found = bb_levels_classes(levels, &format);
-    if (!status && found) *names = json_deep_copy(found);
-    if (found && !*names)
-        status = bb_fail(BB_ENOMEM, "no memory for the classes' names");
-    json_decref(levels);
-    return status;
+    const json_t *found = bb_levels_classes(t->levels, &format);
+    *names = found ? json_deep_copy(found) : NULL;
+    return found && !*names ? bb_fail(BB_ENOMEM, "no memory for the classes' names")
+                            : BB_OK;
 }
 
 static bb_status read_shared(bb_trained *t, const char *run) {
@@ -160,6 +155,7 @@ void bb_trained_close(bb_trained *t) {
     bb_models_free(&t->shared);
     bb_models_free(&t->intervals);
     bb_preprocess_free(&t->steps);
+    json_decref(t->levels);
     *t = (bb_trained){0};
 }
 

@@ -24,6 +24,7 @@ typedef struct bb_trained {
     bb_preprocess steps; /* the public ones */
     bb_models shared;    /* one, of all tasks; no task where there is none */
     bb_models intervals; /* of train/intervals.h; likewise */
+    json_t *levels;      /* of texts (data/encode.h), NULL */
 } bb_trained;
 
 /* Reads RUN/operator, or RUN/task of what was exported for one task. BB_EDATA if RUN is no

@@ -114,6 +114,12 @@ static void jobs_refuse_by_name(void **state) {
     ASSERT_OK(billboard_job_set(job, "loss", "logistic"));
     assert_refused(billboard_job_run(job, data, NULL, NULL, &result), BILLBOARD_FAILED,
                    "arrays: task");
+    ASSERT_OK(billboard_job_set(job, "categories", "{\"x1\": [\"a\", \"b\"]}"));
+    assert_refused(billboard_job_run(job, data, NULL, NULL, &result), BILLBOARD_USAGE,
+                   "--categories of column \"x1\" is for files");
+    ASSERT_OK(billboard_job_set(job, "categories", "{\"y\": [\"a\", \"a\"]}"));
+    assert_refused(billboard_job_run(job, data, NULL, NULL, &result), BILLBOARD_FAILED,
+                   "a list of different texts");
     ASSERT_OK(billboard_job_set(job, "output", ""));
     assert_refused(billboard_job_run(job, data, NULL, NULL, &result), BILLBOARD_USAGE,
                    "where to?");
