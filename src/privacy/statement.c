@@ -22,9 +22,11 @@ bool bb_statement_is_private(const bb_statement *statement) {
     return true;
 }
 
-/* The shortest decimal that reads back as x: nothing is rounded down in a promise. */
+/* The shortest decimal that reads back as x: nothing is rounded down in a promise. As many
+ * digits as there are before the point make 20 of 2e+01. */
 static const char *shortest(double x, char text[NUMBER_BYTES]) {
-    for (int digits = 1; digits <= 17; digits++) {
+    const int whole = x >= 10 && x < 1e15 ? (int)log10(x) + 1 : 1;
+    for (int digits = whole; digits <= 17; digits++) {
         snprintf(text, NUMBER_BYTES, "%.*g", digits, x);
         if (strtod(text, NULL) == x) break;
     }

@@ -80,6 +80,24 @@ static void exact_numbers(void **state) {
     free(text);
 }
 
+static void plain_numbers(void **state) {
+    (void)state;
+    const struct {
+        double epsilon;
+        const char *words;
+    } number[] = {
+        {0.5, "(ε = 0.5, "},         {10.0, "(ε = 10, "},
+        {20.0, "(ε = 20, "},         {25.0, "(ε = 25, "},
+        {1000.25, "(ε = 1000.25, "}, {999999.9999999999, "(ε = 999999.9999999999, "},
+        {1e6, "(ε = 1000000, "},     {1e-5, "(ε = 1e-05, "},
+        {1e20, "(ε = 1e+20, "}};
+    for (size_t k = 0; k < sizeof number / sizeof *number; k++) {
+        bb_statement one = good;
+        one.guarantee[0].epsilon = number[k].epsilon;
+        assert_says(&one, number[k].words, true);
+    }
+}
+
 static void broken_runs(void **state) {
     (void)state;
     bb_statement seeded = good;
@@ -185,7 +203,7 @@ static void factors(void **state) {
     s.guarantee[0].epsilon = 10.0;
     assert_says(&s, "the factor 2.203e+04 (e^ε)", true);
     s.guarantee[0].epsilon = 1e6;
-    assert_says(&s, "the factor e^1e+06, plus δ", true);
+    assert_says(&s, "the factor e^1000000, plus δ", true);
     assert_says(&s, "inf", false);
 }
 
@@ -280,6 +298,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(private_run),
         cmocka_unit_test(exact_numbers),
+        cmocka_unit_test(plain_numbers),
         cmocka_unit_test(broken_runs),
         cmocka_unit_test(alone),
         cmocka_unit_test(factors),
