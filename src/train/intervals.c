@@ -12,11 +12,15 @@
 
 bb_status bb_intervals_check(const bb_train_request *r) {
     const bb_phase *last = &r->phase[r->phases - 1];
+    const bool follows = r->phases > 1;
     if (!r->options.intervals || last->method->spread) return BB_OK;
-    return bb_fail(BB_EUSAGE,
-                   "--intervals: method %s does not say how uncertain its models are; "
-                   "mp-mixed does",
-                   last->method->name);
+    return bb_fail(
+        BB_EUSAGE,
+        "--intervals: method mp-mixed says how uncertain its models are, found "
+        "%s%s%s",
+        last[follows ? -1 : 0].method->name,
+        follows ? ", whose models are finetuned by " : "",
+        follows ? last->method->name : "");
 }
 
 /* -- what is kept -- */
