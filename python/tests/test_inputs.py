@@ -127,6 +127,54 @@ def test_labels_come_back(pop):
     assert len(groups_of(days, 3).labels) == 2
 
 
+def test_names_are_whole(pop):
+    groups = np.where(pop.groups < 30, "a", "a\0b").tolist()
+    with pytest.raises(ValueError, match=r"groups: no name can have a NUL in it, found 'a\\x00b'"):
+        fit(pop.X, pop.y, groups)
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(ValueError, match="columns: no name can have a NUL"):
+        fit(pandas.DataFrame(pop.X, columns=["a", "b", "a\0c"]), pop.y, pop.groups)
+
+
+def test_missing_groups_and_targets_of_pandas(pop):
+    pandas = pytest.importorskip("pandas")
+    some = pandas.Series(["a", None] * (len(pop.y) // 2), dtype="string")
+    with pytest.raises(ValueError, match="groups contains NaN or None"):
+        fit(pop.X, pop.y, some)
+    for y in (some, ["a", None] * (len(pop.y) // 2)):
+        with pytest.raises(ValueError, match="Input y contains NaN or None"):
+            billboard.MultiTaskClassifier().fit(pop.X, y, pop.groups)
+
+
+@pytest.mark.parametrize("dtype,kind", [("boolean", "b"), ("Int64", "i"), ("int64", "i")])
+def test_classes_of_pandas_keep_their_kind(pop, dtype, kind):
+    pandas = pytest.importorskip("pandas")
+    y = pandas.Series(pop.binary).astype(dtype)
+    found = billboard.MultiTaskClassifier().fit(pop.X, y, pop.groups).classes_
+    assert found.dtype.kind == kind and found.tolist() == [0, 1]
+
+
+def test_numbers_of_one_place_are_summed(pop):
+    rows = len(pop.y)
+    X = sparse.csr_matrix((np.tile(pop.X[:, 0] / 2, (2, 1)).T.ravel(), np.full(2 * rows, 3),
+                           np.arange(0, 2 * rows + 1, 2)), shape=(rows, 600))
+    found = fit(X, pop.y, pop.groups)
+    assert X.nnz == 2 * rows
+    X.sum_duplicates()
+    assert found.report_.models_sha256 == fit(X, pop.y, pop.groups).report_.models_sha256
+
+
+@pytest.mark.parametrize("module", ["numpy", "pandas", "polars", "pyarrow"])
+def test_dates_are_no_numbers(pop, module):
+    library = pytest.importorskip(module)
+    days = np.datetime64("2024-01-01") + np.arange(len(pop.y))
+    make = {"pandas": "DataFrame", "polars": "DataFrame", "pyarrow": "table"}.get(module)
+    X = days[:, np.newaxis] if make is None else getattr(library, make)(
+        {"a": pop.X[:, 0], "day": days.astype("datetime64[ms]")})
+    with pytest.raises(ValueError, match="dates or times in column " + ("'day'" if make else "0")):
+        fit(X, pop.y, pop.groups)
+
+
 # -- copies --------------------------------------------------------------------------------
 
 

@@ -9,6 +9,7 @@ import pytest
 import sklearn
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, KFold
+from sklearn.pipeline import make_pipeline
 
 import billboard
 
@@ -122,6 +123,20 @@ def test_a_range_without_a_column_is_no_secret(pop):
         private(bounds).fit(frame, pop.y, pop.groups)
 
 
+def test_columns_without_names_have_ranges_in_their_order(pop):
+    with pytest.raises(billboard.BillboardError, match="ranges by name, but X has no column names"):
+        private(billboard.Bounds({"x1": 9}, others=1, target=3)).fit(pop.X, pop.y, pop.groups)
+    with pytest.raises(billboard.BillboardError, match="has 4 ranges, but there are 3 columns"):
+        private(billboard.Bounds([1, 1, 1, 1], target=3)).fit(pop.X, pop.y, pop.groups)
+
+
+def test_numbers_of_promises_are_plain(pop, bounds):
+    privacy = private(bounds, epsilon=20, delta=1e-6).fit(pop.X, pop.y, pop.groups).privacy_
+    assert "(ε = 20, δ = 1e-06)" in str(privacy) and "ε = 20 at δ = 1e-06" in repr(privacy)
+    exact = private(bounds, epsilon=1.0000001).fit(pop.X, pop.y, pop.groups + 100).privacy_
+    assert "(ε = 1.0000001, " in str(exact) and "ε = 1.0000001 at" in repr(exact)
+
+
 @pytest.mark.parametrize("method,border", [("mp-prior", 1), ("mp-mixed", 10)])
 def test_values_far_outside_are_moved_to_the_border(pop, bounds, method, border):
     model = billboard.MultiTaskRegressor(method, epsilon=1, bounds=bounds)
@@ -154,9 +169,24 @@ def test_a_ledger_refuses(pop, bounds, tmp_path, program):
         dict(ledger.read()), indent=2) + "\n" or ledger.read().spent["epsilon"] == 2
     private(bounds, ledger=str(ledger.path), epsilon=0.25).fit(pop.X, pop.y, pop.groups)
     assert ledger.spent()[0] == 2.25
-    with pytest.raises(billboard.BillboardError, match="has the budget"):
-        private(bounds, ledger=billboard.Ledger(ledger.path, epsilon=9)).fit(
-            pop.X, pop.y, pop.groups)
+    assert billboard.Ledger(ledger.path, epsilon=2.5) is not None
+    for other in ({"epsilon": 9}, {"epsilon": 2.5, "delta": 1e-3}):
+        with pytest.raises(billboard.BillboardError, match="has the budget"):
+            billboard.Ledger(ledger.path, **other)
+
+
+@pytest.mark.parametrize("wrong", [{"epsilon": -1}, {"epsilon": np.nan}, {"epsilon": "1"},
+                                   {"delta": 2}, {"delta": 1}, {"delta": -0.1}])
+def test_budgets_that_are_none(wrong, tmp_path):
+    with pytest.raises(billboard.BillboardError, match="of a ledger should be a number"):
+        billboard.Ledger(tmp_path / "l", **wrong)
+
+
+@pytest.mark.parametrize("kind,words", [("gdp", "μ² = "), ("rdp", "rdp = ")])
+def test_ledgers_of_all_kinds_are_shown(pop, bounds, tmp_path, kind, words):
+    ledger = billboard.Ledger(tmp_path / "l", epsilon=2, delta=1e-4, kind=kind)
+    private(bounds, ledger=ledger).fit(pop.X, pop.y, pop.groups)
+    assert str(ledger).count(words) == 3 and ledger.left() == (None, None)
 
 
 def test_a_ledger_warns_of_no_sum(pop, bounds, tmp_path):
@@ -184,6 +214,9 @@ def test_a_search_says_what_it_multiplies(pop, bounds, tmp_path):
     search = GridSearchCV(model, {"method_params": [{"vote": False}, {"vote": True}]}, cv=KFold(3))
     with pytest.warns(billboard.PrivacyWarning, match="6 times .2 candidates x 3 splits.*7 times"):
         search.fit(frame, pop.y)
+    with pytest.warns(billboard.PrivacyWarning, match="here ε = 0.5 to 2, δ"):
+        GridSearchCV(private(bounds, group_column=0, epsilon=None), {"epsilon": [None, 0.5, 2]},
+                     cv=2).fit(frame, pop.y)
     ledger = billboard.Ledger(tmp_path / "l", epsilon=3.5, delta=1e-3)
     search.set_params(estimator__ledger=ledger, error_score="raise")
     with pytest.warns(billboard.PrivacyWarning, match="ledger refuses"), \
@@ -194,6 +227,16 @@ def test_a_search_says_what_it_multiplies(pop, bounds, tmp_path):
         warnings.simplefilter("error", billboard.PrivacyWarning)
         GridSearchCV(billboard.MultiTaskRegressor(group_column=0),
                      {"fit_intercept": [True, False]}).fit(frame, pop.y)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_what_a_search_has_chosen_is_not_private(pop, bounds):
+    frame = np.column_stack([pop.groups, pop.X])
+    pipe = make_pipeline(private(bounds, group_column=0, method="mp-prior"))
+    search = GridSearchCV(pipe, {"multitaskregressor__fit_intercept": [True, False]}, cv=KFold(2))
+    chosen = search.fit(frame, pop.y).best_estimator_[-1]
+    assert not chosen.privacy_.is_private and "NOT PRIVATE: options" in str(chosen.privacy_)
+    assert clone(chosen).fit(frame, pop.y).privacy_.is_private  # which nobody can know
 
 
 # -- classes -------------------------------------------------------------------------------

@@ -2,7 +2,9 @@
 chosen where nobody names a method, and the options that change what is released. Methods and losses
 are those of the registry, so that a new one cannot be left out."""
 
+import csv
 import json
+import pickle
 import subprocess
 import warnings
 
@@ -146,3 +148,37 @@ def test_predicted_labels(pop, program, tmp_path):
             (tmp_path / "out.csv").read_text().splitlines()[1:]]
     found = model.predict(both.X, both.groups)
     assert [[str(k) for k in np.flatnonzero(row)] for row in found] == said
+
+
+@pytest.mark.parametrize("names,told", [
+    ([1, 2, 3], True), (["low", "mid", "high"], True), (["low", "mid", "high"], False),
+    (["dead", "alive"], True), ([2.0, 1.0], True), ([False, True], True), ([-1, 1], False)])
+def test_saved_classes(pop, program, tmp_path, names, told):
+    """A run that Python has saved knows the classes by their names."""
+    code = pop.binary if len(names) == 2 else pop.classes
+    X, y = pandas.DataFrame(pop.X, columns=COLUMNS), np.array(names)[code]
+    model = billboard.MultiTaskClassifier(**({"epsilon": 5, "classes": names} if told else {}))
+    model.fit(X, y, pop.groups).save_run(tmp_path / "run")
+    assert model.privacy_.is_private == told
+    text = [str(int(name) if isinstance(name, float) else name) for name in y.tolist()]
+    X.assign(task=pop.groups, y=text).to_csv(tmp_path / "q.csv", index=False)
+    said = json.loads(program("evaluate", tmp_path / "run", tmp_path / "q.csv", "--json"))
+    assert said["test"]["accuracy"] == pytest.approx(model.score(X, y, pop.groups))
+    program("predict", tmp_path / "run", tmp_path / "q.csv", "-o", tmp_path / "out.csv")
+    with open(tmp_path / "out.csv", newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    found = model.predict(X, pop.groups)
+    if "class" in rows[0]:
+        assert [row["class"] for row in rows] == [
+            str(int(name) if isinstance(name, float) else name) for name in found.tolist()]
+    else:
+        assert [float(row["probability"]) > 0.5 for row in rows] == (found == names[1]).tolist()
+    assert np.array_equal(pickle.loads(pickle.dumps(model)).predict(X, pop.groups), found)
+
+
+def test_a_run_that_is_there(pop, tmp_path):
+    model = billboard.MultiTaskRegressor().fit(pop.X, pop.y, pop.groups)
+    model.save_run(tmp_path / "run")
+    with pytest.raises(billboard.BillboardError, match="with replace=True"):
+        model.save_run(tmp_path / "run")
+    model.save_run(tmp_path / "run", replace=True)

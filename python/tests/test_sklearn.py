@@ -15,7 +15,8 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import check_scoring, make_scorer, mean_squared_error
-from sklearn.model_selection import GridSearchCV, KFold, cross_val_score, cross_validate
+from sklearn.model_selection import (GridSearchCV, KFold, StratifiedKFold, cross_val_predict,
+                                     cross_val_score, cross_validate)
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -252,6 +253,44 @@ def test_errors_speak_python(pop):
                 else groups)
 
 
+@pytest.mark.parametrize("given,words", [
+    ({"fit_intercept": "no"}, "'fit_intercept' parameter of MultiTaskRegressor must be"),
+    ({"unknown_groups": "ignore"}, "'unknown_groups' parameter.*Got 'ignore'"),
+    ({"n_jobs": 0}, "n_jobs should be how many threads.*got 0"), ({"n_jobs": "2"}, "got '2'"),
+    ({"progress": 1}, "'progress' parameter"), ({"epsilon": "1"}, "'epsilon' parameter.*Got '1'"),
+    ({"epsilon": [1]}, "'epsilon' parameter"), ({"intervals": "yes"}, "'intervals' parameter"),
+    ({"epsilon": 1, "options": {"epsilon": 50}}, "'epsilon' is given twice.*has it as epsilon"),
+    ({"epsilon": 1, "options": {"seed": 5}}, "'seed' is given twice.*has it as random_state"),
+    ({"options": {"scale": "r.json"}}, "given twice.*bounds"),
+    ({"options": {"no_intercept": True}}, "given twice.*fit_intercept"),
+    ({"options": {"set": "lambda=1"}}, "given twice.*method_params")])
+def test_parameters_that_are_none(pop, given, words):
+    with pytest.raises(ValueError, match=words):
+        billboard.MultiTaskRegressor(**given).fit(pop.X, pop.y, pop.groups)
+
+
+@pytest.mark.parametrize("wrong", [3, {0, 1}, "ab"])
+def test_classes_are_a_list(pop, wrong):
+    with pytest.raises(ValueError, match="classes should be a list.*got "):
+        billboard.MultiTaskClassifier(classes=wrong).fit(pop.X, pop.binary, pop.groups)
+
+
+def test_folds_of_every_group(pop, routing):
+    """A group that lies in one fold as a whole has no model when that is tested."""
+    groups = np.where(np.arange(len(pop.groups)) < 5, 1000 + np.arange(len(pop.groups)), pop.groups)
+    model = billboard.MultiTaskRegressor("stl", method_params={"lambda": 1e-3})
+    with pytest.warns(UserWarning, match="Scoring failed"):
+        alone = cross_val_score(model, pop.X, pop.y, cv=KFold(3), params={"groups": groups})
+    assert np.isnan(alone).any()
+    more = groups < 1000
+    folds = list(StratifiedKFold(3, shuffle=True, random_state=0).split(pop.X[more], groups[more]))
+    assert cross_val_score(model, pop.X[more], pop.y[more], cv=folds,
+                           params={"groups": groups[more]}).min() > 0.9
+    column = clone(model).set_params(group_column=0)
+    said = cross_val_predict(column, np.column_stack([groups, pop.X])[more], pop.y[more], cv=folds)
+    assert np.corrcoef(said, pop.y[more])[0, 1] > 0.9
+
+
 def test_groups_that_did_not_arrive(pop):
     """Without routing scikit-learn hands groups to the splitter alone, and says nothing."""
     search = GridSearchCV(billboard.MultiTaskRegressor("stl"), {"rounds": [None]}, cv=3)
@@ -276,6 +315,26 @@ def test_lists_of_tasks(pop):
     assert named.groups_.tolist() == sorted(set(pop.groups.tolist()))
     with pytest.raises(ValueError, match="as many tasks"):
         model.fit_list(Xs, ys[1:])
+    with pytest.raises(ValueError, match="a name of its own for each task, found 7 twice"):
+        model.fit_list(Xs[:3], ys[:3], groups=[7, 8, 7])
+
+
+@pytest.mark.parametrize("module", ["pandas", "polars", "pyarrow"])
+def test_lists_of_frames(pop, module):
+    library = pytest.importorskip(module)
+    make = library.table if module == "pyarrow" else library.DataFrame
+    order = np.argsort(pop.groups, kind="stable")
+    Xs = [{name: x[:, k] for k, name in enumerate("abc")} for x in np.split(pop.X[order], 60)]
+    ys = np.split(pop.y[order], 60)
+    bounds = billboard.Bounds({"a": 1, "b": 1, "c": 1}, target=3)
+    model = billboard.MultiTaskRegressor(epsilon=5, bounds=bounds).fit_list(list(map(make, Xs)), ys)
+    assert model.feature_names_in_.tolist() == ["a", "b", "c"]
+    other = {"b": Xs[1]["b"], "a": Xs[1]["a"], "c": Xs[1]["c"]}
+    with pytest.raises(ValueError, match=r"Xs\[1\]: The feature names should match"):
+        model.fit_list([make(Xs[0]), make(other)], ys[:2])
+    other["z"] = other.pop("a")
+    with pytest.raises(ValueError, match=r"Xs\[1\]: .*\s.*unseen at fit time:\s- z"):
+        model.fit_list([make(Xs[0]), make(other)], ys[:2])
 
 
 def test_classes_have_their_names(pop):

@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
 
 import billboard
 
@@ -123,6 +124,8 @@ def test_what_cannot_be_tuned(pop):
                          ({"data": "public", "grid": {"lamda": [1]}}, "lamda")):
         with pytest.raises(billboard.BillboardError, match=words):
             billboard.tune(model, pop.X, pop.y, pop.groups, **given)
+    with pytest.raises(TypeError, match="found Pipeline: of a pipeline give the last step"):
+        billboard.tune(make_pipeline(model), pop.X, pop.y, pop.groups, data="public", random=2)
 
 
 def test_classes_are_tuned(pop):
@@ -210,3 +213,8 @@ def test_intervals_have_to_be_kept(pop, bounds):
         kept.predict_interval(pop.X, pop.groups + 100, coverage=1.5)
     with pytest.raises(billboard.BillboardError, match="intervals"):
         billboard.MultiTaskRegressor("stl", intervals=True).fit(pop.X, pop.y, pop.groups)
+    with pytest.raises(billboard.BillboardError, match="fedavg, whose models are finetuned by vote"):
+        billboard.MultiTaskRegressor("fedavg", epsilon=1, intervals=True).fit(
+            pop.X, pop.y, pop.groups)
+    with pytest.raises(ValueError, match="Found unknown groups"):
+        kept.predict_interval(pop.X[:1], [999])

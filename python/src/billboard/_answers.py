@@ -103,9 +103,15 @@ def asked_long(name: str, values: Mapping[str, Any],
     return asked_watching(name, *options(values), progress=progress)
 
 
+def plain(x: float) -> str:
+    """Six digits, or all where they would promise more than there is."""
+    text = f"{x:.6g}"
+    return text if float(text) >= x else repr(float(x))
+
+
 def promise(values: Mapping[str, Any]) -> str:
     """An epsilon with all that gives it a meaning."""
-    return (f"ε = {values['epsilon']:.6g} at δ = {values['delta']:.6g}, "
+    return (f"ε = {plain(values['epsilon'])} at δ = {plain(values['delta'])}, "
             f"{values['adjacency']}, sampling {values['sampling']}")
 
 

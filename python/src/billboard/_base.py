@@ -1,8 +1,11 @@
 """What all estimators are: options, learning, predicting."""
 
 import ctypes as c
+import importlib
 import os
 import warnings
+from collections import abc
+from numbers import Integral, Real
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
@@ -10,7 +13,8 @@ import sklearn
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import _check_feature_names, check_is_fitted
 
 try:
     from sklearn.utils.validation import validate_data
@@ -19,15 +23,16 @@ except ImportError:
                       "pip install 'scikit-learn>=1.6'") from None
 
 from . import _abi, _library
-from ._data import SKLEARN, Groups, check_groups, column_of, from_arrow, groups_of, named, rows_of
+from ._data import (SKLEARN, Groups, check_groups, column_of, from_arrow, groups_of, named, plain,
+                    refuse_dates, rows_of)
 from ._answers import answer_of, options, text_of
 from ._library import Data, Job, Predictions, Result
 from ._trained import Report, SharedModel, Trained, array_of, split
 from ._watching import Bar, run
 from .bounds import bounds_of
 from .errors import BillboardError, BillboardWarning
-from .ledger import Ledger
-from .privacy import Privacy, count_fit, warn_of_search
+from .ledger import LEDGER_OPTIONS, Ledger
+from .privacy import Privacy, count_fit, is_chosen, warn_of_search
 
 
 _NO_GROUPS = "" if SKLEARN >= (1, 8) else (
@@ -85,6 +90,17 @@ class MultiTask(BaseEstimator):  # type: ignore[misc]
         self.n_jobs = n_jobs
         self.progress = progress
 
+    # scikit-learn's own words for parameters that are none; the library has those of others
+    _parameter_constraints: Dict[str, List[Any]] = {
+        "method": [str], "epsilon": [Interval(Real, 0, None, closed="neither"), None],
+        "delta": [Interval(Real, 0, 1, closed="left"), StrOptions({"paper"}), None],
+        "adjacency": [str], "standardize": [str], "ledger": [Ledger, str, os.PathLike, None],
+        "sampling": [str, None], "rounds": [Interval(Integral, 0, None, closed="left"), None],
+        "fit_intercept": ["boolean"], "method_params": [abc.Mapping, None],
+        "options": [abc.Mapping, None],
+        "group_column": [str, Integral, None], "unknown_groups": [StrOptions({"error", "shared"})],
+        "random_state": ["random_state"], "progress": ["boolean", callable]}
+
     _sparse: Union[str, bool] = "csr"  # what sparse rows become, or that there are none
 
     def __sklearn_tags__(self) -> Any:
@@ -122,23 +138,29 @@ class MultiTask(BaseEstimator):  # type: ignore[misc]
     def _job_options(self) -> Dict[str, Any]:
         bounds = bounds_of(self.bounds)
         given: Dict[str, Any] = {
-            "method": self._method(), "loss": self._loss(), "epsilon": self.epsilon,
+            "method": self._method(), "set": None, "loss": self._loss(), "epsilon": self.epsilon,
             "delta": self.delta, "standardize": self.standardize, "sampling": self.sampling,
-            "rounds": self.rounds, "no-intercept": not self.fit_intercept,
+            "rounds": self.rounds, "no-intercept": not self.fit_intercept, "scale": None,
+            "adjacency": None if self.adjacency == "replace-one" else self.adjacency,
             "seed": self._seed(), "threads": threads_of(self.n_jobs)}
-        if self.adjacency != "replace-one":
-            given["adjacency"] = self.adjacency
         if bounds is not None:
-            names = self._names()
+            names = bounds._names(self._names(), self.n_features_in_)
             if not {"cluster", "ignore", "features"} & set(self.options or {}):
-                bounds._check(names or [f"x{k + 1}" for k in range(self.n_features_in_)])
+                bounds._check(names)
             given["scale"] = bounds.to_json(names)
-        if self.ledger is not None:
-            ledger = self.ledger if isinstance(self.ledger, Ledger) else Ledger(self.ledger)
-            given.update(ledger._options())
+        ledger = self.ledger
+        if isinstance(ledger, (str, os.PathLike)):
+            ledger = Ledger(ledger)
+        given.update(dict.fromkeys(LEDGER_OPTIONS) if ledger is None else ledger._options())
         given.update(self._own_options())
-        given.update({k.replace("_", "-"): v for k, v in (self.options or {}).items()})
-        return given
+        further = {k.replace("_", "-"): v for k, v in (self.options or {}).items()}
+        for name in further:
+            if name in given:
+                raise BillboardError(f"options: {name!r} is given twice: the estimator has it as "
+                                     f"{_library.own_words('--' + name)}")
+        if self.epsilon is not None and is_chosen():
+            further.setdefault("tuned-on-data", True)
+        return {**given, **further}
 
     def _own_options(self) -> Dict[str, Any]:
         """Of one kind of estimator."""
@@ -159,13 +181,15 @@ class MultiTask(BaseEstimator):  # type: ignore[misc]
 
     def _rows(self, X: Any, groups: Any, reset: bool, y: Any = None) -> Tuple[Any, Any, Any]:
         """(X, y, groups) as numbers, checked as scikit-learn checks them."""
+        self._validate_params()
         X = from_arrow(X)
         check_groups(groups)
         if self.group_column is not None:
             if groups is not None:
                 raise ValueError("groups are given twice: as an argument, and by group_column")
             X, groups = column_of(X, self.group_column)
-        X = named(X)
+        refuse_dates(X)
+        X, y = named(X), plain(y)
         checks: Dict[str, Any] = {"accept_sparse": self._sparse, "dtype": [np.float64, np.float32],
                                   "reset": reset}
         if reset:
@@ -345,22 +369,48 @@ class MultiTask(BaseEstimator):  # type: ignore[misc]
 
 def threads_of(jobs: Optional[int]) -> int:
     """As the program counts them: 0 is as many as are of use."""
-    jobs = 1 if jobs is None else int(jobs)
-    return jobs if jobs > 0 else 0
+    jobs = 1 if jobs is None else jobs
+    if not isinstance(jobs, Integral) or jobs == 0:
+        raise ValueError("n_jobs should be how many threads there are, or -1 for as many as are of "
+                         f"use, got {jobs!r}")
+    return max(int(jobs), 0)
 
 
-def joined(Xs: Sequence[Any], ys: Sequence[Any], groups: Optional[Sequence[Any]]
-           ) -> Tuple[Any, Any, np.ndarray]:
-    """A list of tasks as the rows of all."""
-    if len(Xs) != len(ys) or not Xs:
+def joined(estimator: Any, Xs: Sequence[Any], ys: Sequence[Any],
+           groups: Optional[Sequence[Any]]) -> Tuple[Any, Any, np.ndarray]:
+    """A list of tasks as the rows of all, whose columns are those of the first."""
+    if len(Xs) != len(ys) or len(Xs) == 0:
         raise ValueError(f"Xs and ys should have as many tasks, got {len(Xs)} and {len(ys)}")
     names = np.arange(len(Xs)) if groups is None else np.asarray(groups)
     if len(names) != len(Xs):
         raise ValueError(f"groups should name {len(Xs)} tasks, got {len(names)}")
-    sizes = [np.shape(x)[0] for x in Xs]
+    known = groups_of(names, len(Xs))
+    if len(known.labels) != len(Xs):
+        twice = known.labels[np.bincount(known.code).argmax()]
+        raise ValueError(f"groups should have a name of its own for each task, found {twice!r} "
+                         "twice")
+    rows = [from_arrow(x) for x in Xs]
+    for k, x in enumerate(rows):
+        try:
+            _check_feature_names(estimator, named(x), reset=k == 0)
+        except ValueError as error:
+            raise ValueError(f"Xs[{k}]: {error}") from None
     flat = [y if np.ndim(y) != 2 or np.shape(y)[1] > 1 else np.ravel(y) for y in ys]
-    return _stacked(Xs), _stacked(flat), np.repeat(names, sizes)
+    sizes = [np.shape(x)[0] for x in rows]
+    return _stacked(rows), _concatenated(flat), np.repeat(names, sizes)
 
 
-def _stacked(parts: Sequence[Any]) -> Any:
-    return (sparse.vstack if any(map(sparse.issparse, parts)) else np.concatenate)(list(parts))
+def _stacked(rows: List[Any]) -> Any:
+    """Frames of one library stay one, with their columns' names."""
+    kinds = {type(x).__module__.split(".")[0] for x in rows}
+    if kinds == {"pyarrow"}:
+        return importlib.import_module("pyarrow").concat_tables(rows, promote_options="permissive")
+    if kinds == {"polars"}:
+        return importlib.import_module("polars").concat(rows, how="vertical_relaxed")
+    if kinds == {"pandas"}:
+        return importlib.import_module("pandas").concat(rows, ignore_index=True)
+    return _concatenated(rows)
+
+
+def _concatenated(parts: List[Any]) -> Any:
+    return (sparse.vstack if any(map(sparse.issparse, parts)) else np.concatenate)(parts)

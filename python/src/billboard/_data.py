@@ -5,7 +5,7 @@ by columns; everything else (data frames, Arrow, integers, other sparse formats)
 array first. The library keeps 8 bytes for every number of its own, during the call only."""
 
 import ctypes as c
-from typing import Any, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
 
 import numpy as np
 import sklearn
@@ -62,6 +62,38 @@ def named(X: Any) -> Any:
     return X
 
 
+def _dates(X: Any) -> Iterator[Any]:
+    """The columns of a frame that are dates or times; of an array all are, or none."""
+    if hasattr(X, "schema") and hasattr(X, "column_names"):  # pyarrow
+        from pyarrow import types
+        yield from (field.name for field in X.schema if types.is_temporal(field.type))
+    elif hasattr(X, "get_column"):  # polars
+        yield from (name for name, dtype in X.schema.items() if dtype.is_temporal())
+    elif hasattr(X, "dtypes"):  # pandas
+        yield from (name for name, dtype in zip(X.columns, X.dtypes)
+                    if getattr(dtype, "kind", "O") in "mM" or hasattr(dtype, "freq"))
+    elif getattr(getattr(X, "dtype", None), "kind", "O") in "mM":
+        yield 0
+
+
+def refuse_dates(X: Any) -> None:
+    """Numbers of them would be in units that nobody has named."""
+    for name in _dates(X):
+        raise ValueError(f"X has dates or times in column {name!r}: make them numbers before, such "
+                         "as days since a day that anybody knows")
+
+
+def plain(y: Any) -> Any:
+    """Integers and truths of pandas that could be missing, and are not, as numpy has them:
+    scikit-learn would take floats of them."""
+    if getattr(y, "ndim", 0) != 1 or not hasattr(y, "isna"):
+        return y
+    if y.isna().any():
+        raise ValueError("Input y contains NaN or None: every row to learn from has a target")
+    dtype = getattr(y.dtype, "numpy_dtype", None)
+    return y if dtype is None else y.to_numpy(dtype=dtype)
+
+
 def column_of(X: Any, column: Any) -> Tuple[Any, Any]:
     """(X without a column, the column), which is named or counted."""
     names = getattr(X, "column_names", getattr(X, "columns", None))  # pyarrow; polars, pandas
@@ -96,22 +128,35 @@ class Groups:
 
     def __init__(self, labels: Sequence[Any], code: np.ndarray) -> None:
         self.labels, self.code = list(labels), code
-        self.names = [_name(label) for label in self.labels]
+        self.names = [text_of_label(label) for label in self.labels]
         if len(set(self.names)) != len(self.names):
             raise ValueError("groups: two different groups have the same name as text, such "
                              "as 1 and '1'")
+        check_names(self.names, "groups")
 
     def by_name(self) -> Dict[str, Any]:
         return dict(zip(self.names, self.labels))
 
     def pointers(self) -> Tuple[Any, List[Any]]:
         """`const char *const *`, and what must live as long."""
-        texts: Any = (c.c_char_p * len(self.names))(*[name.encode() for name in self.names])
+        texts = texts_of(self.names)
         at = np.frombuffer(texts, dtype=np.uintp)[self.code]
         return c.cast(_address(at), c.POINTER(c.c_char_p)), [texts, at]
 
 
-def _name(label: Any) -> str:
+def check_names(names: Sequence[str], what: str) -> None:
+    """For the library a text ends at a NUL."""
+    for name in names:
+        if "\0" in name:
+            raise ValueError(f"{what}: no name can have a NUL in it, found {name!r}")
+
+
+def texts_of(names: Sequence[str]) -> Any:
+    """`const char *const *`"""
+    return (c.c_char_p * len(names))(*[name.encode() for name in names])
+
+
+def text_of_label(label: Any) -> str:
     if isinstance(label, (float, np.floating)) and float(label).is_integer():
         return str(int(label))
     if isinstance(label, bytes):
@@ -120,7 +165,11 @@ def _name(label: Any) -> str:
 
 
 def _is_missing(label: Any) -> bool:
-    return label is None or bool(label != label) or str(label) in ("nan", "<NA>", "NaT")
+    return label is None or str(label) in ("nan", "<NA>", "NaT") or bool(label != label)
+
+
+def has_missing(labels: np.ndarray) -> bool:
+    return labels.dtype.kind == "O" and any(map(_is_missing, labels.flat))
 
 
 def check_groups(groups: Any) -> None:
@@ -183,8 +232,9 @@ def _dense(arrays: Any, X: np.ndarray) -> List[Any]:
 
 
 def _sparse(arrays: Any, X: Any) -> List[Any]:
-    if not X.has_sorted_indices:
-        X = X.sorted_indices()
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
     start = X.indptr.astype(np.int64, copy=False)
     column = X.indices.astype(np.int32, copy=False)
     value = X.data if X.data.dtype in _TYPES else X.data.astype(np.float64)
@@ -214,9 +264,9 @@ def rows_of(X: Any, groups: Groups, y: Any = None,
         arrays.y, arrays.y_type = _address(y), _TYPES[y.dtype]
         alive.append(y)
     if names is not None:
-        column_names = (c.c_char_p * len(names))(*[name.encode() for name in names])
-        arrays.feature_name = column_names
-        alive.append(column_names)
+        check_names(names, "columns")
+        arrays.feature_name = texts_of(names)
+        alive.append(arrays.feature_name)
     data = make(Data, "billboard_data_from_arrays", c.byref(arrays))
     del alive
     return data

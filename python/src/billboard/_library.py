@@ -65,7 +65,7 @@ def version() -> str:
 # What the program's options are called here, where that is not their name with underscores.
 _NAMES = {"scale": "bounds", "seed": "random_state", "set": "method_params",
           "threads": "n_jobs", "unknown": "unknown_groups",
-          "no-intercept": "fit_intercept=False",
+          "no-intercept": "fit_intercept=False", "force": "replace=True",
           "budget-epsilon": "Ledger(epsilon=…)", "budget-delta": "Ledger(delta=…)",
           "population": "Ledger(population=…)"}
 

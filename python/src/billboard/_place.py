@@ -25,6 +25,7 @@ class _Place:
         self.roster = roster
         self._identity = None if identity is None else identity._open(roster, number)
         self._model = clone(estimator)
+        self._model._validate_params()
         if getattr(self._model, "classes", 0) is None:
             self._model.set_params(classes=[0, 1])
         progress: Union[bool, Callable[[str, int, int], None]] = estimator.progress
@@ -53,7 +54,7 @@ class _Place:
             model.n_features_in_ = len(features)
             model.feature_names_in_ = np.array(features, dtype=object)
         if hasattr(model, "classes"):
-            model.classes_ = np.unique(np.asarray(model.classes))
+            model.classes_ = model._told_classes()
 
     def _full(self, name: str) -> str:
         return f"billboard_experimental_{self._kind}_{name}"

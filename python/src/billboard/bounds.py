@@ -161,6 +161,17 @@ class Bounds:
                                   "source": None if self.is_public else "data"}
         return json.dumps({k: v for k, v in values.items() if v is not None})
 
+    def _names(self, names: Optional[Sequence[str]], features: int) -> Sequence[str]:
+        """The columns' own. Where they have none the program counts them from 1, and scikit-learn
+        from 0: of names there only all that `to_json` gives them are taken."""
+        if names is not None:
+            return names
+        counted = [f"x{k + 1}" for k in range(features)]
+        if isinstance(self.columns, dict) and set(self.columns) not in (set(), set(counted)):
+            raise BillboardError("bounds has ranges by name, but X has no column names: give a "
+                                 "list of ranges, in the columns' order, or others=(low, high)")
+        return counted
+
     def _check(self, names: Sequence[str]) -> None:
         """Refuses columns without a range, and warns of ranges without a column that `others`
         would hide."""

@@ -1,5 +1,6 @@
 """Classes to predict: a linear model for each group."""
 
+import json
 from typing import Any, Callable, Dict, Mapping, Optional, Sequence, Union
 
 import numpy as np
@@ -9,6 +10,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
 from ._base import MultiTask, joined
+from ._data import has_missing, text_of_label
 from ._words import ATTRIBUTES, CLASSES, NOTES, PARAMETERS
 from .errors import BillboardError
 from .ledger import Ledger
@@ -69,7 +71,26 @@ class MultiTaskClassifier(ClassifierMixin, MultiTask):  # type: ignore[misc]
         return "softmax" if len(getattr(self, "classes_", ())) > 2 else "logistic"
 
     def _own_options(self) -> Dict[str, Any]:
-        return {"classes": None if self._loss() == "logistic" else len(self.classes_)}
+        return {"classes": None if self._loss() == "logistic" else len(self.classes_),
+                "categories": self._levels()}
+
+    def _levels(self) -> Optional[str]:
+        """The classes' names, in the form that ``--categories`` takes. The program knows 0, 1, …,
+        and -1 and 1, without, and labels by their numbers alone."""
+        names = [text_of_label(label) for label in self.classes_.tolist()]
+        if self.multilabel_ or self.classes_.dtype.kind == "b" or names == ["-1", "1"] \
+                or names == [str(k) for k in range(len(names))]:
+            return None
+        return json.dumps({"source": "data" if self.classes is None else "public", "y": names})
+
+    def _told_classes(self) -> Optional[np.ndarray]:
+        """`classes`, in order."""
+        if self.classes is None:
+            return None
+        if np.ndim(self.classes) != 1:
+            raise ValueError("classes should be a list of the classes that there can be, such as "
+                             f"['no', 'yes'], got {self.classes!r}")
+        return np.unique(np.asarray(self.classes))
 
     def _has_labels(self, y: Any) -> bool:
         shape: Any = np.shape(y) if isinstance(y, (list, tuple)) else getattr(y, "shape", ())
@@ -77,6 +98,8 @@ class MultiTaskClassifier(ClassifierMixin, MultiTask):  # type: ignore[misc]
 
     def _targets(self, y: Any) -> Any:
         """Finds the classes that there are; the number of each row's, or its labels."""
+        if isinstance(y, np.ndarray) and has_missing(y):
+            raise ValueError("Input y contains NaN or None: every row to learn from has a target")
         check_classification_targets(y)
         self.multilabel_ = self._has_labels(y)
         return self._labels_of(y) if self.multilabel_ else self._numbers_of(y)
@@ -97,8 +120,8 @@ class MultiTaskClassifier(ClassifierMixin, MultiTask):  # type: ignore[misc]
 
     def _numbers_of(self, y: np.ndarray) -> np.ndarray:
         found, code = np.unique(y, return_inverse=True)
-        if self.classes is not None:
-            known = np.unique(np.asarray(self.classes))
+        known = self._told_classes()
+        if known is not None:
             if not np.isin(found, known).all():
                 strange = found[~np.isin(found, known)][:10].tolist()
                 raise ValueError(f"y contains labels that are not in classes: {strange}")
@@ -286,7 +309,7 @@ class MultiTaskClassifier(ClassifierMixin, MultiTask):  # type: ignore[misc]
         >>> billboard.MultiTaskClassifier().fit_list(Xs, ys, groups=["a", "b"]).groups_.tolist()
         ['a', 'b']
         """
-        return self.fit(*joined(Xs, ys, groups))
+        return self.fit(*joined(self, Xs, ys, groups))
 
 
 def _public_classes(found: np.ndarray) -> np.ndarray:

@@ -1,11 +1,16 @@
 """The budget that lasts."""
 
 import os
+from numbers import Real
 from typing import Any, Dict, Optional, Tuple, Union
 
 from ._answers import Answer, asked_watching, frame, html_text
+from .errors import BillboardError
 
 __all__ = ["Ledger"]
+
+_SIGNS = {"epsilon": "ε", "delta": "δ", "mu_squared": "μ²"}
+LEDGER_OPTIONS = ("ledger", "budget-epsilon", "budget-delta", "population", "ledger-kind")
 
 PathLike = Union[str, "os.PathLike[str]"]
 
@@ -42,12 +47,23 @@ class Ledger:
         self.path = os.path.abspath(os.fspath(path))
         self.epsilon, self.delta = epsilon, delta
         self.population, self.kind = population, kind
+        if epsilon is not None and not (isinstance(epsilon, Real) and 1e-6 <= epsilon <= 1e6):
+            raise BillboardError("epsilon of a ledger should be a number from 1e-06 to 1e+06, got "
+                                 f"{epsilon!r}")
+        if delta is not None and not (isinstance(delta, Real) and 0 <= delta < 1):
+            raise BillboardError(f"delta of a ledger should be a number in [0, 1), got {delta!r}")
+        for name, value in (("epsilon", epsilon), ("delta", delta)):
+            if value is None or not self._is_there():
+                continue
+            kept = self.read().budget[name]
+            if kept != value:
+                raise BillboardError(f"ledger {self.path} has the budget {name} = {kept!r}, not "
+                                     f"{value!r}")
 
     def _options(self) -> Dict[str, Any]:
         """The options of ``billboard train`` that name this ledger."""
-        return {"ledger": self.path, "budget-epsilon": self.epsilon,
-                "budget-delta": self.delta, "population": self.population,
-                "ledger-kind": self.kind}
+        return dict(zip(LEDGER_OPTIONS, (self.path, self.epsilon, self.delta, self.population,
+                                         self.kind)))
 
     def read(self) -> Answer:
         """All that is in it: population, tasks, adjacency, kind, budget, spent, left, entries.
@@ -65,12 +81,15 @@ class Ledger:
         """
         return Answer(asked_watching("billboard_ledger", os.fsencode(self.path)))
 
+    def _is_there(self) -> bool:
+        return os.path.exists(self.path) and os.path.getsize(self.path) > 0
+
     def _amount(self, which: str) -> Tuple[Optional[float], Optional[float]]:
-        if not os.path.exists(self.path):
+        if not self._is_there():
             none_yet = (0.0, 0.0) if which == "spent" else (self.epsilon, self.delta)
             return tuple(None if v is None else float(v) for v in none_yet)  # type: ignore
         amount = self.read()[which]
-        return amount["epsilon"], amount["delta"]
+        return amount.get("epsilon"), amount.get("delta")
 
     def spent(self) -> Tuple[Optional[float], Optional[float]]:
         """(epsilon, delta) that all fits have cost so far.
@@ -89,7 +108,8 @@ class Ledger:
         return self._amount("spent")
 
     def left(self) -> Tuple[Optional[float], Optional[float]]:
-        """(epsilon, delta) that are left.
+        """(epsilon, delta) that are left; None of a ledger that adds up something else, of which
+        `read` says how much.
 
         Examples
         --------
@@ -114,17 +134,17 @@ class Ledger:
         >>> len(ledger.to_frame())
         1
         """
-        return frame(self.read()["entries"] if os.path.exists(self.path) else [])
+        return frame(self.read()["entries"] if self._is_there() else [])
 
     def __str__(self) -> str:
-        if not os.path.exists(self.path):
+        if not self._is_there():
             return f"ledger {self.path}: no fit was charged yet"
         read = self.read()
         said = [f"ledger {self.path}: {read.population}, {read.tasks} tasks, "
                 f"{read.adjacency}, adds up by {read.kind}"]
         for which in ("budget", "spent", "left"):
-            amount = read[which]
-            said.append(f"{which:8} ε = {amount['epsilon']:.6g}, δ = {amount['delta']:.6g}")
+            said.append(f"{which:8} " + ", ".join(f"{_SIGNS.get(name, name)} = {value:.6g}"
+                                                  for name, value in read[which].items()))
         said += [f"{e['time']}  {e['state']:8} ε = {e['epsilon']}, δ = {e['delta']}  "
                  f"{e['description']}" for e in read.entries]
         return "\n".join(said)

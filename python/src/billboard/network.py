@@ -1,8 +1,10 @@
 """Small networks for images: one for each group."""
 
+from numbers import Integral
 from typing import Any, Callable, Dict, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
+from sklearn.utils._param_validation import Interval
 
 from ._words import CLASSES, NOTES, PARAMETERS
 from .classifier import MultiTaskClassifier
@@ -67,6 +69,11 @@ class MultiTaskNetwork(MultiTaskClassifier):
         self.image = image
         self.batch = batch
         self.start_seed = start_seed
+
+    _parameter_constraints = {**MultiTaskClassifier._parameter_constraints,
+                              "net": [str], "image": [str, None],
+                              "batch": [Interval(Integral, 0, None, closed="left")],
+                              "start_seed": [Interval(Integral, 0, None, closed="left")]}
 
     _sparse = False
 

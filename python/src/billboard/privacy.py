@@ -8,9 +8,11 @@ import hashlib
 import sys
 import threading
 import warnings
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Set, Tuple
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Set, Tuple
 
-from ._answers import html_text, promise
+from sklearn.model_selection._search import BaseSearchCV
+
+from ._answers import html_text, plain, promise
 from .errors import PrivacyWarning
 
 __all__ = ["Privacy"]
@@ -110,14 +112,36 @@ def count_fit(columns: Any, names: Sequence[str], promised: Mapping[str, Any]) -
         PrivacyWarning, stacklevel=4)
 
 
+def _callers() -> Iterator[Tuple[str, Dict[str, Any]]]:
+    """The functions that have led here, and what they know."""
+    frame: Any = sys._getframe(2)
+    while frame is not None:
+        yield frame.f_code.co_name, frame.f_locals
+        frame = frame.f_back
+
+
+def is_chosen() -> bool:
+    """This fit is the one that a search of scikit-learn ends with, of what was best."""
+    for name, known in _callers():
+        if name == "evaluate_candidates":
+            return False
+        if name == "fit" and isinstance(known.get("self"), BaseSearchCV):
+            return True
+    return False
+
+
 def warn_of_search(estimator: Any) -> None:
     """Where scikit-learn clones a private estimator to fit it often: says what that costs."""
-    frame: Any = sys._getframe(1)
-    while frame is not None and frame.f_code.co_name != "evaluate_candidates":
-        frame = frame.f_back
-    found = frame.f_locals if frame is not None else {}
-    if estimator.epsilon is None or not {"n_candidates", "n_splits"} <= set(found):
+    found = next((known for name, known in _callers() if name == "evaluate_candidates"), {})
+    if not {"n_candidates", "n_splits", "candidate_params"} <= set(found):
         return
+    tried = [value for params in found["candidate_params"] for name, value in params.items()
+             if name.split("__")[-1] == "epsilon"] or [estimator.epsilon]
+    private = [value for value in tried if value is not None]
+    if not private:
+        return
+    least, most = plain(min(private)), plain(max(private))
+    epsilon = least if least == most else f"{least} to {most}"
     fits = found["n_candidates"] * found["n_splits"]
     delta = "its default" if estimator.delta is None else f"{estimator.delta:.6g}"
     counted = "The ledger refuses what exceeds its budget." if estimator.ledger is not None \
@@ -125,7 +149,7 @@ def warn_of_search(estimator: Any) -> None:
     warnings.warn(
         f"this search fits a private estimator {fits} times ({found['n_candidates']} candidates "
         f"x {found['n_splits']} splits), and again with the best one: every fit costs its own "
-        f"ε and δ (here ε = {estimator.epsilon:.6g}, δ = {delta}, {estimator.adjacency}, sampling "
+        f"ε and δ (here ε = {epsilon}, δ = {delta}, {estimator.adjacency}, sampling "
         f"{estimator.sampling or 'all'}), and together {fits + 1} times that. {counted} What "
         "was chosen tells about the data, too, and no statement covers it.",
         PrivacyWarning, stacklevel=2)

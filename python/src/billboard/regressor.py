@@ -62,6 +62,9 @@ class MultiTaskRegressor(RegressorMixin, MultiTask):  # type: ignore[misc]
         self.intervals = intervals
         self.report_effects = report_effects
 
+    _parameter_constraints = {**MultiTask._parameter_constraints,
+                              "intervals": ["boolean"], "report_effects": ["boolean"]}
+
     def _loss(self) -> str:
         return "squared"
 
@@ -145,7 +148,8 @@ class MultiTaskRegressor(RegressorMixin, MultiTask):  # type: ignore[misc]
         Returns
         -------
         array of shape (n_samples, 2)
-            Lower and upper ends; NaN for groups that were not there.
+            Lower and upper ends. With ``unknown_groups="shared"`` they are NaN for groups that
+            were not there, which are refused otherwise.
 
         Examples
         --------
@@ -213,4 +217,4 @@ class MultiTaskRegressor(RegressorMixin, MultiTask):  # type: ignore[misc]
         >>> billboard.MultiTaskRegressor().fit_list(Xs, ys).groups_.tolist()
         [0, 1]
         """
-        return self.fit(*joined(Xs, ys, groups))
+        return self.fit(*joined(self, Xs, ys, groups))

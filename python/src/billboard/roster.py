@@ -7,7 +7,7 @@ from typing import Any, Iterable, Optional, Sequence, Union
 import numpy as np
 
 from . import _abi
-from ._data import Groups
+from ._data import Groups, texts_of
 
 __all__ = ["Policy", "Roster", "State"]
 
@@ -28,10 +28,6 @@ class State(enum.Enum):
     PUBLISHED = 3  #: a curator: a round is public, call `advance`
     DONE = 4       #: call `result`
     FAILED = 5     #: it cannot go on, or the run was ended
-
-
-def _texts(names: Sequence[str]) -> Any:
-    return (c.c_char_p * len(names))(*[name.encode() for name in names])
 
 
 def _joined(names: Optional[Sequence[str]]) -> Optional[bytes]:
@@ -84,10 +80,10 @@ class Roster:
 
     def _struct(self, identity: Any = None) -> Any:
         """For the library, with what signs at this place."""
-        names = None if isinstance(self.features, int) else _texts(self.features)
+        names = None if isinstance(self.features, int) else texts_of(self.features)
         made = _abi.billboard_experimental_roster(
             struct_size=c.sizeof(_abi.billboard_experimental_roster),
-            tasks=len(self.groups.names), task_name=_texts(self.groups.names),
+            tasks=len(self.groups.names), task_name=texts_of(self.groups.names),
             features=self.features if names is None else len(names), silos=self.silos,
             fewest_silos=self.fewest_silos)
         if names is not None:

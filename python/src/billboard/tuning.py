@@ -7,7 +7,7 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
 from sklearn.base import clone
 
 from ._answers import Answer, asked_watching, frame, options, promise, text_of
-from ._base import threads_of
+from ._base import MultiTask, threads_of
 from ._trained import trained_at
 from .privacy import count_fit
 
@@ -184,6 +184,10 @@ def tune(estimator: Any, X: Any, y: Any, groups: Any = None, *, data: Optional[s
     >>> found.best_estimator_.fit(X, X[:, 0], groups=school).privacy_
     Privacy(nothing is promised: print it)
     """
+    if not isinstance(estimator, MultiTask):
+        raise TypeError("tune: expected an estimator of billboard, found "
+                        f"{type(estimator).__name__}: of a pipeline give the last step, and rows "
+                        "as they come to it")
     model = clone(estimator)
     rows, grouped = model._data(X, y, groups)
     values = None if grid is None else ";".join(
