@@ -287,7 +287,8 @@ def test_folds_of_every_group(pop, routing):
     assert cross_val_score(model, pop.X[more], pop.y[more], cv=folds,
                            params={"groups": groups[more]}).min() > 0.9
     column = clone(model).set_params(group_column=0)
-    said = cross_val_predict(column, np.column_stack([groups, pop.X])[more], pop.y[more], cv=folds)
+    said = cross_val_predict(column, np.column_stack([groups, pop.X])[more], pop.y[more], cv=folds,
+                             params={})
     assert np.corrcoef(said, pop.y[more])[0, 1] > 0.9
 
 
