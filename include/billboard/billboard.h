@@ -534,6 +534,9 @@ typedef struct billboard_values {
      * row's target in that part of all cases. NAN: it is not known, for a task without
      * rows of its own, or the row was left out. NULL without the option. */
     const double *half_width;
+    /* What else is to be said of the rows, a line each: how many texts of a file are no
+     * level of their column. NULL: nothing. */
+    const char *note;
 } billboard_values;
 BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_predictions_values(
     const billboard_predictions *predictions, billboard_values *values);

@@ -59,6 +59,7 @@ static bb_status convert(const billboard_data *const *data, size_t count,
                                   .memory = (size_t)o->memory};
     bb_convert_source *source = NULL;
     bb_converted made = {0};
+    json_t *notes = NULL;
     options.read.multilabel = o->multilabel;
     options.read.target_optional = true;
     if (count == 0) return bb_fail(BB_EUSAGE, "which DATA is to be converted?");
@@ -68,14 +69,18 @@ static bb_status convert(const billboard_data *const *data, size_t count,
     if (!status) status = bb_allocate(&source, count, sizeof *source, "the sources");
     if (!status) status = take_sources(data, count, source);
     if (!status) status = bb_convert(source, count, &options, o->output, &made);
+    if (!status) status = bb_text_counts_say(&made.texts, &notes);
+    if (!status)
+        status = bb_answer_open(
+            out,
+            json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:s,s:o}", "tasks",
+                      (json_int_t)made.tasks, "rows", (json_int_t)made.rows, "features",
+                      (json_int_t)made.features, "entries", (json_int_t)made.entries,
+                      "bytes", (json_int_t)made.bytes, "dropped_rows",
+                      (json_int_t)made.dropped, "output", o->output, "notes", notes));
+    bb_text_counts_close(&made.texts);
     free(source);
-    if (status) return status;
-    return bb_answer_open(
-        out,
-        json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:s}", "tasks", (json_int_t)made.tasks,
-                  "rows", (json_int_t)made.rows, "features", (json_int_t)made.features,
-                  "entries", (json_int_t)made.entries, "bytes", (json_int_t)made.bytes,
-                  "dropped_rows", (json_int_t)made.dropped, "output", o->output));
+    return status;
 }
 
 billboard_status billboard_convert(const billboard_data *const *data, size_t count,

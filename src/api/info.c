@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "data/encode.h"
+#include "data/names.h"
 #include "data/ranges.h"
 #include "train/population.h"
 
@@ -74,28 +75,16 @@ static void close_draft(draft *d) {
 /* ignored: columns that are left out already, or NULL. A column "source" is, too: so is called
  * what says that levels are a draft. */
 static bb_status make_draft(draft *d, const char *ignored) {
-    const char *name, *before = "";
+    const char *name;
     json_t *list;
-    bb_words words;
     d->levels = json_object();
-    bb_status status = bb_words_open(&words);
-    if (status) return status;
-    if (ignored) {
-        fputs(ignored, words.stream);
-        before = ",";
-    }
+    bb_status status =
+        ignored ? bb_duplicate(&d->ignore, ignored, strlen(ignored)) : BB_OK;
     json_object_foreach(d->texts, name, list) {
-        if (!json_is_null(list) && strcmp(name, "source") != 0) {
+        if (!json_is_null(list) && strcmp(name, "source") != 0)
             json_object_set(d->levels, name, list);
-            continue;
-        }
-        fprintf(words.stream, "%s%s", before, name);
-        before = ",";
-    }
-    status = bb_words_close(&words, &d->ignore);
-    if (!status && !*before) {
-        free(d->ignore);
-        d->ignore = NULL;
+        else if (!status)
+            status = bb_names_append(&d->ignore, name);
     }
     if (status || json_object_size(d->levels) == 0) return status;
     d->categories = bb_json_text(d->levels, 0);
@@ -171,10 +160,10 @@ static json_t *texts_json(const draft *d) {
 }
 
 static json_t *info_json(const bb_info *info, const bb_dataset *data, const draft *d,
-                         const char *start) {
+                         const char *start, json_t *notes) {
     return json_pack(
         "{s:I,s:I,s:I,s:{s:I,s:o,s:I},s:b,s:{s:s,s:o,s:o,s:I},s:{s:I,s:I,s:I},s:o,s:o,"
-        "s:o,s:o,s:o,s:I,s:o,s:o}",
+        "s:o,s:o,s:o,s:I,s:o,s:o,s:o}",
         "tasks", (json_int_t)info->tasks, "rows", (json_int_t)info->rows, "features",
         (json_int_t)info->features, "rows_per_task", "min",
         (json_int_t)info->least_rows, "median", bb_json_real(info->median_rows), "max",
@@ -189,7 +178,7 @@ static json_t *info_json(const bb_info *info, const bb_dataset *data, const draf
         image_json(info), "start", start ? json_string(start) : json_null(),
         "dropped_rows", (json_int_t)data->dropped, "entries",
         info->sparse ? json_integer((json_int_t)info->entries) : json_null(), "texts",
-        texts_json(d));
+        texts_json(d), "notes", notes);
 }
 
 /* -- the command that the data can be trained with at once -- */
@@ -312,13 +301,16 @@ static bb_status inform(const billboard_data *given, const info_options *o,
     bb_info info = {0};
     draft d = {0};
     char *start = NULL;
+    json_t *notes = NULL;
     bb_status status = read_rows(&source, o, &d, &data);
     if (!status) status = bb_info_open(&info, &data);
     if (!status)
         status = make_start(&info, &d, o, given->path, option, options, &start);
     if (!status && o->ranges) status = write_ranges(&data, o->ranges);
     if (!status && o->levels) status = write_levels(&d, o->levels);
-    if (!status) status = bb_answer_open(out, info_json(&info, &data, &d, start));
+    if (!status) status = bb_text_counts_say(&data.texts, &notes);
+    if (!status)
+        status = bb_answer_open(out, info_json(&info, &data, &d, start, notes));
     free(start);
     close_draft(&d);
     bb_info_close(&info);

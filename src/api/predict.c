@@ -72,6 +72,7 @@ static bb_status copy_models(applied *a) {
 
 static void close_applied(applied *a) {
     bb_dataset_free(&a->rows);
+    bb_text_counts_close(&a->left.texts);
     free(a->trained.options.ignore);
     if (!a->own_models) return;
     free(a->trained.models.task_name);
@@ -105,6 +106,7 @@ struct billboard_predictions {
     json_t *names;   /* of classes, NULL */
     bool lines;      /* in the CSV */
     char *csv, *run, *data;
+    char *note;
     billboard_values values;
     double *value, *output, *half_width;
     int64_t *classes, *label_start;
@@ -189,6 +191,22 @@ static bb_status order(billboard_predictions *p, const billboard_data *data) {
     return status;
 }
 
+static bb_status make_note(billboard_predictions *p, const bb_text_counts *texts) {
+    json_t *list = NULL, *text;
+    size_t k;
+    bb_words words;
+    bb_status status = bb_text_counts_say(texts, &list);
+    if (!status) status = bb_words_open(&words);
+    if (!status) {
+        json_array_foreach(list, k, text)
+            fprintf(words.stream, "%s%s", k ? "\n" : "", json_string_value(text));
+        status = bb_words_close(&words, &p->note);
+    }
+    json_decref(list);
+    p->values.note = p->note && *p->note ? p->note : NULL;
+    return status;
+}
+
 static bb_status predict(const billboard_result *result, const request *r,
                          const billboard_data *data, billboard_predictions *p) {
     applied a = {0};
@@ -212,6 +230,7 @@ static bb_status predict(const billboard_result *result, const request *r,
     p->values.outputs = r->outputs ? a.trained.models.outputs : 0;
     *(a.unknown == BB_UNKNOWN_SHARED ? &p->values.shared : &p->values.skipped) =
         a.left.unknown;
+    if (!status) status = make_note(p, &a.left.texts);
     close_applied(&a);
     if (!status) status = order(p, data);
     p->values.value = p->value;
@@ -303,6 +322,7 @@ void billboard_predictions_free(billboard_predictions *p) {
     free(p->csv);
     free(p->run);
     free(p->data);
+    free(p->note);
     free(p);
 }
 
@@ -312,17 +332,18 @@ void billboard_predictions_free(billboard_predictions *p) {
 static const char counted_in[] = "these rows";
 
 static json_t *figures_json(const applied *a, const bb_assessed *found,
-                            const bb_majority *majority, const bb_summary *summary) {
+                            const bb_majority *majority, const bb_summary *summary,
+                            json_t *notes) {
     const bb_loss loss = a->trained.loss;
     return json_pack(
-        "{s:s,s:o,s:o,s:o,s:o,s:I,s:I,s:I,s:s}", "method", a->trained.options.method,
-        "test", bb_metrics_json(&found->metrics), "per_task",
+        "{s:s,s:o,s:o,s:o,s:o,s:I,s:I,s:I,s:s,s:o}", "method",
+        a->trained.options.method, "test", bb_metrics_json(&found->metrics), "per_task",
         bb_summary_json(summary, loss), "majority",
         bb_majority_json(majority, false, loss, counted_in), "majority_task",
         bb_majority_json(majority, true, loss, counted_in), "rows_without_target",
         (json_int_t)a->left.without_target, "rows_of_unknown_tasks",
         (json_int_t)a->left.unknown, "rows_with_missing_values",
-        (json_int_t)a->left.missing, "loss", bb_loss_name(loss));
+        (json_int_t)a->left.missing, "loss", bb_loss_name(loss), "notes", notes);
 }
 
 static bb_status evaluate(const billboard_result *result, const request *r,
@@ -334,11 +355,14 @@ static bb_status evaluate(const billboard_result *result, const request *r,
     bb_assessed found = {0};
     bb_majority majority;
     bb_summary summary;
+    json_t *notes = NULL;
     bb_status status = apply(result, r, data, false, &a);
     if (!status) status = bb_trained_assess(&a.trained, &a.rows, &found, &majority);
     if (!status) status = bb_metrics_summary(found.tasks, found.figure, &summary);
+    if (!status) status = bb_text_counts_say(&a.left.texts, &notes);
     if (!status)
-        status = bb_answer_open(out, figures_json(&a, &found, &majority, &summary));
+        status =
+            bb_answer_open(out, figures_json(&a, &found, &majority, &summary, notes));
     bb_assessed_close(&found);
     close_applied(&a);
     return status;

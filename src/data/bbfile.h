@@ -56,6 +56,7 @@ typedef struct bb_convert_options {
 
 typedef struct bb_converted {
     size_t tasks, rows, features, entries, bytes, dropped, parts;
+    bb_text_counts texts; /* to be closed */
 } bb_converted;
 
 /* Writes the rows of all sources to one file at `path`, whole or not at all, replacing what

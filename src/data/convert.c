@@ -30,6 +30,7 @@ typedef struct converter {
     bb_names tasks;
     counts *of; /* tasks, in the order in which they were met */
     size_t room, met, dropped, taken;
+    bb_text_counts texts;
     bb_dataset kept; /* the only part, between the passes */
     bool has_kept;
     bb_bbfile_writer writer;
@@ -306,6 +307,7 @@ static bb_status put(converter *c, bb_dataset *part) {
     if (part->features > c->writer.like.features)
         status = bb_fail(BB_EDATA, "%s: changed while it was read", part->source);
     for (size_t i = 0; i < part->tasks && !status; i++) status = put_task(c, part, i);
+    bb_text_counts_join(&c->texts, &part->texts);
     done_with(c, part);
     bb_bbfile_leave(&c->writer);
     return status;
@@ -346,7 +348,8 @@ static bb_status write_rows(converter *c, const char *path, bb_converted *out) {
     if (!status) status = bb_bbfile_end(&c->writer, &bytes);
     const bb_bbfile_shape *shape = &c->writer.shape;
     *out = (bb_converted){shape->tasks, shape->rows, shape->features, shape->entries,
-                          bytes,        c->dropped,  c->taken};
+                          bytes,        c->dropped,  c->taken,        c->texts};
+    c->texts = (bb_text_counts){0};
     return bb_file_end(&file, path, status);
 }
 
@@ -367,6 +370,7 @@ bb_status bb_convert(const bb_convert_source *source, size_t sources,
     if (!status) status = write_rows(&c, path, out);
     bb_bbfile_close(&c.writer);
     bb_dataset_free(&c.kept);
+    bb_text_counts_close(&c.texts);
     bb_names_free(&c.tasks);
     free(c.cut);
     free(c.of);

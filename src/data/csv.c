@@ -83,6 +83,24 @@ static bb_status read_header(csv *c) {
                             &c->columns);
 }
 
+static bb_status name_texts(csv *c, bb_text_counts *out) {
+    const bb_encoding *e = &c->encoding;
+    bb_names names = {0};
+    bb_status status = BB_OK;
+    for (size_t k = 0; k < e->categories && !status; k++) {
+        const char *const name = bb_names_at(&c->header, e->category[k].column);
+        size_t index;
+        status = bb_names_add(&names, name, strlen(name), &index);
+    }
+    if (!status) status = bb_names_list(&out->name, &names);
+    bb_names_free(&names);
+    if (status) return status;
+    out->columns = e->categories;
+    out->count = c->rows.texts;
+    c->rows.texts = NULL;
+    return BB_OK;
+}
+
 /* Moves the rows and names into a data set. */
 static bb_status finish(csv *c, bb_dataset *out) {
     bb_dataset data = {0};
@@ -98,6 +116,7 @@ static bb_status finish(csv *c, bb_dataset *out) {
         status = bb_duplicate(&data.target_name, name, strlen(name));
         data.target_column = (uint32_t)c->columns.target + 1;
     }
+    if (!status && c->encoding.categories) status = name_texts(c, &data.texts);
     if (status) {
         bb_dataset_free(&data);
         return status;
@@ -137,6 +156,8 @@ static bb_status open_csv(csv *c, bb_text *text, const bb_read_options *options)
 
 static void close_csv(csv *c) {
     bb_builder_free(&c->rows.builder);
+    free(c->rows.texts);
+    free(c->rows.advice);
     bb_columns_close(&c->columns);
     bb_names_free(&c->header);
     bb_encoding_close(&c->encoding);
@@ -150,6 +171,7 @@ bb_status bb_read_csv(bb_text *text, const bb_read_options *options, bb_dataset 
     if (!status && options->slice) status = go_to_slice(&c);
     c.rows.builder.features = c.columns.features;
     c.rows.builder.multilabel = options->multilabel && c.columns.target != SIZE_MAX;
+    if (!status) status = bb_csv_open_texts(&c.rows);
     if (!status) status = bb_csv_blocks(&c.rows, options->threads);
     while (!status && !ended) {
         status = bb_csv_at_end(&c.rows.cells, &ended);

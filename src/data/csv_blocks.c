@@ -43,7 +43,7 @@ typedef struct blocks {
 static bb_status open_pieces(blocks *b) {
     const bb_csv *csv = b->csv;
     b->count = PIECES_OF_A_THREAD * b->engine.workers;
-    const bb_status status =
+    bb_status status =
         bb_allocate(&b->piece, b->count, sizeof *b->piece, "parts of a file");
     for (size_t k = 0; k < b->count && !status; k++) {
         piece *p = &b->piece[k];
@@ -56,6 +56,7 @@ static bb_status open_pieces(blocks *b) {
         p->rows.cells = (bb_csv_cells){
             .text = &p->text, .separator = csv->cells.separator, .header = csv->header};
         p->rows.builder.features = csv->builder.features;
+        status = bb_csv_open_texts(&p->rows);
         p->rows.builder.multilabel = csv->builder.multilabel;
     }
     return status;
@@ -65,6 +66,7 @@ static void close_pieces(blocks *b) {
     for (size_t k = 0; k < b->count && b->piece; k++) {
         free(b->piece[k].room);
         free(b->piece[k].part.number);
+        free(b->piece[k].rows.texts);
         bb_builder_free(&b->piece[k].rows.builder);
         bb_csv_cells_close(&b->piece[k].rows.cells);
         bb_csv_marks_close(&b->piece[k].plain.marks);
@@ -193,6 +195,8 @@ static void work(void *context, size_t item, size_t worker) {
     p->joined = false;
     bb_builder_clear(&p->rows.builder);
     p->rows.dropped = 0;
+    for (size_t c = 0; c < p->rows.encoding->categories; c++)
+        p->rows.texts[c] = (bb_text_count){0};
     p->rows.cells.torn = false;
     p->status = take_text(p, b, item);
     if (!p->status) p->status = read_rows(p);
@@ -222,6 +226,7 @@ static bb_status join(blocks *b, bool *ended) {
         if (status) break;
         p->joined = true;
         csv->dropped += p->rows.dropped;
+        bb_text_counts_add(csv->encoding->categories, csv->texts, p->rows.texts);
         csv->text->line += p->text.line - 1;
         b->from += p->length;
         used += p->length;

@@ -1,5 +1,6 @@
 #include "data/csv_rows.h"
 
+#include "base/memory.h"
 #include "data/labels.h"
 #include "data/scan.h"
 
@@ -13,26 +14,25 @@ typedef struct row {
 } row;
 
 /* Remembers a text in the first row: its column is no feature, and so are others. */
-static void note_text(bb_csv *c, const bb_csv_cell *from, size_t column) {
-    const char *const name = bb_names_at(c->header, column);
-    const size_t used = strlen(c->advice);
-    if (used == 0) {
+static bb_status note_text(bb_csv *c, const bb_csv_cell *from, size_t column) {
+    if (!c->advice) {
         c->text_cell = *from;
         c->text_column = column;
         bb_shown(c->shown, from->text, from->length);
     }
-    snprintf(c->advice + used, sizeof c->advice - used, "%s%s", used ? "," : "", name);
+    return bb_names_append(&c->advice, bb_names_at(c->header, column));
 }
 
 static bb_status fail_text(const bb_csv *c) {
     char where[BB_WHERE_BYTES];
+    const char *quote = strpbrk(c->advice, " \"") ? "'" : ""; /* for the shell */
     return bb_fail(
         BB_EDATA,
         "%s: expected a number, found %s; texts want levels that are public: "
         "--categories FILE, which `billboard info' drafts, or are left out: --ignore "
-        "%s",
+        "%s%s%s",
         bb_csv_place(&c->cells, c->text_cell.line, c->text_column, where), c->shown,
-        c->advice);
+        quote, c->advice, quote);
 }
 
 static bb_status fail_missing(const bb_csv *c, const bb_csv_cell *from, size_t column) {
@@ -86,10 +86,7 @@ static bb_status take_number(bb_csv *c, size_t column, row *r, double *value,
     if (kind == BB_CELL_MISSING && c->options->keep_missing) return BB_OK;
     if (kind == BB_CELL_MISSING) return fail_missing(c, &from, column);
     const bool first = c->builder.rows == 0 && !c->later;
-    if (kind == BB_CELL_TEXT && feature && first) {
-        note_text(c, &from, column);
-        return BB_OK;
-    }
+    if (kind == BB_CELL_TEXT && feature && first) return note_text(c, &from, column);
     char where[BB_WHERE_BYTES], shown[BB_SHOWN_BYTES];
     bb_shown(shown, from.text, from.length);
     bb_csv_place(&c->cells, from.line, column, where);
@@ -123,6 +120,18 @@ static bb_status take_class(bb_csv *c, size_t column, row *r, double *y,
     return bb_csv_bad(&c->cells, from.line, column, words);
 }
 
+bb_status bb_csv_open_texts(bb_csv *c) {
+    return bb_allocate(&c->texts, c->encoding->categories, sizeof *c->texts,
+                       "the levels");
+}
+
+static void count_text(const bb_csv *c, size_t column, bool known) {
+    const bb_category *category = bb_encoding_category(c->encoding, column);
+    bb_text_count *count = &c->texts[category - c->encoding->category];
+    count->texts++;
+    count->unknown += !known;
+}
+
 /* A level of a column of texts: a 1 among zeros, or zeros alone. */
 static bb_status take_level(bb_csv *c, size_t column, row *r, bb_csv_end *end) {
     bb_csv_cell from;
@@ -131,11 +140,13 @@ static bb_status take_level(bb_csv *c, size_t column, row *r, bb_csv_end *end) {
     if (status) return status;
     *end = from.end;
     bb_csv_cell_trim(&from);
-    if (bb_encoding_level(c->encoding, column, from.text, from.length, r->x))
+    const bool known =
+        bb_encoding_level(c->encoding, column, from.text, from.length, r->x);
+    if (known || bb_scan_cell(from.text, from.length, &number) != BB_CELL_MISSING) {
+        count_text(c, column, known);
         return BB_OK;
-    if (bb_scan_cell(from.text, from.length, &number) != BB_CELL_MISSING ||
-        bb_encoding_missing(c->encoding, column, r->x))
-        return BB_OK;
+    }
+    if (bb_encoding_missing(c->encoding, column, r->x)) return BB_OK;
     if (c->options->keep_missing && !c->encoding->drop) {
         r->x[bb_encoding_category(c->encoding, column)->first] = NAN;
         return BB_OK;
@@ -233,7 +244,7 @@ bb_status bb_csv_row(bb_csv *c) {
     if (status) return status;
     if (column < columns->count || end == BB_CSV_END_CELL)
         return fail_ragged(c, line, column, end);
-    if (*c->advice) return fail_text(c);
+    if (c->advice) return fail_text(c);
     if (!r.dropped) return bb_builder_commit(&c->builder, task, y, line);
     c->dropped++;
     bb_builder_drop(&c->builder);

@@ -17,13 +17,17 @@ typedef struct bb_csv {
     const bb_encoding *encoding;
     bb_csv_cells cells;
     bb_builder builder;
-    char advice[256];      /* text columns of the first row, "city,name" */
+    char *advice;          /* text columns of the first row, "city,name"; NULL: none */
     bb_csv_cell text_cell; /* the first of them; its text is in `shown` */
     size_t text_column;
     char shown[BB_SHOWN_BYTES];
-    size_t dropped; /* rows with a missing value, left out */
-    bool later;     /* the text begins behind the file's first row */
+    size_t dropped;       /* rows with a missing value, left out */
+    bb_text_count *texts; /* encoding->categories */
+    bool later;           /* the text begins behind the file's first row */
 } bb_csv;
+
+/* Room for `texts', zeroed; freed by who has the rows. BB_ENOMEM. */
+BB_MUST_CHECK bb_status bb_csv_open_texts(bb_csv *csv);
 
 /* Rows of plain cells (csv_plain.c). */
 typedef struct bb_csv_plain {

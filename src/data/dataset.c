@@ -31,6 +31,7 @@ void bb_dataset_free(bb_dataset *data) {
     release(data, data->label);
     free(data->source);
     free(data->line);
+    bb_text_counts_close(&data->texts);
     bb_map_close(&data->file);
     bb_map_close(&data->scratch);
     *data = (bb_dataset){0};

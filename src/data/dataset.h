@@ -15,6 +15,7 @@
 
 #include "base/map.h"
 #include "base/status.h"
+#include "data/text_counts.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -44,6 +45,7 @@ typedef struct bb_dataset {
     size_t binary;          /* so many last features are 0 or 1 by how they are made */
     size_t dropped;         /* rows that the reader left out for a missing value; it is
                                about private rows, so for the operator alone */
+    bb_text_counts texts;   /* likewise, of what it made numbers of by their levels */
     uint32_t target_column; /* 1-based column of the target in a text, else 0 */
     bb_map file, scratch;   /* where rows are, if not in memory */
     size_t

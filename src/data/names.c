@@ -142,20 +142,63 @@ bb_status bb_names_count(char ***out, size_t count, const char *prefix) {
     return BB_OK;
 }
 
-bb_status bb_names_parse(bb_names *names, const char *list, const char *option) {
-    for (const char *at = list; at;) {
-        const size_t length = strcspn(at, ",");
-        const size_t before = names->count;
-        size_t index;
-        if (length == 0)
-            return bb_fail(BB_EUSAGE, "%s: an empty name in \"%s\"", option, list);
-        bb_status status = bb_names_add(names, at, length, &index);
-        if (status) return status;
-        if (names->count == before)
-            return bb_fail(BB_EUSAGE, "%s: \"%.*s\" is named twice", option,
-                           (int)length, at);
-        at = at[length] ? at + length + 1 : NULL;
+/* The name at `at`, without its quotes, to `name`, which has room for it; where it ends. NULL:
+ * its quotes do not. */
+static const char *take_name(const char *at, char *name, size_t *length) {
+    *length = 0;
+    if (*at != '"') {
+        *length = strcspn(at, ",");
+        memcpy(name, at, *length);
+        return at + *length;
     }
+    for (at++; *at; at++) {
+        if (*at == '"' && *++at != '"') break;
+        name[(*length)++] = *at;
+    }
+    return at[-1] == '"' && (*at == ',' || !*at) ? at : NULL;
+}
+
+bb_status bb_names_parse(bb_names *names, const char *list, const char *option) {
+    char *name = NULL;
+    bb_status status =
+        bb_allocate(&name, list ? strlen(list) + 1 : 1, 1, "a list of names");
+    for (const char *at = list; at && !status;) {
+        const size_t before = names->count;
+        size_t length, index;
+        at = take_name(at, name, &length);
+        if (!at || length == 0)
+            status = bb_fail(BB_EUSAGE, "%s: %s in \"%s\"", option,
+                             at ? "an empty name" : "a quote that does not end a name",
+                             list);
+        if (!status) status = bb_names_add(names, name, length, &index);
+        if (!status && names->count == before)
+            status = bb_fail(BB_EUSAGE, "%s: \"%.*s\" is named twice", option,
+                             (int)length, name);
+        at = at && *at ? at + 1 : NULL;
+    }
+    free(name);
+    return status;
+}
+
+bb_status bb_names_append(char **list, const char *name) {
+    const size_t before = *list ? strlen(*list) : 0;
+    const bool quoted = strpbrk(name, ",\"") != NULL;
+    char *all = NULL;
+    /* every byte may be a quote, and is two then */
+    const bb_status status =
+        bb_allocate(&all, before + 2 * strlen(name) + 4, 1, "a list of names");
+    if (status) return status;
+    if (before) memcpy(all, *list, before);
+    char *at = all + before;
+    if (before) *at++ = ',';
+    if (quoted) *at++ = '"';
+    for (; *name; name++) {
+        if (*name == '"') *at++ = '"';
+        *at++ = *name;
+    }
+    if (quoted) *at++ = '"';
+    free(*list);
+    *list = all;
     return BB_OK;
 }
 

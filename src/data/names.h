@@ -38,10 +38,14 @@ BB_MUST_CHECK bb_status bb_names_list(char ***out, const bb_names *names);
 /* The names prefix1, prefix2, ... in such a block. */
 BB_MUST_CHECK bb_status bb_names_count(char ***out, size_t count, const char *prefix);
 
-/* Splits "a,b,c" into names. BB_EUSAGE for an empty or doubled one; `option` is what
- * the list is called in the message. NULL gives an empty list. */
+/* Splits "a,b,c" into names; one with a comma is in quotes, as in CSV: a,"b, or ""B""",c.
+ * BB_EUSAGE for an empty or doubled one; `option` is what the list is called in the
+ * message. NULL gives an empty list. */
 BB_MUST_CHECK bb_status bb_names_parse(bb_names *names, const char *list,
                                        const char *option);
+/* Adds a name to such a list (NULL: an empty one), in quotes where it needs them; free with
+ * free(). */
+BB_MUST_CHECK bb_status bb_names_append(char **list, const char *name);
 
 /* Is this whole text UTF-8 (as JSON output needs it)? */
 bool bb_is_utf8(const char *text, size_t length);

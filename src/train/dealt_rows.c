@@ -210,6 +210,7 @@ bb_status bb_exchange_rows(const bb_dealt *d, bb_status status, const bb_dataset
     bb_ranks *ranks = d->ranks;
     const size_t rank = ranks->number;
     const size_t dropped = rows->dropped;
+    bb_text_counts texts = rows->texts;
     bb_dataset own = {0};
     parcel p = {0};
     /* dense rows make room for others where they are */
@@ -227,12 +228,15 @@ bb_status bb_exchange_rows(const bb_dealt *d, bb_status status, const bb_dataset
     }
     empty(ranks, &p);
     status = bb_ranks_agree(ranks, status);
+    rows->texts = (bb_text_counts){0};
     bb_dataset_free(rows);
     if (status) {
+        bb_text_counts_close(&texts);
         bb_dataset_free(&own);
         return status;
     }
     own.dropped = dropped;
+    own.texts = texts;
     *rows = own;
     return BB_OK;
 }

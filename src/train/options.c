@@ -26,7 +26,7 @@ enum { LEARNING = false, ONE_RUN = true };
     ROW("Data:",     0,   PUBLIC,  LEARNING, "task", BB_OPTION_TEXT, AT(task), NULL, 0.0, 0.0, NULL, "COLUMN", "CSV: the column that names a row's task (default task)") \
     ROW(NULL,        0,   PUBLIC,  LEARNING, "target", BB_OPTION_TEXT, AT(target), NULL, 0.0, 0.0, NULL, "COLUMN", "CSV: the column to predict (default y)") \
     ROW(NULL,        0,   PUBLIC,  LEARNING, "features", BB_OPTION_TEXT, AT(features), NULL, 0.0, 0.0, NULL, "COLUMNS", "use these columns only, separated by commas (default: every other column); LIBSVM: how many there are") \
-    ROW(NULL,        0,   PUBLIC,  LEARNING, "ignore", BB_OPTION_TEXT, AT(ignore), NULL, 0.0, 0.0, NULL, "COLUMNS", "leave these columns out, separated by commas") \
+    ROW(NULL,        0,   PUBLIC,  LEARNING, "ignore", BB_OPTION_TEXT, AT(ignore), NULL, 0.0, 0.0, NULL, "COLUMNS", "leave these columns out, separated by commas, in quotes where a name has one") \
     ROW(NULL,        0,   PUBLIC,  LEARNING, "format", BB_OPTION_CHOICE, AT(format), "auto", 0.0, 0.0, "auto|csv|libsvm|mat|npy|leaf|idx|bb", "FORMAT", "the data's format; auto goes by the file's name") \
     ROW(NULL,        0,   PUBLIC,  LEARNING, "separator", BB_OPTION_TEXT, AT(separator), NULL, 0.0, 0.0, NULL, "CHARACTER", "CSV: what separates columns: \",\" (default), \";\" or tab") \
     ROW(NULL,        0,   PUBLIC,  LEARNING, "missing", BB_OPTION_TEXT, AT(missing), NULL, 0.0, 0.0, NULL, "HOW", "CSV: missing values: error (default); drop-rows leaves their rows out; indicator makes them 0 beside a column COLUMN_missing, of every column or of indicator:COLUMNS") \

@@ -195,6 +195,7 @@ static bb_status read_test(bb_population *p, const bb_resolved *c, bb_dealt *dea
     bb_dataset data = {0};
     bb_status status = read_rows(c, dealt, &p->outputs, source, true, &data);
     p->dropped += data.dropped;
+    bb_text_counts_join(&p->texts, &data.texts);
     if (!status && o->first_tasks) status = keep_tasks(train, &data);
     if (!status && o->cluster) status = bb_clusters_drop(&data, o->cluster);
     if (!status) status = shape(o, &data);
@@ -253,6 +254,7 @@ static bb_status read_parts(bb_population *p, const bb_resolved *c, bb_dealt *de
     const bool all_train = test_source != NULL;
     if (c->request->held_out) test_source = NULL;
     p->dropped = read.dropped;
+    bb_text_counts_join(&p->texts, &read.texts);
     if (!status) status = take_first(o, &read);
     if (!status && source && o->cluster)
         status = bb_clusters_take(&read, o->cluster, (size_t)o->clusters, dealt,
@@ -444,6 +446,7 @@ void bb_population_close(bb_population *p) {
     json_decref(p->edges);
     json_decref(p->ranges);
     json_decref(p->levels);
+    bb_text_counts_close(&p->texts);
     *p = (bb_population){0};
 }
 

@@ -34,6 +34,7 @@ typedef struct bb_population {
     size_t dropped;                   /* rows that were left out for a missing value */
     char *
         outside; /* for the operator: columns that are mostly out of range; NULL: none */
+    bb_text_counts texts;             /* that are no level of their column */
     uint32_t *
         cluster; /* tasks, of all ranks: their public group, from 0; NULL without --cluster */
     size_t clusters;

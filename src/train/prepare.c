@@ -144,6 +144,16 @@ static void warn_of_dropped_rows(const bb_experiment *e, size_t dropped) {
     e->watch->warn(e->watch->self, text);
 }
 
+/* Likewise. */
+static bb_status warn_of_texts(const bb_experiment *e) {
+    json_t *list = NULL, *text;
+    size_t k;
+    const bb_status status = bb_text_counts_say(&e->population.texts, &list);
+    json_array_foreach(list, k, text) bb_experiment_warn(e, json_string_value(text));
+    json_decref(list);
+    return status;
+}
+
 /* Methods that share through the door are made for rows in the unit ball. */
 static void warn_of_long_rows(const bb_experiment *e, size_t long_rows, size_t rows) {
     char text[400];
@@ -241,8 +251,20 @@ static bb_status deal_again(bb_experiment *e) {
     return open_population(e);
 }
 
+/* Of all ranks; those that have read nothing know of no column. */
+static bb_status sum_texts(const bb_dealt *dealt, bb_text_counts *texts) {
+    size_t columns = texts->columns;
+    bb_status status = bb_dealt_most(dealt, BB_OK, &columns);
+    for (size_t k = 0; k < columns && !status; k++) {
+        bb_text_count count = {0}, *own = texts->columns ? &texts->count[k] : &count;
+        status = bb_dealt_sum(dealt, status, &own->texts);
+        status = bb_dealt_sum(dealt, status, &own->unknown);
+    }
+    return status;
+}
+
 /* Who waits is told of all ranks' rows. */
-static bb_status sum_up(const bb_experiment *e, size_t *dropped, size_t *rows,
+static bb_status sum_up(bb_experiment *e, size_t *dropped, size_t *rows,
                         size_t *long_rows) {
     const bool looks = e->run.phase[0].method->kind == BB_METHOD_PRIVATE &&
                        !e->run.phase[0].method->long_rows && !e->net;
@@ -251,7 +273,8 @@ static bb_status sum_up(const bb_experiment *e, size_t *dropped, size_t *rows,
     *long_rows = looks ? bb_population_long_rows(&e->population) : 0;
     bb_status status = bb_dealt_sum(&e->dealt, BB_OK, dropped);
     status = bb_dealt_sum(&e->dealt, status, rows);
-    return bb_dealt_sum(&e->dealt, status, long_rows);
+    status = bb_dealt_sum(&e->dealt, status, long_rows);
+    return status ? status : sum_texts(&e->dealt, &e->population.texts);
 }
 
 bb_status bb_experiment_prepare(bb_experiment *e) {
@@ -268,6 +291,8 @@ bb_status bb_experiment_prepare(bb_experiment *e) {
     if (!e->watch->warn) return BB_OK;
     warn_of_dropped_rows(e, dropped);
     warn_of_units(e);
+    status = warn_of_texts(e);
+    if (status) return status;
     warn_of_long_rows(e, long_rows, rows);
     warn_of_data(e);
     return bb_run_warnings(&e->run, e->watch->warn, e->watch->self);

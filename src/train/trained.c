@@ -135,7 +135,8 @@ bb_status bb_trained_open(bb_trained *trained, const char *run) {
     bb_status status = find_part(run, &part);
     if (!status) status = bb_file_join(&folder, run, part);
     if (!status) status = read_options(&t, run, strcmp(part, BB_TRAINED_TASK) == 0);
-    if (!status && t.options.cluster) status = bb_trained_ignore(&t, t.options.cluster);
+    if (!status && t.options.cluster)
+        status = bb_names_append(&t.options.ignore, t.options.cluster);
     if (!status) status = find_categories(&t, run);
     if (!status) status = read_models(&t, folder);
     if (!status) status = read_shared(&t, run);
@@ -273,6 +274,7 @@ bb_status bb_trained_rows(bb_trained *t, const bb_source *source, bb_new_rows ho
     format.image = NULL; /* a network knows what it sees */
     bb_status status = bb_source_read(source, &format, &data);
     left->missing = data.dropped;
+    bb_text_counts_join(&left->texts, &data.texts);
     if (!status) status = choose_rows(t, &how, &data, left);
     if (!status)
         status = bb_dataset_match(&data, t->models.tasks, t->models.task_name,

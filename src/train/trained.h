@@ -51,10 +51,12 @@ typedef struct bb_new_rows {
     bb_unknown unknown;  /* what becomes of rows of tasks that have no model */
 } bb_new_rows;
 
-/* How many rows were left out, or answered by the shared model (unknown). */
+/* How many rows were left out, or answered by the shared model (unknown), and texts not
+ * understood. */
 typedef struct bb_left_out {
     size_t missing; /* a value is missing, and the run left such rows out */
     size_t unknown, without_target;
+    bb_text_counts texts; /* that are no level of their column; to be closed */
 } bb_left_out;
 
 /* New rows as the models see them, their tasks in the models' order; logistic labels

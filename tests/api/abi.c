@@ -24,7 +24,7 @@ int main(void) {
     STRUCT(billboard_privacy, statement);
     STRUCT(billboard_model, parameters);
     STRUCT(billboard_models, parameters);
-    STRUCT(billboard_values, half_width);
+    STRUCT(billboard_values, note);
     VALUE(BILLBOARD_EXPERIMENTAL_WAITS);
     VALUE(BILLBOARD_EXPERIMENTAL_WORK);
     VALUE(BILLBOARD_EXPERIMENTAL_COMPLETE);

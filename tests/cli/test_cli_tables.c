@@ -77,6 +77,58 @@ static void what_is_dropped_is_the_operators(void **state) {
     assert_int_equal(system("grep -rqw 35 drop/public/*.json drop/public/*.txt"), 256);
 }
 
+/* Whoever has the rows is told of texts that are no level, and nobody else. */
+static void texts_that_are_no_level_are_told(void **state) {
+    (void)state;
+    static const char words[] = "column \"sex\": 67 of 80 texts are no level of it",
+                      levels[] = "--categories '{\"sex\": [\"Girl\", \"Boy\"]}'";
+    FILE *f = fopen("sex.csv", "w");
+    assert_non_null(f);
+    fputs("task,y,x,sex\n", f);
+    for (int r = 0; r < 84; r++)
+        fprintf(f, "%d,%d,%d,%s\n", r % 4, r % 7, r % 5,
+                r > 79       ? ""
+                : r % 6 == 3 ? "Girl"
+                             : "girl");
+    fclose(f);
+    cli_result said[] = {
+        cli("train sex.csv %s --missing drop-rows --method stl -o sex", levels),
+        cli("predict sex sex.csv -o sex.out"), cli("evaluate sex sex.csv"),
+        cli("info sex.csv %s", levels),
+        cli("convert sex.csv %s --missing drop-rows --memory 65536 -o sex.bb", levels)};
+    for (int k = 0; k < 5; k++) {
+        assert_int_equal(said[k].code, 0);
+        assert_non_null(strstr(k < 3 ? said[k].err : said[k].out, words));
+        cli_free(&said[k]);
+    }
+    assert_int_equal(system("grep -rqw 67 sex/public"), 256);
+}
+
+/* Columns whose names have commas are in quotes where they are listed. */
+static void names_may_have_commas(void **state) {
+    (void)state;
+    FILE *f = fopen("comma.csv", "w");
+    assert_non_null(f);
+    fputs("task,\"a \"\"remark\"\", free\",x,\"y, z\"\n", f);
+    for (int r = 0; r < 60; r++)
+        fprintf(f, "%d,text %d,%d,%d\n", r % 2, r, r % 7, r % 5);
+    fclose(f);
+    static const char ignore[] = "--ignore '\"a \"\"remark\"\", free\"'";
+    json_t *j = cli_json("info comma.csv --target 'y, z' --json");
+    const char *start = cli_text(j, "start");
+    assert_non_null(strstr(start, ignore));
+    cli_result r = cli("%s", start + sizeof "billboard");
+    if (r.code) fail_msg("%s", r.err);
+    cli_free(&r);
+    json_decref(j);
+    cli_fails(1, ignore, "train comma.csv --target x --method stl -o x");
+    cli_ok("train comma.csv --target x --features '\"y, z\"' --missing 'indicator:\"y, "
+           "z\"' "
+           "--method stl -o listed");
+    cli_fails(2, "a quote that does not end a name",
+              "train comma.csv --target x --ignore '\"y' --method stl -o x");
+}
+
 static void a_task_may_lose_all_its_rows(void **state) {
     (void)state;
     cli_write("holes.csv", "task,y,a\n1,1,0.5\n1,2,0.7\n2,3,\n1,2,0.1\n3,1,0.2\n");
@@ -129,6 +181,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_run_reads_new_rows_as_its_own),
         cmocka_unit_test(what_is_dropped_is_the_operators),
+        cmocka_unit_test(texts_that_are_no_level_are_told),
+        cmocka_unit_test(names_may_have_commas),
         cmocka_unit_test(a_task_may_lose_all_its_rows),
         cmocka_unit_test(public_options_are_the_run),
         cmocka_unit_test(wrong_rules_are_refused),

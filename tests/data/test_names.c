@@ -40,6 +40,26 @@ static void odd_names(void **state) {
     bb_names_free(&names);
 }
 
+static void lists(void **state) {
+    (void)state;
+    static const char *const name[] = {"a", "b, or \"B\"", "\"", "c d"};
+    bb_names names = {0};
+    char *list = NULL;
+    for (size_t k = 0; k < 4; k++) assert_ok(bb_names_append(&list, name[k]));
+    assert_string_equal(list, "a,\"b, or \"\"B\"\"\",\"\"\"\",c d");
+    assert_ok(bb_names_parse(&names, list, "--list"));
+    assert_int_equal(names.count, 4);
+    for (size_t k = 0; k < 4; k++) assert_string_equal(bb_names_at(&names, k), name[k]);
+    bb_names_free(&names);
+    free(list);
+    static const char *const bad[] = {"",   "a,",     "a,,b",   "\"a",
+                                      "\"", "\"a\"b", "a,\"a\""};
+    for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
+        assert_fails(bb_names_parse(&names, bad[k], "--list"), BB_EUSAGE, "--list: ");
+        bb_names_free(&names);
+    }
+}
+
 static void blocks(void **state) {
     (void)state;
     char one[] = "one", none[] = "", *const name[] = {one, none};
@@ -91,8 +111,8 @@ static void shown_texts(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(add_and_find), cmocka_unit_test(odd_names),
-        cmocka_unit_test(blocks),       cmocka_unit_test(utf8),
-        cmocka_unit_test(shown_texts),
+        cmocka_unit_test(lists),        cmocka_unit_test(blocks),
+        cmocka_unit_test(utf8),         cmocka_unit_test(shown_texts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

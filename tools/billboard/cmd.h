@@ -68,6 +68,9 @@ int cmd_say_failure(billboard_status status);
 /* Says something on stderr that is no failure; for billboard_watch. */
 void cmd_notice(void *self, const char *text);
 
+/* What an answer's `notes' say of rows that were read: each behind `before', on a line. */
+void cmd_say_notes(const billboard_answer *answer, const char *before, FILE *stream);
+
 /* What a command will say on stdout. */
 typedef struct cmd_output {
     FILE *stream;

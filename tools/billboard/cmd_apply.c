@@ -27,6 +27,15 @@ static void close_applied(applied *a) {
     billboard_result_free(a->result);
 }
 
+static void say_note(const char *note) {
+    while (note) {
+        const char *end = strchr(note, '\n');
+        const size_t length = end ? (size_t)(end - note) : strlen(note);
+        fprintf(stderr, "billboard: warning: %.*s\n", (int)length, note);
+        note = end ? end + 1 : NULL;
+    }
+}
+
 static void say_left_out(size_t missing, size_t skipped, size_t shared,
                          size_t without_target) {
     if (missing)
@@ -110,6 +119,7 @@ static billboard_status evaluate(const request *r, const cmd_output *output) {
             (size_t)billboard_answer_number(figures, "rows_with_missing_values"),
             skips ? rows : 0, skips ? 0 : rows,
             (size_t)billboard_answer_number(figures, "rows_without_target"));
+        cmd_say_notes(figures, "billboard: warning: ", stderr);
         if (r->json)
             fprintf(output->stream, "%s\n", billboard_answer_json(figures));
         else
@@ -129,6 +139,7 @@ static billboard_status say(const request *r, billboard_predictions *predictions
     const char *csv = NULL;
     billboard_status status = billboard_predictions_values(predictions, &values);
     if (!status) say_left_out(values.with_missing, values.skipped, values.shared, 0);
+    if (!status) say_note(values.note);
     if (!status)
         status = standard ? billboard_predictions_csv(predictions, &csv)
                           : billboard_predictions_write(predictions, r->output);

@@ -75,6 +75,7 @@ static void print(const billboard_answer *a, FILE *stream) {
     if (billboard_answer_number(a, "dropped_rows") > 0.0)
         fprintf(stream, "left out: %.0f rows with a missing value\n",
                 billboard_answer_number(a, "dropped_rows"));
+    cmd_say_notes(a, "", stream);
 }
 
 int cmd_convert(int argc, char **argv) {

@@ -108,6 +108,7 @@ static void print_text(const billboard_answer *a, FILE *stream) {
                 number(a, "dropped_rows"));
     print_constants(a, stream);
     print_texts(a, stream);
+    cmd_say_notes(a, "", stream);
 }
 
 /* Few whole numbers that do not begin at 0 may be classes, which have names then. */

@@ -53,6 +53,15 @@ void cmd_notice(void *self, const char *text) {
     fprintf(stderr, "billboard: %s\n", text);
 }
 
+void cmd_say_notes(const billboard_answer *answer, const char *before, FILE *stream) {
+    const size_t notes = billboard_answer_count(answer, "notes");
+    for (size_t k = 0; k < notes; k++) {
+        char path[40];
+        snprintf(path, sizeof path, "notes.%zu", k);
+        fprintf(stream, "%s%s\n", before, billboard_answer_text(answer, path));
+    }
+}
+
 billboard_status cmd_open(cmd_output *output) {
     *output = (cmd_output){0};
     output->stream = open_memstream(&output->text, &output->size);

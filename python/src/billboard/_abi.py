@@ -176,6 +176,7 @@ class billboard_values(c.Structure):
     outputs: Any
     output: Any
     half_width: Any
+    note: Any
 
     _fields_ = [
         ("struct_size", c.c_size_t),
@@ -190,6 +191,7 @@ class billboard_values(c.Structure):
         ("outputs", c.c_size_t),
         ("output", c.POINTER(c.c_double)),
         ("half_width", c.POINTER(c.c_double)),
+        ("note", c.c_char_p),
     ]
 
 
@@ -255,7 +257,7 @@ SIZES: Dict[Any, int] = {
     billboard_privacy: 80,
     billboard_model: 64,
     billboard_models: 80,
-    billboard_values: 96,
+    billboard_values: 104,
     billboard_experimental_roster: 80,
     billboard_experimental_policy: 80,
 }

@@ -1,0 +1,53 @@
+#include "data/text_counts.h"
+
+#include "data/names.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void bb_text_counts_add(size_t columns, bb_text_count *to, const bb_text_count *from) {
+    for (size_t k = 0; k < columns; k++) {
+        to[k].texts += from[k].texts;
+        to[k].unknown += from[k].unknown;
+    }
+}
+
+void bb_text_counts_join(bb_text_counts *to, bb_text_counts *from) {
+    if (to->columns == 0) {
+        *to = *from;
+        *from = (bb_text_counts){0};
+        return;
+    }
+    if (from->columns == to->columns)
+        bb_text_counts_add(to->columns, to->count, from->count);
+    bb_text_counts_close(from);
+}
+
+void bb_text_counts_close(bb_text_counts *c) {
+    free(c->name);
+    free(c->count);
+    *c = (bb_text_counts){0};
+}
+
+bb_status bb_text_counts_say(const bb_text_counts *c, json_t **out) {
+    json_t *list = json_array();
+    bool failed = !list;
+    for (size_t k = 0; k < c->columns; k++) {
+        char shown[BB_SHOWN_BYTES], text[BB_SHOWN_BYTES + 120];
+        if (!c->count[k].unknown) continue;
+        snprintf(text, sizeof text,
+                 "column %s: %zu of %zu texts are no level of it, so they are zeros "
+                 "everywhere",
+                 bb_shown(shown, c->name[k], strlen(c->name[k])), c->count[k].unknown,
+                 c->count[k].texts);
+        failed = failed || json_array_append_new(list, json_string(text));
+    }
+    if (failed) {
+        json_decref(list);
+        return bb_fail(BB_ENOMEM, "no memory for what texts are no level");
+    }
+    *out = list;
+    return BB_OK;
+}
