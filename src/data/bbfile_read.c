@@ -583,7 +583,7 @@ bb_status bb_read_bbfile(const char *path, const bb_read_options *options,
                          bb_dataset *out) {
     bbfile f = {.path = path, .options = options};
     bb_status status = BB_OK;
-    if ((options->task || options->ignore) && !options->ignore_optional)
+    if ((options->task || options->ignore) && !options->for_run)
         return bb_fail(BB_EUSAGE,
                        "%s: its columns were chosen when it was made: give --task and "
                        "--ignore to `billboard convert'",

@@ -117,7 +117,7 @@ bb_status bb_columns_open(bb_columns *columns, const char *path, const bb_names 
         status = assign(&c, path, header, options->features, BB_ROLE_FEATURE, false);
     if (!status && options->ignore)
         status = assign(&c, path, header, options->ignore, BB_ROLE_IGNORED,
-                        options->ignore_optional);
+                        options->for_run);
     if (!status) status = collect_features(&c, path, header);
     if (status)
         bb_columns_close(&c);

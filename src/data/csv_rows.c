@@ -27,11 +27,14 @@ static bb_status fail_text(const bb_csv *c) {
     char where[BB_WHERE_BYTES];
     const char *quote = strpbrk(c->advice, " \"") ? "'" : ""; /* for the shell */
     return bb_fail(
-        BB_EDATA,
-        "%s: expected a number, found %s; texts want levels that are public: "
-        "--categories FILE, which `billboard info' drafts, or are left out: --ignore "
-        "%s%s%s",
+        BB_EDATA, "%s: expected a number, found %s; %s: --ignore %s%s%s",
         bb_csv_place(&c->cells, c->text_cell.line, c->text_column, where), c->shown,
+        c->options->for_run
+            ? "the run was trained without levels of such texts; columns that it did "
+              "not "
+              "learn from are left out"
+            : "texts want levels that are public: --categories FILE, which `billboard "
+              "info' drafts, or are left out",
         quote, c->advice, quote);
 }
 
@@ -45,9 +48,12 @@ static bb_status fail_missing(const bb_csv *c, const bb_csv_cell *from, size_t c
     else
         snprintf(found, sizeof found, "a missing value (%s)",
                  bb_shown(shown, from->text, from->length));
-    return bb_fail(
-        BB_EDATA, "%s: expected a %s, found %s; --missing drop-rows leaves its row out",
-        bb_csv_place(&c->cells, from->line, column, where), kind, found);
+    return bb_fail(BB_EDATA, "%s: expected a %s, found %s; %s",
+                   bb_csv_place(&c->cells, from->line, column, where), kind, found,
+                   c->options->for_run ? "the run was trained without a rule for it "
+                                         "(train --missing), so that such "
+                                         "rows have to be left out of the file"
+                                       : "--missing drop-rows leaves its row out");
 }
 
 /* A missing target: none, a row that is left out, or an error. */
@@ -92,7 +98,7 @@ static bb_status take_number(bb_csv *c, size_t column, row *r, double *value,
     bb_csv_place(&c->cells, from.line, column, where);
     return bb_fail(BB_EDATA, "%s: expected a %snumber, found %s%s", where,
                    kind == BB_CELL_INFINITE ? "finite " : "", shown,
-                   kind == BB_CELL_TEXT && first
+                   kind == BB_CELL_TEXT && first && !c->options->for_run
                        ? "; texts of the target are classes, whose names are public: "
                          "--categories FILE, which `billboard info' drafts"
                        : "");
@@ -115,7 +121,8 @@ static bb_status take_class(bb_csv *c, size_t column, row *r, double *y,
     }
     if (bb_scan_cell(from.text, from.length, &number) == BB_CELL_MISSING)
         return take_no_target(c, &from, column, r);
-    snprintf(words, sizeof words, "expected a class that --categories names, found %s",
+    snprintf(words, sizeof words, "expected a class that %s, found %s",
+             c->options->for_run ? "the run knows" : "--categories names",
              bb_shown(shown, from.text, from.length));
     return bb_csv_bad(&c->cells, from.line, column, words);
 }

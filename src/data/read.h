@@ -60,11 +60,13 @@ typedef struct bb_read_options {
                              target_name is NULL, y all NAN */
     bool target_optional; /* CSV, LEAF, IDX: a file without targets is read, target_name
                              is NULL */
-    bool ignore_optional; /* columns to leave out need not be there */
-    bool public_shape;    /* LIBSVM: BB_EUSAGE where `features` does not say how many
+    bool
+        for_run; /* rows for the models of a run, whose options these are: columns to leave
+                     out need not be there, and messages name no option of training */
+    bool public_shape; /* LIBSVM: BB_EUSAGE where `features` does not say how many
                              there are, which a private run must not find in rows */
-    bool multilabel;      /* lists of labels as targets */
-    size_t outputs;       /* multilabel: how many labels there are, at most
+    bool multilabel;   /* lists of labels as targets */
+    size_t outputs;    /* multilabel: how many labels there are, at most
                              BB_MOST_CLASSES; 0: the largest that occurs + 1 */
     const char *image;
     size_t memory;  /* BB, what is made of its rows: see dataset.h */

@@ -75,7 +75,7 @@ static bb_status leave_out(const bb_read_options *o, bb_dataset *data) {
     bb_status status = bb_names_parse(&names, o->ignore, "--ignore");
     for (size_t k = 0; k < names.count && !status; k++) {
         const char *column = bb_names_at(&names, k);
-        if (!o->ignore_optional && !has(data, column))
+        if (!o->for_run && !has(data, column))
             status = bb_fail(BB_EUSAGE, "%s: has no column \"%s\" to leave out",
                              data->source, column);
         else
@@ -107,8 +107,7 @@ static bool is_read_so(const bb_read_options *a, const bb_read_options *b) {
     return a->format == b->format && a->keep_missing == b->keep_missing &&
            a->target_missing == b->target_missing &&
            a->target_ignored == b->target_ignored &&
-           a->target_optional == b->target_optional &&
-           a->ignore_optional == b->ignore_optional &&
+           a->target_optional == b->target_optional && a->for_run == b->for_run &&
            a->public_shape == b->public_shape && a->multilabel == b->multilabel &&
            a->outputs == b->outputs && !a->slice && !b->slice;
 }
@@ -119,7 +118,7 @@ bb_status bb_source_read(const bb_source *source, const bb_read_options *o,
     if (source->path && source->as && is_read_so(source->as, o))
         return copy_rows(source->rows, out);
     if (source->path) return bb_read(source->path, o, out);
-    const char *name = o->ignore_optional ? NULL : for_files(o);
+    const char *name = o->for_run ? NULL : for_files(o);
     if (name)
         return bb_fail(BB_EUSAGE, "--%s is for files: %s say it themselves", name,
                        source->rows->source);

@@ -14,7 +14,7 @@ typedef struct bb_source {
 
 /* bb_read of a file, or a copy of what it gave before; a copy of rows in memory. Options that
  * say where in a file something is are BB_EUSAGE for rows in memory, unless they are of a run
- * whose models meet new rows (ignore_optional): then they are about other data. */
+ * whose models meet new rows (for_run): then they are about other data. */
 BB_MUST_CHECK bb_status bb_source_read(const bb_source *source,
                                        const bb_read_options *options, bb_dataset *out);
 

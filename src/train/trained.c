@@ -267,7 +267,7 @@ bb_status bb_trained_rows(bb_trained *t, const bb_source *source, bb_new_rows ho
     *left = (bb_left_out){0};
     format.target_ignored = format.target_optional = how.for_prediction;
     format.target_missing = true;
-    format.ignore_optional = true;
+    format.for_run = true;
     format.labels = format.tasks = NULL; /* those are the training data's */
     format.multilabel = t->loss == BB_LOSS_MULTILABEL && !how.for_prediction;
     format.outputs = format.multilabel ? t->models.outputs : 0;

@@ -70,6 +70,30 @@ static void targets_may_be_missing(void **state) {
     cli_fails(1, "no row has a target", "evaluate whole new.csv");
 }
 
+/* What is wrong with new rows is not mended by options that only training has. */
+static void messages_are_of_the_run(void **state) {
+    (void)state;
+    write_whole();
+    cli_write("new.csv", "task,y,a\n0,1,\n");
+    cli_fails(
+        1,
+        "new.csv:2:3 (column \"a\"): expected a number, found an empty cell; the run "
+        "was trained without a rule for it (train --missing), so that such rows",
+        "predict whole new.csv -o p");
+    cli_fails(1, "such rows have to be left out of the file", "evaluate whole new.csv");
+    cli_write("new.csv", "task,a,b\n0,1,x\n");
+    cli_fails(
+        1,
+        "found \"x\"; the run was trained without levels of such texts; columns that "
+        "it did not learn from are left out: --ignore b",
+        "predict whole new.csv -o p");
+    cli_ok("predict whole new.csv --ignore b -o new.out");
+    cli_write("new.csv", "task,y,a\n0,no idea,1\n");
+    cli_result r = cli("evaluate whole new.csv");
+    assert_true(r.code == 1 && !strstr(r.err, "--categories"));
+    cli_free(&r);
+}
+
 static void unknown_tasks_are_an_error_or_skipped(void **state) {
     (void)state;
     write_whole();
@@ -164,6 +188,7 @@ int main(void) {
         cmocka_unit_test(evaluate_says_what_the_commonest_class_reaches),
         cmocka_unit_test(targets_that_are_numbers_have_no_commonest),
         cmocka_unit_test(targets_may_be_missing),
+        cmocka_unit_test(messages_are_of_the_run),
         cmocka_unit_test(unknown_tasks_are_an_error_or_skipped),
         cmocka_unit_test(unknown_tasks_get_the_shared_model),
         cmocka_unit_test(predictions_go_to_standard_output_alone),
