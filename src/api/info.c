@@ -62,6 +62,7 @@ typedef struct draft {
     json_t *texts;             /* as bb_read_texts has them; NULL: none */
     json_t *levels;            /* those that have few */
     char *categories, *ignore; /* the options */
+    char *aside; /* what is ignored to look at the rest, a file to be mended at first */
 } draft;
 
 static void close_draft(draft *d) {
@@ -69,6 +70,7 @@ static void close_draft(draft *d) {
     json_decref(d->levels);
     free(d->categories);
     free(d->ignore);
+    free(d->aside);
     *d = (draft){0};
 }
 
@@ -78,12 +80,17 @@ static bb_status make_draft(draft *d, const char *ignored) {
     const char *name;
     json_t *list;
     d->levels = json_object();
-    bb_status status =
-        ignored ? bb_duplicate(&d->ignore, ignored, strlen(ignored)) : BB_OK;
+    bb_status status = BB_OK;
+    if (ignored) status = bb_duplicate(&d->ignore, ignored, strlen(ignored));
+    if (!status && ignored) status = bb_duplicate(&d->aside, ignored, strlen(ignored));
     json_object_foreach(d->texts, name, list) {
-        if (!json_is_null(list) && strcmp(name, "source") != 0)
+        if (json_is_array(list) && strcmp(name, "source") != 0) {
             json_object_set(d->levels, name, list);
-        else if (!status)
+            continue;
+        }
+        const json_t *left_out = json_object_get(list, "left_out");
+        if (!status) status = bb_names_append(&d->aside, name);
+        if (!status && !json_is_false(left_out))
             status = bb_names_append(&d->ignore, name);
     }
     if (status || json_object_size(d->levels) == 0) return status;
@@ -104,8 +111,12 @@ static bb_status read_rows(const bb_source *source, const info_options *o, draft
         status = make_draft(d, o->read.ignore);
         if (status) return status;
         format.categories = d->categories;
-        format.ignore = d->ignore;
+        format.ignore = d->aside;
     }
+    status = bb_source_read(source, &format, data);
+    const bool mend = d->aside && (!d->ignore || strcmp(d->aside, d->ignore) != 0);
+    if (status != BB_EDATA || !mend) return status;
+    format = format_of(o); /* without what is to be mended nothing may be left */
     return bb_source_read(source, &format, data);
 }
 
@@ -154,9 +165,19 @@ static json_t *image_json(const bb_info *info) {
 static json_t *texts_json(const draft *d) {
     json_t *list = json_array(), *levels;
     const char *name;
-    json_object_foreach(d->texts, name, levels)
+    json_object_foreach(d->texts, name, levels) if (!json_is_object(levels))
         bb_json_append(&list, json_pack("{s:s,s:O}", "column", name, "levels", levels));
     return list;
+}
+
+static bb_status make_notes(const draft *d, const bb_dataset *data, json_t **out) {
+    const char *name;
+    json_t *list;
+    const bb_status status = bb_text_counts_say(&data->texts, out);
+    if (status) return status;
+    json_object_foreach(d->texts, name, list) if (json_is_object(list))
+        bb_json_append(out, json_incref(json_object_get(list, "note")));
+    return BB_OK;
 }
 
 static json_t *info_json(const bb_info *info, const bb_dataset *data, const draft *d,
@@ -308,7 +329,7 @@ static bb_status inform(const billboard_data *given, const info_options *o,
         status = make_start(&info, &d, o, given->path, option, options, &start);
     if (!status && o->ranges) status = write_ranges(&data, o->ranges);
     if (!status && o->levels) status = write_levels(&d, o->levels);
-    if (!status) status = bb_text_counts_say(&data.texts, &notes);
+    if (!status) status = make_notes(&d, &data, &notes);
     if (!status)
         status = bb_answer_open(out, info_json(&info, &data, &d, start, notes));
     free(start);

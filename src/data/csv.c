@@ -192,11 +192,30 @@ bb_status bb_read_csv(bb_text *text, const bb_read_options *options, bb_dataset 
 
 /* What a column of features, or the target, has said so far. */
 typedef struct seen {
-    bool text;      /* not only numbers */
+    size_t cells, texts, commas, dates; /* not missing; no numbers; of these */
+    size_t line;                        /* of the first text, which is `first' */
+    char first[BB_SHOWN_BYTES];
     bb_names level; /* its different cells, up to one more than MOST_LEVELS */
 } seen;
 
+/* What a column with texts is. */
+typedef enum column_kind {
+    KIND_TEXTS,
+    KIND_NUMBERS,
+    KIND_COMMAS,
+    KIND_DATES
+} column_kind;
+
 enum { MOST_LEVELS = 50 };
+
+static void see_text(seen *s, const bb_csv_cell *cell) {
+    if (s->texts++ == 0) {
+        s->line = cell->line;
+        bb_shown(s->first, cell->text, cell->length);
+    }
+    s->commas += bb_scan_comma(cell->text, cell->length);
+    s->dates += bb_scan_date(cell->text, cell->length);
+}
 
 static bb_status see(seen *s, bb_csv_cell *cell) {
     double number;
@@ -204,8 +223,9 @@ static bb_status see(seen *s, bb_csv_cell *cell) {
     bb_csv_cell_trim(cell);
     const bb_cell kind = bb_scan_cell(cell->text, cell->length, &number);
     if (kind == BB_CELL_MISSING) return BB_OK;
+    s->cells++;
     if (kind == BB_CELL_TEXT && !bb_scan_truth(cell->text, cell->length, &number))
-        s->text = true;
+        see_text(s, cell);
     if (s->level.count > MOST_LEVELS || !bb_is_utf8(cell->text, cell->length))
         return BB_OK;
     return bb_names_add(&s->level, cell->text, cell->length, &index);
@@ -226,14 +246,49 @@ static bb_status see_row(csv *c, seen *column) {
     return BB_OK;
 }
 
+/* Nearly all cells say so. */
+static column_kind kind_of(const seen *s) {
+    const size_t numbers = s->cells - s->texts;
+    const struct {
+        size_t cells;
+        column_kind is;
+    } way[] = {{numbers, KIND_NUMBERS},
+               {s->commas ? numbers + s->commas : 0, KIND_COMMAS},
+               {s->dates, KIND_DATES}};
+    for (size_t k = 0; k < sizeof way / sizeof *way; k++)
+        if (way[k].cells && 20 * way[k].cells >= 19 * s->cells) return way[k].is;
+    return KIND_TEXTS;
+}
+
+/* What is to be said of such a column; NULL: no memory. */
+static json_t *say_kind(column_kind is, const seen *s, const char *name) {
+    char shown[BB_SHOWN_BYTES];
+    bb_shown(shown, name, strlen(name));
+    if (is == KIND_NUMBERS)
+        return json_sprintf("column %s: %zu of %zu cells are not a number: line %zu, "
+                            "%s; mend them, or leave "
+                            "the column out (--ignore)",
+                            shown, s->texts, s->cells, s->line, s->first);
+    if (is == KIND_COMMAS)
+        return json_sprintf(
+            "column %s: numbers with a decimal comma: line %zu, %s; no option "
+            "reads them: write the file with decimal points",
+            shown, s->line, s->first);
+    return json_sprintf(
+        "column %s: dates: line %zu, %s; left out, but a number of days, say, "
+        "can be made of them",
+        shown, s->line, s->first);
+}
+
 static int by_name(const void *a, const void *b) {
     return bb_names_compare(*(char *const *)a, *(char *const *)b);
 }
 
 /* Levels are wanted of features, and of a target, whose classes they are, if it has few. */
 static bool wants_levels(const csv *c, size_t column, const seen *s) {
-    if (c->columns.role[column] != BB_ROLE_TARGET) return s->text;
-    return s->text && s->level.count <= MOST_LEVELS && !c->rows.options->multilabel;
+    if (c->columns.role[column] != BB_ROLE_TARGET) return s->texts;
+    return s->texts && s->level.count <= MOST_LEVELS && !c->rows.options->multilabel &&
+           kind_of(s) == KIND_TEXTS;
 }
 
 /* The levels in order, null if there are too many; NULL: no memory. */
@@ -255,6 +310,14 @@ static json_t *levels_json(const bb_names *level) {
     return list;
 }
 
+/* As bb_read_texts says; NULL: no memory. */
+static json_t *text_json(const seen *s, const char *name) {
+    const column_kind is = kind_of(s);
+    if (is == KIND_TEXTS) return levels_json(&s->level);
+    return json_pack("{s:b,s:o}", "left_out", is == KIND_DATES, "note",
+                     say_kind(is, s, name));
+}
+
 bb_status bb_csv_texts(bb_text *text, const bb_read_options *options, json_t **out) {
     csv c;
     seen *column = NULL;
@@ -270,7 +333,7 @@ bb_status bb_csv_texts(bb_text *text, const bb_read_options *options, json_t **o
     for (size_t k = 0; column && k < count; k++) {
         if (!status && wants_levels(&c, k, &column[k]) &&
             json_object_set_new(all, bb_names_at(&c.header, k),
-                                levels_json(&column[k].level)))
+                                text_json(&column[k], bb_names_at(&c.header, k))))
             status = bb_fail(BB_ENOMEM, "no memory for the levels of texts");
         bb_names_free(&column[k].level);
     }

@@ -92,13 +92,16 @@ static bb_status take_number(bb_csv *c, size_t column, row *r, double *value,
     if (kind == BB_CELL_MISSING && c->options->keep_missing) return BB_OK;
     if (kind == BB_CELL_MISSING) return fail_missing(c, &from, column);
     const bool first = c->builder.rows == 0 && !c->later;
-    if (kind == BB_CELL_TEXT && feature && first) return note_text(c, &from, column);
+    const bool comma = kind == BB_CELL_TEXT && bb_scan_comma(from.text, from.length);
+    if (kind == BB_CELL_TEXT && feature && first && !comma)
+        return note_text(c, &from, column);
     char where[BB_WHERE_BYTES], shown[BB_SHOWN_BYTES];
     bb_shown(shown, from.text, from.length);
     bb_csv_place(&c->cells, from.line, column, where);
     return bb_fail(BB_EDATA, "%s: expected a %snumber, found %s%s", where,
                    kind == BB_CELL_INFINITE ? "finite " : "", shown,
-                   kind == BB_CELL_TEXT && first && !c->options->for_run
+                   comma ? "; numbers are read with decimal points"
+                   : kind == BB_CELL_TEXT && first && !c->options->for_run
                        ? "; texts of the target are classes, whose names are public: "
                          "--categories FILE, which `billboard info' drafts"
                        : "");

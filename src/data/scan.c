@@ -73,3 +73,30 @@ bool bb_scan_truth(const char *text, size_t length, double *out) {
         }
     return false;
 }
+
+bool bb_scan_comma(const char *text, size_t length) {
+    trim(&text, &length);
+    if (length && (*text == '-' || *text == '+')) text++, length--;
+    size_t commas = 0, k = 0;
+    for (; k < length; k++) {
+        const bool digit = text[k] >= '0' && text[k] <= '9';
+        const bool comma = text[k] == ',', point = text[k] == '.';
+        const bool between = k > 0 && k + 1 < length && !commas;
+        if (!digit && !((comma || point) && between)) return false;
+        commas += comma;
+    }
+    return commas == 1;
+}
+
+bool bb_scan_date(const char *text, size_t length) {
+    static const char form[] = "0000-00-00";
+    const size_t size = sizeof form - 1;
+    trim(&text, &length);
+    if (length < size || (length > size && text[size] != ' ' && text[size] != 'T'))
+        return false;
+    for (size_t k = 0; k < size; k++) {
+        const bool digit = text[k] >= '0' && text[k] <= '9';
+        if (form[k] == '0' ? !digit : text[k] != form[k]) return false;
+    }
+    return true;
+}

@@ -159,6 +159,9 @@ typedef enum bb_cell {
 
 /* Any number or other text, between spaces; *out is NAN unless it is a number. */
 bb_cell bb_scan_cell(const char *text, size_t length, double *out);
+/* A number with a decimal comma, 1,5 or 1.234,5; a date, 2012-08-01 with perhaps a time. */
+bool bb_scan_comma(const char *text, size_t length);
+bool bb_scan_date(const char *text, size_t length);
 /* yes or true, which is 1, and no or false, 0, in capitals or not; false: another text. */
 bool bb_scan_truth(const char *text, size_t length, double *out);
 

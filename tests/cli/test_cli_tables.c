@@ -129,6 +129,39 @@ static void names_may_have_commas(void **state) {
               "train comma.csv --target x --ignore '\"y' --method stl -o x");
 }
 
+/* Columns that are nearly numbers, or dates, are told as such, and no cell costs a column. */
+static void info_says_what_texts_may_be(void **state) {
+    (void)state;
+    FILE *f = fopen("visits.csv", "w");
+    assert_non_null(f);
+    fputs("task;y;age;euro;visit;city;x\n", f);
+    for (int r = 0; r < 120; r++)
+        fprintf(f, "%d;%d;%d%s;%d.234,%d;2012-08-%02d;%s;%d\n", r % 4, r % 7, r,
+                r % 60 == 3 ? "y" : "", r, r % 10, 1 + r % 28,
+                r % 2 ? "Oslo" : "Bergen", r % 5);
+    fclose(f);
+    json_t *j = cli_json("info visits.csv --separator ';' --json"),
+           *notes = cli_at(j, "notes");
+    assert_string_equal(
+        json_string_value(json_array_get(notes, 0)),
+        "column \"age\": 2 of 120 cells are not a number: line 5, \"3y\"; mend "
+        "them, or leave the column out (--ignore)");
+    assert_non_null(strstr(json_string_value(json_array_get(notes, 1)),
+                           "column \"euro\": numbers with a decimal comma: line 2, "
+                           "\"0.234,0\"; no option reads them"));
+    assert_non_null(
+        strstr(json_string_value(json_array_get(notes, 2)),
+               "column \"visit\": dates: line 2, \"2012-08-01\"; left out"));
+    assert_non_null(strstr(cli_text(j, "start"),
+                           " --categories categories.json --ignore visit --eps"));
+    assert_int_equal(json_array_size(cli_at(j, "texts")), 1);
+    json_decref(j);
+    cli_fails(1, "visits.csv:5:3 (column \"age\"): expected a number, found \"3y\"",
+              "info visits.csv --separator ';' --features age");
+    cli_fails(1, "found \"0.234,0\"; numbers are read with decimal points",
+              "train visits.csv --separator ';' --features euro --method stl -o x");
+}
+
 static void a_task_may_lose_all_its_rows(void **state) {
     (void)state;
     cli_write("holes.csv", "task,y,a\n1,1,0.5\n1,2,0.7\n2,3,\n1,2,0.1\n3,1,0.2\n");
@@ -183,6 +216,7 @@ int main(void) {
         cmocka_unit_test(what_is_dropped_is_the_operators),
         cmocka_unit_test(texts_that_are_no_level_are_told),
         cmocka_unit_test(names_may_have_commas),
+        cmocka_unit_test(info_says_what_texts_may_be),
         cmocka_unit_test(a_task_may_lose_all_its_rows),
         cmocka_unit_test(public_options_are_the_run),
         cmocka_unit_test(wrong_rules_are_refused),

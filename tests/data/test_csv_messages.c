@@ -55,7 +55,8 @@ static const bad_file bad[] = {
     {"task,y,x1\n1,2,3\n1,2,1 000\n",
      "t.csv:3:3 (column \"x1\"): expected a number, found \"1 000\""},
     {"task,y,x1\n1,2,3\n1,2,\"1,5\"\n",
-     "t.csv:3:3 (column \"x1\"): expected a number, found \"1,5\""},
+     "t.csv:3:3 (column \"x1\"): expected a number, found \"1,5\"; numbers are read "
+     "with decimal points"},
     {"task,y,x1\n1,2,3\n1,2,1.2.3\n",
      "t.csv:3:3 (column \"x1\"): expected a number, found \"1.2.3\""},
     {"task,y,x1\n1,2,3\n1,2,-\n",

@@ -36,7 +36,8 @@ static void separators(void **state) {
     bb_dataset data;
     assert_message(read_text("t.csv", "task;y;x1\na;1;2\na;1;2,5\n", &semicolon, &data),
                    BB_EDATA,
-                   "t.csv:3:3 (column \"x1\"): expected a number, found \"2,5\"");
+                   "t.csv:3:3 (column \"x1\"): expected a number, found \"2,5\"; "
+                   "numbers are read with decimal points");
     assert_fails(read_text("t.svm", "1 qid:1 1:2\n", &semicolon, &data), BB_EUSAGE,
                  "are for CSV files");
 }
