@@ -165,8 +165,10 @@ static json_t *image_json(const bb_info *info) {
 static json_t *texts_json(const draft *d) {
     json_t *list = json_array(), *levels;
     const char *name;
-    json_object_foreach(d->texts, name, levels) if (!json_is_object(levels))
+    json_object_foreach(d->texts, name, levels) {
+        if (json_is_object(levels)) continue;
         bb_json_append(&list, json_pack("{s:s,s:O}", "column", name, "levels", levels));
+    }
     return list;
 }
 
@@ -175,8 +177,13 @@ static bb_status make_notes(const draft *d, const bb_dataset *data, json_t **out
     json_t *list;
     const bb_status status = bb_text_counts_say(&data->texts, out);
     if (status) return status;
-    json_object_foreach(d->texts, name, list) if (json_is_object(list))
-        bb_json_append(out, json_incref(json_object_get(list, "note")));
+    char text[BB_SINGLE_BYTES];
+    if (bb_single_rows_say(data->tasks, bb_dataset_single_rows(data), text))
+        bb_json_append(out, json_string(text));
+    json_object_foreach(d->texts, name, list) {
+        json_t *note = json_object_get(list, "note");
+        if (note) bb_json_append(out, json_incref(note));
+    }
     return BB_OK;
 }
 

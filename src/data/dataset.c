@@ -37,6 +37,22 @@ void bb_dataset_free(bb_dataset *data) {
     *data = (bb_dataset){0};
 }
 
+size_t bb_dataset_single_rows(const bb_dataset *data) {
+    size_t count = 0;
+    for (size_t i = 0; i < data->tasks; i++)
+        count += data->first[i + 1] - data->first[i] == 1;
+    return count;
+}
+
+bool bb_single_rows_say(size_t tasks, size_t single_rows, char text[BB_SINGLE_BYTES]) {
+    snprintf(
+        text, BB_SINGLE_BYTES,
+        "%zu of %zu tasks have one row only: is the column of tasks (--task) another "
+        "one?",
+        single_rows, tasks);
+    return tasks > 1 && 10 * single_rows >= 9 * tasks;
+}
+
 void bb_dataset_drop_features(bb_dataset *data) {
     bb_dataset rows = {.x = data->x,
                        .sparse_first = data->sparse_first,

@@ -71,6 +71,11 @@ typedef struct bb_shape {
 /* A pass over rows has come from row `from` to row `to`, rows - 1 at most: bb_map_passed.
  */
 void bb_dataset_passed(const bb_dataset *data, size_t from, size_t to);
+/* How many tasks have one row only; and what is to be said to the operator where nearly all
+ * of `tasks' do: false, nothing. */
+size_t bb_dataset_single_rows(const bb_dataset *data);
+enum { BB_SINGLE_BYTES = 160 };
+bool bb_single_rows_say(size_t tasks, size_t single_rows, char text[BB_SINGLE_BYTES]);
 /* Forgets the rows' features; targets, and how many rows whose they are, stay. */
 void bb_dataset_drop_features(bb_dataset *data);
 /* Rows of a file become own ones, which may be written to. */

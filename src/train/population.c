@@ -254,6 +254,8 @@ static bb_status read_parts(bb_population *p, const bb_resolved *c, bb_dealt *de
     const bool all_train = test_source != NULL;
     if (c->request->held_out) test_source = NULL;
     p->dropped = read.dropped;
+    p->tasks = read.tasks;
+    p->single_rows = status ? 0 : bb_dataset_single_rows(&read);
     bb_text_counts_join(&p->texts, &read.texts);
     if (!status) status = take_first(o, &read);
     if (!status && source && o->cluster)

@@ -32,9 +32,10 @@ typedef struct bb_population {
                                          --compare */
     size_t outputs;                   /* classes or labels; 1 */
     size_t dropped;                   /* rows that were left out for a missing value */
-    char *
-        outside; /* for the operator: columns that are mostly out of range; NULL: none */
-    bb_text_counts texts;             /* that are no level of their column */
+    size_t tasks, single_rows; /* that were read; that have one row only */
+    /* For the operator: columns that are mostly out of range; NULL: none. */
+    char *outside;
+    bb_text_counts texts; /* that are no level of their column */
     uint32_t *
         cluster; /* tasks, of all ranks: their public group, from 0; NULL without --cluster */
     size_t clusters;

@@ -136,6 +136,11 @@ static bb_engine engine_for(const bb_dataset *data, uint64_t threads) {
     return engine;
 }
 
+/* What was seen of all ranks' rows. */
+typedef struct seen {
+    size_t dropped, rows, long_rows, tasks, single_rows;
+} seen;
+
 /* To whoever holds the data, and into no file. */
 static void warn_of_dropped_rows(const bb_experiment *e, size_t dropped) {
     char text[100];
@@ -152,6 +157,12 @@ static bb_status warn_of_texts(const bb_experiment *e) {
     json_array_foreach(list, k, text) bb_experiment_warn(e, json_string_value(text));
     json_decref(list);
     return status;
+}
+
+/* Likewise: whoever takes the wrong column for the tasks has nearly as many as rows. */
+static void warn_of_single_rows(const bb_experiment *e, const seen *s) {
+    char text[BB_SINGLE_BYTES];
+    if (bb_single_rows_say(s->tasks, s->single_rows, text)) bb_experiment_warn(e, text);
 }
 
 /* Methods that share through the door are made for rows in the unit ball. */
@@ -264,36 +275,40 @@ static bb_status sum_texts(const bb_dealt *dealt, bb_text_counts *texts) {
 }
 
 /* Who waits is told of all ranks' rows. */
-static bb_status sum_up(bb_experiment *e, size_t *dropped, size_t *rows,
-                        size_t *long_rows) {
+static bb_status sum_up(bb_experiment *e, seen *s) {
     const bool looks = e->run.phase[0].method->kind == BB_METHOD_PRIVATE &&
                        !e->run.phase[0].method->long_rows && !e->net;
-    *dropped = e->population.dropped;
-    *rows = e->population.prepared.rows;
-    *long_rows = looks ? bb_population_long_rows(&e->population) : 0;
-    bb_status status = bb_dealt_sum(&e->dealt, BB_OK, dropped);
-    status = bb_dealt_sum(&e->dealt, status, rows);
-    status = bb_dealt_sum(&e->dealt, status, long_rows);
+    *s = (seen){.dropped = e->population.dropped,
+                .rows = e->population.prepared.rows,
+                .long_rows = looks ? bb_population_long_rows(&e->population) : 0,
+                .tasks = e->population.tasks,
+                .single_rows = e->population.single_rows};
+    size_t *const count[] = {&s->dropped, &s->rows, &s->long_rows, &s->tasks,
+                             &s->single_rows};
+    bb_status status = BB_OK;
+    for (size_t k = 0; k < sizeof count / sizeof *count; k++)
+        status = bb_dealt_sum(&e->dealt, status, count[k]);
     return status ? status : sum_texts(&e->dealt, &e->population.texts);
 }
 
 bb_status bb_experiment_prepare(bb_experiment *e) {
     const double start = bb_experiment_now();
-    size_t dropped, rows, long_rows;
+    seen s;
     bb_experiment_say(e, "reading");
     e->dealt.grid = e->resolved->run.mechanism->grid;
     bb_status status = open_population(e);
     if (!status) status = deal_again(e);
     e->report.seconds_read = bb_experiment_now() - start;
-    if (!status) status = sum_up(e, &dropped, &rows, &long_rows);
+    if (!status) status = sum_up(e, &s);
     if (status) return status;
-    foresee(e, rows);
+    foresee(e, s.rows);
     if (!e->watch->warn) return BB_OK;
-    warn_of_dropped_rows(e, dropped);
+    warn_of_dropped_rows(e, s.dropped);
+    warn_of_single_rows(e, &s);
     warn_of_units(e);
     status = warn_of_texts(e);
     if (status) return status;
-    warn_of_long_rows(e, long_rows, rows);
+    warn_of_long_rows(e, s.long_rows, s.rows);
     warn_of_data(e);
     return bb_run_warnings(&e->run, e->watch->warn, e->watch->self);
 }

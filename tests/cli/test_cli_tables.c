@@ -162,6 +162,31 @@ static void info_says_what_texts_may_be(void **state) {
               "train visits.csv --separator ';' --features euro --method stl -o x");
 }
 
+/* Before anything is spent. */
+static void a_wrong_column_of_tasks_is_told(void **state) {
+    (void)state;
+    static const char words[] =
+        "57 of 58 tasks have one row only: is the column of tasks (--task) an";
+    FILE *f = fopen("income.csv", "w");
+    assert_non_null(f);
+    fputs("region,income,x\n", f);
+    for (int r = 0; r < 60; r++)
+        fprintf(f, "%d,%d,%d\n", r % 4, r < 3 ? 1000 : 1000 + r, r % 5);
+    fclose(f);
+    cli_result r =
+        cli("train income.csv --task income --target region --method mp-prior "
+            "--epsilon 1 --train-fraction 0.7 -o income");
+    assert_true(r.code == 0 && strstr(r.err, words));
+    cli_free(&r);
+    assert_int_equal(system("grep -rqw 57 income/public"), 256);
+    r = cli("info income.csv --task income --target region");
+    assert_true(r.code == 0 && strstr(r.out, words));
+    cli_free(&r);
+    r = cli("info income.csv --task region --target income");
+    assert_true(r.code == 0 && !strstr(r.out, "one row only"));
+    cli_free(&r);
+}
+
 static void a_task_may_lose_all_its_rows(void **state) {
     (void)state;
     cli_write("holes.csv", "task,y,a\n1,1,0.5\n1,2,0.7\n2,3,\n1,2,0.1\n3,1,0.2\n");
@@ -217,6 +242,7 @@ int main(void) {
         cmocka_unit_test(texts_that_are_no_level_are_told),
         cmocka_unit_test(names_may_have_commas),
         cmocka_unit_test(info_says_what_texts_may_be),
+        cmocka_unit_test(a_wrong_column_of_tasks_is_told),
         cmocka_unit_test(a_task_may_lose_all_its_rows),
         cmocka_unit_test(public_options_are_the_run),
         cmocka_unit_test(wrong_rules_are_refused),
