@@ -2,6 +2,7 @@
 #include "api/tables.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "experiments/definition.h"
 #include "experiments/study.h"
 
 #include <stddef.h>
@@ -85,6 +86,14 @@ static void progress(void *self, const char *what, uint32_t done, uint32_t all) 
     bb_watch_say(self, what, done, all);
 }
 
+/* An experiment that there is none of has no need of a folder. */
+static bb_status no_output(const char *name, const char *preset) {
+    json_t *definition = NULL;
+    const bb_status status = bb_definition_read(name, preset, &definition);
+    json_decref(definition);
+    return status ? status : bb_fail(BB_EUSAGE, "where to? give --output DIR");
+}
+
 static bb_status run(const char *name, const experiment_options *o,
                      billboard_watch *watch, billboard_answer **out) {
     static const bb_runner runner[] = {{"account", run_account}, {"audit", run_audit}};
@@ -98,7 +107,7 @@ static bb_status run(const char *name, const experiment_options *o,
                                       .runners = sizeof runner / sizeof *runner};
     const bb_study_watch watching = {watch, progress, watch->stop};
     json_t *summary = NULL;
-    if (!o->output) return bb_fail(BB_EUSAGE, "where to? give --output DIR");
+    if (!o->output) return no_output(name, o->preset);
     const bb_status status = bb_study_run(&request, &watching, &summary);
     return status ? status : bb_answer_open(out, summary);
 }

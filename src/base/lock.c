@@ -12,6 +12,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* The file is this library's own affair: what is said is of the path. */
+static bb_status not_created(const char *path, const char *name) {
+    const char *end = strrchr(name, '/');
+    if (errno != ENOENT || !end || end == name)
+        return bb_fail(BB_EIO, "%s: cannot be created: %s", path, strerror(errno));
+    return bb_fail(BB_EIO, "%s: cannot be created: there is no folder %.*s", path,
+                   (int)(end - name), name);
+}
+
 static bb_status failed(const char *path, const char *deed) {
     return bb_fail(BB_EIO, "%s: cannot be %s: %s", path, deed, strerror(errno));
 }
@@ -28,7 +37,7 @@ static bool is_at(int descriptor, const char *name) {
 static bb_status take(bb_lock *lock, char *name, const char *path, const char *held) {
     for (;;) {
         const int file = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
-        if (file < 0) return failed(name, "created");
+        if (file < 0) return not_created(path, name);
         if (flock(file, LOCK_EX | LOCK_NB)) {
             const bb_status status = errno == EWOULDBLOCK
                                          ? bb_fail(BB_EUSAGE, "%s: %s", path, held)

@@ -73,9 +73,8 @@ static bb_status read_header(csv *c) {
     } while (name.end == BB_CSV_END_CELL);
     if (c->header.count == 1 && !c->rows.options->separator &&
         strpbrk(bb_names_at(&c->header, 0), ";\t"))
-        return bb_csv_bad(
-            &c->rows.cells, name.line, 0,
-            "one column only; columns are separated by commas, or as --separator says");
+        return bb_csv_bad(&c->rows.cells, name.line, 0,
+                          "one column only; " BB_CSV_SEPARATED);
     status = bb_columns_open(&c->columns, t->path, &c->header, c->row_names,
                              c->rows.options);
     if (status) return status;

@@ -57,6 +57,16 @@ static bb_status look_ahead(bb_csv_cells *c, size_t length) {
     return BB_OK;
 }
 
+/* What is wrong with a byte there. */
+static const char *after_quote(char separator, char found) {
+    if (separator != ',')
+        return "expected the separator or the end of the line after the closing quote";
+    if (found == ';' || found == '\t')
+        return "expected a comma or the end of the line after the closing "
+               "quote; " BB_CSV_SEPARATED;
+    return "expected a comma or the end of the line after the closing quote";
+}
+
 /* What at[length] ends; moves `at` behind it. */
 static bb_status finish_cell(bb_csv_cells *c, size_t column, size_t length,
                              bb_csv_cell *out) {
@@ -73,12 +83,7 @@ static bb_status finish_cell(bb_csv_cells *c, size_t column, size_t length,
         consumed += *p == '\r' && p[1] == '\n';
         t->line++;
     } else {
-        return bb_csv_bad(
-            c, t->line, column,
-            c->separator == ','
-                ? "expected a comma or the end of the line after the closing quote"
-                : "expected the separator or the end of the line after the closing "
-                  "quote");
+        return bb_csv_bad(c, t->line, column, after_quote(c->separator, *p));
     }
     t->at += consumed;
     return BB_OK;

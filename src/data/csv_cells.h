@@ -36,6 +36,8 @@ BB_MUST_CHECK bb_status bb_csv_at_end(bb_csv_cells *cells, bool *ended);
 /* "data.csv:2:4" or, with the column's name, "data.csv:2:4 (column "city")". */
 const char *bb_csv_place(const bb_csv_cells *cells, size_t line, size_t column,
                          char text[BB_WHERE_BYTES]);
+/* What to do where others separate the columns. */
+#define BB_CSV_SEPARATED "columns are separated by commas, or as --separator says"
 /* BB_EDATA: the place, and these words. */
 BB_MUST_CHECK bb_status bb_csv_bad(const bb_csv_cells *cells, size_t line,
                                    size_t column, const char *words);

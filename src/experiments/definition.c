@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { SHIPPED = sizeof shipped / sizeof *shipped };
@@ -123,10 +124,14 @@ static bb_status read_shipped(const char *name, json_t **out) {
         *out = json_loads(shipped[k].text, JSON_REJECT_DUPLICATES, NULL);
         return *out ? BB_OK : no_memory();
     }
-    return bb_fail(BB_EUSAGE,
-                   "there is no experiment \"%s\"; see `billboard experiment list', or "
-                   "give a file NAME.json",
-                   name);
+    char known[1024] = "";
+    for (size_t k = 0, used = 0; k < SHIPPED && used < sizeof known; k++)
+        used += (size_t)snprintf(known + used, sizeof known - used, "%s%s",
+                                 k ? ", " : "", shipped[k].name);
+    return bb_fail(
+        BB_EUSAGE,
+        "there is no experiment \"%s\"; known are %s; or give a file NAME.json", name,
+        known);
 }
 
 static bb_status apply_preset(const char *name, const char *preset, json_t *json) {

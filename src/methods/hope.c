@@ -48,6 +48,11 @@ bool bb_hope_is_poor(const bb_hope *h) {
 }
 
 void bb_hope_say(const bb_hope *h, char text[BB_HOPE_TEXT]) {
+    char fewer[100] = "";
+    if (h->tasks >= 2.0)
+        snprintf(fewer, sizeof fewer,
+                 " With fewer than %.0f tasks nothing would be gained at this budget.",
+                 h->tasks);
     if (h->alone_is_enough)
         snprintf(text, BB_HOPE_TEXT,
                  "A task estimates %.0f numbers from about %.0f rows: learning alone "
@@ -83,10 +88,8 @@ void bb_hope_say(const bb_hope *h, char text[BB_HOPE_TEXT]) {
             "than %.0f nothing would be gained at this budget.",
             h->reach, h->least, 2.0 * h->tasks, h->tasks);
     else
-        snprintf(
-            text, BB_HOPE_TEXT,
-            "What all tasks share can be found: it stands out of the noise by the "
-            "factor %.3g, where %.3g is the least that helps. With fewer than %.0f "
-            "tasks nothing would be gained at this budget.",
-            h->reach, h->least, h->tasks);
+        snprintf(text, BB_HOPE_TEXT,
+                 "What all tasks share can be found: it stands out of the noise by the "
+                 "factor %.3g, where %.3g is the least that helps.%s",
+                 h->reach, h->least, fewer);
 }

@@ -183,8 +183,8 @@ void bb_effects_text(const json_t *effects, FILE *stream) {
     json_array_foreach(json_object_get(effects, "fixed"), k, one)
         print_line(stream, json_string_value(json_object_get(one, "name")), one, true);
     if (!json_is_true(json_object_get(effects, "standard_errors")))
-        fputs("  (too many columns for standard errors at this budget: the estimates "
-              "are the search's)\n",
+        fputs("  (too few tasks, or too many columns, for standard errors at this "
+              "budget: the estimates are the search's)\n",
               stream);
     fprintf(stream, "%-30s %12s %12s\n", "variances", "estimate", "std. error");
     print_line(stream, "random intercept", bb_json_at(effects, "random.intercept"),

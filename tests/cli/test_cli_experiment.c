@@ -258,6 +258,8 @@ static void plans_are_cells(void **state) {
 static void what_makes_no_sense_is_refused(void **state) {
     (void)state;
     cli_fails(2, "no experiment \"modells\"", "experiment modells -o x");
+    cli_fails(2, "no experiment \"lst\"; known are accountants, allocation,",
+              "experiment lst");
     cli_fails(2, "--output", "experiment models");
     cli_fails(2, "no preset \"huge\"", "experiment models --preset huge -o x");
     cli_fails(2, "give --data DIR", "experiment school --preset tiny -o x");

@@ -225,6 +225,12 @@ static void public_options_are_the_run(void **state) {
 
 static void wrong_rules_are_refused(void **state) {
     (void)state;
+    cli_write("euro.csv", "\"task\";\"y\";\"x\"\n1;2;3\n");
+    cli_fails(1, "columns are separated by commas, or as --separator says",
+              "info euro.csv");
+    cli_ok("train euro.csv --separator ';' --method stl -o euro");
+    cli_fails(1, "nodir/m1: cannot be created: there is no folder nodir",
+              "train euro.csv --separator ';' --method stl -o nodir/m1");
     make_table("train.csv", 0, 24);
     cli_fails(2, "--separator", "train train.csv --separator '|' --method stl -o x");
     cli_fails(2, "--missing",

@@ -339,7 +339,8 @@ static void names_that_make_no_sense(void **state) {
     const char *const wrong[][2] = {
         {"checkpoint run", "--checkpoint needs a file of its own, got \"run\""},
         {"checkpoint data.csv", "data.csv: exists already"},
-        {"checkpoint nowhere/c", "nowhere/c.lock: cannot be created"},
+        {"checkpoint nowhere/c",
+         "nowhere/c: cannot be created: there is no folder nowhere"},
         {"checkpoint c checkpoint-every -1", "checkpoint-every"},
         {"resume data.csv", "data.csv: is no checkpoint"},
         {"resume c", "c: cannot be opened"}};
