@@ -141,7 +141,7 @@ void bb_assessed_close(bb_assessed *a) {
 bb_status bb_assessed_gain(const bb_assessed *ours, const bb_assessed *theirs,
                            bb_gain *gain) {
     return bb_metrics_gain_range(ours->loss, ours->tasks, ours->score, theirs->score,
-                                 gain);
+                                 ours->part, gain);
 }
 
 bb_status bb_assessed_range(const bb_assessed *a, double range[2]) {

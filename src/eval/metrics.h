@@ -117,23 +117,27 @@ BB_MUST_CHECK bb_status bb_metrics_summary(size_t tasks, const double *figure,
 /* Of the tasks that can be compared (with rows; logistic: with both classes), the share
  * for which one is not worse than the other, and the share for which it is better: a
  * smaller SSE, a larger AUC, accuracy or F1. A difference below 1e-9 of the figure is
- * none. */
+ * none, and so is an SSE of errors below 1e-6 of the deviation of all targets. */
 typedef struct bb_gain {
     size_t tasks;
     double not_worse, better;
-    double improvement; /* squared: the part of the SSE that is saved; else the mean of
-                           the tasks' differences in AUC, accuracy or F1 */
+    double
+        improvement; /* squared: the part of the SSE that is saved, NAN where there is
+                           none to save; else the mean of the tasks' differences in AUC,
+                           accuracy or F1 */
     double better_range[2], improvement_range[2]; /* bb_metrics_gain_range; else NAN */
 } bb_gain;
-/* Of scores over those of a baseline. */
+/* Of scores over those of a baseline. part: bb_metrics_parts of either, for the deviation of
+ * targets; NULL with other losses than the squared one. */
 bb_gain bb_metrics_compare(bb_loss loss, size_t tasks, const double *score,
-                           const double *baseline);
+                           const double *baseline, const bb_metric_part *part);
 /* The same with 95 % intervals of the two: percentiles of 1,000 resamples of the tasks
  * (bootstrap), always the same ones. NAN with fewer than two tasks. BB_ENOMEM only. */
 enum { BB_RESAMPLES = 1000 };
 BB_MUST_CHECK bb_status bb_metrics_gain_range(bb_loss loss, size_t tasks,
                                               const double *score,
-                                              const double *baseline, bb_gain *out);
+                                              const double *baseline,
+                                              const bb_metric_part *part, bb_gain *out);
 /* A 95 % interval of the metric by itself, from as many resamples of the tasks, the same
  * ones for the same number of tasks that count. NAN with fewer than two. BB_ENOMEM only.
  */

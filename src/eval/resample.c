@@ -8,36 +8,66 @@
 #include <stdlib.h>
 
 static const double no_difference = 1e-9; /* relative: rounding between two ways */
+static const double no_error = 1e-6;      /* of the targets' deviation */
 
 /* What tasks add to a comparison. */
 typedef struct balance {
     size_t tasks, not_worse, better;
     double ours, theirs;
+    double nothing; /* so large an SSE is none */
 } balance;
 
-static void weigh(balance *sum, bb_loss loss, double score, double baseline) {
+static void weigh(balance *sum, bb_loss loss, double score, double baseline,
+                  double nothing) {
     const double direction = loss == BB_LOSS_SQUARED ? -1.0 : 1.0;
     const double gain = direction * (score - baseline);
-    const double least = no_difference * fabs(baseline);
+    const double least = fmax(no_difference * fabs(baseline), nothing);
     sum->tasks++;
     sum->not_worse += gain >= -least;
     sum->better += gain > least;
     sum->ours += score;
     sum->theirs += baseline;
+    sum->nothing += nothing;
 }
 
 static double improvement(const balance *sum, bb_loss loss) {
     if (loss == BB_LOSS_SQUARED)
-        return sum->theirs > 0.0 ? 1.0 - sum->ours / sum->theirs : NAN;
+        return sum->theirs > sum->nothing ? 1.0 - sum->ours / sum->theirs : NAN;
     return (sum->ours - sum->theirs) / (double)sum->tasks;
 }
 
+static void add_part(bb_metric_part *sum, const bb_metric_part *part) {
+    sum->weight += part->weight;
+    sum->value += part->value;
+    sum->sum += part->sum;
+    sum->squares += part->squares;
+}
+
+double bb_metrics_of_parts(bb_loss loss, const bb_metric_part *sum) {
+    const double spread = loss == BB_LOSS_SQUARED
+                              ? sum->squares - sum->sum * sum->sum / sum->weight
+                              : sum->weight;
+    return sum->weight > 0.0 && spread > 0.0 ? sum->value / spread : NAN;
+}
+
+/* The square of an error that is none. */
+static double squared_nothing(bb_loss loss, size_t tasks, const bb_metric_part *part) {
+    bb_metric_part sum = {0};
+    if (loss != BB_LOSS_SQUARED || !part) return 0.0;
+    for (size_t i = 0; i < tasks; i++) add_part(&sum, &part[i]);
+    if (sum.weight == 0.0) return 0.0;
+    const double mean = sum.sum / sum.weight;
+    return no_error * no_error * fmax(sum.squares / sum.weight - mean * mean, 0.0);
+}
+
 bb_gain bb_metrics_compare(bb_loss loss, size_t tasks, const double *score,
-                           const double *baseline) {
+                           const double *baseline, const bb_metric_part *part) {
+    const double nothing = squared_nothing(loss, tasks, part);
     balance sum = {0};
     for (size_t i = 0; i < tasks; i++)
         if (!isnan(score[i]) && !isnan(baseline[i]))
-            weigh(&sum, loss, score[i], baseline[i]);
+            weigh(&sum, loss, score[i], baseline[i],
+                  part ? nothing * part[i].weight : 0.0);
     bb_gain gain = {sum.tasks, NAN, NAN, NAN, {NAN, NAN}, {NAN, NAN}};
     if (!sum.tasks) return gain;
     gain.not_worse = (double)sum.not_worse / (double)sum.tasks;
@@ -65,11 +95,13 @@ static bb_status open_resamples(bb_random *random) {
 }
 
 bb_status bb_metrics_gain_range(bb_loss loss, size_t tasks, const double *score,
-                                const double *baseline, bb_gain *out) {
+                                const double *baseline, const bb_metric_part *part,
+                                bb_gain *out) {
+    const double nothing = squared_nothing(loss, tasks, part);
     double *value = NULL;
     size_t *compared = NULL, count = 0;
     bb_random random;
-    *out = bb_metrics_compare(loss, tasks, score, baseline);
+    *out = bb_metrics_compare(loss, tasks, score, baseline, part);
     if (out->tasks < 2) return BB_OK;
     bb_status status = open_resamples(&random);
     if (status) return status;
@@ -83,7 +115,8 @@ bb_status bb_metrics_gain_range(bb_loss loss, size_t tasks, const double *score,
         balance sum = {0};
         for (size_t t = 0; t < count; t++) {
             const size_t i = compared[bb_random_below(&random, count)];
-            weigh(&sum, loss, score[i], baseline[i]);
+            weigh(&sum, loss, score[i], baseline[i],
+                  part ? nothing * part[i].weight : 0.0);
         }
         value[k] = (double)sum.better / (double)sum.tasks;
         value[BB_RESAMPLES + k] = improvement(&sum, loss);
@@ -97,20 +130,6 @@ bb_status bb_metrics_gain_range(bb_loss loss, size_t tasks, const double *score,
     free(value);
     free(compared);
     return status;
-}
-
-static void add_part(bb_metric_part *sum, const bb_metric_part *part) {
-    sum->weight += part->weight;
-    sum->value += part->value;
-    sum->sum += part->sum;
-    sum->squares += part->squares;
-}
-
-double bb_metrics_of_parts(bb_loss loss, const bb_metric_part *sum) {
-    const double spread = loss == BB_LOSS_SQUARED
-                              ? sum->squares - sum->sum * sum->sum / sum->weight
-                              : sum->weight;
-    return sum->weight > 0.0 && spread > 0.0 ? sum->value / spread : NAN;
 }
 
 bb_status bb_metrics_range(bb_loss loss, size_t tasks, const bb_metric_part *part,

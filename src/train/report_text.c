@@ -209,8 +209,15 @@ static void print_gains(const bb_report *r, FILE *stream) {
     print_edge(stream, "the mixed model", &r->mixed);
 }
 
+/* A task's nMSE is of its own targets' variance, which a few rows do not tell. */
+static bool tells_of_tasks(const bb_report *r) {
+    enum { FEW_ROWS = 10 };
+    return r->per_task.tasks && (bb_report_loss(r) != BB_LOSS_SQUARED ||
+                                 r->test.rows >= FEW_ROWS * r->test.tasks);
+}
+
 static void print_tasks(const bb_report *r, FILE *stream) {
-    if (r->per_task.tasks)
+    if (tells_of_tasks(r))
         fprintf(stream,
                 "one task's %s: least %.4g, median %.4g, most %.4g (%zu tasks)\n",
                 column[bb_report_loss(r)].name[0], r->per_task.least,

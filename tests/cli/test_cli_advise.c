@@ -79,6 +79,12 @@ static void effects_are_published(void **state) {
     json_decref(file);
     json_decref(run);
     free(text);
+    cli_ok("synth low-rank --tasks 100 --samples 8 --features 2 --seed 4 -o F.csv");
+    cli_result few = cli("train F.csv --epsilon 3 --seed 5 --scale wide.json "
+                         "--report-effects -o few");
+    assert_non_null(
+        strstr(few.out, "(too few tasks, or too many columns, for standard"));
+    cli_free(&few);
     cli_fails(2, "--scale",
               "train E.csv --epsilon 1 --standardize task --report-effects -o x");
     cli_fails(2, "mp-mixed",

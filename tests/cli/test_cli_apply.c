@@ -42,6 +42,30 @@ static void targets_that_are_numbers_have_no_commonest(void **state) {
     cli_free(&r);
 }
 
+/* Two test rows do not tell a task's variance, and exact models are no better than others. */
+static void few_rows_say_little_of_a_task(void **state) {
+    (void)state;
+    FILE *f = fopen("pairs.csv", "w"), *g = fopen("levels.csv", "w");
+    assert_true(f && g);
+    fputs("task,y,a\n", f);
+    fputs("task,y,a\n", g);
+    for (int r = 0; r < 300; r++) {
+        fprintf(f, "%d,%.4f,%.4f\n", r / 5, sin(r * 7.7), cos(r * 3.1));
+        fprintf(g, "%d,%d,%.4f\n", r / 60, r / 60, cos(r * 3.1));
+    }
+    fclose(f);
+    fclose(g);
+    cli_result r = cli("train pairs.csv --method stl --train-fraction 0.6 -o pairs");
+    assert_true(r.code == 0 && !strstr(r.out, "one task's"));
+    cli_free(&r);
+    r = cli(
+        "train levels.csv --method mp-prior --epsilon 1 --seed 1 --train-fraction 0.7 "
+        "--compare stl -o levels");
+    assert_true(r.code == 0 && strstr(r.out, "one task's nMSE") == NULL);
+    assert_null(strstr(r.out, "squared error saved: -"));
+    cli_free(&r);
+}
+
 static void write_whole(void) {
     write_labels();
     cli_ok("train labels.csv --method stl --loss logistic --force -o whole");
@@ -187,6 +211,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(evaluate_says_what_the_commonest_class_reaches),
         cmocka_unit_test(targets_that_are_numbers_have_no_commonest),
+        cmocka_unit_test(few_rows_say_little_of_a_task),
         cmocka_unit_test(targets_may_be_missing),
         cmocka_unit_test(messages_are_of_the_run),
         cmocka_unit_test(unknown_tasks_are_an_error_or_skipped),

@@ -206,7 +206,33 @@ static bb_gain gain_of(const bb_scored *ours, const double *baseline) {
     assert_true(ours->tasks <= TASKS);
     assert_ok(bb_metrics_scores(ours, score[0]));
     assert_ok(bb_metrics_scores(&theirs, score[1]));
-    return bb_metrics_compare(ours->loss, ours->tasks, score[0], score[1]);
+    return bb_metrics_compare(ours->loss, ours->tasks, score[0], score[1], NULL);
+}
+
+/* Targets that are constant within tasks are met but for rounding: nobody gains. */
+static void errors_of_rounding_are_none(void **state) {
+    (void)state;
+    enum { FEW = 4, EACH = 5 };
+    size_t first[FEW + 1];
+    double y[FEW * EACH], p[FEW * EACH], q[FEW * EACH], ours[FEW], theirs[FEW];
+    bb_metric_part part[FEW];
+    for (size_t i = 0; i <= FEW; i++) first[i] = i * EACH;
+    for (size_t j = 0; j < FEW * EACH; j++) {
+        y[j] = (double)(j / EACH);
+        p[j] = y[j] + 1e-8;
+        q[j] = y[j] + 1e-12;
+    }
+    const bb_scored with = {BB_LOSS_SQUARED, FEW, first, y, p},
+                    without = {BB_LOSS_SQUARED, FEW, first, y, q};
+    assert_ok(bb_metrics_scores(&with, ours));
+    assert_ok(bb_metrics_scores(&without, theirs));
+    bb_metrics_parts(&with, ours, part);
+    bb_gain gain = bb_metrics_compare(BB_LOSS_SQUARED, FEW, ours, theirs, part);
+    assert_true(gain.not_worse == 1.0 && gain.better == 0.0 && isnan(gain.improvement));
+    ours[2] = 1e-3; /* an error that is one */
+    assert_ok(bb_metrics_gain_range(BB_LOSS_SQUARED, FEW, theirs, ours, part, &gain));
+    assert_true(gain.not_worse == 1.0 && gain.better == 0.25);
+    assert_close(gain.improvement, 1.0, 1e-9);
 }
 
 static void gain_equals_its_twin(void **state) {
@@ -309,7 +335,8 @@ static void gains_have_intervals(void **state) {
         ours[i] = 0.75;
     }
     ours[MANY] = theirs[MANY] = NAN; /* cannot be compared */
-    assert_ok(bb_metrics_gain_range(BB_LOSS_LOGISTIC, MANY + 1, ours, theirs, &gain));
+    assert_ok(
+        bb_metrics_gain_range(BB_LOSS_LOGISTIC, MANY + 1, ours, theirs, NULL, &gain));
     assert_int_equal(gain.tasks, MANY);
     assert_close(gain.improvement_range[0], 0.25, 1e-12);
     assert_close(gain.improvement_range[1], 0.25, 1e-12);
@@ -320,15 +347,16 @@ static void gains_have_intervals(void **state) {
         squares += (ours[i] - 0.5) * (ours[i] - 0.5);
     }
     const double error = sqrt(squares / MANY - sum * sum / MANY / MANY) / sqrt(MANY);
-    assert_ok(bb_metrics_gain_range(BB_LOSS_LOGISTIC, MANY, ours, theirs, &gain));
-    assert_ok(bb_metrics_gain_range(BB_LOSS_LOGISTIC, MANY, ours, theirs, &again));
+    assert_ok(bb_metrics_gain_range(BB_LOSS_LOGISTIC, MANY, ours, theirs, NULL, &gain));
+    assert_ok(
+        bb_metrics_gain_range(BB_LOSS_LOGISTIC, MANY, ours, theirs, NULL, &again));
     assert_memory_equal(&gain, &again, sizeof gain);
     assert_close(gain.improvement, sum / MANY, 1e-12);
     assert_close(gain.improvement_range[1] - gain.improvement_range[0], 3.92 * error,
                  0.5 * error);
-    assert_ok(bb_metrics_gain_range(BB_LOSS_SQUARED, MANY, ours, theirs, &gain));
+    assert_ok(bb_metrics_gain_range(BB_LOSS_SQUARED, MANY, ours, theirs, NULL, &gain));
     assert_close(gain.improvement, 1.0 - (0.5 * MANY + sum) / (0.5 * MANY), 1e-12);
-    assert_ok(bb_metrics_gain_range(BB_LOSS_SQUARED, 1, ours, theirs, &gain));
+    assert_ok(bb_metrics_gain_range(BB_LOSS_SQUARED, 1, ours, theirs, NULL, &gain));
     assert_true(isnan(gain.improvement_range[0]));
 }
 
@@ -342,6 +370,7 @@ int main(void) {
         cmocka_unit_test(keeps_its_digits),
         cmocka_unit_test(without_meaning_is_nan),
         cmocka_unit_test(summaries),
+        cmocka_unit_test(errors_of_rounding_are_none),
         cmocka_unit_test(gain_equals_its_twin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
