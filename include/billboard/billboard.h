@@ -280,16 +280,20 @@ BILLBOARD_API BILLBOARD_CHECK billboard_status
 billboard_data_from_file(const char *path, billboard_data **data);
 BILLBOARD_API void billboard_data_free(billboard_data *data);
 
-/* What is in them: {tasks, rows, features, rows_per_task, sparse, target {kind, min, max},
- * missing {features, targets, complete_rows}, constant_columns, classes, labels, image, start (a command to begin with; null
- * for arrays), texts}. texts: the columns of a CSV file that are no numbers and that the
- * options do not speak of, [{column, levels}], levels null of more than 50; those are left
- * out, and the target, whose levels are classes, is among them if it has fewer. Options: task, target, features, ignore, format, labels, tasks, separator, missing,
- * categories, image, as a job has them; multilabel (targets are lists of labels); ranges, a
- * file for the columns' ranges, which are then looked up in the data: for simulations
- * only; draft-categories, a file for the levels of these texts, for a person to leave in
- * what is public (BILLBOARD_USAGE: there are none). Looks at everything, outside of any
- * privacy: for whoever holds the data. */
+/* What is in them: {tasks, rows, features, rows_per_task, sparse, target {kind, min,
+ * max}, missing {features, targets, complete_rows}, constant_columns, classes,
+ * labels, image, start (a command to begin with; null for arrays), texts, notes}.
+ * texts: the columns of a CSV file that are no numbers and that the options do not
+ * speak of, [{column, levels}], levels null of more than 50; those are left out, and
+ * the target, whose levels are classes, is among them if it has fewer. notes: what
+ * else is to be said, a text each: of columns that are nearly numbers, or dates,
+ * which are not among texts, of texts that are no level, of tasks of one row.
+ * Options: task, target, features, ignore, format, labels, tasks, separator, missing,
+ * categories, image, as a job has them; multilabel (targets are lists of labels);
+ * ranges, a file for the columns' ranges, which are then looked up in the data: for
+ * simulations only; draft-categories, a file for the levels of these texts, for a
+ * person to leave in what is public (BILLBOARD_USAGE: there are none). Looks at
+ * everything, outside of any privacy: for whoever holds the data. */
 BILLBOARD_API BILLBOARD_CHECK billboard_status
 billboard_info(const billboard_data *data, const billboard_option *option,
                size_t options, billboard_answer **info);
@@ -298,7 +302,7 @@ billboard_info(const billboard_data *data, const billboard_option *option,
  * files, and of NumPy files that are not packed, about `memory` bytes are in memory at a
  * time, beside what there is a task of. Further options: `float32`, and those of
  * billboard_info that say how files are read. The answer: tasks, rows, features, entries
- * (of sparse rows), bytes (of the file), dropped_rows and output. It looks at rows and
+ * (of sparse rows), bytes (of the file), dropped_rows, output and notes. It looks at rows and
  * shows none of them: no privacy cost, but the file is as private as its rows.
  * BILLBOARD_USAGE: levels of texts that are a draft, which the file could not say.
  * BILLBOARD_DATA: wrong rows, or data sets with different columns. */
@@ -551,9 +555,9 @@ billboard_predictions_write(billboard_predictions *predictions, const char *path
 BILLBOARD_API void billboard_predictions_free(billboard_predictions *predictions);
 
 /* How good the models are on rows with targets: {test {rows, nmse, rmse, r2, auc, ...},
- * per_task, majority, rows_without_target, ...}. Errors as billboard_predict; rows
- * without a target are left out. Looks at the rows of all tasks: for whoever holds
- * them. */
+ * per_task, majority, rows_without_target, notes (of billboard_info), ...}. Errors as
+ * billboard_predict; rows without a target are left out. Looks at the rows of all
+ * tasks: for whoever holds them. */
 BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_evaluate(
     const billboard_result *result, const billboard_data *data,
     const billboard_option *option, size_t options, billboard_answer **figures);
