@@ -32,7 +32,7 @@ typedef struct bb_population {
                                          --compare */
     size_t outputs;                   /* classes or labels; 1 */
     size_t dropped;                   /* rows that were left out for a missing value */
-    size_t tasks, single_rows; /* that were read; that have one row only */
+    size_t tasks, single_rows;        /* that were read; that have one row only */
     /* For the operator: columns that are mostly out of range; NULL: none. */
     char *outside;
     bb_text_counts texts; /* that are no level of their column */

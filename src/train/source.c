@@ -122,8 +122,7 @@ bb_status bb_source_read(const bb_source *source, const bb_read_options *o,
     if (name)
         return bb_fail(BB_EUSAGE, "--%s is for files: %s say it themselves", name,
                        source->rows->source);
-    bb_status status =
-        o->for_run ? BB_OK : bb_levels_only_classes(o->categories, o);
+    bb_status status = o->for_run ? BB_OK : bb_levels_only_classes(o->categories, o);
     if (!status) status = copy_rows(source->rows, &data);
     if (!status) status = fit_targets(o, &data);
     if (!status && o->ignore) status = leave_out(o, &data);
