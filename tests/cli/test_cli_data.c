@@ -651,6 +651,29 @@ static void numbers_of_cases_do_no_harm(void **state) {
     json_decref(j);
 }
 
+/* A level that a task has not seen is foreseen by what others have found of it. */
+static void levels_of_others_are_foreseen(void **state) {
+    (void)state;
+    FILE *train = fopen("seen.csv", "w"), *test = fopen("unseen.csv", "w");
+    assert_true(train && test);
+    fputs("task,y,level,x\n", train);
+    fputs("task,y,level,x\n", test);
+    for (int r = 0; r < 3000; r++) {
+        const int level = r * 7 % 11 % 10;
+        const double x = sin(r * 1.3);
+        const double y = 2 * sin(level * 2.0) + x + 0.2 * sin(r * 7.7);
+        fprintf(r % 10 < 5 ? train : test, "%d,%.3f,l%d,%.4f\n", r / 10, y, level, x);
+    }
+    fclose(train);
+    fclose(test);
+    cli_write("levels.json", "{\"level\": [\"l0\", \"l1\", \"l2\", \"l3\", \"l4\", "
+                             "\"l5\", \"l6\", \"l7\", \"l8\", \"l9\"]}");
+    json_t *j = cli_json("train seen.csv --test unseen.csv --categories levels.json "
+                         "--epsilon 3 --seed 1 --json -o foreseen");
+    assert_true(cli_number(j, "test.nmse") < 0.15);
+    json_decref(j);
+}
+
 /* How a row of the CSV begins: "task,class,". */
 static void expect_class(const char *csv, size_t row, const char *class) {
     const char *line = csv;
@@ -727,6 +750,7 @@ int main(void) {
         cmocka_unit_test(classes_of_texts_are_learned),
         cmocka_unit_test(times_in_seconds_do_no_harm),
         cmocka_unit_test(numbers_of_cases_do_no_harm),
+        cmocka_unit_test(levels_of_others_are_foreseen),
     };
     return cmocka_run_group_tests(tests, cli_open, cli_close);
 }

@@ -248,6 +248,27 @@ static void narrow_columns(void **state) {
     bb_dataset_free(&data);
 }
 
+/* Of columns of zeros, for whoever finds units in common, those that are binary have a unit. */
+static void columns_of_zeros(void **state) {
+    (void)state;
+    for (int units = 0; units < 2; units++) {
+        const bb_preprocess_options options = {.standardize = BB_STANDARDIZE_MAGNITUDE,
+                                               .constant = true,
+                                               .units = units == 1};
+        double w[] = {1, 1, 1}, b = 0;
+        bb_dataset data;
+        bb_preprocess p;
+        assert_ok(
+            read_text("z.csv", "task,y,money,flag\n1,4,0,0\n1,2,0,0\n", NULL, &data));
+        data.binary = 1;
+        assert_ok(bb_preprocess_open(&p, &options, &data));
+        bb_preprocess_fold(&p, 0, w, &b);
+        assert_true(w[0] == 0 && w[1] == units && w[2] == 1);
+        bb_preprocess_free(&p);
+        bb_dataset_free(&data);
+    }
+}
+
 /* Clamped, mapped to [-1, 1], and inside the unit ball. */
 static void ranges(void **state) {
     (void)state;
@@ -493,13 +514,21 @@ static void bad_json(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing),          cmocka_unit_test(constant),
-        cmocka_unit_test(unit_rows),        cmocka_unit_test(own_scores),
-        cmocka_unit_test(constant_columns), cmocka_unit_test(scores_within_ranges),
-        cmocka_unit_test(magnitudes),       cmocka_unit_test(narrow_columns),
-        cmocka_unit_test(ranges),           cmocka_unit_test(folded_models),
-        cmocka_unit_test(folded_outputs),   cmocka_unit_test(models_for_raw_columns),
-        cmocka_unit_test(messages),         cmocka_unit_test(bad_json),
+        cmocka_unit_test(nothing),
+        cmocka_unit_test(constant),
+        cmocka_unit_test(unit_rows),
+        cmocka_unit_test(own_scores),
+        cmocka_unit_test(constant_columns),
+        cmocka_unit_test(scores_within_ranges),
+        cmocka_unit_test(magnitudes),
+        cmocka_unit_test(narrow_columns),
+        cmocka_unit_test(columns_of_zeros),
+        cmocka_unit_test(ranges),
+        cmocka_unit_test(folded_models),
+        cmocka_unit_test(folded_outputs),
+        cmocka_unit_test(models_for_raw_columns),
+        cmocka_unit_test(messages),
+        cmocka_unit_test(bad_json),
     };
     return cmocka_run_group_tests(tests, folder_enter, folder_leave);
 }
