@@ -217,12 +217,7 @@ static bb_status accept(bb_helper *helper, bb_bytes offer) {
 static bb_status take_offer(bb_helper *helper, const bb_frame *frame, bool *news) {
     if (helper->joined) {
         if (memcmp(frame->run, helper->name, sizeof frame->run) != 0)
-            return bb_fail(BB_EDATA,
-                           "an offer of another run than the one that this helper "
-                           "takes part in%s%s%s",
-                           helper->checkpoint ? ": remove " : "",
-                           helper->checkpoint ? helper->checkpoint : "",
-                           helper->checkpoint ? " to take part in another" : "");
+            return bb_fail_other_run("an offer", "helper", helper->checkpoint);
         if (helper->round) return BB_OK;
         *news = true; /* its answer was lost */
         return put_join(helper);

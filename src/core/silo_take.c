@@ -173,14 +173,6 @@ static bb_status take_stop(bb_silo *silo, const bb_frame *frame, bool *news) {
     return bb_silo_stopped(silo);
 }
 
-static bb_status refuse_other_run(const bb_silo *silo, const char *what) {
-    const char *kept = silo->checkpoint;
-    return bb_fail(BB_EDATA,
-                   "%s of another run than the one that this silo takes part in%s%s%s",
-                   what, kept ? ": remove " : "", kept ? kept : "",
-                   kept ? " to take part in another" : "");
-}
-
 bb_status bb_silo_take(bb_silo *silo, bb_bytes bytes, bool *news) {
     bb_frame frame;
     *news = false;
@@ -197,7 +189,7 @@ bb_status bb_silo_take(bb_silo *silo, bb_bytes bytes, bool *news) {
                        silo->number);
     if (frame.kind == BB_FRAME_OFFER) {
         if (silo->joined && memcmp(frame.run, silo->name, sizeof frame.run) != 0)
-            return refuse_other_run(silo, "an offer");
+            return bb_fail_other_run("an offer", "silo", silo->checkpoint);
         return bb_silo_take_offer(silo, &frame, news);
     }
     if (frame.kind == BB_FRAME_STOP && !silo->joined)
@@ -208,7 +200,7 @@ bb_status bb_silo_take(bb_silo *silo, bb_bytes bytes, bool *news) {
     if (!silo->joined)
         return bb_fail(BB_EDATA, "a frame of a run that this silo has not joined");
     if (memcmp(frame.run, silo->name, sizeof frame.run) != 0)
-        return refuse_other_run(silo, "a frame");
+        return bb_fail_other_run("a frame", "silo", silo->checkpoint);
     if (silo->now == BB_SILO_DONE || frame.kind == BB_FRAME_BYE) return BB_OK;
     if (frame.kind == BB_FRAME_STOP) return take_stop(silo, &frame, news);
     if (silo->now == BB_SILO_WORK)

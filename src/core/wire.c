@@ -98,6 +98,16 @@ void bb_put_text(bb_writer *writer, const char *text) {
     bb_put_bytes(writer, text, strlen(text));
 }
 
+bb_status bb_fail_other_run(const char *what, const char *place,
+                            const char *checkpoint) {
+    static const char other[] = "of another run than the one that this";
+    if (!checkpoint)
+        return bb_fail(BB_EDATA, "%s %s %s takes part in", what, other, place);
+    return bb_fail(BB_EDATA,
+                   "%s %s %s takes part in: remove %s to take part in another", what,
+                   other, place, checkpoint);
+}
+
 const char *bb_stop_text(uint32_t why) {
     switch (why) {
     case BB_STOP_CANCELLED:
@@ -112,8 +122,7 @@ const char *bb_stop_text(uint32_t why) {
         return "it has begun without this silo";
     case BB_STOP_TAKEN:
         return "another silo has joined with a task of this silo's; the curator's own "
-               "log "
-               "says which";
+               "log says which";
     default:
         return "no known reason was given";
     }

@@ -44,6 +44,10 @@ typedef enum bb_stop {
 } bb_stop;
 enum { BB_MOST_REASON = 300 }; /* bytes of why a silo refuses */
 enum { BB_PROGRAM_TEXT = 40 }; /* the version of a silo's program, and its end */
+/* What a frame of another run gets from a silo or a helper (`place') that is in one already, kept
+ * in this file (NULL: in none). BB_EDATA. */
+BB_MUST_CHECK bb_status bb_fail_other_run(const char *what, const char *place,
+                                          const char *checkpoint);
 /* In words; of a number that is no reason, too. */
 const char *bb_stop_text(uint32_t why);
 

@@ -103,6 +103,7 @@ typedef struct quantity {
     double size; /* in decades: the deviation from the mean, or `most' without one */
 } quantity;
 
+/* A column of zeros: they are zeros in every unit. */
 static quantity in_any_unit(quantity q, double unit) {
     q.zero = true;
     q.own = log10(unit);
