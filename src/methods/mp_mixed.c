@@ -174,7 +174,7 @@ static bb_status plan(const bb_view *view, bb_plan *out) {
     for (uint32_t t = 0; t < s.effects; t++) {
         bb_layout blocks;
         next++->weight = sqrt(effects_share(view) / s.effects);
-        bb_mixed_effects_layout(view, effects_share(view), t, &blocks);
+        bb_mixed_effects_layout(view, t, &blocks);
         bb_plan_room(out, view->pub, &blocks);
     }
     for (int phase = BB_MIXED_UNITS; s.search && phase < BB_MIXED_EFFECTS; phase++) {
@@ -273,9 +273,8 @@ bb_mixed_board bb_mixed_read(const bb_view *view) {
                         .penalty = at + SCALARS + BB_MIXED_GROUPS};
     if (m.phase == BB_MIXED_EFFECTS) {
         const uint32_t round = effects_round(view, &s);
-        const bb_effects found = bb_effects_read(at + effects_at(view, &s), d);
-        bb_mixed_effects_layout(view, effects_share(view), round, &m.layout);
-        m.around = found.fixed ? found.centre : m.centre;
+        bb_mixed_effects_layout(view, round, &m.layout);
+        m.radius = bb_mixed_effects_radius(at + effects_at(view, &s), d);
     }
     if (!(at[AT_ITERATION] > 0.0)) return m;
     m.iteration = (size_t)fmin(at[AT_ITERATION], ESTIMATES);
@@ -422,6 +421,27 @@ static bb_status digest_directions(const bb_view *view, const stages *s,
     return bb_prior_covariance(&found, BB_PRIOR_LOW_RANK, mean, noise, work + d * d);
 }
 
+/* Where the search ended, and how much noise the average of its answers had. */
+static bb_mixed_end end_of(const bb_view *view, const stages *s,
+                           const bb_mixed_board *mixed) {
+    const bb_public *pub = view->pub;
+    const double mu = pub->mu * sqrt(s->share / s->search);
+    const double sd = bb_form_sensitivity(BB_FORM_VECTOR, pub->adjacency) / mu;
+    return (bb_mixed_end){.centre = mixed->centre,
+                          .found = mixed->found,
+                          .noise = sd / (double)pub->tasks *
+                                   sqrt(view->board->at[AT_ROUNDS]),
+                          .still = mixed->still};
+}
+
+static bb_status digest_effects(const bb_view *view, const stages *s,
+                                const bb_mixed_board *mixed, const bb_release *release,
+                                double *at, double *work) {
+    const bb_mixed_end end = end_of(view, s, mixed);
+    return bb_mixed_effects_digest(view, effects_share(view), effects_round(view, s),
+                                   release, &end, at, work);
+}
+
 static bb_status digest(const bb_view *view, const bb_release *release, bb_draft *draft,
                         double *work) {
     const bb_mixed_board mixed = bb_mixed_read(view);
@@ -450,9 +470,8 @@ static bb_status digest(const bb_view *view, const bb_release *release, bb_draft
         bb_mixed_take_penalties(release, view->pub->tasks, at.penalty);
         return BB_OK;
     case BB_MIXED_EFFECTS:
-        return bb_mixed_effects_digest(view, effects_share(view),
-                                       effects_round(view, &s), release, mixed.centre,
-                                       draft->at + effects_at(view, &s), work);
+        return digest_effects(view, &s, &mixed, release,
+                              draft->at + effects_at(view, &s), work);
     default:
         digest_centre(view, &s, release, &at, work);
         return BB_OK;
@@ -478,7 +497,7 @@ static const double *effects(const bb_view *view) {
 }
 
 static size_t effects_length(const bb_view *view) {
-    return effects_share(view) > 0.0 ? bb_effects_length(view->pub->features) : 0;
+    return bb_mixed_effects_board(view, effects_share(view));
 }
 
 static const char *note(const bb_view *view) {

@@ -64,7 +64,7 @@ typedef struct bb_mixed_board {
     const double *group;    /* log odds: BB_MIXED_GROUPS */
     const double *penalty;  /* log odds: BB_MIXED_PENALTIES */
     bb_layout layout;       /* of the round, where the phase is that of effects: */
-    const double *around;   /* d: where they are looked for */
+    double radius;          /* how long deviations are there, at most */
 } bb_mixed_board;
 
 bb_mixed_board bb_mixed_read(const bb_view *view);

@@ -85,7 +85,7 @@ void bb_mixed_train(const bb_view *view, bb_task *given) {
             bb_mixed_look(&mixed, task.local, own.measures, task.work) ? 0.0 : 1.0;
         break;
     case BB_MIXED_EFFECTS:
-        bb_mixed_effects_train(mixed.around, &task);
+        bb_mixed_effects_train(&mixed.layout, mixed.centre, &task);
         break;
     default:
         break;
@@ -121,7 +121,7 @@ void bb_mixed_show(const bb_view *view, const bb_task *given, double *const *blo
         bb_mixed_show_penalties(&mixed, evidence, *own.usual, block[0]);
         break;
     case BB_MIXED_EFFECTS:
-        bb_mixed_effects_show(&mixed.layout, &task, block);
+        bb_mixed_effects_show(&mixed.layout, mixed.radius, &task, block);
         break;
     default:
         memcpy(block[0], own.direction, mixed.d * sizeof **block);
