@@ -166,6 +166,19 @@ def test_effects_are_the_programs(program, tmp_path):
     assert pickle.loads(pickle.dumps(model)).effects_ == effects
 
 
+def test_effects_say_what_levels_are_against_and_why_there_is_no_icc():
+    told = {"estimate": 0.5, "standard_error": 0.1}
+    effects = billboard.Effects({
+        "published": True, "standard_errors": True, "intercept_at": "the first level",
+        "fixed": [{"name": "sex=girl", "against": "sex=boy", **told},
+                  {"name": "(intercept)", **told}],
+        "random": {"intercept": told, "slope": told}, "residual": told,
+        "icc": {"estimate": None, "standard_error": None, "reason": "noise"}})
+    assert [row["what"] for row in effects.rows()[:2]] == ["fixed effect against sex=boy",
+                                                           "fixed effect"]
+    assert "(against sex=boy)" in str(effects) and "(no ICC: noise)" in str(effects)
+
+
 def test_effects_are_only_there_if_they_were_asked_for(pop, bounds):
     model = billboard.MultiTaskRegressor(epsilon=1, bounds=bounds).fit(pop.X, pop.y, pop.groups)
     assert model.effects_ is None

@@ -1,9 +1,11 @@
 #include "train/effects.h"
 
 #include "base/json.h"
+#include "base/memory.h"
 #include "models/models.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 bb_status bb_effects_check(const bb_train_request *r) {
@@ -68,23 +70,127 @@ static json_t *variance(const bb_effects *e, const units *u, bb_component which)
     return object;
 }
 
-static json_t *fixed_json(const bb_effects *e, const units *u) {
-    json_t *list = json_array();
-    for (size_t k = 0; k < e->d && e->known && list; k++) {
-        const double unit = unit_of(u, k) / u->root;
-        const double middle = k + 1 == e->d ? u->middle : 0.0;
-        json_t *one = told(middle + unit * e->centre[k],
-                           e->error[k] >= 0.0 ? unit * e->error[k] : NAN);
-        if (one && json_object_set_new(one, "name", json_string(u->steps->name[k]))) {
-            json_decref(one);
-            one = NULL;
-        }
-        if (!one || json_array_append_new(list, one)) {
-            json_decref(list);
-            list = NULL;
-        }
+/* -- levels of texts -- */
+
+/* How columns from `first` on stand for the levels of one text. */
+typedef struct levels {
+    size_t count;  /* 0: the column is a number */
+    bool contrast; /* every row has one of them: the first is what others differ from */
+} levels;
+
+/* The length of a text's name in that of a level, NAME=LEVEL (encode.h); 0: it is none. */
+static size_t text_of(const bb_preprocess *steps, size_t k) {
+    if (k >= steps->features || !steps->range) return 0;
+    const char *equals = strchr(steps->name[k], '=');
+    const bool is_binary = steps->range[k].low == 0.0 && steps->range[k].high == 1.0;
+    return equals && is_binary ? (size_t)(equals - steps->name[k]) : 0;
+}
+
+/* Where every row has a level, columns and constant say the same twice, and how long a model
+ * is that says nothing at all cannot be resolved. Where that is resolved the reference are the
+ * texts that have no column. g: d numbers. */
+static levels levels_at(const bb_effects *e, const bb_preprocess *steps, size_t first,
+                        double *g) {
+    const size_t length = text_of(steps, first);
+    levels found = {0, false};
+    if (length == 0) return found;
+    memset(g, 0, e->d * sizeof *g);
+    for (size_t k = first; text_of(steps, k) == length &&
+                           !strncmp(steps->name[k], steps->name[first], length);
+         k++) {
+        g[k] = 1.0;
+        found.count++;
     }
-    return list;
+    g[e->d - 1] = (double)found.count - 2.0;
+    found.contrast = found.count > 1 && !(bb_effects_lost(e, g) < 0.5);
+    return found;
+}
+
+/* -- the table -- */
+
+typedef struct fixed {
+    const bb_effects *e;
+    const units *units;
+    double *g, *intercept;         /* d: of a row's sum, and where the constant is */
+    json_t *list;                  /* NULL: out of memory */
+    bool has_contrast, has_levels; /* against the first level, against none */
+} fixed;
+
+/* One row: g's sum of the weights, in units of column k. against: a level, or NULL. */
+static void add_row(fixed *f, size_t k, const double *g, const char *against) {
+    const size_t d = f->e->d;
+    const double unit = unit_of(f->units, k) / f->units->root;
+    double value = k + 1 == d ? f->units->middle : 0.0;
+    for (size_t j = 0; j < d; j++) value += unit * g[j] * f->e->centre[j];
+    json_t *one = told(value, unit * bb_effects_error(f->e, g));
+    if (!one ||
+        json_object_set_new(one, "name", json_string(f->units->steps->name[k])) ||
+        (against && json_object_set_new(one, "against", json_string(against))) ||
+        json_array_append(f->list, one)) {
+        json_decref(f->list);
+        f->list = NULL;
+    }
+    json_decref(one);
+}
+
+static void add_column(fixed *f, size_t k, size_t against) {
+    memset(f->g, 0, f->e->d * sizeof *f->g);
+    f->g[k] = 1.0;
+    if (against != k) f->g[against] = -1.0;
+    add_row(f, k, f->g, against != k ? f->units->steps->name[against] : NULL);
+}
+
+/* The constant is moved from the middle of every level, half of it, to the first, or to
+ * none. */
+static void add_levels(fixed *f, size_t first, levels found) {
+    f->has_contrast |= found.contrast;
+    f->has_levels |= !found.contrast;
+    for (size_t k = first; k < first + found.count; k++) {
+        const bool is_reference = found.contrast && k == first;
+        f->intercept[k] = is_reference ? 1.0 : -1.0;
+        if (!is_reference && f->list) add_column(f, k, found.contrast ? first : k);
+    }
+}
+
+static void add_all(fixed *f) {
+    const size_t last = f->e->d - 1;
+    for (size_t k = 0; k < last && f->list;) {
+        const levels found = levels_at(f->e, f->units->steps, k, f->g);
+        if (found.count)
+            add_levels(f, k, found);
+        else
+            add_column(f, k, k);
+        k += found.count ? found.count : 1;
+    }
+    f->intercept[last] = 1.0;
+    if (f->list) add_row(f, last, f->intercept, NULL);
+}
+
+static json_t *fixed_json(fixed *f) {
+    double *room = NULL;
+    f->list = json_array();
+    if (!f->e->known || !f->list) return f->list;
+    if (bb_allocate(&room, 2 * f->e->d, sizeof *room, "effects")) {
+        json_decref(f->list);
+        return NULL;
+    }
+    f->g = room;
+    f->intercept = room + f->e->d;
+    add_all(f);
+    free(room);
+    return f->list;
+}
+
+static const char *intercept_at(const fixed *f) {
+    if (f->has_contrast && f->has_levels)
+        return "the middle of every column's range, and the first level of every text, "
+               "or "
+               "none where rows have none";
+    if (f->has_contrast)
+        return "the middle of every column's range, and the first level of every text";
+    if (f->has_levels)
+        return "the middle of every column's range, and none of the levels of texts";
+    return "the middle of every column's range";
 }
 
 static json_t *slopes_json(const bb_effects *e, const units *u) {
@@ -99,17 +205,30 @@ static json_t *slopes_json(const bb_effects *e, const units *u) {
     return object;
 }
 
+/* The ICC where something is known of it; else why not. */
+static json_t *icc_json(const bb_effects *e) {
+    const double value = e->value[BB_COMPONENT_ICC],
+                 error = e->value_error[BB_COMPONENT_ICC];
+    const bool is_hidden = !isfinite(value) || !isfinite(error);
+    const bool is_anything = value - 1.96 * error <= 0.0 && value + 1.96 * error >= 1.0;
+    if (!is_hidden && !is_anything) return told(value, error);
+    return json_pack("{s:n,s:n,s:s}", "estimate", "standard_error", "reason",
+                     is_hidden ? "the noise hides it"
+                               : "its 95 % interval has all numbers from 0 to 1 in it");
+}
+
 json_t *bb_effects_json(const double *numbers, const bb_preprocess *steps) {
     const bb_effects e = bb_effects_read(numbers, steps->width);
     const units u = units_of(steps);
+    fixed f = {.e = &e, .units = &u};
+    json_t *rows = fixed_json(&f);
     return json_pack("{s:b,s:b,s:s,s:o,s:{s:o,s:o,s:o},s:o,s:o}", "published", e.known,
                      "standard_errors", e.known && e.fixed, "intercept_at",
-                     "the middle of every column's range", "fixed", fixed_json(&e, &u),
-                     "random", "intercept", variance(&e, &u, BB_COMPONENT_INTERCEPT),
-                     "slope", variance(&e, &u, BB_COMPONENT_SLOPE), "slope_deviations",
+                     intercept_at(&f), "fixed", rows, "random", "intercept",
+                     variance(&e, &u, BB_COMPONENT_INTERCEPT), "slope",
+                     variance(&e, &u, BB_COMPONENT_SLOPE), "slope_deviations",
                      slopes_json(&e, &u), "residual",
-                     variance(&e, &u, BB_COMPONENT_RESIDUAL), "icc",
-                     told(e.value[BB_COMPONENT_ICC], e.value_error[BB_COMPONENT_ICC]));
+                     variance(&e, &u, BB_COMPONENT_RESIDUAL), "icc", icc_json(&e));
 }
 
 /* -- lines -- */
@@ -131,7 +250,8 @@ enum { LISTED = sizeof component / sizeof *component };
 static void csv_line(FILE *stream, const char *what, const char *name,
                      const json_t *told) {
     static const char *const part[] = {"estimate", "standard_error"};
-    fprintf(stream, "%s,", what);
+    bb_write_field(stream, what);
+    putc(',', stream);
     bb_write_field(stream, name);
     for (size_t k = 0; k < 2; k++) {
         const double value = number(told, part[k]);
@@ -141,12 +261,21 @@ static void csv_line(FILE *stream, const char *what, const char *name,
     putc('\n', stream);
 }
 
+static void csv_fixed(FILE *stream, const json_t *one) {
+    const char *against = json_string_value(json_object_get(one, "against"));
+    json_t *what = against ? json_sprintf("fixed effect against %s", against)
+                           : json_string("fixed effect");
+    csv_line(stream, json_string_value(what),
+             json_string_value(json_object_get(one, "name")), one);
+    json_decref(what);
+}
+
 void bb_effects_csv(const json_t *effects, FILE *stream) {
     size_t k;
     const json_t *one;
     fputs("what,name,estimate,standard_error\n", stream);
-    json_array_foreach(json_object_get(effects, "fixed"), k, one) csv_line(
-        stream, "fixed effect", json_string_value(json_object_get(one, "name")), one);
+    json_array_foreach(json_object_get(effects, "fixed"), k, one)
+        csv_fixed(stream, one);
     for (k = 0; k < LISTED; k++)
         csv_line(stream, component[k].what, component[k].name,
                  bb_json_at(effects, component[k].path));
@@ -170,9 +299,17 @@ static void print_line(FILE *stream, const char *name, const json_t *told, bool 
     putc('\n', stream);
 }
 
+/* Behind the last of a text's levels: what they are against. */
+static void print_against(FILE *stream, const json_t *list, size_t k) {
+    const json_t *against = json_object_get(json_array_get(list, k), "against");
+    const json_t *next = json_object_get(json_array_get(list, k + 1), "against");
+    if (against && !(next && json_equal(against, next)))
+        fprintf(stream, "    (against %s)\n", json_string_value(against));
+}
+
 void bb_effects_text(const json_t *effects, FILE *stream) {
     size_t k;
-    const json_t *one;
+    const json_t *one, *list = json_object_get(effects, "fixed");
     if (!json_is_true(json_object_get(effects, "published"))) {
         fputs("effects: nothing was published, and so nothing is known of them\n",
               stream);
@@ -180,8 +317,10 @@ void bb_effects_text(const json_t *effects, FILE *stream) {
     }
     fprintf(stream, "%-30s %12s %12s  %s\n", "fixed effects", "estimate", "std. error",
             "95 %");
-    json_array_foreach(json_object_get(effects, "fixed"), k, one)
+    json_array_foreach(list, k, one) {
         print_line(stream, json_string_value(json_object_get(one, "name")), one, true);
+        print_against(stream, list, k);
+    }
     if (!json_is_true(json_object_get(effects, "standard_errors")))
         fputs("  (too few tasks, or too many columns, for standard errors at this "
               "budget: the estimates are the search's)\n",
@@ -193,8 +332,14 @@ void bb_effects_text(const json_t *effects, FILE *stream) {
                bb_json_at(effects, "random.slope"), false);
     print_line(stream, "residual", bb_json_at(effects, "residual"), false);
     print_line(stream, "ICC", bb_json_at(effects, "icc"), false);
-    fputs(
-        "  (the intercept is at the middle of every range; standard errors are of the "
-        "spread between\n  tasks and of the noise)\n",
-        stream);
+    const json_t *reason = bb_json_at(effects, "icc.reason");
+    if (json_is_string(reason))
+        fprintf(stream, "  (no ICC: %s)\n", json_string_value(reason));
+    fprintf(
+        stream,
+        "  (the intercept is at %s;\n  variances are at the middle of every range, "
+        "slopes of columns that vary within tasks;\n  standard errors are of the "
+        "spread between tasks and of the noise, and take tasks to lie\n  as far above "
+        "as below what they share)\n",
+        json_string_value(json_object_get(effects, "intercept_at")));
 }

@@ -92,6 +92,93 @@ static void effects_are_published(void **state) {
               "--report-effects -o x");
 }
 
+enum { TEXT_TASKS = 3000, TEXT_ROWS = 6 };
+static const double text_slope = 0.5, text_level[3] = {0.4, 0.8, 0.1};
+
+/* From -1 to 1. */
+static double next_number(uint64_t *state) {
+    *state = *state * 6364136223846793005U + 1442695040888963407U;
+    return (double)(*state >> 33) / (double)(1U << 30) - 1.0;
+}
+
+/* y = .5 x + what the row's text has + the task's own and noise. */
+static void write_texts(const char *path) {
+    FILE *file = fopen(path, "w");
+    uint64_t state = 5;
+    assert_non_null(file);
+    fputs("task,x,c,y\n", file);
+    for (int row = 0; row < TEXT_TASKS * TEXT_ROWS; row++) {
+        static double own;
+        if (row % TEXT_ROWS == 0) own = 0.6 * next_number(&state);
+        const double x = next_number(&state), at = next_number(&state);
+        const int level = (at > 0.0) + (at > 0.6);
+        const double y = text_slope * x + text_level[level] + own;
+        fprintf(file, "%d,%.6f,%c,%.6f\n", row / TEXT_ROWS, x, "abc"[level],
+                y + 0.5 * next_number(&state));
+    }
+    assert_int_equal(fclose(file), 0);
+}
+
+static void is_near(const json_t *row, const char *name, double truth) {
+    const double error = cli_number(row, "standard_error");
+    assert_string_equal(cli_text(row, "name"), name);
+    assert_true(error > 0.0 && error < 0.05);
+    assert_true(fabs(cli_number(row, "estimate") - truth) < 4.0 * error);
+}
+
+/* Levels of texts are against the first one, where every row has one, else against the
+ * texts that have none, which is where the intercept then is. */
+static void effects_of_texts_have_a_reference(void **state) {
+    (void)state;
+    write_texts("T.csv");
+    cli_write("text.json", "{\"target\": [-3, 3], \"others\": [-1, 1]}");
+    cli_write("all.json", "{\"c\": [\"a\", \"b\", \"c\"]}");
+    cli_write("some.json", "{\"c\": [\"b\", \"c\"]}");
+    static const char *const way[] = {"all", "some"};
+    for (size_t k = 0; k < 2; k++) {
+        json_t *run =
+            cli_json("train T.csv --json --epsilon 20 --seed 5 --scale text.json "
+                     "--categories %s.json --report-effects -o text-%s",
+                     way[k], way[k]);
+        const json_t *fixed = cli_at(run, "effects.fixed");
+        assert_int_equal(json_array_size(fixed), 4);
+        is_near(json_array_get(fixed, 0), "x", text_slope);
+        for (size_t level = 1; level < 3; level++) {
+            const json_t *one = json_array_get(fixed, level);
+            is_near(one, level == 1 ? "c=b" : "c=c", text_level[level] - text_level[0]);
+            const json_t *against = json_object_get(one, "against");
+            assert_int_equal(against != NULL, k == 0);
+            if (against) assert_string_equal(json_string_value(against), "c=a");
+        }
+        is_near(json_array_get(fixed, 3), "(intercept)", text_level[0]);
+        assert_non_null(strstr(cli_text(run, "effects.intercept_at"),
+                               k == 0 ? "first level" : "none of the levels"));
+        json_decref(run);
+    }
+    char *text = cli_read("text-all/public/effects.csv");
+    assert_non_null(strstr(text, "\nfixed effect against c=a,c=b,"));
+    free(text);
+}
+
+/* An ICC that may be anything is none, and says why. */
+static void an_icc_that_says_nothing_is_not_told(void **state) {
+    (void)state;
+    cli_ok("synth low-rank --tasks 100 --samples 8 --features 2 --seed 4 -o I.csv");
+    cli_write("icc.json", "{\"target\": [-12, 12], \"others\": [-3, 3]}");
+    cli_result said = cli("train I.csv --epsilon 3 --seed 5 --scale icc.json "
+                          "--report-effects -o icc");
+    assert_int_equal(said.code, 0);
+    assert_non_null(strstr(said.out, "  (no ICC: "));
+    cli_free(&said);
+    char *text = cli_read("icc/public/effects.json");
+    json_t *file = json_loads(text, 0, NULL);
+    assert_true(json_is_null(cli_at(file, "icc.estimate")));
+    assert_true(json_is_null(cli_at(file, "icc.standard_error")));
+    assert_true(json_is_string(cli_at(file, "icc.reason")));
+    json_decref(file);
+    free(text);
+}
+
 /* Without ranges the default method does without, in either way. */
 static void ranges_can_be_done_without(void **state) {
     (void)state;
@@ -216,6 +303,8 @@ int main(void) {
         cmocka_unit_test(a_closed_gate_says_what_opens_it),
         cmocka_unit_test(runs_agree),
         cmocka_unit_test(effects_are_published),
+        cmocka_unit_test(effects_of_texts_have_a_reference),
+        cmocka_unit_test(an_icc_that_says_nothing_is_not_told),
         cmocka_unit_test(ranges_can_be_done_without),
         cmocka_unit_test(predictions_have_intervals),
         cmocka_unit_test(rows_may_be_enough),

@@ -52,7 +52,7 @@ class Effects(Answer):
         >>> effects.rows()[0]["name"], len(effects.rows())
         ('gcse', 5)
         """
-        found = [_row("fixed effect", one["name"], one) for one in self["fixed"]]
+        found = [_row(_what(one), one["name"], one) for one in self["fixed"]]
         for what, name, path in _COMPONENTS:
             told: Any = self
             for part in path:
@@ -81,18 +81,29 @@ class Effects(Answer):
         rows = self.rows()
         fixed = len(rows) - len(_COMPONENTS)
         lines = [f"{'fixed effects':30} {'estimate':>12} {'std. error':>12}  95 %"]
-        for row in rows[:fixed]:
+        for row, told in zip(rows[:fixed], self["fixed"]):
             value, error = row["estimate"], row["standard_error"]
             within = "" if error is None else \
                 f"  {value - 1.96 * error:.5g} to {value + 1.96 * error:.5g}"
             lines.append(_line(row["name"], row) + within)
+            if "against" in told:
+                lines[-1] += f"  (against {told['against']})"
         lines.append(f"{'variances':30} {'estimate':>12} {'std. error':>12}")
         lines += [_line(name, row) for name, row in zip(_NAMES, rows[fixed:])]
+        if self["icc"].get("reason"):
+            lines.append(f"(no ICC: {self['icc']['reason']})")
         if not self["standard_errors"]:
             lines.append("(too many columns for standard errors at this budget)")
-        lines.append(f"The intercept is at {self['intercept_at']}; standard errors are of the "
-                     "spread between groups and of the noise.")
+        lines.append(f"The intercept is at {self['intercept_at']}; variances are at "
+                     "the middle of every range, slopes of columns that vary within groups; "
+                     "standard errors are of the spread between groups and of the noise, and take "
+                     "groups to lie as far above as below what they share.")
         return "\n".join(lines)
+
+
+def _what(one: Mapping[str, Any]) -> str:
+    """Levels of a text are against another one, if every row has one."""
+    return "fixed effect" + (f" against {one['against']}" if "against" in one else "")
 
 
 def _row(what: str, name: str, told: Mapping[str, Any]) -> Dict[str, Any]:
