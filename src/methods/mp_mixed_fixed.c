@@ -15,6 +15,9 @@ static const double stands_out = 2.0;
 /* How far off an answer's noise moves the centre, in parts of a deviation; and what unit
  * directions lose to least squares, as a part of the variance. */
 static const double moved = 1.1, lost_by_directions = 0.2;
+/* How far the middle of skewed constants may be from their mean, as a part of their
+ * variance: (1 - ln 2)^2 = .09 where they are exponential. */
+static const double skewed = 0.2;
 /* By which factor the centre is farther off than that, in all directions, from 2^-2.5 to
  * 2^2.5 and believed to be near 1 (a doubling is two deviations); and in single ones. */
 enum { FACTORS = 11, TAILS = 4, BELIEFS = FACTORS * TAILS };
@@ -140,6 +143,7 @@ static void look_back(const fixed *f, const bb_mixed_end *end, const double *spr
         const double noise = moved * end->noise * sqrt(s->size[0] + s->size[1]) / one;
         f->off[j] = noise * noise + way * way / (double)d +
                     lost_by_directions * fmax(0.0, bb_dot(d, u, f->work));
+        f->off[j] += skewed * s->size[0] * u[d - 1] * u[d - 1];
         f->off[j] = end->found ? fmax(f->off[j], 1e-24) : 1e6 * (double)d;
     }
 }

@@ -339,7 +339,7 @@ void bb_effects_text(const json_t *effects, FILE *stream) {
         stream,
         "  (the intercept is at %s;\n  variances are at the middle of every range, "
         "slopes of columns that vary within tasks;\n  standard errors are of the "
-        "spread between tasks and of the noise, and take tasks to lie\n  as far above "
-        "as below what they share)\n",
+        "spread between tasks and of the noise, and take slopes to\n  vary as far up "
+        "as down)\n",
         json_string_value(json_object_get(effects, "intercept_at")));
 }

@@ -97,7 +97,7 @@ class Effects(Answer):
         lines.append(f"The intercept is at {self['intercept_at']}; variances are at "
                      "the middle of every range, slopes of columns that vary within groups; "
                      "standard errors are of the spread between groups and of the noise, and take "
-                     "groups to lie as far above as below what they share.")
+                     "slopes to vary as far up as down.")
         return "\n".join(lines)
 
 
