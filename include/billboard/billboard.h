@@ -567,12 +567,17 @@ BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_evaluate(
  * A ledger is a file that adds up what all runs on one population cost, so that they
  * stay within one budget. The option `ledger` of a job makes and charges it.
  *
- * What is in it: {population, tasks, adjacency, kind, budget {epsilon, delta}, spent,
- * left, entries: [{id, time, description, epsilon, delta, state ("running", "done",
+ * What is in it: {population, tasks, also_tasks: [numbers of tasks that its runs may have
+ * beside that], adjacency, kind, budget {epsilon, delta}, spent, left, entries: [{id, time, description, epsilon, delta, state ("running", "done",
  * "died", "unknown"), directory}]}. A run keeps its charge however it ends.
  * BILLBOARD_FAILED: there is no ledger. `watch` hears if others have it locked. */
 BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_ledger(
     const char *path, const billboard_watch *watch, billboard_answer **ledger);
+/* From now on runs of so many tasks may be charged to it, too: of the same tasks with some
+ * more or fewer, each still the same person, school or ward (docs/privacy.md). What is spent
+ * stays. BILLBOARD_USAGE: of no task; BILLBOARD_FAILED: there is no ledger. */
+BILLBOARD_API BILLBOARD_CHECK billboard_status
+billboard_ledger_tasks(const char *path, size_t tasks, const billboard_watch *watch);
 
 /* -- 11. Audits ----------------------------------------------------------------------
  *

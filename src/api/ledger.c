@@ -10,6 +10,8 @@ typedef struct contents {
     bb_ledger_terms terms;
     double epsilon, delta; /* spent */
     double limit, total;   /* in the currency of kinds gdp and rdp */
+    size_t *added;         /* numbers of tasks beside that of the terms */
+    size_t adds;
     bb_ledger_entry *entry;
     size_t entries;
 } contents;
@@ -54,12 +56,14 @@ static json_t *left_json(const contents *c) {
 }
 
 static json_t *ledger_json(const contents *c) {
-    json_t *entries = json_array();
+    json_t *entries = json_array(), *added = json_array();
+    for (size_t k = 0; k < c->adds; k++)
+        bb_json_append(&added, json_integer((json_int_t)c->added[k]));
     for (size_t i = 0; i < c->entries; i++)
         bb_json_append(&entries, entry_json(c, &c->entry[i]));
     return json_pack(
-        "{s:s,s:I,s:s,s:s,s:o,s:o,s:o,s:o,s:o}", "population", c->terms.population,
-        "tasks", (json_int_t)c->terms.tasks, "adjacency",
+        "{s:s,s:I,s:o,s:s,s:s,s:o,s:o,s:o,s:o,s:o}", "population", c->terms.population,
+        "tasks", (json_int_t)c->terms.tasks, "also_tasks", added, "adjacency",
         bb_adjacency_name(c->terms.adjacency), "kind",
         bb_ledger_kind_name(c->terms.kind), "order",
         c->terms.kind == BB_LEDGER_RDP ? json_real(c->terms.order) : json_null(),
@@ -80,9 +84,11 @@ static bb_status read_ledger(const char *path, billboard_answer **out) {
     bb_status status = bb_ledger_read(&ledger, path, &c.terms);
     if (!status) status = bb_ledger_spent(ledger, &c.epsilon, &c.delta);
     if (!status) status = bb_ledger_total(ledger, &c.limit, &c.total);
+    if (!status) status = bb_ledger_added_tasks(ledger, &c.added, &c.adds);
     if (!status) status = bb_ledger_entries(ledger, &c.entry, &c.entries);
     if (!status) status = bb_answer_open(out, ledger_json(&c));
     bb_ledger_entries_free(c.entry, c.entries);
+    free(c.added);
     if (ledger) bb_ledger_close(ledger);
     return status;
 }
@@ -98,6 +104,28 @@ billboard_status billboard_ledger(const char *path, const billboard_watch *watch
     if (!status) status = bb_watch_take(&own, watch);
     bb_ledger_on_wait(bb_watch_waits, &own);
     if (!status) status = read_ledger(path, ledger);
+    bb_ledger_on_wait(NULL, NULL);
+    return bb_call_end(&call, status);
+}
+
+static bb_status add_tasks(const char *path, size_t tasks) {
+    bb_ledger *ledger = NULL;
+    bb_ledger_terms terms;
+    bb_status status = bb_ledger_read(&ledger, path, &terms);
+    if (!status) status = bb_ledger_add_tasks(ledger, tasks);
+    bb_ledger_close(ledger);
+    return status;
+}
+
+billboard_status billboard_ledger_tasks(const char *path, size_t tasks,
+                                        const billboard_watch *watch) {
+    billboard_watch own;
+    bb_call call;
+    bb_status status = bb_call_begin(&call, false);
+    if (!status) status = bb_call_given(path, "billboard_ledger_tasks", "path");
+    if (!status) status = bb_watch_take(&own, watch);
+    bb_ledger_on_wait(bb_watch_waits, &own);
+    if (!status) status = add_tasks(path, tasks);
     bb_ledger_on_wait(NULL, NULL);
     return bb_call_end(&call, status);
 }

@@ -77,6 +77,36 @@ static void other_terms_are_a_usage_error(void **state) {
     assert_int_equal(system("rm -r a"), 0);
 }
 
+/* Who asks says that they are the same tasks and one more; what is spent stays. */
+static void a_ledger_goes_on_with_more_tasks(void **state) {
+    const char more[] = "train M.csv --method mp-groupsparse --ledger L.db --epsilon 1";
+    (void)state;
+    make_world();
+    cli_ok("synth low-rank --tasks 41 --samples 12 --features 5 -o M.csv");
+    cli_ok("%s --epsilon 1 --budget-epsilon 3 --budget-delta 1e-4 -o a", train);
+    cli_fails(2, "billboard ledger L.db --tasks 41", "%s -o b", more);
+    cli_fails(1, "none.db", "ledger none.db --tasks 41");
+    cli_result r = cli("ledger L.db --tasks 4x");
+    assert_int_equal(r.code, 2);
+    assert_non_null(strstr(r.err, "expected a number of tasks"));
+    cli_free(&r);
+    r = cli("ledger L.db --tasks 41");
+    assert_int_equal(r.code, 0);
+    assert_non_null(strstr(r.out, "40 or 41 tasks, replace-one"));
+    cli_free(&r);
+    assert_close(spent("epsilon"), 1.0, 1e-9);
+    cli_ok("%s -o b", more);
+    cli_ok("%s --epsilon 1 -o c", train); /* those of before may go on, too */
+    cli_fails(3, "budget", "%s -o d", more);
+    json_t *j = cli_json("ledger L.db --json");
+    assert_int_equal(cli_number(j, "tasks"), 40);
+    assert_int_equal(json_integer_value(json_array_get(cli_at(j, "also_tasks"), 0)),
+                     41);
+    json_decref(j);
+    assert_int_equal(entries(), 3);
+    assert_int_equal(system("rm -r a b c"), 0);
+}
+
 static void what_has_no_price_is_refused(void **state) {
     (void)state;
     make_world();
@@ -327,6 +357,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(runs_add_up_and_are_refused),
         cmocka_unit_test(other_terms_are_a_usage_error),
+        cmocka_unit_test(a_ledger_goes_on_with_more_tasks),
         cmocka_unit_test(what_has_no_price_is_refused),
         cmocka_unit_test(kinds_hold_more_runs),
         cmocka_unit_test(kinds_are_kept),

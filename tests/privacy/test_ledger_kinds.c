@@ -296,6 +296,72 @@ static void terms_without_sense(void **state) {
     assert_int_equal(kind, BB_LEDGER_ANY);
 }
 
+/* ---- other numbers of tasks ---- */
+
+/* What is spent stays spent: runs of 139, 140 and 120 tasks in turn have the budget of one
+ * ledger, no more, in each kind. */
+static void runs_of_more_or_fewer_tasks_add_up(void **state) {
+    const bb_ledger_terms sum = {.population = "schools",
+                                 .tasks = 139,
+                                 .epsilon = 5.0,
+                                 .delta = 1e-5,
+                                 .kind = BB_LEDGER_SUM};
+    const bb_ledger_terms *const kind[] = {&sum, &gdp, &rdp};
+    const size_t tasks[] = {139, 140, 120};
+    for (size_t k = 0; k < sizeof kind / sizeof *kind; k++) {
+        bb_ledger_terms terms = *kind[k];
+        bb_ledger *ledger = fresh(file_of(state), &terms);
+        const int all = fill(ledger, 0.01);
+        bb_ledger_close(ledger);
+        ledger = fresh(file_of(state), &terms);
+        assert_ok(bb_ledger_add_tasks(ledger, 140));
+        assert_ok(bb_ledger_add_tasks(ledger, 120));
+        bb_ledger_close(ledger);
+        for (int run = 0; run <= all; run++) {
+            terms.tasks = tasks[run % 3];
+            assert_ok(bb_ledger_open(&ledger, file_of(state), &terms));
+            assert_int_equal(reserve(ledger, 0.01), run < all ? BB_OK : BB_EBUDGET);
+            bb_ledger_close(ledger);
+        }
+    }
+}
+
+static void other_numbers_of_tasks_have_to_be_named(void **state) {
+    const char *file = file_of(state);
+    bb_ledger_terms terms = rdp;
+    size_t *added, count;
+    bb_ledger *ledger = fresh(file, &rdp);
+    assert_fails(bb_ledger_add_tasks(ledger, 0), BB_EUSAGE, "at least one task");
+    assert_ok(bb_ledger_added_tasks(ledger, &added, &count));
+    assert_int_equal(count, 0);
+    assert_ok(bb_ledger_add_tasks(ledger, 139)); /* which it is for */
+    assert_ok(bb_ledger_add_tasks(ledger, 200));
+    assert_ok(bb_ledger_add_tasks(ledger, 150));
+    assert_ok(bb_ledger_add_tasks(ledger, 200)); /* again */
+    assert_ok(bb_ledger_added_tasks(ledger, &added, &count));
+    assert_int_equal(count, 2);
+    assert_true(added[0] == 150 && added[1] == 200);
+    free(added);
+    bb_ledger_close(ledger);
+    terms.tasks = 151;
+    assert_fails(bb_ledger_open(&ledger, file, &terms), BB_EUSAGE,
+                 "139 tasks, this run has 151");
+    for (size_t tasks = 139; tasks <= 150; tasks += 11) {
+        terms.tasks = tasks;
+        assert_ok(bb_ledger_open(&ledger, file, &terms));
+        bb_ledger_close(ledger);
+    }
+    terms = rdp;
+    terms.tasks = 150;
+    terms.epsilon = 2.0; /* the other terms are what they were */
+    assert_fails(bb_ledger_open(&ledger, file, &terms), BB_EUSAGE, "epsilon");
+    assert_ok(bb_ledger_read(&ledger, file, &terms));
+    assert_int_equal(terms.tasks, 139);
+    bb_ledger_close(ledger);
+    tamper(file, "DROP TABLE sizes; CREATE TABLE sizes(a TEXT)");
+    assert_fails(bb_ledger_open(&ledger, file, &rdp), BB_EDATA, "damaged");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(gdp_closed_form, begin, end),
@@ -308,6 +374,9 @@ int main(void) {
         cmocka_unit_test(default_order),
         cmocka_unit_test_setup_teardown(kinds_and_orders_are_kept, begin, end),
         cmocka_unit_test_setup_teardown(terms_without_sense, begin, end),
+        cmocka_unit_test_setup_teardown(runs_of_more_or_fewer_tasks_add_up, begin, end),
+        cmocka_unit_test_setup_teardown(other_numbers_of_tasks_have_to_be_named, begin,
+                                        end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,14 @@
 #include "cmd.h"
 #include "progress.h"
 
+#include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct request {
     const char *path;
+    size_t tasks; /* that runs may have from now on; 0: as before */
     bool json;
 } request;
 
@@ -56,8 +59,14 @@ static void print_entry(const billboard_answer *a, currency c, size_t k, FILE *s
 static void print_text(const billboard_answer *a, FILE *stream) {
     const currency c = currency_of(a);
     const double order = number(a, "", "order");
-    fprintf(stream, "population  %s: %.0f tasks, %s\n", text(a, "", "population"),
-            number(a, "", "tasks"), text(a, "", "adjacency"));
+    fprintf(stream, "population  %s: %.0f", text(a, "", "population"),
+            number(a, "", "tasks"));
+    for (size_t k = 0; k < billboard_answer_count(a, "also_tasks"); k++) {
+        char at[40];
+        snprintf(at, sizeof at, "also_tasks.%zu", k);
+        fprintf(stream, " or %.0f", billboard_answer_number(a, at));
+    }
+    fprintf(stream, " tasks, %s\n", text(a, "", "adjacency"));
     fprintf(stream, "kind        %s", text(a, "", "kind"));
     if (!isnan(order)) fprintf(stream, ", order %.15g", order);
     fputc('\n', stream);
@@ -71,10 +80,21 @@ static void print_text(const billboard_answer *a, FILE *stream) {
         print_entry(a, c, k, stream);
 }
 
+static void take_tasks(request *r, const char *text, struct argp_state *state) {
+    char *end;
+    errno = 0;
+    const long long tasks = strtoll(text, &end, 10);
+    if (errno || end == text || *end || tasks < 1)
+        argp_error(state, "--tasks: expected a number of tasks, got \"%s\"", text);
+    r->tasks = (size_t)tasks;
+}
+
 static error_t parse(int key, char *argument, struct argp_state *state) {
     request *r = state->input;
     if (key == 'j')
         r->json = true;
+    else if (key == 't')
+        take_tasks(r, argument, state);
     else if (key == ARGP_KEY_ARG && !r->path)
         r->path = argument;
     else if (key == ARGP_KEY_ARG)
@@ -88,7 +108,12 @@ static error_t parse(int key, char *argument, struct argp_state *state) {
 
 int cmd_ledger(int argc, char **argv) {
     static const struct argp_option option[] = {
-        {"json", 'j', NULL, 0, "as one JSON object", 0}, {0}};
+        {"json", 'j', NULL, 0, "as one JSON object", 0},
+        {"tasks", 't', "M", 0,
+         "from now on runs of M tasks are charged to it, too: of the same tasks with "
+         "some more or fewer, each still what it was",
+         0},
+        {0}};
     const struct argp argp = {
         option,
         parse,
@@ -105,6 +130,7 @@ int cmd_ledger(int argc, char **argv) {
     cmd_output output = {0};
     argp_parse(&argp, argc, argv, 0, NULL, &r);
     billboard_status status = cmd_open(&output);
+    if (!status && r.tasks) status = billboard_ledger_tasks(r.path, r.tasks, &watch);
     if (!status) status = billboard_ledger(r.path, &watch, &ledger);
     if (!status && r.json)
         fprintf(output.stream, "%s\n", billboard_answer_json(ledger));

@@ -5,6 +5,7 @@ from numbers import Real
 from typing import Any, Dict, Optional, Tuple, Union
 
 from ._answers import Answer, asked_watching, frame, html_text
+from ._library import call
 from .errors import BillboardError
 
 __all__ = ["Ledger"]
@@ -80,6 +81,25 @@ class Ledger:
         40
         """
         return Answer(asked_watching("billboard_ledger", os.fsencode(self.path)))
+
+    def also_tasks(self, tasks: int) -> None:
+        """Lets fits of so many tasks be charged, too: of the same tasks with some more or fewer,
+        each still what it was.
+
+        Examples
+        --------
+        >>> import numpy as np, billboard, os, tempfile
+        >>> ledger = billboard.Ledger(os.path.join(tempfile.mkdtemp(), "l"), epsilon=3, delta=3e-5)
+        >>> X, group = np.random.default_rng(0).uniform(-1, 1, (410, 2)), np.arange(410) // 10
+        >>> model = billboard.MultiTaskRegressor(
+        ...     epsilon=1, bounds=billboard.Bounds(others=1, target=2), ledger=ledger)
+        >>> model = model.fit(X[:400], X[:400, 0], groups=group[:400])
+        >>> ledger.also_tasks(41)
+        >>> model = model.fit(X, X[:, 0], groups=group)
+        >>> ledger.spent()
+        (2.0, 2e-05)
+        """
+        call("billboard_ledger_tasks", os.fsencode(self.path), tasks, None)
 
     def _is_there(self) -> bool:
         return os.path.exists(self.path) and os.path.getsize(self.path) > 0

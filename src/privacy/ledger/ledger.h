@@ -8,6 +8,11 @@
  * WAL, synchronous=FULL: keep the file on a local disk, and copy it only together with
  * its -wal file.)
  *
+ * What a run costs is what it costs one task, whoever else takes part: charges of runs
+ * with more or fewer tasks add up as well. But another number is also what other tasks
+ * look like (pupils in place of schools), whose charges do not add up, so that somebody
+ * has to say that they are the same: bb_ledger_add_tasks.
+ *
  * kind  a run reserves        accepted iff, itself included
  * sum   its (epsilon, delta)  sum epsilon <= E and sum delta <= D
  * gdp   sum mu_t^2            sum mu^2 <= mu^2(E, D) (bb_gdp_mu)
@@ -110,6 +115,12 @@ BB_MUST_CHECK bb_status bb_ledger_open(bb_ledger **out, const char *path,
  * ledger). */
 BB_MUST_CHECK bb_status bb_ledger_read(bb_ledger **out, const char *path,
                                        bb_ledger_terms *terms);
+/* From now on also runs of so many tasks are charged to it, which are those that it is for
+ * with some more or fewer, each still the same one. BB_EUSAGE: of no task. */
+BB_MUST_CHECK bb_status bb_ledger_add_tasks(bb_ledger *ledger, size_t tasks);
+/* The numbers that were added, ascending; free with free(). */
+BB_MUST_CHECK bb_status bb_ledger_added_tasks(const bb_ledger *ledger, size_t **tasks,
+                                              size_t *count);
 /* Reserves the charge durably. BB_EUSAGE if it is nothing or no number (epsilon > 0 or
  * delta > 0, both finite), or has no price in the ledger: a selection in kind gdp.
  * BB_EBUDGET if it would overspend: nothing changes and the message

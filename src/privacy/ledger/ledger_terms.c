@@ -3,6 +3,7 @@
 #include "privacy/ledger/ledger_file.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -218,7 +219,76 @@ bb_status bb_ledger_load_terms(bb_ledger *ledger) {
     return status;
 }
 
+/* ---- other numbers of tasks ----
+ *
+ * A table of its own, made with the first of them: terms never change, and programs that do
+ * not know it refuse the runs that it is for. */
+static const char sizes[] = "CREATE TABLE IF NOT EXISTS sizes(tasks INTEGER PRIMARY KEY"
+                            " CHECK(tasks >= 1), time TEXT NOT NULL) STRICT";
+
+static bb_status insert_size(const bb_ledger *ledger, size_t tasks) {
+    sqlite3_stmt *statement = NULL;
+    const bb_status status =
+        bb_ledger_prepare(ledger,
+                          "INSERT OR IGNORE INTO sizes VALUES(?1,"
+                          " strftime('%Y-%m-%dT%H:%M:%SZ', 'now'))",
+                          &statement);
+    if (status) return status;
+    sqlite3_bind_int64(statement, 1, (long long)tasks);
+    const int code = sqlite3_step(statement);
+    sqlite3_finalize(statement);
+    return code == SQLITE_DONE ? BB_OK : bb_ledger_complain(ledger, code);
+}
+
+bb_status bb_ledger_add_tasks(bb_ledger *ledger, size_t tasks) {
+    if (tasks < 1 || tasks > INT64_MAX)
+        return bb_fail(BB_EUSAGE, "a ledger is for at least one task");
+    if (tasks == ledger->terms.tasks) return BB_OK;
+    bb_status status = bb_ledger_execute(ledger, "BEGIN IMMEDIATE");
+    if (!status) status = bb_ledger_execute(ledger, sizes);
+    if (!status) status = insert_size(ledger, tasks);
+    if (!status) status = bb_ledger_execute(ledger, "COMMIT");
+    if (status) bb_ledger_roll_back(ledger);
+    return status;
+}
+
+bb_status bb_ledger_added_tasks(const bb_ledger *ledger, size_t **tasks,
+                                size_t *count) {
+    sqlite3_stmt *query = NULL;
+    long long tables = 0;
+    size_t capacity = 0;
+    int code = SQLITE_DONE;
+    *tasks = NULL;
+    *count = 0;
+    bb_status status = bb_ledger_integer(
+        ledger, "SELECT count(*) FROM sqlite_schema WHERE name = 'sizes'", &tables);
+    if (status || !tables) return status;
+    status =
+        bb_ledger_prepare(ledger, "SELECT tasks FROM sizes ORDER BY tasks", &query);
+    while (!status && (code = sqlite3_step(query)) == SQLITE_ROW) {
+        status = bb_grow(tasks, &capacity, *count + 1, sizeof **tasks, "a ledger");
+        if (!status) (*tasks)[(*count)++] = (size_t)sqlite3_column_int64(query, 0);
+    }
+    if (!status && code != SQLITE_DONE) status = bb_ledger_complain(ledger, code);
+    sqlite3_finalize(query);
+    return status;
+}
+
 /* ---- whether they agree ---- */
+
+static bb_status compare_tasks(const bb_ledger *ledger, size_t asked) {
+    size_t *added = NULL, count = 0;
+    bb_status status = bb_ledger_added_tasks(ledger, &added, &count);
+    bool is_for = asked == ledger->terms.tasks;
+    for (size_t k = 0; k < count && !status; k++) is_for = is_for || asked == added[k];
+    free(added);
+    if (status || is_for) return status;
+    return bb_fail(BB_EUSAGE,
+                   "ledger %s is for %zu tasks, this run has %zu; if they are the same "
+                   "tasks with some more or fewer, `billboard ledger %s --tasks %zu' "
+                   "lets it charge such runs, too",
+                   ledger->path, ledger->terms.tasks, asked, ledger->path, asked);
+}
 
 static bb_status compare_kind(const bb_ledger *ledger, const bb_ledger_terms *asked) {
     const bb_ledger_terms *kept = &ledger->terms;
@@ -238,9 +308,8 @@ bb_status bb_ledger_compare_terms(const bb_ledger *ledger,
     if (asked->population && strcmp(kept->population, asked->population) != 0)
         return bb_fail(BB_EUSAGE, "ledger %s is for population \"%s\", not \"%s\"",
                        ledger->path, kept->population, asked->population);
-    if (kept->tasks != asked->tasks)
-        return bb_fail(BB_EUSAGE, "ledger %s is for %zu tasks, the data has %zu",
-                       ledger->path, kept->tasks, asked->tasks);
+    const bb_status status = compare_tasks(ledger, asked->tasks);
+    if (status) return status;
     if (kept->adjacency != asked->adjacency)
         return bb_fail(BB_EUSAGE, "ledger %s counts in adjacency %s, asked for %s",
                        ledger->path, bb_adjacency_name(kept->adjacency),
