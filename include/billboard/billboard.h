@@ -942,7 +942,8 @@ BILLBOARD_API billboard_experimental_state
 billboard_experimental_curator_state(const billboard_experimental_curator *curator);
 /* Takes a frame of a silo's; BILLBOARD_FAILED: it is none for this curator now, or sums
  * that are more than the silo's tasks can show; BILLBOARD_USAGE: the silo refuses to take
- * part, and the message says why. Nothing has changed then. */
+ * part, and the message says why. Nothing has changed then; but if the curator is FAILED, it
+ * was restored from older bytes than the newest, as the silo's answer shows. */
 BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_experimental_curator_take(
     billboard_experimental_curator *curator, const void *frame, size_t size);
 /* In state COMPLETE, or, with roster.fewest_silos, when you have waited long enough. The

@@ -323,7 +323,7 @@ bb_status bb_curator_go_on(bb_curator *c) {
 }
 
 void bb_curator_stop(bb_curator *c, bb_stop why) {
-    if (c->now == BB_CURATOR_DONE) return;
+    if (c->now == BB_CURATOR_DONE || c->outdated) return;
     c->stopped = why;
     c->now = BB_CURATOR_FAILED;
 }

@@ -45,7 +45,9 @@ void bb_curator_close(bb_curator *curator); /* NULL is allowed */
 /* Takes a frame. *news: whether it told anything new; one that came before, or of a
  * round or attempt that is over, changes nothing. BB_EDATA: no frame for this curator
  * now, or no sum that its tasks can have; nothing changed. BB_EUSAGE: a silo refuses to take
- * part, and says why; nothing changed. */
+ * part, and says why; nothing changed. BB_EUSAGE, too, and BB_CURATOR_FAILED, if the frame
+ * says that the run was further than this curator knows, which then was restored from an
+ * older copy, and would publish rounds again. */
 BB_MUST_CHECK bb_status bb_curator_take(bb_curator *curator, bb_bytes frame,
                                         bool *news);
 bb_curator_state bb_curator_now(const bb_curator *curator);
@@ -69,7 +71,7 @@ BB_MUST_CHECK bb_status bb_curator_give(bb_curator *curator, uint32_t silo,
 bool bb_curator_gave_all(const bb_curator *curator);
 /* Ends the run before its end, and tells every silo why: bb_curator_give has a frame
  * for each that says so. Also for a curator that has failed; after BB_CURATOR_DONE it
- * does nothing. */
+ * does nothing, nor for one that is an older copy: the silos may go on with the newest. */
 void bb_curator_stop(bb_curator *curator, bb_stop why);
 bool bb_curator_is_stopped(const bb_curator *curator);
 /* Everything that this silo needs to catch up is given again. */

@@ -268,6 +268,33 @@ static bb_status take_refusal(const bb_frame *frame, const char *whose) {
     return bb_fail(BB_EUSAGE, "%s refuses to take part: %s", whose, why);
 }
 
+/* A silo answers a round, and leaves, only after this curator has asked, and was kept: of a
+ * later moment than its own it can hear only if it has gone on from an older copy. */
+static bool is_ahead(const bb_curator *c, const bb_frame *frame) {
+    if (c->now != BB_CURATOR_WAITS && c->now != BB_CURATOR_COMPLETE) return false;
+    if (frame->kind != BB_FRAME_SUM) return frame->kind == BB_FRAME_BYE;
+    if (frame->round == c->door.ask.round) return frame->attempt > c->attempt;
+    return frame->round > c->door.ask.round && frame->round <= c->phases.plan.rounds;
+}
+
+static bb_status fail_outdated(bb_curator *c, const bb_frame *frame,
+                               const char *whose) {
+    const bool named = c->silo_name && frame->silo <= c->roll.silos;
+    char when[60] = "has left at the end of this run";
+    c->outdated = true;
+    if (frame->kind == BB_FRAME_SUM)
+        snprintf(when, sizeof when, "has answered round %u, attempt %u", frame->round,
+                 frame->attempt);
+    return bb_curator_failed(
+        c, bb_fail(BB_EUSAGE,
+                   "%s %s, and this curator is at round %u, attempt %u: it has gone on "
+                   "from an older copy of its checkpoint, and would publish again what "
+                   "was published. Put the newest one back; if that is lost, so is the "
+                   "run, and another one costs again",
+                   named ? c->silo_name[frame->silo - 1] : whose, when,
+                   c->door.ask.round, c->attempt));
+}
+
 bb_status bb_curator_take(bb_curator *c, bb_bytes bytes, bool *news) {
     bb_frame frame;
     char whose[24] = "the helper";
@@ -290,6 +317,7 @@ bb_status bb_curator_take(bb_curator *c, bb_bytes bytes, bool *news) {
     if (frame.kind == BB_FRAME_REFUSE) return take_refusal(&frame, whose);
     if (memcmp(frame.run, c->name, sizeof frame.run) != 0)
         return bb_fail(BB_EDATA, "a frame of another run");
+    if (is_ahead(c, &frame)) return fail_outdated(c, &frame, whose);
     if (frame.kind == BB_FRAME_JOIN) return take_join(c, &frame, news);
     if (frame.kind == BB_FRAME_SUM) return take_sum(c, &frame, news);
     if (frame.kind == BB_FRAME_BYE) return take_bye(c, &frame, news);

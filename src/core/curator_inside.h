@@ -64,6 +64,7 @@ struct bb_curator {
     double *effects;               /* of bb_result; NULL: none */
     const char *note;
     bb_stop stopped; /* why the run was ended early; 0: it was not */
+    bool outdated;   /* it has gone on from an older copy of itself */
     uint32_t rounds; /* published */
     bool *picked;    /* tasks: a cohort of fixed size; NULL: none is drawn */
     bb_random draw;

@@ -69,6 +69,7 @@ struct bb_silo {
     bool draw_open;
     bb_writer out;
     bool out_ready;
+    bool offered; /* again, and nothing else since */
 };
 
 static inline const bb_run *bb_silo_run(const bb_silo *silo) {
@@ -118,6 +119,9 @@ bb_status bb_silo_decline(bb_silo *silo, const bb_frame *frame, bb_status status
  * the last message. */
 void bb_silo_put_refusal(bb_silo *silo, const uint8_t run[BB_HASH_BYTES],
                          const char *why);
+/* The last answer, to whoever asks for a round that is over, or knows of none: a curator
+ * that has gone on from an older copy of itself sees so by it. */
+void bb_silo_say_again(bb_silo *silo);
 /* Begins silo->phase with empty states, or ends the run after the last one. */
 void bb_silo_open_phase(bb_silo *silo);
 

@@ -271,6 +271,8 @@ bb_status bb_silo_take_offer(bb_silo *silo, const bb_frame *frame, bool *news) {
         /* the answer to it was lost */
         *news = silo->phase == 0 && silo->ask.round == 0 && !silo->out_ready;
         silo->out_ready = silo->out_ready || *news;
+        if (silo->offered) bb_silo_say_again(silo);
+        silo->offered = true;
         return BB_OK;
     }
     /* within a process nobody else can have made the name */

@@ -92,12 +92,18 @@ static bb_status take_board(bb_silo *silo, bb_reader *reader, size_t behind) {
     return bb_get_board(reader, &silo->board, silo->board_at, length);
 }
 
+void bb_silo_say_again(bb_silo *silo) {
+    if (silo->ask.round) silo->out_ready = true;
+}
+
 static bb_status take_round(bb_silo *silo, const bb_frame *frame, bool *news) {
     const bb_plan_part *part = &silo->phases.part[silo->phase];
     question q;
     if (frame->phase < silo->phase || frame->round < silo->ask.round ||
-        (frame->round == silo->ask.round && frame->attempt < silo->attempt))
+        (frame->round == silo->ask.round && frame->attempt < silo->attempt)) {
+        bb_silo_say_again(silo);
         return BB_OK; /* over */
+    }
     if (frame->phase > silo->phase)
         return bb_fail(BB_EDATA, "round %u of phase %u before the end of phase %zu",
                        frame->round, frame->phase + 1, silo->phase + 1);
@@ -187,6 +193,7 @@ bb_status bb_silo_take(bb_silo *silo, bb_bytes bytes, bool *news) {
     if (frame.silo != silo->number)
         return bb_fail(BB_EDATA, "a frame for silo %u came to silo %u", frame.silo,
                        silo->number);
+    if (frame.kind != BB_FRAME_OFFER) silo->offered = false;
     if (frame.kind == BB_FRAME_OFFER) {
         if (silo->joined && memcmp(frame.run, silo->name, sizeof frame.run) != 0)
             return bb_fail_other_run("an offer", "silo", silo->checkpoint);

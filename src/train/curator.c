@@ -128,6 +128,8 @@ static bb_status open_core(bb_train_curator *curator, const bb_bytes *saved) {
     status = bb_place_kept_charge_once(
         &curator->kept, e->ledger, bb_curator_now(curator->core) == BB_CURATOR_DONE);
     if (status || saved || !e->ledger || bb_ledger_reserved(e->ledger)) return status;
+    status = bb_place_warn_of_charge(e);
+    if (status) return status;
     return bb_run_check_ledger(&e->run, bb_curator_plan(curator->core), e->ledger);
 }
 

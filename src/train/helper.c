@@ -31,7 +31,7 @@ static bb_status open_core(bb_train_helper *helper) {
     if (!status)
         status = bb_place_kept_charge_once(
             &helper->kept, e->ledger, bb_helper_now(helper->core) == BB_HELPER_DONE);
-    return status;
+    return status ? status : bb_place_warn_of_charge(e);
 }
 
 bb_status bb_train_helper_open(bb_train_helper **out, const bb_train_request *request,

@@ -90,6 +90,32 @@ bb_status bb_place_open(bb_training *t, const bb_train_request *request,
     return status;
 }
 
+bb_status bb_place_warn_of_charge(const bb_experiment *e) {
+    bb_ledger_entry *entry = NULL;
+    size_t count = 0;
+    char name[BB_RUN_NAME], text[400];
+    if (!e->ledger || bb_ledger_reserved(e->ledger)) return BB_OK;
+    const bb_status status = bb_ledger_entries(e->ledger, &entry, &count);
+    bb_run_name(e->run.phases, e->run.phase, name);
+    for (size_t k = count; k-- > 0;) {
+        const bb_ledger_entry *was = &entry[k];
+        if (was->state == BB_LEDGER_DONE || strcmp(was->description, name) != 0 ||
+            was->epsilon != e->run.pub.epsilon || was->delta != e->run.pub.delta)
+            continue;
+        snprintf(
+            text, sizeof text,
+            "entry %lld of the ledger, of %s, is such a run that has not ended "
+            "(%s): it stays charged, and this one begins anew and will be charged "
+            "beside it. If it is to go on with that one, stop it, and start it with "
+            "the checkpoint of that one",
+            was->id, was->time, bb_ledger_state_name(was->state));
+        e->watch->warn(e->watch->self, text);
+        break;
+    }
+    bb_ledger_entries_free(entry, count);
+    return status;
+}
+
 bb_status bb_place_end(bb_training *t) {
     bb_experiment *e = &t->e;
     const bool rows = e->population.prepared.tasks > 0;

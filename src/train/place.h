@@ -15,6 +15,10 @@ BB_MUST_CHECK bb_status bb_place_open(bb_training *training,
                                       const bb_train_request *request,
                                       const bb_roster *roster, const bb_source *data,
                                       const bb_watch *watch);
+/* Warns where the ledger, if there is one, has such a run that has not ended: a place that
+ * begins anew, whose checkpoint was lost, or is another's, is charged beside it. Not for one
+ * that goes on. */
+BB_MUST_CHECK bb_status bb_place_warn_of_charge(const bb_experiment *e);
 /* Statement, models and report from what training->e.result has; then forgets the rows
  * and the watch. In the ledger the run is done, or is so with bb_training_save if there is a
  * checkpoint, from which what cannot be stored is made again. */

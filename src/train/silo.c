@@ -65,7 +65,7 @@ static bb_status open_core(bb_train_silo *silo, uint32_t number,
     if (!status)
         status = bb_place_kept_charge_once(&silo->kept, e->ledger,
                                            bb_silo_now(silo->core) == BB_SILO_DONE);
-    return status;
+    return status ? status : bb_place_warn_of_charge(e);
 }
 
 bb_status bb_train_silo_open(bb_train_silo **out, const bb_train_request *request,

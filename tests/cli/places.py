@@ -412,6 +412,32 @@ def ledgers_are_charged_once():
         assert len(hashes) == 1, hashes
 
 
+def who_has_lost_a_checkpoint_is_told_that_it_is_charged_again():
+    with folder():
+        plan(seed=None, rounds=100)
+        policy(ledger="north.ledger", **{"budget-epsilon": 8, "budget-delta": 1e-4,
+                                         "allow-open": False})
+        policy("other.json", **{"allow-open": False})
+
+        def begin(who, *more):
+            return start(who, "socket", more=more,
+                         policy="policy.json" if who == "north" else "other.json")
+
+        places = {who: begin(who) for who in ["curator", *SILOS]}
+        wait_for(lambda: " running " in subprocess.run(
+            [BILLBOARD, "ledger", "north.ledger"], capture_output=True, text=True).stdout)
+        places["north"].kill()
+        places["north"].wait()
+        assert "entry 1" not in said("north")
+        os.remove("north.state")
+        places["north"] = begin("north")
+        for who, process in places.items():
+            ends(process, who=who)
+        assert "entry 1 of the ledger" in said("north") and "(died)" in said("north")
+        kept = json.loads(call("ledger", "north.ledger", "--json"))
+        assert [e["state"] for e in kept["entries"]] == ["died", "done"], kept
+
+
 def a_silo_that_never_comes_is_not_waited_for():
     with folder():
         plan(fewest=2)
@@ -591,6 +617,46 @@ def a_full_disk_at_the_end_is_like_a_kill():
                   for run in ("of-curator/run", "of-north/run", "out-south", "out-east")}
         assert len(hashes) == 1, hashes
         assert not os.path.exists("curator.state") and not os.path.exists("north.state")
+
+
+def a_curator_that_goes_on_from_an_older_copy_says_so():
+    """Which changes nothing: with the newest one the run ends as if nothing had been."""
+    def size():
+        return os.path.getsize("curator.state") if os.path.exists("curator.state") else 0
+
+    def begin(who, signed):
+        return start(who, "socket", more=signs(who) if signed else ())
+
+    for begun, signed in [(False, True), (True, False)]:
+        with folder():
+            plan(rounds=100)
+            if signed:
+                make_keys()
+            places = {"curator": begin("curator", signed)}
+            wait_for(lambda: os.path.exists("run.sock"))
+            at_first = size()
+            if not begun:
+                shutil.copy("curator.state", "older")
+            places.update({who: begin(who, signed) for who in SILOS})
+            wait_for(lambda: size() > at_first + 1000)
+            if begun:
+                shutil.copy("curator.state", "older")
+            wait_for(lambda: size() > at_first + 3000)
+            places["curator"].kill()
+            places["curator"].wait()
+            shutil.move("curator.state", "newest")
+            shutil.copy("older", "curator.state")
+            ends(begin("curator", signed), 2, "curator")
+            said_last = said("curator").splitlines()[-1]
+            assert "has answered round" in said_last and "an older copy" in said_last, said_last
+            assert all(os.path.exists(f"{silo}.state") for silo in SILOS)
+            assert read("older") != read("newest") and size()
+            shutil.move("newest", "curator.state")
+            places["curator"] = begin("curator", signed)
+            for who, process in places.items():
+                ends(process, who=who)
+            os.path.exists("curator.state.lock") and os.remove("curator.state.lock")
+            check_as_one()
 
 
 def a_checkpoint_of_another_run_says_so():
@@ -794,12 +860,13 @@ for case in [every_carrier_gives_the_models_of_one_process,
              a_curator_killed_at_the_end_waits_for_nobody_who_has_gone,
              mutual_tls_carries_frames_between_those_who_may,
              a_ledger_that_refuses_says_so_at_once, a_full_disk_at_the_end_is_like_a_kill,
+             a_curator_that_goes_on_from_an_older_copy_says_so,
              a_checkpoint_of_another_run_says_so, a_task_in_two_places_is_told_by_name,
              a_ledger_that_refuses_tells_no_more, what_was_taken_from_the_data_is_refused,
              a_plan_whose_rounds_may_have_fewer_silos_than_a_policy_asks_for,
              rows_that_are_not_the_plans_are_told_to_their_operator,
              a_run_that_never_begins_costs_nothing, a_silo_that_comes_too_late_is_told,
-             ledgers_are_charged_once,
+             ledgers_are_charged_once, who_has_lost_a_checkpoint_is_told_that_it_is_charged_again,
              a_silo_that_never_comes_is_not_waited_for, a_policy_is_kept_before_anything_is_said,
              what_differs_is_told_and_nothing_is_trained, the_end_of_a_curator_is_told,
              strangers_disturb_nobody, who_has_no_key_is_told_nothing, lines_that_make_no_sense]:

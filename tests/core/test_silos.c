@@ -315,6 +315,100 @@ static void test_silence(void **state) {
     law_close(&w);
 }
 
+/* -- older copies -- */
+
+static void restore_curator(silos *f, const bb_writer *saved) {
+    const bb_curator_terms terms = silos_curator(f);
+    bb_curator_close(f->curator);
+    assert_ok(
+        bb_curator_restore(&f->curator, &terms, (bb_bytes){saved->at, saved->length}));
+}
+
+/* Silo 1 and the curator talk until neither has something to say, twice: a HELLO asks for
+ * everything again. The curator's last status. */
+static bb_status talk(silos *f) {
+    bb_bytes frame;
+    bool given, news;
+    bb_status status = BB_OK;
+    for (int k = 0; k < 2 && !status; k++) {
+        bb_curator_again(f->curator, 1);
+        while (!status && !bb_curator_give(f->curator, 1, &frame, &given) && given) {
+            assert_ok(bb_silo_take(f->silo[0], frame, &news));
+            if (bb_silo_now(f->silo[0]) == BB_SILO_WORK)
+                assert_ok(bb_silo_work(f->silo[0]));
+            if (bb_silo_give(f->silo[0], &frame))
+                status = bb_curator_take(f->curator, frame, &news);
+            bb_silo_gave(f->silo[0]);
+        }
+    }
+    return status;
+}
+
+/* A curator that knows less of the run than its silo, by rounds, by an attempt, by all or by the
+ * end of it, publishes nothing; the newest one goes on. */
+static void test_older_copies(void **state) {
+    (void)state;
+    enum { BEFORE, FIRST, AGAIN, NEWEST, MOMENTS };
+    law_world w;
+    law_open(&w, &law_usual, 1);
+    uint32_t where[LAW_TASKS] = {0};
+    bb_result one;
+    bb_bytes frame;
+    silos f;
+    bool news;
+    bb_writer saved[MOMENTS] = {{0}};
+    w.run.phase[0].rounds = 4;
+    law_train(&law_usual, &w.run, &one);
+    silos_deal(&f, &w.run, 1, where);
+    silos_open(&f);
+    bb_curator_save(f.curator, &saved[BEFORE]);
+    assert_ok(talk(&f)); /* joins */
+    assert_ok(bb_curator_close_round(f.curator));
+    bb_curator_save(f.curator, &saved[FIRST]);
+    restore_curator(&f, &saved[FIRST]);
+    bb_curator_save(f.curator, &saved[AGAIN]); /* attempt 2 */
+    restore_curator(&f, &saved[AGAIN]);        /* attempt 3 */
+    assert_ok(talk(&f));
+    restore_curator(&f, &saved[FIRST]);
+    assert_int_equal(talk(&f), BB_EUSAGE);
+    assert_non_null(strstr(bb_last_error(), "has answered round 1, attempt 3"));
+    restore_curator(&f, &saved[AGAIN]);
+    for (int round = 0; round < 3; round++) {
+        assert_ok(talk(&f));
+        assert_ok(bb_curator_close_round(f.curator));
+        bb_writer_close(&saved[NEWEST]);
+        saved[NEWEST] = (bb_writer){0};
+        bb_curator_save(f.curator, &saved[NEWEST]); /* published */
+        assert_ok(bb_curator_go_on(f.curator));
+    }
+    assert_ok(talk(&f));
+    for (int k = BEFORE; k < NEWEST; k++) {
+        restore_curator(&f, &saved[k]);
+        assert_int_equal(talk(&f), BB_EUSAGE);
+        assert_non_null(strstr(bb_last_error(), "older copy"));
+        assert_int_equal(bb_curator_now(f.curator), BB_CURATOR_FAILED);
+        bb_curator_stop(f.curator, BB_STOP_FAILED); /* silos wait for the newest */
+        assert_false(bb_curator_is_stopped(f.curator));
+        assert_fails(bb_curator_close_round(f.curator), BB_EUSAGE, "no round");
+    }
+    restore_curator(&f, &saved[NEWEST]);
+    assert_ok(bb_curator_go_on(f.curator));
+    bb_curator_again(f.curator, 1);
+    assert_ok(talk(&f));
+    assert_ok(bb_curator_close_round(f.curator));
+    assert_ok(bb_curator_go_on(f.curator));
+    assert_ok(talk(&f));
+    assert_true(silos_agree(&f, &one));
+    restore_curator(&f, &saved[FIRST]);
+    bb_silo_leave(f.silo[0]);
+    assert_true(bb_silo_give(f.silo[0], &frame));
+    assert_fails(bb_curator_take(f.curator, frame, &news), BB_EUSAGE, "has left");
+    for (int k = 0; k < MOMENTS; k++) bb_writer_close(&saved[k]);
+    silos_close(&f);
+    bb_result_free(&one);
+    law_close(&w);
+}
+
 /* What a silo can say is bounded by its tasks' clips. */
 static void test_too_large_a_sum(void **state) {
     (void)state;
@@ -426,6 +520,7 @@ int main(void) {
         cmocka_unit_test(test_hostile),
         cmocka_unit_test(test_hostile_signed),
         cmocka_unit_test(test_silence),
+        cmocka_unit_test(test_older_copies),
         cmocka_unit_test(test_too_large_a_sum),
         cmocka_unit_test_setup_teardown(test_charge, folder_enter, folder_leave),
         cmocka_unit_test(test_cut_chunks),

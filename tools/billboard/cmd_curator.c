@@ -119,18 +119,20 @@ static billboard_status give_all(const conduct *k) {
     return status;
 }
 
-/* What is no frame for this curator now changes nothing, and is told. */
-static void take(conduct *k, const message *got) {
+/* What is no frame for this curator now changes nothing, and is told; but for one that shows
+ * that this curator is an older copy, which ends it. */
+static billboard_status take(conduct *k, const message *got) {
     place *p = k->place;
     if (got->silo < 1 || got->silo > p->way.silos) {
         place_say(p, "a message of silo %u was left out: there are %u", got->silo,
                   p->way.silos);
         page_failed(k->page, 0, false, "a message of a silo that is not in the plan");
-        return;
+        return BILLBOARD_OK;
     }
     const bool away = !carrier_reaches(k->carrier, got->silo) || k->missed[got->silo];
     const billboard_status status =
         billboard_experimental_curator_take(k->curator, got->frame, got->size);
+    if (state_of(k) == BILLBOARD_EXPERIMENTAL_FAILED) return status;
     if (!status) k->missed[got->silo] = false;
     if (status == BILLBOARD_USAGE)
         place_say(p, "%s: %s", name_of(k, got->silo), billboard_error());
@@ -139,20 +141,21 @@ static void take(conduct *k, const message *got) {
                   billboard_error());
     if (status)
         page_failed(k->page, got->silo, status == BILLBOARD_USAGE, billboard_error());
-    if (status || got->kind != MESSAGE_HELLO) return;
+    if (status || got->kind != MESSAGE_HELLO) return BILLBOARD_OK;
     carrier_introduce(k->carrier);
     if (!k->heard[got->silo] || away) /* else it has only asked again */
         place_say(p, "%s is %s", name_of(k, got->silo),
                   k->heard[got->silo] ? "back" : "there");
     k->heard[got->silo] = true;
+    return BILLBOARD_OK;
 }
 
 /* Takes a message, and answers it: at once, unless it has changed what must be kept first. */
 static billboard_status hear(conduct *k, const message *got) {
     const uint32_t silo = got->silo;
     const int before = billboard_experimental_curator_waits_for(k->curator, silo);
-    take(k, got);
-    if (silo < 1 || silo > k->place->way.silos) return BILLBOARD_OK;
+    const billboard_status status = take(k, got);
+    if (status || silo < 1 || silo > k->place->way.silos) return status;
     const int after = billboard_experimental_curator_waits_for(k->curator, silo);
     if (k->place->checkpoint && before != after && !k->is_unkept[silo]) {
         k->is_unkept[silo] = true;
