@@ -876,6 +876,11 @@ BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_experimental_silo_open(
     uint32_t number, const billboard_data *data,
     const billboard_experimental_policy *policy, const billboard_watch *watch,
     billboard_experimental_silo **silo);
+/* For its operator, before it has said anything: {tasks (that have rows here), tasks_of_plan,
+ * rows, test_rows, rows_left_out, features, methods, rounds, epsilon, delta (null where the
+ * run is not private), adjacency, sampling}. Makes the plan, which may take seconds. */
+BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_experimental_silo_about(
+    const billboard_experimental_silo *silo, billboard_answer **about);
 BILLBOARD_API billboard_experimental_state
 billboard_experimental_silo_state(const billboard_experimental_silo *silo);
 /* Takes a frame of the curator's. BILLBOARD_FAILED: it is none for this silo now, or the

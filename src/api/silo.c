@@ -208,6 +208,19 @@ billboard_status billboard_experimental_silo_open(
     return bb_api_place_end(&call, status);
 }
 
+billboard_status billboard_experimental_silo_about(const billboard_experimental_silo *s,
+                                                   billboard_answer **about) {
+    static const char function[] = "billboard_experimental_silo_about";
+    json_t *json = NULL;
+    bb_call call;
+    bb_status status = bb_call_begin(&call, true);
+    if (!status) status = bb_call_given(s, function, "silo");
+    if (!status) status = bb_call_given(about, function, "about");
+    if (!status) status = bb_train_silo_about(s->silo, &json);
+    if (!status) status = bb_answer_open(about, json);
+    return bb_call_end(&call, status);
+}
+
 void billboard_experimental_silo_free(billboard_experimental_silo *s) {
     if (!s) return;
     bb_train_silo_close(s->silo);

@@ -70,6 +70,19 @@ bb_status bb_silo_check_policy(const bb_run *run, const bb_silo_policy *policy,
     return BB_OK;
 }
 
+bb_status bb_silo_check_silos(const bb_silo_policy *policy, uint32_t silos,
+                              uint32_t fewest) {
+    if (silos < policy->fewest_silos)
+        return bb_fail(BB_EUSAGE, "this silo's policy asks for %u silos, not %u",
+                       policy->fewest_silos, silos);
+    if (fewest < policy->fewest_silos)
+        return bb_fail(BB_EUSAGE,
+                       "this silo's policy asks for %u silos in every round; the plan "
+                       "lets one go on with %u (its fewest-silos)",
+                       policy->fewest_silos, fewest);
+    return BB_OK;
+}
+
 static bb_status check_terms(const bb_silo_terms *terms) {
     const bb_run *run = terms->run;
     for (size_t k = 0; k < terms->tasks; k++) {

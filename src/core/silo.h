@@ -72,6 +72,10 @@ BB_MUST_CHECK bb_status bb_silo_check_policy(const bb_run *run,
                                              const bb_silo_policy *policy,
                                              const bb_identity *identity);
 
+/* Whether it allows a run of so many silos, of which every round needs `fewest`: BB_EUSAGE. */
+BB_MUST_CHECK bb_status bb_silo_check_silos(const bb_silo_policy *policy,
+                                            uint32_t silos, uint32_t fewest);
+
 /* Takes a frame of the curator's. *news: whether it told anything new; a frame that came
  * before, or is of a round that is over, changes nothing. The offer must be of the run
  * that was agreed to, and takes all the memory that the run will need; the policy's ledger

@@ -246,15 +246,9 @@ bb_status bb_silo_accept(bb_silo *silo, bb_bytes offer, const uint8_t *name) {
 /* What can be said of an offer only: whether it keeps to the policy. */
 static bb_status check_policy(bb_silo *silo) {
     if (!silo->has_policy) return BB_OK;
-    if (silo->roll.silos < silo->policy.fewest_silos)
-        return bb_fail(BB_EUSAGE, "this silo's policy asks for %u silos, not %u",
-                       silo->policy.fewest_silos, silo->roll.silos);
-    if (silo->roll.fewest < silo->policy.fewest_silos)
-        return bb_fail(BB_EUSAGE,
-                       "this silo's policy asks for %u silos in every round; the plan "
-                       "lets one go on with %u (its fewest-silos)",
-                       silo->policy.fewest_silos, silo->roll.fewest);
-    return bb_phases_check_prices(&silo->phases);
+    const bb_status status =
+        bb_silo_check_silos(&silo->policy, silo->roll.silos, silo->roll.fewest);
+    return status ? status : bb_phases_check_prices(&silo->phases);
 }
 
 bb_status bb_silo_decline(bb_silo *silo, const bb_frame *frame, bb_status status,

@@ -1,8 +1,11 @@
 #include "train/silo.h"
 
+#include "base/json.h"
 #include "base/memory.h"
+#include "core/phases.h"
 #include "train/place.h"
 #include "train/place_kept.h"
+#include "train/run_statement.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -106,6 +109,9 @@ bb_status bb_train_silo_check(const bb_train_request *request, const bb_roster *
     if (!status) {
         status = bb_silo_check_policy(&place->e.run, policy, roster->identity);
         if (!status) status = check_sources(&place->e, policy);
+        if (!status)
+            status = bb_silo_check_silos(
+                policy, roster->silos, roster->fewest ? roster->fewest : roster->silos);
         if (status) bb_silo_refuse(refusal, number, roster->identity, bb_last_error());
     }
     if (!status) {
@@ -116,6 +122,40 @@ bb_status bb_train_silo_check(const bb_train_request *request, const bb_roster *
     bb_experiment_close_work(&place->e);
     bb_training_close(place);
     return status;
+}
+
+/* *rounds of the plan, which nobody has offered yet. */
+static bb_status count_rounds(const bb_run *run, uint32_t *rounds) {
+    bb_phases phases = {.count = 0};
+    bb_status status = bb_phases_open(&phases, run, NULL);
+    if (!status) status = bb_phases_plan(&phases);
+    if (!status) *rounds = phases.plan.rounds;
+    bb_phases_close(&phases);
+    return status;
+}
+
+bb_status bb_train_silo_about(const bb_train_silo *silo, json_t **about) {
+    if (!silo->training)
+        return bb_fail(BB_EUSAGE, "this silo's result was given already");
+    const bb_experiment *e = &silo->training->e;
+    const bb_population *p = &e->population;
+    const bb_public *pub = &e->run.pub;
+    char name[BB_RUN_NAME], sampling[BB_SAMPLING_TEXT];
+    uint32_t rounds = 0;
+    const bb_status status = count_rounds(&e->run, &rounds);
+    if (status) return status;
+    bb_run_name(e->run.phases, e->run.phase, name);
+    bb_run_sampling(pub, sampling, sizeof sampling);
+    *about = json_pack(
+        "{s:I,s:I,s:I,s:I,s:I,s:I,s:s,s:I,s:o,s:o,s:s,s:s}", "tasks",
+        (json_int_t)p->prepared.tasks, "tasks_of_plan", (json_int_t)pub->tasks, "rows",
+        (json_int_t)p->train.rows, "test_rows", (json_int_t)p->test.rows,
+        "rows_left_out", (json_int_t)p->dropped, "features",
+        (json_int_t)e->resolved->roster->features, "methods", name, "rounds",
+        (json_int_t)rounds, "epsilon", bb_json_real(pub->epsilon), "delta",
+        bb_json_real(pub->delta), "adjacency", bb_adjacency_name(pub->adjacency),
+        "sampling", sampling);
+    return *about ? BB_OK : bb_fail(BB_ENOMEM, "no memory for what a silo is");
 }
 
 void bb_train_silo_close(bb_train_silo *silo) {

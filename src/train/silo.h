@@ -25,6 +25,9 @@ BB_MUST_CHECK bb_status bb_train_silo_check(const bb_train_request *request,
                                             const bb_roster *roster, uint32_t number,
                                             const bb_silo_policy *policy,
                                             const bb_watch *watch, bb_writer *refusal);
+/* For its operator, before it takes part: what its rows are of the plan, and what the run
+ * asks for (billboard_experimental_silo_about). Makes the plan. */
+BB_MUST_CHECK bb_status bb_train_silo_about(const bb_train_silo *silo, json_t **about);
 void bb_train_silo_close(bb_train_silo *silo); /* NULL is allowed */
 /* What takes and gives frames. */
 bb_silo *bb_train_silo_core(bb_train_silo *silo);

@@ -259,6 +259,23 @@ static void one_file_is_of_one_place(void **state) {
     assert_null(other);
 }
 
+static void a_silo_says_what_it_has_and_is_asked_for(void **state) {
+    (void)state;
+    opened o = {0};
+    billboard_answer *about = NULL;
+    unlink("silo.state"); /* of the case before */
+    unlink("curator.state");
+    open_both(&o);
+    ASSERT_OK(billboard_experimental_silo_about(o.silo, &about));
+    assert_true(billboard_answer_number(about, "tasks") ==
+                billboard_answer_number(about, "tasks_of_plan"));
+    assert_true(billboard_answer_number(about, "rows") > 0.0);
+    assert_true(billboard_answer_number(about, "rounds") > 0.0);
+    assert_non_null(billboard_answer_text(about, "methods"));
+    billboard_answer_free(about);
+    close_both(&o);
+}
+
 static void a_place_without_a_file_cannot_be_kept(void **state) {
     (void)state;
     agreement *a = NULL;
@@ -468,6 +485,7 @@ int main(void) {
         cmocka_unit_test(a_curator_shows_how_far_it_is),
         cmocka_unit_test(what_is_not_private_shows_no_epsilon),
         cmocka_unit_test(one_file_is_of_one_place),
+        cmocka_unit_test(a_silo_says_what_it_has_and_is_asked_for),
         cmocka_unit_test(a_place_without_a_file_cannot_be_kept),
         cmocka_unit_test(policies_are_read),
         cmocka_unit_test(rosters_are_signed),

@@ -609,6 +609,16 @@ static void test_ledgers(void **state) {
         assert_string_equal(billboard_answer_text(ledger, "entries.1.state"), "done");
         billboard_answer_free(ledger);
     }
+    billboard_answer *ledger = NULL;
+    assert_refused(billboard_ledger_tasks(path[0], 0, NULL), BILLBOARD_USAGE,
+                   "at least one task");
+    assert_refused(billboard_ledger_tasks("no.ledger", 41, NULL), BILLBOARD_FAILED,
+                   "no.ledger");
+    ASSERT_OK(billboard_ledger_tasks(path[0], 41, NULL));
+    ASSERT_OK(billboard_ledger(path[0], NULL, &ledger));
+    assert_true(billboard_answer_number(ledger, "also_tasks.0") == 41.0);
+    assert_true(billboard_answer_number(ledger, "spent.epsilon") == 2.0);
+    billboard_answer_free(ledger);
 }
 
 int main(void) {

@@ -541,6 +541,50 @@ def a_run_that_never_begins_costs_nothing():
         assert [e["state"] for e in entries] == ["done"], entries
 
 
+def a_silo_can_look_before_it_takes_part():
+    """At all that it would look at, by the same line; nothing is left of it."""
+    budget = {"ledger": "north.ledger", "budget-epsilon": 4, "budget-delta": 1e-5}
+
+    def look(code, words, *more, policy_of=(), **options):
+        plan(seed=None, **options)
+        policy(**{"allow-open": False, **dict(policy_of)})
+        before = sorted(os.listdir("."))
+        done = subprocess.run([*line_of("north", "socket", more=more), "--check"],
+                              capture_output=True, text=True, timeout=LIMIT)
+        assert done.returncode == code, done
+        assert words in (done.stderr if code else " ".join(done.stdout.split())), done
+        assert sorted(os.listdir(".")) == before
+        return done.stdout
+
+    with folder():
+        look(0, "rows 36 of 6 tasks; the plan names 24 columns 2 asked for fedprox, rounds: 12; "
+                "ε 4, δ 1e-05, replace-one, sampling all policy allows it ledger none")
+        look(0, "would be begun with room for it", policy_of=budget)
+        assert json.loads(look(0, "{", "--json", policy_of=budget))["tasks"] == 6
+        look(3, "north.ledger", policy_of={**budget, "budget-epsilon": 3})
+        look(2, "north.ledger: there is no ledger yet", policy_of={"ledger": "north.ledger"})
+        look(2, "allows epsilon 3, not 4", policy_of={"most-epsilon": 3})
+        look(2, "asks for 4 silos, not 3", policy_of={"fewest-silos": 4})
+        look(1, "none.json", scale="none.json")
+        look(2, "no silo \"west\"", "--name", "west")
+        look(0, "could take part", "--name", "south")  # whose rows these are nobody else knows
+        make_keys()
+        look(2, "south.key", *signs("south"))
+        look(0, "could take part", *signs("north"))
+        rows = open("north.csv").read()
+        write("north.csv", rows.replace("ward3,", "ward99,"))
+        look(1, "ward99")
+        write("north.csv", rows.replace("dose", "does"))
+        look(1, "\"does\"")
+        write("north.csv", rows)
+        call("synth", "low-rank", "--tasks", "24", "--features", "2", "-o", "some.csv")
+        call("train", "some.csv", "--method", "fedprox", "--epsilon", "3", "--ledger",
+             "north.ledger", "--budget-epsilon", "8", "--budget-delta", "1e-4", "-o", "other")
+        look(0, "ledger has room for it", policy_of={"ledger": "north.ledger"})
+        look(3, "refuses", policy_of={"ledger": "north.ledger", "most-epsilon": 9}, epsilon=6)
+        assert len(json.loads(call("ledger", "north.ledger", "--json"))["entries"]) == 1
+
+
 def what_was_taken_from_the_data_is_refused():
     cases = [({"scale": {"source": "data", "others": [-9, 9], "target": [-9, 9]}}, "ranges"),
              ({"tuned-on-data": True}, "options")]
@@ -865,6 +909,7 @@ for case in [every_carrier_gives_the_models_of_one_process,
              a_ledger_that_refuses_tells_no_more, what_was_taken_from_the_data_is_refused,
              a_plan_whose_rounds_may_have_fewer_silos_than_a_policy_asks_for,
              rows_that_are_not_the_plans_are_told_to_their_operator,
+             a_silo_can_look_before_it_takes_part,
              a_run_that_never_begins_costs_nothing, a_silo_that_comes_too_late_is_told,
              ledgers_are_charged_once, who_has_lost_a_checkpoint_is_told_that_it_is_charged_again,
              a_silo_that_never_comes_is_not_waited_for, a_policy_is_kept_before_anything_is_said,

@@ -1,7 +1,10 @@
 /* billboard silo: one place's part of a run. */
 #include "talk.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef billboard_experimental_silo silo;
 
@@ -72,6 +75,121 @@ static billboard_status take_part(place *p, carrier *c, FILE *stream) {
     return status;
 }
 
+/* -- whether it could take part -- */
+
+/* A ledger that would be begun is begun where it is thrown away: whoever only looks leaves
+ * nothing. "": it is there, or nothing says what it would be. */
+typedef struct trial {
+    char folder[200], file[420];
+} trial;
+
+static billboard_status begin_trial(place *p, trial *t) {
+    const char *temporary = getenv("TMPDIR");
+    billboard_answer *options = NULL;
+    *t = (trial){.folder = ""};
+    billboard_status status = place_look_for_ledger(p);
+    if (!status && p->no_ledger) status = billboard_job_options(p->job, &options);
+    const bool begins =
+        options && !isnan(billboard_answer_number(options, "budget-epsilon"));
+    billboard_answer_free(options);
+    if (status || !begins) return status;
+    snprintf(t->folder, sizeof t->folder, "%s/billboard-XXXXXX",
+             temporary && strlen(temporary) < 150 ? temporary : "/tmp");
+    if (!mkdtemp(t->folder)) {
+        *t->folder = '\0';
+        return cmd_fail(BILLBOARD_FAILED, "cannot make a folder in %s",
+                        temporary ? temporary : "/tmp");
+    }
+    const char *slash = strrchr(p->no_ledger, '/');
+    snprintf(t->file, sizeof t->file, "%s/%.200s", t->folder,
+             slash ? slash + 1 : p->no_ledger);
+    return billboard_job_set(p->job, "ledger", t->file);
+}
+
+static void end_trial(const trial *t) {
+    static const char *const behind[] = {"", "-wal", "-shm"};
+    char file[430];
+    if (!*t->folder) return;
+    for (size_t k = 0; k < sizeof behind / sizeof *behind; k++) {
+        snprintf(file, sizeof file, "%s%s", t->file, behind[k]);
+        unlink(file);
+    }
+    rmdir(t->folder);
+}
+
+static const char *words_on_ledger(const place *p, const billboard_answer *options) {
+    if (!billboard_answer_text(options, "ledger"))
+        return "none: nothing counts this run with others";
+    return p->no_ledger ? "is not there yet, and would be begun with room for it"
+                        : "has room for it";
+}
+
+static void print_about(const place *p, const billboard_answer *a,
+                        const billboard_answer *options, FILE *to) {
+    const double epsilon = billboard_answer_number(a, "epsilon");
+    const double test = billboard_answer_number(a, "test_rows");
+    const double out = billboard_answer_number(a, "rows_left_out");
+    fprintf(to, "silo %s could take part\n", p->name);
+    fprintf(to, "rows       %.0f of %.0f tasks; the plan names %.0f",
+            billboard_answer_number(a, "rows") + test,
+            billboard_answer_number(a, "tasks"),
+            billboard_answer_number(a, "tasks_of_plan"));
+    if (test > 0.0) fprintf(to, "; %.0f are for testing only", test);
+    if (out > 0.0) fprintf(to, "; %.0f more have missing values", out);
+    fprintf(to, "\ncolumns    %.0f\nasked for  %s, rounds: %.0f; ",
+            billboard_answer_number(a, "features"), billboard_answer_text(a, "methods"),
+            billboard_answer_number(a, "rounds"));
+    if (isnan(epsilon))
+        fputs("NOT PRIVATE\n", to);
+    else
+        fprintf(to, "ε %g, δ %g, %s, sampling %s\n", epsilon,
+                billboard_answer_number(a, "delta"),
+                billboard_answer_text(a, "adjacency"),
+                billboard_answer_text(a, "sampling"));
+    fprintf(to, "policy     allows it\nledger     %s\n", words_on_ledger(p, options));
+    fputs("Nothing was said to anybody, and nothing is charged.\n", to);
+}
+
+static billboard_status look_at_rows(place *p,
+                                     const billboard_experimental_policy *policy,
+                                     billboard_answer **about) {
+    billboard_data *data = NULL;
+    silo *s = NULL;
+    billboard_status status = billboard_data_from_file(p->data, &data);
+    if (!status)
+        status = billboard_experimental_silo_open(p->job, p->roster, p->way.silo, data,
+                                                  policy, &p->watch, &s);
+    if (!status) status = billboard_experimental_silo_about(s, about);
+    billboard_experimental_silo_free(s);
+    billboard_data_free(data);
+    return status;
+}
+
+/* All that a silo looks at before it speaks, and no more. */
+static billboard_status check(place *p, FILE *stream) {
+    unsigned char refusal[BILLBOARD_EXPERIMENTAL_REFUSAL];
+    size_t size;
+    billboard_experimental_policy policy = {.struct_size = sizeof policy};
+    billboard_answer *about = NULL, *options = NULL;
+    trial t = {.folder = ""};
+    billboard_status status =
+        billboard_experimental_agreement_policy(p->agreement, p->policy, &policy);
+    if (!status) status = begin_trial(p, &t);
+    if (!status)
+        status = billboard_experimental_policy_check(p->job, p->roster, p->way.silo,
+                                                     &policy, refusal, &size);
+    if (!status) status = look_at_rows(p, &policy, &about);
+    if (!status) status = billboard_job_options(p->job, &options);
+    if (!status && p->json)
+        fprintf(stream, "%s\n", billboard_answer_json(about));
+    else if (!status)
+        print_about(p, about, options, stream);
+    end_trial(&t);
+    billboard_answer_free(options);
+    billboard_answer_free(about);
+    return status;
+}
+
 int cmd_silo(int argc, char **argv) {
     place p;
     carrier *c = NULL;
@@ -79,6 +197,7 @@ int cmd_silo(int argc, char **argv) {
     billboard_status status = place_open(&p, argc, argv, PLACE_SILO);
     if (!status) status = cmd_open(&output);
     if (!status && p.over) return place_end(&p, &output, status);
+    if (!status && p.check) return place_end(&p, &output, check(&p, output.stream));
     if (!status) status = carrier_open(&c, &p.way);
     if (!status) status = take_part(&p, c, output.stream);
     carrier_close(c);

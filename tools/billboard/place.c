@@ -6,7 +6,19 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PLAN = 5000, STDIO, SOCKET, FOLDER, NAME, POLICY, PATIENCE, KEY, ROSTER, PAGE };
+enum {
+    PLAN = 5000,
+    STDIO,
+    SOCKET,
+    FOLDER,
+    NAME,
+    POLICY,
+    CHECK,
+    PATIENCE,
+    KEY,
+    ROSTER,
+    PAGE
+};
 
 /* Of train's options: what is a place's own. The rest is the plan's. */
 static const char *const own_of_silo[] = {
@@ -64,9 +76,10 @@ static bool take_train(place *p, int key, const char *text) {
 static void check_line(const place *p, place_kind kind, struct argp_state *state) {
     const bool silo = kind == PLACE_SILO, helper = kind == PLACE_HELPER;
     if (!p->plan) argp_error(state, "which --plan?");
-    if (!p->has_way)
+    if (!p->has_way && !p->check)
         argp_error(state, "how are messages carried: --stdio, --socket or --folder?");
-    if (!p->output && !helper) argp_error(state, "where does the result go: --output?");
+    if (!p->output && !helper && !p->check)
+        argp_error(state, "where does the result go: --output?");
     if (helper && !p->key) argp_error(state, "whose --key? A helper is known by it");
     if (!p->key != !p->keys) argp_error(state, "--key and --roster: both, or neither");
     if (silo && !p->data) argp_error(state, "which DATA?");
@@ -87,6 +100,9 @@ static error_t parse(int key, char *text, struct argp_state *state) {
         return 0;
     case POLICY:
         p->policy = text;
+        return 0;
+    case CHECK:
+        p->check = true;
         return 0;
     case KEY:
         p->key = text;
@@ -174,6 +190,10 @@ static billboard_status parse_line(place *p, int argc, char **argv, place_kind k
          1},
         {"name", NAME, "SILO", 0, "which silo of the plan this is", 1},
         {"policy", POLICY, "FILE", 0, "what this silo agrees to, as JSON", 1},
+        {"check", CHECK, NULL, 0,
+         "only say whether this silo could take part: nothing is said to anybody, "
+         "written or charged",
+         1},
         {"key", KEY, "FILE", 0,
          "this place's private key (`billboard identity new'): what it says is signed",
          1},
@@ -194,7 +214,8 @@ static billboard_status parse_line(place *p, int argc, char **argv, place_kind k
     struct argp_option *option = calloc(FIRST + count + 1, sizeof *option);
     if (!option) return cmd_fail(BILLBOARD_FAILED, "no memory for the flags");
     for (size_t k = 0; k < FIRST; k++) {
-        const bool of_silo = first[k].key == NAME || first[k].key == POLICY;
+        const bool of_silo =
+            first[k].key == NAME || first[k].key == POLICY || first[k].key == CHECK;
         const bool of_curator = first[k].key == PATIENCE || first[k].key == PAGE;
         if (of_silo ? kind == PLACE_SILO : !of_curator || kind == PLACE_CURATOR)
             option[n++] = first[k];
@@ -229,6 +250,7 @@ static billboard_status find_self(place *p) {
 /* A place that keeps what it has may be started again at any time, also after its end. */
 static billboard_status check_output(place *p) {
     int made = 0;
+    if (p->check) return BILLBOARD_OK;
     p->checkpoint = cmd_options_last(&p->given, "checkpoint");
     if (!p->output || access(p->output, F_OK) != 0) return BILLBOARD_OK;
     p->stored = p->checkpoint && access(p->checkpoint, F_OK) == 0;
@@ -268,8 +290,9 @@ billboard_status place_open(place *p, int argc, char **argv, place_kind kind) {
     p->roster = billboard_experimental_agreement_roster(p->agreement);
     p->job = billboard_experimental_agreement_job(p->agreement);
     for (size_t k = 0; k < p->given.count && !status; k++)
-        status = billboard_job_set(p->job, p->given.option[k].name,
-                                   p->given.option[k].value);
+        if (!p->check || strcmp(p->given.option[k].name, "checkpoint") != 0)
+            status = billboard_job_set(p->job, p->given.option[k].name,
+                                       p->given.option[k].value);
     if (!status) status = check_output(p);
     if (status) return status;
     const bool two = billboard_experimental_agreement_doors(p->agreement) == 2;

@@ -429,6 +429,7 @@ FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
         c.POINTER(billboard_experimental_policy),
         c.POINTER(billboard_watch),
         c.POINTER(c.c_void_p))),
+    "billboard_experimental_silo_about": (c.c_int, (c.c_void_p, c.POINTER(c.c_void_p))),
     "billboard_experimental_silo_state": (c.c_int, (c.c_void_p,)),
     "billboard_experimental_silo_take": (c.c_int, (c.c_void_p, c.c_void_p, c.c_size_t)),
     "billboard_experimental_silo_work": (c.c_int, (c.c_void_p,)),
