@@ -21,6 +21,7 @@ typedef struct conduct {
     uint32_t unkepts; /* so many, */
     bool *is_unkept;  /* silos + 1: these; */
     double keep_at;   /* seconds: which are kept then */
+    bool over;        /* the last round is published: silos may still need the end */
 } conduct;
 
 static const char *name_of(const conduct *k, uint32_t silo) {
@@ -209,18 +210,30 @@ static billboard_status listen_to_silos(conduct *k) {
 
 /* -- rounds -- */
 
+/* Where it can have come to its end: the state waits for silos to be given that. */
+static billboard_status look_for_end(conduct *k) {
+    billboard_answer *run = NULL;
+    const billboard_status status =
+        billboard_experimental_curator_progress(k->curator, &run);
+    if (!status) k->over = strcmp(billboard_answer_text(run, "state"), "over") == 0;
+    billboard_answer_free(run);
+    return status;
+}
+
 /* What was published is kept before anybody learns of it. */
 static billboard_status close_round(conduct *k) {
     billboard_status status = billboard_experimental_curator_close_round(k->curator);
     if (!status) status = keep(k);
     if (!status) status = give_all(k);
+    if (!status) status = look_for_end(k);
     begin_to_wait(k);
     return status;
 }
 
-static billboard_status go_on(const conduct *k) {
-    const billboard_status status = billboard_experimental_curator_go_on(k->curator);
-    return status ? status : give_all(k);
+static billboard_status go_on(conduct *k) {
+    billboard_status status = billboard_experimental_curator_go_on(k->curator);
+    if (!status) status = give_all(k);
+    return status ? status : look_for_end(k);
 }
 
 /* With fewer than all, once they were waited for. */
@@ -279,7 +292,7 @@ static bool may_go_on(const conduct *k, billboard_status why) {
 static billboard_status all_rounds(conduct *k) {
     billboard_status status = give_all(k); /* an offer, where all can be reached */
     begin_to_wait(k);
-    while (!status && state_of(k) != BILLBOARD_EXPERIMENTAL_DONE) {
+    while (!status && !k->over) {
         if (*k->place->watch.stop) return interrupted(k);
         status = step(k);
     }
