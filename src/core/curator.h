@@ -89,6 +89,8 @@ typedef enum bb_member {
 bb_member bb_curator_member(const bb_curator *curator, uint32_t silo);
 /* The version of the program with which this silo has joined; NULL: it has not. */
 const char *bb_curator_program(const bb_curator *curator, uint32_t silo);
+/* The run's, in every frame. */
+const uint8_t *bb_curator_name(const bb_curator *curator);
 /* How many tasks of the run are those of no silo that has joined: they show nothing. */
 size_t bb_curator_absent(const bb_curator *curator);
 /* Whether the joining has ended, and the whole plan is charged. */

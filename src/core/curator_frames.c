@@ -68,6 +68,10 @@ const char *bb_curator_program(const bb_curator *c, uint32_t silo) {
     return joined ? c->member[silo - 1].program : NULL;
 }
 
+const uint8_t *bb_curator_name(const bb_curator *c) {
+    return c->name;
+}
+
 size_t bb_curator_absent(const bb_curator *c) {
     const size_t tasks = bb_curator_run(c)->pub.tasks;
     size_t absent = 0;

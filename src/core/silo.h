@@ -87,6 +87,8 @@ BB_MUST_CHECK bb_status bb_silo_check_silos(const bb_silo_policy *policy,
  * curator that says so. */
 BB_MUST_CHECK bb_status bb_silo_take(bb_silo *silo, bb_bytes frame, bool *news);
 bb_silo_state bb_silo_now(const bb_silo *silo);
+/* The run's, once it has joined. */
+const uint8_t *bb_silo_name(const bb_silo *silo);
 /* Whether its part of a run is over without models, so that nothing goes on from what it
  * saves: it has refused the offer, or the curator has ended the run. */
 bool bb_silo_is_out(const bb_silo *silo);

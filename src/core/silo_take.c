@@ -220,6 +220,10 @@ bb_silo_state bb_silo_now(const bb_silo *silo) {
     return silo->now;
 }
 
+const uint8_t *bb_silo_name(const bb_silo *silo) {
+    return silo->name;
+}
+
 bool bb_silo_is_out(const bb_silo *silo) {
     return silo->now == BB_SILO_STOPPED ||
            (silo->now == BB_SILO_FAILED && !silo->joined);

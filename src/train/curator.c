@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "train/place.h"
 #include "train/place_kept.h"
+#include "train/record.h"
 #include "train/run_statement.h"
 
 #include <math.h>
@@ -21,6 +22,7 @@ struct bb_train_curator {
     bool spent;          /* its public half was moved */
     bb_writer published; /* what is saved of it, from then on */
     bb_place_kept kept;
+    bb_record record;
 };
 
 /* -- bytes of both, which are public -- */
@@ -63,6 +65,8 @@ bb_status bb_train_curator_save(const bb_train_curator *curator, bb_writer *byte
     if (!status) bb_put_bytes(bytes, core.at, core.length);
     bb_writer_close(&core);
     if (status) return status;
+    for (uint32_t s = 0; s < curator->silos; s++)
+        bb_put_u32(bytes, curator->record.answered[s]);
     if (curator->training) return put_releases(&curator->training->e.dir, bytes);
     bb_put_bytes(bytes, published->at, published->length);
     return bytes->status;
@@ -76,6 +80,8 @@ static bb_status restore(bb_train_curator *curator, const bb_curator_terms *term
     if (!core) return bb_fail(BB_EDATA, "no saved curator");
     bb_status status =
         bb_curator_restore(&curator->core, terms, (bb_bytes){core, length});
+    for (uint32_t s = 0; s < curator->silos; s++)
+        curator->record.answered[s] = bb_get_u32(&reader);
     if (!status) status = get_releases(&curator->training->e.dir, &reader);
     return status ? status : bb_read_all(&reader, "a saved curator");
 }
@@ -89,7 +95,6 @@ static bb_status note_promise(bb_train_curator *curator) {
     const bb_public *pub = &e->run.pub;
     const bb_mechanism *mechanism = e->run.mechanism;
     char sampling[BB_SAMPLING_TEXT];
-    curator->silos = e->resolved->roster->silos;
     curator->two_doors = pub->doors > 1;
     curator->rounds = bb_curator_plan(curator->core)->rounds;
     const bool holds = mechanism->pricing == BB_PRICE_GAUSSIAN && !e->run.seeded &&
@@ -116,6 +121,9 @@ static bb_status open_core(bb_train_curator *curator, const bb_bytes *saved) {
         .identity = e->resolved->roster->identity};
     bb_status status = bb_place_kept_open(
         &curator->kept, e->resolved->request->options.checkpoint, "curator", "");
+    curator->silos = terms.silos;
+    if (!status)
+        status = bb_record_open(&curator->record, &curator->kept, curator->silos);
     if (status) return status;
     e->run.ledger = e->ledger;
     if (saved)
@@ -157,6 +165,7 @@ void bb_train_curator_close(bb_train_curator *curator) {
     if (curator->core && bb_curator_is_stopped(curator->core))
         bb_place_kept_remove(&curator->kept);
     bb_curator_close(curator->core);
+    bb_record_close(&curator->record);
     bb_place_kept_close(&curator->kept);
     bb_writer_close(&curator->published);
     json_decref(curator->promise);
@@ -207,9 +216,11 @@ bb_status bb_train_curator_close_round(bb_train_curator *curator) {
         warn_of_versions(curator);
         warn_of_absence(curator);
     }
-    if (status || bb_curator_now(curator->core) != BB_CURATOR_PUBLISHED ||
-        bb_experiment_is_open(e))
-        return status;
+    if (status || bb_curator_now(curator->core) != BB_CURATOR_PUBLISHED) return status;
+    for (uint32_t s = 0; s < curator->silos; s++)
+        curator->record.answered[s] +=
+            bb_curator_member(curator->core, s + 1) == BB_MEMBER_ANSWERED;
+    if (bb_experiment_is_open(e)) return BB_OK;
     return bb_rundir_release(&e->dir, bb_curator_release(curator->core),
                              e->run.pub.tasks);
 }
@@ -295,7 +306,11 @@ bb_status bb_train_curator_result(bb_train_curator *curator, bb_training **out) 
         status = put_releases(&training->e.dir, &curator->published);
     if (status) return status;
     curator->spent = true;
-    status = bb_place_end(training);
+    status = bb_record_write(&curator->record, &training->e, "curator",
+                             bb_curator_name(curator->core), result->rounds);
+    if (!status)
+        status = bb_record_add_silos(&curator->record, &training->e, curator->core);
+    if (!status) status = bb_place_end(training);
     if (status) return status;
     training->e.dir.note = training->e.report.note;
     curator->training = NULL;

@@ -47,6 +47,7 @@ typedef struct bb_experiment {
     char *tasks_csv;  /* operator/tasks.csv; NULL without a comparison */
     json_t *trace;    /* an object for each round; NULL without --trace */
     double traced_from;
+    json_t *record;   /* operator/record.json, of a place of several; else NULL */
     bb_assessed test; /* on the test rows */
     bb_report report;
     uint8_t agreed[BB_HASH_BYTES]; /* bb_run.agreed, of a place of several */

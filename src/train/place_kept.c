@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 static const char *text_of(const json_t *about, const char *name) {
@@ -25,13 +26,25 @@ static bb_status write_file(const bb_place_kept *k, bb_bytes place) {
     return status;
 }
 
+void bb_place_time(char text[BB_PLACE_TIME]) {
+    const time_t now = time(NULL);
+    struct tm at = {0};
+    gmtime_r(&now, &at);
+    strftime(text, BB_PLACE_TIME, "%Y-%m-%dT%H:%M:%SZ", &at);
+}
+
+const char *bb_place_kept_began(const bb_place_kept *k) {
+    return text_of(k->about, "began");
+}
+
 static bb_status begin(bb_place_kept *k, const char *place, const char *fingerprint) {
-    char token[BB_KEPT_TOKEN];
+    char token[BB_KEPT_TOKEN], now[BB_PLACE_TIME];
     const bb_status status = bb_kept_draw_token(token);
     if (status) return status;
-    k->about = json_pack("{s:s,s:s,s:s,s:s,s:s,s:b}", "program", "billboard", "version",
-                         BB_VERSION, "place", place, "token", token, "fingerprint",
-                         fingerprint, "charged", 0);
+    bb_place_time(now);
+    k->about = json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:b}", "program", "billboard",
+                         "version", BB_VERSION, "place", place, "token", token,
+                         "fingerprint", fingerprint, "began", now, "charged", 0);
     return write_file(k, (bb_bytes){0});
 }
 

@@ -15,6 +15,10 @@
 
 #include <jansson.h>
 
+/* Now: UTC, ISO 8601. */
+enum { BB_PLACE_TIME = 24 };
+void bb_place_time(char text[BB_PLACE_TIME]);
+
 typedef struct bb_place_kept {
     char *path; /* of FILE; NULL: the place is not kept */
     bb_lock lock;
@@ -37,6 +41,8 @@ BB_MUST_CHECK bb_status bb_place_kept_charge_once(const bb_place_kept *kept,
 /* Writes FILE, durably: where the place stands, and whether the ledger has charged it. */
 BB_MUST_CHECK bb_status bb_place_kept_write(bb_place_kept *kept,
                                             const bb_ledger *ledger, bb_bytes place);
+/* When FILE was begun; "" without one. */
+const char *bb_place_kept_began(const bb_place_kept *kept);
 /* The run has ended well, and what came of it is stored. */
 void bb_place_kept_remove(bb_place_kept *kept);
 void bb_place_kept_close(bb_place_kept *kept); /* what was written stays */

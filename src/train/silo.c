@@ -5,6 +5,7 @@
 #include "core/phases.h"
 #include "train/place.h"
 #include "train/place_kept.h"
+#include "train/record.h"
 #include "train/run_statement.h"
 
 #include <stdio.h>
@@ -15,19 +16,22 @@ struct bb_train_silo {
     bb_training *training; /* NULL: it was given away */
     bb_silo *core;
     bb_place_kept kept;
+    bb_record record;
+    char place[24];
 };
 
 /* The option checkpoint: a silo that goes on has its ledger's entry again. */
 static bb_status keep(bb_train_silo *silo, uint32_t number) {
     bb_experiment *e = &silo->training->e;
-    char place[24], fingerprint[BB_HASH_TEXT];
-    snprintf(place, sizeof place, "silo %u", number);
+    char fingerprint[BB_HASH_TEXT];
+    snprintf(silo->place, sizeof silo->place, "silo %u", number);
     bb_status status =
         bb_kept_fingerprint(&e->population, &e->dealt, BB_OK, fingerprint);
     if (!status)
-        status = bb_place_kept_open(
-            &silo->kept, e->resolved->request->options.checkpoint, place, fingerprint);
-    return status;
+        status =
+            bb_place_kept_open(&silo->kept, e->resolved->request->options.checkpoint,
+                               silo->place, fingerprint);
+    return status ? status : bb_record_open(&silo->record, &silo->kept, 0);
 }
 
 /* What core does not know of a run that is not private: what it was told of the data. */
@@ -162,6 +166,7 @@ void bb_train_silo_close(bb_train_silo *silo) {
     if (!silo) return;
     if (silo->core && bb_silo_is_out(silo->core)) bb_place_kept_remove(&silo->kept);
     bb_silo_close(silo->core);
+    bb_record_close(&silo->record);
     bb_place_kept_close(&silo->kept);
     if (silo->training) bb_experiment_close_work(&silo->training->e);
     bb_training_close(silo->training);
@@ -199,6 +204,9 @@ bb_status bb_train_silo_result(bb_train_silo *silo, bb_training **out) {
     bb_result *result = &training->e.result;
     bb_silo_models(silo->core, result);
     bb_status status = result->shared ? BB_OK : bb_silo_public(silo->core, result);
+    if (!status)
+        status = bb_record_write(&silo->record, &training->e, silo->place,
+                                 bb_silo_name(silo->core), result->rounds);
     if (!status) status = bb_place_end(training);
     if (status) return status;
     silo->training = NULL;

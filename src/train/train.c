@@ -456,6 +456,7 @@ void bb_training_close(bb_training *t) {
     free(t->e.held_out);
     free(t->e.tasks_csv);
     json_decref(t->e.trace);
+    json_decref(t->e.record);
     json_decref(t->e.report.effects);
     free(t);
 }

@@ -124,7 +124,10 @@ json_t *bb_experiment_json(const bb_experiment *e) {
 }
 
 bb_status bb_write_report(const bb_experiment *e) {
-    return bb_rundir_json(&e->dir, "operator/run.json", bb_experiment_json(e));
+    const bb_status status =
+        bb_rundir_json(&e->dir, "operator/run.json", bb_experiment_json(e));
+    if (status || !e->record) return status;
+    return bb_rundir_json(&e->dir, "operator/record.json", json_incref(e->record));
 }
 
 bb_status bb_write_models(const bb_experiment *e) {

@@ -139,6 +139,27 @@ def models_of(run):
     return read(f"{run}/operator/models.csv").splitlines()
 
 
+def record_of(who):
+    return json.loads(read(f"out-{who}/operator/record.json"))
+
+
+def check_records(silos=SILOS, lost=()):
+    """All places write down the same run; the curator, who took part in how much of it."""
+    whole = record_of("curator")
+    for silo in silos:
+        own = record_of(silo)
+        assert [own[k] for k in ("run", "terms", "rounds", "curator")] == [
+            whole[k] for k in ("run", "terms", "rounds", "curator")], (own, whole)
+        assert own["began"] <= own["ended"] and "silos" not in own, own
+    for told in whole["silos"]:
+        took_part = told["name"] in silos
+        assert told["joined"] == took_part, told
+        if told["name"] not in lost:
+            assert told["rounds_answered"] == (whole["rounds"] if took_part else 0), whole
+    for half in ("out-curator", *(f"out-{silo}" for silo in silos)):
+        assert "record.json" not in os.listdir(f"{half}/public")
+
+
 def check_as_one(silos=SILOS, of="of-plan.json"):
     call("train", "all.csv", "--config", of, "-o", "one")
     assert read("one/public/billboard.bin") == read("out-curator/public/billboard.bin")
@@ -151,6 +172,7 @@ def check_as_one(silos=SILOS, of="of-plan.json"):
         assert own and all(site_of(int(x.split(b",")[0][4:])) == silo for x in own), own
         found += own
     assert sorted(found) == sorted(lines)
+    check_records(silos)
     nothing_is_left()
 
 

@@ -410,6 +410,12 @@ def ledgers_are_charged_once():
         hashes = {json.load(open(f"out-{who}/operator/run.json"))["billboard_sha256"]
                   for who in ["curator", *SILOS]}
         assert len(hashes) == 1, hashes
+        check_records()
+        for who, name in [("curator", "joint.ledger"), ("north", "north.ledger")]:
+            charged = record_of(who)["charged"]
+            assert charged == {"ledger": name, "entry": 1, "epsilon": 4, "delta": 1e-5,
+                               "adjacency": "replace-one"}, charged
+        assert record_of("south")["charged"] is None
 
 
 def who_has_lost_a_checkpoint_is_told_that_it_is_charged_again():
@@ -433,6 +439,8 @@ def who_has_lost_a_checkpoint_is_told_that_it_is_charged_again():
         places["north"] = begin("north")
         for who, process in places.items():
             ends(process, who=who)
+        check_records()
+        assert record_of("north")["charged"]["entry"] == 2
         assert "entry 1 of the ledger" in said("north") and "(died)" in said("north")
         kept = json.loads(call("ledger", "north.ledger", "--json"))
         assert [e["state"] for e in kept["entries"]] == ["died", "done"], kept
@@ -450,8 +458,27 @@ def a_silo_that_never_comes_is_not_waited_for():
         away = sum(site_of(t) == "east" for t in range(TASKS))
         assert f"{away} of {TASKS} tasks of the plan are at no place" in said("curator")
         assert "no place" not in read("out-curator/public/statement.txt").decode()
+        check_records(SILOS[:2])
         assert len(models_of("out-north")) + len(models_of("out-south")) == 2 + sum(
             site_of(t) != "east" for t in range(TASKS))
+
+
+def who_was_lost_is_written_down():
+    with folder():
+        plan(fewest=2, rounds=60)
+        places = {who: start(who, "socket") for who in SILOS}
+        places["curator"] = start("curator", "socket", more=["--patience", "0.05"])
+        wait_for(lambda: os.path.exists("east.state") and os.path.getsize("east.state") > 2000)
+        places["east"].kill()
+        places.pop("east").wait()
+        for who in SILOS[:2]:
+            ends(places[who], who=who)
+        ends(places["curator"], who="curator")
+        whole = record_of("curator")
+        answered = {told["name"]: told["rounds_answered"] for told in whole["silos"]}
+        assert all(told["joined"] for told in whole["silos"]), whole
+        assert answered["east"] < whole["rounds"] == 60, whole
+        assert answered["north"] > answered["east"], whole
 
 
 def a_policy_is_kept_before_anything_is_said():
@@ -912,7 +939,7 @@ for case in [every_carrier_gives_the_models_of_one_process,
              a_silo_can_look_before_it_takes_part,
              a_run_that_never_begins_costs_nothing, a_silo_that_comes_too_late_is_told,
              ledgers_are_charged_once, who_has_lost_a_checkpoint_is_told_that_it_is_charged_again,
-             a_silo_that_never_comes_is_not_waited_for, a_policy_is_kept_before_anything_is_said,
+             a_silo_that_never_comes_is_not_waited_for, who_was_lost_is_written_down, a_policy_is_kept_before_anything_is_said,
              what_differs_is_told_and_nothing_is_trained, the_end_of_a_curator_is_told,
              strangers_disturb_nobody, who_has_no_key_is_told_nothing, lines_that_make_no_sense]:
     if len(sys.argv) > 2 and sys.argv[2] not in case.__name__:
