@@ -158,7 +158,8 @@ static void logistic_metrics(const bb_scored *s, ranked *row, bb_metrics *m) {
     size_t right = 0;
     for (size_t j = 0; j < m->rows; j++) {
         right += (s->prediction[j] > 0.0) == (s->y[j] > 0.0);
-        bb_careful_add(&losses, bb_softplus(-s->y[j] * s->prediction[j]));
+        bb_careful_add(&losses,
+                       bb_bounded_loss(bb_softplus(-s->y[j] * s->prediction[j])));
     }
     m->accuracy = (double)right / (double)m->rows;
     m->log_loss = bb_careful_total(&losses) / (double)m->rows;

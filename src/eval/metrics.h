@@ -27,8 +27,9 @@ typedef struct bb_metrics {
     double accuracy;     /* logistic: share of right signs; softmax: of right classes */
     double auc;          /* logistic, and squared where every target is 0 or 1: mean of
                             the tasks' AUC */
-    double log_loss;     /* mean over the rows of the loss of learners/local.h, s = 1;
-                            all but squared */
+    double log_loss;     /* mean over the rows of the loss of learners/local.h, s = 1,
+                            of two or more classes 36.04 (no probability is nearer
+                            to 0 than 2.2e-16) at most a row; all but squared */
     /* multilabel, of all labels of all rows together (micro averages); a label is
      * predicted where z > 0: */
     double precision, recall, f1; /* F1 = 2 TP / (2 TP + FP + FN) */

@@ -79,7 +79,7 @@ void bb_hits_add(bb_hits *t, bb_loss loss, size_t outputs, const bb_dataset *dat
     double sum = 1.0; /* the largest's own share */
     for (size_t c = 0; c < outputs; c++)
         if (c != best) sum += exp(z[c] - z[best]);
-    t->loss += log(sum) + (z[best] - z[single]);
+    t->loss += bb_bounded_loss(log(sum) + (z[best] - z[single]));
     t->right += best == single;
 }
 
