@@ -21,6 +21,9 @@
 static const double false_alarm = 0.01;
 /* Below it no tasks can have enough in common to be seen: nothing is published. */
 static const double least_reach = 1.0;
+/* The usual penalty, of the variance of a task's rows; that is at least a part of their
+ * square. */
+static const double usual = 0.3, least_variance = 0.2, least_penalty = 1e-6;
 static const double least_odds = 5.0, most_odds = 50.0;
 
 typedef struct centre_options {
@@ -50,12 +53,12 @@ static const bb_option table[] = {
     {.name = "penalty",
      .kind = BB_OPTION_REAL,
      .offset = AT(penalty),
-     .fallback = "0.02",
-     .least = 1e-6,
+     .fallback = "0",
+     .least = 0.0,
      .most = 1e6,
      .argument = "WEIGHT",
      .help = "of the distance from the centre, beside the summed loss, in the fit that "
-             "shows a direction"},
+             "shows a direction; 0: .3 of the variance of the task's rows"},
     {.name = "length",
      .kind = BB_OPTION_REAL,
      .offset = AT(length),
@@ -93,11 +96,11 @@ typedef struct centre_board {
 } centre_board;
 
 static centre_board board_at(double *at, size_t d) {
-    return (centre_board){{at, at + d, at + 2 * d}, at + 3 * d};
+    return (centre_board){{at, at + d, at + 2 * d, at + 3 * d}, at + 3 * d + 1};
 }
 
 static size_t units_at(const bb_view *view) {
-    return 3 * view->pub->parameters + 1;
+    return 3 * view->pub->parameters + 2;
 }
 
 /* Whether anything can be seen of what all tasks share. */
@@ -212,7 +215,7 @@ static const double *shared(const bb_view *view) {
 }
 
 static bool was_detected(const bb_view *view) {
-    return view->board->at[3 * view->pub->parameters] > 0.0;
+    return view->board->at[3 * view->pub->parameters + 1] > 0.0;
 }
 
 static const char *note(const bb_view *view) {
@@ -250,15 +253,40 @@ static double *gather(const bb_view *view, const bb_task *task) {
     return task->work;
 }
 
+/* The variance of a task's rows, which says how long models are: of all features together
+ * but the constant, and no less than a part of their square, as one row has none. That of
+ * sparse rows is their square, or nearly. */
+static double variance_of(const bb_view *view, const bb_local *local, double *mean) {
+    const size_t d = local->d, columns = d - view->pub->constant;
+    const double n = (double)local->n;
+    double square = 0.0;
+    if (!local->x) {
+        const size_t from = local->sparse_first[0], to = local->sparse_first[local->n];
+        return bb_dot(to - from, local->sparse_value + from,
+                      local->sparse_value + from) /
+               n;
+    }
+    memset(mean, 0, columns * sizeof *mean);
+    for (size_t j = 0; j < local->n; j++) {
+        const double *row = local->x + j * d;
+        bb_axpy(columns, 1.0 / n, row, mean);
+        square += bb_dot(columns, row, row) / n;
+    }
+    return fmax(square - bb_dot(columns, mean, mean), least_variance * square);
+}
+
 /* w <- the fit that shows a direction; at: where that of the round before ended. */
 static bb_status look(const bb_view *view, const bb_local *local, const double *centre,
                       double *at, double *w, double *work) {
     const centre_options *o = view->options;
+    double penalty = o->penalty;
+    if (penalty == 0.0)
+        penalty = fmax(usual * variance_of(view, local, w), least_penalty);
     double intercept;
     if (local->loss == BB_LOSS_LOGISTIC)
-        return bb_local_ridge_again(local, o->penalty * local->weight, centre, at, w,
+        return bb_local_ridge_again(local, penalty * local->weight, centre, at, w,
                                     &intercept, work);
-    bb_personal_outputs_fit(local, o->penalty, centre, w, work);
+    bb_personal_outputs_fit(local, penalty, centre, w, work);
     return BB_OK;
 }
 

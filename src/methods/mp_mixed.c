@@ -197,6 +197,7 @@ enum {
     AT_ITERATION,   /* how often they were estimated */
     AT_DIRECTIONS,  /* how many were found the last time */
     AT_RELIABILITY, /* of these, as bb_prior_covariance says */
+    AT_PACE,        /* of the search */
     AT_ROUNDS,      /* 1 / that many rounds' noise is in the average of answers */
     SCALARS
 };
@@ -214,6 +215,7 @@ static places places_at(double *at, size_t d) {
     p.search.centre = p.penalty + BB_MIXED_PENALTIES;
     p.search.velocity = p.search.centre + d;
     p.search.sum = p.search.velocity + d;
+    p.search.pace = at + AT_PACE;
     p.average = p.search.sum + d;
     p.answer = p.average + d;
     p.variance = p.answer + d;

@@ -106,6 +106,37 @@ static void balance(size_t d, size_t outputs, double *g) {
     }
 }
 
+/* Most tasks lie behind the way that the search has come last where their answers go back
+ * along it by this much, and by a deviation of the noise; far before it where they go on by
+ * that much. Steps that are shorter than at first become longer where answers go on at all,
+ * others where they still do after these rounds. */
+static const double behind = 0.4, ahead = 0.5, on = 0.1, first_rounds = 4.0;
+/* What becomes of the pace, and how much of the last step is taken back. */
+static const double slower = 0.5, faster = 1.5, back = 0.5;
+
+static bool is_too_slow(double pace, double onward, double rounds) {
+    if (pace < 1.0) return onward > on;
+    return rounds >= first_rounds && onward > ahead;
+}
+
+/* How long a centre is depends on ranges, which may be too wide by far. By signs of the
+ * answers, as in resilient propagation (Riedmiller and Braun 1993), but with one pace for all
+ * coordinates: each by itself is mostly noise. */
+static void keep_pace(const bb_search *at, const double *answer, size_t d, double sd,
+                      double rounds) {
+    const double length = bb_norm(d, at->velocity);
+    if (*at->pace == 0.0) *at->pace = 1.0;
+    if (length == 0.0) return;
+    const double onward = bb_dot(d, answer, at->velocity) / length;
+    if (onward < -behind - sd) {
+        bb_axpy(d, -back, at->velocity, at->centre);
+        bb_scale(d, 0.0, at->velocity);
+        *at->pace *= slower;
+    } else if (is_too_slow(*at->pace, onward, rounds)) {
+        *at->pace *= faster;
+    }
+}
+
 double bb_search_move(const bb_search *at, const bb_release *release, size_t d,
                       bool apart, size_t outputs, double tasks, double step,
                       double momentum, double *work) {
@@ -117,6 +148,7 @@ double bb_search_move(const bb_search *at, const bb_release *release, size_t d,
     for (size_t k = 0; k < d; k++) g[k] = release->value[0][k] / tasks;
     balance(d, outputs, g);
     bb_axpy(d, 1.0, g, at->sum);
+    keep_pace(at, g, d, sd, before);
     const double length = bb_norm(d, at->sum);
     const size_t alike = d - apart;
     if (!shrink_each(alike, sd, g)) shrink_alike(alike, sd, g);
@@ -124,7 +156,7 @@ double bb_search_move(const bb_search *at, const bb_release *release, size_t d,
     const double norm = bb_norm(d, g);
     if (norm > 1.0) bb_scale(d, 1.0 / norm, g);
     for (size_t k = 0; k < d; k++) {
-        at->velocity[k] = kept * at->velocity[k] + step * g[k];
+        at->velocity[k] = kept * at->velocity[k] + *at->pace * step * g[k];
         at->centre[k] += at->velocity[k];
     }
     return length * length;

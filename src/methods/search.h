@@ -8,7 +8,8 @@
 /* On the billboard, d numbers each, zero at first. */
 typedef struct bb_search {
     double *centre, *velocity;
-    double *sum; /* of the averages as released */
+    double *sum;  /* of the averages as released */
+    double *pace; /* one number, by which steps are longer; 0 stands for 1 */
 } bb_search;
 
 /* One round: the average of the directions, shrunk by its public noise and brought into the
@@ -17,8 +18,9 @@ typedef struct bb_search {
  * else all alike (positive part, James and Stein 1961); the last one by itself where it is
  * `apart', a level that may be far longer than all else. Of several classes every `outputs'
  * numbers, what one feature says for each of them, sum to zero in all directions, so what
- * noise has put there is taken away first; else outputs is 1. Returns ||sum||^2; where nothing is
- * shared, that over round * (noise / tasks)^2 is chi^2 with bb_search_freedom degrees of freedom.
+ * noise has put there is taken away first; else outputs is 1. Where most tasks
+ * lie behind the last step half of it is taken back, and steps are half as long; where answers
+ * go on they become longer by half. Returns ||sum||^2; where nothing is shared, that over round * (noise / tasks)^2 is chi^2 with bb_search_freedom degrees of freedom.
  * work: d doubles. */
 double bb_search_move(const bb_search *at, const bb_release *release, size_t d,
                       bool apart, size_t outputs, double tasks, double step,

@@ -250,7 +250,7 @@ static void wide_centres_are_reached(void **state) {
         run.seed = seed;
         assert_ok(bb_run_train(&run, &result));
         const double along = bb_dot(WIDE, result.shared, truth);
-        assert_true(along > 0.85 * bb_dot(WIDE, truth, truth));
+        assert_true(along > 0.7 * bb_dot(WIDE, truth, truth));
         bb_result_free(&result);
     }
     run_close(&run);
