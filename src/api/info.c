@@ -62,7 +62,6 @@ typedef struct draft {
     json_t *texts;             /* as bb_read_texts has them; NULL: none */
     json_t *levels;            /* those that have few */
     char *categories, *ignore; /* the options */
-    char *aside; /* what is ignored to look at the rest, a file to be mended at first */
 } draft;
 
 static void close_draft(draft *d) {
@@ -70,7 +69,6 @@ static void close_draft(draft *d) {
     json_decref(d->levels);
     free(d->categories);
     free(d->ignore);
-    free(d->aside);
     *d = (draft){0};
 }
 
@@ -82,16 +80,12 @@ static bb_status make_draft(draft *d, const char *ignored) {
     d->levels = json_object();
     bb_status status = BB_OK;
     if (ignored) status = bb_duplicate(&d->ignore, ignored, strlen(ignored));
-    if (!status && ignored) status = bb_duplicate(&d->aside, ignored, strlen(ignored));
     json_object_foreach(d->texts, name, list) {
         if (json_is_array(list) && strcmp(name, "source") != 0) {
             json_object_set(d->levels, name, list);
             continue;
         }
-        const json_t *left_out = json_object_get(list, "left_out");
-        if (!status) status = bb_names_append(&d->aside, name);
-        if (!status && !json_is_false(left_out))
-            status = bb_names_append(&d->ignore, name);
+        if (!status) status = bb_names_append(&d->ignore, name);
     }
     if (status || json_object_size(d->levels) == 0) return status;
     d->categories = bb_json_text(d->levels, 0);
@@ -111,11 +105,10 @@ static bb_status read_rows(const bb_source *source, const info_options *o, draft
         status = make_draft(d, o->read.ignore);
         if (status) return status;
         format.categories = d->categories;
-        format.ignore = d->aside;
+        format.ignore = d->ignore;
     }
     status = bb_source_read(source, &format, data);
-    const bool mend = d->aside && (!d->ignore || strcmp(d->aside, d->ignore) != 0);
-    if (status != BB_EDATA || !mend) return status;
+    if (status != BB_EDATA || !d->ignore) return status;
     format = format_of(o); /* without what is to be mended nothing may be left */
     return bb_source_read(source, &format, data);
 }

@@ -265,13 +265,13 @@ static json_t *say_kind(column_kind is, const seen *s, const char *name) {
     bb_shown(shown, name, strlen(name));
     if (is == KIND_NUMBERS)
         return json_sprintf("column %s: %zu of %zu cells are not a number: line %zu, "
-                            "%s; mend them, or leave "
-                            "the column out (--ignore)",
+                            "%s; left out until "
+                            "they are mended",
                             shown, s->texts, s->cells, s->line, s->first);
     if (is == KIND_COMMAS)
         return json_sprintf(
             "column %s: numbers with a decimal comma: line %zu, %s; no option "
-            "reads them: write the file with decimal points",
+            "reads them: left out until the file has decimal points",
             shown, s->line, s->first);
     return json_sprintf(
         "column %s: dates: line %zu, %s; left out, but a number of days, say, "
@@ -313,8 +313,7 @@ static json_t *levels_json(const bb_names *level) {
 static json_t *text_json(const seen *s, const char *name) {
     const column_kind is = kind_of(s);
     if (is == KIND_TEXTS) return levels_json(&s->level);
-    return json_pack("{s:b,s:o}", "left_out", is == KIND_DATES, "note",
-                     say_kind(is, s, name));
+    return json_pack("{s:o}", "note", say_kind(is, s, name));
 }
 
 bb_status bb_csv_texts(bb_text *text, const bb_read_options *options, json_t **out) {

@@ -85,8 +85,8 @@ BB_MUST_CHECK bb_status bb_read(const char *path, const bb_read_options *options
 /* Columns of texts that a CSV file has and the options do not speak of, {"city":
  * ["Bergen", "Oslo"], "name": null} with the levels in order, null where there are more
  * than 50; {} for other formats. Where nearly all of its cells are numbers, also with decimal
- * commas, or dates, it is {"note": what is to be said of it, "left_out": for dates}. It looks at all rows: a draft for a person who knows what
- * is public. To be freed with json_decref. BB_EIO, BB_EDATA. */
+ * commas, or dates, it is {"note": what is to be said of it}. It looks at all rows: a draft
+ * for a person who knows what is public. To be freed with json_decref. BB_EIO, BB_EDATA. */
 BB_MUST_CHECK bb_status bb_read_texts(const char *path, const bb_read_options *options,
                                       json_t **texts);
 /* What bb_read does for its option `image`, for rows that first lose a column. */
