@@ -323,6 +323,7 @@ bb_status bb_preprocess_open(bb_preprocess *p, const bb_preprocess_options *opti
     if (!status && magnitudes)
         status = open_magnitudes(&made, train, options->scale_target,
                                  options->units ? all.binary : 0);
+    made.binary = magnitudes && options->units ? all.binary : 0;
     if (status)
         bb_preprocess_free(&made);
     else

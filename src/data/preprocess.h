@@ -73,6 +73,7 @@ typedef struct bb_preprocess {
     size_t tasks; /* that have own steps, x <- factor (x - mean), or none */
     double *mean, *factor;              /* tasks x features, or NULL: zero, one */
     double *target_unit;                /* tasks, powers of ten, or NULL */
+    size_t binary;                      /* as in the options, of `magnitude' */
     bb_map mean_at, factor_at, unit_at; /* where they are, if not in memory */
     size_t threads;                     /* as in the options */
 } bb_preprocess;

@@ -95,6 +95,9 @@ bb_status bb_ranges_parse(bb_ranges *ranges, const json_t *json, const char *whe
     const json_t *const target = json_object_get(json, "target");
     r.has_target = target && !json_is_null(target);
     if (r.has_target) status = parse_range(&r.target, target, where, "target");
+    if (!status && r.has_target && r.target.low == r.target.high)
+        status = bb_fail(BB_EDATA,
+                         "%s: target: a range of one value tells nothing apart", where);
     const json_t *const others = json_object_get(json, "others");
     r.has_others = others != NULL;
     if (!status && others) status = parse_range(&r.others, others, where, "others");

@@ -97,6 +97,7 @@ typedef struct quantity {
     size_t rows;
     double own;  /* that unit, in decades; NAN: there is none */
     bool zero;   /* a column of zeros: in any unit */
+    bool binary; /* 0 or 1: nobody need find out its unit */
     double mean; /* 0 where there is no constant beside it */
     double most; /* the largest magnitude, in decades */
     bool varies;
@@ -123,6 +124,7 @@ static quantity look_at(const bb_view *view, const bb_local *local, size_t k) {
     if (!q.target) {
         if (!local->x || !local->own_factor) return q;
         x = local->x + k;
+        q.binary = k + local->binary >= columns_of(view);
         stride = d;
         unit = 1.0 / local->own_factor[k];
         times = sqrt((double)d);
@@ -163,7 +165,8 @@ static void show_on_circle(const bb_view *view, size_t k, double turns, double *
 void bb_units_show(const bb_view *view, const bb_local *local, double *vote) {
     for (size_t k = 0; k < quantities(view); k++) {
         const quantity q = look_at(view, local, k);
-        if (isnan(q.own) || q.zero || (view->pub->constant && q.rows < 2)) continue;
+        if (isnan(q.own) || q.zero || q.binary || (view->pub->constant && q.rows < 2))
+            continue;
         show_on_circle(view, k, q.size / decades, vote);
     }
 }
@@ -249,7 +252,7 @@ void bb_units_show_places(const bb_view *view, const double *unit,
                           const bb_local *local, double *vote) {
     for (size_t k = 0; k < quantities(view); k++) {
         const quantity q = look_at(view, local, k);
-        if (isnan(q.own) || q.zero) continue;
+        if (isnan(q.own) || q.zero || q.binary) continue;
         show_on_circle(view, k, scale_of(unit + 2 * k, &q) * q.mean / units_of(view),
                        vote);
     }
@@ -292,6 +295,11 @@ static void find_move(const bb_view *view, const bb_units *units, const bb_local
         const size_t at = q.target ? d : k;
         m->scale[at] = scale_of(units->unit ? units->unit + 2 * k : NULL, &q);
         m->place[at] = 0.0;
+        if (q.binary && units->unit) { /* from -1 to 1 */
+            m->scale[at] = 2.0 * pow(10.0, q.own);
+            m->place[at] = view->pub->constant ? 1.0 : 0.0;
+            continue;
+        }
         if (view->pub->constant && local->x && !isnan(q.own))
             m->place[at] = place_of(units->place ? units->place + 2 * k : NULL,
                                     m->scale[at] * q.mean);

@@ -10,8 +10,9 @@
 #include <math.h>
 #include <string.h>
 
-/* A direction is resolved if its eigenvalue is this many times the norm of the noise. */
-static const double stands_out = 2.0;
+/* A direction is resolved if its eigenvalue is this many times the norm of the noise, and
+ * this part of the largest one. */
+static const double stands_out = 2.0, rounding = 1e-9;
 /* How far off an answer's noise moves the centre, in parts of a deviation; and what unit
  * directions lose to least squares, as a part of the variance. */
 static const double moved = 1.1, lost_by_directions = 0.2;
@@ -58,7 +59,8 @@ static fixed fixed_in(const bb_mixed_sums *sums, double *at) {
 
 static bool is_resolved(const fixed *f, size_t j) {
     const double edge = bb_mixed_edge(f->sums->information_noise, f->sums->d);
-    return f->value[j] > stands_out * edge && f->value[j] > 0.0;
+    const double most = f->value[f->sums->d - 1];
+    return f->value[j] > stands_out * edge && f->value[j] > rounding * most;
 }
 
 /* Directions of the information, the step along each, the inverse of what is resolved,

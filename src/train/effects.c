@@ -2,11 +2,23 @@
 
 #include "base/json.h"
 #include "base/memory.h"
+#include "data/ranges.h"
 #include "models/models.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Without its range the target is clipped where nobody has said, and variances with it. */
+static bb_status check_target(const char *scale) {
+    bb_ranges ranges = {0};
+    bb_status status = bb_ranges_read(&ranges, scale);
+    if (!status && !ranges.has_target)
+        status = bb_fail(BB_EUSAGE, "--report-effects needs the target's public range, "
+                                    "too (--scale, \"target\")");
+    bb_ranges_free(&ranges);
+    return status;
+}
 
 bb_status bb_effects_check(const bb_train_request *r) {
     const bb_train_options *o = &r->options;
@@ -21,7 +33,7 @@ bb_status bb_effects_check(const bb_train_request *r) {
             "public ranges (--scale), in whose units they are, and --standardize none";
     else if (o->no_intercept)
         why = "an intercept";
-    if (!why) return BB_OK;
+    if (!why) return check_target(o->scale);
     return bb_fail(BB_EUSAGE, "--report-effects needs %s", why);
 }
 

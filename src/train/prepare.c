@@ -89,6 +89,7 @@ static void lend_own_units(bb_experiment *e) {
     const bb_preprocess *steps = &e->population.steps;
     for (size_t i = 0; i < e->population.prepared.tasks; i++) {
         if (steps->factor) e->local[i].own_factor = steps->factor + i * steps->features;
+        e->local[i].binary = steps->binary;
         if (steps->target_unit) e->local[i].own_unit = steps->target_unit[i];
     }
 }

@@ -674,6 +674,40 @@ static void levels_of_others_are_foreseen(void **state) {
     json_decref(j);
 }
 
+/* Of three rows most have no 1 in most columns, and nobody need find out what a 1 is. */
+static void columns_of_0_and_1_have_no_unit(void **state) {
+    (void)state;
+    static const double slope[] = {3, -2, 4, 1, 2, -3};
+    enum { COLUMNS = sizeof slope / sizeof *slope };
+    FILE *train = fopen("few.csv", "w"), *test = fopen("more.csv", "w");
+    assert_true(train && test);
+    fputs("task,y,age,a,b,c,d,e,f\n", train);
+    fputs("task,y,age,a,b,c,d,e,f\n", test);
+    for (int r = 0; r < 1500; r++) {
+        FILE *to = r % 5 < 3 ? train : test;
+        const double age = 50 + 12 * sin(r * 1.3);
+        double y = 10 + 0.05 * age + 0.3 * sin(r * 7.7);
+        bool is[COLUMNS];
+        for (int k = 0; k < COLUMNS; k++) {
+            is[k] = sin(r * (1.7 + k)) > 0.9;
+            y += is[k] * slope[k];
+        }
+        fprintf(to, "%d,%.4f,%.4f", r / 5, y, age);
+        for (int k = 0; k < COLUMNS; k++) fprintf(to, ",%s", is[k] ? "yes" : "none");
+        fputs("\n", to);
+    }
+    fclose(train);
+    fclose(test);
+    json_t *j =
+        cli_json("train few.csv --test more.csv --categories '{\"a\": [\"yes\", "
+                 "\"none\"], \"b\": [\"yes\", \"none\"], \"c\": [\"yes\", "
+                 "\"none\"], \"d\": [\"yes\", \"none\"], \"e\": [\"yes\", "
+                 "\"none\"], \"f\": [\"yes\", \"none\"]}' --epsilon 3 --seed 1 "
+                 "--json -o few");
+    assert_true(cli_number(j, "test.nmse") < 0.1);
+    json_decref(j);
+}
+
 /* How a row of the CSV begins: "task,class,". */
 static void expect_class(const char *csv, size_t row, const char *class) {
     const char *line = csv;
@@ -751,6 +785,7 @@ int main(void) {
         cmocka_unit_test(times_in_seconds_do_no_harm),
         cmocka_unit_test(numbers_of_cases_do_no_harm),
         cmocka_unit_test(levels_of_others_are_foreseen),
+        cmocka_unit_test(columns_of_0_and_1_have_no_unit),
     };
     return cmocka_run_group_tests(tests, cli_open, cli_close);
 }
