@@ -126,6 +126,7 @@ typedef struct fixed {
     double *g, *intercept;         /* d: of a row's sum, and where the constant is */
     json_t *list;                  /* NULL: out of memory */
     bool has_contrast, has_levels; /* against the first level, against none */
+    bool has_missing;              /* indicators */
 } fixed;
 
 /* One row: g's sum of the weights, in units of column k. against: a level, or NULL. */
@@ -164,6 +165,22 @@ static void add_levels(fixed *f, size_t first, levels found) {
     }
 }
 
+/* Whether the column says that another one is missing, COLUMN_missing (encode.h). */
+static bool is_indicator(const bb_preprocess *steps, size_t k) {
+    static const char end[] = "_missing";
+    const size_t length = strlen(steps->name[k]), tail = sizeof end - 1;
+    return steps->range && steps->range[k].low == 0.0 && steps->range[k].high == 1.0 &&
+           length > tail && strcmp(steps->name[k] + length - tail, end) == 0;
+}
+
+/* Of an indicator the constant is where nothing is missing. */
+static void add_number(fixed *f, size_t k) {
+    const bool is = is_indicator(f->units->steps, k);
+    if (is) f->intercept[k] = -1.0;
+    f->has_missing |= is;
+    add_column(f, k, k);
+}
+
 static void add_all(fixed *f) {
     const size_t last = f->e->d - 1;
     for (size_t k = 0; k < last && f->list;) {
@@ -171,7 +188,7 @@ static void add_all(fixed *f) {
         if (found.count)
             add_levels(f, k, found);
         else
-            add_column(f, k, k);
+            add_number(f, k);
         k += found.count ? found.count : 1;
     }
     f->intercept[last] = 1.0;
@@ -193,16 +210,16 @@ static json_t *fixed_json(fixed *f) {
     return f->list;
 }
 
-static const char *intercept_at(const fixed *f) {
+static json_t *intercept_at(const fixed *f) {
+    const char *texts = "";
     if (f->has_contrast && f->has_levels)
-        return "the middle of every column's range, and the first level of every text, "
-               "or "
-               "none where rows have none";
-    if (f->has_contrast)
-        return "the middle of every column's range, and the first level of every text";
-    if (f->has_levels)
-        return "the middle of every column's range, and none of the levels of texts";
-    return "the middle of every column's range";
+        texts = ", and the first level of every text, or none where rows have none";
+    else if (f->has_contrast)
+        texts = ", and the first level of every text";
+    else if (f->has_levels)
+        texts = ", and none of the levels of texts";
+    return json_sprintf("the middle of every column's range%s%s", texts,
+                        f->has_missing ? ", with nothing missing" : "");
 }
 
 static json_t *slopes_json(const bb_effects *e, const units *u) {
@@ -222,10 +239,11 @@ static json_t *icc_json(const bb_effects *e) {
     const double value = e->value[BB_COMPONENT_ICC],
                  error = e->value_error[BB_COMPONENT_ICC];
     const bool is_hidden = !isfinite(value) || !isfinite(error);
+    const char *hidden = e->known ? "the noise hides it" : "nothing was published";
     const bool is_anything = value - 1.96 * error <= 0.0 && value + 1.96 * error >= 1.0;
     if (!is_hidden && !is_anything) return told(value, error);
     return json_pack("{s:n,s:n,s:s}", "estimate", "standard_error", "reason",
-                     is_hidden ? "the noise hides it"
+                     is_hidden ? hidden
                                : "its 95 % interval has all numbers from 0 to 1 in it");
 }
 
@@ -234,7 +252,7 @@ json_t *bb_effects_json(const double *numbers, const bb_preprocess *steps) {
     const units u = units_of(steps);
     fixed f = {.e = &e, .units = &u};
     json_t *rows = fixed_json(&f);
-    return json_pack("{s:b,s:b,s:s,s:o,s:{s:o,s:o,s:o},s:o,s:o}", "published", e.known,
+    return json_pack("{s:b,s:b,s:o,s:o,s:{s:o,s:o,s:o},s:o,s:o}", "published", e.known,
                      "standard_errors", e.known && e.fixed, "intercept_at",
                      intercept_at(&f), "fixed", rows, "random", "intercept",
                      variance(&e, &u, BB_COMPONENT_INTERCEPT), "slope",

@@ -87,6 +87,10 @@ static void effects_are_published(void **state) {
     cli_free(&few);
     cli_fails(2, "--scale",
               "train E.csv --epsilon 1 --standardize task --report-effects -o x");
+    cli_fails(
+        2, "--report-effects needs the target's public range, too",
+        "train E.csv --epsilon 1 --scale '{\"others\": [-3, 3]}' --report-effects "
+        "-o x");
     cli_fails(2, "mp-mixed",
               "train E.csv --epsilon 1 --method fedavg --scale wide.json "
               "--report-effects -o x");
@@ -158,6 +162,24 @@ static void effects_of_texts_have_a_reference(void **state) {
     char *text = cli_read("text-all/public/effects.csv");
     assert_non_null(strstr(text, "\nfixed effect against c=a,c=b,"));
     free(text);
+}
+
+/* The intercept is where nothing is missing, not where half of everything is. */
+static void effects_of_indicators_leave_the_intercept(void **state) {
+    (void)state;
+    write_texts("M.csv");
+    cli_write("text.json", "{\"target\": [-3, 3], \"others\": [-1, 1]}");
+    json_t *run =
+        cli_json("train M.csv --json --epsilon 20 --seed 5 --scale text.json "
+                 "--categories '{\"c\": [\"b\", \"c\"]}' --missing indicator:x "
+                 "--report-effects -o indicators");
+    const json_t *fixed = cli_at(run, "effects.fixed");
+    const json_t *intercept = json_array_get(fixed, json_array_size(fixed) - 1);
+    assert_string_equal(cli_text(intercept, "name"), "(intercept)");
+    assert_true(fabs(cli_number(intercept, "estimate") - text_level[0]) < 0.1);
+    assert_non_null(
+        strstr(cli_text(run, "effects.intercept_at"), "with nothing missing"));
+    json_decref(run);
 }
 
 /* An ICC that may be anything is none, and says why. */
@@ -304,6 +326,7 @@ int main(void) {
         cmocka_unit_test(runs_agree),
         cmocka_unit_test(effects_are_published),
         cmocka_unit_test(effects_of_texts_have_a_reference),
+        cmocka_unit_test(effects_of_indicators_leave_the_intercept),
         cmocka_unit_test(an_icc_that_says_nothing_is_not_told),
         cmocka_unit_test(ranges_can_be_done_without),
         cmocka_unit_test(predictions_have_intervals),
