@@ -838,7 +838,8 @@ BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_experimental_agreement_
 /* Whether the policy of silo `number` allows the run, before a row is read. BILLBOARD_USAGE
  * says what it forbids, and then the first *size bytes of `refusal` are a frame that tells
  * the curator so; *size is 0 else. A silo asks it, too, and asks an offer about the rest: how
- * many silos, what noise. */
+ * many silos, what noise. The job's checkpoint and ledger are looked at; one that is to be
+ * begun is, unless refusal and size are NULL: then nothing is written. */
 enum { BILLBOARD_EXPERIMENTAL_REFUSAL = 512 };
 BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_experimental_policy_check(
     const billboard_job *job, const billboard_experimental_roster *roster,

@@ -164,10 +164,11 @@ billboard_status billboard_experimental_policy_check(
     bb_call call;
     bb_status status = bb_call_begin(&call, true);
     if (!status) status = bb_api_place_given(job, roster, policy, "policy", function);
-    if (!status) status = bb_call_given(refusal, function, "refusal");
-    if (!status) status = bb_call_given(size, function, "size");
+    if (!status && size) status = bb_call_given(refusal, function, "refusal");
+    if (!status && refusal) status = bb_call_given(size, function, "size");
     if (size) *size = 0;
-    if (!status) status = check_policy(job, roster, number, policy, &made);
+    if (!status)
+        status = check_policy(job, roster, number, policy, refusal ? &made : NULL);
     if (size && made.length && !made.status) {
         memcpy(refusal, made.at, made.length);
         *size = made.length;

@@ -33,6 +33,22 @@ bb_status bb_file_join(char **out, const char *folder, const char *name) {
     return BB_OK;
 }
 
+bb_status bb_file_check_folder(const char *path) {
+    const char *end = strrchr(path, '/');
+    const size_t length = end == path ? 1 : end ? (size_t)(end - path) : 0;
+    char *folder = NULL;
+    bb_status status =
+        end ? bb_duplicate(&folder, path, length) : bb_duplicate(&folder, ".", 1);
+    if (status) return status;
+    if (access(folder, W_OK | X_OK))
+        status = errno == ENOENT
+                     ? bb_fail(BB_EIO, "%s: cannot be created: there is no folder %s",
+                               path, folder)
+                     : failed(path, "created");
+    free(folder);
+    return status;
+}
+
 bool bb_file_same(const char *a, const char *b) {
     struct stat x, y;
     return stat(a, &x) == 0 && stat(b, &y) == 0 && S_ISREG(x.st_mode) &&

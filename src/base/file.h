@@ -60,6 +60,9 @@ BB_MUST_CHECK bb_status bb_file_begin(bb_file_new *file, const char *path);
 BB_MUST_CHECK bb_status bb_file_end(bb_file_new *file, const char *path,
                                     bb_status status);
 
+/* Whether a file may be made at `path`, whose folder is looked at: BB_EIO says why not. */
+BB_MUST_CHECK bb_status bb_file_check_folder(const char *path);
+
 /* All bytes of a plain file, to be freed with free(). BB_EIO; BB_ENOMEM. */
 BB_MUST_CHECK bb_status bb_file_read(const char *path, uint8_t **bytes, size_t *size);
 

@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "linalg/linalg.h"
+#include "train/place_kept.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -71,9 +72,9 @@ static bb_status agree(bb_experiment *e) {
     return status;
 }
 
-bb_status bb_place_open(bb_training *t, const bb_train_request *request,
-                        const bb_roster *roster, const bb_source *data,
-                        const bb_watch *watch) {
+bb_status bb_place_prepare(bb_training *t, const bb_train_request *request,
+                           const bb_roster *roster, const bb_source *data,
+                           const bb_watch *watch) {
     bb_experiment *e = &t->e;
     *e = (bb_experiment){.watch = watch, .resolved = &t->resolved, .source = data};
     bb_status status = bb_linalg_ready();
@@ -83,11 +84,19 @@ bb_status bb_place_open(bb_training *t, const bb_train_request *request,
     if (!status) status = check_clusters(&t->resolved, roster);
     if (!status) status = bb_experiment_prepare(e);
     if (!status) status = agree(e);
-    if (!status) status = bb_rundir_keep(&e->dir);
-    if (!status)
-        status = bb_resolve_ledger(&request->options, e->run.pub.tasks,
-                                   e->run.pub.adjacency, &e->ledger);
-    return status;
+    return status ? status : bb_rundir_keep(&e->dir);
+}
+
+bb_status bb_place_open(bb_training *t, const bb_train_request *request,
+                        const bb_roster *roster, const bb_source *data,
+                        const bb_watch *watch) {
+    const bb_train_options *o = &request->options;
+    bb_experiment *e = &t->e;
+    bb_status status = bb_place_prepare(t, request, roster, data, watch);
+    if (!status) status = bb_place_kept_check_ledger(o->checkpoint, o->ledger);
+    return status ? status
+                  : bb_resolve_ledger(o, e->run.pub.tasks, e->run.pub.adjacency,
+                                      &e->ledger);
 }
 
 bb_status bb_place_warn_of_charge(const bb_experiment *e) {

@@ -1,5 +1,6 @@
 #include "train/place_kept.h"
 
+#include "base/file.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "core/checkpoint.h"
@@ -48,6 +49,7 @@ static bb_status begin(bb_place_kept *k, const char *place, const char *fingerpr
     return write_file(k, (bb_bytes){0});
 }
 
+/* A fingerprint of NULL: of whatever rows. */
 static bb_status check_same(const bb_place_kept *k, const char *place,
                             const char *fingerprint) {
     const char *const was = text_of(k->about, "place");
@@ -61,41 +63,85 @@ static bb_status check_same(const bb_place_kept *k, const char *place,
             k->path, text_of(k->about, "version"), BB_VERSION);
     if (strcmp(was, place) != 0)
         return bb_fail(BB_EUSAGE, "%s: keeps the %s, not the %s", k->path, was, place);
-    if (strcmp(text_of(k->about, "fingerprint"), fingerprint) != 0)
+    if (fingerprint && strcmp(text_of(k->about, "fingerprint"), fingerprint) != 0)
         return bb_fail(BB_EUSAGE,
                        "%s: is of other rows, or they were prepared in another way",
                        k->path);
     return BB_OK;
 }
 
-static bb_status go_on(bb_place_kept *k, const char *place, const char *fingerprint) {
+static bool is_there(const char *path) {
+    struct stat there;
+    return lstat(path, &there) == 0;
+}
+
+static bb_status read_file(bb_place_kept *k) {
     bb_checkpoint file;
     json_error_t error;
     const bb_status status = bb_checkpoint_read(k->path, &file, &k->map);
     if (status) return status;
     k->about = json_loadb((const char *)file.about.at, file.about.length, 0, &error);
     k->saved = file.curator;
-    return check_same(k, place, fingerprint);
+    return BB_OK;
+}
+
+static bb_status go_on(bb_place_kept *k, const char *place, const char *fingerprint) {
+    const bb_status status = read_file(k);
+    return status ? status : check_same(k, place, fingerprint);
+}
+
+static bool is_charged(const bb_place_kept *k) {
+    return json_is_true(json_object_get(k->about, "charged"));
+}
+
+static bb_status check_ledger(const bb_place_kept *k, const char *ledger) {
+    if (!ledger || !is_charged(k) || !bb_ledger_is_missing(ledger)) return BB_OK;
+    return bb_fail(
+        BB_EUSAGE,
+        "ledger %s is not there, and %s says that it has charged the run that "
+        "is to go on: it is not begun anew; start this again where it is",
+        ledger, k->path);
+}
+
+bb_status bb_place_kept_check(const char *path, const char *place, const char *ledger) {
+    bb_place_kept k = {0};
+    if (!path) return BB_OK;
+    bb_status status = bb_file_check_folder(path);
+    if (status || !is_there(path)) return status;
+    status = bb_duplicate(&k.path, path, strlen(path));
+    if (!status) status = go_on(&k, place, NULL);
+    if (!status) status = check_ledger(&k, ledger);
+    bb_place_kept_close(&k);
+    return status;
+}
+
+bb_status bb_place_kept_check_ledger(const char *path, const char *ledger) {
+    bb_place_kept k = {0};
+    if (!path || !ledger || !bb_ledger_is_missing(ledger) || !is_there(path))
+        return BB_OK;
+    bb_status status = bb_duplicate(&k.path, path, strlen(path));
+    if (!status) status = read_file(&k);
+    if (!status) status = check_ledger(&k, ledger);
+    bb_place_kept_close(&k);
+    return status;
 }
 
 bb_status bb_place_kept_open(bb_place_kept *k, const char *path, const char *place,
                              const char *fingerprint) {
-    struct stat there;
     *k = (bb_place_kept){0};
     if (!path) return BB_OK;
     bb_status status = bb_duplicate(&k->path, path, strlen(path));
     if (!status)
         status = bb_lock_take(&k->lock, path, "another process has this checkpoint");
     if (status) return status;
-    return lstat(path, &there) ? begin(k, place, fingerprint)
-                               : go_on(k, place, fingerprint);
+    return is_there(path) ? go_on(k, place, fingerprint) : begin(k, place, fingerprint);
 }
 
 bb_status bb_place_kept_charge_once(const bb_place_kept *k, bb_ledger *ledger,
                                     bool over) {
     if (!k->path || !ledger) return BB_OK;
     const bb_status status = bb_ledger_name_token(ledger, text_of(k->about, "token"));
-    if (status || !json_is_true(json_object_get(k->about, "charged"))) return status;
+    if (status || !is_charged(k)) return status;
     return bb_ledger_take_up(ledger, over);
 }
 

@@ -33,5 +33,9 @@ BB_MUST_CHECK bb_status bb_resolve(const bb_train_request *request,
  * Budget, population, kind and order may be left out for a ledger that exists. */
 BB_MUST_CHECK bb_status bb_resolve_ledger(const bb_train_options *options, size_t tasks,
                                           bb_adjacency adjacency, bb_ledger **ledger);
+/* The same for whoever only looks: bb_ledger_try. */
+BB_MUST_CHECK bb_status bb_resolve_try_ledger(const bb_train_options *options,
+                                              size_t tasks, bb_adjacency adjacency,
+                                              bb_ledger **ledger);
 
 #endif

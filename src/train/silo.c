@@ -12,19 +12,25 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+enum { PLACE_NAME = 24 };
+
 struct bb_train_silo {
     bb_training *training; /* NULL: it was given away */
     bb_silo *core;
     bb_place_kept kept;
     bb_record record;
-    char place[24];
+    char place[PLACE_NAME];
 };
+
+static void name_place(char text[PLACE_NAME], uint32_t number) {
+    snprintf(text, PLACE_NAME, "silo %u", number);
+}
 
 /* The option checkpoint: a silo that goes on has its ledger's entry again. */
 static bb_status keep(bb_train_silo *silo, uint32_t number) {
     bb_experiment *e = &silo->training->e;
     char fingerprint[BB_HASH_TEXT];
-    snprintf(silo->place, sizeof silo->place, "silo %u", number);
+    name_place(silo->place, number);
     bb_status status =
         bb_kept_fingerprint(&e->population, &e->dealt, BB_OK, fingerprint);
     if (!status)
@@ -103,25 +109,42 @@ static bb_status check_ledger(const bb_experiment *e) {
     return bb_run_check_ledger(&e->run, NULL, e->ledger);
 }
 
+static void refuse(bb_writer *refusal, const bb_roster *roster, uint32_t number,
+                   const char *why) {
+    if (refusal) bb_silo_refuse(refusal, number, roster->identity, why);
+}
+
+/* What is looked at before any row, as it is now; the ledger is created unless `look`. */
+static bb_status open_files(bb_experiment *e, uint32_t number, bool look) {
+    const bb_train_options *o = &e->resolved->request->options;
+    const bb_public *pub = &e->run.pub;
+    char name[PLACE_NAME];
+    name_place(name, number);
+    const bb_status status = bb_place_kept_check(o->checkpoint, name, o->ledger);
+    if (status) return status;
+    return look ? bb_resolve_try_ledger(o, pub->tasks, pub->adjacency, &e->ledger)
+                : bb_resolve_ledger(o, pub->tasks, pub->adjacency, &e->ledger);
+}
+
 bb_status bb_train_silo_check(const bb_train_request *request, const bb_roster *roster,
                               uint32_t number, const bb_silo_policy *policy,
                               const bb_watch *watch, bb_writer *refusal) {
     bb_training *place = NULL;
     bb_status status = bb_allocate(&place, 1, sizeof *place, "a silo");
     if (status) return status;
-    status = bb_place_open(place, request, roster, NULL, watch);
+    status = bb_place_prepare(place, request, roster, NULL, watch);
+    if (!status) status = open_files(&place->e, number, !refusal);
     if (!status) {
         status = bb_silo_check_policy(&place->e.run, policy, roster->identity);
         if (!status) status = check_sources(&place->e, policy);
         if (!status)
             status = bb_silo_check_silos(
                 policy, roster->silos, roster->fewest ? roster->fewest : roster->silos);
-        if (status) bb_silo_refuse(refusal, number, roster->identity, bb_last_error());
+        if (status) refuse(refusal, roster, number, bb_last_error());
     }
     if (!status) {
         status = check_ledger(&place->e);
-        if (status == BB_EBUDGET)
-            bb_silo_refuse(refusal, number, roster->identity, BB_REFUSED_BY_LEDGER);
+        if (status == BB_EBUDGET) refuse(refusal, roster, number, BB_REFUSED_BY_LEDGER);
     }
     bb_experiment_close_work(&place->e);
     bb_training_close(place);

@@ -20,7 +20,8 @@ BB_MUST_CHECK bb_status bb_train_silo_open(bb_train_silo **out,
                                            const bb_silo_policy *policy,
                                            const bb_watch *watch);
 /* bb_silo_check_policy, before any row is read: BB_EUSAGE, with a frame in `refusal` (else
- * empty) that tells the curator so. Errors of bb_place_open. */
+ * empty) that tells the curator so. Errors of bb_place_open and bb_place_kept_check. A
+ * refusal of NULL is for who only looks: a ledger that is missing is not created. */
 BB_MUST_CHECK bb_status bb_train_silo_check(const bb_train_request *request,
                                             const bb_roster *roster, uint32_t number,
                                             const bb_silo_policy *policy,

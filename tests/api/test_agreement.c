@@ -465,6 +465,14 @@ static void refusals_are_told(void **state) {
         ASSERT_OK(
             billboard_experimental_policy_check(job, roster, 1, &policy, frame, &size));
         assert_int_equal(size, 0);
+        ASSERT_OK(
+            billboard_experimental_policy_check(job, roster, 1, &policy, NULL, NULL));
+        assert_refused(
+            billboard_experimental_policy_check(job, roster, 1, &policy, frame, NULL),
+            BILLBOARD_USAGE, "size");
+        assert_refused(
+            billboard_experimental_policy_check(job, roster, 1, &policy, NULL, &size),
+            BILLBOARD_USAGE, "refusal");
         policy.curators = "ed25519:1";
         assert_refused(
             billboard_experimental_policy_check(job, roster, 1, &policy, frame, &size),

@@ -612,6 +612,100 @@ def a_silo_can_look_before_it_takes_part():
         assert len(json.loads(call("ledger", "north.ledger", "--json"))["entries"]) == 1
 
 
+def a_silo_that_looks_sees_files_that_it_could_not_write():
+    """Those of the line that joins, by its codes."""
+    budget = {"budget-epsilon": 4, "budget-delta": 1e-5}
+
+    def look(code, words, *more, **policy_of):
+        policy(**{"allow-open": False, **policy_of})
+        before = sorted(os.listdir("."))
+        done = subprocess.run([*line_of("north", "socket", more=more), "--check"],
+                              capture_output=True, text=True, timeout=LIMIT)
+        said = " ".join((done.stderr if code else done.stdout).split())
+        assert done.returncode == code and words in said, (words, done)
+        assert sorted(os.listdir(".")) == before
+
+    with folder():
+        plan(seed=None)
+        os.mkdir("made")
+        look(2, "made: exists already", "-o", "made")
+        look(1, "none/run: cannot be created: there is no folder none", "-o", "none/run")
+        look(1, "none/a.state: cannot be created: there is no folder none", "--checkpoint",
+             "none/a.state")
+        write("a.state", "garbage")
+        look(1, "a.state: is no checkpoint", "--checkpoint", "a.state")
+        write("a.state", "")
+        look(1, "a.state: is no checkpoint of billboard: it is empty", "--checkpoint", "a.state")
+        look(1, "made: ", "--checkpoint", "made")
+        look(1, "none/a.ledger: cannot be created: there is no folder none",
+             ledger="none/a.ledger", **budget)
+        write("a.ledger", "")
+        look(0, "would be begun with room", ledger="a.ledger", **budget)
+        assert os.path.getsize("a.ledger") == 0
+        look(3, "a.ledger", ledger="a.ledger", **{**budget, "budget-epsilon": 3})
+        look(2, "a.ledger: there is no ledger yet", ledger="a.ledger")
+        assert os.path.getsize("a.ledger") == 0
+        if os.geteuid():
+            os.chmod("made", 0o500)
+            look(1, "made/a.ledger: cannot be created", ledger="made/a.ledger", **budget)
+            look(1, "made/run: cannot be created", "-o", "made/run")
+
+
+def a_ledger_that_is_lost_is_not_begun_anew():
+    """While a checkpoint says that it was charged: the next run would count from zero."""
+    with folder():
+        plan(seed=None, rounds=100)
+        policy(ledger="north.ledger", **{"budget-epsilon": 4, "budget-delta": 1e-5,
+                                         "allow-open": False})
+        policy("other.json", **{"allow-open": False})
+        more = ["--ledger", "joint.ledger", "--population", "all", "--budget-epsilon", "4",
+                "--budget-delta", "1e-5"]
+        ledgers = {"north": "north.ledger", "curator": "joint.ledger"}
+
+        def begin(who):
+            return start(who, "socket", more=more if who == "curator" else (),
+                         policy="policy.json" if who == "north" else "other.json")
+
+        places = {who: begin(who) for who in ["curator", *SILOS]}
+        wait_for(lambda: all(" running " in subprocess.run(
+            [BILLBOARD, "ledger", name], capture_output=True, text=True).stdout
+            for name in ledgers.values()))
+        time.sleep(0.2)  # and the checkpoints say so
+        for who in ledgers:
+            places[who].kill()
+            places[who].wait()
+        os.mkdir("away")
+        for who, ledger in ledgers.items():
+            moved = [name for name in os.listdir(".") if name.startswith(ledger)]
+            for name in moved:
+                shutil.move(name, "away")
+            words = f"ledger {ledger} is not there, and {who}.state says that it has charged"
+            for _ in range(2):
+                before = len(said(who).splitlines())
+                ends(begin(who), 2, who)
+                lines = [line for line in said(who).splitlines()[before:]
+                         if "only 24 tasks" not in line]
+                assert len(lines) == 1 and words in lines[0], lines
+                assert not os.path.exists(ledger)
+            if who == "north":
+                looked = subprocess.run([*line_of(who, "socket"), "--check"],
+                                        capture_output=True, text=True)
+                assert looked.returncode == 2 and words in looked.stderr, looked
+            assert not os.path.exists(ledger)
+            for name in moved:
+                shutil.move(f"away/{name}", name)
+        looked = subprocess.run([*line_of("north", "socket"), "--check"], capture_output=True,
+                                text=True)
+        assert looked.returncode == 0 and "beside it" not in looked.stderr, looked
+        for who in ledgers:
+            places[who] = begin(who)
+        for who, process in places.items():
+            ends(process, who=who)
+        for name in ledgers.values():
+            kept = json.loads(call("ledger", name, "--json"))
+            assert [e["state"] for e in kept["entries"]] == ["done"], (name, kept)
+
+
 def what_was_taken_from_the_data_is_refused():
     cases = [({"scale": {"source": "data", "others": [-9, 9], "target": [-9, 9]}}, "ranges"),
              ({"tuned-on-data": True}, "options")]
@@ -937,6 +1031,8 @@ for case in [every_carrier_gives_the_models_of_one_process,
              a_plan_whose_rounds_may_have_fewer_silos_than_a_policy_asks_for,
              rows_that_are_not_the_plans_are_told_to_their_operator,
              a_silo_can_look_before_it_takes_part,
+             a_silo_that_looks_sees_files_that_it_could_not_write,
+             a_ledger_that_is_lost_is_not_begun_anew,
              a_run_that_never_begins_costs_nothing, a_silo_that_comes_too_late_is_told,
              ledgers_are_charged_once, who_has_lost_a_checkpoint_is_told_that_it_is_charged_again,
              a_silo_that_never_comes_is_not_waited_for, who_was_lost_is_written_down, a_policy_is_kept_before_anything_is_said,

@@ -369,7 +369,7 @@ static void end(const conduct *k) {
 /* The run has a name that only this curator knows: it is kept before anybody hears it. */
 static billboard_status open_curator(conduct *k) {
     place *p = k->place;
-    billboard_status status = place_look_for_ledger(p);
+    billboard_status status = place_look_for_ledger(p, p->job);
     if (!status)
         status = billboard_experimental_curator_open(p->job, p->roster, &p->watch,
                                                      &k->curator);

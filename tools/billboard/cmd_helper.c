@@ -6,7 +6,7 @@ typedef billboard_experimental_helper helper;
 static billboard_status help(place *p, carrier *c, FILE *stream) {
     helper *h = NULL;
     bool heard;
-    billboard_status status = place_look_for_ledger(p);
+    billboard_status status = place_look_for_ledger(p, p->job);
     if (!status)
         status = billboard_experimental_helper_open(p->job, p->roster, &p->watch, &h);
     place_say_ledger(p);

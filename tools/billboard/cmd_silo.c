@@ -38,7 +38,7 @@ check_policy(place *p, const billboard_experimental_policy *policy, carrier *c) 
     enum { TRIES = 3 };
     unsigned char refusal[BILLBOARD_EXPERIMENTAL_REFUSAL];
     size_t size = 0;
-    const billboard_status looked = place_look_for_ledger(p);
+    const billboard_status looked = place_look_for_ledger(p, p->job);
     if (looked) return looked;
     const billboard_status why = billboard_experimental_policy_check(
         p->job, p->roster, p->way.silo, policy, refusal, &size);
@@ -77,44 +77,16 @@ static billboard_status take_part(place *p, carrier *c, FILE *stream) {
 
 /* -- whether it could take part -- */
 
-/* A ledger that would be begun is begun where it is thrown away: whoever only looks leaves
- * nothing. "": it is there, or nothing says what it would be. */
-typedef struct trial {
-    char folder[200], file[420];
-} trial;
-
-static billboard_status begin_trial(place *p, trial *t) {
-    const char *temporary = getenv("TMPDIR");
-    billboard_answer *options = NULL;
-    *t = (trial){.folder = ""};
-    billboard_status status = place_look_for_ledger(p);
-    if (!status && p->no_ledger) status = billboard_job_options(p->job, &options);
-    const bool begins =
-        options && !isnan(billboard_answer_number(options, "budget-epsilon"));
-    billboard_answer_free(options);
-    if (status || !begins) return status;
-    snprintf(t->folder, sizeof t->folder, "%s/billboard-XXXXXX",
-             temporary && strlen(temporary) < 150 ? temporary : "/tmp");
-    if (!mkdtemp(t->folder)) {
-        *t->folder = '\0';
-        return cmd_fail(BILLBOARD_FAILED, "cannot make a folder in %s",
-                        temporary ? temporary : "/tmp");
-    }
-    const char *slash = strrchr(p->no_ledger, '/');
-    snprintf(t->file, sizeof t->file, "%s/%.200s", t->folder,
-             slash ? slash + 1 : p->no_ledger);
-    return billboard_job_set(p->job, "ledger", t->file);
-}
-
-static void end_trial(const trial *t) {
-    static const char *const behind[] = {"", "-wal", "-shm"};
-    char file[430];
-    if (!*t->folder) return;
-    for (size_t k = 0; k < sizeof behind / sizeof *behind; k++) {
-        snprintf(file, sizeof file, "%s%s", t->file, behind[k]);
-        unlink(file);
-    }
-    rmdir(t->folder);
+/* The options of the line that joins, apart from those of the job that reads the rows, which
+ * has no checkpoint and begins no ledger, and so leaves nothing. */
+static billboard_status read_line(const place *p, billboard_experimental_agreement **a,
+                                  billboard_experimental_policy *policy) {
+    billboard_status status = billboard_experimental_agreement_read(p->plan, a);
+    for (size_t k = 0; k < p->given.count && !status; k++)
+        status = billboard_job_set(billboard_experimental_agreement_job(*a),
+                                   p->given.option[k].name, p->given.option[k].value);
+    return status ? status
+                  : billboard_experimental_agreement_policy(*a, p->policy, policy);
 }
 
 static const char *words_on_ledger(const place *p, const billboard_answer *options) {
@@ -165,28 +137,35 @@ static billboard_status look_at_rows(place *p,
     return status;
 }
 
+/* With a ledger that is there. */
+static bool begins_anew(const place *p) {
+    return !p->no_ledger && (!p->checkpoint || access(p->checkpoint, F_OK) != 0);
+}
+
 /* All that a silo looks at before it speaks, and no more. */
 static billboard_status check(place *p, FILE *stream) {
-    unsigned char refusal[BILLBOARD_EXPERIMENTAL_REFUSAL];
-    size_t size;
     billboard_experimental_policy policy = {.struct_size = sizeof policy};
+    billboard_experimental_agreement *line = NULL;
     billboard_answer *about = NULL, *options = NULL;
-    trial t = {.folder = ""};
-    billboard_status status =
-        billboard_experimental_agreement_policy(p->agreement, p->policy, &policy);
-    if (!status) status = begin_trial(p, &t);
+    billboard_status status = read_line(p, &line, &policy);
+    billboard_job *job = status ? NULL : billboard_experimental_agreement_job(line);
+    if (!status) status = place_look_for_ledger(p, job);
     if (!status)
-        status = billboard_experimental_policy_check(p->job, p->roster, p->way.silo,
-                                                     &policy, refusal, &size);
+        status = billboard_experimental_policy_check(job, p->roster, p->way.silo,
+                                                     &policy, NULL, NULL);
+    if (!status &&
+        begins_anew(p)) /* and may be told of a charge that is there already */
+        status =
+            billboard_experimental_agreement_policy(p->agreement, p->policy, &policy);
     if (!status) status = look_at_rows(p, &policy, &about);
-    if (!status) status = billboard_job_options(p->job, &options);
+    if (!status) status = billboard_job_options(job, &options);
     if (!status && p->json)
         fprintf(stream, "%s\n", billboard_answer_json(about));
     else if (!status)
         print_about(p, about, options, stream);
-    end_trial(&t);
     billboard_answer_free(options);
     billboard_answer_free(about);
+    billboard_experimental_agreement_free(line);
     return status;
 }
 

@@ -1,9 +1,11 @@
 #include "place.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
@@ -246,13 +248,35 @@ static billboard_status find_self(place *p) {
                                   p->plan, p->name);
 }
 
+/* Of RUN, which is made in it when the run is over. */
+static billboard_status check_folder(const char *path) {
+    char *folder = strdup(path);
+    size_t kept = strlen(path);
+    billboard_status status = BILLBOARD_OK;
+    if (!folder) return cmd_fail(BILLBOARD_FAILED, "no memory for a file name");
+    while (kept > 1 && folder[kept - 1] == '/') folder[--kept] = '\0';
+    char *end = strrchr(folder, '/');
+    if (end) end[end == folder] = '\0';
+    const char *in = end ? folder : ".";
+    if (access(in, W_OK | X_OK) != 0)
+        status =
+            errno == ENOENT
+                ? cmd_fail(BILLBOARD_FAILED,
+                           "%s: cannot be created: there is no folder %s", path, in)
+                : cmd_fail(BILLBOARD_FAILED, "%s: cannot be created: %s", path,
+                           strerror(errno));
+    free(folder);
+    return status;
+}
+
 /* A run directory that is there, with a checkpoint, is this run's. */
 /* A place that keeps what it has may be started again at any time, also after its end. */
 static billboard_status check_output(place *p) {
     int made = 0;
-    if (p->check) return BILLBOARD_OK;
     p->checkpoint = cmd_options_last(&p->given, "checkpoint");
-    if (!p->output || access(p->output, F_OK) != 0) return BILLBOARD_OK;
+    if (!p->output) return BILLBOARD_OK;
+    if (access(p->output, F_OK) != 0)
+        return p->check ? check_folder(p->output) : BILLBOARD_OK;
     p->stored = p->checkpoint && access(p->checkpoint, F_OK) == 0;
     if (p->stored) return BILLBOARD_OK;
     if (p->checkpoint &&
@@ -329,18 +353,25 @@ void place_say(place *p, const char *format, ...) {
     putc('\n', stderr);
 }
 
-billboard_status place_look_for_ledger(place *p) {
+/* Whether a file has nothing in it, or is not there. */
+static bool is_empty(const char *path) {
+    struct stat there;
+    return stat(path, &there) || (S_ISREG(there.st_mode) && there.st_size == 0);
+}
+
+billboard_status place_look_for_ledger(place *p, const billboard_job *job) {
     billboard_answer *options = NULL;
-    const billboard_status status = billboard_job_options(p->job, &options);
+    const billboard_status status = billboard_job_options(job, &options);
     if (status) return status;
     const char *name = billboard_answer_text(options, "ledger");
-    if (name && access(name, F_OK) != 0) p->no_ledger = strdup(name);
+    if (name && is_empty(name)) p->no_ledger = strdup(name);
     billboard_answer_free(options);
     return BILLBOARD_OK;
 }
 
 void place_say_ledger(place *p) {
-    char *whole = p->no_ledger ? realpath(p->no_ledger, NULL) : NULL;
+    const bool begun = p->no_ledger && !is_empty(p->no_ledger);
+    char *whole = begun ? realpath(p->no_ledger, NULL) : NULL;
     if (whole) place_say(p, "a new ledger %s (%s) is begun", p->no_ledger, whole);
     free(whole);
     free(p->no_ledger);

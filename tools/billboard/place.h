@@ -43,7 +43,8 @@ void place_close(place *p);
 /* On stderr, above the progress. */
 void place_say(place *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* A ledger of the job's that is made between these two is told. */
-BILLBOARD_CHECK billboard_status place_look_for_ledger(place *p);
+BILLBOARD_CHECK billboard_status place_look_for_ledger(place *p,
+                                                       const billboard_job *job);
 void place_say_ledger(place *p);
 /* A time as people of this machine say it: the hour and the minute, and the day unless it is
  * today. */

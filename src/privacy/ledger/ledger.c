@@ -1,13 +1,16 @@
 #include "privacy/ledger/ledger.h"
 
+#include "base/file.h"
 #include "base/memory.h"
 #include "privacy/ledger/ledger_file.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -140,14 +143,16 @@ static bb_status check_path(const char *path) {
     return BB_OK;
 }
 
-static bb_status open_database(bb_ledger **out, const char *path, int flags) {
+/* `file`: where the database of the ledger at `path` is. */
+static bb_status open_database(bb_ledger **out, const char *path, const char *file,
+                               int flags) {
     bb_ledger *ledger = NULL;
     bb_status status = check_path(path);
     if (!status) status = bb_allocate(&ledger, 1, sizeof *ledger, "a ledger");
     if (!status) status = bb_duplicate(&ledger->path, path, strlen(path));
     if (status) goto done;
     const int code =
-        sqlite3_open_v2(path, &ledger->db, flags | SQLITE_OPEN_READWRITE, NULL);
+        sqlite3_open_v2(file, &ledger->db, flags | SQLITE_OPEN_READWRITE, NULL);
     if (code != SQLITE_OK) {
         status = ledger->db ? bb_fail(BB_EIO, "cannot open ledger %s: %s", path,
                                       sqlite3_errmsg(ledger->db))
@@ -183,15 +188,22 @@ static bb_status no_ledger_yet(const char *path) {
                    path);
 }
 
-bb_status bb_ledger_open(bb_ledger **out, const char *path,
-                         const bb_ledger_terms *terms) {
+bool bb_ledger_is_missing(const char *path) {
+    struct stat there;
+    if (stat(path, &there)) return errno == ENOENT || errno == ENOTDIR;
+    return S_ISREG(there.st_mode) && there.st_size == 0;
+}
+
+static bb_status open_ledger(bb_ledger **out, const char *path, const char *file,
+                             const bb_ledger_terms *terms) {
     const bool can_create = !isnan(terms->epsilon) && !isnan(terms->delta);
     bb_ledger *ledger = NULL;
     bool empty;
     bb_status status = bb_ledger_check_terms(terms);
     if (!status && !can_create && access(path, F_OK)) status = no_ledger_yet(path);
     if (!status)
-        status = open_database(&ledger, path, can_create ? SQLITE_OPEN_CREATE : 0);
+        status =
+            open_database(&ledger, path, file, can_create ? SQLITE_OPEN_CREATE : 0);
     if (status) return status;
     status = identify(ledger, &empty); /* before anything is written */
     if (!status && empty && !can_create) status = no_ledger_yet(path);
@@ -208,10 +220,31 @@ bb_status bb_ledger_open(bb_ledger **out, const char *path,
     return BB_OK;
 }
 
+bb_status bb_ledger_open(bb_ledger **out, const char *path,
+                         const bb_ledger_terms *terms) {
+    return open_ledger(out, path, path, terms);
+}
+
+bb_status bb_ledger_try(bb_ledger **out, const char *path,
+                        const bb_ledger_terms *terms) {
+    bb_ledger *ledger = NULL;
+    if (!bb_ledger_is_missing(path)) return open_ledger(out, path, path, terms);
+    bb_status status = open_ledger(&ledger, path, ":memory:", terms);
+    if (!status) status = bb_file_check_folder(path);
+    if (!status && access(path, W_OK) && errno != ENOENT)
+        status = bb_fail(BB_EIO, "cannot open ledger %s: %s", path, strerror(errno));
+    if (status) {
+        bb_ledger_close(ledger);
+        return status;
+    }
+    *out = ledger;
+    return BB_OK;
+}
+
 bb_status bb_ledger_read(bb_ledger **out, const char *path, bb_ledger_terms *terms) {
     bb_ledger *ledger = NULL;
     bool empty;
-    bb_status status = open_database(&ledger, path, 0);
+    bb_status status = open_database(&ledger, path, path, 0);
     if (status) return status;
     status = identify(ledger, &empty);
     if (!status && empty)

@@ -111,6 +111,12 @@ void bb_ledger_on_wait(void (*say)(void *self, const char *path), void *self);
  * seconds, BB_EIO. */
 BB_MUST_CHECK bb_status bb_ledger_open(bb_ledger **out, const char *path,
                                        const bb_ledger_terms *terms);
+/* The same for whoever only looks: a ledger that would be created is so in memory, where it
+ * is forgotten. BB_EIO also: its file cannot be created. */
+BB_MUST_CHECK bb_status bb_ledger_try(bb_ledger **out, const char *path,
+                                      const bb_ledger_terms *terms);
+/* Whether there is none at `path` yet: no file, or an empty one. */
+bool bb_ledger_is_missing(const char *path);
 /* Opens an existing ledger for reading; *terms gets its terms (strings owned by
  * ledger). */
 BB_MUST_CHECK bb_status bb_ledger_read(bb_ledger **out, const char *path,
