@@ -22,6 +22,8 @@ typedef struct conduct {
     bool *is_unkept;  /* silos + 1: these; */
     double keep_at;   /* seconds: which are kept then */
     bool over;        /* the last round is published: silos may still need the end */
+    bool *is_back;    /* silos + 1: have said something after their good-bye, */
+    double back;      /* seconds: the last of them then */
 } conduct;
 
 static const char *name_of(const conduct *k, uint32_t silo) {
@@ -162,6 +164,8 @@ static billboard_status hear(conduct *k, const message *got) {
         k->is_unkept[silo] = true;
         k->unkept[k->unkepts++] = silo;
     }
+    if (k->over && !before && after && !k->place->keys) k->is_back[silo] = true;
+    if (k->is_back[silo]) k->back = cmd_now();
     return k->is_unkept[silo] ? BILLBOARD_OK : give_one(k, silo);
 }
 
@@ -335,6 +339,16 @@ static billboard_status store_if_over(const conduct *k, FILE *stream, bool *over
     return status;
 }
 
+/* Whether all that are waited for have said their good-bye once: without keys nobody can tell a
+ * message that comes late from a place that was started again. */
+static bool waits_for_ghosts(const conduct *k) {
+    bool all = true;
+    for (uint32_t s = 1; s <= k->place->way.silos; s++)
+        all = all && (k->is_back[s] ||
+                      !billboard_experimental_curator_waits_for(k->curator, s));
+    return all;
+}
+
 /* Silos are waited for that have not said that they have their models: what they need is
  * here only. Those that an earlier process knew may have gone: who runs comes back soon. */
 static billboard_status see_off(conduct *k, bool over) {
@@ -346,6 +360,7 @@ static billboard_status see_off(conduct *k, bool over) {
     billboard_status status = give_all(k);
     while (!status && waits(k) && !*p->watch.stop) {
         if (patience > 0.0 && cmd_now() - from > patience) break;
+        if (waits_for_ghosts(k) && cmd_now() - k->back > soon) break;
         status = listen_to_silos(k);
     }
     k->keep_at = 0.0;
@@ -410,7 +425,8 @@ int cmd_curator(int argc, char **argv) {
         k.missed = calloc(places, sizeof *k.missed);
         k.unkept = calloc(places, sizeof *k.unkept);
         k.is_unkept = calloc(places, sizeof *k.is_unkept);
-        if (!k.heard || !k.missed || !k.unkept || !k.is_unkept)
+        k.is_back = calloc(places, sizeof *k.is_back);
+        if (!k.heard || !k.missed || !k.unkept || !k.is_unkept || !k.is_back)
             status = cmd_fail(BILLBOARD_FAILED, "no memory for the silos");
     }
     if (!status) status = conduct_run(&k, output.stream);
@@ -421,5 +437,6 @@ int cmd_curator(int argc, char **argv) {
     free(k.missed);
     free(k.unkept);
     free(k.is_unkept);
+    free(k.is_back);
     return place_end(&p, &output, status);
 }
