@@ -86,6 +86,11 @@ class Ledger:
         """Lets fits of so many tasks be charged, too: of the same tasks with some more or fewer,
         each still what it was.
 
+        Parameters
+        ----------
+        tasks : int
+            How many those fits have, at least one.
+
         Examples
         --------
         >>> import numpy as np, billboard, os, tempfile
