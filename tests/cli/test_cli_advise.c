@@ -164,6 +164,23 @@ static void effects_of_texts_have_a_reference(void **state) {
     free(text);
 }
 
+/* Without noise what columns say twice is told from what they say by rounding only. */
+static void effects_without_noise_are_resolved_too(void **state) {
+    (void)state;
+    write_texts("N.csv");
+    cli_write("text.json", "{\"target\": [-3, 3], \"others\": [-1, 1]}");
+    json_t *run = cli_json("train N.csv --json --seed 5 --scale text.json "
+                           "--mechanism none --categories '{\"c\": [\"a\", \"b\", "
+                           "\"c\"]}' --report-effects -o noiseless");
+    const json_t *fixed = cli_at(run, "effects.fixed");
+    assert_int_equal(json_array_size(fixed), 4);
+    for (size_t level = 1; level < 3; level++)
+        is_near(json_array_get(fixed, level), level == 1 ? "c=b" : "c=c",
+                text_level[level] - text_level[0]);
+    assert_non_null(strstr(cli_text(run, "effects.intercept_at"), "first level"));
+    json_decref(run);
+}
+
 /* The intercept is where nothing is missing, not where half of everything is. */
 static void effects_of_indicators_leave_the_intercept(void **state) {
     (void)state;
@@ -326,6 +343,7 @@ int main(void) {
         cmocka_unit_test(runs_agree),
         cmocka_unit_test(effects_are_published),
         cmocka_unit_test(effects_of_texts_have_a_reference),
+        cmocka_unit_test(effects_without_noise_are_resolved_too),
         cmocka_unit_test(effects_of_indicators_leave_the_intercept),
         cmocka_unit_test(an_icc_that_says_nothing_is_not_told),
         cmocka_unit_test(ranges_can_be_done_without),

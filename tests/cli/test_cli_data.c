@@ -696,6 +696,7 @@ static void columns_of_0_and_1_have_no_unit(void **state) {
         for (int k = 0; k < COLUMNS; k++) fprintf(to, ",%s", is[k] ? "yes" : "none");
         fputs("\n", to);
     }
+    fputs("nobody,12,,none,none,none,none,none,none\n", train); /* not whole */
     fclose(train);
     fclose(test);
     json_t *j =
@@ -703,8 +704,12 @@ static void columns_of_0_and_1_have_no_unit(void **state) {
                  "\"none\"], \"b\": [\"yes\", \"none\"], \"c\": [\"yes\", "
                  "\"none\"], \"d\": [\"yes\", \"none\"], \"e\": [\"yes\", "
                  "\"none\"], \"f\": [\"yes\", \"none\"]}' --epsilon 3 --seed 1 "
-                 "--json -o few");
+                 "--missing drop-rows --json -o few");
     assert_true(cli_number(j, "test.nmse") < 0.1);
+    char *models = cli_read("few/operator/models.csv");
+    const char *of = strstr(models, "\nnobody,");
+    assert_true(of && strtod(of + strlen("\nnobody,"), NULL) != 0.0);
+    free(models);
     json_decref(j);
 }
 

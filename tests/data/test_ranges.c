@@ -54,6 +54,8 @@ static void messages(void **state) {
          "r.json: unknown member \"targt\"; expected \"target\", \"columns\", "
          "\"others\", \"note\", \"source\"",
          ""},
+        {"{\"target\": [3, 3], \"columns\": {}}",
+         "r.json: target: a range of one value tells nothing apart", ""},
         {"{\"columns\": {\"a\": [2, 1]}}", "r.json: \"a\"", range},
         {"{\"columns\": {\"a\": [1]}}", "r.json: \"a\"", range},
         {"{\"columns\": {\"a\": [1, 2, 3]}}", "r.json: \"a\"", range},

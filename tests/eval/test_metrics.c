@@ -134,6 +134,11 @@ static void by_hand(void **state) {
     assert_ok(bb_metrics_all(&(bb_scored){BB_LOSS_LOGISTIC, 1, first, label, s}, &m));
     assert_close(m.auc, 1.0, 0.0);
     assert_close(m.accuracy, 0.5, 0.0);
+    /* a row that is far from all others costs what scikit-learn counts for it */
+    const double sure[] = {-1e4, 1e4, -1e4, -1e4};
+    assert_ok(
+        bb_metrics_all(&(bb_scored){BB_LOSS_LOGISTIC, 1, first, label, sure}, &m));
+    assert_close(m.log_loss, -log(0x1p-52) / 4.0, 1e-15);
     /* numbers that are labels are ranked, too */
     const double zero_one[] = {0, 1, 0, 1}, two[] = {0, 2, 0, 1};
     assert_ok(bb_metrics_all(&(bb_scored){BB_LOSS_SQUARED, 1, first, zero_one, s}, &m));
