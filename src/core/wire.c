@@ -185,8 +185,8 @@ void bb_frame_again(bb_writer *writer, uint32_t attempt, const bb_stamp *stamp) 
 /* -- reading -- */
 
 bb_reader bb_reader_of(bb_bytes bytes) {
-    static const uint8_t
-        nothing[1]; /* so that NULL only ever means that bytes are missing */
+    /* NULL only ever means that bytes are missing */
+    static const uint8_t nothing[1];
     return (bb_reader){.at = bytes.at ? bytes.at : nothing, .left = bytes.length};
 }
 

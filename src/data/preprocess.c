@@ -288,6 +288,7 @@ static bb_status open_magnitudes(bb_preprocess *p, const bb_dataset *train, bool
     const size_t d = p->features;
     bb_status status = BB_OK;
     p->tasks = train->tasks;
+    p->binary = ones;
     if (train->x)
         status = bb_map_block(&p->factor_at, train->memory, &p->factor, p->tasks * d,
                               sizeof *p->factor, "powers of ten");
@@ -323,7 +324,6 @@ bb_status bb_preprocess_open(bb_preprocess *p, const bb_preprocess_options *opti
     if (!status && magnitudes)
         status = open_magnitudes(&made, train, options->scale_target,
                                  options->units ? all.binary : 0);
-    made.binary = magnitudes && options->units ? all.binary : 0;
     if (status)
         bb_preprocess_free(&made);
     else

@@ -71,9 +71,9 @@ typedef struct bb_preprocess {
     bool folded;  /* for models of bb_preprocess_fold_columns: of ranges and rows only
                      what moves numbers is left */
     size_t tasks; /* that have own steps, x <- factor (x - mean), or none */
-    double *mean, *factor;              /* tasks x features, or NULL: zero, one */
-    double *target_unit;                /* tasks, powers of ten, or NULL */
-    size_t binary;                      /* as in the options, of `magnitude' */
+    double *mean, *factor; /* tasks x features, or NULL: zero, one */
+    double *target_unit;   /* tasks, powers of ten, or NULL */
+    size_t binary;         /* so many last columns have the power 0 in all tasks */
     bb_map mean_at, factor_at, unit_at; /* where they are, if not in memory */
     size_t threads;                     /* as in the options */
 } bb_preprocess;

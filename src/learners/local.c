@@ -297,3 +297,26 @@ size_t bb_local_work(const bb_local *local) {
     const size_t here = local->d + 3 * local->n;
     return bb_larger(here, bb_larger(bb_ridge_work(local), bb_lasso_work(local)));
 }
+
+/* One number of a row. */
+static double add_entry(double *sum, size_t column, double value) {
+    if (sum) sum[column] += value;
+    return value * value;
+}
+
+double bb_local_squares(const bb_local *local, size_t columns, double *sum) {
+    const size_t n = local->n, d = local->d;
+    double squares = 0.0;
+    if (sum) memset(sum, 0, columns * sizeof *sum);
+    for (size_t j = 0; local->x && j < n; j++) {
+        const double *row = local->x + j * d;
+        if (sum) bb_axpy(columns, 1.0, row, sum);
+        squares += bb_dot(columns, row, row);
+    }
+    for (size_t j = 0; !local->x && j < n; j++)
+        for (size_t e = local->sparse_first[j]; e < local->sparse_first[j + 1]; e++)
+            if (local->sparse_column[e] < columns)
+                squares +=
+                    add_entry(sum, local->sparse_column[e], local->sparse_value[e]);
+    return squares;
+}

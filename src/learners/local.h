@@ -123,6 +123,10 @@ size_t bb_model_parameters(size_t d, size_t outputs, const struct bb_net *net);
 /* own (local->length) <- the task's part of shared (all parameters). */
 void bb_local_gather(const bb_local *local, const double *shared, double *own);
 
+/* The sum of squares of the rows' first `columns` features. sum (columns; NULL: not wanted) <-
+ * the sum of the rows: with both, the variance of the rows around their mean. */
+double bb_local_squares(const bb_local *local, size_t columns, double *sum);
+
 /* Doubles of work space that every function below needs, where it does not say else. */
 size_t bb_local_work(const bb_local *local);
 

@@ -96,22 +96,13 @@ typedef struct quantity {
     bool target;
     size_t rows;
     double own;  /* that unit, in decades; NAN: there is none */
-    bool zero;   /* a column of zeros: in any unit */
     bool binary; /* 0 or 1: nobody need find out its unit */
+    bool zero;   /* all are 0, which only of such a column says something */
     double mean; /* 0 where there is no constant beside it */
     double most; /* the largest magnitude, in decades */
     bool varies;
     double size; /* in decades: the deviation from the mean, or `most' without one */
 } quantity;
-
-/* A column of zeros: they are zeros in every unit. */
-static quantity in_any_unit(quantity q, double unit) {
-    q.zero = true;
-    q.own = log10(unit);
-    q.most = INFINITY;
-    q.size = -INFINITY;
-    return q;
-}
 
 /* Target: k is the number of columns. */
 static quantity look_at(const bb_view *view, const bb_local *local, size_t k) {
@@ -136,7 +127,8 @@ static quantity look_at(const bb_view *view, const bb_local *local, size_t k) {
     }
     if (!view->pub->constant) q.mean = 0.0;
     for (size_t j = 0; j < n; j++) squares += pow(times * x[j * stride] - q.mean, 2.0);
-    if (!q.target && most == 0.0) return in_any_unit(q, unit);
+    q.zero = q.binary && most == 0.0;
+    if (q.zero) q.own = log10(unit);
     if (!(most > 0.0) || !isfinite(squares)) return q;
     const double free = fmax(1.0, (double)n - view->pub->constant);
     const double deviation = sqrt(squares / free);
@@ -165,8 +157,7 @@ static void show_on_circle(const bb_view *view, size_t k, double turns, double *
 void bb_units_show(const bb_view *view, const bb_local *local, double *vote) {
     for (size_t k = 0; k < quantities(view); k++) {
         const quantity q = look_at(view, local, k);
-        if (isnan(q.own) || q.zero || q.binary || (view->pub->constant && q.rows < 2))
-            continue;
+        if (isnan(q.own) || q.binary || (view->pub->constant && q.rows < 2)) continue;
         show_on_circle(view, k, q.size / decades, vote);
     }
 }
@@ -228,14 +219,16 @@ void bb_units_take_places(const bb_view *view, const bb_release *release,
     draw_together(view, release, units_of(view), 0.0, place);
 }
 
-/* By what the quantity is multiplied. All tasks have the same unit, the likely one, but those
+/* By what the quantity is multiplied. 0 and 1 become -1 and 1. Else all tasks have the same unit, the likely one, but those
  * whose numbers cannot be in it. To be wrong must do no harm, and few rows are wrong by
  * chance: a column in too small a unit, and a target in too large a one, are a slope that
  * errs by factors. So there a task goes further only where it is off by nearly a whole
  * circle. */
 static double scale_of(const double *unit, const quantity *q) {
     if (isnan(q->own)) return 1.0;
-    if (!unit || unit[1] == 0.0) return q->zero ? 0.0 : 1.0;
+    if (!unit) return q->zero ? 0.0 : 1.0;
+    if (q->binary) return 2.0 * pow(10.0, q->own);
+    if (unit[1] == 0.0) return 1.0;
     const double circle = unit[1], half = 0.5 * circle, whole = circle - above;
     const double up = q->target ? whole : half, down = q->target ? half : whole;
     const double size = q->varies || !q->target ? q->size : -INFINITY;
@@ -252,7 +245,7 @@ void bb_units_show_places(const bb_view *view, const double *unit,
                           const bb_local *local, double *vote) {
     for (size_t k = 0; k < quantities(view); k++) {
         const quantity q = look_at(view, local, k);
-        if (isnan(q.own) || q.zero || q.binary) continue;
+        if (isnan(q.own) || q.binary) continue;
         show_on_circle(view, k, scale_of(unit + 2 * k, &q) * q.mean / units_of(view),
                        vote);
     }
@@ -295,12 +288,10 @@ static void find_move(const bb_view *view, const bb_units *units, const bb_local
         const size_t at = q.target ? d : k;
         m->scale[at] = scale_of(units->unit ? units->unit + 2 * k : NULL, &q);
         m->place[at] = 0.0;
-        if (q.binary && units->unit) { /* from -1 to 1 */
-            m->scale[at] = 2.0 * pow(10.0, q.own);
-            m->place[at] = view->pub->constant ? 1.0 : 0.0;
-            continue;
-        }
-        if (view->pub->constant && local->x && !isnan(q.own))
+        if (!view->pub->constant || !local->x || isnan(q.own)) continue;
+        if (q.binary && units->unit)
+            m->place[at] = 1.0;
+        else
             m->place[at] = place_of(units->place ? units->place + 2 * k : NULL,
                                     m->scale[at] * q.mean);
     }

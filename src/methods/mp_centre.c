@@ -255,24 +255,14 @@ static double *gather(const bb_view *view, const bb_task *task) {
 
 /* The variance of a task's rows, which says how long models are: of all features together
  * but the constant, and no less than a part of their square, as one row has none. That of
- * sparse rows is their square, or nearly. */
-static double variance_of(const bb_view *view, const bb_local *local, double *mean) {
-    const size_t d = local->d, columns = d - view->pub->constant;
+ * sparse rows is their square, or nearly. work: d doubles, of dense rows. */
+static double variance_of(const bb_view *view, const bb_local *local, double *work) {
+    const size_t columns = local->d - view->pub->constant;
     const double n = (double)local->n;
-    double square = 0.0;
-    if (!local->x) {
-        const size_t from = local->sparse_first[0], to = local->sparse_first[local->n];
-        return bb_dot(to - from, local->sparse_value + from,
-                      local->sparse_value + from) /
-               n;
-    }
-    memset(mean, 0, columns * sizeof *mean);
-    for (size_t j = 0; j < local->n; j++) {
-        const double *row = local->x + j * d;
-        bb_axpy(columns, 1.0 / n, row, mean);
-        square += bb_dot(columns, row, row) / n;
-    }
-    return fmax(square - bb_dot(columns, mean, mean), least_variance * square);
+    const double square = bb_local_squares(local, columns, local->x ? work : NULL) / n;
+    if (!local->x) return square;
+    return fmax(square - bb_dot(columns, work, work) / (n * n),
+                least_variance * square);
 }
 
 /* w <- the fit that shows a direction; at: where that of the round before ended. */

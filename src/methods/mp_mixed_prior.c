@@ -70,19 +70,8 @@ void bb_mixed_restrict(const bb_mixed_board *mixed, const bb_local *local,
 /* The variance of a task's rows around their mean, all features together. */
 static double spread_of(const bb_local *local, double *work) {
     const size_t d = local->d;
-    double squares = 0.0;
     if (local->n < 3) return usual_spread;
-    memset(work, 0, d * sizeof *work);
-    for (size_t j = 0; j < local->n && local->x; j++) {
-        bb_axpy(d, 1.0, local->x + j * d, work);
-        squares += bb_dot(d, local->x + j * d, local->x + j * d);
-    }
-    for (size_t j = 0; j < local->n && !local->x; j++)
-        for (size_t e = local->sparse_first[j]; e < local->sparse_first[j + 1]; e++) {
-            work[local->sparse_column[e]] += local->sparse_value[e];
-            squares += local->sparse_value[e] * local->sparse_value[e];
-        }
-    const double n = (double)local->n;
+    const double squares = bb_local_squares(local, d, work), n = (double)local->n;
     const double spread = (squares - bb_dot(d, work, work) / n) / n;
     return spread > 1e-12 ? spread : usual_spread;
 }
@@ -93,18 +82,11 @@ static double spread_of(const bb_local *local, double *work) {
  * variance alone is, and slopes that it would leave free err by factors. */
 double bb_mixed_usual(const bb_mixed_board *mixed, const bb_local *local,
                       double *work) {
-    const size_t n = local->n, d = local->d;
     const double part = mixed->units.state ? usual_moved : usual;
-    double squares = 0.0;
-    if (n < 3) return usual_spread;
+    if (local->n < 3) return usual_spread;
     const double spread = spread_of(local, work);
-    for (size_t j = 0; local->x && j < n; j++)
-        squares += bb_dot(d - 1, local->x + j * d, local->x + j * d);
-    for (size_t j = 0; !local->x && j < n; j++)
-        for (size_t e = local->sparse_first[j]; e < local->sparse_first[j + 1]; e++)
-            if (local->sparse_column[e] + 1 < d)
-                squares += local->sparse_value[e] * local->sparse_value[e];
-    return part * sqrt(spread * fmax(spread, squares / (double)n));
+    const double squares = bb_local_squares(local, local->d - 1, NULL);
+    return part * sqrt(spread * fmax(spread, squares / (double)local->n));
 }
 
 bool bb_mixed_has_own_scores(const bb_local *local) {

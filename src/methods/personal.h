@@ -7,10 +7,10 @@
 #include "methods/personal_squared.h"
 
 /* The model that the task keeps: the average of fits around known->centre, if there is one,
- * and around 0, with penalties from next to none to overwhelming, and with the
- * weight of a last constant column as it is or left nearly free. Each counts by its
- * evidence (with labels by Laplace's approximation of it and, of several classes or many
- * rows of two, by what rows left out say, too: Rad, Maleki 2020) and a belief about penalty and centre. Two classes,
+ * and around 0, with penalties from next to none to overwhelming, and with the weight of a
+ * last constant column as it is or left nearly free. Each counts by its evidence (with labels
+ * by Laplace's approximation of it and, of several classes or many rows of two, by what rows
+ * left out say, too: Rad, Maleki 2020) and a belief about penalty and centre. Two classes,
  * and more where there are no ranges, are fitted in units of the task's own, too
  * (personal_units.h). Classes are as sure as rows allow (personal_temper.h). Without rows:
  * the centre, or zero. docs/methods/finetune.md. work: bb_personal_work doubles. BB_ENUMERIC. */

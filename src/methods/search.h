@@ -14,14 +14,14 @@ typedef struct bb_search {
 
 /* One round: the average of the directions, shrunk by its public noise and brought into the
  * unit ball, moves the centre by `step`, with at most this momentum. Where few coordinates
- * stand out it is shrunk each by each (a mixture of normals around zero, Stephens 2017),
- * else all alike (positive part, James and Stein 1961); the last one by itself where it is
+ * stand out it is shrunk each by each (a mixture of normals around zero, Stephens 2017), else
+ * all alike (positive part, James and Stein 1961); the last one by itself where it is
  * `apart', a level that may be far longer than all else. Of several classes every `outputs'
  * numbers, what one feature says for each of them, sum to zero in all directions, so what
- * noise has put there is taken away first; else outputs is 1. Where most tasks
- * lie behind the last step half of it is taken back, and steps are half as long; where answers
- * go on they become longer by half. Returns ||sum||^2; where nothing is shared, that over round * (noise / tasks)^2 is chi^2 with bb_search_freedom degrees of freedom.
- * work: d doubles. */
+ * noise has put there is taken away first; else outputs is 1. Where most tasks lie behind the
+ * last step half of it is taken back, and steps are half as long; where answers go on they
+ * become longer by half. Returns ||sum||^2; where nothing is shared, that over round * (noise
+ * / tasks)^2 is chi^2 with bb_search_freedom degrees of freedom. work: d doubles. */
 double bb_search_move(const bb_search *at, const bb_release *release, size_t d,
                       bool apart, size_t outputs, double tasks, double step,
                       double momentum, double *work);

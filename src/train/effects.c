@@ -90,12 +90,16 @@ typedef struct levels {
     bool contrast; /* every row has one of them: the first is what others differ from */
 } levels;
 
+/* What levels and indicators are, as far as ranges say it. */
+static bool is_binary(const bb_preprocess *steps, size_t k) {
+    return k < steps->features && steps->range && steps->range[k].low == 0.0 &&
+           steps->range[k].high == 1.0;
+}
+
 /* The length of a text's name in that of a level, NAME=LEVEL (encode.h); 0: it is none. */
 static size_t text_of(const bb_preprocess *steps, size_t k) {
-    if (k >= steps->features || !steps->range) return 0;
-    const char *equals = strchr(steps->name[k], '=');
-    const bool is_binary = steps->range[k].low == 0.0 && steps->range[k].high == 1.0;
-    return equals && is_binary ? (size_t)(equals - steps->name[k]) : 0;
+    const char *equals = is_binary(steps, k) ? strchr(steps->name[k], '=') : NULL;
+    return equals ? (size_t)(equals - steps->name[k]) : 0;
 }
 
 /* Where every row has a level, columns and constant say the same twice, and how long a model
@@ -169,8 +173,8 @@ static void add_levels(fixed *f, size_t first, levels found) {
 static bool is_indicator(const bb_preprocess *steps, size_t k) {
     static const char end[] = "_missing";
     const size_t length = strlen(steps->name[k]), tail = sizeof end - 1;
-    return steps->range && steps->range[k].low == 0.0 && steps->range[k].high == 1.0 &&
-           length > tail && strcmp(steps->name[k] + length - tail, end) == 0;
+    return is_binary(steps, k) && length > tail &&
+           strcmp(steps->name[k] + length - tail, end) == 0;
 }
 
 /* Of an indicator the constant is where nothing is missing. */
