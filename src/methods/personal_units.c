@@ -54,12 +54,21 @@ void bb_own_units_open(bb_in_own_units *own, const bb_local *local, double const
     own->local.x = x;
 }
 
+/* A column of one value says here what the constant says, and elsewhere what nobody knows. */
+static bool does_vary(const bb_local *local, size_t k) {
+    const double first = local->n ? local->x[k] : 0.0;
+    for (size_t j = 1; j < local->n; j++)
+        if (local->x[j * local->d + k] != first) return true;
+    return false;
+}
+
 void bb_as_read_open(bb_in_own_units *own, const bb_local *local, double constant,
                      double *work) {
     const size_t n = local->n, d = local->d, last = d - 1;
     double *mean = work, *factor = mean + d, *x = factor + d;
     memset(work, 0, 2 * d * sizeof *work);
-    for (size_t k = 0; k < last; k++) factor[k] = as_read(local, k);
+    for (size_t k = 0; k < last; k++)
+        factor[k] = does_vary(local, k) ? as_read(local, k) : 0.0;
     for (size_t j = 0; j < n; j++) {
         for (size_t k = 0; k < last; k++)
             x[j * d + k] = factor[k] * local->x[j * d + k];

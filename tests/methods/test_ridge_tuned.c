@@ -148,11 +148,37 @@ static void what_is_proportional_as_read_is_found(void **state) {
     assert_true(missed[0] < 0.1 * missed[1]);
 }
 
+/* Where a column has one value in all rows, it must not stand for the constant, which next to
+ * it is small: of years that differ it would be a part that is wrong for any other. */
+static void what_does_not_vary_is_no_level(void **state) {
+    (void)state;
+    enum { ROWS = 4, COLUMNS = 3 };
+    const double factor[] = {1e-4, 1e-4};
+    double rows[ROWS * COLUMNS], targets[ROWS], w[COLUMNS], missed, work[2048];
+    for (size_t j = 0; j < ROWS; j++) {
+        rows[j * COLUMNS] = 0.4261;
+        rows[j * COLUMNS + 1] = 0.1980 + 1e-4 * (double)j;
+        rows[j * COLUMNS + 2] = 0.5;
+        targets[j] = 0.9 + 0.1 * (double)j;
+    }
+    const bb_local local = {.loss = BB_LOSS_SQUARED,
+                            .outputs = 1,
+                            .n = ROWS,
+                            .d = COLUMNS,
+                            .x = rows,
+                            .y = targets,
+                            .own_factor = factor};
+    assert_true(bb_ridge_tuned_work(&local) <= 2048);
+    assert_int_equal(bb_ridge_tuned(&local, w, &missed, work), BB_OK);
+    assert_true(w[0] == 0.0 && w[1] > 500.0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_left_out_choose),
         cmocka_unit_test(columns_that_do_not_vary_say_nothing),
         cmocka_unit_test(what_is_proportional_as_read_is_found),
+        cmocka_unit_test(what_does_not_vary_is_no_level),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
