@@ -281,8 +281,9 @@ billboard_data_from_file(const char *path, billboard_data **data);
 BILLBOARD_API void billboard_data_free(billboard_data *data);
 
 /* What is in them: {tasks, rows, features, rows_per_task, sparse, target {kind, min,
- * max}, missing {features, targets, complete_rows}, constant_columns, classes,
- * labels, image, start (a command to begin with; null for arrays), texts, notes}.
+ * max}, missing {features, targets, complete_rows}, constant_columns, binary_columns
+ * (0 and 1 alone), classes, labels, image, start (a command to begin with; null for
+ * arrays), texts, notes}.
  * texts: the columns of a CSV file that are no numbers and that the options do not
  * speak of, [{column, levels}], levels null of more than 50; those are left out, and
  * the target, whose levels are classes, is among them if it has fewer. notes: what

@@ -115,6 +115,40 @@ def test_bounds_that_do_not_fit(pop, wrong, words):
         private(wrong).fit(frame, pop.y, pop.groups)
 
 
+def test_truths_have_their_range(pop):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(pop.X, columns=list("abc"))
+    frame["c"] = frame["c"] > 0
+    model = billboard.MultiTaskRegressor(epsilon=20, random_state=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+
+        def learned(X, bounds=None):
+            model.set_params(bounds=bounds).fit(X, pop.y, pop.groups)
+            return model.report_.models_sha256
+        told = learned(frame.astype(float), billboard.Bounds({"c": (0, 1)}, others="open"))
+        assert learned(frame) == told
+        assert learned(frame, billboard.Bounds(others="open")) == told
+        assert learned(frame, {"columns": {"a": [-1, 1]}, "others": "open"}) != told
+        assert learned(frame.astype(float)) != told
+        wide = billboard.Bounds({"c": (0, 2)}, others="open")
+        assert learned(frame, wide) == learned(frame.astype(float), wide)
+        assert learned(frame.to_numpy() > 0) == learned(
+            (frame.to_numpy() > 0).astype(float), billboard.Bounds([(0, 1)] * 3, others="open"))
+        with pytest.raises(ValueError, match="unknown_groups='shared' needs"):
+            model.set_params(unknown_groups="shared", bounds=wide).fit(frame, pop.y, pop.groups)
+        for name in ("polars", "pyarrow"):
+            try:
+                other = __import__(name)
+            except ImportError:
+                continue
+            make = other.from_pandas if name == "polars" else other.Table.from_pandas
+            model.set_params(unknown_groups="error")
+            assert learned(make(frame)) == told
+    assert billboard.Bounds({"c": 1}, others="open") == billboard.Bounds.from_json(
+        '{"columns": {"c": 1}, "others": "open"}')
+
+
 def test_a_range_without_a_column_is_no_secret(pop):
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(pop.X, columns=["age", "height", "dose"])

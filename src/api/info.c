@@ -124,10 +124,11 @@ static bb_status write_levels(const draft *d, const char *path) {
 
 /* -- what is said -- */
 
-static json_t *constants_json(const bb_info *info, const bb_dataset *data) {
+static json_t *columns_json(const bb_dataset *data, size_t count,
+                            const size_t *column) {
     json_t *list = json_array();
-    for (size_t k = 0; k < info->constants; k++)
-        bb_json_append(&list, json_string(data->feature_name[info->constant[k]]));
+    for (size_t k = 0; k < count; k++)
+        bb_json_append(&list, json_string(data->feature_name[column[k]]));
     return list;
 }
 
@@ -165,7 +166,30 @@ static json_t *texts_json(const draft *d) {
     return list;
 }
 
-static bb_status make_notes(const draft *d, const bb_dataset *data, json_t **out) {
+/* Tables without ranges gain much by those that anybody knows, but what rows show is nobody's
+ * knowledge yet. */
+static json_t *binary_note(const bb_info *info, const bb_dataset *data) {
+    enum { SHOWN = 6 };
+    json_t *columns = json_object();
+    for (size_t k = 0; k < info->binaries && k < SHOWN; k++)
+        json_object_set_new(columns, data->feature_name[info->binary[k]],
+                            json_pack("[i,i]", 0, 1));
+    char *text = columns ? bb_json_text(columns, 0) : NULL;
+    json_t *note = NULL;
+    if (text)
+        note = json_sprintf("%zu column%s 0 or 1 in all rows: where anybody may know "
+                            "that without them, "
+                            "say it, since tasks of few rows learn more then: --scale "
+                            "'{\"columns\": %s, \"others\": \"open\"}'%s",
+                            info->binaries, info->binaries == 1 ? " is" : "s are", text,
+                            info->binaries > SHOWN ? ", and so on" : "");
+    free(text);
+    json_decref(columns);
+    return note;
+}
+
+static bb_status make_notes(const draft *d, const bb_info *info, const bb_dataset *data,
+                            json_t **out) {
     const char *name;
     json_t *list;
     const bb_status status = bb_text_counts_say(&data->texts, out);
@@ -173,6 +197,8 @@ static bb_status make_notes(const draft *d, const bb_dataset *data, json_t **out
     char text[BB_SINGLE_BYTES];
     if (bb_single_rows_say(data->tasks, bb_dataset_single_rows(data), text))
         bb_json_append(out, json_string(text));
+    if (info->binaries && !info->height && info->target != BB_TARGET_LABELS)
+        bb_json_append(out, binary_note(info, data));
     json_object_foreach(d->texts, name, list) {
         json_t *note = json_object_get(list, "note");
         if (note) bb_json_append(out, json_incref(note));
@@ -184,6 +210,7 @@ static json_t *info_json(const bb_info *info, const bb_dataset *data, const draf
                          const char *start, json_t *notes) {
     return json_pack(
         "{s:I,s:I,s:I,s:{s:I,s:o,s:I},s:b,s:{s:s,s:o,s:o,s:I},s:{s:I,s:I,s:I},s:o,s:o,"
+        "s:o,"
         "s:o,s:o,s:o,s:I,s:o,s:o,s:o}",
         "tasks", (json_int_t)info->tasks, "rows", (json_int_t)info->rows, "features",
         (json_int_t)info->features, "rows_per_task", "min",
@@ -194,10 +221,12 @@ static json_t *info_json(const bb_info *info, const bb_dataset *data, const draf
         (json_int_t)info->one_class, "missing", "features",
         (json_int_t)info->missing_features, "targets",
         (json_int_t)info->missing_targets, "complete_rows",
-        (json_int_t)info->complete_rows, "constant_columns", constants_json(info, data),
-        "classes", classes_json(info), "labels", labels_json(info), "image",
-        image_json(info), "start", start ? json_string(start) : json_null(),
-        "dropped_rows", (json_int_t)data->dropped, "entries",
+        (json_int_t)info->complete_rows, "constant_columns",
+        columns_json(data, info->constants, info->constant), "binary_columns",
+        columns_json(data, info->binaries, info->binary), "classes", classes_json(info),
+        "labels", labels_json(info), "image", image_json(info), "start",
+        start ? json_string(start) : json_null(), "dropped_rows",
+        (json_int_t)data->dropped, "entries",
         info->sparse ? json_integer((json_int_t)info->entries) : json_null(), "texts",
         texts_json(d), "notes", notes);
 }
@@ -329,7 +358,7 @@ static bb_status inform(const billboard_data *given, const info_options *o,
         status = make_start(&info, &d, o, given->path, option, options, &start);
     if (!status && o->ranges) status = write_ranges(&data, o->ranges);
     if (!status && o->levels) status = write_levels(&d, o->levels);
-    if (!status) status = make_notes(&d, &data, &notes);
+    if (!status) status = make_notes(&d, &info, &data, &notes);
     if (!status)
         status = bb_answer_open(out, info_json(&info, &data, &d, start, notes));
     free(start);

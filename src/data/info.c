@@ -108,7 +108,7 @@ static bb_status count_classes(bb_info *info, const bb_dataset *data) {
 typedef struct column {
     double value;
     size_t count;
-    bool varies;
+    bool varies, other; /* than 0 or 1 */
 } column;
 
 static void see(bb_info *info, column *c, double value) {
@@ -118,6 +118,7 @@ static void see(bb_info *info, column *c, double value) {
     }
     if (c->count++ == 0) c->value = value;
     if (value != c->value) c->varies = true;
+    if (value != 0 && value != 1) c->other = true;
 }
 
 static bb_status look_at_columns(bb_info *info, const bb_dataset *data) {
@@ -126,6 +127,8 @@ static bb_status look_at_columns(bb_info *info, const bb_dataset *data) {
     bb_status status = bb_allocate(&columns, d, sizeof *columns, "columns");
     if (!status)
         status = bb_allocate(&info->constant, d, sizeof *info->constant, "columns");
+    if (!status)
+        status = bb_allocate(&info->binary, d, sizeof *info->binary, "columns");
     if (status) goto done;
     if (data->x)
         for (size_t r = 0; r < data->rows; r++)
@@ -137,6 +140,8 @@ static bb_status look_at_columns(bb_info *info, const bb_dataset *data) {
         const bool with_zeros =
             !data->x && columns[k].count < data->rows && columns[k].value != 0;
         if (!columns[k].varies && !with_zeros) info->constant[info->constants++] = k;
+        if (data->x && k + data->binary < d && columns[k].varies && !columns[k].other)
+            info->binary[info->binaries++] = k;
     }
 done:
     free(columns);
@@ -171,5 +176,6 @@ bb_status bb_info_open(bb_info *info, const bb_dataset *data) {
 
 void bb_info_close(bb_info *info) {
     free(info->constant);
+    free(info->binary);
     *info = (bb_info){0};
 }

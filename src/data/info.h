@@ -34,6 +34,8 @@ typedef struct bb_info {
         complete_rows; /* without a missing value; all of sparse ones with a target */
     size_t constants;  /* columns with one value in all rows */
     size_t *constant;  /* their numbers, ascending */
+    size_t binaries;   /* dense: columns of 0 and 1, but for levels and indicators */
+    size_t *binary;    /* likewise */
 } bb_info;
 
 /* "none", "binary (0, 1)", "binary (-1, 1)", "integer", "real", "labels". */

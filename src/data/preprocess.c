@@ -37,7 +37,8 @@ static bb_status name_columns(bb_preprocess *p, char *const *feature_name) {
 /* The range of every column, in the order of the columns. */
 static bb_status find_ranges(bb_preprocess *p, const bb_preprocess_options *options,
                              char *const *feature_name) {
-    const bb_ranges *const ranges = options->scale;
+    const bb_ranges none = {.has_others = true, .others = {-INFINITY, INFINITY}};
+    const bb_ranges *const ranges = options->scale ? options->scale : &none;
     bb_names names = {0};
     bb_status status = bb_allocate(&p->range, p->features, sizeof *p->range, "ranges");
     for (size_t k = 0; !status && k < ranges->count; k++) {
@@ -51,12 +52,14 @@ static bb_status find_ranges(bb_preprocess *p, const bb_preprocess_options *opti
         if (at != SIZE_MAX)
             p->range[k] = ranges->column[at];
         else if (k + options->binary >= p->features)
-            p->range[k] = (bb_range){0, 1};
+            p->range[k] = (bb_range){options->units ? -1 : 0, 1};
         else if (ranges->has_others)
             p->range[k] = ranges->others;
         else
             status =
-                bb_fail(BB_EDATA, "%s: no range is given for column %s",
+                bb_fail(BB_EDATA,
+                        "%s: no range is given for column %s: give one, or \"others\": "
+                        "\"open\" where nobody knows it",
                         options->scale_source, bb_shown(shown, name, strlen(name)));
     }
     bb_names_free(&names);
@@ -81,8 +84,9 @@ bb_status bb_preprocess_open_public(bb_preprocess *p,
     if (!status && options->scale) {
         made.has_target = options->scale_target && options->scale->has_target;
         made.target = options->scale->target;
-        status = find_ranges(&made, options, feature_name);
     }
+    if (!status && (options->scale || (options->units && options->binary)))
+        status = find_ranges(&made, options, feature_name);
     if (status)
         bb_preprocess_free(&made);
     else
@@ -108,6 +112,10 @@ static double to_unit(double x, bb_range range, double reach) {
     return clamp((x - middle_of(range)) / half_of(range), -reach, reach);
 }
 
+bool bb_preprocess_has_range(const bb_preprocess *p, size_t k) {
+    return p->range && !bb_range_is_open(p->range[k]);
+}
+
 double bb_preprocess_stretch(const bb_preprocess *p, size_t k) {
     const bb_range range = p->range[k];
     return range.low < range.high ? 1 / half_of(range) : 0;
@@ -115,7 +123,7 @@ double bb_preprocess_stretch(const bb_preprocess *p, size_t k) {
 
 /* Step 1 on one number of column k. */
 static double scale_number(const bb_preprocess *p, size_t k, double x) {
-    if (!p->range) return x;
+    if (!bb_preprocess_has_range(p, k)) return x;
     const bb_range range = p->range[k];
     if (!p->folded) return to_unit(x, range, p->reach);
     const double middle = middle_of(range), most = p->reach * half_of(range);
@@ -203,11 +211,16 @@ static double mean_of(const bb_dataset *data, size_t begin, size_t end, size_t k
 }
 
 /* Task i's means of narrow columns, which the constant column takes up, and 1 / the magnitudes
- * of what is left; where there is none 0, or of so many last columns 1. */
+ * of what is left, `zeros' where there is none. Columns that have a range stay. */
 static bb_status measure_magnitudes(bb_preprocess *p, const bb_dataset *train, size_t i,
-                                    size_t ones) {
+                                    double zeros) {
     const size_t d = p->features, begin = train->first[i], end = train->first[i + 1];
-    for (size_t k = 0; k < d && begin < end; k++) {
+    for (size_t k = 0; k < d; k++) {
+        if (bb_preprocess_has_range(p, k)) {
+            p->factor[i * d + k] = 1;
+            continue;
+        }
+        if (begin == end) continue;
         const bb_range seen = seen_of(train, begin, end, k);
         const double spread = seen.high - seen.low;
         double from = 0;
@@ -221,7 +234,7 @@ static bb_status measure_magnitudes(bb_preprocess *p, const bb_dataset *train, s
         }
         const bool few = end - begin < LEAST_NARROW;
         const double unit = magnitude(farthest(seen, few ? 0 : from));
-        p->factor[i * d + k] = isnormal(unit) ? 1 / unit : k + ones < d ? 0 : 1;
+        p->factor[i * d + k] = isnormal(unit) ? 1 / unit : zeros;
     }
     return BB_OK;
 }
@@ -284,11 +297,10 @@ static bb_status open_scores(bb_preprocess *p, const bb_dataset *train) {
 }
 
 static bb_status open_magnitudes(bb_preprocess *p, const bb_dataset *train, bool target,
-                                 size_t ones) {
+                                 double zeros) {
     const size_t d = p->features;
     bb_status status = BB_OK;
     p->tasks = train->tasks;
-    p->binary = ones;
     if (train->x)
         status = bb_map_block(&p->factor_at, train->memory, &p->factor, p->tasks * d,
                               sizeof *p->factor, "powers of ten");
@@ -297,7 +309,7 @@ static bb_status open_magnitudes(bb_preprocess *p, const bb_dataset *train, bool
                               sizeof *p->target_unit, "powers of ten");
     for (size_t i = 0; !status && i < p->tasks; i++) {
         const size_t begin = train->first[i], end = train->first[i + 1];
-        if (train->x) status = measure_magnitudes(p, train, i, ones);
+        if (train->x) status = measure_magnitudes(p, train, i, zeros);
         if (target) p->target_unit[i] = target_magnitude(train, begin, end);
         bb_dataset_passed(train, begin, end);
         bb_preprocess_passed(p, i);
@@ -317,13 +329,15 @@ bb_status bb_preprocess_open(bb_preprocess *p, const bb_preprocess_options *opti
     bb_preprocess made = {0};
     bb_preprocess_options all = *options;
     all.binary = train->binary;
+    all.units = options->units && train->x;
     if (magnitudes && !train->x) all.standardize = BB_STANDARDIZE_UNIT_ROWS;
     bb_status status =
         bb_preprocess_open_public(&made, &all, train->features, train->feature_name);
     if (!status && scores) status = open_scores(&made, train);
     if (!status && magnitudes)
-        status = open_magnitudes(&made, train, options->scale_target,
-                                 options->units ? all.binary : 0);
+        status =
+            open_magnitudes(&made, train, options->scale_target && !made.has_target,
+                            options->units ? 1 : 0);
     if (status)
         bb_preprocess_free(&made);
     else
@@ -494,7 +508,8 @@ void bb_preprocess_fold_columns(const bb_preprocess *p, double *w, double *b) {
     const double root = root_of_rows(p);
     assert(bb_preprocess_can_fold(p));
     for (size_t k = 0; k < p->width; k++) w[k] /= root;
-    for (size_t k = 0; p->range && k < p->features; k++) {
+    for (size_t k = 0; k < p->features; k++) {
+        if (!bb_preprocess_has_range(p, k)) continue;
         const double half = half_of(p->range[k]);
         w[k] = half > 0 ? w[k] / half : 0;
         *b -= w[k] * middle_of(p->range[k]);

@@ -3,7 +3,7 @@
  * In this order:
  *   1. scale: with public ranges [l, h] of the columns, x <- 2 (x - l)/(h - l) - 1, moved
  *      to [-reach, reach] where it is not there (0 where l = h); the target likewise
- *      where that is asked for;
+ *      where that is asked for. Columns whose range is open stay;
  *   2. constant: one more column "(intercept)" of ones at the end;
  *   3. rows, one of:
  *      none: with ranges every row is divided by sqrt(width), so that it lies in the unit
@@ -13,10 +13,11 @@
  *        deviation (n - 1) of the task's own training rows, with ranges at least a
  *        twentieth of half the range; a column that is constant in them, or made so by
  *        the range, becomes 0;
- *      magnitude: every column, but for the constant, and the target where targets are
- *        scaled, is divided by the least power of ten that is no less than any number of
- *        it in the task's own training rows (a column of zeros becomes 0), then every row
- *        by sqrt(width): powers of ten are coarse enough to be the same for most tasks.
+ *      magnitude: every column without a range, but for the constant, and such a target
+ *        where targets are scaled, is divided by the least power of ten that is no less
+ *        than any number of it in the task's own training rows (of zeros alone by 0, or
+ *        1 for common units), then every row by sqrt(width): powers of ten are coarse
+ *        enough to be the same for most tasks.
  *        Numbers closer together than 1e-4 of their size are first reduced by their mean.
  *        Sparse rows are divided by their norm, as by unit-rows.
  * 1, 2 and the first two of 3 are public and happen again at prediction; what task and
@@ -51,8 +52,8 @@ typedef struct bb_preprocess_options {
     bool scale_target; /* squared loss: map the target, too, if its range is given */
     size_t binary;  /* so many last features have the range [0, 1] unless `scale` names
                           them; bb_preprocess_open takes it from the data */
-    bool units;     /* `magnitude': tasks find units in common; of last columns that are
-                   binary zeros are in theirs */
+    bool units;     /* `magnitude': tasks find units in common, and binary columns need
+                   none: without `scale`, too, they have the range [-1, 1], and stay */
     bool network;   /* rows are for networks: none leaves them in [-1, 1] */
     double reach;   /* at least 1; 0: 1 */
     size_t threads; /* that look at tasks; 0: as many as there are processors */
@@ -71,9 +72,8 @@ typedef struct bb_preprocess {
     bool folded;  /* for models of bb_preprocess_fold_columns: of ranges and rows only
                      what moves numbers is left */
     size_t tasks; /* that have own steps, x <- factor (x - mean), or none */
-    double *mean, *factor; /* tasks x features, or NULL: zero, one */
-    double *target_unit;   /* tasks, powers of ten, or NULL */
-    size_t binary;         /* so many last columns have the power 0 in all tasks */
+    double *mean, *factor;              /* tasks x features, or NULL: zero, one */
+    double *target_unit;                /* tasks, powers of ten, or NULL */
     bb_map mean_at, factor_at, unit_at; /* where they are, if not in memory */
     size_t threads;                     /* as in the options */
 } bb_preprocess;
@@ -82,7 +82,9 @@ typedef struct bb_preprocess {
 bool bb_preprocess_is_plain(const bb_preprocess *p);
 /* Whether every task has steps of its own, which nobody else knows. */
 bool bb_preprocess_is_own(const bb_preprocess *p);
-/* By what its range multiplies column k; 0: the range has no length. There are ranges. */
+/* Whether column k has a range. */
+bool bb_preprocess_has_range(const bb_preprocess *p, size_t k);
+/* By what its range multiplies column k; 0: the range has no length. */
 double bb_preprocess_stretch(const bb_preprocess *p, size_t k);
 /* How many of the target's units are one unit of what task i learns. */
 double bb_preprocess_target_unit(const bb_preprocess *p, size_t i);

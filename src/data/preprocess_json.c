@@ -7,11 +7,16 @@ static const char *const rows_text[] = {[BB_ROWS_PLAIN] = "plain",
                                         [BB_ROWS_UNIT] = "unit-norm"};
 
 json_t *bb_preprocess_json(const bb_preprocess *p) {
-    const bb_ranges ranges = {.count = p->features,
-                              .name = p->name,
-                              .column = p->range,
-                              .has_target = p->has_target,
-                              .target = p->target};
+    bb_ranges ranges = {.count = p->features,
+                        .name = p->name,
+                        .column = p->range,
+                        .has_target = p->has_target,
+                        .target = p->target};
+    for (size_t k = 0; p->range && k < p->features && !ranges.has_others; k++)
+        if (bb_range_is_open(p->range[k])) {
+            ranges.has_others = true;
+            ranges.others = p->range[k];
+        }
     json_t *const json = json_object();
     if (json &&
         !json_object_set_new(json, "scale",

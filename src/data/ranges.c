@@ -13,6 +13,21 @@ void bb_ranges_free(bb_ranges *ranges) {
     *ranges = (bb_ranges){0};
 }
 
+bool bb_range_is_open(bb_range range) {
+    return isinf(range.low);
+}
+
+bool bb_ranges_are_open(const char *path) {
+    bb_ranges ranges = {0};
+    const bool is_read = !bb_ranges_read(&ranges, path);
+    const bool open = is_read && ranges.has_others && bb_range_is_open(ranges.others);
+    bb_ranges_free(&ranges);
+    return open;
+}
+
+static const bb_range open_range = {-INFINITY, INFINITY};
+static const char open_text[] = "open";
+
 static bb_status parse_range(bb_range *range, const json_t *json, const char *where,
                              const char *name) {
     char shown[BB_SHOWN_BYTES];
@@ -52,6 +67,15 @@ static bb_status parse_columns(bb_ranges *ranges, const json_t *columns,
     ranges->count = names.count;
     bb_names_free(&names);
     return status;
+}
+
+static bb_status parse_others(bb_range *range, const json_t *others,
+                              const char *where) {
+    const char *text = json_string_value(others);
+    if (!text) return parse_range(range, others, where, "others");
+    *range = open_range;
+    if (strcmp(text, open_text) == 0) return BB_OK;
+    return bb_fail(BB_EDATA, "%s: \"others\": expected a range, or \"open\"", where);
 }
 
 static bb_status check_members(const json_t *json, const char *where) {
@@ -100,7 +124,7 @@ bb_status bb_ranges_parse(bb_ranges *ranges, const json_t *json, const char *whe
                          "%s: target: a range of one value tells nothing apart", where);
     const json_t *const others = json_object_get(json, "others");
     r.has_others = others != NULL;
-    if (!status && others) status = parse_range(&r.others, others, where, "others");
+    if (!status && others) status = parse_others(&r.others, others, where);
     if (!status) status = parse_columns(&r, json_object_get(json, "columns"), where);
     if (status)
         bb_ranges_free(&r);
@@ -120,6 +144,7 @@ bb_status bb_ranges_read(bb_ranges *ranges, const char *path) {
 }
 
 static json_t *range_json(bb_range range) {
+    if (bb_range_is_open(range)) return json_string(open_text);
     json_t *const pair = json_array();
     if (pair && !json_array_append_new(pair, bb_json_real(range.low)) &&
         !json_array_append_new(pair, bb_json_real(range.high)))
@@ -140,8 +165,9 @@ json_t *bb_ranges_json(const bb_ranges *ranges) {
     if (!failed) failed = json_object_set_new(json, "columns", json_object());
     json_t *const columns = failed ? NULL : json_object_get(json, "columns");
     for (size_t k = 0; !failed && k < ranges->count; k++)
-        failed = json_object_set_new(columns, ranges->name[k],
-                                     range_json(ranges->column[k]));
+        if (!bb_range_is_open(ranges->column[k]))
+            failed = json_object_set_new(columns, ranges->name[k],
+                                         range_json(ranges->column[k]));
     if (!failed) return json;
     json_decref(json);
     return NULL;

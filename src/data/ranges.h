@@ -2,7 +2,8 @@
  *     {"target": [0, 10], "columns": {"age": [0, 120], "dose": 5}, "note": "...",
  *      "source": "public"}
  * A single number c > 0 is the range [-c, c]. "others" is the range of all columns that
- * "columns" does not name, which may then be left out: {"others": [0, 255]}. "source" is
+ * "columns" does not name, which may then be left out: {"others": [0, 255]};
+ * "open" says that nobody knows theirs, nor that of a target without one. "source" is
  * "public", or "data" where they were taken from the rows. Other members are an error,
  * but "note".
  */
@@ -15,7 +16,7 @@
 #include <stdbool.h>
 
 typedef struct bb_range {
-    double low, high; /* finite, low <= high */
+    double low, high; /* finite, low <= high; of an open one -INFINITY, INFINITY */
 } bb_range;
 
 typedef struct bb_ranges {
@@ -33,6 +34,9 @@ BB_MUST_CHECK bb_status bb_ranges_read(bb_ranges *ranges, const char *path);
 /* The same from a JSON value; `where` is for messages. */
 BB_MUST_CHECK bb_status bb_ranges_parse(bb_ranges *ranges, const json_t *json,
                                         const char *where);
+bool bb_range_is_open(bb_range range);
+/* Whether some range may be open, as far as a file can be read. */
+bool bb_ranges_are_open(const char *path);
 /* A new JSON object without a note, or NULL when out of memory. */
 json_t *bb_ranges_json(const bb_ranges *ranges);
 

@@ -68,7 +68,9 @@ typedef struct bb_local {
      * two classes with ranges the factors of these, up to what is added. */
     const double *own_factor;
     double own_unit;
-    size_t binary; /* so many last columns, but for the constant, are 0 or 1 as read */
+    const bool
+        *ranged; /* d without the constant: whether a column has a public range and
+                           is in its unit, not in such a power; NULL: none has one */
     double
         lipschitz; /* NAN where nobody asked for it; the largest eigenvalue of the Hessian in w, or an upper bound at
                          most 1e-6 relative above it (logistic: s/4 * that of X'X, with

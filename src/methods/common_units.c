@@ -15,6 +15,10 @@ static const double least_reach = 3.0;
 static const double decades = 6.0, units_of_reach = 1.6, most_units = 8.0;
 /* A sum this many deviations long is no noise. */
 static const double certain = 2.0;
+/* Of a column's part of what is shown, squared, what says whether its unit is the likely one. */
+static const double likely_part = 0.25;
+/* Tasks that have only zeros believe it where its log odds against the contrary are more. */
+static const double sure = 4.0;
 /* A unit is that many decades above a usual deviation. */
 static const double above = 0.5;
 /* Of deviations that a circle does not tell apart, one within half of it around this is
@@ -63,20 +67,23 @@ static size_t quantities(const bb_view *view) {
     return columns_of(view) + has_target(view);
 }
 
-size_t bb_units_length(const bb_view *view) {
-    return 2 * quantities(view);
+/* Pairs, and of units one number more for each column behind them. */
+size_t bb_units_length(const bb_view *view, uint32_t rounds) {
+    const size_t pairs = 2 * quantities(view);
+    return rounds * pairs + (rounds ? columns_of(view) : 0);
 }
 
 bb_block bb_units_block(const bb_view *view, uint32_t round) {
-    return (bb_block){round ? "places" : "units", BB_FORM_VECTOR, bb_units_length(view),
-                      1.0, 1.0};
+    const size_t length =
+        bb_units_length(view, round + 1) - bb_units_length(view, round);
+    return (bb_block){round ? "places" : "units", BB_FORM_VECTOR, length, 1.0, 1.0};
 }
 
 bb_units bb_units_read(const bb_view *view, const double *at) {
     const uint32_t rounds = bb_units_rounds(view), done = view->board->releases;
     bb_units units = {.state = bb_units_state(view)};
     if (rounds > 0 && done > 0) units.unit = at;
-    if (rounds > 1 && done > 1) units.place = at + bb_units_length(view);
+    if (rounds > 1 && done > 1) units.place = at + bb_units_length(view, 1);
     return units;
 }
 
@@ -96,8 +103,8 @@ typedef struct quantity {
     bool target;
     size_t rows;
     double own;  /* that unit, in decades; NAN: there is none */
-    bool binary; /* 0 or 1: nobody need find out its unit */
-    bool zero;   /* all are 0, which only of such a column says something */
+    bool zero;   /* all of it */
+    bool ranged; /* in that of a public range: nobody need find one out */
     double mean; /* 0 where there is no constant beside it */
     double most; /* the largest magnitude, in decades */
     bool varies;
@@ -115,7 +122,7 @@ static quantity look_at(const bb_view *view, const bb_local *local, size_t k) {
     if (!q.target) {
         if (!local->x || !local->own_factor) return q;
         x = local->x + k;
-        q.binary = k + local->binary >= columns_of(view);
+        q.ranged = local->ranged && local->ranged[k];
         stride = d;
         unit = 1.0 / local->own_factor[k];
         times = sqrt((double)d);
@@ -127,8 +134,7 @@ static quantity look_at(const bb_view *view, const bb_local *local, size_t k) {
     }
     if (!view->pub->constant) q.mean = 0.0;
     for (size_t j = 0; j < n; j++) squares += pow(times * x[j * stride] - q.mean, 2.0);
-    q.zero = q.binary && most == 0.0;
-    if (q.zero) q.own = log10(unit);
+    q.zero = !q.target && !q.ranged && n > 0 && most == 0.0;
     if (!(most > 0.0) || !isfinite(squares)) return q;
     const double free = fmax(1.0, (double)n - view->pub->constant);
     const double deviation = sqrt(squares / free);
@@ -139,26 +145,39 @@ static quantity look_at(const bb_view *view, const bb_local *local, size_t k) {
     return q;
 }
 
-/* In the unit ball, all quantities together. A wrong unit of the target is wrong for all
- * columns: its variance counts as much as that of the root of their number. */
-static double length_of(const bb_view *view, size_t k) {
-    const double columns = (double)columns_of(view);
-    const double target = has_target(view) ? pow(fmax(1.0, columns), target_part) : 0.0;
-    return sqrt((k < columns_of(view) ? 1.0 : target) / (columns + target));
+/* The lengths of a column's part of what a task shows and of the target's: in the unit ball,
+ * all together. A wrong unit of the target is wrong for all columns: its variance counts
+ * as much as that of the root of their number. */
+typedef struct lengths {
+    double column, target;
+} lengths;
+
+static lengths lengths_of(const bb_view *view, const bb_local *local) {
+    double columns = 0.0;
+    for (size_t k = 0; local->x && k < columns_of(view); k++)
+        if (!local->ranged || !local->ranged[k]) columns += 1.0;
+    const double target = pow(fmax(1.0, columns), target_part),
+                 all = columns + (local->own_unit > 0.0 ? target : 0.0);
+    return (lengths){sqrt(1.0 / all), sqrt(target / all)};
 }
 
-static void show_on_circle(const bb_view *view, size_t k, double turns, double *vote) {
-    const double length = length_of(view, k);
-    vote[2 * k] = length * cos(turn * turns);
-    vote[2 * k + 1] = length * sin(turn * turns);
+static void show_on_circle(double length, double turns, double *vote) {
+    vote[0] = length * cos(turn * turns);
+    vote[1] = length * sin(turn * turns);
 }
 
 /* One row does not tell by how much numbers vary. */
 void bb_units_show(const bb_view *view, const bb_local *local, double *vote) {
+    const lengths l = lengths_of(view, local);
     for (size_t k = 0; k < quantities(view); k++) {
         const quantity q = look_at(view, local, k);
-        if (isnan(q.own) || q.binary || (view->pub->constant && q.rows < 2)) continue;
-        show_on_circle(view, k, q.size / decades, vote);
+        if (isnan(q.own) || q.ranged) continue;
+        const double all = q.target ? l.target : l.column,
+                     part = q.target ? 0.0 : likely_part;
+        show_on_circle(all * sqrt(1.0 - part), q.size / decades, vote + 2 * k);
+        if (q.target) continue;
+        const bool is = nearest(q.size, decades, likely) == q.size;
+        vote[2 * quantities(view) + k] = (is ? all : -all) * sqrt(part);
     }
 }
 
@@ -209,8 +228,16 @@ static void draw_together(const bb_view *view, const bb_release *release, double
 }
 
 void bb_units_take(const bb_view *view, const bb_release *release, double *unit) {
+    const double *is_likely = release->value[0] + 2 * quantities(view);
+    double *is_sure = unit + 2 * quantities(view);
     take(view, release, decades, unit);
     draw_together(view, release, decades, likely, unit);
+    for (size_t k = 0; k < columns_of(view); k++) {
+        const double told = bb_norm(2, release->value[0] + 2 * k),
+                     expected = told * sqrt(likely_part / (1.0 - likely_part));
+        is_sure[k] = is_likely[k] > 0.5 * expected && /* or tasks are of two minds */
+                     2.0 * is_likely[k] * expected > sure * pow(release->noise[0], 2.0);
+    }
 }
 
 void bb_units_take_places(const bb_view *view, const bb_release *release,
@@ -219,35 +246,44 @@ void bb_units_take_places(const bb_view *view, const bb_release *release,
     draw_together(view, release, units_of(view), 0.0, place);
 }
 
-/* By what the quantity is multiplied. 0 and 1 become -1 and 1. Else all tasks have the same unit, the likely one, but those
+/* By what zeros are multiplied, whose only unit is that of all tasks: which may be used where it
+ * is the likely one for sure. One that is wrong by a circle would be a slope of any size. */
+static double scale_of_zeros(const bb_view *view, const double *unit, size_t k) {
+    if (!unit || unit[2 * k + 1] == 0.0 || unit[2 * quantities(view) + k] == 0.0)
+        return 0.0;
+    return pow(10.0, -nearest(unit[2 * k], unit[2 * k + 1], likely) - above);
+}
+
+/* By what the quantity is multiplied. All tasks have the same unit, the likely one, but those
  * whose numbers cannot be in it. To be wrong must do no harm, and few rows are wrong by
  * chance: a column in too small a unit, and a target in too large a one, are a slope that
  * errs by factors. So there a task goes further only where it is off by nearly a whole
- * circle. */
+ * circle; and a column goes up where both its numbers and what they differ by, which by
+ * chance is little, say so. */
 static double scale_of(const double *unit, const quantity *q) {
-    if (isnan(q->own)) return 1.0;
-    if (!unit) return q->zero ? 0.0 : 1.0;
-    if (q->binary) return 2.0 * pow(10.0, q->own);
-    if (unit[1] == 0.0) return 1.0;
+    if (isnan(q->own) || q->ranged || !unit || unit[1] == 0.0) return 1.0;
     const double circle = unit[1], half = 0.5 * circle, whole = circle - above;
-    const double up = q->target ? whole : half, down = q->target ? half : whole;
     const double size = q->varies || !q->target ? q->size : -INFINITY;
-    const double most = q->rows > 1 ? q->most : INFINITY;
+    const double up =
+        q->target ? size - whole : fmin(size - 0.5 * half, q->most - half);
+    const double down = q->rows > 1 ? q->most + (q->target ? half : whole) : INFINITY;
     double usual = nearest(unit[0], circle, likely);
-    if (size > usual + up)
-        usual += circle * ceil((size - usual - up) / circle);
-    else if (most < usual - down)
-        usual -= circle * ceil((usual - down - most) / circle);
+    if (up > usual)
+        usual += circle * ceil((up - usual) / circle);
+    else if (down < usual)
+        usual -= circle * ceil((usual - down) / circle);
     return pow(10.0, q->own - usual - above);
 }
 
 void bb_units_show_places(const bb_view *view, const double *unit,
                           const bb_local *local, double *vote) {
+    const lengths l = lengths_of(view, local);
     for (size_t k = 0; k < quantities(view); k++) {
         const quantity q = look_at(view, local, k);
-        if (isnan(q.own) || q.binary) continue;
-        show_on_circle(view, k, scale_of(unit + 2 * k, &q) * q.mean / units_of(view),
-                       vote);
+        if (isnan(q.own) || q.ranged) continue;
+        show_on_circle(q.target ? l.target : l.column,
+                       scale_of(unit + 2 * k, &q) * q.mean / units_of(view),
+                       vote + 2 * k);
     }
 }
 
@@ -286,14 +322,13 @@ static void find_move(const bb_view *view, const bb_units *units, const bb_local
     for (size_t k = 0; k < count; k++) {
         const quantity q = look_at(view, local, k);
         const size_t at = q.target ? d : k;
-        m->scale[at] = scale_of(units->unit ? units->unit + 2 * k : NULL, &q);
+        m->scale[at] = q.zero ? scale_of_zeros(view, units->unit, k)
+                              : scale_of(units->unit ? units->unit + 2 * k : NULL, &q);
         m->place[at] = 0.0;
-        if (!view->pub->constant || !local->x || isnan(q.own)) continue;
-        if (q.binary && units->unit)
-            m->place[at] = 1.0;
-        else
-            m->place[at] = place_of(units->place ? units->place + 2 * k : NULL,
-                                    m->scale[at] * q.mean);
+        if (!view->pub->constant || !local->x || (isnan(q.own) && !q.zero)) continue;
+        if (q.ranged && units->unit) continue;
+        m->place[at] =
+            place_of(units->place ? units->place + 2 * k : NULL, m->scale[at] * q.mean);
     }
 }
 

@@ -13,24 +13,25 @@
 double bb_units_share(const bb_view *view);
 /* Rounds before all others: for units, and for places where there is a constant. */
 uint32_t bb_units_rounds(const bb_view *view);
-/* Numbers that a task shows in each, and that the billboard has then. */
-size_t bb_units_length(const bb_view *view);
+/* Numbers that a task shows in so many of them, and that the billboard has then. */
+size_t bb_units_length(const bb_view *view, uint32_t rounds);
 /* What is shown in the first of these rounds (0), and in the second (1). */
 bb_block bb_units_block(const bb_view *view, uint32_t round);
 
 /* What the billboard says of them. */
 typedef struct bb_units {
-    const double *unit;  /* bb_units_length numbers; NULL: none are known */
-    const double *place; /* the same, where there is a constant */
+    const double *unit;  /* those of the first round; NULL: none are known */
+    const double *place; /* of the second, where there is a constant */
     size_t state;        /* bb_units_state */
 } bb_units;
 /* at: where they are, of all rounds one behind the other. */
 bb_units bb_units_read(const bb_view *view, const double *at);
 
-/* By how much a task's columns and target vary: two numbers each, on a circle; in the unit
+/* By how much a task's columns and target vary: two numbers each, on a circle, and whether it
+ * is by about as much as is likely, for tasks that have only zeros in a column; in the unit
  * ball. */
 void bb_units_show(const bb_view *view, const bb_local *local, double *vote);
-/* unit (bb_units_length) <- what the noisy sum says. */
+/* unit <- what the noisy sum says. */
 void bb_units_take(const bb_view *view, const bb_release *release, double *unit);
 /* The same of where they lie, in units that are known. */
 void bb_units_show_places(const bb_view *view, const double *unit,

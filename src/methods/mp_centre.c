@@ -124,7 +124,7 @@ static bb_units units_read(const bb_view *view) {
 }
 
 static size_t board_length(const bb_view *view) {
-    return units_at(view) + units_of(view) * bb_units_length(view);
+    return units_at(view) + bb_units_length(view, units_of(view));
 }
 
 /* The part of mu^2 that the search has. */
@@ -192,7 +192,7 @@ static bb_status digest(const bb_view *view, const bb_release *release, bb_draft
         if (view->board->releases == 0)
             bb_units_take(view, release, units);
         else
-            bb_units_take_places(view, release, units + bb_units_length(view));
+            bb_units_take_places(view, release, units + bb_units_length(view, 1));
         return BB_OK;
     }
     seen.round -= units_of(view);

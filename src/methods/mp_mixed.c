@@ -237,7 +237,7 @@ static size_t units_at(const bb_view *view, const stages *s) {
 
 static size_t board_length(const bb_view *view) {
     const stages s = stages_of(view);
-    return units_at(view, &s) + s.units * bb_units_length(view);
+    return units_at(view, &s) + bb_units_length(view, s.units);
 }
 
 static bb_mixed_phase phase_of(const stages *s, const double *scalar,
@@ -324,6 +324,14 @@ static bool is_faint(size_t d, double t, double square, double sd) {
     return in_common(d, t, square, sd, 2.0) < faint * fmax(0.0, 1.0 - few / (double)d);
 }
 
+/* Whether one slope has most of it: beside that, deviations that few rows leave to many features
+ * look like directions, which they are not. */
+static bool is_one(size_t slopes, double square, const double *sum) {
+    double most = 0.0;
+    for (size_t k = 0; k < slopes; k++) most = fmax(most, sum[k] * sum[k]);
+    return most > 0.5 * square;
+}
+
 /* Whether a centre has ever stood far out of the noise. */
 static bool is_far_out(const places *at) {
     return at->scalar[AT_SURE] > 1.0 - 1.0 / far_out;
@@ -396,7 +404,8 @@ static void digest_centre(const bb_view *view, const stages *s,
         at->scalar[AT_AGREED] = 1.0;
     /* Where tasks have agreed on a way, answers that share little have gone past its end. */
     const bool little = at->scalar[AT_AGREED] == 0.0 && is_faint(d, t, square, sd);
-    if (turns(view, s, at, release->round, little))
+    const bool one = is_one(d - view->pub->constant, square, at->search.sum);
+    if (!one && turns(view, s, at, release->round, little))
         at->scalar[AT_TURNED] = release->round;
     if (at->scalar[AT_TURNED] > 0.0 || t == rounds) settle(at, d, sd);
 }
@@ -459,7 +468,7 @@ static bb_status digest(const bb_view *view, const bb_release *release, bb_draft
         return BB_OK;
     case BB_MIXED_PLACES:
         bb_units_take_places(view, release,
-                             draft->at + units_at(view, &s) + bb_units_length(view));
+                             draft->at + units_at(view, &s) + bb_units_length(view, 1));
         return BB_OK;
     case BB_MIXED_DIRECTIONS:
         return digest_directions(view, &s, release, &at, work);

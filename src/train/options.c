@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "base/memory.h"
+#include "data/ranges.h"
 #include "methods/registry.h"
 #include "train/effects.h"
 #include "train/kept.h"
@@ -42,7 +43,7 @@ enum { LEARNING = false, ONE_RUN = true };
     ROW(NULL,        0,   PUBLIC,  LEARNING, "split-seed", BB_OPTION_COUNT, AT(split_seed), "1", 0.0, 0x1p63, NULL, "S", "which rows train and which test") \
     ROW(NULL,        0,   PUBLIC,  LEARNING, "first-tasks", BB_OPTION_COUNT, AT(first_tasks), "0", 0.0, 0x1p40, NULL, "M", "leave all tasks out but the first M, in the order of their names; 0: all take part") \
     ROW(NULL,        0,   PRIVATE, LEARNING, "test", BB_OPTION_TEXT, AT(test), NULL, 0.0, 0.0, NULL, "FILE", "test rows, in place of a split") \
-    ROW(NULL,        0,   PUBLIC,  LEARNING, "standardize", BB_OPTION_CHOICE, AT(standardize), "auto", 0.0, 0.0, "none|unit-rows|task|magnitude|auto", "HOW", "none; unit-rows: every row divided by its norm; task: every column by the task's own mean and deviation; magnitude: columns and target by the task's own powers of ten; auto: magnitude for private linear models without --scale (of several outputs, for mp-centre), else none") \
+    ROW(NULL,        0,   PUBLIC,  LEARNING, "standardize", BB_OPTION_CHOICE, AT(standardize), "auto", 0.0, 0.0, "none|unit-rows|task|magnitude|auto", "HOW", "none; unit-rows: every row divided by its norm; task: every column by the task's own mean and deviation; magnitude: columns and target without a range by the task's own powers of ten; auto: magnitude where ranges are open, and for private linear models without --scale (of several outputs, for mp-centre), else none") \
     ROW(NULL,        0,   PUBLIC,  LEARNING, "scale", BB_OPTION_TEXT, AT(scale), NULL, 0.0, 0.0, NULL, "FILE", "public ranges or constants of columns and target (docs/data-formats.md)") \
     ROW("Learning:", 0,   PUBLIC,  LEARNING, "method", BB_OPTION_TEXT, AT(method), NULL, 0.0, 0.0, NULL, "METHOD", "how to learn: see `billboard methods'; auto (default): mp-mixed for numbers, mp-centre for classes") \
     ROW(NULL,        0,   PUBLIC,  LEARNING, "loss", BB_OPTION_CHOICE, AT(loss), "squared", 0.0, 0.0, "squared|logistic|softmax|multilabel", "LOSS", "squared; logistic for targets 0 and 1 or -1 and 1; softmax for classes; multilabel for lists of labels") \
@@ -153,7 +154,7 @@ static void choose_units(bb_train_request *r) {
     bb_train_options *o = &r->options;
     if (o->standardize != BB_STANDARDIZE_AUTO) return;
     o->standardize = BB_STANDARDIZE_NONE;
-    if (!o->scale && bb_train_wants_own_units(r))
+    if (o->scale ? bb_ranges_are_open(o->scale) : bb_train_wants_own_units(r))
         o->standardize = BB_STANDARDIZE_MAGNITUDE;
 }
 

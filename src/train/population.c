@@ -296,8 +296,9 @@ static double reach_of(const bb_resolved *c) {
     const bb_run *run = &c->run;
     size_t k = 0;
     while (k < run->phases && run->phase[k].method->long_rows) k++;
-    const bool scores = c->request->options.standardize != 0;
-    return k == run->phases && !scores ? far : 1;
+    const int how = c->request->options.standardize;
+    const bool alone = how == BB_STANDARDIZE_NONE || how == BB_STANDARDIZE_MAGNITUDE;
+    return k == run->phases && alone ? far : 1;
 }
 
 static bb_status open_steps(bb_population *p, const bb_resolved *c,

@@ -85,13 +85,19 @@ static bool descends(const bb_run *run) {
 }
 
 /* Tasks know in which units of their own their rows are. */
-static void lend_own_units(bb_experiment *e) {
+static bb_status lend_own_units(bb_experiment *e) {
     const bb_preprocess *steps = &e->population.steps;
-    for (size_t i = 0; i < e->population.prepared.tasks; i++) {
-        if (steps->factor) e->local[i].own_factor = steps->factor + i * steps->features;
-        e->local[i].binary = steps->binary;
+    const size_t d = steps->features;
+    bb_status status = BB_OK;
+    if (steps->range) status = bb_allocate(&e->ranged, d, sizeof *e->ranged, "columns");
+    for (size_t k = 0; e->ranged && k < d; k++)
+        e->ranged[k] = bb_preprocess_has_range(steps, k);
+    for (size_t i = 0; !status && i < e->population.prepared.tasks; i++) {
+        if (steps->factor) e->local[i].own_factor = steps->factor + i * d;
+        e->local[i].ranged = e->ranged;
         if (steps->target_unit) e->local[i].own_unit = steps->target_unit[i];
     }
+    return status;
 }
 
 /* With ranges a task of two classes looks at its columns as they were read, too. */
@@ -113,7 +119,7 @@ bb_status bb_experiment_open_tasks(bb_experiment *e) {
     const bb_dataset *data = &e->population.prepared;
     bb_status status = bb_locals_open(&e->local, &e->room, data, &e->run.pub, e->net,
                                       descends(&e->run), &e->engine);
-    if (!status && e->run.pub.own_units) lend_own_units(e);
+    if (!status && e->run.pub.own_units) status = lend_own_units(e);
     if (!status && e->run.pub.loss == BB_LOSS_LOGISTIC) status = lend_ranges(e);
     e->run.local = e->local;
     if (!status) status = bb_allocate(&e->key, data->tasks, sizeof *e->key, "tasks");

@@ -256,8 +256,9 @@ bb_status bb_report_text(const bb_report *r, FILE *stream) {
     putc('\n', stream);
     if (r->request->options.standardize == BB_STANDARDIZE_MAGNITUDE)
         fprintf(stream,
-                "in units that tasks found themselves: ranges that anybody knows "
-                "(--scale) help where tasks are few or have few rows\n");
+                "%sin units that tasks found themselves: ranges that anybody knows "
+                "(--scale) help where tasks are few or have few rows\n",
+                r->request->options.scale ? "what has no range is " : "");
     if (r->outcome.lambda > 0.0)
         fprintf(stream, "lambda=auto was %.4g\n", r->outcome.lambda);
     if (isfinite(r->outcome.objective))

@@ -151,10 +151,16 @@ static bb_status check_loss(const bb_train_options *o, const bb_resolved *c) {
                        "--standardize task moves columns, which several outputs "
                        "without an intercept cannot take up: leave out "
                        "--no-intercept");
-    if (o->scale && o->standardize == BB_STANDARDIZE_MAGNITUDE)
+    const bool is_open = o->scale && bb_ranges_are_open(o->scale);
+    if (o->scale && !is_open && o->standardize == BB_STANDARDIZE_MAGNITUDE)
         return bb_fail(BB_EUSAGE,
                        "--standardize magnitude is for columns without ranges: "
                        "leave out --scale, or --standardize");
+    if (is_open && o->standardize != BB_STANDARDIZE_MAGNITUDE)
+        return bb_fail(BB_EUSAGE,
+                       "the ranges of --scale are open (\"others\": \"open\"), as only "
+                       "--standardize magnitude can bear: leave out --standardize, or "
+                       "give all ranges");
     if (bb_mechanism_is_noisy(c->run.mechanism) && !bb_loss_is_single(loss) &&
         !o->classes && (!o->net || loss == BB_LOSS_MULTILABEL))
         return bb_fail(BB_EUSAGE,

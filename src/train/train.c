@@ -255,8 +255,10 @@ void bb_experiment_close_work(bb_experiment *e) {
     free(e->start);
     free(e->key);
     free(e->stretch);
+    free(e->ranged);
     free(e->spread);
     e->stretch = NULL;
+    e->ranged = NULL;
     e->spread = NULL;
     e->run.spread = NULL;
     e->ledger = NULL;

@@ -23,15 +23,17 @@ def every_carrier_gives_the_models_of_one_process():
 
 
 def places_without_ranges_find_common_units():
-    with folder():
-        plan(method=None, rounds=None, epsilon=20)
-        policy(**{"most-epsilon": 20})
-        places = {who: start(who, "socket") for who in ["curator", *SILOS]}
-        for who, process in places.items():
-            ends(process, who=who)
-        check_as_one()
-        with open("one/public/billboard.json") as f:
-            assert '"units"' in f.read()
+    some = {"columns": {FEATURES[0]: [-2, 2]}, "others": "open"}
+    for scale in (None, some):
+        with folder():
+            plan(method=None, rounds=None, epsilon=20, scale=scale)
+            policy(**{"most-epsilon": 20})
+            places = {who: start(who, "socket") for who in ["curator", *SILOS]}
+            for who, process in places.items():
+                ends(process, who=who)
+            check_as_one()
+            with open("one/public/billboard.json") as f:
+                assert '"units"' in f.read()
 
 
 def carry(stream, find):

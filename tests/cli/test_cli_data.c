@@ -47,6 +47,52 @@ static void bad_ranges_are_refused(void **state) {
     cli_write("r.json", "{\"columns\": {\"a\": [5, 1]}}");
     cli_fails(1, "r.json", "train good.csv --method stl --scale r.json -o x");
     cli_fails(1, "none.json", "train good.csv --method stl --scale none.json -o x");
+    cli_write("r.json", "{\"columns\": {}, \"others\": \"open\"}");
+    cli_fails(2, "leave out --standardize",
+              "train good.csv --method stl --standardize none --scale r.json -o x");
+    cli_fails(2, "is for linear models",
+              "train good.csv --method fedavg --net dense2 --loss softmax --epsilon 1 "
+              "--scale r.json "
+              "-o x");
+}
+
+/* Ranges of some columns: they are learned from and predict as one's own, a column of 0 and 1 of
+ * which most tasks have seen only zeros has its slope in all of them, and a run of the same
+ * options, as it wrote them, is the same. info says that such columns are there. */
+static void some_ranges_may_be_open(void **state) {
+    (void)state;
+    FILE *file = fopen("some.csv", "w");
+    assert_non_null(file);
+    fputs("who,score,age,girl\n", file);
+    for (int j = 0; j < 1200; j++) {
+        const int girl = j % 7 == 0;
+        fprintf(file, "t%d,%.6f,%.6f,%d\n", j / 3, 100 + 2 * sin(j * 0.7) + 20 * girl,
+                40 + 10 * sin(j * 7.1), girl);
+    }
+    fclose(file);
+    json_t *info = cli_json("info some.csv --task who --target score --json");
+    assert_string_equal(
+        json_string_value(json_array_get(cli_at(info, "binary_columns"), 0)), "girl");
+    assert_non_null(
+        strstr(json_string_value(json_array_get(cli_at(info, "notes"), 0)),
+               "'{\"columns\": {\"girl\": [0, 1]}, \"others\": \"open\"}'"));
+    json_decref(info);
+    json_t *run =
+        cli_json("train some.csv --task who --target score --epsilon 3 --seed 1 "
+                 "--train-fraction 0.7 --json -o some --scale "
+                 "'{\"columns\": {\"girl\": [0, 1]}, \"others\": \"open\"}'");
+    assert_true(json_real_value(cli_at(run, "test.nmse")) < 0.15);
+    assert_string_equal(json_string_value(cli_at(run, "options.standardize")),
+                        "magnitude");
+    json_t *again = cli_json("train some.csv --task who --target score --config "
+                             "some/public/options.json --json -o again");
+    assert_string_equal(json_string_value(cli_at(run, "models_sha256")),
+                        json_string_value(cli_at(again, "models_sha256")));
+    json_decref(again);
+    json_decref(run);
+    cli_ok("predict some some.csv -o predicted.csv");
+    cli_ok("train some.csv --task who --target score --method stl -o alone --scale "
+           "'{\"columns\": {\"girl\": [0, 1]}, \"others\": \"open\"}'");
 }
 
 /* The same rows in a file of our own: the same models, for any number of threads. */
@@ -772,6 +818,7 @@ int main(void) {
         cmocka_unit_test(converted_rows_give_the_same_models),
         cmocka_unit_test(sparse_rows_that_memory_does_not_hold),
         cmocka_unit_test(bad_ranges_are_refused),
+        cmocka_unit_test(some_ranges_may_be_open),
         cmocka_unit_test(evaluate_gives_the_metrics_of_the_run),
         cmocka_unit_test(models_are_for_raw_columns),
         cmocka_unit_test(long_rows_are_warned_of),

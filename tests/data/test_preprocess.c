@@ -248,7 +248,8 @@ static void narrow_columns(void **state) {
     bb_dataset_free(&data);
 }
 
-/* Of columns of zeros, for whoever finds units in common, those that are binary have a unit. */
+/* Columns of zeros are left to whoever finds units in common, and binary ones are in their
+ * range then. */
 static void columns_of_zeros(void **state) {
     (void)state;
     for (int units = 0; units < 2; units++) {
@@ -263,10 +264,65 @@ static void columns_of_zeros(void **state) {
         data.binary = 1;
         assert_ok(bb_preprocess_open(&p, &options, &data));
         bb_preprocess_fold(&p, 0, w, &b);
-        assert_true(w[0] == 0 && w[1] == units && w[2] == 1);
+        assert_true(w[0] == units && w[1] == units && w[2] == 1);
+        assert_true(!bb_preprocess_has_range(&p, 0));
+        assert_true(bb_preprocess_has_range(&p, 1) == (units == 1));
         bb_preprocess_free(&p);
         bb_dataset_free(&data);
     }
+}
+
+/* A column that has a range is in it, and a target; the others are in powers of ten. Models for
+ * rows as they were read say the same, also from what a folder of models says. */
+static void some_ranges_are_open(void **state) {
+    (void)state;
+    bb_ranges scale = some_ranges();
+    scale.count = 1;
+    scale.has_others = true;
+    scale.others = (bb_range){-INFINITY, INFINITY};
+    const bb_preprocess_options options = {.standardize = BB_STANDARDIZE_MAGNITUDE,
+                                           .scale = &scale,
+                                           .scale_target = true,
+                                           .constant = true,
+                                           .units = true};
+    bb_dataset data = dense(), out, again;
+    bb_preprocess p, parsed;
+    assert_ok(bb_preprocess_open(&p, &options, &data));
+    const size_t open = bb_preprocess_has_range(&p, 0);
+    assert_true(bb_preprocess_has_range(&p, 1) == !open);
+    assert_true(p.has_target && !p.target_unit && bb_preprocess_is_own(&p));
+    assert_ok(bb_preprocess_apply(&p, &data, true, &out));
+    bb_dataset all =
+        apply(&(bb_preprocess_options){.scale = &(bb_ranges){.count = 1,
+                                                             .name = scale.name,
+                                                             .column = scale.column,
+                                                             .has_others = true,
+                                                             .others = {-1000, 1000}},
+                                       .constant = true},
+              &data);
+    json_t *const json = bb_preprocess_json(&p);
+    assert_ok(bb_preprocess_parse(&parsed, json, "again", 2, p.name));
+    json_decref(json);
+    parsed.folded = true;
+    assert_ok(bb_preprocess_apply(&parsed, &data, false, &again));
+    for (size_t i = 0; i < data.tasks; i++)
+        for (size_t r = data.first[i]; r < data.first[i + 1]; r++) {
+            double w[] = {0.3, -0.2, 0.1}, b = 0, said = 0, found = 0;
+            const double moved = out.x[3 * r + open] * sqrt(3);
+            assert_close(out.x[3 * r + !open], all.x[3 * r + !open], 1e-15);
+            assert_true(fabs(moved) <= 1 && moved * data.x[2 * r + open] >= 0);
+            for (size_t k = 0; k < 3; k++) said += w[k] * out.x[3 * r + k];
+            bb_preprocess_fold(&p, i, w, &b);
+            bb_preprocess_fold_columns(&p, w, &b);
+            for (size_t k = 0; k < 3; k++) found += w[k] * again.x[3 * r + k];
+            assert_close(found + b, bb_preprocess_target(&p, i, said), 1e-12);
+        }
+    bb_dataset_free(&again);
+    bb_dataset_free(&all);
+    bb_dataset_free(&out);
+    bb_preprocess_free(&parsed);
+    bb_preprocess_free(&p);
+    bb_dataset_free(&data);
 }
 
 /* Clamped, mapped to [-1, 1], and inside the unit ball. */
@@ -463,8 +519,10 @@ static void messages(void **state) {
                                 constant = {.constant = true};
     bb_preprocess p;
     bb_dataset data = dense();
-    assert_message(bb_preprocess_open(&p, &scaled, &data), BB_EDATA,
-                   "s.json: no range is given for column \"a\"");
+    assert_message(
+        bb_preprocess_open(&p, &scaled, &data), BB_EDATA,
+        "s.json: no range is given for column \"a\": give one, or \"others\": "
+        "\"open\" where nobody knows it");
     bb_dataset_free(&data);
     data = sparse();
     assert_message(bb_preprocess_open(&p, &scaled, &data), BB_EUSAGE,
@@ -493,7 +551,8 @@ static void bad_json(void **state) {
         {"{\"rows\": \"plain\", \"constant\": true, \"scale\": 5}",
          "m.json: expected a JSON object with \"columns\""},
         {"{\"rows\": \"plain\", \"constant\": true, \"scale\": {\"columns\": {}}}",
-         "m.json: no range is given for column \"b\""},
+         "m.json: no range is given for column \"b\": give one, or \"others\": "
+         "\"open\" where nobody knows it"},
         {"{\"rows\": \"unit-norm\", \"constant\": true, \"scale\": {\"others\": 1}, "
          "\"folded\": true}",
          "m.json: \"folded\": expected only with \"scale\" or \"rows\": \"unit-ball\", "
@@ -514,21 +573,14 @@ static void bad_json(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing),
-        cmocka_unit_test(constant),
-        cmocka_unit_test(unit_rows),
-        cmocka_unit_test(own_scores),
-        cmocka_unit_test(constant_columns),
-        cmocka_unit_test(scores_within_ranges),
-        cmocka_unit_test(magnitudes),
-        cmocka_unit_test(narrow_columns),
-        cmocka_unit_test(columns_of_zeros),
-        cmocka_unit_test(ranges),
-        cmocka_unit_test(folded_models),
-        cmocka_unit_test(folded_outputs),
-        cmocka_unit_test(models_for_raw_columns),
-        cmocka_unit_test(messages),
-        cmocka_unit_test(bad_json),
+        cmocka_unit_test(nothing),          cmocka_unit_test(constant),
+        cmocka_unit_test(unit_rows),        cmocka_unit_test(own_scores),
+        cmocka_unit_test(constant_columns), cmocka_unit_test(scores_within_ranges),
+        cmocka_unit_test(magnitudes),       cmocka_unit_test(narrow_columns),
+        cmocka_unit_test(columns_of_zeros), cmocka_unit_test(some_ranges_are_open),
+        cmocka_unit_test(ranges),           cmocka_unit_test(folded_models),
+        cmocka_unit_test(folded_outputs),   cmocka_unit_test(models_for_raw_columns),
+        cmocka_unit_test(messages),         cmocka_unit_test(bad_json),
     };
     return cmocka_run_group_tests(tests, folder_enter, folder_leave);
 }

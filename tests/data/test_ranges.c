@@ -33,6 +33,15 @@ static void read_ranges(void **state) {
     assert_true(r.has_others && r.others.high == 255 && r.count == 1);
     json_decref(json);
     bb_ranges_free(&r);
+    assert_ok(read_json("{\"columns\": {\"age\": 3}, \"others\": \"open\"}", &r));
+    assert_true(bb_range_is_open(r.others) && !bb_range_is_open(r.column[0]));
+    json_t *const open = bb_ranges_json(&r);
+    assert_string_equal(json_string_value(json_object_get(open, "others")), "open");
+    json_decref(open);
+    bb_ranges_free(&r);
+    assert_true(bb_ranges_are_open("{\"columns\": {}, \"others\": \"open\"}"));
+    assert_false(bb_ranges_are_open("{\"columns\": {}, \"others\": [0, 1]}"));
+    assert_false(bb_ranges_are_open("none.json"));
     assert_ok(read_json("{\"others\": 1}", &r));
     assert_true(r.has_others && r.others.low == -1 && r.count == 0);
     bb_ranges_free(&r);
@@ -58,6 +67,8 @@ static void messages(void **state) {
          "r.json: target: a range of one value tells nothing apart", ""},
         {"{\"columns\": {\"a\": [2, 1]}}", "r.json: \"a\"", range},
         {"{\"columns\": {\"a\": [1]}}", "r.json: \"a\"", range},
+        {"{\"columns\": {}, \"others\": \"opne\"}", "r.json: \"others\"",
+         ": expected a range, or \"open\""},
         {"{\"columns\": {\"a\": [1, 2, 3]}}", "r.json: \"a\"", range},
         {"{\"columns\": {\"a\": [\"1\", 2]}}", "r.json: \"a\"", range},
         {"{\"columns\": {\"a\": -1}}", "r.json: \"a\"", range},

@@ -11,6 +11,9 @@
 #include <string.h>
 
 enum { TASKS = 300, COLUMNS = 10, D = COLUMNS + 1, ROWS = 12, NEW_ROWS = 20 };
+enum { PAIRS = 2 * D, UNITS = PAIRS + COLUMNS };
+
+static const double turn = 6.283185307179586;
 
 /* Columns of about 7, .1 and 2000, which lie on both sides of a power of ten, a target of
  * some tens that follows them alike in all tasks; the same raw rows are prepared in any
@@ -302,8 +305,8 @@ static void a_level_far_from_zero_is_kept(void **state) {
 }
 
 /* Whatever a task's rows and units are, what it shows lies in the unit ball, and says
- * nothing of a column without numbers; one row does not tell how numbers vary. Of the
- * noiseless sum of tasks alike become their deviation and their mean. */
+ * nothing of a column without numbers; of one row it shows how large the numbers are. Of
+ * the noiseless sum of tasks alike become their deviation and their mean. */
 static void what_is_shown_and_made_of_it(void **state) {
     (void)state;
     static const double size[] = {0.0, 1e-300, 25.0, 1e300};
@@ -312,34 +315,37 @@ static void what_is_shown_and_made_of_it(void **state) {
     const double deviation = 25.0 * sqrt(0.5);
     for (size_t s = 0; s < 4; s++) {
         double x[2 * D] = {0}, y[2] = {size[s] / 100.0, 2.0 * size[s] / 100.0};
-        double factor[COLUMNS], vote[2 * D] = {0}, one[2 * D] = {0}, sum[2 * D];
-        double unit[2 * D], place[2 * D];
+        double factor[COLUMNS], vote[UNITS] = {0}, one[UNITS] = {0}, sum[UNITS];
+        double unit[UNITS], place[PAIRS];
         x[0] = 2.0 * size[s] / (50.0 * sqrt(D));
         x[D] = 3.0 * size[s] / (50.0 * sqrt(D));
         for (size_t k = 0; k < COLUMNS; k++)
             factor[k] = size[s] > 0.0 ? 1.0 / 50.0 : 0.0;
         bb_local local = {
             .n = 2, .d = D, .x = x, .y = y, .own_factor = factor, .own_unit = 100.0};
-        assert_int_equal(bb_units_length(&view), 2 * D);
+        assert_int_equal(bb_units_length(&view, 1), UNITS);
+        assert_int_equal(bb_units_length(&view, 2), UNITS + PAIRS);
         bb_units_show(&view, &local, vote);
-        assert_true(bb_norm(2 * D, vote) <= 1.0 + 1e-12);
-        assert_true(vote[2] == 0.0 && vote[3] == 0.0);
-        if (size[s] == 0.0) assert_true(bb_norm(2 * D, vote) == 0.0);
+        assert_true(bb_norm(UNITS, vote) <= 1.0 + 1e-12);
+        assert_true(vote[2] == 0.0 && vote[3] == 0.0 && vote[PAIRS + 1] == 0.0);
+        if (size[s] == 0.0) assert_true(bb_norm(UNITS, vote) == 0.0);
         const bb_release release = {.value = {sum}, .noise = {1.0}};
-        for (size_t k = 0; k < 2 * D; k++) sum[k] = 1000.0 * vote[k];
+        for (size_t k = 0; k < UNITS; k++) sum[k] = 1000.0 * vote[k];
         bb_units_take(&view, &release, unit);
         memset(vote, 0, sizeof vote);
         bb_units_show_places(&view, unit, &local, vote);
-        assert_true(bb_norm(2 * D, vote) <= 1.0 + 1e-12);
+        assert_true(bb_norm(PAIRS, vote) <= 1.0 + 1e-12);
         local.n = 1;
         bb_units_show(&view, &local, one);
-        assert_true(bb_norm(2 * D, one) == 0.0);
+        assert_true(bb_norm(UNITS, one) <= 1.0 + 1e-12);
         if (size[s] != 25.0) continue;
+        assert_close(atan2(one[1], one[0]) / turn * 6.0, log10(2.0 * size[s]), 1e-12);
+        assert_true(unit[PAIRS] == 1.0 && unit[PAIRS + 1] == 0.0);
         assert_close(unit[0], log10(deviation), 1e-12);
         assert_close(unit[1], 6.0, 1e-12);
         assert_close(unit[2 * COLUMNS], log10(deviation), 1e-12);
         assert_true(unit[3] == 0.0); /* nobody has numbers there */
-        for (size_t k = 0; k < 2 * D; k++) sum[k] = 1000.0 * vote[k];
+        for (size_t k = 0; k < PAIRS; k++) sum[k] = 1000.0 * vote[k];
         bb_units_take_places(&view, &release, place);
         assert_close(place[0], 62.5 / (deviation * sqrt(10.0)), 1e-12);
         assert_close(place[1], 8.0, 1e-12);
@@ -357,13 +363,13 @@ static void much_the_same_unit_is_one(void **state) {
     const bb_public pub = unranged(1000);
     const bb_view view = {.method = &bb_method_mp_mixed, .pub = &pub};
     for (size_t apart = 0; apart < 2; apart++) {
-        double is[D], sum[2 * D], unit[2 * D], place[2 * D];
+        double is[D], sum[UNITS] = {0}, unit[UNITS], place[PAIRS];
         const bb_release release = {.value = {sum}, .noise = {1.0}};
         for (size_t k = 0; k < D; k++) {
             is[k] = apart ? 0.8 * (double)(k % 3) - 1.3 : k % 2 ? -0.47 : -0.53;
             if (k == COLUMNS) is[k] = 0.0;
-            sum[2 * k] = 25.0 * cos(6.283185307179586 * is[k] / 6.0);
-            sum[2 * k + 1] = 25.0 * sin(6.283185307179586 * is[k] / 6.0);
+            sum[2 * k] = 25.0 * cos(turn * is[k] / 6.0);
+            sum[2 * k + 1] = 25.0 * sin(turn * is[k] / 6.0);
         }
         bb_units_take(&view, &release, unit);
         for (size_t k = 0; k < COLUMNS; k++)
@@ -386,15 +392,112 @@ static void the_target_has_more_to_say(void **state) {
     (void)state;
     const bb_public pub = unranged(1000);
     const bb_view view = {.method = &bb_method_mp_mixed, .pub = &pub};
-    double x[2 * D], y[2] = {1.0, 2.0}, factor[COLUMNS], vote[2 * D] = {0};
+    double x[2 * D], y[2] = {1.0, 2.0}, factor[COLUMNS], vote[UNITS] = {0};
     for (size_t k = 0; k < 2 * D; k++) x[k] = 1.0 + (double)(k % 7);
     for (size_t k = 0; k < COLUMNS; k++) factor[k] = 1.0;
     const bb_local local = {
         .n = 2, .d = D, .x = x, .y = y, .own_factor = factor, .own_unit = 1.0};
     bb_units_show(&view, &local, vote);
-    assert_close(bb_norm(2 * D, vote), 1.0, 1e-12);
-    assert_close(bb_norm(2, vote + 2 * COLUMNS) / bb_norm(2, vote), pow(COLUMNS, 0.125),
-                 1e-12);
+    assert_close(bb_norm(UNITS, vote), 1.0, 1e-12);
+    assert_close(bb_norm(2, vote + 2 * COLUMNS) / hypot(bb_norm(2, vote), vote[PAIRS]),
+                 pow(COLUMNS, 0.125), 1e-12);
+}
+
+/* The unit is known up to a circle of six decades, and whether it is the likely one is told
+ * beside it. A task of zeros needs to know: at a yes or no that is a slope, of a sum of money
+ * it would be one that is wrong by 10^6. A column that has a range says nothing and leaves
+ * the others its part. */
+static void what_zeros_are_to_be_multiplied_by(void **state) {
+    (void)state;
+    static const double usual[3] = {0.5, 3e3, 0.5};
+    const bb_public pub = unranged(1000);
+    const bb_view view = {.method = &bb_method_mp_mixed, .pub = &pub};
+    const bool ranged[COLUMNS] = {[2] = true};
+    for (int told = 0; told < 2; told++) {
+        double x[2 * D] = {0}, y[2] = {0.1, 0.3}, factor[COLUMNS], vote[UNITS] = {0};
+        double sum[UNITS], unit[UNITS], *state_room, *work;
+        for (size_t k = 0; k < COLUMNS; k++) factor[k] = 1.0;
+        for (size_t k = 0; k < 3; k++) {
+            factor[k] = ranged[k] ? 1.0 : 1.0 / pow(10.0, ceil(log10(2.0 * usual[k])));
+            x[k] = usual[k] * factor[k] / sqrt(D);
+            x[D + k] = 2.0 * x[k];
+        }
+        bb_local local = {.n = 2,
+                          .d = D,
+                          .length = D,
+                          .outputs = 1,
+                          .weight = 0.5,
+                          .x = x,
+                          .y = y,
+                          .own_factor = factor,
+                          .ranged = ranged,
+                          .own_unit = 1.0};
+        bb_units_show(&view, &local, vote);
+        assert_true(bb_norm(2, vote + 4) == 0.0 && vote[PAIRS + 2] == 0.0);
+        assert_true(vote[PAIRS] > 0.0 && vote[PAIRS + 1] < 0.0);
+        const bb_release release = {.value = {sum}, .noise = {1.0}};
+        for (size_t k = 0; k < UNITS; k++) sum[k] = 100.0 * vote[k];
+        for (size_t k = PAIRS; k < UNITS && !told; k++) sum[k] = 0.5;
+        bb_units_take(&view, &release, unit);
+        const bb_units units = {.unit = unit, .state = bb_units_state(&view)};
+        state_room = calloc(units.state, sizeof *state_room);
+        work = calloc(bb_units_work(&units, &local), sizeof *work);
+        assert_true(state_room && work);
+        for (size_t k = 0; k < 3; k++)
+            x[k] = x[D + k] = ranged[k] ? -1.0 / sqrt(D) : 0.0;
+        x[COLUMNS] = x[D + COLUMNS] = 1.0 / sqrt(D);
+        double model[D] = {0};
+        for (size_t k = 0; k < 3; k++) factor[k] = 1.0;
+        bb_local moved;
+        const bb_task task = {
+            .local = &local, .model = model, .state = state_room, .work = work};
+        const bb_task own = bb_units_in(&view, &units, &task, &moved);
+        for (size_t k = 0; k < 3; k++) own.model[k] = 1.0;
+        bb_task back = task;
+        bb_units_take_model(&own, &back);
+        assert_close(model[0], state_room[0] / state_room[D], 1e-9);
+        assert_close(state_room[0],
+                     told ? 1.0 / (usual[0] * sqrt(0.5) * sqrt(10.0)) : 0.0, 0.01);
+        assert_true(model[1] == 0.0 && state_room[1] == 0.0);
+        assert_close(moved.x[2], -1.0 / sqrt(D), 1e-15);
+        assert_true(state_room[2] == 1.0);
+        free(work);
+        free(state_room);
+    }
+}
+
+/* Money of about 3,000, which the circle does not tell from .003, and a task in which two sums
+ * differ by two: by what its numbers are, not by what they differ by, its unit is that of the
+ * others. */
+static void two_rows_that_are_close_by_chance(void **state) {
+    (void)state;
+    const bb_public pub = unranged(1000);
+    const bb_view view = {.method = &bb_method_mp_mixed, .pub = &pub};
+    double x[2 * D] = {0}, y[2] = {0.1, 0.3}, factor[COLUMNS], unit[UNITS] = {0};
+    double model[D] = {0}, scales[2 * (D + 1)] = {0}, work[64 * D];
+    for (size_t k = 0; k < COLUMNS; k++) factor[k] = 1e-4;
+    x[0] = 0.5880 / sqrt(D);
+    x[D] = 0.5882 / sqrt(D);
+    x[COLUMNS] = x[D + COLUMNS] = 1.0 / sqrt(D);
+    unit[0] = 3.5 - 6.0;
+    unit[1] = 6.0;
+    const bb_local local = {.n = 2,
+                            .d = D,
+                            .length = D,
+                            .outputs = 1,
+                            .weight = 0.5,
+                            .x = x,
+                            .y = y,
+                            .own_factor = factor,
+                            .own_unit = 1.0};
+    const bb_units units = {.unit = unit, .state = bb_units_state(&view)};
+    const bb_task task = {
+        .local = &local, .model = model, .state = scales, .work = work};
+    bb_local moved;
+    assert_int_equal(units.state, 2 * (D + 1));
+    assert_true(bb_units_work(&units, &local) <= 64 * D);
+    (void)bb_units_in(&view, &units, &task, &moved);
+    assert_close(scales[0], 1.0, 1e-9); /* 10^4 in units of 10^(3.5 + .5) */
 }
 
 int main(void) {
@@ -407,6 +510,8 @@ int main(void) {
         cmocka_unit_test(what_is_shown_and_made_of_it),
         cmocka_unit_test(much_the_same_unit_is_one),
         cmocka_unit_test(the_target_has_more_to_say),
+        cmocka_unit_test(what_zeros_are_to_be_multiplied_by),
+        cmocka_unit_test(two_rows_that_are_close_by_chance),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

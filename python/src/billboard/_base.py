@@ -24,12 +24,12 @@ except ImportError:
 
 from . import _abi, _library
 from ._data import (SKLEARN, Groups, check_groups, column_of, from_arrow, groups_of, named, plain,
-                    refuse_dates, rows_of)
+                    refuse_dates, rows_of, truths)
 from ._answers import answer_of, options, text_of
 from ._library import Data, Job, Predictions, Result
 from ._trained import Report, SharedModel, Trained, array_of, split
 from ._watching import Bar, run
-from .bounds import bounds_of
+from .bounds import Bounds, bounds_of
 from .errors import BillboardError, BillboardWarning
 from .ledger import LEDGER_OPTIONS, Ledger
 from .privacy import Privacy, count_fit, is_chosen, warn_of_search
@@ -135,8 +135,22 @@ class MultiTask(BaseEstimator):  # type: ignore[misc]
             return str(int(self.random_state))
         return str(check_random_state(self.random_state).randint(2**31 - 1))
 
-    def _job_options(self) -> Dict[str, Any]:
+    def _bounds(self) -> Optional[Bounds]:
+        """Of columns that are true or false by their type nobody need give them."""
         bounds = bounds_of(self.bounds)
+        if bounds is None and self._truths and self.epsilon is not None and self._finds_units():
+            return Bounds(others="open")
+        return bounds
+
+    def _finds_units(self) -> bool:
+        """Whether groups look for units in common of columns whose ranges nobody knows."""
+        bounds = bounds_of(self.bounds)
+        if bounds is not None:
+            return bounds.others == "open"
+        return self.method == "auto" and self.standardize == "auto"
+
+    def _job_options(self) -> Dict[str, Any]:
+        bounds = self._bounds()
         given: Dict[str, Any] = {
             "method": self._method(), "set": None, "loss": self._loss(), "epsilon": self.epsilon,
             "delta": self.delta, "standardize": self.standardize, "sampling": self.sampling,
@@ -147,7 +161,7 @@ class MultiTask(BaseEstimator):  # type: ignore[misc]
             names = bounds._names(self._names(), self.n_features_in_)
             if not {"cluster", "ignore", "features"} & set(self.options or {}):
                 bounds._check(names)
-            given["scale"] = bounds.to_json(names)
+            given["scale"] = bounds._with_truths(self._truths, names).to_json(names)
         ledger = self.ledger
         if isinstance(ledger, (str, os.PathLike)):
             ledger = Ledger(ledger)
@@ -189,6 +203,8 @@ class MultiTask(BaseEstimator):  # type: ignore[misc]
                 raise ValueError("groups are given twice: as an argument, and by group_column")
             X, groups = column_of(X, self.group_column)
         refuse_dates(X)
+        if reset:
+            self._truths = truths(X)
         X, y = named(X), plain(y)
         checks: Dict[str, Any] = {"accept_sparse": self._sparse, "dtype": [np.float64, np.float32],
                                   "reset": reset}
@@ -226,8 +242,7 @@ class MultiTask(BaseEstimator):  # type: ignore[misc]
 
     def _check_unknown(self) -> None:
         """Before anything is charged."""
-        own = self.method == "auto" and self.bounds is None and self.standardize == "auto"
-        if self.unknown_groups == "shared" and own:
+        if self.unknown_groups == "shared" and self._finds_units():
             raise ValueError("unknown_groups='shared' needs a model in units that all groups know: "
                              "give bounds and epsilon, or standardize='none'")
 

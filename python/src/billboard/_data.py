@@ -76,6 +76,20 @@ def _dates(X: Any) -> Iterator[Any]:
         yield 0
 
 
+def truths(X: Any) -> List[int]:
+    """The columns that are true or false by their type; 0 and 1 as numbers are anything."""
+    if hasattr(X, "schema") and hasattr(X, "column_names"):  # pyarrow
+        from pyarrow import types
+        return [k for k, field in enumerate(X.schema) if types.is_boolean(field.type)]
+    if hasattr(X, "get_column"):  # polars
+        return [k for k, dtype in enumerate(X.schema.values()) if str(dtype) == "Boolean"]
+    if hasattr(X, "dtypes"):  # pandas
+        return [k for k, dtype in enumerate(X.dtypes) if getattr(dtype, "kind", "O") == "b"]
+    if getattr(getattr(X, "dtype", None), "kind", "O") == "b":
+        return list(range(X.shape[1] if len(X.shape) > 1 else 0))
+    return []
+
+
 def refuse_dates(X: Any) -> None:
     """Numbers of them would be in units that nobody has named."""
     for name in _dates(X):

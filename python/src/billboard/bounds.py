@@ -1,9 +1,10 @@
 """Public ranges of columns and target."""
 
+import copy
 import json
 import os
 import warnings
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, List, Literal, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -32,8 +33,10 @@ class Bounds:
         is the range (-c, c).
     target : range, optional
         Of the target, for regression.
-    others : range, optional
-        Of every column that is not in `columns`.
+    others : range or 'open', optional
+        Of every column that is not in `columns`. 'open': nobody knows it, nor that of a target
+        without one; tasks find units for them in common, at a small part of the budget. Columns
+        of truths have the range (0, 1) then.
     note : str, optional
         Where the ranges come from. Kept with the run.
 
@@ -53,15 +56,17 @@ class Bounds:
     """
 
     def __init__(self, columns: Union[Mapping[str, Range], Sequence[Range], None] = None, *,
-                 target: Optional[Range] = None, others: Optional[Range] = None,
-                 note: Optional[str] = None) -> None:
+                 target: Optional[Range] = None,
+                 others: Union[Range, Literal["open"], None] = None, note: Optional[str] = None) -> None:
         self.columns: Union[Dict[str, Tuple[float, float]], List[Tuple[float, float]]]
         if isinstance(columns, Mapping):
             self.columns = {str(k): _range(v, f"column {k!r}") for k, v in columns.items()}
         else:
             self.columns = [_range(v, f"column {k}") for k, v in enumerate(columns or [])]
         self.target = None if target is None else _range(target, "the target")
-        self.others = None if others is None else _range(others, "others")
+        self.others: Union[Tuple[float, float], Literal["open"], None] = None
+        if others is not None:
+            self.others = "open" if others == "open" else _range(others, "others")
         self.note = note
         self.is_public = True
 
@@ -172,6 +177,15 @@ class Bounds:
                                  "list of ranges, in the columns' order, or others=(low, high)")
         return counted
 
+    def _with_truths(self, truths: Sequence[int], names: Sequence[str]) -> "Bounds":
+        """(0, 1) for columns of truths that would be open."""
+        if self.others != "open" or not truths:
+            return self
+        bounds = copy.copy(self)
+        given = self.columns if isinstance(self.columns, dict) else dict(zip(names, self.columns))
+        bounds.columns = {**{names[k]: (0.0, 1.0) for k in truths}, **given}
+        return bounds
+
     def _check(self, names: Sequence[str]) -> None:
         """Refuses columns without a range, and warns of ranges without a column that `others`
         would hide."""
@@ -179,7 +193,8 @@ class Bounds:
         missing = [name for name in names if name not in given] if self.others is None else []
         if missing:
             raise BillboardError(f"bounds: no range is given for column {missing[0]!r}: give it one, "
-                                 "or others=(low, high) for all that have none")
+                                 "others=(low, high) for all that have none, or others='open' "
+                                 "where nobody knows it")
         strange = [name for name in given if name not in names]
         if strange and self.others is not None:
             warnings.warn(f"bounds has a range for {strange[0]!r}, which is no column: the columns "

@@ -77,6 +77,9 @@ class MultiTaskNetwork(MultiTaskClassifier):
 
     _sparse = False
 
+    def _finds_units(self) -> bool:
+        return False
+
     def _loss(self) -> str:
         return "multilabel" if self.multilabel_ else "softmax"
 
