@@ -70,6 +70,24 @@ def test_places_have_the_bytes_of_one_fit(pop, bounds, kind, method, target, mor
         silos[1].result()
 
 
+def test_types_of_rows_are_not_agreed_on(pop):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(pop.X, columns=list("abc"))
+    frame["c"] = frame["c"] > 0
+    agreed = billboard.MultiTaskRegressor(epsilon=20, random_state=5)
+    whole = billboard.MultiTaskRegressor(epsilon=20, random_state=5).fit(
+        frame.astype(float), pop.y, pop.groups)
+    roster = Roster(np.unique(pop.groups), features=list("abc"), silos=2)
+    silos = {}
+    for number in (1, 2):
+        own = pop.groups % 2 == number - 1
+        silos[number] = Silo(agreed, roster, number, frame[own], pop.y[own], pop.groups[own],
+                             policy=OPEN)
+    curator = Curator(agreed, roster)
+    carry(curator, silos)
+    assert curator.result().report_.billboard_sha256 == whole.report_.billboard_sha256
+
+
 def test_private_places(pop, bounds, tmp_path):
     """Each place has its own ledger; all make the same promise."""
     agreed = billboard.MultiTaskRegressor("mp-prior", epsilon=2, bounds=bounds)

@@ -102,6 +102,7 @@ class MultiTask(BaseEstimator):  # type: ignore[misc]
         "random_state": ["random_state"], "progress": ["boolean", callable]}
 
     _sparse: Union[str, bool] = "csr"  # what sparse rows become, or that there are none
+    _truths: Sequence[int] = ()  # the columns that are true or false by their type
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -36,7 +36,7 @@ class Bounds:
     others : range or 'open', optional
         Of every column that is not in `columns`. 'open': nobody knows it, nor that of a target
         without one; tasks find units for them in common, at a small part of the budget. Columns
-        of truths have the range (0, 1) then.
+        of truths have the range (0, 1) then, but in silos, where it is named.
     note : str, optional
         Where the ranges come from. Kept with the run.
 

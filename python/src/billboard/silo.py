@@ -98,6 +98,7 @@ class Silo(_Speaker):
                  identity: Optional[Identity] = None) -> None:
         super().__init__(estimator, roster, identity, number)
         data, self._groups = self._model._data(X, y, groups)
+        self._model._truths = ()  # nobody has agreed on types of rows
         names = self._model._names()
         if names is not None and names != roster.features:
             raise ValueError("The feature names should match those of the roster, in its order: "
