@@ -409,10 +409,22 @@ bb_task bb_units_in(const bb_view *view, const bb_units *units, const bb_task *t
     return own;
 }
 
-void bb_units_take_model(const bb_task *own, bb_task *task) {
+/* In powers of ten of their own others have told a task about columns of which it has only
+ * zeros in a unit that it does not know. */
+static void drop_zeros(const bb_view *view, bb_task *task) {
+    const size_t outputs = task->local->outputs;
+    for (size_t k = 0; k < columns_of(view); k++)
+        if (look_at(view, task->local, k).zero)
+            memset(task->model + k * outputs, 0, outputs * sizeof *task->model);
+}
+
+void bb_units_take_model(const bb_view *view, const bb_task *own, bb_task *task) {
     const size_t d = task->local->d, outputs = task->local->outputs;
     const move m = move_of(task);
-    if (own->model == task->model) return;
+    if (own->model == task->model) {
+        if (view->pub->own_units) drop_zeros(view, task);
+        return;
+    }
     for (size_t k = 0; k < d; k++)
         for (size_t c = k * outputs; c < (k + 1) * outputs; c++)
             task->model[c] = own->model[c] * m.scale[k] / m.scale[d];

@@ -48,9 +48,10 @@ size_t bb_units_work(const bb_units *units, const bb_local *local);
  * for them, beside the work). Sparse rows stay. */
 bb_task bb_units_in(const bb_view *view, const bb_units *units, const bb_task *task,
                     bb_local *local);
-/* What was made of that, back in units that are the task's: its model, and how uncertain
- * it is: a variance of noise and a matrix (d x d). */
-void bb_units_take_model(const bb_task *own, bb_task *task);
+/* What was made of that, back in units that are the task's: its model, which where rows stayed
+ * as they are has no weights for columns of zeros, and how uncertain it is: a variance of
+ * noise and a matrix (d x d). */
+void bb_units_take_model(const bb_view *view, const bb_task *own, bb_task *task);
 void bb_units_take_matrix(const bb_task *own, const bb_task *task, double *noise,
                           double *matrix);
 

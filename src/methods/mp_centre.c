@@ -328,7 +328,7 @@ static bb_status finish(const bb_view *view, bb_task *task) {
     *task->intercept = 0.0;
     const bb_status status = bb_personal_around(&local, &known, odds_of(view),
                                                 own.model, own.work + local.length);
-    if (!status) bb_units_take_model(&own, task);
+    if (!status) bb_units_take_model(view, &own, task);
     return status;
 }
 

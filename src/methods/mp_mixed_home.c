@@ -159,7 +159,7 @@ bb_status bb_mixed_finish(const bb_view *view, bb_task *task) {
     own.work += mixed.d;
     bb_status status = bb_mixed_tune(&mixed, task->local, &tuned, own.work);
     if (!status) status = finish(view, &tuned, &own);
-    if (!status) bb_units_take_model(&own, task);
+    if (!status) bb_units_take_model(view, &own, task);
     if (!status) bb_mixed_add_tuned(task->local, &tuned, task->model);
     return status;
 }

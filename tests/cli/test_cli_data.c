@@ -52,8 +52,7 @@ static void bad_ranges_are_refused(void **state) {
               "train good.csv --method stl --standardize none --scale r.json -o x");
     cli_fails(2, "is for linear models",
               "train good.csv --method fedavg --net dense2 --loss softmax --epsilon 1 "
-              "--scale r.json "
-              "-o x");
+              "--scale r.json -o x");
 }
 
 /* Ranges of some columns: they are learned from and predict as one's own, a column of 0 and 1 of
@@ -93,6 +92,33 @@ static void some_ranges_may_be_open(void **state) {
     cli_ok("predict some some.csv -o predicted.csv");
     cli_ok("train some.csv --task who --target score --method stl -o alone --scale "
            "'{\"columns\": {\"girl\": [0, 1]}, \"others\": \"open\"}'");
+}
+
+/* Money, which half of the tasks have never had: where a budget is too small for units in common
+ * these cannot know what a centre says of it, and say nothing of rows that have some. */
+static void zeros_without_units_say_nothing(void **state) {
+    (void)state;
+    FILE *train = fopen("zeros.csv", "w"), *test = fopen("zeros.test.csv", "w");
+    assert_true(train && test);
+    fputs("who,y,money,x\n", train);
+    fputs("who,y,money,x\n", test);
+    for (int j = 0; j < 200 * 14; j++) {
+        const bool is_test = j % 14 >= 6, poor = (j / 14) % 2 && !is_test;
+        const double money = poor ? 0 : 5000 + 4000 * sin(j * 7.1), x = cos(j * 3.3);
+        const int y = 1.5 * (money - 4000) / 2500 + x + 2 * sin(j * 1.7) > 0;
+        fprintf(is_test ? test : train, "t%d,%d,%.1f,%.3f\n", j / 14, y, money, x);
+    }
+    fclose(train);
+    fclose(test);
+    json_t *run =
+        cli_json("train zeros.csv --test zeros.test.csv --task who --target y "
+                 "--loss logistic --epsilon 0.5 --seed 1 --json -o zeros");
+    char *shared = cli_read("zeros/public/billboard.json");
+    assert_null(strstr(shared, "\"units\""));
+    free(shared);
+    assert_non_null(strstr(cli_text(run, "note"), "learns around"));
+    assert_true(cli_number(run, "test.log_loss") < 2.0);
+    json_decref(run);
 }
 
 /* The same rows in a file of our own: the same models, for any number of threads. */
@@ -819,6 +845,7 @@ int main(void) {
         cmocka_unit_test(sparse_rows_that_memory_does_not_hold),
         cmocka_unit_test(bad_ranges_are_refused),
         cmocka_unit_test(some_ranges_may_be_open),
+        cmocka_unit_test(zeros_without_units_say_nothing),
         cmocka_unit_test(evaluate_gives_the_metrics_of_the_run),
         cmocka_unit_test(models_are_for_raw_columns),
         cmocka_unit_test(long_rows_are_warned_of),

@@ -454,7 +454,7 @@ static void what_zeros_are_to_be_multiplied_by(void **state) {
         const bb_task own = bb_units_in(&view, &units, &task, &moved);
         for (size_t k = 0; k < 3; k++) own.model[k] = 1.0;
         bb_task back = task;
-        bb_units_take_model(&own, &back);
+        bb_units_take_model(&view, &own, &back);
         assert_close(model[0], state_room[0] / state_room[D], 1e-9);
         assert_close(state_room[0],
                      told ? 1.0 / (usual[0] * sqrt(0.5) * sqrt(10.0)) : 0.0, 0.01);
