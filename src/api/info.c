@@ -166,52 +166,81 @@ static json_t *texts_json(const draft *d) {
     return list;
 }
 
+/* As the shell takes it for one word. */
+static void put_word(FILE *to, const char *word) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                "0123456789_./,:=+@%-";
+    if (*word && strspn(word, plain) == strlen(word)) {
+        fputs(word, to);
+        return;
+    }
+    putc('\'', to);
+    for (; *word; word++)
+        if (*word == '\'')
+            fputs("'\\''", to);
+        else
+            putc(*word, to);
+    putc('\'', to);
+}
+
 /* Tables without ranges gain much by those that anybody knows, but what rows show is nobody's
  * knowledge yet. */
-static json_t *binary_note(const bb_info *info, const bb_dataset *data) {
+static bb_status add_binary_note(const bb_info *info, const bb_dataset *data,
+                                 json_t **notes) {
     enum { SHOWN = 6 };
+    const size_t count = info->binaries;
     json_t *columns = json_object();
-    for (size_t k = 0; k < info->binaries && k < SHOWN; k++)
+    for (size_t k = 0; k < count && k < SHOWN; k++)
         json_object_set_new(columns, data->feature_name[info->binary[k]],
                             json_pack("[i,i]", 0, 1));
-    char *text = columns ? bb_json_text(columns, 0) : NULL;
-    json_t *note = NULL;
-    if (text)
-        note = json_sprintf("%zu column%s 0 or 1 in all rows: where anybody may know "
-                            "that without them, "
-                            "say it, since tasks of few rows learn more then: --scale "
-                            "'{\"columns\": %s, \"others\": \"open\"}'%s",
-                            info->binaries, info->binaries == 1 ? " is" : "s are", text,
-                            info->binaries > SHOWN ? ", and so on" : "");
-    free(text);
-    json_decref(columns);
-    return note;
+    json_t *ranges = json_pack("{s:o,s:s}", "columns", columns, "others", "open");
+    char *scale = ranges ? bb_json_text(ranges, 0) : NULL, *note = NULL;
+    bb_words words;
+    bb_status status =
+        scale ? bb_words_open(&words) : bb_fail(BB_ENOMEM, "no memory for a note");
+    if (!status) {
+        fprintf(words.stream,
+                "%zu column%s 0 or 1 in all rows: where anybody may know that without "
+                "them, say it, since tasks of few rows learn more then: --scale ",
+                count, count == 1 ? " is" : "s are");
+        put_word(words.stream, scale);
+        if (count > SHOWN) fputs(", and so on", words.stream);
+        status = bb_words_close(&words, &note);
+    }
+    if (!status) bb_json_append(notes, json_string(note));
+    free(note);
+    free(scale);
+    json_decref(ranges);
+    return status;
 }
 
 static bb_status make_notes(const draft *d, const bb_info *info, const bb_dataset *data,
                             json_t **out) {
     const char *name;
     json_t *list;
-    const bb_status status = bb_text_counts_say(&data->texts, out);
+    bb_status status = bb_text_counts_say(&data->texts, out);
     if (status) return status;
     char text[BB_SINGLE_BYTES];
     if (bb_single_rows_say(data->tasks, bb_dataset_single_rows(data), text))
         bb_json_append(out, json_string(text));
     if (info->binaries && !info->height && info->target != BB_TARGET_LABELS)
-        bb_json_append(out, binary_note(info, data));
+        status = add_binary_note(info, data, out);
     json_object_foreach(d->texts, name, list) {
         json_t *note = json_object_get(list, "note");
         if (note) bb_json_append(out, json_incref(note));
     }
-    return BB_OK;
+    if (status) {
+        json_decref(*out);
+        *out = NULL;
+    }
+    return status;
 }
 
 static json_t *info_json(const bb_info *info, const bb_dataset *data, const draft *d,
                          const char *start, json_t *notes) {
     return json_pack(
         "{s:I,s:I,s:I,s:{s:I,s:o,s:I},s:b,s:{s:s,s:o,s:o,s:I},s:{s:I,s:I,s:I},s:o,s:o,"
-        "s:o,"
-        "s:o,s:o,s:o,s:I,s:o,s:o,s:o}",
+        "s:o,s:o,s:o,s:o,s:I,s:o,s:o,s:o}",
         "tasks", (json_int_t)info->tasks, "rows", (json_int_t)info->rows, "features",
         (json_int_t)info->features, "rows_per_task", "min",
         (json_int_t)info->least_rows, "median", bb_json_real(info->median_rows), "max",
@@ -232,23 +261,6 @@ static json_t *info_json(const bb_info *info, const bb_dataset *data, const draf
 }
 
 /* -- the command that the data can be trained with at once -- */
-
-/* As the shell takes it for one word. */
-static void put_word(FILE *to, const char *word) {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                "0123456789_./,:=+@%-";
-    if (*word && strspn(word, plain) == strlen(word)) {
-        fputs(word, to);
-        return;
-    }
-    putc('\'', to);
-    for (; *word; word++)
-        if (*word == '\'')
-            fputs("'\\''", to);
-        else
-            putc(*word, to);
-    putc('\'', to);
-}
 
 /* The loss that the targets ask for, and a private method for it where there is no
  * default one, with rows divided by their norm. names: of classes, if they have some. */

@@ -76,6 +76,12 @@ static void some_ranges_may_be_open(void **state) {
         strstr(json_string_value(json_array_get(cli_at(info, "notes"), 0)),
                "'{\"columns\": {\"girl\": [0, 1]}, \"others\": \"open\"}'"));
     json_decref(info);
+    cli_write("quote.csv", "who,score,it's\na,1,0\na,2,1\nb,3,1\n");
+    info = cli_json("info quote.csv --task who --target score --json");
+    assert_non_null(/* for a shell */
+                    strstr(json_string_value(json_array_get(cli_at(info, "notes"), 0)),
+                           "{\"it'\\''s\": [0, 1]}"));
+    json_decref(info);
     json_t *run =
         cli_json("train some.csv --task who --target score --epsilon 3 --seed 1 "
                  "--train-fraction 0.7 --json -o some --scale "

@@ -386,6 +386,19 @@ static void much_the_same_unit_is_one(void **state) {
     }
 }
 
+/* A task of two rows in powers of ten of its own. */
+static bb_local two_rows(const double *x, const double *y, const double *factor) {
+    return (bb_local){.n = 2,
+                      .d = D,
+                      .length = D,
+                      .outputs = 1,
+                      .weight = 0.5,
+                      .x = x,
+                      .y = y,
+                      .own_factor = factor,
+                      .own_unit = 1.0};
+}
+
 /* All numbers that a task shows together fill the unit ball, and the target has more of it
  * than a column, so that its unit is told better. */
 static void the_target_has_more_to_say(void **state) {
@@ -395,8 +408,7 @@ static void the_target_has_more_to_say(void **state) {
     double x[2 * D], y[2] = {1.0, 2.0}, factor[COLUMNS], vote[UNITS] = {0};
     for (size_t k = 0; k < 2 * D; k++) x[k] = 1.0 + (double)(k % 7);
     for (size_t k = 0; k < COLUMNS; k++) factor[k] = 1.0;
-    const bb_local local = {
-        .n = 2, .d = D, .x = x, .y = y, .own_factor = factor, .own_unit = 1.0};
+    const bb_local local = two_rows(x, y, factor);
     bb_units_show(&view, &local, vote);
     assert_close(bb_norm(UNITS, vote), 1.0, 1e-12);
     assert_close(bb_norm(2, vote + 2 * COLUMNS) / hypot(bb_norm(2, vote), vote[PAIRS]),
@@ -422,16 +434,8 @@ static void what_zeros_are_to_be_multiplied_by(void **state) {
             x[k] = usual[k] * factor[k] / sqrt(D);
             x[D + k] = 2.0 * x[k];
         }
-        bb_local local = {.n = 2,
-                          .d = D,
-                          .length = D,
-                          .outputs = 1,
-                          .weight = 0.5,
-                          .x = x,
-                          .y = y,
-                          .own_factor = factor,
-                          .ranged = ranged,
-                          .own_unit = 1.0};
+        bb_local local = two_rows(x, y, factor);
+        local.ranged = ranged;
         bb_units_show(&view, &local, vote);
         assert_true(bb_norm(2, vote + 4) == 0.0 && vote[PAIRS + 2] == 0.0);
         assert_true(vote[PAIRS] > 0.0 && vote[PAIRS + 1] < 0.0);
@@ -481,15 +485,7 @@ static void two_rows_that_are_close_by_chance(void **state) {
     x[COLUMNS] = x[D + COLUMNS] = 1.0 / sqrt(D);
     unit[0] = 3.5 - 6.0;
     unit[1] = 6.0;
-    const bb_local local = {.n = 2,
-                            .d = D,
-                            .length = D,
-                            .outputs = 1,
-                            .weight = 0.5,
-                            .x = x,
-                            .y = y,
-                            .own_factor = factor,
-                            .own_unit = 1.0};
+    const bb_local local = two_rows(x, y, factor);
     const bb_units units = {.unit = unit, .state = bb_units_state(&view)};
     const bb_task task = {
         .local = &local, .model = model, .state = scales, .work = work};
