@@ -62,39 +62,37 @@ def named(X: Any) -> Any:
     return X
 
 
-def _dates(X: Any) -> Iterator[Any]:
-    """The columns of a frame that are dates or times; of an array all are, or none."""
+def _types(X: Any) -> Iterator[Tuple[Any, bool, bool]]:
+    """(name, are dates or times, are true or false) of the columns of a frame; of an array, where
+    all are alike, those that are one of the two."""
     if hasattr(X, "schema") and hasattr(X, "column_names"):  # pyarrow
         from pyarrow import types
-        yield from (field.name for field in X.schema if types.is_temporal(field.type))
+        for field in X.schema:
+            yield field.name, types.is_temporal(field.type), types.is_boolean(field.type)
     elif hasattr(X, "get_column"):  # polars
-        yield from (name for name, dtype in X.schema.items() if dtype.is_temporal())
+        for name, dtype in X.schema.items():
+            yield name, dtype.is_temporal(), str(dtype) == "Boolean"
     elif hasattr(X, "dtypes"):  # pandas
-        yield from (name for name, dtype in zip(X.columns, X.dtypes)
-                    if getattr(dtype, "kind", "O") in "mM" or hasattr(dtype, "freq"))
-    elif getattr(getattr(X, "dtype", None), "kind", "O") in "mM":
-        yield 0
+        for name, dtype in zip(X.columns, X.dtypes):
+            kind = getattr(dtype, "kind", "O")
+            yield name, kind in "mM" or hasattr(dtype, "freq"), kind == "b"
+    else:
+        kind = getattr(getattr(X, "dtype", None), "kind", "O")
+        for k in range(X.shape[-1] if kind in "mMb" else 0):
+            yield k, kind in "mM", kind == "b"
 
 
 def truths(X: Any) -> List[int]:
     """The columns that are true or false by their type; 0 and 1 as numbers are anything."""
-    if hasattr(X, "schema") and hasattr(X, "column_names"):  # pyarrow
-        from pyarrow import types
-        return [k for k, field in enumerate(X.schema) if types.is_boolean(field.type)]
-    if hasattr(X, "get_column"):  # polars
-        return [k for k, dtype in enumerate(X.schema.values()) if str(dtype) == "Boolean"]
-    if hasattr(X, "dtypes"):  # pandas
-        return [k for k, dtype in enumerate(X.dtypes) if getattr(dtype, "kind", "O") == "b"]
-    if getattr(getattr(X, "dtype", None), "kind", "O") == "b":
-        return list(range(X.shape[1] if len(X.shape) > 1 else 0))
-    return []
+    return [k for k, (_, _, is_truth) in enumerate(_types(X)) if is_truth]
 
 
 def refuse_dates(X: Any) -> None:
     """Numbers of them would be in units that nobody has named."""
-    for name in _dates(X):
-        raise ValueError(f"X has dates or times in column {name!r}: make them numbers before, such "
-                         "as days since a day that anybody knows")
+    for name, is_date, _ in _types(X):
+        if is_date:
+            raise ValueError(f"X has dates or times in column {name!r}: make them numbers before, "
+                             "such as days since a day that anybody knows")
 
 
 def plain(y: Any) -> Any:
