@@ -96,11 +96,11 @@ typedef struct centre_board {
 } centre_board;
 
 static centre_board board_at(double *at, size_t d) {
-    return (centre_board){{at, at + d, at + 2 * d, at + 3 * d}, at + 3 * d + 1};
+    return (centre_board){{at, at + d, at + 2 * d, at + 3 * d}, at + 3 * d + 2};
 }
 
 static size_t units_at(const bb_view *view) {
-    return 3 * view->pub->parameters + 2;
+    return 3 * view->pub->parameters + 3;
 }
 
 /* Whether anything can be seen of what all tasks share. */
@@ -215,7 +215,7 @@ static const double *shared(const bb_view *view) {
 }
 
 static bool was_detected(const bb_view *view) {
-    return view->board->at[3 * view->pub->parameters + 1] > 0.0;
+    return view->board->at[3 * view->pub->parameters + 2] > 0.0;
 }
 
 static const char *note(const bb_view *view) {

@@ -30,6 +30,8 @@ static const double faint = 0.35, few = 12.0;
 /* Later than both where tasks have all gone one way: the first answers shared this much, a
  * square, of what they can, and so many are there to say so. */
 static const double search_agreed = 0.8, agreement = 0.4;
+/* And not while one slope has more than this part of what is shared, or of what is faint. */
+static const double one_of_all = 0.5, one_of_faint = 1.0 / 3.0;
 static const double least_beside_centre = 8.0, least_alone = 2.5, least_few = 80.0;
 /* How often the covariance of directions is estimated anew. */
 enum { ESTIMATES = 3, MOST_ROUNDS = 20, VOTES = 2, LEAST_AGREED = 3 };
@@ -198,6 +200,7 @@ enum {
     AT_DIRECTIONS,  /* how many were found the last time */
     AT_RELIABILITY, /* of these, as bb_prior_covariance says */
     AT_PACE,        /* of the search */
+    AT_PACE_LAST,   /* and the second of its two numbers */
     AT_ROUNDS,      /* 1 / that many rounds' noise is in the average of answers */
     SCALARS
 };
@@ -324,12 +327,12 @@ static bool is_faint(size_t d, double t, double square, double sd) {
     return in_common(d, t, square, sd, 2.0) < faint * fmax(0.0, 1.0 - few / (double)d);
 }
 
-/* Whether one slope has most of it: beside that, deviations that few rows leave to many features
- * look like directions, which they are not. */
-static bool is_one(size_t slopes, double square, const double *sum) {
+/* The part of it that the slope has which has most: beside one that has much, deviations that few
+ * rows leave to many features look like directions, which they are not. */
+static double of_one(size_t slopes, double square, const double *sum) {
     double most = 0.0;
     for (size_t k = 0; k < slopes; k++) most = fmax(most, sum[k] * sum[k]);
-    return most > 0.5 * square;
+    return square > 0.0 ? most / square : 0.0;
 }
 
 /* Whether a centre has ever stood far out of the noise. */
@@ -402,10 +405,11 @@ static void digest_centre(const bb_view *view, const stages *s,
         at->scalar[AT_SURE] = fmax(at->scalar[AT_SURE], 1.0 - doubtful / square);
     if (t >= LEAST_AGREED && in_common(d, t, square, sd, -2.0) > agreement)
         at->scalar[AT_AGREED] = 1.0;
+    const double one = of_one(d - view->pub->constant, square, at->search.sum);
     /* Where tasks have agreed on a way, answers that share little have gone past its end. */
-    const bool little = at->scalar[AT_AGREED] == 0.0 && is_faint(d, t, square, sd);
-    const bool one = is_one(d - view->pub->constant, square, at->search.sum);
-    if (!one && turns(view, s, at, release->round, little))
+    const bool little = at->scalar[AT_AGREED] == 0.0 && one <= one_of_faint &&
+                        is_faint(d, t, square, sd);
+    if (one <= one_of_all && turns(view, s, at, release->round, little))
         at->scalar[AT_TURNED] = release->round;
     if (at->scalar[AT_TURNED] > 0.0 || t == rounds) settle(at, d, sd);
 }

@@ -111,12 +111,17 @@ static void balance(size_t d, size_t outputs, double *g) {
  * that much. Steps that are shorter than at first become longer where answers go on at all,
  * others where they still do after these rounds. */
 static const double behind = 0.4, ahead = 0.5, on = 0.1, first_rounds = 4.0;
+/* Likewise where they go this way and hardly any other (a part of their square, so many
+ * deviations out of the noise) and nearly as far as those before: the only column that is
+ * left has too wide a range, or changes little, and of few rows' answers it has a small part
+ * for long. */
+static const double one_way = 0.8, clear = 4.0, steady = 0.97;
 /* What becomes of the pace, and how much of the last step is taken back. */
 static const double slower = 0.5, faster = 1.5, back = 0.5;
 
-static bool is_too_slow(double pace, double onward, double rounds) {
+static bool is_too_slow(double pace, double onward, bool is_steady, double rounds) {
     if (pace < 1.0) return onward > on;
-    return rounds >= first_rounds && onward > ahead;
+    return rounds >= first_rounds && (onward > ahead || is_steady);
 }
 
 /* How long a centre is depends on ranges, which may be too wide by far. By signs of the
@@ -124,15 +129,19 @@ static bool is_too_slow(double pace, double onward, double rounds) {
  * coordinates: each by itself is mostly noise. */
 static void keep_pace(const bb_search *at, const double *answer, size_t d, double sd,
                       double rounds) {
-    const double length = bb_norm(d, at->velocity);
+    const double length = bb_norm(d, at->velocity), before = at->pace[1];
     if (*at->pace == 0.0) *at->pace = 1.0;
     if (length == 0.0) return;
     const double onward = bb_dot(d, answer, at->velocity) / length;
+    const double square = bb_dot(d, answer, answer) - (double)d * sd * sd;
+    const bool is_steady = onward > clear * sd && onward > steady * before &&
+                           onward * onward > one_way * square;
+    at->pace[1] = onward;
     if (onward < -behind - sd) {
         bb_axpy(d, -back, at->velocity, at->centre);
         bb_scale(d, 0.0, at->velocity);
         *at->pace *= slower;
-    } else if (is_too_slow(*at->pace, onward, rounds)) {
+    } else if (is_too_slow(*at->pace, onward, is_steady, rounds)) {
         *at->pace *= faster;
     }
 }

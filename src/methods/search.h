@@ -9,7 +9,8 @@
 typedef struct bb_search {
     double *centre, *velocity;
     double *sum;  /* of the averages as released */
-    double *pace; /* one number, by which steps are longer; 0 stands for 1 */
+    double *pace; /* by which steps are longer (0 stands for 1), and how long the last
+                     answers were along the way before them */
 } bb_search;
 
 /* One round: the average of the directions, shrunk by its public noise and brought into the
@@ -19,9 +20,10 @@ typedef struct bb_search {
  * `apart', a level that may be far longer than all else. Of several classes every `outputs'
  * numbers, what one feature says for each of them, sum to zero in all directions, so what
  * noise has put there is taken away first; else outputs is 1. Where most tasks lie behind the
- * last step half of it is taken back, and steps are half as long; where answers go on they
- * become longer by half. Returns ||sum||^2; where nothing is shared, that over round * (noise
- * / tasks)^2 is chi^2 with bb_search_freedom degrees of freedom. work: d doubles. */
+ * last step half of it is taken back, and steps are half as long; where answers go on, far
+ * or always the same way, they become longer by half. Returns ||sum||^2; where nothing is
+ * shared, that over round * (noise / tasks)^2 is chi^2 with bb_search_freedom degrees of
+ * freedom. work: d doubles. */
 double bb_search_move(const bb_search *at, const bb_release *release, size_t d,
                       bool apart, size_t outputs, double tasks, double step,
                       double momentum, double *work);

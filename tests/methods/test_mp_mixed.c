@@ -276,10 +276,9 @@ static void constant_columns_get_no_slopes(void **state) {
     population_close(&p);
 }
 
-/* A year that all targets follow, beside levels of their own and many columns of yes or no: what
- * few rows leave to those is no reason to ask for directions before the slope is found. */
-static void one_slope_among_many_columns_is_found(void **state) {
-    (void)state;
+/* A year that all targets follow, which has this part of its range, beside levels of their own
+ * and many columns of yes or no. Returns the error. */
+static double one_slope(double part) {
     enum { MANY = 35, FEW = 4 };
     population p = population_empty(500, FEW + 10, MANY, BB_LOSS_SQUARED, false);
     const double unit = 1.0 / sqrt(MANY);
@@ -290,20 +289,28 @@ static void one_slope_among_many_columns_is_found(void **state) {
         const double level = 0.3 * bb_random_normal(&random);
         for (size_t j = p.first[i]; j < p.first[i + 1]; j++) {
             double *x = p.x + j * MANY;
-            x[0] = unit * (bb_random_uniform(&random) - 0.5);
+            x[0] = unit * part * (bb_random_uniform(&random) - 0.5);
             for (size_t k = 1; k + 1 < MANY; k++)
                 x[k] = bb_random_uniform(&random) < 0.1 ? unit : -unit;
             x[MANY - 1] = unit;
-            p.y[j] = level + x[0] / unit;
+            p.y[j] = level + x[0] / (unit * part);
         }
     }
     bb_random_close(&random);
     population_open_locals(&p);
     const double error = learn_as(WITH_CONSTANT, &p, FEW, 5.0, NULL, &result);
     print_message("of a variance of .083: %.4f\n", error);
-    assert_true(error < 0.02);
     bb_result_free(&result);
     population_close(&p);
+    return error;
+}
+
+/* What few rows leave to the other columns is no reason to ask for directions before the slope
+ * is found, though it is a long way to go where the range is too wide (.11 if either is not so). */
+static void one_slope_among_many_columns_is_found(void **state) {
+    (void)state;
+    assert_true(one_slope(1.0) < 0.005);
+    assert_true(one_slope(0.7) < 0.03);
 }
 
 /* Alone and without ranges, with targets that are noise, of a deviation that levels believe
