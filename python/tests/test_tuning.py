@@ -167,16 +167,19 @@ def test_effects_are_the_programs(program, tmp_path):
 
 
 def test_effects_say_what_levels_are_against_and_why_there_is_no_icc():
-    told = {"estimate": 0.5, "standard_error": 0.1}
+    told = {"estimate": 0.5, "standard_error": 0.1, "interval": [0.304, 0.696]}
     effects = billboard.Effects({
         "published": True, "standard_errors": True, "intercept_at": "the first level",
         "fixed": [{"name": "sex=girl", "against": "sex=boy", **told},
                   {"name": "(intercept)", **told}],
-        "random": {"intercept": told, "slope": told}, "residual": told,
-        "icc": {"estimate": None, "standard_error": None, "reason": "noise"}})
+        "random": {"intercept": {**told, "deviation": 0.25}, "slope": told}, "residual": told,
+        "icc": {"estimate": None, "standard_error": None, "interval": None, "reason": "noise"},
+        "warning": "too tight"})
     assert [row["what"] for row in effects.rows()[:2]] == ["fixed effect against sex=boy",
                                                            "fixed effect"]
-    assert "(against sex=boy)" in str(effects) and "(no ICC: noise)" in str(effects)
+    told = str(effects)
+    assert "(against sex=boy)" in told and "(noise)" in told and "Warning: too tight" in told
+    assert "0.304 to 0.696" in told and " 0.25 " in told
 
 
 def test_effects_are_only_there_if_they_were_asked_for(pop, bounds):

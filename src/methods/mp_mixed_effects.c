@@ -23,18 +23,20 @@ enum {
     AT_SIZE,           /* the means over tasks of the constant's u_k^2, */
     AT_SIZE_OF_SLOPES, /* of the others', */
     AT_SIZE_NOISE,     /* and the standard deviation of the noise in each */
+    AT_VARIES_NOISE,   /* likewise of the columns' parts of tasks, below */
     AT_VALUE,
     AT_ERROR = AT_VALUE + BB_COMPONENTS,
     SCALARS = AT_ERROR + BB_COMPONENTS
 };
 
-/* Behind the scalars: centre and error; then, with fixed effects, three matrices. */
+/* Behind the scalars: centre, error, in which part of the tasks columns vary; then, with
+ * fixed effects, three matrices. */
 static double *matrix_at(double *at, size_t d, size_t which) {
-    return at + SCALARS + 2 * d + which * d * d;
+    return at + SCALARS + 3 * d + which * d * d;
 }
 
 size_t bb_effects_length(size_t d, bool fixed) {
-    return SCALARS + 2 * d + (fixed ? 3 * d * d : 0);
+    return SCALARS + 3 * d + (fixed ? 3 * d * d : 0);
 }
 
 bb_effects bb_effects_read(const double *at, size_t d) {
@@ -43,9 +45,11 @@ bb_effects bb_effects_read(const double *at, size_t d) {
                     .fixed = fixed,
                     .known = known,
                     .centre = at + SCALARS,
-                    .error = at + SCALARS + d};
+                    .error = at + SCALARS + d,
+                    .varies = at + SCALARS + 2 * d,
+                    .varies_noise = at[AT_VARIES_NOISE]};
     if (fixed) {
-        e.noise = e.error + d;
+        e.noise = e.varies + d;
         e.spread = e.noise + d * d;
         e.lost = e.spread + d * d;
     }
@@ -109,7 +113,8 @@ void bb_mixed_effects_layout(const bb_view *view, uint32_t round, bb_layout *out
     const size_t d = view->pub->features;
     if (round == 0)
         *out = (bb_layout){
-            1, {{"moments", BB_FORM_VECTOR, BB_MOMENTS, BB_MOMENTS_CLIP, 1.0}}};
+            1,
+            {{"moments", BB_FORM_VECTOR, bb_mixed_moments(d), BB_MOMENTS_CLIP, 1.0}}};
     else
         *out = (bb_layout){
             3,
@@ -133,13 +138,18 @@ size_t bb_mixed_effects_digest_length(const bb_view *view) {
 }
 
 static void digest_moments(const bb_view *view, const bb_release *release, double *at) {
-    const double p = (double)view->pub->features, m = (double)view->pub->tasks;
+    const size_t d = view->pub->features;
+    const double p = (double)d, m = (double)view->pub->tasks;
     const double *value = release->value[0], noise = p * release->noise[0] / m;
     at[AT_SIZE] = fmax(noise, p * value[BB_MOMENT_SIZE] / m);
     at[AT_SIZE_OF_SLOPES] =
         p > 1.0 ? fmax(noise, p * value[BB_MOMENT_SIZE_OF_SLOPES] / m) : 0.0;
     at[AT_SIZE_NOISE] = noise;
-    bb_mixed_components(release, view->pub->features, m, at + AT_VALUE, at + AT_ERROR);
+    for (size_t k = 0; k + 1 < d; k++)
+        at[SCALARS + 2 * d + k] =
+            value[BB_MOMENT_VARIES + k] / (m * bb_mixed_varies(d));
+    at[AT_VARIES_NOISE] = release->noise[0] / (m * bb_mixed_varies(d));
+    bb_mixed_components(release, d, m, at + AT_VALUE, at + AT_ERROR);
 }
 
 static bb_status digest_deviations(const bb_view *view, const bb_release *release,

@@ -28,6 +28,9 @@ typedef struct bb_effects {
      * that happened to be there, and the projection on what is not resolved. */
     const double *noise, *spread, *lost;
     double value[BB_COMPONENTS], value_error[BB_COMPONENTS];
+    const double
+        *varies;         /* d: in which part of the tasks a column varies, the last 0 */
+    double varies_noise; /* the standard deviation of the noise in each */
 } bb_effects;
 
 /* A sum of fixed effects is resolved if at most this part of it is in what is not. */
@@ -113,14 +116,18 @@ typedef enum bb_moment {
     BB_MOMENT_RESIDUAL_SLOPE,  /* .09 p tr N / (n others) */
     BB_MOMENT_RESIDUAL_NOISE,  /* (tr (I - X (G + .3 I)^-1 X')^2 - 1) / n */
     BB_MOMENT_SIZE, /* of u of all columns and the constant: the constant's u_k^2 / p */
-    BB_MOMENT_SIZE_OF_SLOPES, /* and the others' */
-    BB_MOMENT_SQUARES,        /* products of the first three: 6 */
-    BB_MOMENTS = BB_MOMENT_SQUARES + 6
+    BB_MOMENT_SIZE_OF_SLOPES,                /* and the others' */
+    BB_MOMENT_SQUARES,                       /* products of the first three: 6 */
+    BB_MOMENT_VARIES = BB_MOMENT_SQUARES + 6 /* d - 1: 0, or of a column that varies
+                                              * bb_mixed_varies */
 } bb_moment;
+size_t bb_mixed_moments(size_t d); /* how many */
+double bb_mixed_varies(size_t d);  /* what a column shows that varies, d > 1 */
 #define BB_MOMENTS_CLIP 0.6
+#define BB_MOMENTS_VARY 0.2
 /* The seven in the middle are shown times this, so that the others have room. */
 #define BB_MOMENT_COEFFICIENT 0.3
-#define BB_MOMENT_SQUARE      4.0 /* and the products times this */
+#define BB_MOMENT_SQUARE      2.0 /* and the products times this */
 
 /* One task, around this centre: what it shows of itself, left in its work for
  * bb_mixed_effects_show. Deviations longer than the radius are shortened. */

@@ -16,7 +16,7 @@ static const double least_deviation = 0.1;
 typedef struct summary {
     double *score;       /* d: u */
     double *information; /* d x d: A */
-    double *moments;     /* BB_MOMENTS */
+    double *moments;     /* bb_mixed_moments */
     double *mean;        /* d: of the rows */
     double *basis, *value, *turned, *residual, *eigen;
 } summary;
@@ -25,7 +25,7 @@ static summary summary_in(double *at, const bb_local *local) {
     const size_t d = local->d;
     summary s = {.score = at, .information = at + d};
     s.moments = s.information + d * d;
-    s.mean = s.moments + BB_MOMENTS;
+    s.mean = s.moments + bb_mixed_moments(d);
     s.basis = s.mean + d;
     s.value = s.basis + d * d;
     s.turned = s.value + d;
@@ -36,7 +36,7 @@ static summary summary_in(double *at, const bb_local *local) {
 
 size_t bb_mixed_effects_local_length(const bb_local *local) {
     const size_t d = local->d;
-    return 2 * d * d + 4 * d + BB_MOMENTS + local->n + d * d +
+    return 2 * d * d + 4 * d + bb_mixed_moments(d) + local->n + d * d +
            bb_eigen_work(d) / sizeof(double) + 8;
 }
 
@@ -69,6 +69,14 @@ static bb_status summarise(size_t d, const summary *s) {
 
 /* -- moments -- */
 
+size_t bb_mixed_moments(size_t d) {
+    return BB_MOMENT_VARIES + d - 1;
+}
+
+double bb_mixed_varies(size_t d) {
+    return BB_MOMENTS_VARY / sqrt((double)d - 1.0);
+}
+
 /* From G in the basis, X'r in the score and the mean of the residuals: the same of rows
  * around their mean, and of those columns only that vary. A column that does not says
  * nothing of a slope of its own, and what it does to a task's level is the intercept's.
@@ -84,7 +92,10 @@ static void within(const bb_local *local, double level, const summary *s) {
     }
     for (size_t k = 0; k < d; k++) {
         const double deviation = sqrt(fmax(0.0, s->basis[k * d + k]) / rows);
-        if (k < last && deviation >= least_deviation * unit) continue;
+        if (k < last && deviation >= least_deviation * unit) {
+            s->moments[BB_MOMENT_VARIES + k] = bb_mixed_varies(d);
+            continue;
+        }
         for (size_t j = 0; j < d; j++) s->basis[k * d + j] = s->basis[j * d + k] = 0.0;
         s->score[k] = s->mean[k] = 0.0;
     }
@@ -134,14 +145,19 @@ static bb_status measure_within(const bb_local *local, double squares,
     return BB_OK;
 }
 
-/* Coefficients are made small, and products of the forms are added. */
-static void pack(double *m) {
-    double *square = m + BB_MOMENT_SQUARES;
+/* Coefficients are made small, and products of the forms are added. Which columns vary has
+ * the room that is left: all else counts as it would without. */
+static void pack(double *m, size_t d) {
+    double *square = m + BB_MOMENT_SQUARES, *varies = m + BB_MOMENT_VARIES;
     for (size_t k = BB_MOMENT_OF_INTERCEPT; k < BB_MOMENT_SIZE; k++)
         m[k] *= BB_MOMENT_COEFFICIENT;
     for (size_t a = 0; a < BB_MOMENT_OF_INTERCEPT; a++)
         for (size_t b = a; b < BB_MOMENT_OF_INTERCEPT; b++)
             *square++ = BB_MOMENT_SQUARE * m[a] * m[b];
+    const double all = bb_dot(BB_MOMENT_VARIES, m, m);
+    const double room = sqrt(fmax(0.0, BB_MOMENTS_CLIP * BB_MOMENTS_CLIP - all));
+    const double length = bb_norm(d - 1, varies);
+    if (length > room) bb_scale(d - 1, room / length, varies);
 }
 
 static void measure(const bb_local *local, const double *centre, const summary *s) {
@@ -156,12 +172,12 @@ static void measure(const bb_local *local, const double *centre, const summary *
     within(local, level, s);
     measure_level(local, level, s);
     if (measure_within(local, squares, s)) {
-        memset(s->moments, 0, BB_MOMENTS * sizeof *s->moments);
+        memset(s->moments, 0, bb_mixed_moments(d) * sizeof *s->moments);
         return;
     }
     s->moments[BB_MOMENT_SIZE] = size;
     s->moments[BB_MOMENT_SIZE_OF_SLOPES] = fmax(0.0, all - size);
-    pack(s->moments);
+    pack(s->moments, d);
 }
 
 /* -- shown -- */
@@ -189,7 +205,7 @@ void bb_mixed_effects_show(const bb_layout *layout, double radius, const bb_task
     const size_t d = task->local->d;
     const summary s = summary_in(task->work, task->local);
     if (asks_for_moments(layout)) {
-        memcpy(block[0], s.moments, BB_MOMENTS * sizeof **block);
+        memcpy(block[0], s.moments, bb_mixed_moments(d) * sizeof **block);
         return;
     }
     /* A deviation that is far too long is a task of less weight, all of it. */

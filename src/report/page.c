@@ -318,6 +318,7 @@ static void write_head(FILE *to, const char *title, bool operator_only) {
 static bb_status write_run(FILE *to, const bb_reported *run) {
     bb_page_promise(to, run);
     bb_page_result(to, run);
+    bb_page_effects(to, run);
     bb_status status = bb_page_tasks(to, run);
     bb_page_rounds(to, run);
     if (!status) status = bb_page_structure(to, run);

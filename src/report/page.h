@@ -12,6 +12,7 @@ void bb_page_promise(FILE *to, const bb_reported *run);
 /* What the ledger at this path has spent and left as the page is made; NULL: nothing. */
 void bb_page_budget(FILE *to, const char *ledger);
 void bb_page_result(FILE *to, const bb_reported *run);
+void bb_page_effects(FILE *to, const bb_reported *run);
 BB_MUST_CHECK bb_status bb_page_tasks(FILE *to, const bb_reported *run);
 void bb_page_rounds(FILE *to, const bb_reported *run);
 BB_MUST_CHECK bb_status bb_page_structure(FILE *to, const bb_reported *run);

@@ -30,14 +30,19 @@ static bb_status read_table(const bb_reported *r, const char *inside, bb_table *
     return status;
 }
 
+static bb_status read_json(const bb_reported *r, const char *inside, json_t **json) {
+    char *name = NULL;
+    bb_status status = find(r, inside, &name);
+    if (!status && name) status = bb_json_read_file(json, name);
+    free(name);
+    return status;
+}
+
 /* The operator's half is not there where only the public one was handed on. */
 static bb_status read_operator(bb_reported *r) {
-    char *name = NULL;
-    bb_status status = find(r, "operator/run.json", &name);
-    if (!status && name) status = bb_json_read_file(&r->run, name);
-    if (!status && name) status = read_table(r, "operator/tasks.csv", &r->tasks);
-    if (!status && name) status = read_table(r, "operator/trace.csv", &r->trace);
-    free(name);
+    bb_status status = read_json(r, "operator/run.json", &r->run);
+    if (!status && r->run) status = read_table(r, "operator/tasks.csv", &r->tasks);
+    if (!status && r->run) status = read_table(r, "operator/trace.csv", &r->trace);
     return status;
 }
 
@@ -72,6 +77,7 @@ static bb_status read_public(bb_reported *r) {
     bb_status status = bb_rundir_read(r->path, "public/options.json", &r->options);
     if (!status) status = bb_rundir_read(r->path, "public/privacy.json", &r->privacy);
     if (!status) status = bb_rundir_read(r->path, "public/billboard.json", &r->index);
+    if (!status) status = read_json(r, "public/effects.json", &r->effects);
     if (!status) status = read_billboard(r);
     return status;
 }
@@ -95,6 +101,7 @@ void bb_reported_close(bb_reported *r) {
     json_decref(r->privacy);
     json_decref(r->options);
     json_decref(r->index);
+    json_decref(r->effects);
     bb_table_free(&r->tasks);
     bb_table_free(&r->trace);
     *r = (bb_reported){0};

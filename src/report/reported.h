@@ -17,7 +17,8 @@ typedef struct bb_reported {
     bb_table tasks; /* operator/tasks.csv; no rows: it is not there */
     bb_table trace; /* operator/trace.csv */
     json_t *privacy, *options, *index; /* public/ */
-    double *billboard;                 /* public/billboard.bin */
+    json_t *effects;   /* public/effects.json; NULL: nobody asked for them */
+    double *billboard; /* public/billboard.bin */
     size_t numbers;
 } bb_reported;
 

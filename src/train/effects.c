@@ -3,11 +3,17 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "data/ranges.h"
-#include "models/models.h"
+#include "linalg/linalg.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Of how many tasks a column varies in, at least, for it to have random slopes. */
+static const double least_varying = 0.02;
+/* Deviations in half ranges from which on sums are cut that could be seen in variances: by
+ * 3 to 8 per cent (docs/methods/mp-mixed.md). */
+static const double most_intercept = 0.3, most_deviation = 0.45;
 
 /* Without its range the target is clipped where nobody has said, and variances with it. */
 static bb_status check_target(const char *scale) {
@@ -20,10 +26,32 @@ static bb_status check_target(const char *scale) {
     return status;
 }
 
+/* What a phase spends on effects, of mu^2. */
+static double share_of(const bb_phase *phase) {
+    const bb_options table = phase->method->options;
+    double share = 0.0;
+    for (size_t k = 0; k < table.count; k++)
+        if (phase->method->effects && strcmp(table.row[k].name, "effects") == 0)
+            memcpy(&share, (const char *)phase->options + table.row[k].offset,
+                   sizeof share);
+    return share;
+}
+
+/* Nothing is bought that nobody is told. */
+static bb_status check_not_asked(const bb_train_request *r) {
+    for (size_t k = 0; k < r->phases; k++)
+        if (share_of(&r->phase[k]) > 0.0)
+            return bb_fail(BB_EUSAGE,
+                           "%s: effects=%g is what --report-effects spends, which is "
+                           "not given: add it, or leave effects out",
+                           r->phase[k].method->name, share_of(&r->phase[k]));
+    return BB_OK;
+}
+
 bb_status bb_effects_check(const bb_train_request *r) {
     const bb_train_options *o = &r->options;
     const char *why = NULL;
-    if (!o->report_effects) return BB_OK;
+    if (!o->report_effects) return check_not_asked(r);
     if (!r->phase[0].method->effects)
         why = "a method that publishes them: --method mp-mixed";
     else if (r->phases > 1)
@@ -33,6 +61,8 @@ bb_status bb_effects_check(const bb_train_request *r) {
             "public ranges (--scale), in whose units they are, and --standardize none";
     else if (o->no_intercept)
         why = "an intercept";
+    else if (!(share_of(&r->phase[0]) > 0.0))
+        why = "a part of the budget: effects=0 leaves none (0.2 where it is not set)";
     if (!why) return check_target(o->scale);
     return bb_fail(BB_EUSAGE, "--report-effects needs %s", why);
 }
@@ -65,21 +95,44 @@ static double unit_of(const units *u, size_t k) {
     return half > 0.0 ? u->target / half : NAN;
 }
 
-static json_t *told(double value, double error) {
-    return json_pack("{s:o,s:o}", "estimate", bb_json_real(value), "standard_error",
-                     bb_json_real(error));
+/* Why an estimate has no error, or there is none. */
+static const char nothing[] = "nothing was published", hidden[] = "the noise hides it",
+                  too_few[] = "too few tasks, or too many columns, at this budget",
+                  hardly_said[] = "the noise hides what rows say of it alone",
+                  one_number[] = "its range is a single number";
+
+typedef struct told {
+    double value, error;
+    double least, most; /* what it can be */
+    const char *reason; /* if there is no error */
+} told;
+
+static json_t *told_json(const told *t) {
+    const bool known = isfinite(t->value) && isfinite(t->error);
+    json_t *interval =
+        known ? json_pack("[f,f]", fmax(t->least, t->value - 1.96 * t->error),
+                          fmin(t->most, t->value + 1.96 * t->error))
+              : json_null();
+    return json_pack("{s:o,s:o,s:o,s:s*}", "estimate", bb_json_real(t->value),
+                     "standard_error", bb_json_real(t->error), "interval", interval,
+                     "reason", known ? NULL : t->reason);
+}
+
+/* A new object with one member more, which it takes; NULL: out of memory. */
+static json_t *with(json_t *object, const char *name, json_t *value) {
+    if (!json_object_set_new(object, name, value)) return object;
+    json_decref(object);
+    return NULL;
 }
 
 /* A variance in the method's units; its root, too. */
 static json_t *variance(const bb_effects *e, const units *u, bb_component which) {
     const double square = u->target * u->target;
-    const double value = e->value[which] * square;
-    json_t *object = told(value, e->value_error[which] * square);
-    if (object && json_object_set_new(object, "deviation", bb_json_real(sqrt(value)))) {
-        json_decref(object);
-        return NULL;
-    }
-    return object;
+    const told t = {.value = e->value[which] * square,
+                    .error = e->value_error[which] * square,
+                    .most = INFINITY,
+                    .reason = e->known ? hidden : nothing};
+    return with(told_json(&t), "deviation", bb_json_real(sqrt(t.value)));
 }
 
 /* -- levels of texts -- */
@@ -137,17 +190,22 @@ typedef struct fixed {
 static void add_row(fixed *f, size_t k, const double *g, const char *against) {
     const size_t d = f->e->d;
     const double unit = unit_of(f->units, k) / f->units->root;
-    double value = k + 1 == d ? f->units->middle : 0.0;
+    const bool found = f->e->fixed || bb_norm(d, f->e->centre) > 0.0;
+    double value = !found ? NAN : k + 1 == d ? f->units->middle : 0.0;
     for (size_t j = 0; j < d; j++) value += unit * g[j] * f->e->centre[j];
-    json_t *one = told(value, unit * bb_effects_error(f->e, g));
-    if (!one ||
-        json_object_set_new(one, "name", json_string(f->units->steps->name[k])) ||
-        (against && json_object_set_new(one, "against", json_string(against))) ||
-        json_array_append(f->list, one)) {
+    const told t = {.value = value,
+                    .error = unit * bb_effects_error(f->e, g),
+                    .least = -INFINITY,
+                    .most = INFINITY,
+                    .reason = isnan(unit)   ? one_number
+                              : f->e->fixed ? hardly_said
+                                            : too_few};
+    json_t *one = with(told_json(&t), "name", json_string(f->units->steps->name[k]));
+    if (against) one = with(one, "against", json_string(against));
+    if (json_array_append_new(f->list, one)) {
         json_decref(f->list);
         f->list = NULL;
     }
-    json_decref(one);
 }
 
 static void add_column(fixed *f, size_t k, size_t against) {
@@ -226,29 +284,78 @@ static json_t *intercept_at(const fixed *f) {
                         f->has_missing ? ", with nothing missing" : "");
 }
 
+/* Columns that vary within tasks, beyond the noise, have random slopes. */
+static bool has_slope(const bb_effects *e, size_t k) {
+    return e->known && e->varies[k] > fmax(2.0 * e->varies_noise, least_varying);
+}
+
+static json_t *slope_json(const bb_effects *e, const units *u) {
+    json_t *slope = variance(e, u, BB_COMPONENT_SLOPE);
+    if (e->known && isfinite(e->value[BB_COMPONENT_INTERCEPT]) &&
+        isnan(e->value[BB_COMPONENT_SLOPE]))
+        slope = with(slope, "reason",
+                     json_string("no column varies within tasks, beyond the noise"));
+    return with(
+        slope, "note",
+        json_string("one variance for all columns that vary within tasks, about "
+                    "the mean of theirs, in units of half a column's range"));
+}
+
 static json_t *slopes_json(const bb_effects *e, const units *u) {
     json_t *object = json_object();
     const double deviation = sqrt(e->value[BB_COMPONENT_SLOPE]);
-    for (size_t k = 0; k + 1 < e->d && e->known && object; k++)
-        if (json_object_set_new(object, u->steps->name[k],
-                                bb_json_real(deviation * unit_of(u, k)))) {
-            json_decref(object);
-            object = NULL;
-        }
+    for (size_t k = 0; k + 1 < e->d; k++)
+        if (has_slope(e, k))
+            object = with(object, u->steps->name[k],
+                          bb_json_real(deviation * unit_of(u, k)));
+    return object;
+}
+
+static json_t *varying_json(const bb_effects *e, const units *u) {
+    json_t *object = json_object();
+    for (size_t k = 0; k + 1 < e->d && e->known; k++)
+        object = with(object, u->steps->name[k],
+                      bb_json_real(fmax(0.0, fmin(1.0, e->varies[k]))));
     return object;
 }
 
 /* The ICC where something is known of it; else why not. */
 static json_t *icc_json(const bb_effects *e) {
-    const double value = e->value[BB_COMPONENT_ICC],
-                 error = e->value_error[BB_COMPONENT_ICC];
-    const bool is_hidden = !isfinite(value) || !isfinite(error);
-    const char *hidden = e->known ? "the noise hides it" : "nothing was published";
-    const bool is_anything = value - 1.96 * error <= 0.0 && value + 1.96 * error >= 1.0;
-    if (!is_hidden && !is_anything) return told(value, error);
-    return json_pack("{s:n,s:n,s:s}", "estimate", "standard_error", "reason",
-                     is_hidden ? hidden
-                               : "its 95 % interval has all numbers from 0 to 1 in it");
+    told t = {.value = e->value[BB_COMPONENT_ICC],
+              .error = e->value_error[BB_COMPONENT_ICC],
+              .most = 1.0,
+              .reason = e->known ? hidden : nothing};
+    if (t.value - 1.96 * t.error <= 0.0 && t.value + 1.96 * t.error >= 1.0) {
+        t.value = t.error = NAN;
+        t.reason = "its 95 % interval has all numbers from 0 to 1 in it";
+    }
+    return told_json(&t);
+}
+
+/* What lies far out in the target's range is cut in the sums that variances are made of
+ * (BB_MOMENTS_CLIP), as far as they tell themselves. */
+static json_t *warning_json(const bb_effects *e, const units *u) {
+    const double intercept = e->value[BB_COMPONENT_INTERCEPT],
+                 all = intercept + e->value[BB_COMPONENT_RESIDUAL];
+    const double error =
+        e->value_error[BB_COMPONENT_INTERCEPT] + e->value_error[BB_COMPONENT_RESIDUAL];
+    const bool far = intercept > most_intercept * most_intercept;
+    if (!(far || all > most_deviation * most_deviation) || !(error < all))
+        return json_null();
+    const double deviation = sqrt(far ? intercept : all);
+    return json_sprintf(
+        "variances may be too small: %s deviate by %.3g, which is %.2g of half the "
+        "target's range, and what lies far out is cut; from %.2g on a wider range "
+        "helps",
+        far ? "tasks' intercepts" : "targets", deviation * u->target, deviation,
+        far ? most_intercept : most_deviation);
+}
+
+static json_t *random_json(const bb_effects *e, const units *u) {
+    return json_pack("{s:o,s:o,s:o,s:o}", "intercept",
+                     variance(e, u, BB_COMPONENT_INTERCEPT), "slope", slope_json(e, u),
+                     "slope_deviations", slopes_json(e, u), "varies_within",
+                     varying_json(e, u));
 }
 
 json_t *bb_effects_json(const double *numbers, const bb_preprocess *steps) {
@@ -256,124 +363,9 @@ json_t *bb_effects_json(const double *numbers, const bb_preprocess *steps) {
     const units u = units_of(steps);
     fixed f = {.e = &e, .units = &u};
     json_t *rows = fixed_json(&f);
-    return json_pack("{s:b,s:b,s:o,s:o,s:{s:o,s:o,s:o},s:o,s:o}", "published", e.known,
+    return json_pack("{s:b,s:b,s:o,s:o,s:o,s:o,s:o,s:o}", "published", e.known,
                      "standard_errors", e.known && e.fixed, "intercept_at",
-                     intercept_at(&f), "fixed", rows, "random", "intercept",
-                     variance(&e, &u, BB_COMPONENT_INTERCEPT), "slope",
-                     variance(&e, &u, BB_COMPONENT_SLOPE), "slope_deviations",
-                     slopes_json(&e, &u), "residual",
-                     variance(&e, &u, BB_COMPONENT_RESIDUAL), "icc", icc_json(&e));
-}
-
-/* -- lines -- */
-
-static double number(const json_t *object, const char *name) {
-    const json_t *value = json_object_get(object, name);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
-static const struct {
-    const char *path, *what, *name;
-} component[] = {
-    {"random.intercept", "variance of random effects", "(intercept)"},
-    {"random.slope", "variance of random effects", "slope of half a range"},
-    {"residual", "variance of residuals", "(residual)"},
-    {"icc", "intraclass correlation", "(icc)"}};
-enum { LISTED = sizeof component / sizeof *component };
-
-static void csv_line(FILE *stream, const char *what, const char *name,
-                     const json_t *told) {
-    static const char *const part[] = {"estimate", "standard_error"};
-    bb_write_field(stream, what);
-    putc(',', stream);
-    bb_write_field(stream, name);
-    for (size_t k = 0; k < 2; k++) {
-        const double value = number(told, part[k]);
-        putc(',', stream);
-        if (isfinite(value)) fprintf(stream, "%.17g", value);
-    }
-    putc('\n', stream);
-}
-
-static void csv_fixed(FILE *stream, const json_t *one) {
-    const char *against = json_string_value(json_object_get(one, "against"));
-    json_t *what = against ? json_sprintf("fixed effect against %s", against)
-                           : json_string("fixed effect");
-    csv_line(stream, json_string_value(what),
-             json_string_value(json_object_get(one, "name")), one);
-    json_decref(what);
-}
-
-void bb_effects_csv(const json_t *effects, FILE *stream) {
-    size_t k;
-    const json_t *one;
-    fputs("what,name,estimate,standard_error\n", stream);
-    json_array_foreach(json_object_get(effects, "fixed"), k, one)
-        csv_fixed(stream, one);
-    for (k = 0; k < LISTED; k++)
-        csv_line(stream, component[k].what, component[k].name,
-                 bb_json_at(effects, component[k].path));
-}
-
-static void print_number(FILE *stream, double value) {
-    if (isfinite(value))
-        fprintf(stream, " %12.5g", value);
-    else
-        fprintf(stream, " %12s", "-");
-}
-
-static void print_line(FILE *stream, const char *name, const json_t *told, bool range) {
-    const double value = number(told, "estimate");
-    const double error = number(told, "standard_error");
-    fprintf(stream, "  %-28.28s", name);
-    print_number(stream, value);
-    print_number(stream, error);
-    if (range && isfinite(error))
-        fprintf(stream, "  %.5g to %.5g", value - 1.96 * error, value + 1.96 * error);
-    putc('\n', stream);
-}
-
-/* Behind the last of a text's levels: what they are against. */
-static void print_against(FILE *stream, const json_t *list, size_t k) {
-    const json_t *against = json_object_get(json_array_get(list, k), "against");
-    const json_t *next = json_object_get(json_array_get(list, k + 1), "against");
-    if (against && !(next && json_equal(against, next)))
-        fprintf(stream, "    (against %s)\n", json_string_value(against));
-}
-
-void bb_effects_text(const json_t *effects, FILE *stream) {
-    size_t k;
-    const json_t *one, *list = json_object_get(effects, "fixed");
-    if (!json_is_true(json_object_get(effects, "published"))) {
-        fputs("effects: nothing was published, and so nothing is known of them\n",
-              stream);
-        return;
-    }
-    fprintf(stream, "%-30s %12s %12s  %s\n", "fixed effects", "estimate", "std. error",
-            "95 %");
-    json_array_foreach(list, k, one) {
-        print_line(stream, json_string_value(json_object_get(one, "name")), one, true);
-        print_against(stream, list, k);
-    }
-    if (!json_is_true(json_object_get(effects, "standard_errors")))
-        fputs("  (too few tasks, or too many columns, for standard errors at this "
-              "budget: the estimates are the search's)\n",
-              stream);
-    fprintf(stream, "%-30s %12s %12s\n", "variances", "estimate", "std. error");
-    print_line(stream, "random intercept", bb_json_at(effects, "random.intercept"),
-               false);
-    print_line(stream, "random slope x half a range",
-               bb_json_at(effects, "random.slope"), false);
-    print_line(stream, "residual", bb_json_at(effects, "residual"), false);
-    print_line(stream, "ICC", bb_json_at(effects, "icc"), false);
-    const json_t *reason = bb_json_at(effects, "icc.reason");
-    if (json_is_string(reason))
-        fprintf(stream, "  (no ICC: %s)\n", json_string_value(reason));
-    fprintf(
-        stream,
-        "  (the intercept is at %s;\n  variances are at the middle of every range, "
-        "slopes of columns that vary within tasks;\n  standard errors are of the "
-        "spread between tasks and of the noise, and take slopes to\n  vary as far up "
-        "as down)\n",
-        json_string_value(json_object_get(effects, "intercept_at")));
+                     intercept_at(&f), "fixed", rows, "random", random_json(&e, &u),
+                     "residual", variance(&e, &u, BB_COMPONENT_RESIDUAL), "icc",
+                     icc_json(&e), "warning", warning_json(&e, &u));
 }

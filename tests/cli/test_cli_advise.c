@@ -76,6 +76,13 @@ static void effects_are_published(void **state) {
     assert_true(cli_number(json_array_get(fixed, 0), "standard_error") > 0.0);
     assert_true(cli_number(file, "residual.standard_error") > 0.0);
     assert_true(cli_number(file, "random.slope_deviations.x1") >= 0.0);
+    assert_non_null(
+        strstr(cli_text(file, "random.slope.note"), "one variance for all"));
+    assert_close(json_number_value(
+                     json_array_get(cli_at(json_array_get(fixed, 0), "interval"), 1)),
+                 cli_number(json_array_get(fixed, 0), "estimate") +
+                     1.96 * cli_number(json_array_get(fixed, 0), "standard_error"),
+                 1e-12);
     json_decref(file);
     json_decref(run);
     free(text);
@@ -83,8 +90,17 @@ static void effects_are_published(void **state) {
     cli_result few = cli("train F.csv --epsilon 3 --seed 5 --scale wide.json "
                          "--report-effects -o few");
     assert_non_null(
-        strstr(few.out, "(too few tasks, or too many columns, for standard"));
+        strstr(few.out, "  (too few tasks, or too many columns, at this budget)"));
     cli_free(&few);
+    text = cli_read("few/public/effects.json");
+    file = json_loads(text, 0, NULL);
+    fixed = cli_at(file, "fixed");
+    for (size_t k = 0; k < 3; k++)
+        assert_non_null(
+            strstr(cli_text(json_array_get(fixed, k), "reason"), "too few"));
+    assert_string_equal(cli_text(file, "residual.reason"), "the noise hides it");
+    json_decref(file);
+    free(text);
     cli_fails(2, "--scale",
               "train E.csv --epsilon 1 --standardize task --report-effects -o x");
     cli_fails(
@@ -94,6 +110,25 @@ static void effects_are_published(void **state) {
     cli_fails(2, "mp-mixed",
               "train E.csv --epsilon 1 --method fedavg --scale wide.json "
               "--report-effects -o x");
+}
+
+/* A share is spent on what is told, and what is told has one. */
+static void effects_and_their_share_go_together(void **state) {
+    (void)state;
+    cli_write("share.json", "{\"target\": [-12, 12], \"others\": [-3, 3]}");
+    cli_ok("synth low-rank --tasks 100 --samples 8 --features 2 --seed 4 -o S.csv");
+    cli_fails(2, "effects=0.3 is what --report-effects spends, which is not given",
+              "train S.csv --epsilon 1 --scale share.json --set effects=.3 -o x");
+    cli_fails(2, "effects=0.1 is what --report-effects spends",
+              "train S.csv --epsilon 1 --scale share.json --phase mp-mixed,effects=.1 "
+              "-o x");
+    cli_fails(2, "--report-effects needs a part of the budget: effects=0 leaves none",
+              "train S.csv --epsilon 1 --scale share.json --set effects=0 "
+              "--report-effects -o x");
+    json_t *run = cli_json("train S.csv --json --epsilon 1 --scale share.json --set "
+                           "effects=0 -o without");
+    assert_false(json_is_object(json_object_get(run, "effects")));
+    json_decref(run);
 }
 
 enum { TEXT_TASKS = 3000, TEXT_ROWS = 6 };
@@ -199,6 +234,43 @@ static void effects_of_indicators_leave_the_intercept(void **state) {
     json_decref(run);
 }
 
+/* Slopes are of columns that vary within tasks; a range that has no room for the intercepts
+ * is warned of. */
+static void slopes_are_of_columns_that_vary(void **state) {
+    (void)state;
+    FILE *f = fopen("K.csv", "w");
+    uint64_t random = 8;
+    assert_non_null(f);
+    fputs("task,x,kind,y\n", f);
+    for (int i = 0; i < 1500; i++) {
+        const double own = 2.0 * next_number(&random);
+        for (int j = 0; j < 6; j++) {
+            const double x = next_number(&random);
+            fprintf(f, "%d,%.6f,%d,%.6f\n", i, x, i % 3 == 0,
+                    x + own + 0.5 * next_number(&random));
+        }
+    }
+    assert_int_equal(fclose(f), 0);
+    static const char *const range[] = {"[-8, 8]", "[-2.5, 2.5]"};
+    for (size_t k = 0; k < 2; k++) {
+        json_t *run = cli_json("train K.csv --json --epsilon 20 --seed 5 --scale "
+                               "'{\"target\": %s, \"columns\": {\"x\": [-1, 1], "
+                               "\"kind\": [0, 1]}}' --report-effects -o kind%zu",
+                               range[k], k);
+        const json_t *slopes = cli_at(run, "effects.random.slope_deviations");
+        assert_int_equal(json_object_size(slopes), 1);
+        assert_non_null(json_object_get(slopes, "x"));
+        assert_true(cli_number(run, "effects.random.varies_within.x") > 0.8);
+        assert_true(cli_number(run, "effects.random.varies_within.kind") < 0.05);
+        const json_t *warning = cli_at(run, "effects.warning");
+        assert_int_equal(json_is_null(warning), k == 0);
+        if (k == 1)
+            assert_non_null(strstr(json_string_value(warning),
+                                   "variances may be too small: tasks' intercepts"));
+        json_decref(run);
+    }
+}
+
 /* An ICC that may be anything is none, and says why. */
 static void an_icc_that_says_nothing_is_not_told(void **state) {
     (void)state;
@@ -207,7 +279,7 @@ static void an_icc_that_says_nothing_is_not_told(void **state) {
     cli_result said = cli("train I.csv --epsilon 3 --seed 5 --scale icc.json "
                           "--report-effects -o icc");
     assert_int_equal(said.code, 0);
-    assert_non_null(strstr(said.out, "  (no ICC: "));
+    assert_non_null(strstr(said.out, "  ICC "));
     cli_free(&said);
     char *text = cli_read("icc/public/effects.json");
     json_t *file = json_loads(text, 0, NULL);
@@ -342,6 +414,8 @@ int main(void) {
         cmocka_unit_test(a_closed_gate_says_what_opens_it),
         cmocka_unit_test(runs_agree),
         cmocka_unit_test(effects_are_published),
+        cmocka_unit_test(effects_and_their_share_go_together),
+        cmocka_unit_test(slopes_are_of_columns_that_vary),
         cmocka_unit_test(effects_of_texts_have_a_reference),
         cmocka_unit_test(effects_without_noise_are_resolved_too),
         cmocka_unit_test(effects_of_indicators_leave_the_intercept),

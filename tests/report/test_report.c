@@ -1,5 +1,6 @@
 /* What a report draws: axes, tables read back, spectra and maps. */
 #include "report/plot.h"
+#include "report/report.h"
 #include "report/structure.h"
 #include "report/table.h"
 #include "test.h"
@@ -157,6 +158,41 @@ static void a_short_billboard_has_no_spectrum(void **state) {
     bb_reported_close(&run);
 }
 
+/* What a run published as a mixed model is a table of the page; without it there is none. */
+static void effects_are_a_table(void **state) {
+    (void)state;
+    static const char effects[] =
+        "{\"published\": true, \"standard_errors\": true, \"intercept_at\": \"the "
+        "first level\", \"fixed\": [{\"estimate\": 0.25, \"standard_error\": 0.01, "
+        "\"interval\": [0.2304, 0.2696], \"name\": \"<i>=girl\", \"against\": "
+        "\"<i>=boy\"}, {\"estimate\": 1.5, \"standard_error\": null, \"interval\": "
+        "null, \"reason\": \"noise & more\", \"name\": \"x\"}], \"random\": "
+        "{\"intercept\": {\"estimate\": 4, \"standard_error\": 1, \"interval\": "
+        "[2.04, 5.96], \"deviation\": 2}}, \"warning\": \"too tight\"}";
+    static const char *const seen[] = {
+        "<th scope=\"row\">&lt;i&gt;=girl <span class=\"n\">against "
+        "&lt;i&gt;=boy</span>"
+        "</th><td>0.25</td><td>0.01</td><td>0.2304 to 0.2696</td>",
+        "<td>1.5</td><td>–</td><td>noise &amp; more</td>",
+        "random intercept</th><td>4</td><td>1</td><td>2</td><td>2.04 to 5.96</td>",
+        "<p class=\"bad\">too tight</p>"};
+    for (int told = 0; told < 2; told++) {
+        bb_reported run = {0};
+        char *page = NULL;
+        size_t size = 0;
+        if (told) write_text("run/public/effects.json", effects, sizeof effects - 1);
+        assert_ok(bb_reported_open(&run, "run"));
+        FILE *f = open_memstream(&page, &size);
+        assert_ok(bb_report_page(f, 1, &run));
+        fclose(f);
+        for (size_t k = 0; k < sizeof seen / sizeof *seen; k++)
+            assert_int_equal(strstr(page, seen[k]) != NULL, told);
+        assert_int_equal(strstr(page, "id=\"effects\"") != NULL, told);
+        free(page);
+        bb_reported_close(&run);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest test[] = {
         cmocka_unit_test(axes_hold_all_values),
@@ -164,6 +200,7 @@ int main(void) {
         cmocka_unit_test(tables_are_read_back),
         cmocka_unit_test(spectra_are_beside_their_noise),
         cmocka_unit_test(models_on_a_line_stay_on_one),
-        cmocka_unit_test(a_short_billboard_has_no_spectrum)};
+        cmocka_unit_test(a_short_billboard_has_no_spectrum),
+        cmocka_unit_test(effects_are_a_table)};
     return cmocka_run_group_tests(test, open_folder, close_folder);
 }

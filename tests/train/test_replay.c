@@ -181,6 +181,14 @@ static void give(flags *f, const char *option, const char *text) {
     f->at[f->count++] = (bb_train_flag){option, text};
 }
 
+/* Effects are of one phase, in public ranges, and of no classes. */
+static bool may_report(const ask *a) {
+    bool ranges = false;
+    for (const bb_train_flag *w = a->world->flag; w->name; w++)
+        ranges = ranges || strcmp(w->name, "scale") == 0;
+    return ranges && a->loss == BB_LOSS_SQUARED && !a->phase && !a->finetune;
+}
+
 static void give_all(flags *f, const ask *a) {
     const bb_method *m = a->method;
     const bool outputs = !bb_loss_is_single(a->loss);
@@ -207,8 +215,8 @@ static void give_all(flags *f, const ask *a) {
     for (size_t k = 0; k < m->options.count; k++)
         if (strcmp(m->options.row[k].name, "guard") == 0)
             give(f, "set", "guard=off");
-        else if (strcmp(m->options.row[k].name, "effects") == 0)
-            give(f, "set", "effects=0.2");
+        else if (strcmp(m->options.row[k].name, "effects") == 0 && may_report(a))
+            give(f, "report-effects", NULL);
         else if (strcmp(m->options.row[k].name, "instance-epsilon") == 0) {
             give(f, "set", "instance-epsilon=1"); /* mp-instance guesses nothing */
             give(f, "set", "gradient-clip=1");

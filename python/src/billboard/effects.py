@@ -1,6 +1,6 @@
 """A private mixed model as a statistician writes it down."""
 
-from typing import Any, Dict, List, Mapping, Optional
+from typing import Any, Dict, List, Mapping, Optional, Tuple, cast
 
 from ._answers import Answer, frame
 
@@ -10,7 +10,7 @@ _COMPONENTS = (("variance of random effects", "(intercept)", ("random", "interce
                ("variance of random effects", "slope of half a range", ("random", "slope")),
                ("variance of residuals", "(residual)", ("residual",)),
                ("intraclass correlation", "(icc)", ("icc",)))
-_NAMES = ("random intercept", "random slope x half a range", "residual", "ICC")
+_NAMES = ("random intercept", "random slopes x half a range", "residual", "ICC")
 
 
 class Effects(Answer):
@@ -18,7 +18,8 @@ class Effects(Answer):
     the intraclass correlation, each with a standard error, in the data's own units.
 
     It is public, and inside the budget of the fit. Names of ``public/effects.json``, also as
-    attributes: published, standard_errors, fixed, random, residual, icc, intercept_at.
+    attributes: published, standard_errors, fixed, random, residual, icc, intercept_at, warning.
+    Estimates have a 95 % interval, or a reason why there is none.
 
     Examples
     --------
@@ -52,13 +53,8 @@ class Effects(Answer):
         >>> effects.rows()[0]["name"], len(effects.rows())
         ('gcse', 5)
         """
-        found = [_row(_what(one), one["name"], one) for one in self["fixed"]]
-        for what, name, path in _COMPONENTS:
-            told: Any = self
-            for part in path:
-                told = told[part]
-            found.append(_row(what, name, told))
-        return found
+        return [_row(_what(one), one["name"], one) for one in self["fixed"]] + [
+            _row(what, name, self._at(path)) for what, name, path in _COMPONENTS]
 
     def to_frame(self) -> Any:
         """The same as a ``pandas.DataFrame``, or as it is where there is no pandas.
@@ -78,27 +74,29 @@ class Effects(Answer):
     def __str__(self) -> str:
         if not self["published"]:
             return "effects: nothing was published, and so nothing is known of them"
-        rows = self.rows()
-        fixed = len(rows) - len(_COMPONENTS)
         lines = [f"{'fixed effects':30} {'estimate':>12} {'std. error':>12}  95 %"]
-        for row, told in zip(rows[:fixed], self["fixed"]):
-            value, error = row["estimate"], row["standard_error"]
-            within = "" if error is None else \
-                f"  {value - 1.96 * error:.5g} to {value + 1.96 * error:.5g}"
-            lines.append(_line(row["name"], row) + within)
-            if "against" in told:
-                lines[-1] += f"  (against {told['against']})"
-        lines.append(f"{'variances':30} {'estimate':>12} {'std. error':>12}")
-        lines += [_line(name, row) for name, row in zip(_NAMES, rows[fixed:])]
-        if self["icc"].get("reason"):
-            lines.append(f"(no ICC: {self['icc']['reason']})")
-        if not self["standard_errors"]:
-            lines.append("(too many columns for standard errors at this budget)")
-        lines.append(f"The intercept is at {self['intercept_at']}; variances are at "
-                     "the middle of every range, slopes of columns that vary within groups; "
-                     "standard errors are of the spread between groups and of the noise, and take "
-                     "slopes to vary as far up as down.")
+        for told in self["fixed"]:
+            against = f"  (against {told['against']})" if "against" in told else ""
+            lines.append(_line(told["name"], told) + _rest(told) + against)
+        lines.append(f"{'variances':30} {'estimate':>12} {'std. error':>12} {'std. dev.':>12}  95 %")
+        for name, (_, _, path) in zip(_NAMES, _COMPONENTS):
+            told = self._at(path)
+            deviation = _number(told["deviation"]) if "deviation" in told else " " * 12
+            lines.append(f"{_line(name, told)} {deviation}{_rest(told)}")
+        lines.append(f"The intercept is at {self['intercept_at']}; variances are in the target's "
+                     "unit squared, at the middle of every range; slopes have one for all columns "
+                     "that vary within groups, about the mean of theirs; standard errors are of "
+                     "the spread between groups and of the noise, and take slopes to vary as far "
+                     "up as down.")
+        if self.get("warning"):
+            lines.append(f"Warning: {self['warning']}")
         return "\n".join(lines)
+
+    def _at(self, path: Tuple[str, ...]) -> Mapping[str, Any]:
+        told: Any = self
+        for part in path:
+            told = told[part]
+        return cast(Mapping[str, Any], told)
 
 
 def _what(one: Mapping[str, Any]) -> str:
@@ -109,6 +107,14 @@ def _what(one: Mapping[str, Any]) -> str:
 def _row(what: str, name: str, told: Mapping[str, Any]) -> Dict[str, Any]:
     return {"what": what, "name": name, "estimate": told["estimate"],
             "standard_error": told["standard_error"]}
+
+
+def _rest(told: Mapping[str, Any]) -> str:
+    """An interval, or why there is none."""
+    if told.get("interval"):
+        low, high = told["interval"]
+        return f"  {low:.5g} to {high:.5g}"
+    return f"  ({told['reason']})" if told.get("reason") else ""
 
 
 def _line(name: str, row: Mapping[str, Any]) -> str:

@@ -1,0 +1,137 @@
+/* Effects as lines of CSV, and for people. */
+#include "base/json.h"
+#include "models/models.h"
+#include "train/effects.h"
+
+#include <math.h>
+#include <string.h>
+
+static double number(const json_t *object, const char *name) {
+    const json_t *value = json_object_get(object, name);
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+static const struct {
+    const char *path, *what, *name, *title;
+} component[] = {{"random.intercept", "variance of random effects", "(intercept)",
+                  "random intercept"},
+                 {"random.slope", "variance of random effects", "slope of half a range",
+                  "random slopes x half a range"},
+                 {"residual", "variance of residuals", "(residual)", "residual"},
+                 {"icc", "intraclass correlation", "(icc)", "ICC"}};
+enum { LISTED = sizeof component / sizeof *component };
+
+static void csv_line(FILE *stream, const char *what, const char *name,
+                     const json_t *told) {
+    static const char *const part[] = {"estimate", "standard_error"};
+    bb_write_field(stream, what);
+    putc(',', stream);
+    bb_write_field(stream, name);
+    for (size_t k = 0; k < 2; k++) {
+        const double value = number(told, part[k]);
+        putc(',', stream);
+        if (isfinite(value)) fprintf(stream, "%.17g", value);
+    }
+    putc('\n', stream);
+}
+
+static void csv_fixed(FILE *stream, const json_t *one) {
+    const char *against = json_string_value(json_object_get(one, "against"));
+    json_t *what = against ? json_sprintf("fixed effect against %s", against)
+                           : json_string("fixed effect");
+    csv_line(stream, json_string_value(what),
+             json_string_value(json_object_get(one, "name")), one);
+    json_decref(what);
+}
+
+void bb_effects_csv(const json_t *effects, FILE *stream) {
+    size_t k;
+    const json_t *one;
+    fputs("what,name,estimate,standard_error\n", stream);
+    json_array_foreach(json_object_get(effects, "fixed"), k, one)
+        csv_fixed(stream, one);
+    for (k = 0; k < LISTED; k++)
+        csv_line(stream, component[k].what, component[k].name,
+                 bb_json_at(effects, component[k].path));
+}
+
+static void print_number(FILE *stream, double value) {
+    if (isfinite(value))
+        fprintf(stream, " %12.5g", value);
+    else
+        fprintf(stream, " %12s", "-");
+}
+
+/* An interval, or why there is none. */
+static void print_rest(FILE *stream, const json_t *told) {
+    const json_t *interval = json_object_get(told, "interval"),
+                 *reason = json_object_get(told, "reason");
+    if (json_is_array(interval))
+        fprintf(stream, "  %.5g to %.5g",
+                json_number_value(json_array_get(interval, 0)),
+                json_number_value(json_array_get(interval, 1)));
+    else if (json_is_string(reason))
+        fprintf(stream, "  (%s)", json_string_value(reason));
+    putc('\n', stream);
+}
+
+static void print_line(FILE *stream, const char *name, const json_t *told) {
+    fprintf(stream, "  %-28.28s", name);
+    print_number(stream, number(told, "estimate"));
+    print_number(stream, number(told, "standard_error"));
+}
+
+/* Behind the last of a text's levels: what they are against. */
+static void print_against(FILE *stream, const json_t *list, size_t k) {
+    const json_t *against = json_object_get(json_array_get(list, k), "against");
+    const json_t *next = json_object_get(json_array_get(list, k + 1), "against");
+    if (against && !(next && json_equal(against, next)))
+        fprintf(stream, "    (against %s)\n", json_string_value(against));
+}
+
+static void print_fixed(FILE *stream, const json_t *list) {
+    size_t k;
+    const json_t *one;
+    fprintf(stream, "%-30s %12s %12s  %s\n", "fixed effects", "estimate", "std. error",
+            "95 %");
+    json_array_foreach(list, k, one) {
+        print_line(stream, json_string_value(json_object_get(one, "name")), one);
+        print_rest(stream, one);
+        print_against(stream, list, k);
+    }
+}
+
+static void print_variances(FILE *stream, const json_t *effects) {
+    fprintf(stream, "%-30s %12s %12s %12s  %s\n", "variances", "estimate", "std. error",
+            "std. dev.", "95 %");
+    for (size_t k = 0; k < LISTED; k++) {
+        const json_t *told = bb_json_at(effects, component[k].path);
+        print_line(stream, component[k].title, told);
+        if (json_object_get(told, "deviation"))
+            print_number(stream, number(told, "deviation"));
+        else
+            fprintf(stream, " %12s", "");
+        print_rest(stream, told);
+    }
+}
+
+void bb_effects_text(const json_t *effects, FILE *stream) {
+    const json_t *warning = json_object_get(effects, "warning");
+    if (!json_is_true(json_object_get(effects, "published"))) {
+        fputs("effects: nothing was published, and so nothing is known of them\n",
+              stream);
+        return;
+    }
+    print_fixed(stream, json_object_get(effects, "fixed"));
+    print_variances(stream, effects);
+    fprintf(
+        stream,
+        "  (the intercept is at %s;\n  variances are in the target's unit squared, at "
+        "the "
+        "middle of every range; slopes have one\n  for all columns that vary within "
+        "tasks, about the mean of theirs; standard errors are of the\n  spread between "
+        "tasks and of the noise, and take slopes to vary as far up as down)\n",
+        json_string_value(json_object_get(effects, "intercept_at")));
+    if (json_is_string(warning))
+        fprintf(stream, "warning: %s\n", json_string_value(warning));
+}
