@@ -174,7 +174,8 @@ static void print_gain(const bb_report *r, FILE *stream, const char *name,
     if (isfinite(g->better_range[0]))
         fprintf(stream, " (95 %%: %.1f to %.1f)", 100.0 * g->better_range[0],
                 100.0 * g->better_range[1]);
-    fprintf(stream, ", %.1f %% are not worse", 100.0 * g->not_worse);
+    if (g->not_worse > g->better)
+        fprintf(stream, ", %.1f %% are not worse", 100.0 * g->not_worse);
     if (isfinite(g->improvement) && isfinite(g->improvement_range[0]))
         fprintf(stream, ";\n    %s: %+.4g (95 %%: %+.4g to %+.4g)",
                 bb_report_loss(r) == BB_LOSS_SQUARED ? "part of the squared error saved"
@@ -193,6 +194,7 @@ static void print_edge(FILE *stream, const char *name, const bb_baseline *b) {
 
 static void print_gains(const bb_report *r, FILE *stream) {
     print_gain(r, stream, "every task alone", &r->stl);
+    print_gain(r, stream, "every task alone, own penalty", &r->own);
     print_gain(r, stream, "one model for all", &r->pooled);
     print_gain(r, stream, "a mixed model", &r->mixed);
     if (r->stl.there && r->stl.recipe.epochs)
