@@ -783,7 +783,8 @@ billboard_experimental_agreement_silo(const billboard_experimental_agreement *ag
 BILLBOARD_API uint32_t billboard_experimental_agreement_doors(
     const billboard_experimental_agreement *agreement);
 /* *made <- 1 if `path` is the run directory of a run with this agreement's tasks and, as its
- * job is now, its public options; 0 if it is of another, or none. */
+ * job is now, its public options; 0 if it is of another, or none. BILLBOARD_FAILED: nothing is
+ * there, and nothing can be made there. */
 BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_experimental_agreement_made(
     const billboard_experimental_agreement *agreement, const char *path, int *made);
 BILLBOARD_API void
@@ -839,8 +840,7 @@ BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_experimental_agreement_
 /* Whether the policy of silo `number` allows the run, before a row is read. BILLBOARD_USAGE
  * says what it forbids, and then the first *size bytes of `refusal` are a frame that tells
  * the curator so; *size is 0 else. A silo asks it, too, and asks an offer about the rest: how
- * many silos, what noise. The job's checkpoint and ledger are looked at; one that is to be
- * begun is, unless refusal and size are NULL: then nothing is written. */
+ * many silos, what noise. The job's checkpoint and ledger are looked at. */
 enum { BILLBOARD_EXPERIMENTAL_REFUSAL = 512 };
 BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_experimental_policy_check(
     const billboard_job *job, const billboard_experimental_roster *roster,
@@ -878,11 +878,19 @@ BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_experimental_silo_open(
     uint32_t number, const billboard_data *data,
     const billboard_experimental_policy *policy, const billboard_watch *watch,
     billboard_experimental_silo **silo);
-/* For its operator, before it has said anything: {tasks (that have rows here), tasks_of_plan,
- * rows, test_rows, rows_left_out, features, methods, rounds, epsilon, delta (null where the
- * run is not private), adjacency, sampling}. Makes the plan, which may take seconds. */
-BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_experimental_silo_about(
-    const billboard_experimental_silo *silo, billboard_answer **about);
+/* For its operator, before it takes part: all that ..._policy_check and ..._silo_open look at,
+ * the job's checkpoint among it, with their errors, and what the run would ask for. Nothing is
+ * said, written or charged. {tasks (that have rows here), tasks_of_plan, rows, test_rows,
+ * rows_left_out, features, methods, rounds, epsilon, delta (null where the run is not private),
+ * adjacency, sampling, ledger, policy}; ledger: {file, new (there is none yet), charged (this
+ * run was already), budget, spent}, null without one; budget and spent: {epsilon, delta};
+ * policy: {most_epsilon, most_delta, fewest_tasks, fewest_silos}, 0 where it says nothing.
+ * Makes the plan, which may take seconds. */
+BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_experimental_silo_look(
+    const billboard_job *job, const billboard_experimental_roster *roster,
+    uint32_t number, const billboard_data *data,
+    const billboard_experimental_policy *policy, const billboard_watch *watch,
+    billboard_answer **about);
 BILLBOARD_API billboard_experimental_state
 billboard_experimental_silo_state(const billboard_experimental_silo *silo);
 /* Takes a frame of the curator's. BILLBOARD_FAILED: it is none for this silo now, or the

@@ -2,6 +2,7 @@
 #include "api/call.h"
 #include "api/place.h"
 #include "api/tables.h"
+#include "base/file.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "train/keys.h"
@@ -11,6 +12,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* -- a silo's policy -- */
 
@@ -279,6 +281,7 @@ billboard_experimental_agreement_made(const billboard_experimental_agreement *a,
     bb_status status = bb_call_begin(&call, false);
     if (!status) status = bb_call_given(path, function, "path");
     if (!status) status = bb_call_given(made, function, "made");
+    if (!status && access(path, F_OK)) status = bb_file_check_folder(path);
     if (!status) status = bb_job_resolve(a->job, &request);
     if (!status) options = bb_train_json(&request, true);
     if (!status && !options) status = bb_fail(BB_ENOMEM, "no memory for options");

@@ -209,17 +209,40 @@ billboard_status billboard_experimental_silo_open(
     return bb_api_place_end(&call, status);
 }
 
-billboard_status billboard_experimental_silo_about(const billboard_experimental_silo *s,
-                                                   billboard_answer **about) {
-    static const char function[] = "billboard_experimental_silo_about";
+static bb_status look(const billboard_job *job,
+                      const billboard_experimental_roster *roster, uint32_t number,
+                      const billboard_data *data,
+                      const billboard_experimental_policy *policy,
+                      const billboard_watch *watch, json_t **about) {
+    const bb_source rows = bb_data_source(data);
+    bb_api_place place = {.result = NULL};
+    bb_silo_policy own;
+    policy_parts parts = {.method = NULL};
+    bb_status status = bb_api_place_open(&place, job, roster, watch);
+    bb_ledger_on_wait(bb_watch_waits, &place.watch);
+    if (!status) status = take_policy(&own, policy, &parts);
+    if (!status)
+        status = bb_train_silo_look(&place.result->request, &place.roster, number,
+                                    &rows, &own, &place.watching, about);
+    drop_parts(&parts);
+    bb_api_place_close(&place);
+    return status;
+}
+
+billboard_status billboard_experimental_silo_look(
+    const billboard_job *job, const billboard_experimental_roster *roster,
+    uint32_t number, const billboard_data *data,
+    const billboard_experimental_policy *policy, const billboard_watch *watch,
+    billboard_answer **about) {
+    static const char function[] = "billboard_experimental_silo_look";
     json_t *json = NULL;
     bb_call call;
     bb_status status = bb_call_begin(&call, true);
-    if (!status) status = bb_call_given(s, function, "silo");
+    if (!status) status = bb_api_place_given(job, roster, data, "data", function);
     if (!status) status = bb_call_given(about, function, "about");
-    if (!status) status = bb_train_silo_about(s->silo, &json);
+    if (!status) status = look(job, roster, number, data, policy, watch, &json);
     if (!status) status = bb_answer_open(about, json);
-    return bb_call_end(&call, status);
+    return bb_api_place_end(&call, status);
 }
 
 void billboard_experimental_silo_free(billboard_experimental_silo *s) {

@@ -34,11 +34,12 @@ bb_status bb_file_join(char **out, const char *folder, const char *name) {
 }
 
 bb_status bb_file_check_folder(const char *path) {
-    const char *end = strrchr(path, '/');
-    const size_t length = end == path ? 1 : end ? (size_t)(end - path) : 0;
+    size_t length = strlen(path);
     char *folder = NULL;
+    while (length > 1 && path[length - 1] == '/') length--;
+    while (length > 0 && path[length - 1] != '/') length--;
     bb_status status =
-        end ? bb_duplicate(&folder, path, length) : bb_duplicate(&folder, ".", 1);
+        length ? bb_duplicate(&folder, path, length) : bb_duplicate(&folder, ".", 1);
     if (status) return status;
     if (access(folder, W_OK | X_OK))
         status = errno == ENOENT

@@ -2,11 +2,12 @@
 
 #include "base/memory.h"
 #include "linalg/linalg.h"
-#include "train/place_kept.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* What one process would look for in all rows, or do with them. */
 static bb_status check_options(const bb_resolved *c, const bb_roster *roster) {
@@ -93,10 +94,20 @@ bb_status bb_place_open(bb_training *t, const bb_train_request *request,
     const bb_train_options *o = &request->options;
     bb_experiment *e = &t->e;
     bb_status status = bb_place_prepare(t, request, roster, data, watch);
-    if (!status) status = bb_place_kept_check_ledger(o->checkpoint, o->ledger);
     return status ? status
                   : bb_resolve_ledger(o, e->run.pub.tasks, e->run.pub.adjacency,
                                       &e->ledger);
+}
+
+/* It may be in another folder, and have counted much. */
+static void warn_of_new_ledger(const bb_experiment *e) {
+    const char *ledger = e->resolved->request->options.ledger;
+    char text[PATH_MAX + 200], here[PATH_MAX] = "";
+    const bool whole = *ledger == '/' || !getcwd(here, sizeof here);
+    snprintf(text, sizeof text,
+             "there is no ledger %s%s%s yet: it is begun when this run is charged",
+             here, whole ? "" : "/", ledger);
+    e->watch->warn(e->watch->self, text);
 }
 
 bb_status bb_place_warn_of_charge(const bb_experiment *e) {
@@ -104,6 +115,7 @@ bb_status bb_place_warn_of_charge(const bb_experiment *e) {
     size_t count = 0;
     char name[BB_RUN_NAME], text[400];
     if (!e->ledger || bb_ledger_reserved(e->ledger)) return BB_OK;
+    if (bb_ledger_is_new(e->ledger)) warn_of_new_ledger(e);
     const bb_status status = bb_ledger_entries(e->ledger, &entry, &count);
     bb_run_name(e->run.phases, e->run.phase, name);
     for (size_t k = count; k-- > 0;) {

@@ -20,7 +20,7 @@ BB_MUST_CHECK bb_status bb_place_prepare(bb_training *training,
                                          const bb_train_request *request,
                                          const bb_roster *roster, const bb_source *data,
                                          const bb_watch *watch);
-/* Warns where the ledger, if there is one, has such a run that has not ended: a place that
+/* Warns where a ledger is named that is not there yet, or has such a run that has not ended: a place that
  * begins anew, whose checkpoint was lost, or is another's, is charged beside it. Not for one
  * that goes on. */
 BB_MUST_CHECK bb_status bb_place_warn_of_charge(const bb_experiment *e);

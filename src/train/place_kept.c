@@ -75,53 +75,41 @@ static bool is_there(const char *path) {
     return lstat(path, &there) == 0;
 }
 
-static bb_status read_file(bb_place_kept *k) {
+static bb_status go_on(bb_place_kept *k, const char *place, const char *fingerprint) {
     bb_checkpoint file;
     json_error_t error;
     const bb_status status = bb_checkpoint_read(k->path, &file, &k->map);
     if (status) return status;
     k->about = json_loadb((const char *)file.about.at, file.about.length, 0, &error);
     k->saved = file.curator;
-    return BB_OK;
-}
-
-static bb_status go_on(bb_place_kept *k, const char *place, const char *fingerprint) {
-    const bb_status status = read_file(k);
-    return status ? status : check_same(k, place, fingerprint);
+    return check_same(k, place, fingerprint);
 }
 
 static bool is_charged(const bb_place_kept *k) {
     return json_is_true(json_object_get(k->about, "charged"));
 }
 
-static bb_status check_ledger(const bb_place_kept *k, const char *ledger) {
-    if (!ledger || !is_charged(k) || !bb_ledger_is_missing(ledger)) return BB_OK;
-    return bb_fail(
-        BB_EUSAGE,
-        "ledger %s is not there, and %s says that it has charged the run that "
-        "is to go on: it is not begun anew; start this again where it is",
-        ledger, k->path);
+/* A process that was killed behind the charge could not write down that it was made. */
+static bb_status look_for_charge(const bb_place_kept *k, bb_ledger *ledger,
+                                 bool *charged) {
+    *charged = is_charged(k);
+    if (!ledger) return BB_OK;
+    const bb_status status = bb_ledger_name_token(ledger, text_of(k->about, "token"));
+    return status || *charged ? status : bb_ledger_has_token(ledger, charged);
 }
 
-bb_status bb_place_kept_check(const char *path, const char *place, const char *ledger) {
+bb_status bb_place_kept_check(const char *path, const char *place, bb_ledger *ledger,
+                              bool *charged) {
     bb_place_kept k = {0};
+    *charged = false;
     if (!path) return BB_OK;
     bb_status status = bb_file_check_folder(path);
     if (status || !is_there(path)) return status;
     status = bb_duplicate(&k.path, path, strlen(path));
     if (!status) status = go_on(&k, place, NULL);
-    if (!status) status = check_ledger(&k, ledger);
-    bb_place_kept_close(&k);
-    return status;
-}
-
-bb_status bb_place_kept_check_ledger(const char *path, const char *ledger) {
-    bb_place_kept k = {0};
-    if (!path || !ledger || !bb_ledger_is_missing(ledger) || !is_there(path))
-        return BB_OK;
-    bb_status status = bb_duplicate(&k.path, path, strlen(path));
-    if (!status) status = read_file(&k);
-    if (!status) status = check_ledger(&k, ledger);
+    if (!status) status = look_for_charge(&k, ledger, charged);
+    if (!status && ledger && *charged && bb_ledger_is_new(ledger))
+        status = bb_ledger_take_up(ledger, true); /* which says that it cannot */
     bb_place_kept_close(&k);
     return status;
 }
@@ -139,10 +127,10 @@ bb_status bb_place_kept_open(bb_place_kept *k, const char *path, const char *pla
 
 bb_status bb_place_kept_charge_once(const bb_place_kept *k, bb_ledger *ledger,
                                     bool over) {
+    bool charged;
     if (!k->path || !ledger) return BB_OK;
-    const bb_status status = bb_ledger_name_token(ledger, text_of(k->about, "token"));
-    if (status || !is_charged(k)) return status;
-    return bb_ledger_take_up(ledger, over);
+    const bb_status status = look_for_charge(k, ledger, &charged);
+    return status || !charged ? status : bb_ledger_take_up(ledger, over);
 }
 
 bb_status bb_place_kept_write(bb_place_kept *k, const bb_ledger *ledger,

@@ -34,14 +34,10 @@ typedef struct bb_place_kept {
 BB_MUST_CHECK bb_status bb_place_kept_open(bb_place_kept *kept, const char *path,
                                            const char *place, const char *fingerprint);
 /* Before rows are read, and writing nothing: whether bb_place_kept_open could keep the place,
- * as far as that does not need its rows, or another process. Errors of that, and of
- * bb_place_kept_check_ledger. */
+ * and bb_place_kept_charge_once find its charge where there is no ledger, as far as that does
+ * not need its rows, or another process. *charged: it would. Errors of both. */
 BB_MUST_CHECK bb_status bb_place_kept_check(const char *path, const char *place,
-                                            const char *ledger);
-/* BB_EUSAGE: FILE says that it was charged, and the ledger that was to know is missing, so
- * that it must not be created. Errors of bb_checkpoint_read. Either path may be NULL. */
-BB_MUST_CHECK bb_status bb_place_kept_check_ledger(const char *path,
-                                                   const char *ledger);
+                                            bb_ledger *ledger, bool *charged);
 /* The ledger, which may be NULL, charges the place once. over: what FILE keeps is at its
  * end, so that the ledger may know that, too. BB_EUSAGE: FILE says that it was charged, and
  * the ledger does not know, or says that this run is done. */

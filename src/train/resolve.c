@@ -276,12 +276,8 @@ bb_status bb_resolve(const bb_train_request *request, bb_resolved *resolved) {
     return status;
 }
 
-typedef bb_status open_ledger(bb_ledger **out, const char *path,
-                              const bb_ledger_terms *terms);
-
-static bb_status resolve_ledger(const bb_train_options *o, size_t tasks,
-                                bb_adjacency adjacency, open_ledger *open,
-                                bb_ledger **ledger) {
+bb_status bb_resolve_ledger(const bb_train_options *o, size_t tasks,
+                            bb_adjacency adjacency, bb_ledger **ledger) {
     bb_ledger_terms terms = {.population = o->population,
                              .tasks = tasks,
                              .adjacency = adjacency,
@@ -290,15 +286,5 @@ static bb_status resolve_ledger(const bb_train_options *o, size_t tasks,
                              .order = isnan(o->ledger_order) ? 0.0 : o->ledger_order};
     if (!o->ledger) return BB_OK;
     const bb_status status = bb_ledger_kind_find(o->ledger_kind, &terms.kind);
-    return status ? status : open(ledger, o->ledger, &terms);
-}
-
-bb_status bb_resolve_ledger(const bb_train_options *o, size_t tasks,
-                            bb_adjacency adjacency, bb_ledger **ledger) {
-    return resolve_ledger(o, tasks, adjacency, bb_ledger_open, ledger);
-}
-
-bb_status bb_resolve_try_ledger(const bb_train_options *o, size_t tasks,
-                                bb_adjacency adjacency, bb_ledger **ledger) {
-    return resolve_ledger(o, tasks, adjacency, bb_ledger_try, ledger);
+    return status ? status : bb_ledger_open(ledger, o->ledger, &terms);
 }

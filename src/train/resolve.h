@@ -29,13 +29,9 @@ bool bb_resolved_is_solved(const bb_resolved *resolved);
 BB_MUST_CHECK bb_status bb_resolve(const bb_train_request *request,
                                    bb_resolved *resolved);
 
-/* Creates or joins the ledger that the request names; *ledger stays NULL without one.
+/* Opens the ledger that the request names; *ledger stays NULL without one.
  * Budget, population, kind and order may be left out for a ledger that exists. */
 BB_MUST_CHECK bb_status bb_resolve_ledger(const bb_train_options *options, size_t tasks,
                                           bb_adjacency adjacency, bb_ledger **ledger);
-/* The same for whoever only looks: bb_ledger_try. */
-BB_MUST_CHECK bb_status bb_resolve_try_ledger(const bb_train_options *options,
-                                              size_t tasks, bb_adjacency adjacency,
-                                              bb_ledger **ledger);
 
 #endif

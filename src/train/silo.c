@@ -10,7 +10,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 enum { PLACE_NAME = 24 };
 
@@ -20,6 +19,7 @@ struct bb_train_silo {
     bb_place_kept kept;
     bb_record record;
     char place[PLACE_NAME];
+    bool looks; /* and keeps nothing */
 };
 
 static void name_place(char text[PLACE_NAME], uint32_t number) {
@@ -69,7 +69,7 @@ static bb_status open_core(bb_train_silo *silo, uint32_t number,
     if (!status) status = check_sources(e, policy);
     if (!status) status = bb_experiment_open_tasks(e);
     if (!status) status = bb_result_open(&e->result, &e->run, rows->tasks);
-    if (!status) status = keep(silo, number);
+    if (!status && !silo->looks) status = keep(silo, number);
     terms.checkpoint = silo->kept.path;
     if (!status) status = bb_silo_open(&silo->core, &terms);
     free(id);
@@ -78,18 +78,19 @@ static bb_status open_core(bb_train_silo *silo, uint32_t number,
     if (!status)
         status = bb_place_kept_charge_once(&silo->kept, e->ledger,
                                            bb_silo_now(silo->core) == BB_SILO_DONE);
-    return status ? status : bb_place_warn_of_charge(e);
+    return status || silo->looks ? status : bb_place_warn_of_charge(e);
 }
 
-bb_status bb_train_silo_open(bb_train_silo **out, const bb_train_request *request,
-                             const bb_roster *roster, uint32_t number,
-                             const bb_source *data, const bb_silo_policy *policy,
-                             const bb_watch *watch) {
+static bb_status open_silo(bb_train_silo **out, const bb_train_request *request,
+                           const bb_roster *roster, uint32_t number,
+                           const bb_source *data, const bb_silo_policy *policy,
+                           const bb_watch *watch, bool looks) {
     bb_train_silo *silo = NULL;
     if (number < 1 || number > roster->silos)
         return bb_fail(BB_EUSAGE, "silo number %u of %u", number, roster->silos);
     bb_status status = bb_allocate(&silo, 1, sizeof *silo, "a silo");
     if (status) return status;
+    silo->looks = looks;
     status = bb_allocate(&silo->training, 1, sizeof *silo->training, "a silo");
     if (!status) status = bb_place_open(silo->training, request, roster, data, watch);
     if (!status) bb_experiment_observe(&silo->training->e);
@@ -102,11 +103,11 @@ bb_status bb_train_silo_open(bb_train_silo **out, const bb_train_request *reques
     return status;
 }
 
-/* A place that goes on may have been charged already. */
-static bb_status check_ledger(const bb_experiment *e) {
-    const char *kept = e->resolved->request->options.checkpoint;
-    if (!e->ledger || (kept && access(kept, F_OK) == 0)) return BB_OK;
-    return bb_run_check_ledger(&e->run, NULL, e->ledger);
+bb_status bb_train_silo_open(bb_train_silo **out, const bb_train_request *request,
+                             const bb_roster *roster, uint32_t number,
+                             const bb_source *data, const bb_silo_policy *policy,
+                             const bb_watch *watch) {
+    return open_silo(out, request, roster, number, data, policy, watch, false);
 }
 
 static void refuse(bb_writer *refusal, const bb_roster *roster, uint32_t number,
@@ -114,42 +115,52 @@ static void refuse(bb_writer *refusal, const bb_roster *roster, uint32_t number,
     if (refusal) bb_silo_refuse(refusal, number, roster->identity, why);
 }
 
-/* What is looked at before any row, as it is now; the ledger is created unless `look`. */
-static bb_status open_files(bb_experiment *e, uint32_t number, bool look) {
+/* What is looked at before any row, as it is now; *charged: a place that goes on was. */
+static bb_status open_files(bb_experiment *e, uint32_t number, bool *charged) {
     const bb_train_options *o = &e->resolved->request->options;
     const bb_public *pub = &e->run.pub;
     char name[PLACE_NAME];
     name_place(name, number);
-    const bb_status status = bb_place_kept_check(o->checkpoint, name, o->ledger);
+    const bb_status status =
+        bb_resolve_ledger(o, pub->tasks, pub->adjacency, &e->ledger);
+    return status ? status
+                  : bb_place_kept_check(o->checkpoint, name, e->ledger, charged);
+}
+
+static bb_status check(bb_training *place, const bb_train_request *request,
+                       const bb_roster *roster, uint32_t number,
+                       const bb_silo_policy *policy, const bb_watch *watch,
+                       bb_writer *refusal, bool *charged) {
+    bb_experiment *e = &place->e;
+    bb_status status = bb_place_prepare(place, request, roster, NULL, watch);
+    if (!status) status = open_files(e, number, charged);
     if (status) return status;
-    return look ? bb_resolve_try_ledger(o, pub->tasks, pub->adjacency, &e->ledger)
-                : bb_resolve_ledger(o, pub->tasks, pub->adjacency, &e->ledger);
+    status = bb_silo_check_policy(&e->run, policy, roster->identity);
+    if (!status) status = check_sources(e, policy);
+    if (!status)
+        status = bb_silo_check_silos(policy, roster->silos,
+                                     roster->fewest ? roster->fewest : roster->silos);
+    if (status) refuse(refusal, roster, number, bb_last_error());
+    if (status || !e->ledger || *charged) return status;
+    status = bb_run_check_ledger(&e->run, NULL, e->ledger);
+    if (status == BB_EBUDGET) refuse(refusal, roster, number, BB_REFUSED_BY_LEDGER);
+    return status;
 }
 
 bb_status bb_train_silo_check(const bb_train_request *request, const bb_roster *roster,
                               uint32_t number, const bb_silo_policy *policy,
                               const bb_watch *watch, bb_writer *refusal) {
     bb_training *place = NULL;
+    bool charged;
     bb_status status = bb_allocate(&place, 1, sizeof *place, "a silo");
     if (status) return status;
-    status = bb_place_prepare(place, request, roster, NULL, watch);
-    if (!status) status = open_files(&place->e, number, !refusal);
-    if (!status) {
-        status = bb_silo_check_policy(&place->e.run, policy, roster->identity);
-        if (!status) status = check_sources(&place->e, policy);
-        if (!status)
-            status = bb_silo_check_silos(
-                policy, roster->silos, roster->fewest ? roster->fewest : roster->silos);
-        if (status) refuse(refusal, roster, number, bb_last_error());
-    }
-    if (!status) {
-        status = check_ledger(&place->e);
-        if (status == BB_EBUDGET) refuse(refusal, roster, number, BB_REFUSED_BY_LEDGER);
-    }
+    status = check(place, request, roster, number, policy, watch, refusal, &charged);
     bb_experiment_close_work(&place->e);
     bb_training_close(place);
     return status;
 }
+
+/* -- whoever only looks -- */
 
 /* *rounds of the plan, which nobody has offered yet. */
 static bb_status count_rounds(const bb_run *run, uint32_t *rounds) {
@@ -161,28 +172,70 @@ static bb_status count_rounds(const bb_run *run, uint32_t *rounds) {
     return status;
 }
 
-bb_status bb_train_silo_about(const bb_train_silo *silo, json_t **about) {
-    if (!silo->training)
-        return bb_fail(BB_EUSAGE, "this silo's result was given already");
+/* Null: there is none. */
+static bb_status ledger_json(const bb_experiment *e, bool charged, json_t **json) {
+    double epsilon, delta;
+    *json = json_null();
+    if (!e->ledger) return BB_OK;
+    const bb_ledger_terms terms = bb_ledger_terms_of(e->ledger);
+    const bb_status status = bb_ledger_spent(e->ledger, &epsilon, &delta);
+    if (status) return status;
+    *json = json_pack("{s:s,s:b,s:b,s:{s:f,s:f},s:{s:f,s:f}}", "file",
+                      e->resolved->request->options.ledger, "new",
+                      (int)bb_ledger_is_new(e->ledger), "charged", (int)charged,
+                      "budget", "epsilon", terms.epsilon, "delta", terms.delta, "spent",
+                      "epsilon", epsilon, "delta", delta);
+    return *json ? BB_OK : bb_fail(BB_ENOMEM, "no memory for what a silo is");
+}
+
+/* Takes the ledger's part. */
+static bb_status about_silo(const bb_train_silo *silo, const bb_silo_policy *policy,
+                            json_t *ledger, json_t **about) {
     const bb_experiment *e = &silo->training->e;
     const bb_population *p = &e->population;
     const bb_public *pub = &e->run.pub;
     char name[BB_RUN_NAME], sampling[BB_SAMPLING_TEXT];
     uint32_t rounds = 0;
     const bb_status status = count_rounds(&e->run, &rounds);
+    if (status) json_decref(ledger);
     if (status) return status;
     bb_run_name(e->run.phases, e->run.phase, name);
     bb_run_sampling(pub, sampling, sizeof sampling);
     *about = json_pack(
-        "{s:I,s:I,s:I,s:I,s:I,s:I,s:s,s:I,s:o,s:o,s:s,s:s}", "tasks",
-        (json_int_t)p->prepared.tasks, "tasks_of_plan", (json_int_t)pub->tasks, "rows",
-        (json_int_t)p->train.rows, "test_rows", (json_int_t)p->test.rows,
+        "{s:I,s:I,s:I,s:I,s:I,s:I,s:s,s:I,s:o,s:o,s:s,s:s,s:o,s:{s:f,s:f,s:I,s:I}}",
+        "tasks", (json_int_t)p->prepared.tasks, "tasks_of_plan", (json_int_t)pub->tasks,
+        "rows", (json_int_t)p->train.rows, "test_rows", (json_int_t)p->test.rows,
         "rows_left_out", (json_int_t)p->dropped, "features",
         (json_int_t)e->resolved->roster->features, "methods", name, "rounds",
         (json_int_t)rounds, "epsilon", bb_json_real(pub->epsilon), "delta",
         bb_json_real(pub->delta), "adjacency", bb_adjacency_name(pub->adjacency),
-        "sampling", sampling);
+        "sampling", sampling, "ledger", ledger, "policy", "most_epsilon",
+        policy->most_epsilon, "most_delta", policy->most_delta, "fewest_tasks",
+        (json_int_t)policy->fewest_tasks, "fewest_silos",
+        (json_int_t)policy->fewest_silos);
     return *about ? BB_OK : bb_fail(BB_ENOMEM, "no memory for what a silo is");
+}
+
+bb_status bb_train_silo_look(const bb_train_request *request, const bb_roster *roster,
+                             uint32_t number, const bb_source *data,
+                             const bb_silo_policy *policy, const bb_watch *watch,
+                             json_t **about) {
+    bb_training *place = NULL;
+    bb_train_silo *silo = NULL;
+    json_t *ledger = NULL;
+    bool charged;
+    bb_status status = bb_allocate(&place, 1, sizeof *place, "a silo");
+    if (status) return status;
+    status = check(place, request, roster, number, policy, watch, NULL, &charged);
+    if (!status && !charged) status = bb_place_warn_of_charge(&place->e);
+    if (!status)
+        status = open_silo(&silo, request, roster, number, data, policy, watch, true);
+    if (!status) status = ledger_json(&place->e, charged, &ledger);
+    if (!status && silo) status = about_silo(silo, policy, ledger, about);
+    bb_train_silo_close(silo);
+    bb_experiment_close_work(&place->e);
+    bb_training_close(place);
+    return status;
 }
 
 void bb_train_silo_close(bb_train_silo *silo) {

@@ -20,15 +20,18 @@ BB_MUST_CHECK bb_status bb_train_silo_open(bb_train_silo **out,
                                            const bb_silo_policy *policy,
                                            const bb_watch *watch);
 /* bb_silo_check_policy, before any row is read: BB_EUSAGE, with a frame in `refusal` (else
- * empty) that tells the curator so. Errors of bb_place_open and bb_place_kept_check. A
- * refusal of NULL is for who only looks: a ledger that is missing is not created. */
+ * empty) that tells the curator so. Errors of bb_place_open and bb_place_kept_check. */
 BB_MUST_CHECK bb_status bb_train_silo_check(const bb_train_request *request,
                                             const bb_roster *roster, uint32_t number,
                                             const bb_silo_policy *policy,
                                             const bb_watch *watch, bb_writer *refusal);
-/* For its operator, before it takes part: what its rows are of the plan, and what the run
- * asks for (billboard_experimental_silo_about). Makes the plan. */
-BB_MUST_CHECK bb_status bb_train_silo_about(const bb_train_silo *silo, json_t **about);
+/* For its operator, before it takes part: all that both look at, and what the run would ask for
+ * (billboard_experimental_silo_look). Writes nothing. Makes the plan. */
+BB_MUST_CHECK bb_status bb_train_silo_look(const bb_train_request *request,
+                                           const bb_roster *roster, uint32_t number,
+                                           const bb_source *data,
+                                           const bb_silo_policy *policy,
+                                           const bb_watch *watch, json_t **about);
 void bb_train_silo_close(bb_train_silo *silo); /* NULL is allowed */
 /* What takes and gives frames. */
 bb_silo *bb_train_silo_core(bb_train_silo *silo);

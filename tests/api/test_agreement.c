@@ -261,19 +261,34 @@ static void one_file_is_of_one_place(void **state) {
 
 static void a_silo_says_what_it_has_and_is_asked_for(void **state) {
     (void)state;
-    opened o = {0};
+    const billboard_arrays all = arrays();
+    billboard_data *data = data_of(&all);
+    billboard_experimental_policy policy = {
+        .struct_size = sizeof policy, .most_epsilon = 9.0, .allow_open = 1};
     billboard_answer *about = NULL;
     unlink("silo.state"); /* of the case before */
     unlink("curator.state");
-    open_both(&o);
-    ASSERT_OK(billboard_experimental_silo_about(o.silo, &about));
+    agreement *a = agreed("silo.state");
+    billboard_job *job = billboard_experimental_agreement_job(a);
+    ASSERT_OK(billboard_experimental_silo_look(
+        job, billboard_experimental_agreement_roster(a), 1, data, &policy, NULL,
+        &about));
+    assert_int_equal(access("silo.state", F_OK), -1);
     assert_true(billboard_answer_number(about, "tasks") ==
                 billboard_answer_number(about, "tasks_of_plan"));
     assert_true(billboard_answer_number(about, "rows") > 0.0);
     assert_true(billboard_answer_number(about, "rounds") > 0.0);
+    assert_true(billboard_answer_number(about, "policy.most_epsilon") == 9.0);
     assert_non_null(billboard_answer_text(about, "methods"));
+    assert_null(billboard_answer_text(about, "ledger.file"));
     billboard_answer_free(about);
-    close_both(&o);
+    policy.most_epsilon = 7.0;
+    assert_refused(billboard_experimental_silo_look(
+                       job, billboard_experimental_agreement_roster(a), 1, data,
+                       &policy, NULL, &about),
+                   BILLBOARD_USAGE, "allows epsilon 7, not 8");
+    billboard_experimental_agreement_free(a);
+    billboard_data_free(data);
 }
 
 static void a_place_without_a_file_cannot_be_kept(void **state) {

@@ -448,6 +448,33 @@ def who_has_lost_a_checkpoint_is_told_that_it_is_charged_again():
         assert [e["state"] for e in kept["entries"]] == ["died", "done"], kept
 
 
+def a_checkpoint_from_before_the_charge_has_it_too():
+    """As of a process that was killed behind the charge, before it could write that down."""
+    with folder():
+        plan(seed=None, rounds=100)
+        policy(ledger="north.ledger", **{"budget-epsilon": 8, "budget-delta": 1e-4,
+                                         "allow-open": False})
+        policy("other.json", **{"allow-open": False})
+        places = {who: start(who, "socket") for who in ("curator", "north")}
+        wait_for(lambda: os.path.exists("north.state") and "north is there" in said("curator"))
+        shutil.copy("north.state", "before.state")
+        places |= {who: start(who, "socket", policy="other.json") for who in SILOS[1:]}
+        wait_for(lambda: os.path.exists("north.ledger") and " running " in subprocess.run(
+            [BILLBOARD, "ledger", "north.ledger"], capture_output=True, text=True).stdout)
+        places["north"].kill()
+        places["north"].wait()
+        os.replace("before.state", "north.state")
+        looked = subprocess.run([*line_of("north", "socket"), "--check"], capture_output=True,
+                                text=True)
+        assert "has charged it, which goes on" in looked.stdout, looked
+        places["north"] = start("north", "socket")
+        for who, process in places.items():
+            ends(process, who=who)
+        assert "beside it" not in said("north") + looked.stderr, said("north")
+        kept = json.loads(call("ledger", "north.ledger", "--json"))
+        assert [e["state"] for e in kept["entries"]] == ["done"], kept
+
+
 def a_silo_that_never_comes_is_not_waited_for():
     with folder():
         plan(fewest=2)
@@ -562,7 +589,8 @@ def a_run_that_never_begins_costs_nothing():
         for place in places:
             place.send_signal(signal.SIGINT)
             ends(place, 130)
-        assert not json.loads(call("ledger", "north.ledger", "--json"))["entries"]
+        assert not os.path.exists("north.ledger")  # nor is anything fixed for later runs
+        policy(ledger="north.ledger", **{"budget-epsilon": 5, "budget-delta": 1e-5})
         os.remove("north.state")  # as if a disk were lost
         os.remove("curator.state")
         places = [start(who, "socket") for who in ("curator", "north")]
@@ -590,9 +618,15 @@ def a_silo_can_look_before_it_takes_part():
 
     with folder():
         look(0, "rows 36 of 6 tasks; the plan names 24 columns 2 asked for fedprox, rounds: 12; "
-                "ε 4, δ 1e-05, replace-one, sampling all policy allows it ledger none")
+                "ε 4, δ 1e-05, replace-one, sampling all policy allows it: at most ε 4, δ 1e-05 "
+                "ledger none")
         look(0, "would be begun with room for it", policy_of=budget)
-        assert json.loads(look(0, "{", "--json", policy_of=budget))["tasks"] == 6
+        told = json.loads(look(0, "{", "--json", policy_of=budget))
+        assert told["tasks"] == 6 and told["policy"]["most_epsilon"] == 4, told
+        assert told["ledger"] == {"file": "north.ledger", "new": True, "charged": False,
+                                  "budget": {"epsilon": 4, "delta": 1e-5},
+                                  "spent": {"epsilon": 0, "delta": 0}}, told
+        assert json.loads(look(0, "{", "--json"))["ledger"] is None
         look(3, "north.ledger", policy_of={**budget, "budget-epsilon": 3})
         look(2, "north.ledger: there is no ledger yet", policy_of={"ledger": "north.ledger"})
         look(2, "allows epsilon 3, not 4", policy_of={"most-epsilon": 3})
@@ -612,7 +646,8 @@ def a_silo_can_look_before_it_takes_part():
         call("synth", "low-rank", "--tasks", "24", "--features", "2", "-o", "some.csv")
         call("train", "some.csv", "--method", "fedprox", "--epsilon", "3", "--ledger",
              "north.ledger", "--budget-epsilon", "8", "--budget-delta", "1e-4", "-o", "other")
-        look(0, "ledger has room for it", policy_of={"ledger": "north.ledger"})
+        look(0, "ledger has room for it: of ε 8, δ 0.0001 it has spent ε 3, δ 1e-05",
+             policy_of={"ledger": "north.ledger"})
         look(3, "refuses", policy_of={"ledger": "north.ledger", "most-epsilon": 9}, epsilon=6)
         assert len(json.loads(call("ledger", "north.ledger", "--json"))["entries"]) == 1
 
@@ -684,7 +719,7 @@ def a_ledger_that_is_lost_is_not_begun_anew():
             moved = [name for name in os.listdir(".") if name.startswith(ledger)]
             for name in moved:
                 shutil.move(name, "away")
-            words = f"ledger {ledger} is not there, and {who}.state says that it has charged"
+            words = f"ledger {ledger} is not there, and has charged the run that is to go on"
             for _ in range(2):
                 before = len(said(who).splitlines())
                 ends(begin(who), 2, who)
@@ -702,6 +737,7 @@ def a_ledger_that_is_lost_is_not_begun_anew():
         looked = subprocess.run([*line_of("north", "socket"), "--check"], capture_output=True,
                                 text=True)
         assert looked.returncode == 0 and "beside it" not in looked.stderr, looked
+        assert "has charged it, which goes on" in looked.stdout, looked
         for who in ledgers:
             places[who] = begin(who)
         for who, process in places.items():
@@ -734,21 +770,16 @@ def a_ledger_that_refuses_says_so_at_once():
         ends(start("curator", "socket", more=small), 3)  # nobody has joined
         assert "ledger joint.ledger of population \"all\" refuses" in said("curator")
         whole = os.path.realpath("joint.ledger")
-        assert f"a new ledger joint.ledger ({whole}) is begun" in said("curator")
+        assert f"there is no ledger {whole} yet: it is begun when" in said("curator")
         policy(ledger="north.ledger", **{"budget-epsilon": 1, "budget-delta": 1e-5})
         os.remove("north.csv")  # before a row is looked at, and anybody is there
         ends(start("north", "socket"), 3)
-        whole = os.path.realpath("north.ledger")
-        assert f"a new ledger north.ledger ({whole}) is begun" in said("north"), said("north")
-        os.remove("north.err")
-        ends(start("north", "socket"), 3)
-        assert "is begun" not in said("north"), said("north")
-        for name in ("joint.ledger", "north.ledger"):
-            assert not json.loads(call("ledger", name, "--json"))["entries"]
+        assert "refuses" in said("north") and "there is no ledger" not in said("north")
+        assert not [name for name in os.listdir(".") if ".ledger" in name]
 
 
 def a_full_disk_at_the_end_is_like_a_kill():
-    """The folder that results go to is not there: they cannot be stored, and later can."""
+    """The folder that results go to is away: they cannot be stored, and later can."""
     budget = {"budget-epsilon": 4, "budget-delta": 1e-5}
     with folder():
         plan(seed=None)
@@ -766,7 +797,15 @@ def a_full_disk_at_the_end_is_like_a_kill():
             [entry] = json.loads(call("ledger", f"{who}.ledger", "--json"))["entries"]
             return entry["state"]
 
-        places = {who: begin(who) for who in ["curator", *SILOS]}
+        ends(begin("north"), 1, "north")  # at once, before anything is said
+        assert "of-north/run: cannot be created: there is no folder of-north" in said("north")
+        for who in ("curator", "north"):
+            os.mkdir(f"of-{who}")
+        places = {who: begin(who) for who in ("curator", "north")}
+        wait_for(lambda: os.path.exists("curator.state") and os.path.exists("north.state"))
+        for who in places:
+            os.rmdir(f"of-{who}")
+        places |= {who: begin(who) for who in SILOS[1:]}
         ends(places["curator"], 1, "curator")
         assert "the silos wait: start this again as it was" in said("curator")
         assert state("curator") == "died", state("curator")
@@ -882,7 +921,7 @@ def a_ledger_that_refuses_tells_no_more():
         ends(places[0], 130)
         assert "silo 1 refuses to take part: its own ledger does not allow it\n" in said(
             "curator"), said("curator")
-        assert not json.loads(call("ledger", "north.ledger", "--json"))["entries"]
+        assert not os.path.exists("north.ledger")
 
 
 def what_differs_is_told_and_nothing_is_trained():
@@ -1040,6 +1079,7 @@ for case in [every_carrier_gives_the_models_of_one_process,
              a_ledger_that_is_lost_is_not_begun_anew,
              a_run_that_never_begins_costs_nothing, a_silo_that_comes_too_late_is_told,
              ledgers_are_charged_once, who_has_lost_a_checkpoint_is_told_that_it_is_charged_again,
+             a_checkpoint_from_before_the_charge_has_it_too,
              a_silo_that_never_comes_is_not_waited_for, who_was_lost_is_written_down, a_policy_is_kept_before_anything_is_said,
              what_differs_is_told_and_nothing_is_trained, the_end_of_a_curator_is_told,
              strangers_disturb_nobody, who_has_no_key_is_told_nothing, lines_that_make_no_sense]:

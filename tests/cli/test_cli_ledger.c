@@ -340,8 +340,8 @@ static void kinds_are_kept(void **state) {
               "train W.csv --method dp-aggr --set calibration=instance --epsilon 1 "
               "--set lambda=1 --ledger L.db %s --ledger-kind gdp -o a",
               budget);
-    assert_int_equal(entries(), 0);
-    cli_ok("%s %s --set clip=1 -o a", train, budget); /* joins the kind that is there */
+    assert_false(cli_exists("L.db")); /* they have fixed no kind */
+    cli_ok("%s %s --set clip=1 --ledger-kind gdp -o a", train, budget);
     cli_fails(2, "of kind gdp, not sum", "%s %s --ledger-kind sum -o b", train, budget);
     cli_fails(2, "of kind gdp, not rdp", "%s %s --ledger-order 9 -o b", train, budget);
     assert_int_equal(entries(), 1);

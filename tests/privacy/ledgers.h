@@ -3,7 +3,7 @@
 #ifndef BB_TESTS_PRIVACY_LEDGERS_H
 #define BB_TESTS_PRIVACY_LEDGERS_H
 
-#include "privacy/ledger/ledger.h"
+#include "privacy/ledger/ledger_file.h"
 #include "scratch.h"
 #include "test.h"
 
@@ -25,11 +25,12 @@ static inline const char *file_of(void **state) {
     return ((scratch *)*state)->file;
 }
 
-/* A new ledger in place of whatever is there. */
+/* A new ledger in place of whatever is there, whose file is begun. */
 static inline bb_ledger *fresh(const char *file, const bb_ledger_terms *terms) {
     bb_ledger *ledger = NULL;
     scratch_clear(file);
     assert_ok(bb_ledger_open(&ledger, file, terms));
+    assert_ok(bb_ledger_begin(ledger, true));
     return ledger;
 }
 

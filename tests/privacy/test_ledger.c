@@ -3,6 +3,9 @@
 
 #include <math.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static const bb_ledger_terms terms = {.population = "schools",
                                       .tasks = 139,
@@ -130,8 +133,7 @@ static void nonsense(void **state) {
 
 static void other_terms(void **state) {
     bb_ledger *ledger = NULL;
-    assert_ok(bb_ledger_open(&ledger, file_of(state), &terms));
-    bb_ledger_close(ledger);
+    bb_ledger_close(fresh(file_of(state), &terms));
     bb_ledger_terms other = terms;
     other.population = "clinics";
     assert_fails(bb_ledger_open(&ledger, file_of(state), &other), BB_EUSAGE,
@@ -166,14 +168,47 @@ static void joining(void **state) {
                  "there is no ledger yet");
     FILE *there = fopen(file_of(state), "rb");
     assert_null(there);
-    assert_ok(bb_ledger_open(&ledger, file_of(state), &terms));
-    bb_ledger_close(ledger);
+    bb_ledger_close(fresh(file_of(state), &terms));
     assert_ok(bb_ledger_open(&ledger, file_of(state), &any));
     bb_ledger_close(ledger);
     assert_ok(bb_ledger_read(&ledger, file_of(state), &found));
     assert_string_equal(found.population, "schools");
     assert_true(found.epsilon == terms.epsilon && found.delta == terms.delta);
     bb_ledger_close(ledger);
+}
+
+/* A run that never charges fixes nothing, and whoever is faster begins the file. */
+static void a_file_begins_with_the_first_charge(void **state) {
+    bb_ledger *first = NULL, *second = NULL, *other = NULL;
+    bb_ledger_terms any = terms, less = terms;
+    long long id;
+    any.population = NULL;
+    less.epsilon = 0.5;
+    assert_ok(bb_ledger_open(&other, file_of(state), &less));
+    assert_ok(bb_ledger_open(&first, file_of(state), &terms));
+    assert_ok(bb_ledger_open(&second, file_of(state), &any));
+    assert_true(bb_ledger_is_new(first));
+    assert_fails(reserve(first, 2.0, 1e-6, "run", &id), BB_EBUDGET, "only (1, 1e-05)");
+    assert_fails(bb_ledger_take_up(first, false), BB_EUSAGE, "is not there, and has");
+    assert_true(bb_ledger_is_missing(file_of(state)));
+    tamper(file_of(state),
+           "PRAGMA journal_mode = WAL"); /* what a full disk may leave */
+    assert_fails(reserve(first, 2.0, 1e-6, "run", &id), BB_EBUDGET, "only (1, 1e-05)");
+    assert_true(bb_ledger_is_new(first));
+    bb_ledger_close(other);
+    assert_ok(bb_ledger_open(&other, file_of(state), &less));
+    assert_true(bb_ledger_is_new(other));
+    assert_ok(reserve(first, 0.75, 1e-6, "run", &id));
+    assert_false(bb_ledger_is_new(first));
+    assert_fails(reserve(second, 0.75, 1e-6, "run", &id), BB_EBUDGET,
+                 "population \"schools\" refuses");
+    assert_ok(reserve(second, 0.25, 1e-6, "run", &id));
+    assert_int_equal(id, 2);
+    assert_fails(reserve(other, 0.25, 1e-6, "run", &id), BB_EUSAGE,
+                 "epsilon = 1, not 0.5");
+    bb_ledger_close(first);
+    bb_ledger_close(second);
+    bb_ledger_close(other);
 }
 
 static void write_file(const char *file, const char *text, size_t size) {
@@ -210,6 +245,49 @@ static void no_ledger(void **state) {
     unlink(file);
     tamper(file, "CREATE TABLE mine(x); INSERT INTO mine VALUES(1);");
     assert_fails(bb_ledger_open(&ledger, file, &terms), BB_EDATA, "but not a ledger");
+}
+
+/* Whoever may only read it, as somebody else on the machine. */
+static void read_as_another(const char *file, size_t entries) {
+    bb_ledger *ledger = NULL;
+    bb_ledger_terms found;
+    bb_ledger_entry *entry = NULL;
+    size_t count = 0;
+    int code;
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        const bool other = geteuid() || !(setgid(65534) || setuid(65534));
+        const bool read = other && access(file, W_OK) &&
+                          !bb_ledger_read(&ledger, file, &found) &&
+                          !bb_ledger_entries(ledger, &entry, &count) &&
+                          bb_ledger_add_tasks(ledger, 77) == BB_EIO;
+        _exit(read ? (int)count : 99);
+    }
+    assert_int_equal(waitpid(child, &code, 0), child);
+    assert_int_equal(WIFEXITED(code) ? WEXITSTATUS(code) : -1, (int)entries);
+}
+
+static void reading_needs_no_more(void **state) {
+    const char *file = file_of(state);
+    char *folder = strdup(file);
+    long long id;
+    assert_non_null(folder);
+    *strrchr(folder, '/') = '\0';
+    bb_ledger *ledger = fresh(file, &terms);
+    assert_ok(reserve(ledger, 0.1, 1e-6, "run", &id));
+    bb_ledger_close(ledger);
+    assert_int_equal(chmod(file, 0444), 0);
+    assert_int_equal(chmod(folder, 0555), 0);
+    read_as_another(file, 1);
+    assert_int_equal(chmod(folder, 0755), 0);
+    assert_int_equal(chmod(file, 0644), 0);
+    ledger = NULL; /* while a run has it open */
+    assert_ok(bb_ledger_open(&ledger, file, &terms));
+    assert_ok(reserve(ledger, 0.1, 1e-6, "run", &id));
+    if (!geteuid()) read_as_another(file, 2);
+    bb_ledger_close(ledger);
+    free(folder);
 }
 
 /* Makes a ledger with one entry, damages it, and expects `words`. */
@@ -288,6 +366,9 @@ int main(void) {
         cmocka_unit_test_setup_teardown(nonsense, begin, end),
         cmocka_unit_test_setup_teardown(other_terms, begin, end),
         cmocka_unit_test_setup_teardown(joining, begin, end),
+        cmocka_unit_test_setup_teardown(reading_needs_no_more, begin, end),
+        cmocka_unit_test_setup_teardown(a_file_begins_with_the_first_charge, begin,
+                                        end),
         cmocka_unit_test_setup_teardown(no_ledger, begin, end),
         cmocka_unit_test_setup_teardown(damage, begin, end),
         cmocka_unit_test_setup_teardown(entries_stay, begin, end),

@@ -384,11 +384,8 @@ static void end(const conduct *k) {
 /* The run has a name that only this curator knows: it is kept before anybody hears it. */
 static billboard_status open_curator(conduct *k) {
     place *p = k->place;
-    billboard_status status = place_look_for_ledger(p, p->job);
-    if (!status)
-        status = billboard_experimental_curator_open(p->job, p->roster, &p->watch,
-                                                     &k->curator);
-    place_say_ledger(p);
+    billboard_status status =
+        billboard_experimental_curator_open(p->job, p->roster, &p->watch, &k->curator);
     if (!status && state_of(k) == BILLBOARD_EXPERIMENTAL_PUBLISHED)
         status = billboard_experimental_curator_go_on(k->curator); /* it was kept */
     if (!status && p->checkpoint)

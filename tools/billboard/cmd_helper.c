@@ -6,10 +6,8 @@ typedef billboard_experimental_helper helper;
 static billboard_status help(place *p, carrier *c, FILE *stream) {
     helper *h = NULL;
     bool heard;
-    billboard_status status = place_look_for_ledger(p, p->job);
-    if (!status)
-        status = billboard_experimental_helper_open(p->job, p->roster, &p->watch, &h);
-    place_say_ledger(p);
+    billboard_status status =
+        billboard_experimental_helper_open(p->job, p->roster, &p->watch, &h);
     const talk with_curator = {.place = p, .carrier = c, .helper = h};
     /* this run's key is drawn, and kept before anybody hears of it */
     if (!status && p->checkpoint) status = billboard_experimental_helper_keep(h);

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 typedef billboard_experimental_silo silo;
 
@@ -38,11 +37,8 @@ check_policy(place *p, const billboard_experimental_policy *policy, carrier *c) 
     enum { TRIES = 3 };
     unsigned char refusal[BILLBOARD_EXPERIMENTAL_REFUSAL];
     size_t size = 0;
-    const billboard_status looked = place_look_for_ledger(p, p->job);
-    if (looked) return looked;
     const billboard_status why = billboard_experimental_policy_check(
         p->job, p->roster, p->way.silo, policy, refusal, &size);
-    place_say_ledger(p);
     if (!size) return why;
     message got;
     char *words = strdup(billboard_error());
@@ -77,27 +73,24 @@ static billboard_status take_part(place *p, carrier *c, FILE *stream) {
 
 /* -- whether it could take part -- */
 
-/* The options of the line that joins, apart from those of the job that reads the rows, which
- * has no checkpoint and begins no ledger, and so leaves nothing. */
-static billboard_status read_line(const place *p, billboard_experimental_agreement **a,
-                                  billboard_experimental_policy *policy) {
-    billboard_status status = billboard_experimental_agreement_read(p->plan, a);
-    for (size_t k = 0; k < p->given.count && !status; k++)
-        status = billboard_job_set(billboard_experimental_agreement_job(*a),
-                                   p->given.option[k].name, p->given.option[k].value);
-    return status ? status
-                  : billboard_experimental_agreement_policy(*a, p->policy, policy);
+static void print_ledger(const billboard_answer *a, FILE *to) {
+    const char *file = billboard_answer_text(a, "ledger.file");
+    fputs("ledger     ", to);
+    if (!file)
+        fputs("none: nothing counts this run with others\n", to);
+    else if (billboard_answer_number(a, "ledger.charged") > 0.0)
+        fputs("has charged it, which goes on from its checkpoint\n", to);
+    else if (billboard_answer_number(a, "ledger.new") > 0.0)
+        fputs("is not there yet, and would be begun with room for it\n", to);
+    else
+        fprintf(to, "has room for it: of ε %g, δ %g it has spent ε %g, δ %g\n",
+                billboard_answer_number(a, "ledger.budget.epsilon"),
+                billboard_answer_number(a, "ledger.budget.delta"),
+                billboard_answer_number(a, "ledger.spent.epsilon"),
+                billboard_answer_number(a, "ledger.spent.delta"));
 }
 
-static const char *words_on_ledger(const place *p, const billboard_answer *options) {
-    if (!billboard_answer_text(options, "ledger"))
-        return "none: nothing counts this run with others";
-    return p->no_ledger ? "is not there yet, and would be begun with room for it"
-                        : "has room for it";
-}
-
-static void print_about(const place *p, const billboard_answer *a,
-                        const billboard_answer *options, FILE *to) {
+static void print_about(const place *p, const billboard_answer *a, FILE *to) {
     const double epsilon = billboard_answer_number(a, "epsilon");
     const double test = billboard_answer_number(a, "test_rows");
     const double out = billboard_answer_number(a, "rows_left_out");
@@ -118,54 +111,30 @@ static void print_about(const place *p, const billboard_answer *a,
                 billboard_answer_number(a, "delta"),
                 billboard_answer_text(a, "adjacency"),
                 billboard_answer_text(a, "sampling"));
-    fprintf(to, "policy     allows it\nledger     %s\n", words_on_ledger(p, options));
+    fprintf(to, "policy     allows it: at most ε %g, δ %g\n",
+            billboard_answer_number(a, "policy.most_epsilon"),
+            billboard_answer_number(a, "policy.most_delta"));
+    print_ledger(a, to);
     fputs("Nothing was said to anybody, and nothing is charged.\n", to);
-}
-
-static billboard_status look_at_rows(place *p,
-                                     const billboard_experimental_policy *policy,
-                                     billboard_answer **about) {
-    billboard_data *data = NULL;
-    silo *s = NULL;
-    billboard_status status = billboard_data_from_file(p->data, &data);
-    if (!status)
-        status = billboard_experimental_silo_open(p->job, p->roster, p->way.silo, data,
-                                                  policy, &p->watch, &s);
-    if (!status) status = billboard_experimental_silo_about(s, about);
-    billboard_experimental_silo_free(s);
-    billboard_data_free(data);
-    return status;
-}
-
-/* With a ledger that is there. */
-static bool begins_anew(const place *p) {
-    return !p->no_ledger && (!p->checkpoint || access(p->checkpoint, F_OK) != 0);
 }
 
 /* All that a silo looks at before it speaks, and no more. */
 static billboard_status check(place *p, FILE *stream) {
     billboard_experimental_policy policy = {.struct_size = sizeof policy};
-    billboard_experimental_agreement *line = NULL;
-    billboard_answer *about = NULL, *options = NULL;
-    billboard_status status = read_line(p, &line, &policy);
-    billboard_job *job = status ? NULL : billboard_experimental_agreement_job(line);
-    if (!status) status = place_look_for_ledger(p, job);
+    billboard_data *data = NULL;
+    billboard_answer *about = NULL;
+    billboard_status status =
+        billboard_experimental_agreement_policy(p->agreement, p->policy, &policy);
+    if (!status) status = billboard_data_from_file(p->data, &data);
     if (!status)
-        status = billboard_experimental_policy_check(job, p->roster, p->way.silo,
-                                                     &policy, NULL, NULL);
-    if (!status &&
-        begins_anew(p)) /* and may be told of a charge that is there already */
-        status =
-            billboard_experimental_agreement_policy(p->agreement, p->policy, &policy);
-    if (!status) status = look_at_rows(p, &policy, &about);
-    if (!status) status = billboard_job_options(job, &options);
+        status = billboard_experimental_silo_look(p->job, p->roster, p->way.silo, data,
+                                                  &policy, &p->watch, &about);
     if (!status && p->json)
         fprintf(stream, "%s\n", billboard_answer_json(about));
     else if (!status)
-        print_about(p, about, options, stream);
-    billboard_answer_free(options);
+        print_about(p, about, stream);
     billboard_answer_free(about);
-    billboard_experimental_agreement_free(line);
+    billboard_data_free(data);
     return status;
 }
 

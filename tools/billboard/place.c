@@ -1,11 +1,9 @@
 #include "place.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
@@ -248,41 +246,20 @@ static billboard_status find_self(place *p) {
                                   p->plan, p->name);
 }
 
-/* Of RUN, which is made in it when the run is over. */
-static billboard_status check_folder(const char *path) {
-    char *folder = strdup(path);
-    size_t kept = strlen(path);
-    billboard_status status = BILLBOARD_OK;
-    if (!folder) return cmd_fail(BILLBOARD_FAILED, "no memory for a file name");
-    while (kept > 1 && folder[kept - 1] == '/') folder[--kept] = '\0';
-    char *end = strrchr(folder, '/');
-    if (end) end[end == folder] = '\0';
-    const char *in = end ? folder : ".";
-    if (access(in, W_OK | X_OK) != 0)
-        status =
-            errno == ENOENT
-                ? cmd_fail(BILLBOARD_FAILED,
-                           "%s: cannot be created: there is no folder %s", path, in)
-                : cmd_fail(BILLBOARD_FAILED, "%s: cannot be created: %s", path,
-                           strerror(errno));
-    free(folder);
-    return status;
-}
-
 /* A run directory that is there, with a checkpoint, is this run's. */
 /* A place that keeps what it has may be started again at any time, also after its end. */
 static billboard_status check_output(place *p) {
     int made = 0;
     p->checkpoint = cmd_options_last(&p->given, "checkpoint");
     if (!p->output) return BILLBOARD_OK;
-    if (access(p->output, F_OK) != 0)
-        return p->check ? check_folder(p->output) : BILLBOARD_OK;
-    p->stored = p->checkpoint && access(p->checkpoint, F_OK) == 0;
+    const bool there = access(p->output, F_OK) == 0;
+    p->stored = there && p->checkpoint && access(p->checkpoint, F_OK) == 0;
     if (p->stored) return BILLBOARD_OK;
-    if (p->checkpoint &&
-        billboard_experimental_agreement_made(p->agreement, p->output, &made))
-        return BILLBOARD_FAILED;
-    if (!made) return cmd_fail(BILLBOARD_USAGE, "%s: exists already", p->output);
+    const billboard_status status =
+        billboard_experimental_agreement_made(p->agreement, p->output, &made);
+    if (status || !there) return status;
+    if (!p->checkpoint || !made)
+        return cmd_fail(BILLBOARD_USAGE, "%s: exists already", p->output);
     p->over = true;
     place_say(p,
               "%s has what came of this run, which is over for this place; another run "
@@ -314,9 +291,8 @@ billboard_status place_open(place *p, int argc, char **argv, place_kind kind) {
     p->roster = billboard_experimental_agreement_roster(p->agreement);
     p->job = billboard_experimental_agreement_job(p->agreement);
     for (size_t k = 0; k < p->given.count && !status; k++)
-        if (!p->check || strcmp(p->given.option[k].name, "checkpoint") != 0)
-            status = billboard_job_set(p->job, p->given.option[k].name,
-                                       p->given.option[k].value);
+        status = billboard_job_set(p->job, p->given.option[k].name,
+                                   p->given.option[k].value);
     if (!status) status = check_output(p);
     if (status) return status;
     const bool two = billboard_experimental_agreement_doors(p->agreement) == 2;
@@ -337,7 +313,6 @@ billboard_status place_open(place *p, int argc, char **argv, place_kind kind) {
 
 void place_close(place *p) {
     progress_close(&p->bar);
-    free(p->no_ledger);
     billboard_experimental_agreement_free(p->agreement);
     cmd_options_free(&p->given);
     cmd_flags_close(&p->flags);
@@ -351,31 +326,6 @@ void place_say(place *p, const char *format, ...) {
     vfprintf(stderr, format, arguments);
     va_end(arguments);
     putc('\n', stderr);
-}
-
-/* Whether a file has nothing in it, or is not there. */
-static bool is_empty(const char *path) {
-    struct stat there;
-    return stat(path, &there) || (S_ISREG(there.st_mode) && there.st_size == 0);
-}
-
-billboard_status place_look_for_ledger(place *p, const billboard_job *job) {
-    billboard_answer *options = NULL;
-    const billboard_status status = billboard_job_options(job, &options);
-    if (status) return status;
-    const char *name = billboard_answer_text(options, "ledger");
-    if (name && is_empty(name)) p->no_ledger = strdup(name);
-    billboard_answer_free(options);
-    return BILLBOARD_OK;
-}
-
-void place_say_ledger(place *p) {
-    const bool begun = p->no_ledger && !is_empty(p->no_ledger);
-    char *whole = begun ? realpath(p->no_ledger, NULL) : NULL;
-    if (whole) place_say(p, "a new ledger %s (%s) is begun", p->no_ledger, whole);
-    free(whole);
-    free(p->no_ledger);
-    p->no_ledger = NULL;
 }
 
 void place_clock(time_t at, char text[PLACE_CLOCK]) {

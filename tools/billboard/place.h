@@ -30,7 +30,6 @@ typedef struct place {
     bool stored; /* the run directory and the checkpoint are both there: this place has
                     its result, and went before it could say so */
     bool over;   /* only the first is, of this run: the place was done with it before */
-    char *no_ledger; /* the name of a ledger that was not there yet; NULL: it was */
     progress bar;
     billboard_watch watch;
 } place;
@@ -42,10 +41,6 @@ BILLBOARD_CHECK billboard_status place_open(place *p, int argc, char **argv,
 void place_close(place *p);
 /* On stderr, above the progress. */
 void place_say(place *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* A ledger of the job's that is made between these two is told. */
-BILLBOARD_CHECK billboard_status place_look_for_ledger(place *p,
-                                                       const billboard_job *job);
-void place_say_ledger(place *p);
 /* A time as people of this machine say it: the hour and the minute, and the day unless it is
  * today. */
 enum { PLACE_CLOCK = 32 };

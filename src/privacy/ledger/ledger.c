@@ -194,8 +194,9 @@ bool bb_ledger_is_missing(const char *path) {
     return S_ISREG(there.st_mode) && there.st_size == 0;
 }
 
+/* *out stays NULL where nothing is in the file, unless it is to be made. */
 static bb_status open_ledger(bb_ledger **out, const char *path, const char *file,
-                             const bb_ledger_terms *terms) {
+                             const bb_ledger_terms *terms, bool make) {
     const bool can_create = !isnan(terms->epsilon) && !isnan(terms->delta);
     bb_ledger *ledger = NULL;
     bool empty;
@@ -207,6 +208,10 @@ static bb_status open_ledger(bb_ledger **out, const char *path, const char *file
     if (status) return status;
     status = identify(ledger, &empty); /* before anything is written */
     if (!status && empty && !can_create) status = no_ledger_yet(path);
+    if (!status && empty && !make) {
+        bb_ledger_close(ledger);
+        return BB_OK;
+    }
     if (!status) status = bb_ledger_execute(ledger, "PRAGMA journal_mode = WAL");
     if (!status) status = bb_ledger_execute(ledger, "PRAGMA synchronous = FULL");
     if (!status && empty) status = create(ledger, terms);
@@ -220,19 +225,30 @@ static bb_status open_ledger(bb_ledger **out, const char *path, const char *file
     return BB_OK;
 }
 
-bb_status bb_ledger_open(bb_ledger **out, const char *path,
-                         const bb_ledger_terms *terms) {
-    return open_ledger(out, path, path, terms);
+/* Terms as they were asked for, until there is a file to compare them with. */
+static bb_status remember(bb_ledger *ledger, const bb_ledger_terms *terms) {
+    ledger->in_memory = true;
+    ledger->asked = *terms;
+    if (!terms->population) return BB_OK;
+    const bb_status status = bb_duplicate(&ledger->asked_population, terms->population,
+                                          strlen(terms->population));
+    ledger->asked.population = ledger->asked_population;
+    return status;
 }
 
-bb_status bb_ledger_try(bb_ledger **out, const char *path,
-                        const bb_ledger_terms *terms) {
+bb_status bb_ledger_open(bb_ledger **out, const char *path,
+                         const bb_ledger_terms *terms) {
     bb_ledger *ledger = NULL;
-    if (!bb_ledger_is_missing(path)) return open_ledger(out, path, path, terms);
-    bb_status status = open_ledger(&ledger, path, ":memory:", terms);
+    bb_status status = BB_OK;
+    if (!bb_ledger_is_missing(path))
+        status = open_ledger(&ledger, path, path, terms, false);
+    if (!status && ledger) *out = ledger;
+    if (status || ledger) return status;
+    status = open_ledger(&ledger, path, ":memory:", terms, true);
     if (!status) status = bb_file_check_folder(path);
     if (!status && access(path, W_OK) && errno != ENOENT)
         status = bb_fail(BB_EIO, "cannot open ledger %s: %s", path, strerror(errno));
+    if (!status) status = remember(ledger, terms);
     if (status) {
         bb_ledger_close(ledger);
         return status;
@@ -241,10 +257,107 @@ bb_status bb_ledger_try(bb_ledger **out, const char *path,
     return BB_OK;
 }
 
+bb_ledger_terms bb_ledger_terms_of(const bb_ledger *ledger) {
+    return ledger->terms;
+}
+
+bool bb_ledger_is_new(const bb_ledger *ledger) {
+    return ledger->in_memory;
+}
+
+bb_status bb_ledger_begin(bb_ledger *ledger, bool make) {
+    bb_ledger *made = NULL;
+    const bb_status status =
+        open_ledger(&made, ledger->path, ledger->path, &ledger->asked, make);
+    if (status || !made) return status;
+    sqlite3_close(ledger->db);
+    free(ledger->population);
+    ledger->db = made->db;
+    ledger->population = made->population;
+    ledger->version = made->version;
+    ledger->terms = made->terms;
+    ledger->limit = made->limit;
+    ledger->in_memory = false;
+    sqlite3_busy_handler(ledger->db, nap, ledger);
+    made->db = NULL;
+    made->population = NULL;
+    bb_ledger_close(made);
+    return BB_OK;
+}
+
+/* -- without write access --
+ *
+ * SQLite reads a ledger that a process has open, whose -wal is there; of one that nobody has
+ * open it would have to write that itself, beside it. */
+
+static bool has_wal(const char *path) {
+    static const char word[] = "-wal";
+    const size_t length = strlen(path);
+    char *name = malloc(length + sizeof word);
+    if (!name) return true; /* and SQLite says what fails */
+    memcpy(name, path, length);
+    memcpy(name + length, word, sizeof word);
+    const bool there = access(name, F_OK) == 0;
+    free(name);
+    return there;
+}
+
+static bool is_to_be_copied(const char *path) {
+    const bool may_write = access(path, W_OK) == 0 && !bb_file_check_folder(path);
+    return access(path, R_OK) == 0 && !may_write && !has_wal(path);
+}
+
+static bool is_same(const struct stat *a, const struct stat *b) {
+    return a->st_ino == b->st_ino && a->st_size == b->st_size &&
+           a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
+           a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+/* Into the database in memory, if nobody has written meanwhile. */
+static bb_status copy_file(bb_ledger *ledger, bool *whole) {
+    enum { WRITES = 18, READS = 19, ROLLBACK = 1, HEADER = 100 };
+    struct stat before, after;
+    uint8_t *bytes = NULL;
+    size_t size;
+    *whole = false;
+    if (stat(ledger->path, &before)) return BB_OK;
+    const bb_status status = bb_file_read(ledger->path, &bytes, &size);
+    if (status) return status;
+    *whole = stat(ledger->path, &after) == 0 && is_same(&before, &after) &&
+             !has_wal(ledger->path);
+    uint8_t *copy = *whole && size ? sqlite3_malloc64(size) : NULL;
+    if (copy) memcpy(copy, bytes, size); /* NOLINT: of that size */
+    free(bytes);
+    if (!*whole || !size) return BB_OK;
+    if (!copy) return bb_ledger_complain(ledger, SQLITE_NOMEM);
+    if (size >= HEADER) copy[WRITES] = copy[READS] = ROLLBACK; /* in memory: no WAL */
+    const int code = sqlite3_deserialize(
+        ledger->db, "main", copy, (sqlite3_int64)size, (sqlite3_int64)size,
+        SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_READONLY);
+    return code == SQLITE_OK ? BB_OK : bb_ledger_complain(ledger, code);
+}
+
+static bb_status open_to_read(bb_ledger **out, const char *path) {
+    bb_ledger *ledger = NULL;
+    bool whole = false;
+    if (!is_to_be_copied(path)) return open_database(out, path, path, 0);
+    bb_status status = open_database(&ledger, path, ":memory:", 0);
+    for (int k = 0; !status && !whole; k++) {
+        status = copy_file(ledger, &whole);
+        if (!status && !whole && !nap(ledger, k))
+            status = bb_ledger_complain(ledger, SQLITE_BUSY);
+    }
+    if (status)
+        bb_ledger_close(ledger);
+    else
+        *out = ledger;
+    return status;
+}
+
 bb_status bb_ledger_read(bb_ledger **out, const char *path, bb_ledger_terms *terms) {
     bb_ledger *ledger = NULL;
     bool empty;
-    bb_status status = open_database(&ledger, path, path, 0);
+    bb_status status = open_to_read(&ledger, path);
     if (status) return status;
     status = identify(ledger, &empty);
     if (!status && empty)
@@ -265,6 +378,7 @@ void bb_ledger_close(bb_ledger *ledger) {
     sqlite3_close(ledger->db);
     free(ledger->path);
     free(ledger->population);
+    free(ledger->asked_population);
     free(ledger->directory);
     free(ledger->token);
     free(ledger);

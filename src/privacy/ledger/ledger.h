@@ -103,22 +103,23 @@ double bb_ledger_order(double epsilon, double delta);
  * by others for a second, before waiting on; NULL says nothing. */
 void bb_ledger_on_wait(void (*say)(void *self, const char *path), void *self);
 
-/* Creates the ledger with `terms` (also in an empty file), or joins it; terms that
- * differ from an existing ledger's are BB_EUSAGE and name what differs. A population of
- * NULL joins any and creates "default"; a budget of NAN joins any and creates none
- * (BB_EUSAGE if there is no ledger yet). A file that is no ledger is BB_EDATA
- * and stays as it is; one that cannot be opened, or is locked for more than ten
+/* Joins the ledger, or is one with `terms` if there is none yet (no file, or an empty one):
+ * in memory, until the first charge makes its file, so that a run that never charges fixes no
+ * terms. Terms that differ from an existing ledger's are BB_EUSAGE and name what differs. A
+ * population of NULL joins any and creates "default"; a budget of NAN joins any and creates
+ * none (BB_EUSAGE if there is no ledger yet). A file that is no ledger is BB_EDATA
+ * and stays as it is; one that cannot be opened or made, or is locked for more than ten
  * seconds, BB_EIO. */
 BB_MUST_CHECK bb_status bb_ledger_open(bb_ledger **out, const char *path,
                                        const bb_ledger_terms *terms);
-/* The same for whoever only looks: a ledger that would be created is so in memory, where it
- * is forgotten. BB_EIO also: its file cannot be created. */
-BB_MUST_CHECK bb_status bb_ledger_try(bb_ledger **out, const char *path,
-                                      const bb_ledger_terms *terms);
+/* Its terms, whose strings belong to it. */
+bb_ledger_terms bb_ledger_terms_of(const bb_ledger *ledger);
+/* Whether there was none when it was opened, and none has charged through this handle yet. */
+bool bb_ledger_is_new(const bb_ledger *ledger);
 /* Whether there is none at `path` yet: no file, or an empty one. */
 bool bb_ledger_is_missing(const char *path);
-/* Opens an existing ledger for reading; *terms gets its terms (strings owned by
- * ledger). */
+/* Opens an existing ledger for reading, also where the file or its folder may not be written:
+ * as it is then. *terms gets its terms (strings owned by ledger). */
 BB_MUST_CHECK bb_status bb_ledger_read(bb_ledger **out, const char *path,
                                        bb_ledger_terms *terms);
 /* From now on also runs of so many tasks are charged to it, which are those that it is for
@@ -146,8 +147,11 @@ BB_MUST_CHECK bb_status bb_ledger_name_run(bb_ledger *ledger, const char *direct
  * has the entry from then on; BB_EUSAGE if its run is done. */
 BB_MUST_CHECK bb_status bb_ledger_name_token(bb_ledger *ledger, const char *token);
 /* Has the entry that was reserved under the token, without a charge. BB_EUSAGE: there is
- * none, or its run is done, and whoever asks is not `over`, with nothing left to publish. */
+ * none, or no ledger, or its run is done, and whoever asks is not `over`, with nothing left to
+ * publish. */
 BB_MUST_CHECK bb_status bb_ledger_take_up(bb_ledger *ledger, bool over);
+/* Whether that run is charged already. */
+BB_MUST_CHECK bb_status bb_ledger_has_token(const bb_ledger *ledger, bool *has);
 /* The last entry that was reserved through this handle; 0: none. */
 long long bb_ledger_reserved(const bb_ledger *ledger);
 /* Its run is done. An entry that is not marked so is running while its process lives,

@@ -199,7 +199,9 @@ static bb_status begin_reserving(bb_ledger *ledger, const bb_ledger_charge *char
                        "cannot reserve epsilon = %g, delta = %g: expected epsilon in "
                        "[0, %g], delta in [0, 1), not both 0",
                        epsilon, delta, BB_LEDGER_MOST_EPSILON);
-    if (counts_costs(ledger)) status = bb_ledger_cost(ledger, charge, cost);
+    if (ledger->in_memory && !bb_ledger_is_missing(ledger->path))
+        status = bb_ledger_begin(ledger, false);
+    if (!status && counts_costs(ledger)) status = bb_ledger_cost(ledger, charge, cost);
     if (!status) status = bb_ledger_execute(ledger, "BEGIN IMMEDIATE");
     if (!status) status = check_place(ledger);
     if (!status) status = bb_ledger_find_token(ledger, number, &done);
@@ -221,6 +223,11 @@ bb_status bb_ledger_reserve(bb_ledger *ledger, const bb_ledger_charge *charge,
     double cost;
     long long number;
     bb_status status = begin_reserving(ledger, charge, &cost, &number);
+    if (!status && ledger->in_memory) { /* it has room: now its file is made */
+        bb_ledger_roll_back(ledger);
+        status = bb_ledger_begin(ledger, true);
+        if (!status) status = begin_reserving(ledger, charge, &cost, &number);
+    }
     if (!status && !number) {
         status = insert(ledger, charge, cost, description);
         number = sqlite3_last_insert_rowid(ledger->db);
@@ -231,6 +238,12 @@ bb_status bb_ledger_reserve(bb_ledger *ledger, const bb_ledger_charge *charge,
 bb_status bb_ledger_take_up(bb_ledger *ledger, bool over) {
     long long number = 0, id;
     bool done = false;
+    if (ledger->in_memory)
+        return bb_fail(
+            BB_EUSAGE,
+            "ledger %s is not there, and has charged the run that is to go on: "
+            "it is not begun anew; start this again where it is",
+            ledger->path);
     bb_status status = bb_ledger_execute(ledger, "BEGIN IMMEDIATE");
     if (!status) status = check_place(ledger);
     if (!status) status = bb_ledger_find_token(ledger, &number, &done);

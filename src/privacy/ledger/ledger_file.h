@@ -21,6 +21,9 @@ struct bb_ledger {
     int version;
     bb_ledger_terms terms; /* the kind is never BB_LEDGER_ANY */
     double limit;          /* of kinds gdp and rdp */
+    bool in_memory;        /* there is no file yet: its first charge makes one, */
+    bb_ledger_terms asked; /* with these terms, as they were asked for */
+    char *asked_population;
 };
 
 /* Records SQLite's words for what went wrong. */
@@ -36,6 +39,10 @@ BB_MUST_CHECK bb_status bb_ledger_integer(const bb_ledger *ledger, const char *s
                                           long long *out);
 /* 0 <= epsilon <= BB_LEDGER_MOST_EPSILON and 0 <= delta < 1. */
 bool bb_ledger_price_is_valid(double epsilon, double delta);
+
+/* From memory into its file, if another process was faster, or to `make` it. Errors of
+ * bb_ledger_open. */
+BB_MUST_CHECK bb_status bb_ledger_begin(bb_ledger *ledger, bool make);
 
 /* ---- terms: ledger_terms.c ---- */
 

@@ -180,6 +180,25 @@ bb_status bb_ledger_find_token(const bb_ledger *ledger, long long *entry, bool *
     return status;
 }
 
+bb_status bb_ledger_has_token(const bb_ledger *ledger, bool *has) {
+    sqlite3_stmt *query = NULL;
+    long long tables = 0;
+    *has = false;
+    bb_status status = bb_ledger_integer(
+        ledger, "SELECT count(*) FROM sqlite_schema WHERE name = 'tokens'", &tables);
+    if (status || !tables || !ledger->token) return status;
+    status =
+        bb_ledger_prepare(ledger, "SELECT entry FROM tokens WHERE token = ?1", &query);
+    if (status) return status;
+    sqlite3_bind_text(query, 1, ledger->token, -1, SQLITE_STATIC);
+    const int code = sqlite3_step(query);
+    *has = code == SQLITE_ROW;
+    if (code != SQLITE_ROW && code != SQLITE_DONE)
+        status = bb_ledger_complain(ledger, code);
+    sqlite3_finalize(query);
+    return status;
+}
+
 bb_status bb_ledger_load_run(const bb_ledger *ledger, bb_ledger_entry *entry) {
     long long tables = 0;
     sqlite3_stmt *query = NULL;
