@@ -169,6 +169,12 @@ bb_helper_state bb_helper_now(const bb_helper *helper) {
     return helper->now;
 }
 
+bool bb_helper_is_out(const bb_helper *helper) {
+    return helper->now == BB_HELPER_STOPPED ||
+           (helper->now == BB_HELPER_FAILED && !helper->joined &&
+            !helper->door.charged);
+}
+
 uint32_t bb_helper_rounds(const bb_helper *helper) {
     return helper->answered;
 }

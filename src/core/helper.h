@@ -44,6 +44,9 @@ void bb_helper_close(bb_helper *helper); /* NULL is allowed */
  * refused. BB_EINTERRUPTED: the curator has ended the run early. */
 BB_MUST_CHECK bb_status bb_helper_take(bb_helper *helper, bb_bytes frame, bool *news);
 bb_helper_state bb_helper_now(const bb_helper *helper);
+/* Whether its part is over before the end, so that nothing goes on from what it saves: it has
+ * refused the offer, or its ledger the run, or the curator has ended that. */
+bool bb_helper_is_out(const bb_helper *helper);
 /* Rounds that it has answered. */
 uint32_t bb_helper_rounds(const bb_helper *helper);
 /* The frame for the curator, if there is one; as bb_silo_give, and so are the others. */

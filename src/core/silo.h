@@ -90,7 +90,7 @@ bb_silo_state bb_silo_now(const bb_silo *silo);
 /* The run's, once it has joined. */
 const uint8_t *bb_silo_name(const bb_silo *silo);
 /* Whether its part of a run is over without models, so that nothing goes on from what it
- * saves: it has refused the offer, or the curator has ended the run. */
+ * saves: it has refused the offer, or its ledger the run, or the curator has ended that. */
 bool bb_silo_is_out(const bb_silo *silo);
 /* Train and show for every own task that takes part, or finish a phase: the only
  * function that looks at rows. BB_EINTERRUPTED: run->observer.stop. */

@@ -126,6 +126,7 @@ static bb_status take_round(bb_silo *silo, const bb_frame *frame, bool *news) {
     status = take_board(silo, &q.board, 0);
     if (status) return status;
     if (silo->ask.round == 0) status = bb_silo_charge(silo, true);
+    if (status == BB_EBUDGET) silo->joined = false; /* as if it had refused the offer */
     if (status) return bb_silo_decline(silo, frame, bb_silo_failed(silo, status), true);
     for (uint64_t k = 0, j = 0; q.picks && k < silo->own; k++) {
         silo->picked[k] =

@@ -52,7 +52,7 @@ bb_status bb_train_helper_open(bb_train_helper **out, const bb_train_request *re
 
 void bb_train_helper_close(bb_train_helper *helper) {
     if (!helper) return;
-    if (helper->core && bb_helper_now(helper->core) == BB_HELPER_STOPPED)
+    if (helper->core && bb_helper_is_out(helper->core))
         bb_place_kept_remove(&helper->kept);
     bb_helper_close(helper->core);
     bb_place_kept_close(&helper->kept);

@@ -778,6 +778,30 @@ def a_ledger_that_refuses_says_so_at_once():
         assert not [name for name in os.listdir(".") if ".ledger" in name]
 
 
+def of_two_runs_that_a_ledger_has_room_for_one_of_the_other_leaves_nothing():
+    with folder():
+        plan(seed=None)
+        policy(ledger="north.ledger", **{"budget-epsilon": 4, "budget-delta": 1e-5})
+        policy("other.json")
+        WAYS.update({run: ["--socket", f"{run}.sock"] for run in "ab"})
+
+        def begin(who, run):
+            return start(who, run, policy="policy.json" if who == "north" else "other.json",
+                         more=["--checkpoint", f"{who}-{run}.state", "-o", f"{who}-{run}"])
+
+        places = {(who, run): begin(who, run) for run in "ab" for who in ("curator", "north")}
+        wait_for(lambda: all(os.path.exists(f"north-{run}.state") for run in "ab"))
+        wait_for(lambda: said("curator").count("north is there") == 2)
+        for run in "ab":  # one after the other: the second is refused when it is charged
+            places |= {(who, run): begin(who, run) for who in SILOS[1:]}
+            if run == "a":
+                for who in ["curator", *SILOS]:
+                    ends(places.pop((who, run)), who=who)
+        ends(places.pop(("north", "b")), 3, "north")
+        assert "north.ledger of population \"default\" refuses" in said("north"), said("north")
+        assert not os.path.exists("north-b.state")
+
+
 def a_full_disk_at_the_end_is_like_a_kill():
     """The folder that results go to is away: they cannot be stored, and later can."""
     budget = {"budget-epsilon": 4, "budget-delta": 1e-5}
@@ -1068,7 +1092,8 @@ for case in [every_carrier_gives_the_models_of_one_process,
              places_of_which_some_sign_do_not_go_together, a_silo_may_be_away_for_long,
              a_curator_killed_at_the_end_waits_for_nobody_who_has_gone,
              mutual_tls_carries_frames_between_those_who_may,
-             a_ledger_that_refuses_says_so_at_once, a_full_disk_at_the_end_is_like_a_kill,
+             a_ledger_that_refuses_says_so_at_once,
+             of_two_runs_that_a_ledger_has_room_for_one_of_the_other_leaves_nothing, a_full_disk_at_the_end_is_like_a_kill,
              a_curator_that_goes_on_from_an_older_copy_says_so,
              a_checkpoint_of_another_run_says_so, a_task_in_two_places_is_told_by_name,
              a_ledger_that_refuses_tells_no_more, what_was_taken_from_the_data_is_refused,
