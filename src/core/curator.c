@@ -298,6 +298,7 @@ bb_status bb_curator_close_round(bb_curator *c) {
     if (c->answered < c->roll.fewest)
         return bb_fail(BB_EUSAGE, "round %u: %u silos have answered; %u are needed",
                        c->door.ask.round, c->answered, c->roll.fewest);
+    if (!c->counted) bb_curator_lose(c);
     if (c->two_doors && !c->counted) return bb_curator_failed(c, bb_curator_count(c));
     if (c->two_doors && !c->helped)
         return bb_fail(BB_EUSAGE, "round %u: the helper has not answered",

@@ -29,7 +29,9 @@ typedef struct bb_curator_terms {
 
 typedef enum bb_curator_state {
     BB_CURATOR_WAITS,     /* for frames of silos */
-    BB_CURATOR_COMPLETE,  /* all silos have answered: call bb_curator_close_round */
+    BB_CURATOR_COMPLETE,  /* all silos have answered, but for those that a round was
+                             closed without and that have said nothing since, if enough
+                             have: call bb_curator_close_round */
     BB_CURATOR_PUBLISHED, /* bb_curator_release may be seen; then bb_curator_go_on */
     BB_CURATOR_DONE,      /* the last billboard is there, for silos to finish with */
     BB_CURATOR_FAILED     /* some call failed, or it was stopped: it takes and publishes

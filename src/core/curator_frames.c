@@ -227,8 +227,26 @@ static bb_status take_sum(bb_curator *c, const bb_frame *frame, bool *news) {
                                  : keep_sums(c, m, frame->payload);
     if (status) return status;
     m->answered = *news = true;
-    if (++c->answered == c->joined) c->now = BB_CURATOR_COMPLETE;
+    c->answered++;
+    if (c->answered >= c->roll.fewest && c->answered + c->lost >= c->joined)
+        c->now = BB_CURATOR_COMPLETE;
     return BB_OK;
+}
+
+void bb_curator_lose(bb_curator *c) {
+    for (uint32_t s = 0; s < c->roll.silos; s++) {
+        member *m = &c->member[s];
+        if (!m->joined || m->answered || m->lost) continue;
+        m->lost = true;
+        c->lost++;
+    }
+}
+
+/* Whatever it says: it is there again. */
+static void find_again(bb_curator *c, uint32_t silo) {
+    member *m = &c->member[silo - 1];
+    c->lost -= m->lost;
+    m->lost = false;
 }
 
 /* A process of the silo begins, or asks for what was lost. One that has said that it has its
@@ -317,6 +335,7 @@ bb_status bb_curator_take(bb_curator *c, bb_bytes bytes, bool *news) {
             bytes, helper ? c->identity->helper : c->identity->silo[frame.silo - 1],
             whose);
     if (status) return status;
+    find_again(c, frame.silo);
     if (frame.kind == BB_FRAME_HELLO) return take_hello(c, &frame, news);
     if (frame.kind == BB_FRAME_REFUSE) return take_refusal(&frame, whose);
     if (memcmp(frame.run, c->name, sizeof frame.run) != 0)

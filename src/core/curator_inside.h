@@ -17,8 +17,9 @@ typedef struct member {
     size_t own, *id;               /* its tasks */
     uint64_t given;                /* the last event that it was given */
     bool answered;                 /* this round's attempt */
-    bb_writer sums;                /* off the grid: what it answered */
-    bb_reader read;                /* and how far it was added up */
+    bool lost;      /* a round was closed without it, and it has said nothing since */
+    bb_writer sums; /* off the grid: what it answered */
+    bb_reader read; /* and how far it was added up */
     size_t read_tasks;
     size_t lead;   /* chunks: the first sum is of so many, see bb_tally_lead */
     uint32_t made; /* two doors: of its share, the attempt in which it was made, */
@@ -33,8 +34,8 @@ struct bb_curator {
     bb_stamp stamp;
     bb_curator_state now;
     member *member; /* silos; behind them the helper, if there are two doors */
-    uint32_t joined, answered; /* silos, without the helper */
-    uint32_t *owner;           /* tasks: of which silo, 1, 2, ...; 0: of none */
+    uint32_t joined, answered, lost; /* silos, without the helper */
+    uint32_t *owner;                 /* tasks: of which silo, 1, 2, ...; 0: of none */
     uint8_t name[BB_HASH_BYTES];
     bb_writer offer, out; /* its payload; the frame that is given */
 
@@ -112,6 +113,8 @@ bool bb_curator_is_complete(const bb_curator *c);
 /* Silo s + 1 has these tasks: own numbers, as in a frame. BB_EDATA; BB_ENOMEM. */
 BB_MUST_CHECK bb_status bb_curator_enrol(bb_curator *c, uint32_t s, uint64_t own,
                                          const uint8_t *words);
+/* Silos that a round is closed without are waited for no more, until they say something. */
+void bb_curator_lose(bb_curator *c);
 /* Off the grid: adds what all silos answered, chunk by chunk. */
 void bb_curator_add_chunks(bb_curator *c);
 

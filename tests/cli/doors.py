@@ -110,6 +110,30 @@ def a_silo_that_drops_out_costs_nothing_more():
         assert len(models_of("out-north")) > 1 and not os.path.exists("out-east")
 
 
+def a_silo_that_is_lost_is_waited_for_once():
+    with folder():
+        plan(doors=2, fewest=2, rounds=60)
+        make_keys(["helper"])
+        places = {who: begin(who, more=["--patience", "2"] if who == "curator" else [])
+                  for who in ALL}
+        wait_for(lambda: os.path.getsize("curator.state") > 3000  # a round was published
+                 if os.path.exists("curator.state") else False)
+        places["east"].kill()
+        places.pop("east").wait()
+        lost = time.monotonic()
+        wait_for(lambda: "goes on without east" in said("curator"))
+        for who in ("north", "south"):
+            ends(places.pop(who), who=who)
+        assert time.monotonic() - lost < 2 * 2 + 10, said("curator")  # not 2 s a round
+        assert said("curator").count("goes on without east") == 1, said("curator")
+        begin("east")
+        wait_for(lambda: "east is back" in said("curator"))
+        for who, process in [*places.items(), ("east", started[-1])]:
+            ends(process, who=who)
+        whole = record_of("curator")
+        assert whole["silos"][2]["rounds_answered"] < whole["rounds"] == 60, whole
+
+
 def sums_are_hidden_from_each_door():
     """What two runs of the same seed send: the same models, and no share alike; and the seeds
     that the helper is told of are sealed."""
@@ -200,7 +224,8 @@ def a_helper_that_lost_its_state_is_not_taken():
 
 for case in [two_doors_give_the_models_of_one_process,
              whoever_is_killed_goes_on_and_ledgers_are_charged_once, either_ledger_refuses,
-             a_silo_that_drops_out_costs_nothing_more, sums_are_hidden_from_each_door,
+             a_silo_that_drops_out_costs_nothing_more, a_silo_that_is_lost_is_waited_for_once,
+             sums_are_hidden_from_each_door,
              what_two_doors_need_is_told, a_helper_that_lost_its_state_is_not_taken]:
     if len(sys.argv) > 2 and sys.argv[2] not in case.__name__:
         continue

@@ -12,7 +12,8 @@ typedef struct conduct {
     carrier *carrier;
     page *page;       /* NULL: none */
     bool *heard;      /* silos + 1: have said something to this process */
-    bool *missed;     /* silos + 1: the log has named them since they said something */
+    bool *missed;     /* silos + 1: the log has named them since they said something, */
+    bool *lost;       /* and so it has those that a round has gone on without */
     double asked;     /* seconds: when the round began, */
     time_t since;     /* and by the clock on the wall */
     double told;      /* seconds: when the log has last said who is waited for, */
@@ -136,7 +137,7 @@ static billboard_status take(conduct *k, const message *got) {
     const billboard_status status =
         billboard_experimental_curator_take(k->curator, got->frame, got->size);
     if (state_of(k) == BILLBOARD_EXPERIMENTAL_FAILED) return status;
-    if (!status) k->missed[got->silo] = false;
+    if (!status) k->missed[got->silo] = k->lost[got->silo] = false;
     if (status == BILLBOARD_USAGE)
         place_say(p, "%s: %s", name_of(k, got->silo), billboard_error());
     else if (status)
@@ -214,11 +215,26 @@ static billboard_status listen_to_silos(conduct *k) {
 
 /* -- rounds -- */
 
+/* Of a round that was published without them: once, until they are back. */
+static void tell_who_is_lost(conduct *k, const billboard_answer *run) {
+    for (uint32_t s = 1; s <= k->place->roster->silos; s++) {
+        if (k->lost[s] || !is_needed(k, run, s)) continue;
+        k->lost[s] = k->missed[s] = true;
+        place_say(
+            k->place,
+            "round %.0f goes on without %s, which is waited for again when it says "
+            "something",
+            billboard_answer_number(run, "round"), name_of(k, s));
+    }
+}
+
 /* Where it can have come to its end: the state waits for silos to be given that. */
 static billboard_status look_for_end(conduct *k) {
     billboard_answer *run = NULL;
     const billboard_status status =
         billboard_experimental_curator_progress(k->curator, &run);
+    if (!status && state_of(k) == BILLBOARD_EXPERIMENTAL_PUBLISHED)
+        tell_who_is_lost(k, run);
     if (!status) k->over = strcmp(billboard_answer_text(run, "state"), "over") == 0;
     billboard_answer_free(run);
     return status;
@@ -420,10 +436,11 @@ int cmd_curator(int argc, char **argv) {
         const size_t places = (size_t)p.way.silos + 1;
         k.heard = calloc(places, sizeof *k.heard);
         k.missed = calloc(places, sizeof *k.missed);
+        k.lost = calloc(places, sizeof *k.lost);
         k.unkept = calloc(places, sizeof *k.unkept);
         k.is_unkept = calloc(places, sizeof *k.is_unkept);
         k.is_back = calloc(places, sizeof *k.is_back);
-        if (!k.heard || !k.missed || !k.unkept || !k.is_unkept || !k.is_back)
+        if (!k.heard || !k.missed || !k.lost || !k.unkept || !k.is_unkept || !k.is_back)
             status = cmd_fail(BILLBOARD_FAILED, "no memory for the silos");
     }
     if (!status) status = conduct_run(&k, output.stream);
@@ -432,6 +449,7 @@ int cmd_curator(int argc, char **argv) {
     billboard_experimental_curator_free(k.curator);
     free(k.heard);
     free(k.missed);
+    free(k.lost);
     free(k.unkept);
     free(k.is_unkept);
     free(k.is_back);
