@@ -1049,6 +1049,34 @@ def who_has_no_key_is_told_nothing():
         check_as_one()
 
 
+def options_that_a_line_does_not_have_are_those_of_its_files():
+    def told(who, **options):
+        plan(**options)
+        done = subprocess.run([*line_of(who, "socket", more=["--ledger", "n.ledger"] if who ==
+                                        "curator" else [])], capture_output=True, text=True,
+                              timeout=LIMIT)
+        assert done.returncode == 2, done
+        return done.stderr.splitlines()[-1]
+
+    with folder():
+        policy(ledger="n.ledger", **{"allow-open": False})
+        assert told("north", seed=None) == (
+            "billboard: n.ledger: there is no ledger yet; \"budget-epsilon\" and "
+            "\"budget-delta\" create one (in policy.json)")
+        assert "--budget-epsilon and --budget-delta" in told("curator", seed=None)
+        for who in ("north", "curator"):
+            assert told(who, loss="softmax", seed=None).endswith(
+                "which is public: \"classes\" (in plan.json)"), told(who, loss="softmax")
+        plan()
+        done = subprocess.run(line_of("curator", "socket", more=["--train-fraction", "0.5"]),
+                              capture_output=True, text=True)
+        assert done.returncode == 2 and "--train-fraction" in done.stderr, done  # argp's own
+        policy()
+        done = start("north", "folder")
+        wait_for(lambda: "\"seed\" makes the noise reproducible" in said("north"))
+        done.kill()
+
+
 def lines_that_make_no_sense():
     with folder():
         write("bad.json", "{")
@@ -1107,7 +1135,8 @@ for case in [every_carrier_gives_the_models_of_one_process,
              a_checkpoint_from_before_the_charge_has_it_too,
              a_silo_that_never_comes_is_not_waited_for, who_was_lost_is_written_down, a_policy_is_kept_before_anything_is_said,
              what_differs_is_told_and_nothing_is_trained, the_end_of_a_curator_is_told,
-             strangers_disturb_nobody, who_has_no_key_is_told_nothing, lines_that_make_no_sense]:
+             strangers_disturb_nobody, who_has_no_key_is_told_nothing,
+             options_that_a_line_does_not_have_are_those_of_its_files, lines_that_make_no_sense]:
     if len(sys.argv) > 2 and sys.argv[2] not in case.__name__:
         continue
     began = time.monotonic()

@@ -62,6 +62,8 @@ const billboard_flag *cmd_listen(void);
  * status. */
 billboard_status cmd_fail(billboard_status status, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* What went wrong: that message, or billboard_error(). */
+const char *cmd_failure(void);
 /* Says on stderr what went wrong; returns the exit code (docs/exit-codes.md). */
 int cmd_say_failure(billboard_status status);
 

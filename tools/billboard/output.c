@@ -42,9 +42,13 @@ billboard_status cmd_fail(billboard_status status, const char *format, ...) {
     return status;
 }
 
-int cmd_say_failure(billboard_status status) {
+const char *cmd_failure(void) {
     const char *said = *message ? message : billboard_error();
-    fprintf(stderr, "billboard: %s\n", *said ? said : "it failed");
+    return *said ? said : "it failed";
+}
+
+int cmd_say_failure(billboard_status status) {
+    fprintf(stderr, "billboard: %s\n", cmd_failure());
     return (int)status;
 }
 

@@ -1,5 +1,6 @@
 #include "place.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -268,8 +269,55 @@ static billboard_status check_output(place *p) {
     return BILLBOARD_OK;
 }
 
+/* -- what the library says, whose options are train's -- */
+
+static bool is_of_train(const place *p, const char *name) {
+    for (const struct argp_option *o = p->flags.option; o && (o->name || o->doc); o++)
+        if (o->name && strcmp(o->name, name) == 0) return true;
+    return false;
+}
+
+/* Behind an option's name: the word that stands for its value. */
+static size_t value_length(const char *text) {
+    const size_t length =
+        *text == ' ' ? 1 + strspn(text + 1, "ABCDEFGHIJKLMNOPQRSTUVWXYZx") : 0;
+    return length > 1 && !isalnum((unsigned char)text[length]) ? length : 0;
+}
+
+/* The text with options that this command does not have as the files have them that it is
+ * given, and at its end, if `where`, which files these are; to be freed. NULL: no memory. */
+static char *own_words(const place *p, const char *text, bool where) {
+    char *words = NULL, name[40];
+    size_t size = 0;
+    bool in_plan = false, in_policy = false;
+    FILE *to = open_memstream(&words, &size);
+    for (const char *at = text; to && *at;) {
+        size_t length = strncmp(at, "--", 2) == 0
+                            ? strspn(at + 2, "abcdefghijklmnopqrstuvwxyz-")
+                            : 0;
+        snprintf(name, sizeof name, "%.*s", (int)length, at + 2);
+        if (!length || !is_of_train(p, name) || is_own(name, p->kind)) {
+            putc(*at++, to);
+            continue;
+        }
+        const bool of_policy = p->kind == PLACE_SILO && is_own(name, PLACE_HELPER);
+        in_policy = in_policy || of_policy;
+        in_plan = in_plan || !of_policy;
+        fprintf(to, "\"%s\"", name);
+        at += 2 + length;
+        at += value_length(at);
+    }
+    if (to && where && (in_plan || in_policy))
+        fprintf(to, " (in %s%s%s)", in_plan ? p->plan : p->policy,
+                in_plan && in_policy ? ", " : "",
+                in_plan && in_policy ? p->policy : "");
+    return to && fclose(to) == 0 ? words : NULL;
+}
+
 static void warn(void *self, const char *text) {
-    place_say(self, "warning: %s", text);
+    char *words = own_words(self, text, true);
+    place_say(self, "warning: %s", words ? words : text);
+    free(words);
 }
 
 static void tell(void *self, const char *text) {
@@ -282,7 +330,10 @@ static void watch(void *self, const char *what, uint32_t done, uint32_t all) {
 }
 
 billboard_status place_open(place *p, int argc, char **argv, place_kind kind) {
-    *p = (place){.bar = progress_open(), .page = -1, .way = {.say = tell, .self = p}};
+    *p = (place){.kind = kind,
+                 .bar = progress_open(),
+                 .page = -1,
+                 .way = {.say = tell, .self = p}};
     p->watch = (billboard_watch){sizeof p->watch, p, watch, warn, cmd_listen()};
     billboard_status status = cmd_flags_open(&p->flags);
     if (!status) status = parse_line(p, argc, argv, kind);
@@ -342,15 +393,22 @@ billboard_status place_store(const place *p, const billboard_result *result,
                              FILE *stream) {
     const billboard_status status = billboard_result_save(result, p->output, 0);
     if (status) return status;
+    const char *text = billboard_result_text(result);
+    char *words = p->json ? NULL : own_words(p, text, false);
     fputs(p->json ? billboard_answer_json(billboard_result_answer(result))
-                  : billboard_result_text(result),
+          : words ? words
+                  : text,
           stream);
     if (p->json) putc('\n', stream);
+    free(words);
     return BILLBOARD_OK;
 }
 
 int place_end(place *p, cmd_output *output, billboard_status status) {
     const bool carries = p->has_way && p->way.kind == CARRIER_STDIO;
+    char *words = status ? own_words(p, cmd_failure(), true) : NULL;
+    if (words) status = cmd_fail(status, "%s", words);
+    free(words);
     place_close(p);
     output->wrap = !p->json;
     if (carries && !status && output->stream && !fflush(output->stream)) {

@@ -13,6 +13,7 @@
 typedef enum place_kind { PLACE_CURATOR, PLACE_SILO, PLACE_HELPER } place_kind;
 
 typedef struct place {
+    place_kind kind;
     cmd_flags flags; /* of train; names belong to it */
     cmd_options given;
     const char *data, *plan, *policy, *name;
