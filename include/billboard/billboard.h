@@ -1062,6 +1062,10 @@ BILLBOARD_API BILLBOARD_CHECK billboard_status
 billboard_experimental_helper_leave(billboard_experimental_helper *helper);
 BILLBOARD_API BILLBOARD_CHECK billboard_status
 billboard_experimental_helper_keep(billboard_experimental_helper *helper);
+/* Makes the folder `path` with operator/record.json alone (docs/run-directory.md), at its end.
+ * BILLBOARD_USAGE: the run is not over, or something is there. */
+BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_experimental_helper_store(
+    billboard_experimental_helper *helper, const char *path);
 /* In state DONE: the run is over, and this run's key is not needed any more. */
 BILLBOARD_API void
 billboard_experimental_helper_forget(billboard_experimental_helper *helper);

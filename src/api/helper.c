@@ -114,6 +114,16 @@ billboard_status billboard_experimental_helper_keep(billboard_experimental_helpe
     return bb_call_end(&call, status);
 }
 
+billboard_status billboard_experimental_helper_store(billboard_experimental_helper *h,
+                                                     const char *path) {
+    bb_call call;
+    bb_status status = bb_call_begin(&call, false);
+    if (!status)
+        status = bb_call_given(path, "billboard_experimental_helper_store", "path");
+    if (!status) status = bb_train_helper_store(h->helper, path);
+    return bb_call_end(&call, status);
+}
+
 void billboard_experimental_helper_forget(billboard_experimental_helper *h) {
     bb_train_helper_forget(h->helper);
 }

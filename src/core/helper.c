@@ -175,6 +175,10 @@ bool bb_helper_is_out(const bb_helper *helper) {
             !helper->door.charged);
 }
 
+const uint8_t *bb_helper_name(const bb_helper *helper) {
+    return helper->name;
+}
+
 uint32_t bb_helper_rounds(const bb_helper *helper) {
     return helper->answered;
 }

@@ -47,6 +47,8 @@ bb_helper_state bb_helper_now(const bb_helper *helper);
 /* Whether its part is over before the end, so that nothing goes on from what it saves: it has
  * refused the offer, or its ledger the run, or the curator has ended that. */
 bool bb_helper_is_out(const bb_helper *helper);
+/* The run's, once it has joined. */
+const uint8_t *bb_helper_name(const bb_helper *helper);
 /* Rounds that it has answered. */
 uint32_t bb_helper_rounds(const bb_helper *helper);
 /* The frame for the curator, if there is one; as bb_silo_give, and so are the others. */

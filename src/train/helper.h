@@ -22,6 +22,10 @@ bb_helper *bb_train_helper_core(bb_train_helper *helper);
 /* Writes the file of the option checkpoint: before the frame leaves that bb_helper_give has.
  * BB_EUSAGE: there is no such option; BB_EIO. */
 BB_MUST_CHECK bb_status bb_train_helper_keep(bb_train_helper *helper);
+/* Writes RUN/operator/record.json, and nothing else, at its end: BB_EUSAGE before, or where RUN
+ * is there already; BB_EIO. */
+BB_MUST_CHECK bb_status bb_train_helper_store(bb_train_helper *helper,
+                                              const char *path);
 /* The run is over: the ledger says so, and the file goes, with this run's key. */
 void bb_train_helper_forget(bb_train_helper *helper);
 

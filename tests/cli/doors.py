@@ -39,6 +39,12 @@ def two_doors_give_the_models_of_one_process():
             for who, process in places.items():
                 ends(process, who=who)
             check_as_one()
+            whole, helped = record_of("curator"), record_of("helper")
+            assert helped["place"] == "helper" and helped["charged"] is None, helped
+            assert [helped[k] for k in ("run", "terms", "rounds", "curator")] == [
+                whole[k] for k in ("run", "terms", "rounds", "curator")], (helped, whole)
+            assert os.listdir("out-helper") == ["operator"]
+            assert os.listdir("out-helper/operator") == ["record.json"]
             # both promises are printed, and say from whom
             told = read("out-curator/public/statement.txt").decode()
             assert "whoever keeps one of the two doors" in told, told
@@ -75,6 +81,9 @@ def whoever_is_killed_goes_on_and_ledgers_are_charged_once():
         until_all_have_ended(places, again, random.Random(18), 20)
         for name in ("leads.ledger", "helps.ledger"):
             assert [e["state"] for e in entries(name)] == ["done"], (name, entries(name))
+        assert record_of("helper")["charged"] == {
+            "ledger": "helps.ledger", "entry": 1, "epsilon": 4, "delta": 1e-5,
+            "adjacency": "replace-one"}, record_of("helper")
         one, both = json.loads(read("out-curator/public/privacy.json"))["guarantees"][:2]
         assert one["epsilon"] == 4 and 2 < both["epsilon"] < 3
 

@@ -86,7 +86,7 @@ def line_of(who, way, plan="plan.json", policy="policy.json", more=()):
     if who == "curator":
         return [BILLBOARD, "curator", "--plan", plan, *WAYS[way], *kept, *more]
     if who == "helper":  # of the second door: doors.py
-        return [BILLBOARD, "helper", "--plan", plan, *WAYS[way], *kept[:2], *more]
+        return [BILLBOARD, "helper", "--plan", plan, *WAYS[way], *kept, *more]
     return [BILLBOARD, "silo", f"{who}.csv", "--plan", plan, "--name", who, "--policy", policy,
             *WAYS[way], *kept, *more]
 

@@ -13,6 +13,8 @@ static billboard_status help(place *p, carrier *c, FILE *stream) {
     if (!status && p->checkpoint) status = billboard_experimental_helper_keep(h);
     if (!status) status = talk_run(&with_curator);
     if (!status && p->checkpoint) status = billboard_experimental_helper_keep(h);
+    if (!status && p->output && !p->stored)
+        status = billboard_experimental_helper_store(h, p->output);
     if (!status) status = talk_bye(&with_curator, &heard);
     if (!status) billboard_experimental_helper_forget(h);
     if (!status)

@@ -31,7 +31,7 @@ static const char *const own_of_curator[] = {
     "ledger-order", "checkpoint", "output",         "json"};
 static const char *const own_of_helper[] = {
     "ledger",      "population",   "budget-epsilon", "budget-delta",
-    "ledger-kind", "ledger-order", "checkpoint"};
+    "ledger-kind", "ledger-order", "checkpoint",     "output"};
 
 typedef struct parsing {
     place *place;
@@ -173,7 +173,8 @@ static const char helper_words[] =
     "Keeps the second door of a run with two: adds noise of its own to what hides the "
     "silos' sums from the curator, so that nobody need trust the curator. It has no "
     "rows "
-    "and sees no sums. The curator must not be the same people.\vStarted again with "
+    "and sees no sums. The curator must not be the same people. Writes its record of "
+    "the run to RUN, if one is named.\vStarted again with "
     "the "
     "same --checkpoint it goes on where it was, also after a crash; without that file "
     "the run cannot go on.\n\nExample: billboard helper --plan plan.json --key "

@@ -505,6 +505,7 @@ FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
     "billboard_experimental_helper_hello": (c.c_int, (c.c_void_p,)),
     "billboard_experimental_helper_leave": (c.c_int, (c.c_void_p,)),
     "billboard_experimental_helper_keep": (c.c_int, (c.c_void_p,)),
+    "billboard_experimental_helper_store": (c.c_int, (c.c_void_p, c.c_char_p)),
     "billboard_experimental_helper_forget": (None, (c.c_void_p,)),
     "billboard_experimental_helper_free": (None, (c.c_void_p,)),
 }
