@@ -579,6 +579,10 @@ BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_ledger(
  * stays. BILLBOARD_USAGE: of no task; BILLBOARD_FAILED: there is no ledger. */
 BILLBOARD_API BILLBOARD_CHECK billboard_status
 billboard_ledger_tasks(const char *path, size_t tasks, const billboard_watch *watch);
+/* Takes that back, as after a typing mistake: from now on such runs are refused again. What
+ * was charged stays. BILLBOARD_USAGE: the number was not added. */
+BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_ledger_not_tasks(
+    const char *path, size_t tasks, const billboard_watch *watch);
 
 /* -- 11. Audits ----------------------------------------------------------------------
  *

@@ -108,24 +108,34 @@ billboard_status billboard_ledger(const char *path, const billboard_watch *watch
     return bb_call_end(&call, status);
 }
 
-static bb_status add_tasks(const char *path, size_t tasks) {
+typedef bb_status change(bb_ledger *ledger, size_t tasks);
+
+static billboard_status change_tasks(const char *path, size_t tasks,
+                                     const billboard_watch *watch, change *how,
+                                     const char *function) {
     bb_ledger *ledger = NULL;
     bb_ledger_terms terms;
-    bb_status status = bb_ledger_read(&ledger, path, &terms);
-    if (!status) status = bb_ledger_add_tasks(ledger, tasks);
+    billboard_watch own;
+    bb_call call;
+    bb_status status = bb_call_begin(&call, false);
+    if (!status) status = bb_call_given(path, function, "path");
+    if (!status) status = bb_watch_take(&own, watch);
+    bb_ledger_on_wait(bb_watch_waits, &own);
+    if (!status) status = bb_ledger_read(&ledger, path, &terms);
+    if (!status) status = how(ledger, tasks);
     bb_ledger_close(ledger);
-    return status;
+    bb_ledger_on_wait(NULL, NULL);
+    return bb_call_end(&call, status);
 }
 
 billboard_status billboard_ledger_tasks(const char *path, size_t tasks,
                                         const billboard_watch *watch) {
-    billboard_watch own;
-    bb_call call;
-    bb_status status = bb_call_begin(&call, false);
-    if (!status) status = bb_call_given(path, "billboard_ledger_tasks", "path");
-    if (!status) status = bb_watch_take(&own, watch);
-    bb_ledger_on_wait(bb_watch_waits, &own);
-    if (!status) status = add_tasks(path, tasks);
-    bb_ledger_on_wait(NULL, NULL);
-    return bb_call_end(&call, status);
+    return change_tasks(path, tasks, watch, bb_ledger_add_tasks,
+                        "billboard_ledger_tasks");
+}
+
+billboard_status billboard_ledger_not_tasks(const char *path, size_t tasks,
+                                            const billboard_watch *watch) {
+    return change_tasks(path, tasks, watch, bb_ledger_remove_tasks,
+                        "billboard_ledger_not_tasks");
 }

@@ -619,6 +619,9 @@ static void test_ledgers(void **state) {
     assert_true(billboard_answer_number(ledger, "also_tasks.0") == 41.0);
     assert_true(billboard_answer_number(ledger, "spent.epsilon") == 2.0);
     billboard_answer_free(ledger);
+    ASSERT_OK(billboard_ledger_not_tasks(path[0], 41, NULL));
+    assert_refused(billboard_ledger_not_tasks(path[0], 41, NULL), BILLBOARD_USAGE,
+                   "41 tasks cannot be taken back");
 }
 
 int main(void) {

@@ -93,8 +93,18 @@ static void a_ledger_goes_on_with_more_tasks(void **state) {
     r = cli("ledger L.db --tasks 41");
     assert_int_equal(r.code, 0);
     assert_non_null(strstr(r.out, "40 or 41 tasks, replace-one"));
+    assert_non_null(strstr(r.err, "--tasks -41 takes that back"));
     cli_free(&r);
     assert_close(spent("epsilon"), 1.0, 1e-9);
+    r = cli("ledger L.db --tasks 410"); /* a typing mistake */
+    assert_non_null(strstr(r.err, "--tasks -410 takes that back"));
+    cli_free(&r);
+    cli_fails(2, "begun for 40", "ledger L.db --tasks -40");
+    cli_fails(2, "400 tasks cannot be taken back", "ledger L.db --tasks -400");
+    r = cli("ledger L.db --tasks -410");
+    assert_int_equal(r.code, 0);
+    assert_non_null(strstr(r.out, "40 or 41 tasks, replace-one"));
+    cli_free(&r);
     cli_ok("%s -o b", more);
     cli_ok("%s --epsilon 1 -o c", train); /* those of before may go on, too */
     cli_fails(3, "budget", "%s -o d", more);

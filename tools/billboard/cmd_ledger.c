@@ -2,13 +2,15 @@
 #include "progress.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 typedef struct request {
     const char *path;
-    size_t tasks; /* that runs may have from now on; 0: as before */
+    long long
+        tasks; /* that runs may have from now on; less than 0: may not; 0: as before */
     bool json;
 } request;
 
@@ -83,10 +85,27 @@ static void print_text(const billboard_answer *a, FILE *stream) {
 static void take_tasks(request *r, const char *text, struct argp_state *state) {
     char *end;
     errno = 0;
-    const long long tasks = strtoll(text, &end, 10);
-    if (errno || end == text || *end || tasks < 1)
-        argp_error(state, "--tasks: expected a number of tasks, got \"%s\"", text);
-    r->tasks = (size_t)tasks;
+    r->tasks = strtoll(text, &end, 10);
+    if (errno || end == text || *end || r->tasks == 0 || r->tasks == LLONG_MIN)
+        argp_error(state, "--tasks: expected a number of tasks, or -M, got \"%s\"",
+                   text);
+}
+
+/* Whoever has mistyped the number sees it, and how to take it back. */
+static billboard_status change_tasks(const request *r, const billboard_watch *watch) {
+    char text[120];
+    const size_t tasks = (size_t)(r->tasks < 0 ? -r->tasks : r->tasks);
+    const bool adds = r->tasks > 0;
+    if (!tasks) return BILLBOARD_OK;
+    const billboard_status status =
+        adds ? billboard_ledger_tasks(r->path, tasks, watch)
+             : billboard_ledger_not_tasks(r->path, tasks, watch);
+    snprintf(
+        text, sizeof text,
+        "from now on it charges runs of %zu tasks, too: --tasks -%zu takes that back",
+        tasks, tasks);
+    if (!status && adds) cmd_notice(NULL, text);
+    return status;
 }
 
 static error_t parse(int key, char *argument, struct argp_state *state) {
@@ -111,7 +130,7 @@ int cmd_ledger(int argc, char **argv) {
         {"json", 'j', NULL, 0, "as one JSON object", 0},
         {"tasks", 't', "M", 0,
          "from now on runs of M tasks are charged to it, too: of the same tasks with "
-         "some more or fewer, each still what it was",
+         "some more or fewer, each still what it was; -M takes that back",
          0},
         {0}};
     const struct argp argp = {
@@ -130,7 +149,7 @@ int cmd_ledger(int argc, char **argv) {
     cmd_output output = {0};
     argp_parse(&argp, argc, argv, 0, NULL, &r);
     billboard_status status = cmd_open(&output);
-    if (!status && r.tasks) status = billboard_ledger_tasks(r.path, r.tasks, &watch);
+    if (!status) status = change_tasks(&r, &watch);
     if (!status) status = billboard_ledger(r.path, &watch, &ledger);
     if (!status && r.json)
         fprintf(output.stream, "%s\n", billboard_answer_json(ledger));

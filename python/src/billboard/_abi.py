@@ -349,6 +349,7 @@ FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
         c.POINTER(c.c_void_p))),
     "billboard_ledger": (c.c_int, (c.c_char_p, c.POINTER(billboard_watch), c.POINTER(c.c_void_p))),
     "billboard_ledger_tasks": (c.c_int, (c.c_char_p, c.c_size_t, c.POINTER(billboard_watch))),
+    "billboard_ledger_not_tasks": (c.c_int, (c.c_char_p, c.c_size_t, c.POINTER(billboard_watch))),
     "billboard_audit": (c.c_int, (
         c.POINTER(billboard_option),
         c.c_size_t,

@@ -89,7 +89,7 @@ class Ledger:
         Parameters
         ----------
         tasks : int
-            How many those fits have, at least one.
+            How many those fits have, at least one; ``-tasks`` takes that back.
 
         Examples
         --------
@@ -99,12 +99,15 @@ class Ledger:
         >>> model = billboard.MultiTaskRegressor(
         ...     epsilon=1, bounds=billboard.Bounds(others=1, target=2), ledger=ledger)
         >>> model = model.fit(X[:400], X[:400, 0], groups=group[:400])
+        >>> ledger.also_tasks(410)  # a typing mistake
+        >>> ledger.also_tasks(-410)
         >>> ledger.also_tasks(41)
         >>> model = model.fit(X, X[:, 0], groups=group)
         >>> ledger.spent()
         (2.0, 2e-05)
         """
-        call("billboard_ledger_tasks", os.fsencode(self.path), tasks, None)
+        call("billboard_ledger_not_tasks" if tasks < 0 else "billboard_ledger_tasks",
+             os.fsencode(self.path), abs(tasks), None)
 
     def _is_there(self) -> bool:
         return os.path.exists(self.path) and os.path.getsize(self.path) > 0

@@ -125,6 +125,9 @@ BB_MUST_CHECK bb_status bb_ledger_read(bb_ledger **out, const char *path,
 /* From now on also runs of so many tasks are charged to it, which are those that it is for
  * with some more or fewer, each still the same one. BB_EUSAGE: of no task. */
 BB_MUST_CHECK bb_status bb_ledger_add_tasks(bb_ledger *ledger, size_t tasks);
+/* From now on they are not, as if that number had not been added: what was charged stays.
+ * BB_EUSAGE: it was not. */
+BB_MUST_CHECK bb_status bb_ledger_remove_tasks(bb_ledger *ledger, size_t tasks);
 /* The numbers that were added, ascending; free with free(). */
 BB_MUST_CHECK bb_status bb_ledger_added_tasks(const bb_ledger *ledger, size_t **tasks,
                                               size_t *count);

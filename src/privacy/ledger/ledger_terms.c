@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -250,6 +251,24 @@ bb_status bb_ledger_add_tasks(bb_ledger *ledger, size_t tasks) {
     if (!status) status = bb_ledger_execute(ledger, "COMMIT");
     if (status) bb_ledger_roll_back(ledger);
     return status;
+}
+
+/* Of numbers that were added; one that was not is no number that could be meant. */
+bb_status bb_ledger_remove_tasks(bb_ledger *ledger, size_t tasks) {
+    size_t *added = NULL, count = 0;
+    char sql[80];
+    bool was_added = false;
+    bb_status status = bb_ledger_added_tasks(ledger, &added, &count);
+    for (size_t k = 0; k < count && !status; k++)
+        was_added = was_added || added[k] == tasks;
+    free(added);
+    if (!status && !was_added)
+        status = bb_fail(BB_EUSAGE,
+                         "ledger %s: %zu tasks cannot be taken back: it was begun for "
+                         "%zu, and only a number that was added since can",
+                         ledger->path, tasks, ledger->terms.tasks);
+    snprintf(sql, sizeof sql, "DELETE FROM sizes WHERE tasks = %zu", tasks);
+    return status ? status : bb_ledger_execute(ledger, sql);
 }
 
 bb_status bb_ledger_added_tasks(const bb_ledger *ledger, size_t **tasks,
