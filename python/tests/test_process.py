@@ -116,7 +116,7 @@ def test_fork_and_spawn(pop, how, monkeypatch):
     monkeypatch.syspath_prepend(os.path.dirname(__file__))
     here = [model_of(pop, k, n_jobs=2).report_.models_sha256 for k in range(3)]
     with multiprocessing.get_context(how).Pool(2) as pool:
-        assert pool.map_async(fit_elsewhere, range(3)).get(timeout=60) == here
+        assert pool.map_async(fit_elsewhere, range(3)).get(timeout=300) == here
 
 
 def resident():
