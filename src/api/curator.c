@@ -19,7 +19,6 @@ static bb_status open_curator(billboard_experimental_curator **out,
     bb_status status = bb_allocate(&c, 1, sizeof *c, "a curator");
     if (status || !c) return status;
     status = bb_api_place_open(&c->place, job, roster, watch);
-    bb_ledger_on_wait(bb_watch_waits, &c->place.watch);
     if (!status)
         status = bb_train_curator_open(&c->curator, &c->place.result->request,
                                        &c->place.roster, &c->place.watching, saved);

@@ -19,7 +19,6 @@ static bb_status open_helper(billboard_experimental_helper **out,
     bb_status status = bb_allocate(&h, 1, sizeof *h, "a helper");
     if (status || !h) return status;
     status = bb_api_place_open(&h->place, job, roster, watch);
-    bb_ledger_on_wait(bb_watch_waits, &h->place.watch);
     if (!status)
         status = bb_train_helper_open(&h->helper, &h->place.result->request,
                                       &h->place.roster, &h->place.watching);

@@ -54,6 +54,7 @@ bb_status bb_api_place_open(bb_api_place *place, const billboard_job *job,
                             const billboard_watch *watch) {
     bb_status status = bb_watch_take(&place->watch, watch);
     place->watching = bb_watching(&place->watch);
+    bb_ledger_on_wait(bb_watch_waits, &place->watch);
     if (!status) status = take_roster(&place->roster, roster);
     if (!status)
         status = bb_allocate(&place->result, 1, sizeof *place->result, "a result");

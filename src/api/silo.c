@@ -186,7 +186,6 @@ static bb_status open_silo(billboard_experimental_silo **out, const billboard_jo
     bb_status status = bb_allocate(&s, 1, sizeof *s, "a silo");
     if (status || !s) return status;
     status = bb_api_place_open(&s->place, job, roster, watch);
-    bb_ledger_on_wait(bb_watch_waits, &s->place.watch);
     if (!status) status = open_train(s, number, data, policy);
     if (status)
         billboard_experimental_silo_free(s);
@@ -219,7 +218,6 @@ static bb_status look(const billboard_job *job,
     bb_silo_policy own;
     policy_parts parts = {.method = NULL};
     bb_status status = bb_api_place_open(&place, job, roster, watch);
-    bb_ledger_on_wait(bb_watch_waits, &place.watch);
     if (!status) status = take_policy(&own, policy, &parts);
     if (!status)
         status = bb_train_silo_look(&place.result->request, &place.roster, number,

@@ -248,8 +248,7 @@ static billboard_status find_self(place *p) {
                                   p->plan, p->name);
 }
 
-/* A run directory that is there, with a checkpoint, is this run's. */
-/* A place that keeps what it has may be started again at any time, also after its end. */
+/* A run directory that is there, with a checkpoint, is this run's: a place that keeps what it has may be started again at any time, also after its end. */
 static billboard_status check_output(place *p) {
     int made = 0;
     p->checkpoint = cmd_options_last(&p->given, "checkpoint");

@@ -157,45 +157,43 @@ bb_status bb_ledger_note_run(const bb_ledger *ledger, long long entry) {
     return ledger->token ? note_token(ledger, entry) : BB_OK;
 }
 
-bb_status bb_ledger_find_token(const bb_ledger *ledger, long long *entry, bool *done) {
+/* Where both tables are there. */
+static bb_status look_up_token(const bb_ledger *ledger, long long *entry, bool *done) {
     sqlite3_stmt *query = NULL;
-    *entry = 0;
-    *done = false;
-    if (!ledger->token) return BB_OK;
-    bb_status status = bb_ledger_execute(ledger, tokens);
-    if (!status) status = bb_ledger_execute(ledger, schema);
-    if (!status)
-        status = bb_ledger_prepare(ledger,
-                                   "SELECT entry, done FROM tokens JOIN runs USING "
-                                   "(entry) WHERE token = ?1",
-                                   &query);
+    const bb_status status =
+        bb_ledger_prepare(ledger,
+                          "SELECT entry, done FROM tokens JOIN runs USING (entry) "
+                          "WHERE token = ?1",
+                          &query);
     if (status) return status;
     sqlite3_bind_text(query, 1, ledger->token, -1, SQLITE_STATIC);
     const int code = sqlite3_step(query);
     if (code == SQLITE_ROW) *entry = sqlite3_column_int64(query, 0);
     if (code == SQLITE_ROW) *done = sqlite3_column_int(query, 1) != 0;
-    if (code != SQLITE_ROW && code != SQLITE_DONE)
-        status = bb_ledger_complain(ledger, code);
     sqlite3_finalize(query);
-    return status;
+    return code == SQLITE_ROW || code == SQLITE_DONE ? BB_OK
+                                                     : bb_ledger_complain(ledger, code);
+}
+
+bb_status bb_ledger_find_token(const bb_ledger *ledger, long long *entry, bool *done) {
+    *entry = 0;
+    *done = false;
+    if (!ledger->token) return BB_OK;
+    bb_status status = bb_ledger_execute(ledger, tokens);
+    if (!status) status = bb_ledger_execute(ledger, schema);
+    return status ? status : look_up_token(ledger, entry, done);
 }
 
 bb_status bb_ledger_has_token(const bb_ledger *ledger, bool *has) {
-    sqlite3_stmt *query = NULL;
-    long long tables = 0;
-    *has = false;
-    bb_status status = bb_ledger_integer(
-        ledger, "SELECT count(*) FROM sqlite_schema WHERE name = 'tokens'", &tables);
-    if (status || !tables || !ledger->token) return status;
-    status =
-        bb_ledger_prepare(ledger, "SELECT entry FROM tokens WHERE token = ?1", &query);
-    if (status) return status;
-    sqlite3_bind_text(query, 1, ledger->token, -1, SQLITE_STATIC);
-    const int code = sqlite3_step(query);
-    *has = code == SQLITE_ROW;
-    if (code != SQLITE_ROW && code != SQLITE_DONE)
-        status = bb_ledger_complain(ledger, code);
-    sqlite3_finalize(query);
+    long long tables = 0, entry = 0;
+    bool done;
+    bb_status status = bb_ledger_integer(ledger,
+                                         "SELECT count(*) FROM sqlite_schema "
+                                         "WHERE name IN ('tokens', 'runs')",
+                                         &tables);
+    if (!status && tables == 2 && ledger->token)
+        status = look_up_token(ledger, &entry, &done);
+    *has = entry != 0;
     return status;
 }
 

@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -227,13 +226,10 @@ bb_status bb_ledger_load_terms(bb_ledger *ledger) {
 static const char sizes[] = "CREATE TABLE IF NOT EXISTS sizes(tasks INTEGER PRIMARY KEY"
                             " CHECK(tasks >= 1), time TEXT NOT NULL) STRICT";
 
-static bb_status insert_size(const bb_ledger *ledger, size_t tasks) {
+/* Runs sql, in which ?1 is a number of tasks. */
+static bb_status change_sizes(const bb_ledger *ledger, const char *sql, size_t tasks) {
     sqlite3_stmt *statement = NULL;
-    const bb_status status =
-        bb_ledger_prepare(ledger,
-                          "INSERT OR IGNORE INTO sizes VALUES(?1,"
-                          " strftime('%Y-%m-%dT%H:%M:%SZ', 'now'))",
-                          &statement);
+    const bb_status status = bb_ledger_prepare(ledger, sql, &statement);
     if (status) return status;
     sqlite3_bind_int64(statement, 1, (long long)tasks);
     const int code = sqlite3_step(statement);
@@ -247,7 +243,11 @@ bb_status bb_ledger_add_tasks(bb_ledger *ledger, size_t tasks) {
     if (tasks == ledger->terms.tasks) return BB_OK;
     bb_status status = bb_ledger_execute(ledger, "BEGIN IMMEDIATE");
     if (!status) status = bb_ledger_execute(ledger, sizes);
-    if (!status) status = insert_size(ledger, tasks);
+    if (!status)
+        status = change_sizes(ledger,
+                              "INSERT OR IGNORE INTO sizes VALUES(?1,"
+                              " strftime('%Y-%m-%dT%H:%M:%SZ', 'now'))",
+                              tasks);
     if (!status) status = bb_ledger_execute(ledger, "COMMIT");
     if (status) bb_ledger_roll_back(ledger);
     return status;
@@ -256,7 +256,6 @@ bb_status bb_ledger_add_tasks(bb_ledger *ledger, size_t tasks) {
 /* Of numbers that were added; one that was not is no number that could be meant. */
 bb_status bb_ledger_remove_tasks(bb_ledger *ledger, size_t tasks) {
     size_t *added = NULL, count = 0;
-    char sql[80];
     bool was_added = false;
     bb_status status = bb_ledger_added_tasks(ledger, &added, &count);
     for (size_t k = 0; k < count && !status; k++)
@@ -267,8 +266,8 @@ bb_status bb_ledger_remove_tasks(bb_ledger *ledger, size_t tasks) {
                          "ledger %s: %zu tasks cannot be taken back: it was begun for "
                          "%zu, and only a number that was added since can",
                          ledger->path, tasks, ledger->terms.tasks);
-    snprintf(sql, sizeof sql, "DELETE FROM sizes WHERE tasks = %zu", tasks);
-    return status ? status : bb_ledger_execute(ledger, sql);
+    return status ? status
+                  : change_sizes(ledger, "DELETE FROM sizes WHERE tasks = ?1", tasks);
 }
 
 bb_status bb_ledger_added_tasks(const bb_ledger *ledger, size_t **tasks,
