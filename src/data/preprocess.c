@@ -467,11 +467,18 @@ bb_status bb_preprocess_apply(const bb_preprocess *p, const bb_dataset *data,
     return BB_OK;
 }
 
+/* There is room for the means of all tasks as soon as one has any, and what is done for a
+ * task depends on its own alone. */
+static bool has_mean(const bb_preprocess *p, size_t i, size_t k) {
+    return p->mean && p->mean[i * p->features + k] != 0;
+}
+
 void bb_preprocess_fold(const bb_preprocess *p, size_t i, double *w, double *b) {
     const size_t d = p->features;
     const double unit = bb_preprocess_target_unit(p, i), root = root_of_rows(p);
     for (size_t k = 0; p->factor && k < d; k++) w[k] *= p->factor[i * d + k];
-    for (size_t k = 0; p->mean && k < d; k++) *b -= w[k] * p->mean[i * d + k] / root;
+    for (size_t k = 0; k < d; k++)
+        if (has_mean(p, i, k)) *b -= w[k] * p->mean[i * d + k] / root;
     for (size_t k = 0; k < p->width; k++) w[k] *= unit;
     *b *= unit;
     if (p->has_target) *b += middle_of(p->target);
@@ -486,7 +493,7 @@ void bb_preprocess_fold_outputs(const bb_preprocess *p, size_t i, size_t outputs
         for (size_t c = 0; c < outputs; c++) {
             double *w = W + k * outputs + c;
             if (p->factor) *w *= p->factor[i * d + k];
-            if (p->mean) constant[c] -= *w * p->mean[i * d + k];
+            if (has_mean(p, i, k)) constant[c] -= *w * p->mean[i * d + k];
         }
 }
 

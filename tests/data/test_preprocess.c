@@ -248,6 +248,38 @@ static void narrow_columns(void **state) {
     bb_dataset_free(&data);
 }
 
+/* Whether another task has narrow columns changes nothing, not even where numbers overflow. */
+static void narrow_columns_of_others(void **state) {
+    (void)state;
+    const bb_preprocess_options options = {.standardize = BB_STANDARDIZE_MAGNITUDE,
+                                           .constant = true};
+    double w[2][3], b[2], W[2][6];
+    for (int other = 0; other < 2; other++) {
+        char text[300];
+        const double step = other ? 1.0 : 1e6;
+        bb_dataset data;
+        bb_preprocess p;
+        snprintf(text, sizeof text,
+                 "task,y,a,b\n1,1,1e-300,3\n1,2,2e-300,1\n"
+                 "2,1,%.0f,1\n2,2,%.0f,2\n2,3,%.0f,3\n2,4,%.0f,4\n",
+                 1e9, 1e9 + step, 1e9 + 2 * step, 1e9 + 3 * step);
+        assert_ok(read_text("o.csv", text, NULL, &data));
+        assert_ok(bb_preprocess_open(&p, &options, &data));
+        assert_int_equal(p.mean != NULL, other);
+        memcpy(w[other], (double[]){1e200, -0.0, 1}, sizeof w[other]);
+        memcpy(W[other], (double[]){1e200, -1e200, 0, -0.0, 1, -0.0}, sizeof W[other]);
+        b[other] = -0.0;
+        bb_preprocess_fold(&p, 0, w[other], &b[other]);
+        bb_preprocess_fold_outputs(&p, 0, 2, W[other]);
+        bb_preprocess_free(&p);
+        bb_dataset_free(&data);
+    }
+    assert_true(isinf(w[0][0]));
+    assert_memory_equal(w[0], w[1], sizeof w[0]);
+    assert_memory_equal(&b[0], &b[1], sizeof b[0]);
+    assert_memory_equal(W[0], W[1], sizeof W[0]);
+}
+
 /* Columns of zeros are left to whoever finds units in common, and binary ones are in their
  * range then. */
 static void columns_of_zeros(void **state) {
@@ -573,14 +605,23 @@ static void bad_json(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing),          cmocka_unit_test(constant),
-        cmocka_unit_test(unit_rows),        cmocka_unit_test(own_scores),
-        cmocka_unit_test(constant_columns), cmocka_unit_test(scores_within_ranges),
-        cmocka_unit_test(magnitudes),       cmocka_unit_test(narrow_columns),
-        cmocka_unit_test(columns_of_zeros), cmocka_unit_test(some_ranges_are_open),
-        cmocka_unit_test(ranges),           cmocka_unit_test(folded_models),
-        cmocka_unit_test(folded_outputs),   cmocka_unit_test(models_for_raw_columns),
-        cmocka_unit_test(messages),         cmocka_unit_test(bad_json),
+        cmocka_unit_test(nothing),
+        cmocka_unit_test(constant),
+        cmocka_unit_test(unit_rows),
+        cmocka_unit_test(own_scores),
+        cmocka_unit_test(constant_columns),
+        cmocka_unit_test(scores_within_ranges),
+        cmocka_unit_test(magnitudes),
+        cmocka_unit_test(narrow_columns),
+        cmocka_unit_test(narrow_columns_of_others),
+        cmocka_unit_test(columns_of_zeros),
+        cmocka_unit_test(some_ranges_are_open),
+        cmocka_unit_test(ranges),
+        cmocka_unit_test(folded_models),
+        cmocka_unit_test(folded_outputs),
+        cmocka_unit_test(models_for_raw_columns),
+        cmocka_unit_test(messages),
+        cmocka_unit_test(bad_json),
     };
     return cmocka_run_group_tests(tests, folder_enter, folder_leave);
 }
