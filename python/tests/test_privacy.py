@@ -199,6 +199,7 @@ def test_a_ledger_refuses(pop, bounds, tmp_path, program):
     assert ledger.spent() == (2, 2e-5)
     assert len(ledger.read().entries) == len(ledger.to_frame()) == 2
     assert "spent    ε = 2, δ = 2e-05" in str(ledger)
+    assert "replace-one, sampling: each run's own, " in str(ledger)
     assert program("ledger", ledger.path, "--json") == json.dumps(
         dict(ledger.read()), indent=2) + "\n" or ledger.read().spent["epsilon"] == 2
     private(bounds, ledger=str(ledger.path), epsilon=0.25).fit(pop.X, pop.y, pop.groups)

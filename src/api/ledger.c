@@ -62,10 +62,11 @@ static json_t *ledger_json(const contents *c) {
     for (size_t i = 0; i < c->entries; i++)
         bb_json_append(&entries, entry_json(c, &c->entry[i]));
     return json_pack(
-        "{s:s,s:I,s:o,s:s,s:s,s:o,s:o,s:o,s:o,s:o}", "population", c->terms.population,
-        "tasks", (json_int_t)c->terms.tasks, "also_tasks", added, "adjacency",
-        bb_adjacency_name(c->terms.adjacency), "kind",
-        bb_ledger_kind_name(c->terms.kind), "order",
+        "{s:s,s:I,s:o,s:s,s:s,s:s,s:o,s:o,s:o,s:o,s:o}", "population",
+        c->terms.population, "tasks", (json_int_t)c->terms.tasks, "also_tasks", added,
+        "adjacency", bb_adjacency_name(c->terms.adjacency), "sampling",
+        bb_ledger_sampling(c->terms.kind), "kind", bb_ledger_kind_name(c->terms.kind),
+        "order",
         c->terms.kind == BB_LEDGER_RDP ? json_real(c->terms.order) : json_null(),
         "budget",
         priced(c,

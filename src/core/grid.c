@@ -59,8 +59,9 @@ bb_status bb_grid_choose_radial(bb_door *door, size_t b, double pure) {
         return BB_OK;
     }
     return bb_fail(BB_EUSAGE,
-                   "block \"%s\" of round %u: epsilon %g for each of %g rows of %zu "
-                   "tasks does not fit the 64-bit grid",
+                   "block \"%s\" of round %u: epsilon %g, delta 0 for each of %g rows "
+                   "(replace-one, sampling: all) of %zu tasks does not fit the 64-bit "
+                   "grid",
                    block->name, door->ask.round + 1, pure / rows, rows,
                    door->pub->tasks);
 }

@@ -21,8 +21,8 @@ static bb_status write_budget(FILE *to, bb_ledger *ledger,
     fputs("<p id=\"budget\">Budget of the population ", to);
     bb_svg_text(to, terms->population);
     write_pair(to, ":", terms->epsilon, terms->delta);
-    fprintf(to, " (adjacency %s, all its runs together).",
-            bb_adjacency_name(terms->adjacency));
+    fprintf(to, " (adjacency %s, sampling: %s, all its runs together).",
+            bb_adjacency_name(terms->adjacency), bb_ledger_sampling(terms->kind));
     write_pair(to, " When this page was made, spent:", epsilon, delta);
     if (isnan(limit)) {
         write_pair(to, "; left:", fmax(0.0, terms->epsilon - epsilon),

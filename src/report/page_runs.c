@@ -5,6 +5,7 @@
 #include "report/report.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,20 +16,28 @@ typedef struct entry {
     bb_result_figures figures;
     double tasks, features, rows; /* the population, as far as runs tell */
     double epsilon;               /* NAN: not private */
-    bool done;                    /* it is in a chart already */
+    double delta;
+    const char *adjacency, *sampling; /* or "" */
+    bool done;                        /* it is in a chart already */
 } entry;
+
+static const char *or_nothing(const char *text) {
+    return text ? text : "";
+}
 
 static entry read_entry(const bb_reported *run) {
     const json_t *promise =
         json_array_get(json_object_get(run->privacy, "guarantees"), 0);
-    const char *method = bb_reported_text(run->run, "method");
     return (entry){.run = run,
-                   .method = method ? method : "",
+                   .method = or_nothing(bb_reported_text(run->run, "method")),
                    .figures = bb_reported_figures(run),
                    .tasks = bb_reported_number(run->run, "tasks"),
                    .features = bb_reported_number(run->run, "features"),
                    .rows = bb_reported_number(run->run, "rows"),
-                   .epsilon = bb_reported_number(promise, "epsilon")};
+                   .epsilon = bb_reported_number(promise, "epsilon"),
+                   .delta = bb_reported_number(promise, "delta"),
+                   .adjacency = or_nothing(bb_reported_text(promise, "adjacency")),
+                   .sampling = or_nothing(bb_reported_text(promise, "sampling"))};
 }
 
 static bool same(double a, double b) {
@@ -57,7 +66,27 @@ typedef struct drawing {
     bb_curve_point *point; /* as many as there are runs */
     bb_level level[BB_AGAINSTS];
     size_t levelled[BB_AGAINSTS]; /* runs in each mean */
+    const entry *first;           /* that is drawn */
+    bool terms_differ;            /* of those that are: delta, adjacency, sampling */
 } drawing;
+
+enum { AXIS = 256 };
+
+/* Epsilon, and what it needs to mean something. */
+static void name_axis(const drawing *d, char text[AXIS]) {
+    const entry *e = d->first;
+    if (d->terms_differ)
+        snprintf(text, AXIS,
+                 "ε of a whole task (δ, adjacency and sampling differ: see the table)");
+    else
+        snprintf(text, AXIS, "ε of a whole task (δ = %g, %s, sampling %s)", e->delta,
+                 e->adjacency, e->sampling);
+}
+
+static bool same_terms(const entry *a, const entry *b) {
+    return same(a->delta, b->delta) && strcmp(a->adjacency, b->adjacency) == 0 &&
+           strcmp(a->sampling, b->sampling) == 0;
+}
 
 /* The curve that a run belongs to: the last one, as runs are sorted, or a new one; NULL:
  * no colour is left. */
@@ -73,6 +102,8 @@ static void add_point(drawing *d, const entry *e) {
     bb_drawn_curve *curve = curve_of(d, e->method);
     const double value = e->figures.test;
     if (!curve) return;
+    if (!d->first) d->first = e;
+    d->terms_differ = d->terms_differ || !same_terms(d->first, e);
     if (curve->points == 0 || !same(curve->point[curve->points - 1].x, e->epsilon)) {
         curve->point[curve->points++] =
             (bb_curve_point){e->epsilon, 0.0, INFINITY, -INFINITY, 0};
@@ -97,6 +128,7 @@ static void add_levels(drawing *d, const entry *e) {
 /* Draws the population of the first run that is in no chart yet. entries are sorted. */
 static void draw_population(FILE *to, size_t runs, entry *list, size_t first,
                             drawing *d) {
+    char axis[AXIS];
     *d = (drawing){.point = d->point};
     for (bb_against whom = 0; whom < BB_AGAINSTS; whom++) d->level[whom].value = NAN;
     for (size_t k = first; k < runs; k++) {
@@ -107,11 +139,12 @@ static void draw_population(FILE *to, size_t runs, entry *list, size_t first,
             add_point(d, &list[k]);
     }
     if (d->points == 0) return;
+    name_axis(d, axis);
     fprintf(to, "<figure><h3>%.0f tasks, %.0f features, %.0f rows</h3>\n",
             list[first].tasks, list[first].features, list[first].rows);
     const bb_curves curves = {.title = "Privacy and accuracy",
                               .metric = list[first].figures.title,
-                              .x = {.title = "ε of a whole task", .log = true},
+                              .x = {.title = axis, .log = true},
                               .curves = d->curves,
                               .curve = d->curve,
                               .levels = BB_AGAINSTS,

@@ -243,6 +243,10 @@ def several_runs():
     billboard("report", "few", "few2", "-o", "both.html")
     page = dom("both.html")
     assert "Privacy and accuracy" in page and page.count("epsilon 2, delta 1e-05") == 2
+    assert ">ε of a whole task (δ = 1e-05, replace-one, sampling all)</text>" in page
+    train("few.csv", "few3", "--method", "mp-mixed", "--delta", "1e-6")
+    billboard("report", "few2", "few3", "-o", "terms.html")
+    assert "δ, adjacency and sampling differ: see the table" in open("terms.html").read()
     billboard("report", "--csv", "few", "few2", "-o", "both.csv")
     table = list(csv.DictReader(open("both.csv")))
     assert [r["run"] for r in table] == ["few", "few2"]
@@ -263,7 +267,7 @@ def budgets():
               "--budget-epsilon", "10", "--budget-delta", "1e-4")
     billboard("report", "first", "-o", "first.html")
     page = dom("first.html")
-    assert "ε = 10, δ = 0.0001 (adjacency replace-one" in page
+    assert "ε = 10, δ = 0.0001 (adjacency replace-one, sampling: each run's own, all" in page
     assert "spent: ε = 4, δ = 2e-05; left: ε = 6, δ = 8e-05" in page
     billboard("report", "first", "second", "-o", "pair.html")
     assert open("pair.html").read().count("Budget of the population p") == 1

@@ -54,6 +54,7 @@ static void no_claim(void **state) {
     assert_int_equal(r.code, 0);
     assert_non_null(strstr(r.out, "AUC 1.000"));
     assert_non_null(strstr(r.out, "claimed    nothing"));
+    assert_non_null(strstr(r.out, "at delta 1e-05, replace-one, sampling: all;"));
     cli_free(&r);
 }
 

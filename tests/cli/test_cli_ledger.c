@@ -92,7 +92,8 @@ static void a_ledger_goes_on_with_more_tasks(void **state) {
     cli_free(&r);
     r = cli("ledger L.db --tasks 41");
     assert_int_equal(r.code, 0);
-    assert_non_null(strstr(r.out, "40 or 41 tasks, replace-one"));
+    assert_non_null(
+        strstr(r.out, "40 or 41 tasks, replace-one, sampling: each run's "));
     assert_non_null(strstr(r.err, "--tasks -41 takes that back"));
     cli_free(&r);
     assert_close(spent("epsilon"), 1.0, 1e-9);
@@ -110,6 +111,7 @@ static void a_ledger_goes_on_with_more_tasks(void **state) {
     cli_fails(3, "budget", "%s -o d", more);
     json_t *j = cli_json("ledger L.db --json");
     assert_int_equal(cli_number(j, "tasks"), 40);
+    assert_string_equal(cli_text(j, "sampling"), "each run's own");
     assert_int_equal(json_integer_value(json_array_get(cli_at(j, "also_tasks"), 0)),
                      41);
     json_decref(j);

@@ -57,10 +57,12 @@ static void print_text(const billboard_answer *a, FILE *stream) {
         fprintf(stream, "claimed    nothing; %s, %s\n", method, mechanism);
     print_guesses(a, stream);
     fprintf(stream,
-            "found      epsilon at least %.4g at delta %g, confidence %g\n"
+            "found      epsilon at least %.4g at delta %g, %s, sampling: %s; "
+            "confidence %g\n"
             "verdict    %s\n",
             billboard_answer_number(a, "epsilon_lower"),
-            billboard_answer_number(a, "delta"),
+            billboard_answer_number(a, "delta"), billboard_answer_text(a, "adjacency"),
+            billboard_answer_text(a, "sampling"),
             billboard_answer_number(a, "confidence"),
             !claims                                        ? "no claim"
             : billboard_answer_number(a, "violated") > 0.0 ? "violated"

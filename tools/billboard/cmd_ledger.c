@@ -68,7 +68,8 @@ static void print_text(const billboard_answer *a, FILE *stream) {
         snprintf(at, sizeof at, "also_tasks.%zu", k);
         fprintf(stream, " or %.0f", billboard_answer_number(a, at));
     }
-    fprintf(stream, " tasks, %s\n", text(a, "", "adjacency"));
+    fprintf(stream, " tasks, %s, sampling: %s\n", text(a, "", "adjacency"),
+            text(a, "", "sampling"));
     fprintf(stream, "kind        %s", text(a, "", "kind"));
     if (!isnan(order)) fprintf(stream, ", order %.15g", order);
     fputc('\n', stream);

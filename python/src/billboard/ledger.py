@@ -67,7 +67,8 @@ class Ledger:
                                          self.kind)))
 
     def read(self) -> Answer:
-        """All that is in it: population, tasks, adjacency, kind, budget, spent, left, entries.
+        """All that is in it: population, tasks, adjacency, sampling, kind, budget, spent, left,
+        entries.
 
         Examples
         --------
@@ -169,7 +170,7 @@ class Ledger:
             return f"ledger {self.path}: no fit was charged yet"
         read = self.read()
         said = [f"ledger {self.path}: {read.population}, {read.tasks} tasks, "
-                f"{read.adjacency}, adds up by {read.kind}"]
+                f"{read.adjacency}, sampling: {read.sampling}, adds up by {read.kind}"]
         for which in ("budget", "spent", "left"):
             said.append(f"{which:8} " + ", ".join(f"{_SIGNS.get(name, name)} = {value:.6g}"
                                                   for name, value in read[which].items()))

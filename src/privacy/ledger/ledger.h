@@ -52,6 +52,9 @@ typedef enum bb_ledger_kind {
     BB_LEDGER_RDP
 } bb_ledger_kind;
 const char *bb_ledger_kind_name(bb_ledger_kind kind); /* "sum", "gdp", "rdp" */
+/* By which sampling what such a ledger adds up holds, in words: kind sum adds what runs with
+ * their sampling cost, others what they cost if every task took part in all rounds. */
+const char *bb_ledger_sampling(bb_ledger_kind kind);
 /* The kind of this name; NULL gives BB_LEDGER_ANY. BB_EUSAGE for others, with the
  * reason for "pld". */
 BB_MUST_CHECK bb_status bb_ledger_kind_find(const char *name, bb_ledger_kind *kind);

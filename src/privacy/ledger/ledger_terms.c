@@ -35,6 +35,10 @@ static const char schema_cost[] = TERMS
 
 static const char *const kind_name[] = {"any", "sum", "gdp", "rdp"};
 
+const char *bb_ledger_sampling(bb_ledger_kind kind) {
+    return kind == BB_LEDGER_SUM ? "each run's own" : "all; of an entry its run's own";
+}
+
 const char *bb_ledger_kind_name(bb_ledger_kind kind) {
     return kind_name[kind];
 }
