@@ -395,8 +395,9 @@ BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_job_run(
  * (`runs` on average; `share` of each one's budget is for its score) is published as the
  * run directory `output`. The answer: best {method, flags, score, noise}, null if that
  * number was 0, which leaves no directory; runs, output, epsilon, delta, adjacency,
- * sampling, mu {alone, best_of, composed}. Privacy cost: the job's (epsilon, delta),
- * charged to its ledger before the first run. */
+ * sampling, mu {alone, best_of, composed}. The watch is not told how many runs there are.
+ * BILLBOARD_FAILED: data that do not suit one of the settings, before anything is charged.
+ * Privacy cost: the job's (epsilon, delta), charged to its ledger before the first run. */
 BILLBOARD_API BILLBOARD_CHECK billboard_status
 billboard_tune(const billboard_job *job, const billboard_data *data,
                const billboard_option *option, size_t options,
@@ -569,8 +570,10 @@ BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_evaluate(
  * stay within one budget. The option `ledger` of a job makes and charges it.
  *
  * What is in it: {population, tasks, also_tasks: [numbers of tasks that its runs may have
- * beside that], adjacency, kind, budget {epsilon, delta}, spent, left, entries: [{id, time, description, epsilon, delta, state ("running", "done",
- * "died", "unknown"), directory}]}. A run keeps its charge however it ends.
+ * beside that], adjacency, sampling (in words: with which its sums hold), kind, budget
+ * {epsilon, delta}, spent, left, entries: [{id, time, description, epsilon, delta, state
+ * ("running", "done", "died", "unknown"), directory}]}. A run keeps its charge however it
+ * ends.
  * BILLBOARD_FAILED: there is no ledger. `watch` hears if others have it locked. */
 BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_ledger(
     const char *path, const billboard_watch *watch, billboard_answer **ledger);

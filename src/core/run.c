@@ -146,6 +146,17 @@ static bb_status open_both(driver *d) {
     return status;
 }
 
+bb_status bb_run_try(const bb_run *run) {
+    bb_run unpaid = *run;
+    driver d = {.run = &unpaid};
+    unpaid.ledger = NULL;
+    unpaid.keeper = NULL;
+    const bb_status status = open_both(&d);
+    bb_curator_close(d.curator);
+    bb_silo_close(d.silo);
+    return status;
+}
+
 bb_status bb_result_open(bb_result *result, const bb_run *run, size_t tasks) {
     bb_status status =
         bb_allocate(&result->first, tasks + 1, sizeof *result->first, "the models");

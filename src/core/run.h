@@ -45,6 +45,11 @@ typedef struct bb_observer {
     /* Called by any thread when tasks `from` to `to` - 1 have been worked through: their
      * rows may leave memory. */
     void (*passed)(void *self, size_t from, size_t to);
+    /* Whether own task k's finished model, of finite numbers, is so in the form in which it
+     * is kept, too; if not it counts as one that is not finite. Asked by worker number
+     * `worker` of the run's engine, by several at once. */
+    bool (*keeps)(void *self, size_t k, size_t worker, const double *model,
+                  double intercept);
 } bb_observer;
 
 /* What a keeper wants now, between two rounds: nothing; a copy, which is saved if the run is
@@ -138,8 +143,9 @@ typedef struct bb_result {
     bool shares;      /* some phase had such a model, or the run a start */
     bool *asked;      /* tasks: took part in some round; NULL without sampling. For the
                             operator alone */
-    size_t failed;    /* private run: tasks whose solver failed at the end and that keep
-                          the zero model; for the operator alone */
+    size_t failed; /* private run: tasks whose solver failed at the end, or whose model
+                          was not finite, and that keep the zero model; for the operator
+                          alone */
     double
         noise_multiplier; /* z of the round with the least noise; NAN without noise */
     char billboard_sha256[BB_HASH_TEXT]; /* of everything published, in order */
@@ -183,6 +189,9 @@ BB_MUST_CHECK bb_status bb_run_check_ledger(const bb_run *run, const bb_plan *pl
  * keeper had copied is saved. BB_EDATA: what the keeper has is of another run. A run that
  * goes on is not charged again. */
 BB_MUST_CHECK bb_status bb_run_train(const bb_run *run, bb_result *result);
+/* Opens such a run and closes it: what the data of its tasks, or their sizes, have against
+ * it before its first round. Nothing is charged. Errors as bb_run_train. */
+BB_MUST_CHECK bb_status bb_run_try(const bb_run *run);
 /* Takes the memory for the models of so many tasks, run->local; bb_result_free also after
  * a failure. */
 BB_MUST_CHECK bb_status bb_result_open(bb_result *result, const bb_run *run,

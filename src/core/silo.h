@@ -130,8 +130,8 @@ BB_MUST_CHECK bb_status bb_silo_restore(bb_silo *silo, bb_bytes saved,
 const bb_method *bb_silo_finishes(const bb_silo *silo);
 /* For the operator of a simulation, between a frame and bb_silo_work: what tasks would keep
  * if the run ended here, into a result that bb_result_open made for them. The silo is then
- * as it was before. Tasks whose solver fails have the zero model. BB_EINTERRUPTED as
- * bb_silo_work. */
+ * as it was before. Tasks whose solver fails, or whose model is not finite, have the zero
+ * model. BB_EINTERRUPTED as bb_silo_work. */
 BB_MUST_CHECK bb_status bb_silo_preview(bb_silo *silo, bb_result *result);
 
 /* What own task k keeps, after BB_SILO_DONE: local[k].length numbers and an intercept.
@@ -142,7 +142,8 @@ typedef struct bb_silo_task {
     double objective, gap; /* what finish said; of the last phase */
     bool asked;            /* took part in some round */
     bool
-        failed; /* private run: its solver failed at the end, it keeps the zero model */
+        failed; /* private run: its solver failed at the end, or its model was not finite:
+                   it keeps the zero model */
 } bb_silo_task;
 bb_silo_task bb_silo_result(const bb_silo *silo, size_t k);
 /* The same for all own tasks, into a result that bb_result_open made for them: models,

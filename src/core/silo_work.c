@@ -227,20 +227,30 @@ static void spread(const bb_silo *silo, size_t k, bb_task *task) {
     for (size_t j = 0; j < length; j++) out[j] = NAN;
 }
 
+/* last: the model is what the task keeps. */
+static bool is_finite(const bb_silo *silo, size_t k, size_t worker, const bb_task *task,
+                      bool last) {
+    const bb_observer *observer = &bb_silo_run(silo)->observer;
+    for (size_t j = 0; j < task->local->length; j++)
+        if (!isfinite(task->model[j])) return false;
+    if (!isfinite(*task->intercept)) return false;
+    return !last || !observer->keeps ||
+           observer->keeps(observer->self, k, worker, task->model, *task->intercept);
+}
+
 static void finish(void *context, size_t part, size_t worker) {
     bb_silo *silo = context;
     const bb_observer *observer = &bb_silo_run(silo)->observer;
     const bb_method *method = bb_silo_method(silo);
     const size_t from = part * silo->own / silo->parts;
     const size_t to = (part + 1) * silo->own / silo->parts;
+    const bool last = silo->phase + 1 == silo->phases.count;
     for (size_t k = from; k < to && !is_stopped(silo); k++) {
         bb_task task = task_of(silo, k, worker, BB_FOR_FINISH, silo->phase);
         silo->finished[k] = method->finish(&silo->view, &task);
         silo->objective[k] = task.objective;
         silo->gap[k] = task.gap;
-        for (size_t j = 0; j < task.local->length; j++)
-            if (!isfinite(task.model[j])) silo->finished[k] = BB_ENUMERIC;
-        if (!isfinite(*task.intercept)) silo->finished[k] = BB_ENUMERIC;
+        if (!is_finite(silo, k, worker, &task, last)) silo->finished[k] = BB_ENUMERIC;
         spread(silo, k, &task);
         passed(silo, k, k + 1);
     }
@@ -251,7 +261,8 @@ static void finish(void *context, size_t part, size_t worker) {
 }
 
 /* Whether a run ends well must not depend on one task's data once something was
- * released: in a private run a task whose solver fails keeps the zero model. */
+ * released: in a private run a task whose solver fails, or whose model is not finite,
+ * keeps the zero model. */
 static bb_status excuse(bb_silo *silo, size_t k) {
     silo->failed[k] = silo->finished[k] != BB_OK;
     if (!silo->failed[k]) return BB_OK;
@@ -294,7 +305,9 @@ static void preview(void *context, size_t part, size_t worker) {
     const size_t to = (part + 1) * silo->own / silo->parts;
     for (size_t k = from; k < to && !is_stopped(silo); k++) {
         bb_task task = task_of(silo, k, worker, BB_FOR_FINISH, silo->phase);
-        if (!bb_silo_method(silo)->finish(&silo->view, &task)) continue;
+        if (!bb_silo_method(silo)->finish(&silo->view, &task) &&
+            is_finite(silo, k, worker, &task, true))
+            continue;
         memset(task.model, 0, task.local->length * sizeof *task.model);
         *task.intercept = 0.0;
     }

@@ -29,7 +29,7 @@ typedef struct search {
     bb_train_request whole; /* epsilon, delta and ledger of the whole */
     size_t *setting, settings;
     bb_tune_rows rows;
-    uint64_t runs; /* K; told to nobody */
+    uint64_t runs; /* K; told to nobody, not by counting them aloud either */
     bb_random random;
     bool random_open;
     double run_epsilon, score_epsilon; /* budgets of each run's two parts, at delta */
@@ -184,7 +184,7 @@ static bb_status check_price(const bb_statement *statement) {
 static bb_status read_rows(search *s) {
     const bb_train_options *o = &s->whole.options;
     const bb_status status = bb_tune_rows_open(s->asked->tune, s->setting[0], &s->rows);
-    if (status) return status;
+    if (status) return bb_ended_by_data(status);
     s->found->tasks = s->rows.rows.tasks;
     if (o->first_tasks && o->first_tasks < s->found->tasks)
         s->found->tasks = (size_t)o->first_tasks;
@@ -205,6 +205,31 @@ static bb_status open_ledger(search *s) {
         return bb_fail(BB_EUSAGE, "tune: seeded noise is not private, and has no price "
                                   "in a ledger: leave --ledger or --seed out");
     return bb_resolve_ledger(&o, s->found->tasks, s->found->adjacency, &s->ledger);
+}
+
+static bb_status check_data_of(const search *s, size_t setting) {
+    const bb_watch silent = {.stop = s->watch->stop};
+    bb_train_request request = {0};
+    size_t tasks = 0;
+    bb_status status = bb_tune_request(s->asked->tune, setting, NULL, &request);
+    request.options.epsilon = s->run_epsilon;
+    if (!status) status = bb_training_check(&request, &s->rows.source, &silent, &tasks);
+    bb_train_request_free(&request);
+    if (status || tasks == s->found->tasks) return status;
+    return bb_fail(BB_EUSAGE,
+                   "tune: settings must have the same tasks: with the first one there "
+                   "are %zu, with another %zu",
+                   s->found->tasks, tasks);
+}
+
+/* With every setting that may be drawn: whether the search ends well must depend neither
+ * on data, once it was charged, nor on which settings are drawn. */
+static bb_status check_data(const search *s) {
+    bb_status status = BB_OK;
+    if (s->watch->say) s->watch->say(s->watch->self, "checking");
+    for (size_t k = 0; k < s->settings && !status; k++)
+        status = check_data_of(s, s->setting[k]);
+    return status;
 }
 
 /* The whole, before any run is made. */
@@ -243,6 +268,7 @@ static bb_status make(search *s, size_t setting, const uint64_t *seed, made *out
     const bb_watch silent = {.stop = s->watch->stop};
     bb_status status = bb_tune_request(s->asked->tune, setting, seed, &out->request);
     out->request.options.epsilon = s->run_epsilon;
+    out->request.charged = s->ledger != NULL;
     if (!status)
         status = bb_training_open(&out->training, &out->request, &s->rows.source, NULL,
                                   &silent, NULL);
@@ -280,6 +306,7 @@ static bb_status try_one(search *s) {
 static bb_status make_runs(search *s) {
     uint64_t seed = 0;
     bb_status status = BB_OK;
+    if (s->watch->say) s->watch->say(s->watch->self, "searching");
     if (s->asked->seed && !bb_number_count(s->asked->seed, &seed))
         status = bb_fail(BB_EUSAGE, "tune: the seed must be a whole number, got \"%s\"",
                          s->asked->seed);
@@ -289,11 +316,7 @@ static bb_status make_runs(search *s) {
         status = bb_random_open_secure(&s->random);
     s->random_open = !status;
     if (!status) s->runs = bb_random_poisson(&s->random, s->asked->mean);
-    for (uint64_t k = 0; k < s->runs && !status; k++) {
-        status = try_one(s);
-        if (s->watch->progress)
-            s->watch->progress(s->watch->self, (uint32_t)(k + 1), (uint32_t)s->runs);
-    }
+    for (uint64_t k = 0; k < s->runs && !status; k++) status = try_one(s);
     return status;
 }
 
@@ -339,7 +362,22 @@ static bb_status prepare(search *s) {
     s->found->epsilon = s->whole.options.epsilon;
     s->found->adjacency = (bb_adjacency)s->whole.options.adjacency;
     if (!status) status = divide(s);
-    return status ? status : check_settings(s);
+    if (!status) status = check_settings(s);
+    return status ? status : check_data(s);
+}
+
+/* The search was interrupted, and what it has paid is spent. */
+static bb_status say_what_is_charged(const search *s, bb_status status) {
+    const bb_best_found *f = s->found;
+    char before[400];
+    if (status != BB_EINTERRUPTED || !s->ledger || !bb_ledger_reserved(s->ledger))
+        return status;
+    snprintf(before, sizeof before, "%s", bb_last_error());
+    return bb_fail(status,
+                   "%s; nothing was written; ledger %s keeps the charge of (epsilon = "
+                   "%.6g, delta = %.6g), adjacency %s, sampling: all",
+                   before, s->whole.options.ledger, f->epsilon, f->delta,
+                   bb_adjacency_name(f->adjacency));
 }
 
 bb_status bb_best_of_run(const bb_best_of *best, const bb_watch *watch,
@@ -351,6 +389,7 @@ bb_status bb_best_of_run(const bb_best_of *best, const bb_watch *watch,
     if (!status) status = prepare(&s);
     if (!status) status = charge(&s);
     if (!status) status = make_runs(&s);
+    status = say_what_is_charged(&s, status);
     if (!status && found->there) status = publish(&s);
     if (s.random_open) bb_random_close(&s.random);
     if (s.best) close_made(s.best);

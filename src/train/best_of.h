@@ -31,11 +31,14 @@ typedef struct bb_best_found {
                               found by the exponential mechanism for a tenth of epsilon */
 } bb_best_found;
 
-/* Charges the whole to the ledger that the flags name, makes the runs, and writes the best
- * one's directory. BB_EUSAGE: no epsilon; runs whose price is not that of Gaussian rounds
- * of all tasks alone; a target without a public range; a ledger that does not add up
- * epsilon and delta. BB_EBUDGET: nothing was published; BB_EINTERRUPTED: likewise, the
- * charge stays. Privacy cost: (epsilon, delta), as the run's statement says. */
+/* Looks at the data as every setting reads them, charges the whole to the ledger that the
+ * flags name, makes the runs, and writes the best one's directory. Nothing about data ends
+ * it once it has charged; before, they do whichever setting they do not suit. The watch is
+ * not told how many runs there are. BB_EUSAGE: no epsilon; runs whose price is not that of
+ * Gaussian rounds of all tasks alone; a target without a public range; settings with other
+ * tasks; a ledger that does not add up epsilon and delta. BB_EBUDGET: nothing was published;
+ * BB_EINTERRUPTED: likewise, the charge stays. Privacy cost: (epsilon, delta), as the run's
+ * statement says. */
 BB_MUST_CHECK bb_status bb_best_of_run(const bb_best_of *best, const bb_watch *watch,
                                        bb_best_found *found);
 

@@ -29,6 +29,35 @@ static bb_status put_models(const bb_experiment *e, const bb_result *result,
     return status;
 }
 
+static bool is_finite(size_t n, const double *w) {
+    for (size_t k = 0; k < n; k++)
+        if (!isfinite(w[k])) return false;
+    return true;
+}
+
+static bool is_finite_single(size_t n, const double *w) {
+    for (size_t k = 0; k < n; k++)
+        if (!isfinite((float)w[k])) return false;
+    return true;
+}
+
+bool bb_experiment_keeps(void *self, size_t i, size_t worker, const double *model,
+                         double intercept) {
+    const bb_experiment *e = self;
+    const bb_population *p = &e->population;
+    const size_t length = e->local[i].length;
+    if (e->net) return is_finite_single(length, model);
+    if (!e->folded) return true;
+    double *own = e->folded + worker * length;
+    memcpy(own, model, length * sizeof *own);
+    if (bb_resolved_is_solved(e->resolved))
+        bb_population_fold(p, i, own, &intercept);
+    else
+        bb_preprocess_fold_outputs(&p->steps, i, p->outputs, own);
+    bb_preprocess_passed(&p->steps, i);
+    return is_finite(length, own) && isfinite(intercept);
+}
+
 bb_status bb_experiment_models(const bb_experiment *e, const bb_result *result,
                                bb_models *out) {
     const bb_dataset *data = &e->population.prepared;

@@ -36,6 +36,7 @@ typedef struct bb_experiment {
     bb_kept kept;  /* so that it survives its process, if it does */
     bb_run run;    /* the resolved one, with what the data say */
     bb_result result;
+    double *folded;        /* workers x a model, for bb_experiment_keeps, or NULL */
     double *spread;        /* with --intervals: bb_run.spread, */
     bb_models kept_spread; /* and as it is written */
     bb_models own;         /* finished models of the own tasks; empty in one process */
@@ -98,6 +99,9 @@ void bb_experiment_close_work(bb_experiment *e);
 
 /* -- what models reach -- */
 
+/* bb_observer.keeps: whether own task i's finished model has finite numbers. */
+bool bb_experiment_keeps(void *self, size_t i, size_t worker, const double *model,
+                         double intercept);
 /* Finished models of the own tasks from what a run made. */
 BB_MUST_CHECK bb_status bb_experiment_models(const bb_experiment *e,
                                              const bb_result *result, bb_models *out);

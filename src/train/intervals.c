@@ -81,6 +81,18 @@ static bb_status split(const double *spread, size_t tasks, size_t d,
     return status;
 }
 
+/* Not known: of a task without variance and rows, or where numbers are not finite. */
+static void forget_unknown(bb_models *kept) {
+    for (size_t i = 0; i < kept->tasks; i++) {
+        double *own = kept->weight + i * kept->features;
+        bool known = isfinite(kept->intercept[i]);
+        for (size_t k = 0; k < kept->features; k++) known = known && isfinite(own[k]);
+        if (known) continue;
+        memset(own, 0, kept->features * sizeof *own);
+        kept->intercept[i] = own[0] = -1.0;
+    }
+}
+
 /* Direction k of all tasks as models, without what the target's range adds to every
  * model: `none` are those of no weight at all. */
 static bb_status add_part(const bb_population *p, const double *direction, size_t k,
@@ -115,11 +127,10 @@ bb_status bb_intervals_models(const bb_population *p, const double *spread,
         const double unit = bb_preprocess_target_unit(&p->steps, i);
         kept.intercept[i] = spread[i * length + BB_MIXED_SPREAD_NOISE] * unit * unit;
         kept.weight[i * kept.features] = spread[i * length + BB_MIXED_SPREAD_FREEDOM];
-        if (!isfinite(kept.intercept[i])) /* no variance, and no row: not known */
-            kept.intercept[i] = kept.weight[i * kept.features] = -1.0;
     }
     for (size_t k = 0; k < d && !status; k++)
         status = add_part(p, direction, k, weight, &none, &kept);
+    if (!status) forget_unknown(&kept);
     free(direction);
     free(weight);
     bb_models_free(&none);

@@ -75,6 +75,7 @@ typedef struct bb_train_request {
     bool held_out;   /* tuning, set by hand: of the rows to train on, those of this fold
                         test (bb_crossval_folds), and rows to test on are not looked at */
     unsigned fold;
+    bool charged; /* tuning, set by hand: the search that it is a part of has paid */
 } bb_train_request;
 
 /* One flag of the command line: a text for an option, NULL for a flag without value;

@@ -455,9 +455,15 @@ void bb_population_close(bb_population *p) {
 
 /* -- models -- */
 
-/* What the constant column is in every row, or 0 where it differs from row to row. */
-static double constant_of(const bb_preprocess *open) {
-    return open->constant && open->rows != BB_ROWS_UNIT ? 1.0 : 0.0;
+/* Whether there is a constant column that is 1 in every row. */
+static bool has_constant(const bb_preprocess *open) {
+    return open->constant && open->rows != BB_ROWS_UNIT;
+}
+
+void bb_population_fold(const bb_population *p, size_t i, double *w, double *b) {
+    bb_preprocess_fold(&p->steps, i, w, b);
+    if (p->open.folded) bb_preprocess_fold_columns(&p->steps, w, b);
+    if (has_constant(&p->open)) *b += w[p->prepared.features - 1];
 }
 
 /* Folds every model of `data`, which has the columns of the prepared rows. */
@@ -465,19 +471,16 @@ static bb_status fold_models(const bb_population *p, const bb_dataset *data,
                              const double *weight, const double *intercept,
                              bb_models *out) {
     const size_t width = p->prepared.features;
-    const double constant = constant_of(&p->open);
     bb_models m = {0};
     double *w = NULL;
     bb_status status = bb_models_open(&m, data);
     if (!status) status = bb_allocate(&w, width, sizeof *w, "a model");
-    if (constant != 0.0 && !status) m.features = width - 1;
+    if (has_constant(&p->open) && !status) m.features = width - 1;
     for (size_t i = 0; i < m.tasks && !status; i++) {
         memcpy(w, weight + i * width, width * sizeof *w);
         m.intercept[i] = intercept ? intercept[i] : 0.0;
-        bb_preprocess_fold(&p->steps, i, w, &m.intercept[i]);
-        if (p->open.folded) bb_preprocess_fold_columns(&p->steps, w, &m.intercept[i]);
+        bb_population_fold(p, i, w, &m.intercept[i]);
         memcpy(m.weight + i * m.features, w, m.features * sizeof *w);
-        if (constant != 0.0) m.intercept[i] += constant * w[width - 1];
         bb_preprocess_passed(&p->steps, i);
         bb_models_passed(&m, i);
     }

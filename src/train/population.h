@@ -71,6 +71,11 @@ void bb_population_close_rows(bb_population *population);
 /* Takes a zeroed one, too. */
 void bb_population_close(bb_population *population);
 
+/* The model (w: prepared.features, b) that own task i learned, as it is when finished:
+ * without the constant column, which the intercept takes up where it is 1. */
+void bb_population_fold(const bb_population *population, size_t i, double *w,
+                        double *b);
+
 /* Finished models of one linear output from what methods learned: weight tasks x
  * prepared.features, intercept tasks. */
 BB_MUST_CHECK bb_status bb_population_models(const bb_population *population,

@@ -73,6 +73,17 @@ static bb_status open_spread(bb_experiment *e) {
     return status;
 }
 
+/* Room to see what finished models are in, where they are others than those learned. */
+static bb_status open_folded(bb_experiment *e) {
+    const bool solved = bb_resolved_is_solved(e->resolved);
+    if (!solved && (e->net || !bb_preprocess_is_own(&e->population.steps)))
+        return BB_OK;
+    const size_t each =
+        solved ? e->population.prepared.features : e->run.pub.parameters;
+    return bb_allocate(&e->folded, e->engine.workers * each, sizeof *e->folded,
+                       "the models");
+}
+
 /* Whether a phase reads the tasks' curvature. */
 static bool descends(const bb_run *run) {
     for (size_t k = 0; k < run->phases; k++) {
@@ -126,6 +137,7 @@ bb_status bb_experiment_open_tasks(bb_experiment *e) {
     for (size_t i = 0; i < data->tasks && !status; i++)
         status = bb_random_key(data->task_name[i], &e->key[i]);
     e->run.key = e->key;
+    if (!status) status = open_folded(e);
     if (!status && e->resolved->request->options.intervals) status = open_spread(e);
     return status;
 }

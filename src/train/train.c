@@ -65,6 +65,7 @@ static bb_status say_what_may_be_left(const bb_experiment *e) {
 static bb_status say_what_is_charged(const bb_experiment *e) {
     const bb_public *pub = &e->run.pub;
     char before[400], sampling[BB_SAMPLING_TEXT], written[600];
+    if (e->resolved->request->charged) return BB_EINTERRUPTED;
     snprintf(before, sizeof before, "%s", bb_last_error());
     bb_kept_says(&e->kept, is_charged(e), written, sizeof written);
     if (!is_charged(e))
@@ -191,6 +192,7 @@ void bb_experiment_observe(bb_experiment *e) {
                                     .progress = progress,
                                     .at_home = at_home,
                                     .passed = passed,
+                                    .keeps = bb_experiment_keeps,
                                     .stop = e->watch->stop};
 }
 
@@ -209,10 +211,11 @@ static bb_status train(bb_experiment *e) {
 static void warn_of_failed_tasks(const bb_experiment *e) {
     char text[160];
     if (!e->result.failed) return;
-    snprintf(text, sizeof text,
-             "the solvers of %zu tasks failed: they keep the zero model (only the "
-             "operator may know)",
-             e->result.failed);
+    snprintf(
+        text, sizeof text,
+        "the solvers of %zu tasks failed, or their models are not finite: they keep "
+        "the zero model (only the operator may know)",
+        e->result.failed);
     bb_experiment_warn(e, text);
 }
 
@@ -256,9 +259,11 @@ void bb_experiment_close_work(bb_experiment *e) {
     free(e->key);
     free(e->stretch);
     free(e->ranged);
+    free(e->folded);
     free(e->spread);
     e->stretch = NULL;
     e->ranged = NULL;
+    e->folded = NULL;
     e->spread = NULL;
     e->run.spread = NULL;
     e->ledger = NULL;
@@ -318,13 +323,18 @@ bb_status bb_experiment_keep(bb_experiment *e) {
     return bb_ranks_agree(e->dealt.ranks, status);
 }
 
+bb_status bb_ended_by_data(bb_status status) {
+    if (status != BB_EDATA && status != BB_ENUMERIC) return status;
+    return bb_fail_context(status, "ended by the data before anything was charged or "
+                                   "published (epsilon does not cover that it did)");
+}
+
 /* What was made before the charge ended the run, if it was private data, is outside
  * epsilon: say so. */
 static bb_status say_why(const bb_experiment *e, bb_status status) {
-    const bool by_data = status == BB_EDATA || status == BB_ENUMERIC;
-    if (!by_data || !bb_mechanism_is_noisy(e->resolved->run.mechanism)) return status;
-    return bb_fail_context(status, "ended by the data before anything was charged or "
-                                   "published (epsilon does not cover that it did)");
+    const bb_resolved *c = e->resolved;
+    const bool first = !c->request->charged && bb_mechanism_is_noisy(c->run.mechanism);
+    return first ? bb_ended_by_data(status) : status;
 }
 
 /* The directory in place, if there is to be one. */
@@ -335,10 +345,14 @@ static bb_status put_in_place(bb_experiment *e) {
     return status ? status : bb_rundir_commit(&e->dir);
 }
 
-static bb_status run(bb_experiment *e, double start) {
+static bb_status prepare(bb_experiment *e) {
     bb_status status = bb_experiment_prepare(e);
     if (!status) status = open_run(e);
-    status = bb_ranks_agree(e->dealt.ranks, status);
+    return bb_ranks_agree(e->dealt.ranks, status);
+}
+
+static bb_status run(bb_experiment *e, double start) {
+    bb_status status = prepare(e);
     if (status) return say_why(e, status);
     status = train(e);
     if (!status) status = bb_experiment_keep(e);
@@ -359,8 +373,10 @@ static bb_status open_all_rows(bb_experiment *e) {
     if (!e->dealt.ranks) return BB_OK;
     bb_locals_close(e->local, &e->room, e->population.prepared.tasks);
     free(e->key);
+    free(e->folded);
     e->local = NULL;
     e->key = NULL;
+    e->folded = NULL;
     bb_population_close(&e->population);
     bb_dealt_close(&e->dealt);
     e->dealt.ranks = NULL;
@@ -444,6 +460,24 @@ bb_status bb_training_open(bb_training **out, const bb_train_request *request,
         bb_training_close(t);
     else
         *out = t;
+    return status;
+}
+
+bb_status bb_training_check(const bb_train_request *request, const bb_source *data,
+                            const bb_watch *watch, size_t *tasks) {
+    bb_training *t = NULL;
+    bb_status status = bb_allocate(&t, 1, sizeof *t, "a run");
+    if (status) return status;
+    t->e = (bb_experiment){.watch = watch, .resolved = &t->resolved, .source = data};
+    status = check(t, request, NULL);
+    if (!status) {
+        status = prepare(&t->e);
+        if (!status) status = bb_run_try(&t->e.run);
+        status = say_why(&t->e, status);
+    }
+    if (!status) *tasks = t->e.run.pub.tasks;
+    bb_experiment_close_work(&t->e);
+    bb_training_close(t);
     return status;
 }
 

@@ -38,6 +38,15 @@ BB_MUST_CHECK bb_status bb_training_open(bb_training **out,
                                          const bb_train_request *request,
                                          const bb_source *data, const bb_source *test,
                                          const bb_watch *watch, bb_ranks *ranks);
+/* Everything that data can have against such a run in memory, and no more of it: neither
+ * is anything charged nor published. *tasks <- how many it has. For whoever pays for runs
+ * before they are made. Errors as above. */
+BB_MUST_CHECK bb_status bb_training_check(const bb_train_request *request,
+                                          const bb_source *data, const bb_watch *watch,
+                                          size_t *tasks);
+/* The status; if it is the data's doing, the message says that nothing was charged or
+ * published before. */
+BB_MUST_CHECK bb_status bb_ended_by_data(bb_status status);
 void bb_training_close(bb_training *training); /* NULL is allowed */
 const bb_report *bb_training_report(const bb_training *training);
 /* The object of operator/run.json; NULL: out of memory. */

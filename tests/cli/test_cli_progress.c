@@ -79,6 +79,26 @@ static void a_terminal_gets_a_bar(void **state) {
     free(out);
 }
 
+/* How many runs a private search makes is told to nobody, not by steps of a bar either. */
+static void a_private_search_has_no_bar(void **state) {
+    (void)state;
+    static char seen[2][1 << 20];
+    char line[300];
+    make_world();
+    cli_write("ranges.json", "{\"target\": [-40, 40], \"others\": [-1, 1]}");
+    for (int k = 0; k < 2; k++) {
+        snprintf(
+            line, sizeof line,
+            "tune W.csv --scale ranges.json --method mp-prior --epsilon 2 --private "
+            "--grid lambda=0.1,1 --runs %d --seed 1 -o found%d",
+            k ? 12 : 3, k);
+        assert_int_equal(on_terminal(line, seen[k], sizeof seen[k]), 0);
+    }
+    assert_non_null(strstr(seen[0], "searching"));
+    assert_null(strstr(seen[0], " of "));
+    assert_string_equal(seen[0], seen[1]);
+}
+
 static void work_at_home_has_a_bar(void **state) {
     (void)state;
     static char seen[1 << 20];
@@ -155,6 +175,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_pipe_gets_nothing),
         cmocka_unit_test(a_terminal_gets_a_bar),
+        cmocka_unit_test(a_private_search_has_no_bar),
         cmocka_unit_test(work_at_home_has_a_bar),
         cmocka_unit_test(the_bar_fits_the_terminal),
         cmocka_unit_test(the_statement_fits_the_terminal),

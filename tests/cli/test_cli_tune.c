@@ -322,6 +322,39 @@ static void what_has_no_price_is_refused(void **state) {
     assert_false(cli_exists("R"));
 }
 
+#define CHARGED                                                                        \
+    "--private --runs 20 -o no --ledger N --population p --budget-epsilon 9 "          \
+    "--budget-delta 1e-2 "
+
+/* What the data are up to is found before the charge, with every setting that may be drawn. */
+static void data_end_nothing_that_was_charged(void **state) {
+    (void)state;
+    static const char before[] = "before anything was charged or published";
+    cli_write("ranges.json", "{\"target\": [-40, 40], \"others\": [-1, 1]}");
+    FILE *gaps = fopen("gaps.csv", "w"), *huge = fopen("huge.csv", "w");
+    assert_true(gaps && huge);
+    fputs("task,half,y,x\n", gaps);
+    fputs("task,y,x\n", huge);
+    for (int k = 0; k < 80; k++) {
+        fprintf(gaps, "%d,%d,%d,%s\n", k % 8, k % 2, k % 5, k == 3 ? "" : "0.5");
+        fprintf(huge, "%d,%d,%s\n", k % 8, k / 8 % 2, k == 3 ? "1e200" : "0.5");
+    }
+    assert_int_equal(fclose(gaps) | fclose(huge), 0);
+    for (int turn = 0; turn < 3; turn++) {
+        cli_fails(1, before,
+                  "tune gaps.csv --scale ranges.json --epsilon 2 --method mp-prior "
+                  "--grid missing=drop-rows,error " CHARGED);
+        cli_fails(1, before,
+                  "tune huge.csv --loss logistic --standardize none --epsilon 2 "
+                  "--method mp-centre --grid no-intercept=false " CHARGED);
+        cli_fails(2, "same tasks",
+                  "tune gaps.csv --scale ranges.json --epsilon 2 --method mp-prior "
+                  "--missing drop-rows --features x --grid task=task,half " CHARGED);
+        assert_false(cli_exists("N"));
+        assert_false(cli_exists("no"));
+    }
+}
+
 static void what_makes_no_sense_is_said(void **state) {
     (void)state;
     make_world();
@@ -375,6 +408,7 @@ int main(void) {
         cmocka_unit_test(the_least_score_is_published),
         cmocka_unit_test(no_run_is_an_answer),
         cmocka_unit_test(what_has_no_price_is_refused),
+        cmocka_unit_test(data_end_nothing_that_was_charged),
         cmocka_unit_test(what_makes_no_sense_is_said),
     };
     return cmocka_run_group_tests_name("tune", tests, cli_open, cli_close);

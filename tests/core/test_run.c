@@ -260,8 +260,17 @@ static bb_status fail_for_task_two(const bb_view *view, bb_task *task) {
     return status;
 }
 
-/* Behind noise a task whose solver fails gets the zero model, and nobody else sees a
- * difference; in the clear the run fails. */
+static bool keeps_but_task_two(void *self, size_t k, size_t worker, const double *model,
+                               double intercept) {
+    const population *p = self;
+    (void)intercept;
+    assert_true(k < p->tasks && worker < engine.workers);
+    for (size_t j = 0; j < p->local[k].length; j++) assert_true(isfinite(model[j]));
+    return k != 2;
+}
+
+/* Behind noise a task whose solver fails, or whose model is not finite as it is kept, gets
+ * the zero model, and nobody else sees a difference; in the clear the run fails. */
 static void test_failing_task(void **state) {
     (void)state;
     bb_method method = bb_method_mp_lowrank;
@@ -273,20 +282,24 @@ static void test_failing_task(void **state) {
     bb_result whole = {0}, failed = {0};
     run.seeded = true;
     assert_ok(bb_run_train(&run, &whole));
-    run.phase[0].method = &method;
-    assert_ok(bb_run_train(&run, &failed));
-    const size_t d = run.pub.features;
     assert_int_equal(whole.failed, 0);
-    assert_int_equal(failed.failed, 1);
-    for (size_t k = 0; k < d; k++) assert_true(failed.model[2 * d + k] == 0.0);
-    assert_memory_equal(failed.model, whole.model, 2 * d * sizeof *whole.model);
-    assert_memory_equal(failed.model + 3 * d, whole.model + 3 * d,
-                        (run.pub.tasks - 3) * d * sizeof *whole.model);
-    assert_string_equal(failed.billboard_sha256, whole.billboard_sha256);
+    for (int kept = 0; kept < 2; kept++) {
+        run.mechanism = &bb_mechanism_gaussian;
+        run.phase[0].method = kept ? &bb_method_mp_lowrank : &method;
+        if (kept) run.observer = (bb_observer){.self = &p, .keeps = keeps_but_task_two};
+        assert_ok(bb_run_train(&run, &failed));
+        const size_t d = run.pub.features;
+        assert_int_equal(failed.failed, 1);
+        for (size_t k = 0; k < d; k++) assert_true(failed.model[2 * d + k] == 0.0);
+        assert_memory_equal(failed.model, whole.model, 2 * d * sizeof *whole.model);
+        assert_memory_equal(failed.model + 3 * d, whole.model + 3 * d,
+                            (run.pub.tasks - 3) * d * sizeof *whole.model);
+        assert_string_equal(failed.billboard_sha256, whole.billboard_sha256);
+        bb_result_free(&failed);
+        run.mechanism = &bb_mechanism_none;
+        assert_fails(bb_run_train(&run, &failed), BB_ENUMERIC, "task number 3");
+    }
     bb_result_free(&whole);
-    bb_result_free(&failed);
-    run.mechanism = &bb_mechanism_none;
-    assert_fails(bb_run_train(&run, &failed), BB_ENUMERIC, "task number 3");
     run_close(&run);
     population_close(&p);
 }

@@ -6,6 +6,7 @@
 #include "models/models.h"
 #include "test.h"
 #include "torture.h"
+#include "train/best_of.h"
 #include "train/rundir.h"
 #include "train/train.h"
 
@@ -106,6 +107,50 @@ static void keep_warning(void *self, const char *text) {
     snprintf(((told *)self)->warning, sizeof((told *)self)->warning, "%s", text);
 }
 
+static void no_progress(void *self, uint32_t round, uint32_t rounds) {
+    (void)self, (void)round, (void)rounds;
+    fail_msg("how many runs there are is told");
+}
+
+/* A private search says what it has paid, and how far it is to nobody. */
+static void a_search_that_is_stopped_says_what_it_paid(void **state) {
+    (void)state;
+    static const bb_train_flag flag[] = {
+        {"scale", "{\"target\": [-9, 9], \"others\": [-9, 9]}"},
+        {"epsilon", "1"},
+        {"ledger", "search.ledger"},
+        {"population", "p"},
+        {"budget-epsilon", "3"},
+        {"budget-delta", "1e-3"}};
+    static const char *const when[] = {"checking", "searching", "never"};
+    const bb_source data = {.path = "data.csv"};
+    bb_settings settings = {0};
+    assert_ok(bb_settings_open(&settings, "mp-prior", "lambda=0.1,1", 0, 1));
+    const bb_tune tune = {.flag = flag,
+                          .flags = sizeof flag / sizeof *flag,
+                          .settings = &settings,
+                          .data = &data,
+                          .at_once = 1};
+    const bb_best_of best = {.tune = &tune, .mean = 20, .share = 0.1, .output = "run"};
+    for (int k = 0; k < 3; k++) {
+        told t = {.stop_at = when[k]};
+        const bb_watch watch = {
+            .self = &t, .say = stop_at, .progress = no_progress, .stop = &t.stop};
+        bb_best_found found;
+        const bb_status status = bb_best_of_run(&best, &watch, &found);
+        assert_int_equal(status, k < 2 ? BB_EINTERRUPTED : BB_OK);
+        if (k == 1)
+            assert_non_null(strstr(bb_last_error(),
+                                   "keeps the charge of (epsilon = 1, delta = 1e-05), "
+                                   "adjacency replace-one, sampling: all"));
+        if (k < 2) assert_null(strstr(bb_last_error(), "nothing was charged"));
+        assert_int_equal(exists("search.ledger"), k > 0);
+        assert_int_equal(exists("run"), k == 2);
+    }
+    bb_settings_close(&settings);
+    remove_run();
+}
+
 /* Once a run has paid, Ctrl-C ends its comparisons and no more. */
 static void stop_spares_what_was_paid_for(void **state) {
     (void)state;
@@ -133,6 +178,88 @@ static void stop_spares_what_was_paid_for(void **state) {
     bb_train_request_free(&request);
     assert_true(exists("run/public/privacy.json"));
     assert_true(exists("run/operator/models.csv"));
+    remove_run();
+}
+
+/* Twenty tasks; in the units of its rows, the first one's model has no finite numbers: its
+ * targets are as large as numbers are, or its column, where targets are classes, as small. */
+static void write_beyond(bool classes) {
+    FILE *file = fopen("beyond.csv", "w");
+    assert_non_null(file);
+    fputs("task,y,x\n", file);
+    for (int k = 0; k < 240; k++) {
+        const int task = k / 12, row = k % 12, sign = row % 2 ? 1 : -1;
+        double y = 0.1 * sign, x = 0.1 * sign * (1 + row % 3);
+        if (task == 0 && !classes) y = 1e308 * sign;
+        if (task == 0 && classes) x = sign * (row < 2 ? 9.9e-308 : 1.2e-308);
+        if (classes) y = row % 2;
+        fprintf(file, "%d,%.17g,%.17g\n", task, y, x);
+    }
+    assert_int_equal(fclose(file), 0);
+}
+
+static void count_failed(void *self, const char *text) {
+    *(int *)self += strstr(text, "of 1 tasks failed, or their models are not") != NULL;
+}
+
+/* Such a task keeps the zero model, which its operator is told, and those of the others are
+ * there. In the clear the run fails. */
+static void models_are_finite_where_they_are_kept(void **state) {
+    (void)state;
+    static const char *const loss[] = {"squared", "logistic", "softmax"};
+    for (int k = 0; k < 3; k++) {
+        int told_of = 0;
+        const bb_watch watch = {.self = &told_of, .warn = count_failed};
+        const bb_train_flag flag[] = {
+            {"loss", loss[k]},     {"standardize", "magnitude"},
+            {"method", "fedprox"}, {"set", "epochs=500"},
+            {"epsilon", "10"},     {"seed", "1"},
+            {"output", "run"},     {"classes", "2"}};
+        bb_train_request request = {0};
+        bb_report report;
+        bb_models models = {0};
+        write_beyond(k > 0);
+        assert_ok(bb_train_resolve(&request, flag, k == 2 ? 8 : 7));
+        assert_ok(bb_train_run(&request, "beyond.csv", &watch, &report));
+        bb_train_request_free(&request);
+        assert_int_equal(told_of, 1);
+        assert_ok(bb_models_read(&models, k == 2 ? "run/operator/models.safetensors"
+                                                 : "run/operator/models.csv"));
+        const size_t each = models.features * models.outputs;
+        for (size_t j = 0; j < each; j++) assert_true(models.weight[j] == 0.0);
+        for (size_t j = each; j < 2 * each; j++)
+            assert_true(isfinite(models.weight[j]) && models.weight[j] != 0.0);
+        bb_models_free(&models);
+        remove_run();
+    }
+    write_beyond(false);
+    bb_report report;
+    bb_train_request request = {0};
+    const bb_train_flag open[] = {
+        {"method", "stl"}, {"standardize", "magnitude"}, {"output", "run"}};
+    assert_ok(bb_train_resolve(&request, open, sizeof open / sizeof *open));
+    assert_fails(bb_train_run(&request, "beyond.csv", &(bb_watch){0}, &report),
+                 BB_ENUMERIC, "its model is not finite");
+    bb_train_request_free(&request);
+    assert_false(exists("run"));
+}
+
+/* So are the numbers that intervals are made of: of such a task nothing is known. */
+static void intervals_are_finite_where_they_are_kept(void **state) {
+    (void)state;
+    bb_models intervals = {0};
+    const bb_watch watch = {0};
+    const bb_train_flag flag[] = {
+        {"intervals", NULL}, {"epsilon", "1"}, {"output", "run"}};
+    bb_train_request request = {0};
+    bb_report report;
+    write_beyond(false);
+    assert_ok(bb_train_resolve(&request, flag, sizeof flag / sizeof *flag));
+    assert_ok(bb_train_run(&request, "beyond.csv", &watch, &report));
+    bb_train_request_free(&request);
+    assert_ok(bb_models_read(&intervals, "run/operator/intervals.csv"));
+    assert_true(intervals.intercept[0] == -1.0 && intervals.intercept[1] > 0.0);
+    bb_models_free(&intervals);
     remove_run();
 }
 
@@ -237,6 +364,12 @@ static void a_promise_lifted_from_rows(void **state) {
                      {"set", "calibration=instance"}, {"standardize", "task"},
                      {"output", "run"}),
                  BB_EUSAGE, "single rows");
+    assert_fails(RUN(&report, NULL, {"method", "dp-aggr"}, {"epsilon", "1e-3"},
+                     {"set", "calibration=instance"}, {"set", "rows-cap=1000000"},
+                     {"output", "run"}),
+                 BB_EUSAGE,
+                 "epsilon 1e-09, delta 0 for each of 1e+06 rows (replace-one, "
+                 "sampling: all)");
     assert_ok(RUN(&report, NULL, {"method", "dp-aggr"}, {"epsilon", "1"},
                   {"set", "calibration=instance"}, {"ledger", "lifted.ledger"},
                   {"budget-epsilon", "5"}, {"budget-delta", "1e-3"},
@@ -355,7 +488,10 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_run_reports_what_its_models_do),
         cmocka_unit_test(stop_ends_a_run_with_nothing),
+        cmocka_unit_test(a_search_that_is_stopped_says_what_it_paid),
         cmocka_unit_test(stop_spares_what_was_paid_for),
+        cmocka_unit_test(models_are_finite_where_they_are_kept),
+        cmocka_unit_test(intervals_are_finite_where_they_are_kept),
         cmocka_unit_test(figures_that_fail_are_missing),
         cmocka_unit_test(baselines_do_not_depend_on_the_method),
         cmocka_unit_test(rows_are_protected_one_by_one),
