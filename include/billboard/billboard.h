@@ -281,19 +281,21 @@ billboard_data_from_file(const char *path, billboard_data **data);
 BILLBOARD_API void billboard_data_free(billboard_data *data);
 
 /* What is in them: {tasks, rows, features, rows_per_task, sparse, target {kind, min,
- * max}, missing {features, targets, complete_rows}, constant_columns, binary_columns
- * (0 and 1 alone), classes, labels, image, start (a command to begin with; null for
- * arrays), texts, notes}.
+ * max}, missing {features, targets, complete_rows, spelt}, constant_columns,
+ * binary_columns (0 and 1 alone), classes, labels, image, start (a command to begin with;
+ * null for arrays), texts, drafted, notes}.
+ * missing.spelt: how missing values are written in a CSV file ("NA", "" for nothing, ...).
  * texts: the columns of a CSV file that are no numbers and that the options do not
  * speak of, [{column, levels}], levels null of more than 50; those are left out, and
- * the target, whose levels are classes, is among them if it has fewer. notes: what
- * else is to be said, a text each: of columns that are nearly numbers, or dates,
- * which are not among texts, of texts that are no level, of tasks of one row.
+ * the target, whose levels are classes, is among them if it has fewer; drafted: of which
+ * draft-categories writes the levels. notes: what else is to be said, a text each: of
+ * columns that are nearly numbers, or dates, which are not among texts, of texts that are
+ * no level, of tasks of one row.
  * Options: task, target, features, ignore, format, labels, tasks, separator, missing,
  * categories, image, as a job has them; multilabel (targets are lists of labels);
  * ranges, a file for the columns' ranges, which are then looked up in the data: for
  * simulations only; draft-categories, a file for the levels of these texts, for a
- * person to leave in what is public (BILLBOARD_USAGE: there are none). Looks at
+ * person to leave in what is public (none to draft: no file, and a note). Looks at
  * everything, outside of any privacy: for whoever holds the data. */
 BILLBOARD_API BILLBOARD_CHECK billboard_status
 billboard_info(const billboard_data *data, const billboard_option *option,

@@ -7,6 +7,7 @@
 #include "data/encode.h"
 #include "data/names.h"
 #include "data/ranges.h"
+#include "data/scan.h"
 #include "train/population.h"
 
 #include <stddef.h>
@@ -113,10 +114,9 @@ static bb_status read_rows(const bb_source *source, const info_options *o, draft
     return bb_source_read(source, &format, data);
 }
 
+/* Nothing, where there is nothing to draft: make_notes says so. */
 static bb_status write_levels(const draft *d, const char *path) {
-    if (!d->categories)
-        return bb_fail(BB_EUSAGE, "--draft-categories: no column of texts is without "
-                                  "levels");
+    if (!d->categories) return BB_OK;
     if (json_object_set_new(d->levels, "source", json_string("data")))
         return bb_fail(BB_ENOMEM, "no memory for the levels of texts");
     return bb_json_write_file(path, d->levels);
@@ -163,6 +163,21 @@ static json_t *texts_json(const draft *d) {
         if (json_is_object(levels)) continue;
         bb_json_append(&list, json_pack("{s:s,s:O}", "column", name, "levels", levels));
     }
+    return list;
+}
+
+static json_t *drafted_json(const draft *d) {
+    json_t *list = json_array(), *levels;
+    const char *name;
+    json_object_foreach(d->levels, name, levels)
+        bb_json_append(&list, json_string(name));
+    return list;
+}
+
+static json_t *spelt_json(unsigned spelt) {
+    json_t *list = json_array();
+    for (size_t k = 0; k < BB_SCAN_SPELLINGS; k++)
+        if (spelt >> k & 1) bb_json_append(&list, json_string(bb_scan_spelling[k]));
     return list;
 }
 
@@ -214,8 +229,18 @@ static bb_status add_binary_note(const bb_info *info, const bb_dataset *data,
     return status;
 }
 
-static bb_status make_notes(const draft *d, const bb_info *info, const bb_dataset *data,
-                            json_t **out) {
+/* Why there is no draft, where one was asked for. */
+static json_t *no_draft(const draft *d) {
+    return json_string(
+        json_object_size(d->texts)
+            ? "--draft-categories has written nothing: no column of texts "
+              "has so few levels that they can be drafted"
+            : "--draft-categories has written nothing: no column of texts "
+              "is without levels");
+}
+
+static bb_status make_notes(const draft *d, const info_options *o, const bb_info *info,
+                            const bb_dataset *data, json_t **out) {
     const char *name;
     json_t *list;
     bb_status status = bb_text_counts_say(&data->texts, out);
@@ -229,6 +254,7 @@ static bb_status make_notes(const draft *d, const bb_info *info, const bb_datase
         json_t *note = json_object_get(list, "note");
         if (note) bb_json_append(out, json_incref(note));
     }
+    if (o->levels && !d->categories) bb_json_append(out, no_draft(d));
     if (status) {
         json_decref(*out);
         *out = NULL;
@@ -239,8 +265,8 @@ static bb_status make_notes(const draft *d, const bb_info *info, const bb_datase
 static json_t *info_json(const bb_info *info, const bb_dataset *data, const draft *d,
                          const char *start, json_t *notes) {
     return json_pack(
-        "{s:I,s:I,s:I,s:{s:I,s:o,s:I},s:b,s:{s:s,s:o,s:o,s:I},s:{s:I,s:I,s:I},s:o,s:o,"
-        "s:o,s:o,s:o,s:o,s:I,s:o,s:o,s:o}",
+        "{s:I,s:I,s:I,s:{s:I,s:o,s:I},s:b,s:{s:s,s:o,s:o,s:I},s:{s:I,s:I,s:I,s:o},s:o,"
+        "s:o,s:o,s:o,s:o,s:o,s:I,s:o,s:o,s:o,s:o}",
         "tasks", (json_int_t)info->tasks, "rows", (json_int_t)info->rows, "features",
         (json_int_t)info->features, "rows_per_task", "min",
         (json_int_t)info->least_rows, "median", bb_json_real(info->median_rows), "max",
@@ -250,14 +276,14 @@ static json_t *info_json(const bb_info *info, const bb_dataset *data, const draf
         (json_int_t)info->one_class, "missing", "features",
         (json_int_t)info->missing_features, "targets",
         (json_int_t)info->missing_targets, "complete_rows",
-        (json_int_t)info->complete_rows, "constant_columns",
-        columns_json(data, info->constants, info->constant), "binary_columns",
-        columns_json(data, info->binaries, info->binary), "classes", classes_json(info),
-        "labels", labels_json(info), "image", image_json(info), "start",
-        start ? json_string(start) : json_null(), "dropped_rows",
+        (json_int_t)info->complete_rows, "spelt", spelt_json(data->spelt),
+        "constant_columns", columns_json(data, info->constants, info->constant),
+        "binary_columns", columns_json(data, info->binaries, info->binary), "classes",
+        classes_json(info), "labels", labels_json(info), "image", image_json(info),
+        "start", start ? json_string(start) : json_null(), "dropped_rows",
         (json_int_t)data->dropped, "entries",
         info->sparse ? json_integer((json_int_t)info->entries) : json_null(), "texts",
-        texts_json(d), "notes", notes);
+        texts_json(d), "drafted", drafted_json(d), "notes", notes);
 }
 
 /* -- the command that the data can be trained with at once -- */
@@ -370,7 +396,7 @@ static bb_status inform(const billboard_data *given, const info_options *o,
         status = make_start(&info, &d, o, given->path, option, options, &start);
     if (!status && o->ranges) status = write_ranges(&data, o->ranges);
     if (!status && o->levels) status = write_levels(&d, o->levels);
-    if (!status) status = make_notes(&d, &info, &data, &notes);
+    if (!status) status = make_notes(&d, o, &info, &data, &notes);
     if (!status)
         status = bb_answer_open(out, info_json(&info, &data, &d, start, notes));
     free(start);

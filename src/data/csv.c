@@ -90,6 +90,7 @@ static bb_status name_texts(csv *c, bb_text_counts *out) {
         const char *const name = bb_names_at(&c->header, e->category[k].column);
         size_t index;
         status = bb_names_add(&names, name, strlen(name), &index);
+        c->rows.texts[k].levels = e->category[k].level.name.count;
     }
     if (!status) status = bb_names_list(&out->name, &names);
     bb_names_free(&names);
@@ -109,6 +110,7 @@ static bb_status finish(csv *c, bb_dataset *out) {
     status = bb_duplicate(&data.source, c->rows.text->path, strlen(c->rows.text->path));
     data.has_lines = true;
     data.dropped = c->rows.dropped;
+    data.spelt = c->rows.spelt;
     data.binary = c->encoding.binary;
     if (!status && c->columns.target != SIZE_MAX) {
         const char *const name = bb_names_at(&c->header, c->columns.target);
@@ -221,8 +223,10 @@ static bb_status see(seen *s, bb_csv_cell *cell) {
     size_t index;
     bb_csv_cell_trim(cell);
     const bb_cell kind = bb_scan_cell(cell->text, cell->length, &number);
-    if (kind == BB_CELL_MISSING) return BB_OK;
-    s->cells++;
+    const bool none = kind == BB_CELL_MISSING &&
+                      bb_scan_missing(cell->text, cell->length) == BB_SCAN_NONE;
+    if (kind == BB_CELL_MISSING && !none) return BB_OK;
+    s->cells += !none; /* a level where others are texts; else missing */
     if (kind == BB_CELL_TEXT && !bb_scan_truth(cell->text, cell->length, &number))
         see_text(s, cell);
     if (s->level.count > MOST_LEVELS || !bb_is_utf8(cell->text, cell->length))

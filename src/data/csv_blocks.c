@@ -195,6 +195,7 @@ static void work(void *context, size_t item, size_t worker) {
     p->joined = false;
     bb_builder_clear(&p->rows.builder);
     p->rows.dropped = 0;
+    p->rows.spelt = 0;
     for (size_t c = 0; c < p->rows.encoding->categories; c++)
         p->rows.texts[c] = (bb_text_count){0};
     p->rows.cells.torn = false;
@@ -226,6 +227,7 @@ static bb_status join(blocks *b, bool *ended) {
         if (status) break;
         p->joined = true;
         csv->dropped += p->rows.dropped;
+        csv->spelt |= p->rows.spelt;
         bb_text_counts_add(csv->encoding->categories, csv->texts, p->rows.texts);
         csv->text->line += p->text.line - 1;
         b->from += p->length;

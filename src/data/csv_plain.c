@@ -8,7 +8,7 @@
 bb_status bb_csv_plain_open(bb_csv_plain *p, const bb_csv *c) {
     const bb_text *const text = c->text;
     p->possible = !c->builder.multilabel && c->encoding->categories == 0 &&
-                  c->encoding->classes.count == 0;
+                  c->encoding->classes.name.count == 0;
     p->base = text->at;
     p->next = p->length = 0;
     return p->possible

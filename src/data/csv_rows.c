@@ -42,7 +42,7 @@ static bb_status fail_missing(const bb_csv *c, const bb_csv_cell *from, size_t c
     char where[BB_WHERE_BYTES], shown[BB_SHOWN_BYTES], found[BB_SHOWN_BYTES + 24];
     const bool target = c->columns->role[column] == BB_ROLE_TARGET;
     const char *kind = bb_encoding_category(c->encoding, column) ? "level" : "number";
-    if (target && c->encoding->classes.count) kind = "class";
+    if (target && c->encoding->classes.name.count) kind = "class";
     if (from->length == 0)
         snprintf(found, sizeof found, "an empty cell");
     else
@@ -76,6 +76,8 @@ static bb_status take_number(bb_csv *c, size_t column, row *r, double *value,
     if (status) return status;
     *end = from.end;
     const bb_cell kind = bb_scan_cell(from.text, from.length, value);
+    if (kind == BB_CELL_MISSING)
+        c->spelt |= 1U << bb_scan_missing(from.text, from.length);
     if (kind == BB_CELL_NUMBER ||
         (kind == BB_CELL_TEXT && bb_scan_truth(from.text, from.length, value)))
         return BB_OK;
@@ -107,23 +109,29 @@ static bb_status take_number(bb_csv *c, size_t column, row *r, double *value,
                        : "");
 }
 
+/* Among texts `none' is one of them. */
+static bool is_missing_text(bb_csv *c, const bb_csv_cell *from) {
+    const size_t spelling = bb_scan_missing(from->text, from->length);
+    if (spelling == BB_SCAN_SPELLINGS || spelling == BB_SCAN_NONE) return false;
+    c->spelt |= 1U << spelling;
+    return true;
+}
+
 /* One of the classes' names. */
 static bb_status take_class(bb_csv *c, size_t column, row *r, double *y,
                             bb_csv_end *end) {
     bb_csv_cell from;
-    double number;
     char words[BB_SHOWN_BYTES + 80], shown[BB_SHOWN_BYTES];
     bb_status status = bb_csv_cell_take(&c->cells, column, &from);
     if (status) return status;
     *end = from.end;
     bb_csv_cell_trim(&from);
-    const size_t class = bb_names_find(&c->encoding->classes, from.text, from.length);
+    const size_t class = bb_levels_find(&c->encoding->classes, from.text, from.length);
     if (class != SIZE_MAX) {
         *y = (double)class;
         return BB_OK;
     }
-    if (bb_scan_cell(from.text, from.length, &number) == BB_CELL_MISSING)
-        return take_no_target(c, &from, column, r);
+    if (is_missing_text(c, &from)) return take_no_target(c, &from, column, r);
     snprintf(words, sizeof words, "expected a class that %s, found %s",
              c->options->for_run ? "the run knows" : "--categories names",
              bb_shown(shown, from.text, from.length));
@@ -135,25 +143,28 @@ bb_status bb_csv_open_texts(bb_csv *c) {
                        "the levels");
 }
 
-static void count_text(const bb_csv *c, size_t column, bool known) {
+/* unknown: what is no level of it, or NULL. */
+static void count_text(const bb_csv *c, size_t column, const bb_csv_cell *unknown) {
     const bb_category *category = bb_encoding_category(c->encoding, column);
     bb_text_count *count = &c->texts[category - c->encoding->category];
     count->texts++;
-    count->unknown += !known;
+    if (!unknown) return;
+    const bb_text_count one = {.unknown = 1,
+                               .other = bb_names_hash(unknown->text, unknown->length)};
+    bb_text_counts_add(1, count, &one);
 }
 
 /* A level of a column of texts: a 1 among zeros, or zeros alone. */
 static bb_status take_level(bb_csv *c, size_t column, row *r, bb_csv_end *end) {
     bb_csv_cell from;
-    double number;
     bb_status status = bb_csv_cell_take(&c->cells, column, &from);
     if (status) return status;
     *end = from.end;
     bb_csv_cell_trim(&from);
     const bool known =
         bb_encoding_level(c->encoding, column, from.text, from.length, r->x);
-    if (known || bb_scan_cell(from.text, from.length, &number) != BB_CELL_MISSING) {
-        count_text(c, column, known);
+    if (known || !is_missing_text(c, &from)) {
+        count_text(c, column, known ? NULL : &from);
         return BB_OK;
     }
     if (bb_encoding_missing(c->encoding, column, r->x)) return BB_OK;
@@ -185,7 +196,8 @@ static bb_status take_task(bb_csv *c, size_t column, size_t *task, bb_csv_end *e
     bb_csv_cell_trim(&from);
     if (from.length == 0)
         return bb_csv_bad(&c->cells, from.line, column,
-                          "expected a task's name, found an empty cell");
+                          "expected a task's name, found an empty cell: a row belongs "
+                          "to a task, so give it a name, or take the line out");
     if (!bb_is_utf8(from.text, from.length))
         return bb_csv_bad(&c->cells, from.line, column, "the task's name is not UTF-8");
     return bb_builder_task(&c->builder, from.text, from.length, task);
@@ -241,7 +253,7 @@ bb_status bb_csv_row(bb_csv *c) {
             status = take_labels(c, column, &end);
         } else if (role == BB_ROLE_IGNORED) {
             status = take_ignored(c, column, &end);
-        } else if (role == BB_ROLE_TARGET && c->encoding->classes.count) {
+        } else if (role == BB_ROLE_TARGET && c->encoding->classes.name.count) {
             status = take_class(c, column, &r, &y, &end);
         } else if (role == BB_ROLE_LEVELS) {
             status = take_level(c, column, &r, &end);

@@ -22,6 +22,7 @@ typedef struct bb_csv {
     size_t text_column;
     char shown[BB_SHOWN_BYTES];
     size_t dropped;       /* rows with a missing value, left out */
+    unsigned spelt;       /* how missing values are: bits, of bb_scan_spelling */
     bb_text_count *texts; /* encoding->categories */
     bool later;           /* the text begins behind the file's first row */
 } bb_csv;

@@ -46,6 +46,8 @@ typedef struct bb_dataset {
     size_t dropped;         /* rows that the reader left out for a missing value; it is
                                about private rows, so for the operator alone */
     bb_text_counts texts;   /* likewise, of what it made numbers of by their levels */
+    unsigned spelt;         /* likewise, how missing values were: bits, of
+                               bb_scan_spelling */
     uint32_t target_column; /* 1-based column of the target in a text, else 0 */
     bb_map file, scratch;   /* where rows are, if not in memory */
     size_t

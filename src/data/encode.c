@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "base/memory.h"
+#include "data/scan.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,17 +33,36 @@ static bb_status bad_levels(const char *file, const char *column) {
                    file, bb_shown(shown, column, strlen(column)));
 }
 
-static bb_status take_levels(bb_names *levels, const char *file, const char *column,
+static bb_status take_levels(bb_levels *levels, const char *file, const char *column,
                              const json_t *list) {
     const size_t count = json_array_size(list);
     bb_status status = count ? BB_OK : bad_levels(file, column);
+    if (!status)
+        status =
+            bb_allocate(&levels->number, count, sizeof *levels->number, "the levels");
     for (size_t k = 0; k < count && !status; k++) {
         const char *level = json_string_value(json_array_get(list, k));
         size_t index = k + 1;
-        if (level) status = bb_names_add(levels, level, strlen(level), &index);
+        if (level) status = bb_names_add(&levels->name, level, strlen(level), &index);
         if (!status && index != k) status = bad_levels(file, column);
+        if (!status) (void)bb_scan_cell(level, strlen(level), &levels->number[k]);
     }
     return status;
+}
+
+static void free_levels(bb_levels *levels) {
+    bb_names_free(&levels->name);
+    free(levels->number);
+}
+
+size_t bb_levels_find(const bb_levels *levels, const char *text, size_t length) {
+    double number;
+    const size_t found = bb_names_find(&levels->name, text, length);
+    if (found != SIZE_MAX || bb_scan_cell(text, length, &number) != BB_CELL_NUMBER)
+        return found;
+    for (size_t k = 0; k < levels->name.count; k++)
+        if (levels->number[k] == number) return k;
+    return SIZE_MAX;
 }
 
 /* Columns that are left out need no levels, and may have some; so has a target that rows to
@@ -104,7 +124,7 @@ bb_status bb_levels_only_classes(const char *categories,
     const char *const target = bb_target_option(options), *name;
     char shown[BB_SHOWN_BYTES];
     json_t *levels = NULL, *list;
-    bb_names classes = {0};
+    bb_levels classes = {0};
     if (!categories) return BB_OK;
     bb_status status = bb_levels_read(&levels, categories);
     if (!status) json_object_foreach(levels, name, list) {
@@ -118,7 +138,7 @@ bb_status bb_levels_only_classes(const char *categories,
                               bb_shown(shown, name, strlen(name)), target);
             if (status) break;
         }
-    bb_names_free(&classes);
+    free_levels(&classes);
     json_decref(levels);
     return status;
 }
@@ -216,10 +236,30 @@ static bb_status add_feature(bb_names *all, const char *path, const char *name,
     const size_t before = all->count;
     status = bb_names_add(all, text, size - 1, &index);
     if (!status && all->count == before)
-        status = bb_fail(BB_EDATA, "%s: two features have the name %s", path,
-                         bb_shown(shown, text, size - 1));
+        status = bb_fail(BB_EDATA,
+                         "%s: two features have the name %s: give a column another "
+                         "name, or leave it out (--ignore)",
+                         path, bb_shown(shown, text, size - 1));
     free(text);
     return status;
+}
+
+/* Adds "NAME_missing", or "NAME_missing_2", "NAME_missing_3", ... where a feature is called
+ * so already: a column of the file says what was missing in its own way. */
+static bb_status add_indicator(bb_names *all, const char *path, const char *name) {
+    enum { ROOM = sizeof "_missing_18446744073709551615" };
+    const size_t size = strlen(name) + ROOM;
+    char *text = NULL, number[ROOM] = "";
+    bb_status status = bb_allocate(&text, size, 1, "a feature's name");
+    if (status) return status;
+    size_t k = 1;
+    do {
+        if (k > 1) snprintf(number, sizeof number, "_%zu", k);
+        snprintf(text, size, "%s_missing%s", name, number);
+        k++;
+    } while (bb_names_find(all, text, strlen(text)) != SIZE_MAX);
+    free(text);
+    return add_feature(all, path, name, "_missing", number);
 }
 
 static bb_status name_levels(bb_encoding *e, bb_names *all, const char *path,
@@ -228,9 +268,9 @@ static bb_status name_levels(bb_encoding *e, bb_names *all, const char *path,
     for (size_t c = 0; c < e->categories && !status; c++) {
         bb_category *category = &e->category[c];
         category->first = all->count;
-        for (size_t k = 0; k < category->level.count && !status; k++)
+        for (size_t k = 0; k < category->level.name.count && !status; k++)
             status = add_feature(all, path, bb_names_at(header, category->column), "=",
-                                 bb_names_at(&category->level, k));
+                                 bb_names_at(&category->level.name, k));
     }
     return status;
 }
@@ -247,7 +287,7 @@ static bb_status name_features(bb_encoding *e, const char *path, const bb_names 
     for (size_t k = 0; k < columns->count && !status && e->indicator; k++) {
         if (!e->indicator[k]) continue;
         e->indicator[k] = all.count + 1;
-        status = add_feature(&all, path, bb_names_at(header, k), "_missing", "");
+        status = add_indicator(&all, path, bb_names_at(header, k));
     }
     if (!status) {
         free(columns->feature_name);
@@ -276,8 +316,8 @@ bb_status bb_encoding_open(bb_encoding *out, const char *path, const bb_names *h
 }
 
 void bb_encoding_close(bb_encoding *e) {
-    for (size_t c = 0; c < e->categories; c++) bb_names_free(&e->category[c].level);
-    bb_names_free(&e->classes);
+    for (size_t c = 0; c < e->categories; c++) free_levels(&e->category[c].level);
+    free_levels(&e->classes);
     free(e->category);
     free(e->indicator);
     *e = (bb_encoding){0};
@@ -299,7 +339,7 @@ const bb_category *bb_encoding_category(const bb_encoding *e, size_t column) {
 bool bb_encoding_level(const bb_encoding *e, size_t column, const char *text,
                        size_t length, double *x) {
     const bb_category *c = bb_encoding_category(e, column);
-    const size_t level = bb_names_find(&c->level, text, length);
+    const size_t level = bb_levels_find(&c->level, text, length);
     if (level != SIZE_MAX) x[c->first + level] = 1;
     return level != SIZE_MAX;
 }

@@ -1,12 +1,14 @@
 /* encode.h - numbers out of cells that are none: missing values and texts, by rules that
  * are public and look at one row at a time, so that they cost no privacy.
  *
- * Missing values (an empty cell, NA, NaN, null, and what else bb_scan_cell knows):
+ * Missing values (an empty cell, NA, NaN, null, and what else bb_scan_spelling has, but
+ * `none' in columns of texts, where it is one of them):
  *   error       (default) are refused
  *   drop-rows   their rows are left out
- *   indicator   become 0, and a further column NAME_missing is 1 there and 0 elsewhere;
- *               every column has one, or those of "indicator:NAME,NAME": which do may
- *               not depend on the data. Rows without a target are left out
+ *   indicator   become 0, and a further column NAME_missing (NAME_missing_2, ..., where
+ *               another feature has that name) is 1 there and 0 elsewhere; every column
+ *               has one, or those of "indicator:NAME,NAME": which do may not depend on
+ *               the data. Rows without a target are left out
  * Texts: a JSON file names their columns with all levels, {"city": ["Oslo", "Bergen"]};
  * each level is a column NAME=LEVEL, 1 in rows that have it and 0 elsewhere. A text that
  * is no level has zeros everywhere, and so has a missing value with `indicator`. Levels of
@@ -22,16 +24,21 @@
 
 #include <stdbool.h>
 
+typedef struct bb_levels {
+    bb_names name;
+    double *number; /* name.count: of those that are numbers; else NAN */
+} bb_levels;
+
 typedef struct bb_category {
     size_t column, first; /* of the file; its first level's feature */
-    bb_names level;
+    bb_levels level;
 } bb_category;
 
 typedef struct bb_encoding {
     bool drop; /* rows with a missing value are left out */
     size_t categories;
     bb_category *category;
-    bb_names classes; /* what the target's texts are; none: it is a number */
+    bb_levels classes; /* what the target's texts are; none: it is a number */
     size_t
         *indicator; /* columns: 1 + the feature that says it is missing, or 0; NULL */
     size_t binary;  /* so many last features are levels and indicators */
@@ -62,6 +69,9 @@ BB_MUST_CHECK bb_status bb_encoding_open(bb_encoding *encoding, const char *path
 /* A row begins: x (columns->features) gets its zeros. */
 void bb_encoding_begin(const bb_encoding *encoding, const bb_columns *columns,
                        double *x);
+/* Which level a cell is: by its text, else, where both are numbers, by those, as "4.0" is
+ * "4". SIZE_MAX: none of them. */
+size_t bb_levels_find(const bb_levels *levels, const char *text, size_t length);
 /* The levels of a column, NULL if it has none. */
 const bb_category *bb_encoding_category(const bb_encoding *encoding, size_t column);
 /* Notes a level; false: the text is none. */

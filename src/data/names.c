@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Fowler-Noll-Vo 1a, 64 bits. */
-static uint64_t hash(const char *text, size_t length) {
+uint64_t bb_names_hash(const char *text, size_t length) {
     uint64_t h = 0xcbf29ce484222325U;
     for (size_t i = 0; i < length; i++)
         h = (h ^ (unsigned char)text[i]) * 0x100000001b3U;
@@ -28,7 +28,7 @@ static size_t length_at(const bb_names *names, size_t index) {
 
 /* The slot of a name: where it is, or the free one where it would be. */
 static size_t slot_of(const bb_names *names, const char *text, size_t length) {
-    size_t at = (size_t)hash(text, length) & (names->slots - 1);
+    size_t at = (size_t)bb_names_hash(text, length) & (names->slots - 1);
     for (; names->slot[at]; at = (at + 1) & (names->slots - 1)) {
         const size_t index = names->slot[at] - 1;
         if (length_at(names, index) == length &&

@@ -18,6 +18,8 @@ typedef struct bb_names {
     size_t slots;   /* power of two, at most half of them used */
 } bb_names;
 
+/* A text as a number. */
+uint64_t bb_names_hash(const char *text, size_t length);
 /* The index of a name, or SIZE_MAX. */
 size_t bb_names_find(const bb_names *names, const char *text, size_t length);
 /* Adds a name unless it is there; *index is its place either way. At most 2^32 - 2. */

@@ -33,17 +33,27 @@ static void trim(const char **text, size_t *length) {
         --*length;
 }
 
-static bool is_one_of(const char *const *word, size_t words, const char *text) {
-    for (size_t i = 0; i < words; i++)
+const char *const bb_scan_spelling[BB_SCAN_SPELLINGS] = {
+    "", "NA", "N/A", "NaN", "-NaN", "null", "none", "?", "."};
+
+size_t bb_scan_missing(const char *text, size_t length) {
+    size_t k = 0;
+    trim(&text, &length);
+    while (k < BB_SCAN_SPELLINGS && (strlen(bb_scan_spelling[k]) != length ||
+                                     strncasecmp(text, bb_scan_spelling[k], length)))
+        k++;
+    return k;
+}
+
+static bool is_infinite(const char *text) {
+    static const char *const word[] = {"inf",      "+inf",      "-inf",
+                                       "infinity", "+infinity", "-infinity"};
+    for (size_t i = 0; i < sizeof word / sizeof *word; i++)
         if (strcasecmp(text, word[i]) == 0) return true;
     return false;
 }
 
 bb_cell bb_scan_cell(const char *text, size_t length, double *out) {
-    static const char *const missing[] = {"",     "na",   "n/a", "nan", "-nan",
-                                          "null", "none", "?",   "."};
-    static const char *const infinite[] = {"inf",      "+inf",      "-inf",
-                                           "infinity", "+infinity", "-infinity"};
     char word[LONGEST_NUMBER + 1];
     *out = NAN;
     trim(&text, &length);
@@ -52,10 +62,8 @@ bb_cell bb_scan_cell(const char *text, size_t length, double *out) {
     memcpy(word, text, length);
     word[length] = '\0';
     if (bb_number_real(word, out)) return BB_CELL_NUMBER;
-    if (is_one_of(missing, sizeof missing / sizeof *missing, word))
-        return BB_CELL_MISSING;
-    if (is_one_of(infinite, sizeof infinite / sizeof *infinite, word))
-        return BB_CELL_INFINITE;
+    if (bb_scan_missing(text, length) < BB_SCAN_SPELLINGS) return BB_CELL_MISSING;
+    if (is_infinite(word)) return BB_CELL_INFINITE;
     /* digits that bb_number_real does not take are too many: 1e999 */
     const bool decimal = strspn(word, "+-0123456789.eE") == length;
     char *end;

@@ -157,6 +157,13 @@ typedef enum bb_cell {
     BB_CELL_TEXT
 } bb_cell;
 
+/* How a missing value may be spelt, in capitals or not. Among texts `none' is one of them: it
+ * is missing in columns of numbers alone. */
+enum { BB_SCAN_NONE = 6, BB_SCAN_SPELLINGS = 9 };
+extern const char *const bb_scan_spelling[BB_SCAN_SPELLINGS];
+/* Which of these a cell between spaces is; BB_SCAN_SPELLINGS: another text. */
+size_t bb_scan_missing(const char *text, size_t length);
+
 /* Any number or other text, between spaces; *out is NAN unless it is a number. */
 bb_cell bb_scan_cell(const char *text, size_t length, double *out);
 /* A number with a decimal comma, 1,5 or 1.234,5; a date, 2012-08-01 with perhaps a time. */

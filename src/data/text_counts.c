@@ -9,6 +9,9 @@
 
 void bb_text_counts_add(size_t columns, bb_text_count *to, const bb_text_count *from) {
     for (size_t k = 0; k < columns; k++) {
+        const bool both = to[k].unknown && from[k].unknown;
+        to[k].differ |= from[k].differ | (both && to[k].other != from[k].other);
+        if (from[k].unknown) to[k].other = from[k].other;
         to[k].texts += from[k].texts;
         to[k].unknown += from[k].unknown;
     }
@@ -31,12 +34,17 @@ void bb_text_counts_close(bb_text_counts *c) {
     *c = (bb_text_counts){0};
 }
 
+/* Whose other one needs no name. */
+static bool is_one_of_two(const bb_text_count *c) {
+    return c->levels == 1 && !c->differ;
+}
+
 bb_status bb_text_counts_say(const bb_text_counts *c, json_t **out) {
     json_t *list = json_array();
     bool failed = !list;
     for (size_t k = 0; k < c->columns; k++) {
         char shown[BB_SHOWN_BYTES], text[BB_SHOWN_BYTES + 120];
-        if (!c->count[k].unknown) continue;
+        if (!c->count[k].unknown || is_one_of_two(&c->count[k])) continue;
         snprintf(text, sizeof text,
                  "column %s: %zu of %zu texts are no level of it, so they are zeros "
                  "everywhere",

@@ -7,9 +7,13 @@
 #include "base/status.h"
 
 #include <stddef.h>
+#include <stdint.h>
 
 typedef struct bb_text_count {
+    size_t levels;         /* that are named */
     size_t texts, unknown; /* that are there; that are no level among these */
+    uint64_t other;        /* bb_names_hash of an unknown one */
+    size_t differ;         /* not 0: not all unknown ones are the same */
 } bb_text_count;
 
 typedef struct bb_text_counts {
@@ -26,7 +30,8 @@ void bb_text_counts_join(bb_text_counts *to, bb_text_counts *from);
 /* Takes zeroed ones, too. */
 void bb_text_counts_close(bb_text_counts *counts);
 
-/* What is to be said of them, a text for each column of which a text is no level. To be
+/* What is to be said of them, a text for each column of which a text is no level, but where
+ * one level is named and all others are one text: that is the one it differs from. To be
  * freed with json_decref; BB_ENOMEM. */
 BB_MUST_CHECK bb_status bb_text_counts_say(const bb_text_counts *counts, json_t **list);
 

@@ -164,7 +164,8 @@ typedef struct seen {
 static void warn_of_dropped_rows(const bb_experiment *e, size_t dropped) {
     char text[100];
     if (!dropped) return;
-    snprintf(text, sizeof text, "%zu rows with a missing value were left out", dropped);
+    snprintf(text, sizeof text, "%zu row%s with a missing value %s left out", dropped,
+             dropped == 1 ? "" : "s", dropped == 1 ? "was" : "were");
     e->watch->warn(e->watch->self, text);
 }
 
@@ -281,6 +282,16 @@ static bb_status deal_again(bb_experiment *e) {
     return open_population(e);
 }
 
+/* Are all of them that are no level the same? Ranks without such a text do not tell. */
+static bb_status sum_others(const bb_dealt *dealt, bb_text_count *own, bool any) {
+    size_t least = any ? own->other : SIZE_MAX, most = any ? own->other : 0;
+    bb_status status = bb_dealt_sum(dealt, BB_OK, &own->differ);
+    status = bb_dealt_least(dealt, status, &least);
+    status = bb_dealt_most(dealt, status, &most);
+    own->differ += least < most;
+    return status;
+}
+
 /* Of all ranks; those that have read nothing know of no column. */
 static bb_status sum_texts(const bb_dealt *dealt, bb_text_counts *texts) {
     size_t columns = texts->columns;
@@ -288,7 +299,9 @@ static bb_status sum_texts(const bb_dealt *dealt, bb_text_counts *texts) {
     for (size_t k = 0; k < columns && !status; k++) {
         bb_text_count count = {0}, *own = texts->columns ? &texts->count[k] : &count;
         status = bb_dealt_sum(dealt, status, &own->texts);
+        const bool any = own->unknown;
         status = bb_dealt_sum(dealt, status, &own->unknown);
+        if (!status) status = sum_others(dealt, own, any);
     }
     return status;
 }

@@ -102,6 +102,16 @@ static void texts_that_are_no_level_are_told(void **state) {
         cli_free(&said[k]);
     }
     assert_int_equal(system("grep -rqw 67 sex/public"), 256);
+    /* of two one is named, and misspelt or not: the other is asked for, a third is not */
+    cli_result one =
+        cli("train sex.csv --categories '{\"sex\": [\"girl\"]}' --missing drop-rows "
+            "--method stl -o girl");
+    assert_true(one.code == 0 && !strstr(one.err, "no level of it"));
+    cli_free(&one);
+    one = cli("train sex.csv --categories '{\"sex\": [\"gril\"]}' --missing drop-rows "
+              "--method stl -o gril");
+    assert_true(one.code == 0 && strstr(one.err, "80 of 80 texts are no level of it"));
+    cli_free(&one);
 }
 
 /* Columns whose names have commas are in quotes where they are listed. */

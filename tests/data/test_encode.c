@@ -1,6 +1,7 @@
 /* Other separators, missing values, and texts with public levels. */
 #include "data/files.h"
 #include "data/info.h"
+#include "data/scan.h"
 
 static bb_status read_levels(const char *levels, const char *text,
                              const bb_read_options *options, bb_dataset *out) {
@@ -94,8 +95,13 @@ static void indicators_say_what_is_missing(void **state) {
                    "--missing drop-rows leaves its row out");
     assert_ok(read_text("t.csv", "task,y,x1\na,,2\na,4,\n", &all, &data));
     assert_rows(data, "a: 4 (0 1)");
-    assert_message(read_text("t.csv", "task,y,x1,x1_missing\na,1,2,3\n", &all, &data),
-                   BB_EDATA, "t.csv: two features have the name \"x1_missing\"");
+    /* columns may be called so already */
+    assert_ok(read_text("t.csv", "task,y,x1,x1_missing,x1_missing_2\na,1,,3,4\n", &all,
+                        &data));
+    assert_string_equal(data.feature_name[3], "x1_missing_3");
+    assert_string_equal(data.feature_name[4], "x1_missing_missing");
+    assert_string_equal(data.feature_name[5], "x1_missing_2_missing");
+    assert_rows(data, "a: 1 (0 3 4 1 0 0)");
     const bb_read_options other = {.missing = "indicator:y"},
                           what = {.missing = "zero"};
     assert_message(read_text("t.csv", holes, &other, &data), BB_EDATA,
@@ -161,6 +167,44 @@ static void texts_may_be_missing(void **state) {
     assert_rows(data, "a: 1 (2 1 0 0 0) 2 (3 0 0 1 0) 3 (0 0 1 0 1)");
 }
 
+/* Among texts `none' is one of them, level or not; among numbers it is missing. How missing
+ * values are spelt is told. */
+static void none_is_a_text_among_texts(void **state) {
+    (void)state;
+    static const char text[] = "task,city,y,x1\na,none,1,2\na,x,2,None\na,NA,3,\n";
+    const bb_read_options kept = {.categories = "levels.json", .keep_missing = true},
+                          all = {.categories = "levels.json", .missing = "indicator"};
+    bb_dataset data;
+    assert_ok(read_levels("{\"city\": [\"none\", \"x\"]}", text, &kept, &data));
+    assert_int_equal(data.texts.count[0].unknown, 0);
+    assert_int_equal(data.spelt, 1U << 0 | 1U << 1 | 1U << BB_SCAN_NONE);
+    assert_true(data.x[1] == 1 && isnan(data.x[3]) && isnan(data.x[7]));
+    bb_dataset_free(&data);
+    assert_ok(read_levels("{\"city\": [\"x\"]}", text, &all, &data));
+    assert_int_equal(data.texts.count[0].unknown, 1);
+    assert_rows(data, "a: 1 (2 0 0 0) 2 (0 1 0 1) 3 (0 0 1 1)");
+    const bb_read_options named = {.categories = "levels.json", .missing = "drop-rows"};
+    assert_fails(read_levels("{\"y\": [\"a\", \"b\"]}", "task,y,x1\na,a,1\na,none,2\n",
+                             &named, &data),
+                 BB_EDATA, "expected a class that --categories names, found \"none\"");
+}
+
+/* Levels that are numbers are so however they are written. */
+static void levels_may_be_numbers(void **state) {
+    (void)state;
+    const bb_read_options levels = {.categories = "levels.json"};
+    bb_dataset data;
+    assert_ok(
+        read_levels("{\"y\": [\"1\", \"2.5\"], \"wave\": [\"3.0\", \"03\"]}",
+                    "task,wave,y,x\na,3,1.0,5\na,03,2.50,6\na,3.00,1,7\na,4,1,8\n",
+                    &levels, &data));
+    assert_int_equal(data.texts.count[0].unknown, 1);
+    assert_rows(data, "a: 0 (5 1 0) 1 (6 0 1) 0 (7 1 0) 0 (8 0 0)");
+    assert_fails(
+        read_levels("{\"y\": [\"1\", \"two\"]}", "task,y,x\na,2.0,5\n", &levels, &data),
+        BB_EDATA, "expected a class that --categories names, found \"2.0\"");
+}
+
 /* Levels of the target are classes by their place in the list. */
 static void classes_have_names(void **state) {
     (void)state;
@@ -212,6 +256,8 @@ int main(void) {
         cmocka_unit_test(indicators_say_what_is_missing),
         cmocka_unit_test(texts_have_levels),
         cmocka_unit_test(texts_may_be_missing),
+        cmocka_unit_test(none_is_a_text_among_texts),
+        cmocka_unit_test(levels_may_be_numbers),
         cmocka_unit_test(classes_have_names),
     };
     return cmocka_run_group_tests(tests, folder_enter, folder_leave);

@@ -39,14 +39,15 @@ static void say_note(const char *note) {
 static void say_left_out(size_t missing, size_t skipped, size_t shared,
                          size_t without_target) {
     if (missing)
-        fprintf(stderr, "billboard: %zu rows with a missing value left out\n", missing);
+        fprintf(stderr, "billboard: %zu row%s with a missing value left out\n", missing,
+                missing == 1 ? "" : "s");
     if (skipped || shared)
-        fprintf(stderr, "billboard: %zu rows of tasks without a model %s\n",
-                skipped + shared,
+        fprintf(stderr, "billboard: %zu row%s of tasks without a model %s\n",
+                skipped + shared, skipped + shared == 1 ? "" : "s",
                 skipped ? "left out" : "answered by the shared model");
     if (without_target)
-        fprintf(stderr, "billboard: %zu rows without a target left out\n",
-                without_target);
+        fprintf(stderr, "billboard: %zu row%s without a target left out\n",
+                without_target, without_target == 1 ? "" : "s");
 }
 
 /* -- evaluate -- */

@@ -72,9 +72,10 @@ static void print(const billboard_answer *a, FILE *stream) {
             billboard_answer_text(a, "output"), billboard_answer_number(a, "tasks"),
             billboard_answer_number(a, "rows"), billboard_answer_number(a, "features"),
             billboard_answer_number(a, "bytes"));
-    if (billboard_answer_number(a, "dropped_rows") > 0.0)
-        fprintf(stream, "left out: %.0f rows with a missing value\n",
-                billboard_answer_number(a, "dropped_rows"));
+    const double dropped = billboard_answer_number(a, "dropped_rows");
+    if (dropped > 0.0)
+        fprintf(stream, "left out: %.0f row%s with a missing value\n", dropped,
+                dropped == 1.0 ? "" : "s");
     cmd_say_notes(a, "", stream);
 }
 

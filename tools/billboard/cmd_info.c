@@ -22,6 +22,7 @@ typedef struct request {
 
 enum {
     MOST_NAMES = 10,
+    MOST_SUGGESTED = 20, /* classes */
     JSON = 'j',
     RANGES = 'r',
     OUTPUT = 'o',
@@ -77,11 +78,24 @@ static void print_texts(const billboard_answer *a, FILE *stream) {
         snprintf(path, sizeof path, "texts.%zu.levels", k);
         const size_t levels = billboard_answer_count(a, path);
         if (levels)
-            fprintf(stream, " (%zu levels)", levels);
+            fprintf(stream, " (%zu level%s)", levels, levels == 1 ? "" : "s");
         else
             fputs(" (too many levels: left out)", stream);
     }
     if (texts) fputs(texts > MOST_NAMES ? ", ...\n" : "\n", stream);
+}
+
+/* How missing values were. */
+static void print_spelt(const billboard_answer *a, FILE *stream) {
+    const size_t spelt = billboard_answer_count(a, "missing.spelt");
+    for (size_t k = 0; k < spelt; k++) {
+        char path[40];
+        snprintf(path, sizeof path, "missing.spelt.%zu", k);
+        const char *const text = billboard_answer_text(a, path);
+        fputs(k ? ", " : "spelt            ", stream);
+        fprintf(stream, *text ? "\"%s\"" : "empty%s", text);
+    }
+    if (spelt) putc('\n', stream);
 }
 
 static void print_text(const billboard_answer *a, FILE *stream) {
@@ -98,14 +112,17 @@ static void print_text(const billboard_answer *a, FILE *stream) {
         fprintf(stream, "image            %.0f x %.0f x %.0f\n", number(a, "image.0"),
                 number(a, "image.1"), number(a, "image.2"));
     print_target(a, stream);
-    fprintf(stream,
-            "\nmissing values   %.0f in features, %.0f in the target; %.0f rows have "
-            "none\n",
-            number(a, "missing.features"), number(a, "missing.targets"),
-            number(a, "missing.complete_rows"));
-    if (number(a, "dropped_rows") > 0.0)
-        fprintf(stream, "left out         %.0f rows with a missing value\n",
-                number(a, "dropped_rows"));
+    const double complete = number(a, "missing.complete_rows");
+    fprintf(
+        stream,
+        "\nmissing values   %.0f in features, %.0f in the target; %.0f row%s none\n",
+        number(a, "missing.features"), number(a, "missing.targets"), complete,
+        complete == 1.0 ? " has" : "s have");
+    print_spelt(a, stream);
+    const double dropped = number(a, "dropped_rows");
+    if (dropped > 0.0)
+        fprintf(stream, "left out         %.0f row%s with a missing value\n", dropped,
+                dropped == 1.0 ? "" : "s");
     print_constants(a, stream);
     print_texts(a, stream);
     cmd_say_notes(a, "", stream);
@@ -141,9 +158,11 @@ static void print_start(const billboard_answer *a, const request *r, FILE *strea
         fputs("\nto start with:\n", stream);
     fprintf(stream, "  %s\n", start);
     if (image) return;
-    if (billboard_answer_count(a, "classes") && !strstr(start, "--loss"))
+    const double classes = number(a, "target.max") + 1.0;
+    if (billboard_answer_count(a, "classes") && classes <= MOST_SUGGESTED &&
+        !strstr(start, "--loss"))
         fprintf(stream, "if the targets are classes: --loss softmax --classes %.0f\n",
-                number(a, "target.max") + 1.0);
+                classes);
     print_classes(a, r, stream);
     fprintf(stream,
             "where ranges of the columns are publicly known: --scale ranges.json%s\n",
@@ -187,7 +206,7 @@ static billboard_status inform(const request *r, const cmd_output *output) {
         print_text(info, output->stream);
         print_start(info, r, output->stream);
     }
-    if (r->levels)
+    if (r->levels && billboard_answer_count(info, "drafted"))
         fprintf(
             r->json ? stderr : output->stream,
             "%s: levels as the data have them, with which a run is not private; "
