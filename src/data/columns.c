@@ -23,24 +23,27 @@ static void list_names(const bb_names *header, char *text, size_t size) {
     }
 }
 
+/* The option is wrong, or, where a run has it, the file. */
 static bb_status no_column(const char *path, const bb_names *header, const char *name,
-                           const char *option) {
+                           const char *option, bool for_run) {
     char shown[BB_SHOWN_BYTES], all[400];
     list_names(header, all, sizeof all);
-    return bb_fail(BB_EDATA, "%s: no column %s for %s; the columns are %s", path,
+    return bb_fail(for_run ? BB_EDATA : BB_EUSAGE,
+                   "%s: no column %s for %s; the columns are %s", path,
                    bb_shown(shown, name, strlen(name)), option, all);
 }
 
 /* The column that an option names. */
 static bb_status find(const char *path, const bb_names *header, const char *name,
-                      const char *option, size_t *column) {
+                      const char *option, bool for_run, size_t *column) {
     *column = bb_names_find(header, name, strlen(name));
-    return *column == SIZE_MAX ? no_column(path, header, name, option) : BB_OK;
+    return *column == SIZE_MAX ? no_column(path, header, name, option, for_run) : BB_OK;
 }
 
 /* Gives the columns of a comma-separated list a role; optional ones may be missing. */
 static bb_status assign(bb_columns *c, const char *path, const bb_names *header,
-                        const char *list, bb_role role, bool optional) {
+                        const char *list, bb_role role, bool for_run) {
+    const bool optional = role == BB_ROLE_IGNORED && for_run;
     const char *const option = role == BB_ROLE_IGNORED ? "--ignore" : "--features";
     bb_names names = {0};
     bb_status status = bb_names_parse(&names, list, option);
@@ -48,7 +51,7 @@ static bb_status assign(bb_columns *c, const char *path, const bb_names *header,
         const char *const name = bb_names_at(&names, i);
         char shown[BB_SHOWN_BYTES];
         size_t column;
-        status = find(path, header, name, option, &column);
+        status = find(path, header, name, option, for_run, &column);
         if (status && optional) {
             status = BB_OK;
             continue;
@@ -73,9 +76,9 @@ static bb_status find_task_and_target(bb_columns *c, const char *path,
                                       const bb_read_options *options) {
     const char *const task = options->task ? options->task : "task";
     const char *const target = bb_target_option(options);
-    bb_status status = find(path, header, task, "--task", &c->task);
+    bb_status status = find(path, header, task, "--task", options->for_run, &c->task);
     if (status) return status;
-    status = find(path, header, target, "--target", &c->target);
+    status = find(path, header, target, "--target", options->for_run, &c->target);
     if (status && !options->target_optional && !options->target_ignored) return status;
     if (c->task == c->target)
         return bb_fail(BB_EUSAGE, "column \"%s\" cannot be both task and target",
@@ -114,7 +117,8 @@ bb_status bb_columns_open(bb_columns *columns, const char *path, const bb_names 
     if (row_names) c.role[0] = BB_ROLE_IGNORED;
     status = find_task_and_target(&c, path, header, options);
     if (!status && options->features)
-        status = assign(&c, path, header, options->features, BB_ROLE_FEATURE, false);
+        status = assign(&c, path, header, options->features, BB_ROLE_FEATURE,
+                        options->for_run);
     if (!status && options->ignore)
         status = assign(&c, path, header, options->ignore, BB_ROLE_IGNORED,
                         options->for_run);

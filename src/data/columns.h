@@ -24,8 +24,8 @@ typedef struct bb_columns {
 /* The target's name in a table with names. */
 const char *bb_target_option(const bb_read_options *options);
 /* Gives every column of `header` its role; the first has none if it has the rows' names.
- * `path` is for messages; BB_EDATA if a column that the options or their defaults name is
- * not there, or no feature is left. */
+ * `path` is for messages; BB_EUSAGE (options->for_run: BB_EDATA) if a column that the options
+ * or their defaults name is not there, BB_EDATA if no feature is left. */
 BB_MUST_CHECK bb_status bb_columns_open(bb_columns *columns, const char *path,
                                         const bb_names *header, bool row_names,
                                         const bb_read_options *options);

@@ -34,6 +34,22 @@ static bb_status name_columns(bb_preprocess *p, char *const *feature_name) {
     return status;
 }
 
+/* The first range of no feature, which may have been meant for one; "" if there is none. */
+static const char *say_idle(const bb_ranges *ranges, size_t features,
+                            char *const *feature_name, char text[2 * BB_SHOWN_BYTES]) {
+    *text = '\0';
+    for (size_t k = 0; k < ranges->count && !*text; k++) {
+        const char *const name = ranges->name[k];
+        char shown[BB_SHOWN_BYTES];
+        size_t f = 0;
+        while (f < features && strcmp(feature_name[f], name) != 0) f++;
+        if (f == features)
+            snprintf(text, 2 * BB_SHOWN_BYTES, ", and that of %s is of no feature",
+                     bb_shown(shown, name, strlen(name)));
+    }
+    return text;
+}
+
 /* The range of every column, in the order of the columns. */
 static bb_status find_ranges(bb_preprocess *p, const bb_preprocess_options *options,
                              char *const *feature_name) {
@@ -48,7 +64,7 @@ static bb_status find_ranges(bb_preprocess *p, const bb_preprocess_options *opti
     for (size_t k = 0; !status && k < p->features; k++) {
         const char *const name = feature_name[k];
         const size_t at = bb_names_find(&names, name, strlen(name));
-        char shown[BB_SHOWN_BYTES];
+        char shown[BB_SHOWN_BYTES], idle[2 * BB_SHOWN_BYTES];
         if (at != SIZE_MAX)
             p->range[k] = ranges->column[at];
         else if (k + options->binary >= p->features)
@@ -56,11 +72,12 @@ static bb_status find_ranges(bb_preprocess *p, const bb_preprocess_options *opti
         else if (ranges->has_others)
             p->range[k] = ranges->others;
         else
-            status =
-                bb_fail(BB_EDATA,
-                        "%s: no range is given for column %s: give one, or \"others\": "
-                        "\"open\" where nobody knows it",
-                        options->scale_source, bb_shown(shown, name, strlen(name)));
+            status = bb_fail(
+                BB_EDATA,
+                "%s: no range is given for column %s%s: give one, or \"others\": "
+                "\"open\" where nobody knows it",
+                options->scale_source, bb_shown(shown, name, strlen(name)),
+                say_idle(ranges, p->features, feature_name, idle));
     }
     bb_names_free(&names);
     return status;

@@ -32,6 +32,9 @@ static void runs_agree(void **state) {
     assert_close(cli_number(a, "features"), 5.0, 0.0);
     const double epsilon = cli_number(a, "hope.epsilon");
     json_decref(a);
+    a = cli_json("advise W.csv --ignore x2,x5 --json");
+    assert_close(cli_number(a, "features"), 3.0, 0.0);
+    json_decref(a);
     for (int above = 0; above < 2; above++) {
         a = cli_json("train W.csv --json --epsilon %.6g --scale ranges.json -o r%d",
                      epsilon * (above ? 1.05 : 0.95), above);

@@ -1,10 +1,16 @@
 /* Data of any kind through the whole program: what is read, refused, and predicted. */
 #include "cli.h"
 
-static void bad(const char *text, const char *words, const char *flags) {
+#include <unistd.h>
+
+static void bad_with(int code, const char *text, const char *words, const char *flags) {
     cli_write("bad.csv", text);
-    cli_fails(1, words, "train bad.csv --method stl %s -o x", flags);
+    cli_fails(code, words, "train bad.csv --method stl %s -o x", flags);
     assert_int_equal(cli_count("x*"), 0);
+}
+
+static void bad(const char *text, const char *words, const char *flags) {
+    bad_with(1, text, words, flags);
 }
 
 static void bad_files_get_one_precise_message(void **state) {
@@ -21,8 +27,9 @@ static void bad_files_get_one_precise_message(void **state) {
     bad("task,y,a\n", "no row", "");
     bad("", "empty", "");
     bad("task,y\n1,2\n", "feature", "");
-    bad("task,y,a\n1,2,3\n", "no column \"b\"", "--target b");
-    bad("task,y,a\n1,2,3\n", "no column \"b\"", "--features a,b");
+    bad("task,y,a\n1,2,3\n,2,3\n", "give it a name, or take the line out", "");
+    bad_with(2, "task,y,a\n1,2,3\n", "no column \"b\"", "--target b");
+    bad_with(2, "task,y,a\n1,2,3\n", "no column \"b\"", "--features a,b");
     cli_fails(1, "no.csv", "train no.csv --method stl -o x");
     assert_int_equal(
         system("printf 'task,y,a\\n1,2,3\\n1,3,4\\n' | gzip | head -c 30 >cut.csv.gz"),
@@ -42,7 +49,9 @@ static void bad_ranges_are_refused(void **state) {
     (void)state;
     cli_write("good.csv", "task,y,a\n1,2,3\n1,3,1\n");
     cli_write("r.json", "{\"columns\": {\"b\": [0, 1]}}");
-    cli_fails(1, "r.json: no range is given for column \"a\"",
+    cli_fails(1,
+              "r.json: no range is given for column \"a\", and that of \"b\" is of no "
+              "feature: give one",
               "train good.csv --method stl --scale r.json -o x");
     cli_write("r.json", "{\"columns\": {\"a\": [5, 1]}}");
     cli_fails(1, "r.json", "train good.csv --method stl --scale r.json -o x");
@@ -179,7 +188,7 @@ static void converted_rows_give_the_same_models(void **state) {
     assert_int_equal(cli_count("p0/operator/room*"), 0);
     cli_fails(2, "--output FILE", "convert rows.csv --task who --target score");
     cli_fails(2, "written over", "convert rows.bb -o rows.bb");
-    cli_fails(1, "no column \"who2\"", "convert rows.csv --task who2 -o x.bb");
+    cli_fails(2, "no column \"who2\"", "convert rows.csv --task who2 -o x.bb");
     assert_int_equal(cli_count("x*"), 0);
 }
 
@@ -628,7 +637,7 @@ static void a_table_of_texts_is_told_what_it_takes(void **state) {
     assert_non_null(f);
     fputs("\"\",\"who\",\"score\",\"owner\",\"kind\",\"name\",\"age\"\n", f);
     for (int r = 0; r < 480; r++) {
-        const char *kind = r % 3 == 0 ? "state" : r % 3 == 1 ? "private" : "NA";
+        const char *kind = r % 3 == 0 ? "state" : r % 3 == 1 ? "none" : "NA";
         fprintf(f, "\"%d\",%d,%d,%s,%s,name %d,%d\n", r, r % 24, r % 7,
                 r % 2 ? "yes" : "no", kind, r, r % 5);
     }
@@ -639,7 +648,12 @@ static void a_table_of_texts_is_told_what_it_takes(void **state) {
     assert_int_equal(cli_number(j, "features"), 4);
     assert_int_equal(cli_number(j, "missing.features"), 160);
     json_t *texts = json_pack("[{s:s,s:[s,s]},{s:s,s:n}]", "column", "kind", "levels",
-                              "private", "state", "column", "name", "levels");
+                              "none", "state", "column", "name", "levels");
+    json_t *spelt = json_pack("[s]", "NA"), *drafted = json_pack("[s]", "kind");
+    assert_true(json_equal(cli_at(j, "missing.spelt"), spelt));
+    assert_true(json_equal(cli_at(j, "drafted"), drafted));
+    json_decref(drafted);
+    json_decref(spelt);
     assert_true(json_equal(cli_at(j, "texts"), texts));
     json_decref(texts);
     const char *start = json_string_value(cli_at(j, "start"));
@@ -651,6 +665,7 @@ static void a_table_of_texts_is_told_what_it_takes(void **state) {
                        "categories.json");
     assert_int_equal(r.code, 0);
     assert_non_null(strstr(r.out, "kind (2 levels), name (too many levels: left out)"));
+    assert_non_null(strstr(r.out, "\nspelt            \"NA\"\n"));
     assert_non_null(strstr(r.out, "with which a run is not private"));
     cli_free(&r);
     r = cli("%s", start + sizeof "billboard");
@@ -662,7 +677,7 @@ static void a_table_of_texts_is_told_what_it_takes(void **state) {
               "convert texts.csv --task who --target score --categories "
               "categories.json --ignore name --missing drop-rows -o texts.bb");
     cli_write("categories.json",
-              "{\"kind\": [\"private\", \"state\"], \"source\": \"public\"}");
+              "{\"kind\": [\"none\", \"state\"], \"source\": \"public\"}");
     r = cli("%s --force", start + sizeof "billboard");
     assert_int_equal(r.code, 0);
     assert_null(strstr(r.out, "NOT PRIVATE"));
@@ -680,9 +695,50 @@ static void a_table_of_texts_is_told_what_it_takes(void **state) {
     j = cli_json("info source.csv --json");
     assert_non_null(strstr(cli_text(j, "start"), "--ignore source"));
     json_decref(j);
-    cli_fails(2, "no column of texts",
-              "info texts.csv --task who --target score --features age "
-              "--draft-categories none.json");
+    static const char *const nothing[] = {
+        "--features age", "no column of texts is without levels", "--features name,age",
+        "no column of texts has so few levels that they can be drafted"};
+    for (int k = 0; k < 4; k += 2) {
+        r = cli("info texts.csv --task who --target score %s --draft-categories "
+                "none.json",
+                nothing[k]);
+        assert_int_equal(r.code, 0);
+        assert_non_null(strstr(r.out, nothing[k + 1]));
+        assert_non_null(strstr(r.out, "rows             480"));
+        assert_null(strstr(r.out, "with which a run is not private"));
+        assert_null(strstr(r.out, "--categories"));
+        assert_int_equal(access("none.json", F_OK), -1);
+        cli_free(&r);
+    }
+}
+
+/* What `info' proposes for classes that begin at 1 and for numbers that are none. */
+static void classes_are_proposed_where_they_may_be_some(void **state) {
+    (void)state;
+    FILE *f = fopen("scores.csv", "w");
+    assert_non_null(f);
+    fputs("task,grade,heat,x\n", f);
+    for (int r = 0; r < 400; r++)
+        if (r % 9)
+            fprintf(f, "%d,%d.0,%d,%d\n", r / 20, 1 + r % 3, r % 98, r % 5);
+        else
+            fprintf(f, "%d,,%d,%d\n", r / 20, r % 98, r % 5);
+    fclose(f);
+    cli_result r = cli("info scores.csv --target grade --ignore heat");
+    const char *const line = strstr(r.out, "if the targets are classes: ");
+    assert_non_null(line);
+    const char *const from = line + strlen("if the targets are classes: ");
+    cli_result trained =
+        cli("train scores.csv --target grade --ignore heat --missing drop-rows "
+            "--epsilon 1 -o grades %.*s",
+            (int)strcspn(from, "\n"), from);
+    assert_int_equal(trained.code, 0);
+    cli_free(&trained);
+    cli_free(&r);
+    r = cli("info scores.csv --target heat --ignore grade");
+    assert_int_equal(r.code, 0);
+    assert_null(strstr(r.out, "if the targets are classes"));
+    cli_free(&r);
 }
 
 /* A column of times in seconds, whose squares have no digits for what differs. */
@@ -866,6 +922,7 @@ int main(void) {
         cmocka_unit_test(the_schools_gain),
         cmocka_unit_test(ranges_from_data_say_what_they_are),
         cmocka_unit_test(a_table_of_texts_is_told_what_it_takes),
+        cmocka_unit_test(classes_are_proposed_where_they_may_be_some),
         cmocka_unit_test(classes_of_texts_are_learned),
         cmocka_unit_test(times_in_seconds_do_no_harm),
         cmocka_unit_test(numbers_of_cases_do_no_harm),

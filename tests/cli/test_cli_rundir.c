@@ -332,9 +332,11 @@ static void an_existing_run_stays(void **state) {
 static void a_failed_replacement_keeps_the_old(void **state) {
     (void)state;
     make_world();
+    cli_write("empty.csv", "task,y,x\n");
     cli_ok("train W.csv --method stl -o kept");
     char *before = cli_read("kept/operator/run.json");
-    cli_fails(1, "W.csv", "train W.csv --target z --method stl --force -o kept");
+    cli_fails(2, "W.csv", "train W.csv --target z --method stl --force -o kept");
+    cli_fails(1, "empty.csv", "train empty.csv --method stl --force -o kept");
     cli_fails(2, "schedule",
               "train W.csv --method mp-lowrank --epsilon 1 --schedule x "
               "--force -o kept");

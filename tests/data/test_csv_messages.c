@@ -12,10 +12,6 @@ static const bad_file bad[] = {
     {"task,y,x1\n", "t.csv: no row follows the header"},
     {"task,y\n1,2\n", "t.csv: no column is left to be a feature"},
     /* names */
-    {"a,b\n1,2\n",
-     "t.csv: no column \"task\" for --task; the columns are \"a\", \"b\""},
-    {"task,b\n1,2\n",
-     "t.csv: no column \"y\" for --target; the columns are \"task\", \"b\""},
     {"task,y,x1,x2,x1\n1,2,3,4,5\n",
      "t.csv:1:5: the name \"x1\" is that of column 3 already"},
     {"task,y,x1,\n1,2,3,4\n",
@@ -86,7 +82,8 @@ static const bad_file bad[] = {
      "t.csv:2:3 (column \"x1\"): expected a number, found a missing value (\"?\"); "
      "--missing drop-rows leaves its row out"},
     {"task,y,x1\n,2,3\n",
-     "t.csv:2:1 (column \"task\"): expected a task's name, found an empty cell"},
+     "t.csv:2:1 (column \"task\"): expected a task's name, found an empty cell: a row "
+     "belongs to a task, so give it a name, or take the line out"},
     {"task,y,x1\n\xc3(,2,3\n",
      "t.csv:2:1 (column \"task\"): the task's name is not UTF-8"},
     /* text columns */
@@ -144,18 +141,27 @@ static void column_lists(void **state) {
                           twice = {.ignore = "x1,x1"}, empty = {.features = "x1,,x2"},
                           none = {.ignore = "x1,x2"};
     bb_dataset data;
-    assert_message(read_text("t.csv", text, &task, &data), BB_EDATA,
+    assert_message(read_text("t.csv", text, &task, &data), BB_EUSAGE,
                    "t.csv: no column \"school\" for --task; the columns are \"task\", "
                    "\"y\", \"x1\", \"x2\"");
-    assert_message(read_text("t.csv", text, &target, &data), BB_EDATA,
+    assert_message(read_text("t.csv", text, &target, &data), BB_EUSAGE,
                    "t.csv: no column \"z\" for --target; the columns are \"task\", "
                    "\"y\", \"x1\", \"x2\"");
-    assert_message(read_text("t.csv", text, &features, &data), BB_EDATA,
+    assert_message(read_text("t.csv", text, &features, &data), BB_EUSAGE,
                    "t.csv: no column \"x9\" for --features; the columns are \"task\", "
                    "\"y\", \"x1\", \"x2\"");
-    assert_message(read_text("t.csv", text, &ignore, &data), BB_EDATA,
+    assert_message(read_text("t.csv", text, &ignore, &data), BB_EUSAGE,
                    "t.csv: no column \"x3\" for --ignore; the columns are \"task\", "
                    "\"y\", \"x1\", \"x2\"");
+    assert_message(
+        read_text("t.csv", "a,b\n1,2\n", NULL, &data), BB_EUSAGE,
+        "t.csv: no column \"task\" for --task; the columns are \"a\", \"b\"");
+    assert_message(
+        read_text("t.csv", "task,b\n1,2\n", NULL, &data), BB_EUSAGE,
+        "t.csv: no column \"y\" for --target; the columns are \"task\", \"b\"");
+    const bb_read_options run = {.task = "school", .for_run = true};
+    assert_fails(read_text("t.csv", text, &run, &data), BB_EDATA,
+                 "no column \"school\" for --task");
     assert_message(read_text("t.csv", text, &same, &data), BB_EUSAGE,
                    "column \"y\" cannot be both task and target");
     assert_message(read_text("t.csv", text, &used, &data), BB_EUSAGE,

@@ -38,7 +38,7 @@ static void column_lists_and_signs(void **state) {
     assert_message(bb_read("t.npy", &no_target, &data), BB_EDATA,
                    "t.npy: name the columns of task and target by their 0-based index: "
                    "--task 0 --target 1");
-    assert_message(read_once("t.npy", &far, &data), BB_EDATA,
+    assert_message(read_once("t.npy", &far, &data), BB_EUSAGE,
                    "t.npy: no column \"9\" for --target; the columns are \"0\", \"1\", "
                    "\"2\", \"3\"");
     npy_numbers(&file, ">i2", "False", "(2, 4)", rows, 8);

@@ -25,6 +25,8 @@ static bool read_parts(size_t count, bb_slice *slice, bb_dataset *part) {
         o.slice = &slice[k];
         slice[k].line = 1;
         const bb_status status = bb_read(name, &o, &part[k]);
+        /* no column is called as the options say: all parts see that */
+        if (status == BB_EUSAGE) continue;
         assert_true(!status || (status == BB_EDATA && slice[k].failed));
     }
     assert_ok(bb_slices_join(name, count, slice));
