@@ -60,7 +60,7 @@ static bb_status choose(const bb_baseline_rows *rows, const bb_dataset *train,
                         bool pooled, bb_baseline *figures) {
     unsigned char *fold = NULL;
     bb_status status = bb_allocate(&fold, train->rows, 1, "the folds");
-    if (!status) status = bb_crossval_folds(rows->train, rows->seed, fold);
+    if (!status) status = bb_crossval_folds(rows->train, rows->seed, pooled, fold);
     const bb_crossval c = {.rows = train,
                            .fold = fold,
                            .what = rows->what,
@@ -159,7 +159,7 @@ static bb_status fit_centred(const bb_baseline_rows *rows, const bb_baseline *po
     const bool alike = pooled->there && pooled->columns == BB_COLUMNS_STANDARDIZED;
     unsigned char *fold = NULL;
     bb_status status = bb_allocate(&fold, rows->train->rows, 1, "the folds");
-    if (!status) status = bb_crossval_folds(rows->train, rows->seed, fold);
+    if (!status) status = bb_crossval_folds(rows->train, rows->seed, false, fold);
     const bb_crossval c = {.rows = rows->train,
                            .fold = fold,
                            .what = rows->what,

@@ -19,7 +19,20 @@ static double decade(size_t k) {
     return pow(10.0, (double)k - 4.0);
 }
 
-bb_status bb_crossval_folds(const bb_dataset *data, uint64_t seed,
+/* Rows of tasks that have no other, one after the other. */
+static bb_status deal_singles(bb_random *random, const bb_dataset *data, uint64_t seed,
+                              size_t *row, unsigned char *fold) {
+    size_t count = 0;
+    const bb_status status = bb_random_restart(random, seed, BB_FOR_FOLDS, 0, 1);
+    for (size_t j = 0; j < data->rows; j++)
+        if (fold[j] == NEVER_HELD_OUT) row[count++] = j;
+    bb_random_shuffle(random, row, count);
+    for (size_t k = 0; k < count; k++)
+        fold[row[k]] = (unsigned char)(k % BB_CROSSVAL_FOLDS);
+    return status;
+}
+
+bb_status bb_crossval_folds(const bb_dataset *data, uint64_t seed, bool singles,
                             unsigned char *fold) {
     size_t *order = NULL;
     bb_random random;
@@ -38,6 +51,7 @@ bb_status bb_crossval_folds(const bb_dataset *data, uint64_t seed,
             fold[from + order[j]] = n < 2 ? (unsigned char)NEVER_HELD_OUT
                                           : (unsigned char)(j % BB_CROSSVAL_FOLDS);
     }
+    if (!status && singles) status = deal_singles(&random, data, seed, order, fold);
     if (!status) status = bb_random_check(&random);
     free(order);
     bb_random_close(&random);

@@ -50,9 +50,10 @@ typedef struct bb_learnt {
 
 /* Which of the folds row j of the data is held out in: the rows of each task are
  * shuffled by the stream (seed, its name) and dealt out in turn, so a task with fewer rows
- * than folds is held out in fewer, and a task of one row never is (255). */
+ * than folds is held out in fewer, and a task of one row never is (255). `singles': for
+ * what is learned from all tasks' rows together, these rows are dealt out, too. */
 BB_MUST_CHECK bb_status bb_crossval_folds(const bb_dataset *data, uint64_t seed,
-                                          unsigned char *fold);
+                                          bool singles, unsigned char *fold);
 
 typedef struct bb_crossval {
     const bb_dataset *rows;    /* as read; networks: as they look at them */

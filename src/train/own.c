@@ -98,7 +98,7 @@ bb_status bb_baseline_own(const bb_baseline_rows *rows, bb_baseline *figures,
                            .stop = rows->stop};
     if (bb_crossval_count(&c) < BB_CROSSVAL_FOLDS) return BB_OK;
     bb_status status = bb_allocate(&fold, train->rows, 1, "the folds");
-    if (!status) status = bb_crossval_folds(train, rows->seed, fold);
+    if (!status) status = bb_crossval_folds(train, rows->seed, false, fold);
     if (!status)
         status = bb_allocate(&weight, train->tasks * train->features, sizeof *weight,
                              "the baselines");

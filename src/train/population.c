@@ -212,7 +212,8 @@ static bb_status hold_out(const bb_train_request *request, bb_dataset *train,
     bb_dataset rest = {0}, held = {0};
     unsigned char *fold = NULL;
     bb_status status = bb_allocate(&fold, train->rows, 1, "the folds");
-    if (!status) status = bb_crossval_folds(train, request->options.split_seed, fold);
+    if (!status)
+        status = bb_crossval_folds(train, request->options.split_seed, false, fold);
     for (size_t r = 0; r < train->rows && !status; r++)
         fold[r] = fold[r] == request->fold;
     if (!status) status = bb_dataset_select(train, fold, &held);

@@ -13,7 +13,7 @@ static bb_ridge choose(const bb_dataset *data, bb_loss loss, size_t threads) {
     const bb_engine engine = bb_engine_threads(threads);
     unsigned char *fold = calloc(data->rows, 1);
     bb_ridge best;
-    assert_ok(bb_crossval_folds(data, 1, fold));
+    assert_ok(bb_crossval_folds(data, 1, false, fold));
     const bb_crossval c = {.rows = data,
                            .fold = fold,
                            .what = {.loss = loss, .outputs = CLASSES},
@@ -28,9 +28,9 @@ static void folds_are_dealt_out_in_every_task(void **state) {
     bb_dataset data = world_make(5, 30, 2, 17, false, false);
     unsigned char *fold = calloc(data.rows, 1), *again = calloc(data.rows, 1),
                   *other = calloc(data.rows, 1);
-    assert_ok(bb_crossval_folds(&data, 1, fold));
-    assert_ok(bb_crossval_folds(&data, 1, again));
-    assert_ok(bb_crossval_folds(&data, 2, other));
+    assert_ok(bb_crossval_folds(&data, 1, false, fold));
+    assert_ok(bb_crossval_folds(&data, 1, false, again));
+    assert_ok(bb_crossval_folds(&data, 2, false, other));
     assert_memory_equal(fold, again, data.rows);
     assert_memory_not_equal(fold, other, data.rows);
     for (size_t i = 0; i < data.tasks; i++) {
@@ -49,6 +49,32 @@ static void folds_are_dealt_out_in_every_task(void **state) {
     free(fold);
     free(again);
     free(other);
+    bb_dataset_free(&data);
+}
+
+/* What is learned from all rows together holds rows out that are their tasks' only ones. */
+static void single_rows_are_dealt_out_among_all(void **state) {
+    (void)state;
+    bb_dataset data = world_make(5, 90, 2, 3, false, false);
+    unsigned char *fold = calloc(data.rows, 1), *all = calloc(data.rows, 1);
+    size_t count[BB_CROSSVAL_FOLDS] = {0}, singles = 0, after = 0;
+    assert_ok(bb_crossval_folds(&data, 1, false, fold));
+    assert_ok(bb_crossval_folds(&data, 1, true, all));
+    for (size_t j = 0, before = 0; j < data.rows; j++) {
+        if (fold[j] != 255) assert_int_equal(fold[j], all[j]);
+        if (fold[j] != 255) continue;
+        assert_in_range(all[j], 0, BB_CROSSVAL_FOLDS - 1);
+        count[all[j]]++;
+        after += singles++ && all[j] == (before + 1) % BB_CROSSVAL_FOLDS;
+        before = all[j];
+    }
+    assert_true(singles >= 10);
+    assert_true(after < singles / 2); /* not in their order */
+    for (size_t f = 0; f < BB_CROSSVAL_FOLDS; f++)
+        assert_in_range(count[f], singles / BB_CROSSVAL_FOLDS,
+                        (singles + BB_CROSSVAL_FOLDS - 1) / BB_CROSSVAL_FOLDS);
+    free(fold);
+    free(all);
     bb_dataset_free(&data);
 }
 
@@ -151,7 +177,7 @@ static void errors_equal_their_twin(void **state) {
         bb_dataset data = world_make(6, 12, D, 15, sparse, false);
         const bb_engine engine = bb_engine_threads(2);
         unsigned char *fold = calloc(data.rows, 1);
-        assert_ok(bb_crossval_folds(&data, 9, fold));
+        assert_ok(bb_crossval_folds(&data, 9, false, fold));
         for (int way = sparse; way < 3; way++) {
             bb_held_out held_out[PENALTIES];
             const bb_crossval c = {.rows = &data, .fold = fold, .engine = &engine};
@@ -172,7 +198,7 @@ static void the_least_error_is_chosen(void **state) {
     bb_dataset data = world_make(6, 12, D, 15, false, false);
     unsigned char *fold = calloc(data.rows, 1);
     const bb_ridge best = choose(&data, BB_LOSS_SQUARED, 2);
-    assert_ok(bb_crossval_folds(&data, 1, fold));
+    assert_ok(bb_crossval_folds(&data, 1, false, fold));
     assert_relative(best.held_out.error,
                     twin_error(&data, fold, best.columns, best.penalty), 1e-8);
     for (int way = 0; way < 3; way++)
@@ -197,7 +223,7 @@ static void held_out(const bb_dataset *data, const bb_learnt *what,
     unsigned char *fold = calloc(data->rows, 1);
     const bb_crossval c = {
         .rows = data, .fold = fold, .what = *what, .engine = &engine};
-    assert_ok(bb_crossval_folds(data, 1, fold));
+    assert_ok(bb_crossval_folds(data, 1, false, fold));
     assert_ok(bb_crossval_errors(&c, columns, count, penalty, out));
     free(fold);
 }
@@ -346,7 +372,7 @@ static void tasks_add_up(void **state) {
         unsigned char *fold = calloc(data.rows, 1);
         double *error = calloc(data.tasks * PENALTIES, sizeof *error);
         if (labels) bb_dataset_labels(&data, data.y);
-        assert_ok(bb_crossval_folds(&data, 1, fold));
+        assert_ok(bb_crossval_folds(&data, 1, false, fold));
         const bb_crossval c = {
             .rows = &data,
             .fold = fold,
@@ -373,6 +399,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tasks_add_up),
         cmocka_unit_test(folds_are_dealt_out_in_every_task),
+        cmocka_unit_test(single_rows_are_dealt_out_among_all),
         cmocka_unit_test(errors_equal_their_twin),
         cmocka_unit_test(same_for_any_number_of_threads),
         cmocka_unit_test(two_classes_are_the_logistic_loss),

@@ -335,7 +335,7 @@ static bb_centred fit_centred(const bb_dataset *data, bb_loss loss, size_t threa
     const bb_engine engine = bb_engine_threads(threads);
     unsigned char *fold = calloc(data->rows, 1);
     bb_centred fit = {0};
-    assert_ok(bb_crossval_folds(data, 1, fold));
+    assert_ok(bb_crossval_folds(data, 1, false, fold));
     const bb_crossval c = {.rows = data,
                            .fold = fold,
                            .what = {.loss = loss, .outputs = CLASSES},

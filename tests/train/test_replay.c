@@ -415,7 +415,7 @@ static parts open_parts(change what) {
     write_numbers(what);
     assert_ok(bb_read("data.csv", NULL, &p.data));
     assert_ok(bb_split(&p.data, 0.5, 3, &p.train, &p.test, NULL));
-    assert_ok(bb_crossval_folds(&p.data, 3, p.fold));
+    assert_ok(bb_crossval_folds(&p.data, 3, false, p.fold));
     return p;
 }
 
