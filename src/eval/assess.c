@@ -13,7 +13,11 @@ static bb_status score_numbers(const bb_dataset *rows, const double *prediction,
     if (!status) status = bb_metrics_tasks(&scored, a->figure);
     if (!status) status = bb_metrics_scores(&scored, a->score);
     if (!status) bb_metrics_parts(&scored, a->score, a->part);
-    return status;
+    if (status || a->loss != BB_LOSS_LOGISTIC || !isnan(a->metrics.auc)) return status;
+    a->by_log_loss = true;
+    bb_metrics_log_losses(&scored, a->score);
+    for (size_t i = 0; i < a->tasks; i++) a->score[i] = -a->score[i];
+    return BB_OK;
 }
 
 /* One number a row is kept for all of them: AUC needs to sort them. */
@@ -140,8 +144,10 @@ void bb_assessed_close(bb_assessed *a) {
 
 bb_status bb_assessed_gain(const bb_assessed *ours, const bb_assessed *theirs,
                            bb_gain *gain) {
-    return bb_metrics_gain_range(ours->loss, ours->tasks, ours->score, theirs->score,
-                                 ours->part, gain);
+    const bb_status status = bb_metrics_gain_range(ours->loss, ours->tasks, ours->score,
+                                                   theirs->score, ours->part, gain);
+    gain->by_log_loss = ours->by_log_loss;
+    return status;
 }
 
 bb_status bb_assessed_range(const bb_assessed *a, double range[2]) {

@@ -12,6 +12,7 @@ typedef struct bb_assessed {
     bb_metrics metrics;
     double *figure;       /* tasks: for bb_metrics_summary; NAN where a task has none */
     double *score;        /* tasks: what two models are compared by, likewise */
+    bool by_log_loss;     /* logistic, no task has an AUC: that is minus its log loss */
     bb_metric_part *part; /* tasks: what each adds to the metric */
 } bb_assessed;
 

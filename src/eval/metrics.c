@@ -153,16 +153,28 @@ static bool are_labels(size_t n, const double *y) {
     return true;
 }
 
-static void logistic_metrics(const bb_scored *s, ranked *row, bb_metrics *m) {
+/* The mean over rows from .. to - 1. */
+static double log_loss(const bb_scored *s, size_t from, size_t to) {
     bb_careful losses = {0};
-    size_t right = 0;
-    for (size_t j = 0; j < m->rows; j++) {
-        right += (s->prediction[j] > 0.0) == (s->y[j] > 0.0);
+    for (size_t j = from; j < to; j++)
         bb_careful_add(&losses,
                        bb_bounded_loss(bb_softplus(-s->y[j] * s->prediction[j])));
+    return bb_careful_total(&losses) / (double)(to - from);
+}
+
+void bb_metrics_log_losses(const bb_scored *s, double *out) {
+    for (size_t i = 0; i < s->tasks; i++) {
+        const size_t from = s->first[i], to = s->first[i + 1];
+        out[i] = to > from ? log_loss(s, from, to) : NAN;
     }
+}
+
+static void logistic_metrics(const bb_scored *s, ranked *row, bb_metrics *m) {
+    size_t right = 0;
+    for (size_t j = 0; j < m->rows; j++)
+        right += (s->prediction[j] > 0.0) == (s->y[j] > 0.0);
     m->accuracy = (double)right / (double)m->rows;
-    m->log_loss = bb_careful_total(&losses) / (double)m->rows;
+    m->log_loss = log_loss(s, 0, m->rows);
     mean_auc(s, row, m);
 }
 

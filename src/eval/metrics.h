@@ -82,6 +82,8 @@ void bb_metrics_parts(const bb_scored *scored, const double *score,
 
 /* What tasks are compared by, NAN where they cannot be: SSE, or AUC. BB_ENOMEM only. */
 BB_MUST_CHECK bb_status bb_metrics_scores(const bb_scored *scored, double *score);
+/* Logistic: each task's log loss, NAN without rows. */
+void bb_metrics_log_losses(const bb_scored *scored, double *loss);
 
 /* -- several outputs: softmax and multilabel -- */
 
@@ -121,11 +123,13 @@ BB_MUST_CHECK bb_status bb_metrics_summary(size_t tasks, const double *figure,
  * none, and so is an SSE of errors below 1e-6 of the deviation of all targets. */
 typedef struct bb_gain {
     size_t tasks;
+    bool
+        by_log_loss; /* logistic, where no task has an AUC: a smaller log loss is better */
     double not_worse, better;
     double
         improvement; /* squared: the part of the SSE that is saved, NAN where there is
                            none to save; else the mean of the tasks' differences in AUC,
-                           accuracy or F1 */
+                           accuracy or F1, or what is saved of their log loss */
     double better_range[2], improvement_range[2]; /* bb_metrics_gain_range; else NAN */
 } bb_gain;
 /* Of scores over those of a baseline. part: bb_metrics_parts of either, for the deviation of

@@ -68,7 +68,12 @@ bb_gain bb_metrics_compare(bb_loss loss, size_t tasks, const double *score,
         if (!isnan(score[i]) && !isnan(baseline[i]))
             weigh(&sum, loss, score[i], baseline[i],
                   part ? nothing * part[i].weight : 0.0);
-    bb_gain gain = {sum.tasks, NAN, NAN, NAN, {NAN, NAN}, {NAN, NAN}};
+    bb_gain gain = {.tasks = sum.tasks,
+                    .not_worse = NAN,
+                    .better = NAN,
+                    .improvement = NAN,
+                    .better_range = {NAN, NAN},
+                    .improvement_range = {NAN, NAN}};
     if (!sum.tasks) return gain;
     gain.not_worse = (double)sum.not_worse / (double)sum.tasks;
     gain.better = (double)sum.better / (double)sum.tasks;

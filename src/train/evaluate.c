@@ -1,5 +1,6 @@
 /* What a run's models reach, and what its figures warn of. */
 #include "base/memory.h"
+#include "data/names.h"
 #include "learners/rows.h"
 #include "train/experiment.h"
 
@@ -182,26 +183,121 @@ static bool is_zero(const bb_models *m) {
     return true;
 }
 
+/* Few tasks that most of the squared error comes from, and what it is without them. */
+enum { FEW = 3 };
+typedef struct apart {
+    size_t count, task[FEW]; /* none: it comes from many */
+    double share, nmse;
+} apart;
+
+/* What tasks add together, but for some. */
+static bb_metric_part sum_without(const bb_assessed *test, const apart *a) {
+    bb_metric_part sum = {0};
+    for (size_t i = 0; i < test->tasks; i++) {
+        bool left_out = false;
+        for (size_t k = 0; k < a->count; k++) left_out = left_out || a->task[k] == i;
+        if (left_out) continue;
+        sum.weight += test->part[i].weight;
+        sum.value += test->part[i].value;
+        sum.sum += test->part[i].sum;
+        sum.squares += test->part[i].squares;
+    }
+    return sum;
+}
+
+/* The task with the largest error of those that are not yet there. */
+static size_t worst_of_others(const bb_assessed *test, const apart *a) {
+    size_t worst = SIZE_MAX;
+    for (size_t i = 0; i < test->tasks; i++) {
+        bool there = !(test->part[i].weight > 0.0);
+        for (size_t k = 0; k < a->count; k++) there = there || a->task[k] == i;
+        if (there) continue;
+        if (worst == SIZE_MAX || !(test->part[i].value <= test->part[worst].value))
+            worst = i;
+    }
+    return worst;
+}
+
+/* Most: half of it where the others do well, else nearly all. */
+static apart set_apart(const bb_assessed *test) {
+    static const double most = 0.5, nearly_all = 0.9;
+    apart a = {0};
+    const double all = sum_without(test, &a).value;
+    while (a.count < FEW && 4 * (a.count + 1) <= test->metrics.tasks) {
+        a.task[a.count] = worst_of_others(test, &a);
+        a.count++;
+        const bb_metric_part rest = sum_without(test, &a);
+        a.nmse = bb_metrics_of_parts(test->loss, &rest);
+        a.share = isfinite(all) ? 1.0 - rest.value / all : isfinite(rest.value);
+        if (a.share > (a.nmse <= 1.0 ? most : nearly_all)) return a;
+    }
+    return (apart){0};
+}
+
+static void say_apart(const bb_experiment *e, const apart *a, char *text, size_t size) {
+    char *const *const name =
+        e->dealt.ranks ? e->dealt.task_name : e->population.test.task_name;
+    char names[FEW * (BB_SHOWN_BYTES + 5)], shown[BB_SHOWN_BYTES];
+    for (size_t k = 0, used = 0; k < a->count; k++) {
+        const char *const task = name[a->task[k]];
+        const char *const before = k == 0 ? "" : k + 1 < a->count ? ", " : " and ";
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", before,
+                                 bb_shown(shown, task, strlen(task)));
+    }
+    const bool one = a->count == 1;
+    snprintf(
+        text, size,
+        "%.4g %% of the squared error is that of task%s %s, without which nMSE is "
+        "%.3g: look at %s rows, where a column may be in another unit, or far from "
+        "what was learned from",
+        100.0 * a->share, one ? "" : "s", names, a->nmse, one ? "its" : "their");
+}
+
+/* Does a method make steps whose size can be given? */
+static bool has_rate(const bb_experiment *e) {
+    const bool solved = bb_resolved_is_solved(e->resolved);
+    for (size_t p = 0; p < e->run.phases; p++) {
+        const bb_method *const m = e->run.phase[p].method;
+        for (size_t k = 0; k < m->options.count; k++)
+            if (strcmp(m->options.row[k].name, "rate") == 0 &&
+                !(m->kind == BB_METHOD_ALONE && solved))
+                return true;
+    }
+    return false;
+}
+
+/* Of results that are worse than the mean by far, or a bit; likely. */
+static const char *cause_of(const bb_experiment *e, bool wild) {
+    if (wild && has_rate(e))
+        return "the method diverged: take a smaller rate, or columns of a smaller "
+               "scale";
+    if (isfinite(e->report.outcome.gap) && !e->report.outcome.converged)
+        return "the method stopped before its tolerance: give it more rounds";
+    if (bb_mechanism_is_noisy(e->run.mechanism))
+        return "too much noise for so few tasks or so many rounds, or columns of a "
+               "wrong scale (--scale)";
+    return "columns of a wrong scale (--scale), or too weak a penalty";
+}
+
 /* Worse than not learning at all: for the operator, who may see it. */
 static void warn_of_results(bb_experiment *e) {
     bb_report *r = &e->report;
     const bool tested = r->test.rows > 0;
     const bb_metrics *m = tested ? &r->test : &r->train;
-    const char *rows = tested ? "test" : "training", *cause;
+    const char *rows = tested ? "test" : "training";
     const bool wild = m->nmse > 1e3 || (m->rows && e->run.pub.loss == BB_LOSS_SQUARED &&
                                         !isfinite(m->rmse));
-    if (wild)
-        cause =
-            "the method diverged: take a smaller rate, or columns of a smaller scale";
-    else if (isfinite(r->outcome.gap) && !r->outcome.converged)
-        cause = "the method stopped before its tolerance: give it more rounds";
-    else if (bb_mechanism_is_noisy(e->run.mechanism))
-        cause =
-            "too much noise for so few tasks or so many rounds, or columns of a wrong "
-            "scale (--scale)";
-    else
-        cause = "columns of a wrong scale (--scale), or too weak a penalty";
-    if (m->nmse > 1.0 || wild)
+    const bool poor = m->nmse > 1.0 || wild;
+    const char *const cause = cause_of(e, wild);
+    const apart few = poor && tested ? set_apart(&e->test) : (apart){0};
+    if (few.count) {
+        char words[400];
+        say_apart(e, &few, words, sizeof words);
+        snprintf(r->warning, sizeof r->warning,
+                 "on test rows the models are worse than always saying the mean (nMSE "
+                 "%.3g): %s",
+                 m->nmse, words);
+    } else if (poor)
         snprintf(r->warning, sizeof r->warning,
                  "on %s rows the models are worse than always saying the mean (nMSE "
                  "%.3g); likely %s",

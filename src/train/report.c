@@ -118,12 +118,12 @@ static json_t *range_json(const double range[2]) {
 static json_t *gain_json(const bb_baseline *b) {
     const bb_gain *g = &b->gain;
     if (!b->there) return json_null();
-    return json_pack("{s:I,s:o,s:o,s:o,s:o,s:o}", "tasks", (json_int_t)g->tasks,
-                     "share_not_worse", bb_json_real(g->not_worse), "share_better",
-                     bb_json_real(g->better), "share_better_interval",
-                     range_json(g->better_range), "improvement",
-                     bb_json_real(g->improvement), "improvement_interval",
-                     range_json(g->improvement_range));
+    return json_pack(
+        "{s:I,s:b,s:o,s:o,s:o,s:o,s:o}", "tasks", (json_int_t)g->tasks, "by_log_loss",
+        (int)g->by_log_loss, "share_not_worse", bb_json_real(g->not_worse),
+        "share_better", bb_json_real(g->better), "share_better_interval",
+        range_json(g->better_range), "improvement", bb_json_real(g->improvement),
+        "improvement_interval", range_json(g->improvement_range));
 }
 
 static json_t *mean_json(const bb_baseline *b) {

@@ -40,7 +40,7 @@ typedef struct bb_report {
     bb_hope hope;
     json_t *effects;   /* public/effects.json; NULL: nobody asked. Owned by the run */
     const char *note;  /* what the billboard tells of the method's success, or NULL */
-    char warning[400]; /* of results that cannot be meant; "": none */
+    char warning[600]; /* of results that cannot be meant; "": none */
     bb_metrics train, test;
     double test_range[2]; /* with a comparison: likewise */
     bb_summary per_task;  /* of the test rows' nMSE or AUC */

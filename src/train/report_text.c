@@ -169,8 +169,9 @@ static void print_gain(const bb_report *r, FILE *stream, const char *name,
                        const bb_baseline *b) {
     const bb_gain *g = &b->gain;
     if (!b->there || !g->tasks) return;
-    fprintf(stream, "compared with %s: %.1f %% of %zu tasks gain", name,
-            100.0 * g->better, g->tasks);
+    fprintf(stream, "compared with %s%s: %.1f %% of %zu task%s gain%s", name,
+            g->by_log_loss ? ", by log loss" : "", 100.0 * g->better, g->tasks,
+            g->tasks == 1 ? "" : "s", g->tasks == 1 ? "s" : "");
     if (isfinite(g->better_range[0]))
         fprintf(stream, " (95 %%: %.1f to %.1f)", 100.0 * g->better_range[0],
                 100.0 * g->better_range[1]);
@@ -179,6 +180,7 @@ static void print_gain(const bb_report *r, FILE *stream, const char *name,
     if (isfinite(g->improvement) && isfinite(g->improvement_range[0]))
         fprintf(stream, ";\n    %s: %+.4g (95 %%: %+.4g to %+.4g)",
                 bb_report_loss(r) == BB_LOSS_SQUARED ? "part of the squared error saved"
+                : g->by_log_loss                     ? "saved by a task on average"
                                                      : "mean difference of a task",
                 g->improvement, g->improvement_range[0], g->improvement_range[1]);
     putc('\n', stream);

@@ -155,7 +155,7 @@ bb_status bb_write_models(const bb_experiment *e) {
 static double for_people(const bb_assessed *a, const bb_dataset *test, size_t i) {
     if (!a->score) return NAN;
     const double rows = (double)(test->first[i + 1] - test->first[i]);
-    return a->loss == BB_LOSS_SQUARED ? sqrt(a->score[i] / rows) : a->score[i];
+    return a->loss == BB_LOSS_SQUARED ? sqrt(a->score[i] / rows) : a->figure[i];
 }
 
 static void write_number(FILE *stream, double value) {

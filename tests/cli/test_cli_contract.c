@@ -629,12 +629,81 @@ static void absurd_results_draw_a_warning(void **state) {
     assert_int_equal(system("rm -r wild sane"), 0);
 }
 
+/* Rows of tasks that all have the slope 2, `each' of a task; those of the last task are far away,
+ * by `far'. Of two classes y is 0 or 1, the same in all rows of a task. */
+static void write_tasks(const char *path, int tasks, int each, double far,
+                        bool classes) {
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs("task,y,x\n", f);
+    for (int r = 0; r < tasks * each; r++) {
+        const int task = r / each;
+        const double x = sin(1.3 * r) + (task == tasks - 1 ? far : 0.0);
+        const double y = 2.0 * sin(1.3 * r) + 0.3 * sin(7.7 * r);
+        if (classes)
+            fprintf(f, "town %d,%d,%.4f\n", task, task % 2, x + 2 * (task % 2));
+        else
+            fprintf(f, "town %d,%.4f,%.4f\n", task, y, x);
+    }
+    fclose(f);
+}
+
+/* Not the method's fault, nor the noise's; the operator alone is told. */
+static void a_task_that_most_errors_come_from_is_named(void **state) {
+    (void)state;
+    write_tasks("near.csv", 60, 6, 0.0, false);
+    write_tasks("far.csv", 60, 4, 1e6, false);
+    cli_result r = cli("train near.csv --test far.csv --seed 1 --epsilon 3 -o far");
+    assert_int_equal(r.code, 0);
+    assert_non_null(strstr(r.err, "100 % of the squared error is that of task "
+                                  "\"town 59\", without which nMSE is 0."));
+    assert_null(strstr(r.err, "diverged"));
+    assert_null(strstr(r.err, "too much noise"));
+    cli_free(&r);
+    assert_int_equal(system("grep -rq 'squared error is' far/operator/run.json"), 0);
+    assert_int_equal(system("grep -rqE 'town 59|squared error is' far/public"), 256);
+    assert_int_equal(system("rm -r far near.csv far.csv"), 0);
+}
+
+/* Where tasks have one row, all of them together have held-out ones. */
+static void one_model_for_all_is_tuned_on_single_rows(void **state) {
+    (void)state;
+    write_tasks("single.csv", 120, 1, 0.0, false);
+    write_tasks("more.csv", 120, 2, 0.0, false);
+    json_t *j = cli_json("train single.csv --test more.csv --seed 1 --epsilon 1 "
+                         "--compare stl --json -o single");
+    assert_true(cli_number(j, "compare.pooled.test.nmse") < 0.1);
+    assert_true(cli_number(j, "compare.pooled.lambda") < 1e3);
+    json_decref(j);
+    assert_int_equal(system("rm -r single single.csv more.csv"), 0);
+}
+
+/* No task has an AUC, and who gains is said all the same. */
+static void tasks_of_one_class_are_compared_by_log_loss(void **state) {
+    (void)state;
+    write_tasks("one.csv", 80, 3, 0.0, true);
+    cli_result r = cli("train one.csv --loss logistic --train-fraction 0.7 --seed 1 "
+                       "--epsilon 5 --compare stl -o one");
+    assert_int_equal(r.code, 0);
+    assert_non_null(strstr(r.out, "compared with every task alone, by log loss: "));
+    assert_non_null(strstr(r.out, "compared with one model for all, by log loss: "));
+    cli_free(&r);
+    json_t *j = json_load_file("one/operator/run.json", 0, NULL);
+    assert_true(json_is_true(cli_at(j, "compare.gain.stl.by_log_loss")));
+    assert_int_equal(cli_number(j, "compare.gain.stl.tasks"), 80);
+    json_decref(j);
+    assert_int_equal(system("rm -r one one.csv"), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(idle_options_are_refused),
         cmocka_unit_test(a_guard_that_found_nothing_says_so),
         cmocka_unit_test(classes_have_a_default),
         cmocka_unit_test(absurd_results_draw_a_warning),
+        cmocka_unit_test(a_task_that_most_errors_come_from_is_named),
+        cmocka_unit_test(one_model_for_all_is_tuned_on_single_rows),
+        cmocka_unit_test(tasks_of_one_class_are_compared_by_log_loss),
         cmocka_unit_test(a_private_run_has_every_key),
         cmocka_unit_test(without_noise_there_is_no_epsilon),
         cmocka_unit_test(labels_are_scored_by_auc),
