@@ -123,8 +123,18 @@ def test_groups_have_many_forms(pop):
 def test_labels_come_back(pop):
     assert groups_of(np.array([("a", 1), ("b", 2), None], dtype=object)[[0, 1, 0]], 3).names \
         == ["('a', 1)", "('b', 2)"]
-    days = np.array(["2024-01-01", "2024-01-02"], dtype="datetime64[D]")[[0, 1, 1]]
-    assert len(groups_of(days, 3).labels) == 2
+    days = np.array(["2024-01-01", "2024-01-02"], dtype="datetime64[ns]")[[0, 1, 1]]
+    found = groups_of(days, 3)
+    assert found.names == ["2024-01-01", "2024-01-02"]
+    assert np.array_equal(found.labels, days[:2])
+    assert groups_of(days + np.timedelta64(90, "m"), 3).names[0] == "2024-01-01T01:30:00"
+    with pytest.raises(ValueError, match="groups contains NaN or None"):
+        groups_of(np.array(["2024-01-01", "NaT"], dtype="datetime64[ns]"), 2)
+    days = (np.datetime64("2024-01-01", "ns") + pop.groups.astype("timedelta64[D]"))
+    model = fit(pop.X, pop.y, days)
+    assert np.array_equal(model.groups_, np.unique(days))
+    assert str(model.groups_[0]) == str(np.unique(days)[0])[:10]
+    model.predict(pop.X[:9], days[:9])
 
 
 def test_names_are_whole(pop):
@@ -173,6 +183,39 @@ def test_dates_are_no_numbers(pop, module):
         {"a": pop.X[:, 0], "day": days.astype("datetime64[ms]")})
     with pytest.raises(ValueError, match="dates or times in column " + ("'day'" if make else "0")):
         fit(X, pop.y, pop.groups)
+
+
+@pytest.mark.parametrize("module", ["numpy", "pandas", "polars", "pyarrow"])
+def test_columns_that_are_no_numbers_are_named(pop, module):
+    library = pytest.importorskip(module)
+    make = {"pandas": "DataFrame", "polars": "DataFrame", "pyarrow": "table"}.get(module)
+    name, rows = "'b'" if make else "1", len(pop.y)
+
+    def table(column):
+        if make is None:
+            return np.array([pop.X[:, 0].tolist(), column], dtype=object).T
+        return getattr(library, make)({"a": pop.X[:, 0], "b": column})
+    model = fit(table(pop.X[:, 1].tolist()), pop.y, pop.groups)
+    wrong = [(["1", *["y"] * (rows - 1)], f"texts in column {name}, such as 'y': .*get_dummies"),
+             ([None, *pop.X[1:, 1].tolist()],
+              f"contains NaN: 1 of {rows} rows have no value in column {name}: .*SimpleImputer")]
+    for column, words in wrong:
+        for learn in (True, False):
+            with pytest.raises(ValueError, match=words):
+                if learn:
+                    fit(table(column), pop.y, pop.groups)
+                else:
+                    model.predict(table(column), pop.groups)
+
+
+def test_columns_of_categories_are_named(pop):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"a": pop.X[:, 0], "b": pandas.Categorical(["y"] * len(pop.y))})
+    with pytest.raises(ValueError, match="texts in column 'b', such as 'y'"):
+        fit(frame, pop.y, pop.groups)
+    frame["b"] = pandas.array([None] * len(pop.y), dtype="Int64")
+    with pytest.raises(ValueError, match="NaN: .* in column 'b'"):
+        fit(frame, pop.y, pop.groups)
 
 
 # -- copies --------------------------------------------------------------------------------

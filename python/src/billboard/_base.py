@@ -24,7 +24,7 @@ except ImportError:
 
 from . import _abi, _library
 from ._data import (SKLEARN, Groups, check_groups, column_of, from_arrow, groups_of, named, plain,
-                    refuse_dates, rows_of, truths)
+                    refuse_dates, rows_of, truths, why_no_numbers)
 from ._answers import answer_of, options, text_of
 from ._library import Data, Job, Predictions, Result
 from ._trained import Report, SharedModel, Trained, array_of, split
@@ -206,14 +206,20 @@ class MultiTask(BaseEstimator):  # type: ignore[misc]
         refuse_dates(X)
         if reset:
             self._truths = truths(X)
-        X, y = named(X), plain(y)
+        rows, X, y = X, named(X), plain(y)
         checks: Dict[str, Any] = {"accept_sparse": self._sparse, "dtype": [np.float64, np.float32],
                                   "reset": reset}
-        if reset:
-            X, y = validate_data(self, X, y, y_numeric=self._loss() == "squared",
-                                 multi_output=self._has_labels(y), **checks)
-        else:
-            X = validate_data(self, X, **checks)
+        try:
+            if reset:
+                X, y = validate_data(self, X, y, y_numeric=self._loss() == "squared",
+                                     multi_output=self._has_labels(y), **checks)
+            else:
+                X = validate_data(self, X, **checks)
+        except (TypeError, ValueError):
+            why = why_no_numbers(rows)
+            if why is None:
+                raise
+            raise ValueError(why) from None
         if sparse.issparse(X) and X.shape[1] <= _MOST_DENSE and self.standardize == "auto":
             X = X.toarray()
         return X, y, groups

@@ -95,6 +95,47 @@ def refuse_dates(X: Any) -> None:
                              "such as days since a day that anybody knows")
 
 
+def _columns(X: Any) -> Iterator[Tuple[Any, Any]]:
+    """(name, values) of the columns of a frame or an array."""
+    if hasattr(X, "column_names") and hasattr(X, "column"):  # pyarrow
+        yield from ((name, X.column(k)) for k, name in enumerate(X.column_names))
+    elif hasattr(X, "get_column"):  # polars
+        yield from ((name, X.get_column(name)) for name in X.columns)
+    elif hasattr(X, "iloc"):  # pandas
+        yield from ((name, X.iloc[:, k]) for k, name in enumerate(X.columns))
+    elif not sparse.issparse(X):
+        array = np.asarray(X, dtype=object)
+        yield from enumerate(array.T if array.ndim == 2 else ())
+
+
+def _is_text(value: Any) -> bool:
+    if not isinstance(value, (str, bytes)):
+        return False
+    try:
+        float(value)
+    except ValueError:
+        return True
+    return False
+
+
+def why_no_numbers(X: Any) -> Optional[str]:
+    """What rows that are not finite numbers have in which column: texts, or nothing."""
+    for name, column in _columns(X):
+        values = np.asarray(column, dtype=object).tolist()
+        texts = [value for value in values if _is_text(value)]
+        if texts:
+            return (f"X has texts in column {name!r}, such as {texts[0]!r}: make each level that "
+                    "anybody may know a column of 0 and 1 before, by pandas.get_dummies or "
+                    "sklearn.preprocessing.OneHotEncoder(categories=...), or leave the column out")
+        missing = sum(map(_is_missing, values))
+        if missing:
+            return (f"Input X contains NaN: {missing} of {len(values)} rows have no value in column "
+                    f"{name!r}: leave these rows out, or put a number that anybody knows there, as "
+                    "sklearn.impute.SimpleImputer(strategy='constant', fill_value=0, "
+                    "add_indicator=True) does")
+    return None
+
+
 def plain(y: Any) -> Any:
     """Integers and truths of pandas that could be missing, and are not, as numpy has them:
     scikit-learn would take floats of them."""
@@ -215,7 +256,21 @@ def groups_of(groups: Any, rows: int) -> Groups:
     return Groups([labels[k] for k in present], code.astype(np.intp, copy=False))
 
 
+def _by_days(dates: np.ndarray) -> np.ndarray:
+    """Days, seconds, ... that are as exact: nanoseconds are no words for a date."""
+    for unit in "D", "s", "ms", "us":
+        rounded = dates.astype(f"datetime64[{unit}]")
+        if np.array_equal(rounded, dates, equal_nan=True):
+            return rounded
+    return dates
+
+
 def _factorize(groups: np.ndarray) -> Tuple[np.ndarray, List[Any]]:
+    if groups.dtype.kind == "M":
+        groups = _by_days(groups)
+    if groups.dtype.kind == "M" and groups.ndim == 1:
+        dates, code = np.unique(groups, return_inverse=True)
+        return code, list(dates)
     if groups.dtype.kind in "iufbUS" and groups.ndim == 1:
         labels, code = np.unique(groups, return_inverse=True)
         return code, labels.tolist()
