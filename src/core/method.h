@@ -58,6 +58,7 @@ typedef struct bb_public {
     bool intercept; /* models have an own intercept, see local.h */
     bool constant;  /* the last feature is the intercept's: 1 before rows are scaled */
     bool scale_sum;
+    bool ranged;    /* all columns are in public ranges, from -1 to 1 */
     bool unranged;  /* columns and target are in each task's own powers of ten, */
     bool own_units; /* and no other phase follows: local.h, own_factor */
     bool spread; /* tasks also keep how uncertain their models are (bb_method.spread) */

@@ -133,6 +133,10 @@ bool bb_preprocess_has_range(const bb_preprocess *p, size_t k) {
     return p->range && !bb_range_is_open(p->range[k]);
 }
 
+bool bb_preprocess_is_zero_one(const bb_preprocess *p, size_t k) {
+    return p->range && p->range[k].low == 0.0 && p->range[k].high == 1.0;
+}
+
 double bb_preprocess_stretch(const bb_preprocess *p, size_t k) {
     const bb_range range = p->range[k];
     return range.low < range.high ? 1 / half_of(range) : 0;

@@ -84,6 +84,8 @@ bool bb_preprocess_is_plain(const bb_preprocess *p);
 bool bb_preprocess_is_own(const bb_preprocess *p);
 /* Whether column k has a range. */
 bool bb_preprocess_has_range(const bb_preprocess *p, size_t k);
+/* Whether that is [0, 1]. */
+bool bb_preprocess_is_zero_one(const bb_preprocess *p, size_t k);
 /* By what its range multiplies column k; 0: the range has no length. */
 double bb_preprocess_stretch(const bb_preprocess *p, size_t k);
 /* How many of the target's units are one unit of what task i learns. */

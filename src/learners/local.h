@@ -68,6 +68,7 @@ typedef struct bb_local {
      * two classes with ranges the factors of these, up to what is added. */
     const double *own_factor;
     double own_unit;
+    const bool *zero_one; /* likewise: whether its range is that; NULL: nobody says */
     const bool
         *ranged; /* d without the constant: whether a column has a public range and
                            is in its unit, not in such a power; NULL: none has one */

@@ -2,6 +2,7 @@
 
 #include "linalg/linalg.h"
 #include "methods/hope.h"
+#include "methods/narrow.h"
 
 #include <math.h>
 #include <string.h>
@@ -44,6 +45,7 @@ static double reach_of(const bb_view *view) {
 }
 
 double bb_units_share(const bb_view *view) {
+    if (view->pub->ranged) return bb_narrow_share(view);
     const bool is_open = view->pub->own_units && reach_of(view) >= least_reach;
     return is_open ? share_of(view) : 0.0;
 }
@@ -70,10 +72,12 @@ static size_t quantities(const bb_view *view) {
 /* Pairs, and of units one number more for each column behind them. */
 size_t bb_units_length(const bb_view *view, uint32_t rounds) {
     const size_t pairs = 2 * quantities(view);
+    if (view->pub->ranged) return rounds * bb_narrow_length(view);
     return rounds * pairs + (rounds ? columns_of(view) : 0);
 }
 
 bb_block bb_units_block(const bb_view *view, uint32_t round) {
+    if (view->pub->ranged) return bb_narrow_block(view, round);
     const size_t length =
         bb_units_length(view, round + 1) - bb_units_length(view, round);
     return (bb_block){round ? "places" : "units", BB_FORM_VECTOR, length, 1.0, 1.0};
@@ -84,7 +88,13 @@ bb_units bb_units_read(const bb_view *view, const double *at) {
     bb_units units = {.state = bb_units_state(view)};
     if (rounds > 0 && done > 0) units.unit = at;
     if (rounds > 1 && done > 1) units.place = at + bb_units_length(view, 1);
+    units.still =
+        view->pub->ranged && !(units.place && bb_narrow_is(view, units.place));
     return units;
+}
+
+bool bb_units_has(const bb_units *units, size_t k) {
+    return units->unit && units->unit[2 * k + 1] > 0.0;
 }
 
 /* Of what a circle does not tell apart, what is next to that. */
@@ -168,6 +178,10 @@ static void show_on_circle(double length, double turns, double *vote) {
 
 /* One row does not tell by how much numbers vary. */
 void bb_units_show(const bb_view *view, const bb_local *local, double *vote) {
+    if (view->pub->ranged) {
+        bb_narrow_show_places(view, local, vote);
+        return;
+    }
     const lengths l = lengths_of(view, local);
     for (size_t k = 0; k < quantities(view); k++) {
         const quantity q = look_at(view, local, k);
@@ -228,6 +242,10 @@ static void draw_together(const bb_view *view, const bb_release *release, double
 }
 
 void bb_units_take(const bb_view *view, const bb_release *release, double *unit) {
+    if (view->pub->ranged) {
+        bb_narrow_take_places(view, release, unit);
+        return;
+    }
     const double *is_likely = release->value[0] + 2 * quantities(view);
     double *is_sure = unit + 2 * quantities(view);
     take(view, release, decades, unit);
@@ -242,6 +260,10 @@ void bb_units_take(const bb_view *view, const bb_release *release, double *unit)
 
 void bb_units_take_places(const bb_view *view, const bb_release *release,
                           double *place) {
+    if (view->pub->ranged) {
+        bb_narrow_take_widths(view, release, place);
+        return;
+    }
     take(view, release, units_of(view), place);
     draw_together(view, release, units_of(view), 0.0, place);
 }
@@ -277,6 +299,10 @@ static double scale_of(const double *unit, const quantity *q) {
 
 void bb_units_show_places(const bb_view *view, const double *unit,
                           const bb_local *local, double *vote) {
+    if (view->pub->ranged) {
+        bb_narrow_show_widths(view, unit, local, vote);
+        return;
+    }
     const lengths l = lengths_of(view, local);
     for (size_t k = 0; k < quantities(view); k++) {
         const quantity q = look_at(view, local, k);
@@ -297,12 +323,14 @@ static double place_of(const double *place, double mean) {
 /* -- a task in common units -- */
 
 size_t bb_units_state(const bb_view *view) {
-    return view->pub->own_units ? 2 * (view->pub->features + 1) : 0;
+    const bool may_move = view->pub->own_units || bb_narrow_share(view) > 0.0;
+    return may_move ? 2 * (view->pub->features + 1) : 0;
 }
 
 /* Whether there is anything to be moved: of sparse rows only a target. */
 static bool moves(const bb_units *units, const bb_local *local) {
-    return units->state && (local->x || local->loss == BB_LOSS_SQUARED);
+    return units->state && !units->still &&
+           (local->x || local->loss == BB_LOSS_SQUARED);
 }
 
 /* By what a task's columns are multiplied, and its target behind them; what is taken off
@@ -319,6 +347,10 @@ static void find_move(const bb_view *view, const bb_units *units, const bb_local
                       const move *m) {
     const size_t d = local->d, count = quantities(view);
     m->scale[d - 1] = m->scale[d] = 1.0;
+    if (view->pub->ranged) {
+        bb_narrow_move(view, units->unit, units->place, local, m->scale, m->place);
+        return;
+    }
     for (size_t k = 0; k < count; k++) {
         const quantity q = look_at(view, local, k);
         const size_t at = q.target ? d : k;
@@ -407,6 +439,10 @@ bb_task bb_units_in(const bb_view *view, const bb_units *units, const bb_task *t
         own.model[(d - 1) * outputs + c] -= level_of(&m, local, own.model, c);
     move_rows(&m, local, task->work + local->length);
     return own;
+}
+
+const double *bb_units_scale(const bb_units *units, const bb_task *task) {
+    return moves(units, task->local) ? move_of(task).scale : NULL;
 }
 
 /* In powers of ten of their own others have told a task about columns of which it has only

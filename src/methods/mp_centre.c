@@ -111,7 +111,7 @@ static bool is_open(const bb_view *view) {
 
 /* Whether tasks look for units in common before they look for a centre. */
 static bool has_units(const bb_view *view) {
-    return is_open(view) && bb_units_rounds(view) > 0;
+    return view->pub->own_units && is_open(view) && bb_units_rounds(view) > 0;
 }
 
 static uint32_t units_of(const bb_view *view) {

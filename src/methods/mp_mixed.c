@@ -8,6 +8,7 @@
 #include "linalg/linalg.h"
 #include "methods/hope.h"
 #include "methods/mp_mixed_effects.h"
+#include "methods/narrow.h"
 #include "methods/personal_vote.h"
 #include "methods/registry.h"
 #include "methods/search.h"
@@ -78,6 +79,15 @@ static double effects_share(const bb_view *view) {
     return options_of(view)->effects;
 }
 
+/* Effects are of columns in their ranges. */
+static bool has_units(const bb_view *view) {
+    return view->pub->own_units || effects_share(view) == 0.0;
+}
+
+size_t bb_mixed_units_state(const bb_view *view) {
+    return has_units(view) ? bb_units_state(view) : 0;
+}
+
 /* How far a direction that all tasks share stands above the noise, if this share of the
  * budget were spent on one round. */
 static double reach_of(const bb_view *view, double share) {
@@ -115,7 +125,7 @@ static bool can_turn(const bb_view *view, const stages *s) {
 /* No round of the search: nothing could be seen, and nothing is published. */
 static stages stages_of(const bb_view *view) {
     const mixed_options *options = options_of(view);
-    stages s = {.units = bb_units_rounds(view)};
+    stages s = {.units = has_units(view) ? bb_units_rounds(view) : 0};
     const double units = s.units ? s.units * bb_units_share(view) : 0.0;
     s.share = 1.0 - (options->vote ? vote_share : 0.0) - options->effects - units;
     if (!bb_hope_is_open(view->pub, view->pub->mu)) return s;
@@ -238,9 +248,14 @@ static size_t units_at(const bb_view *view, const stages *s) {
     return effects_at(view, s) + bb_mixed_effects_board(view, effects_share(view));
 }
 
+/* With ranges: where the centre is once more, of columns in these. */
+static size_t shared_at(const bb_view *view, const stages *s) {
+    return units_at(view, s) + bb_units_length(view, s->units);
+}
+
 static size_t board_length(const bb_view *view) {
     const stages s = stages_of(view);
-    return units_at(view, &s) + bb_units_length(view, s.units);
+    return shared_at(view, &s) + (view->pub->ranged ? view->pub->features : 0);
 }
 
 static bb_mixed_phase phase_of(const stages *s, const double *scalar,
@@ -272,10 +287,10 @@ bb_mixed_board bb_mixed_read(const bb_view *view) {
                         .centre = centre,
                         .found = at[AT_FOUND] > 0.0,
                         .sure = at[AT_SURE],
-                        .units = bb_units_read(view, at + units_at(view, &s)),
                         .still = at[AT_STILL],
                         .group = at + SCALARS,
                         .penalty = at + SCALARS + BB_MIXED_GROUPS};
+    if (has_units(view)) m.units = bb_units_read(view, at + units_at(view, &s));
     if (m.phase == BB_MIXED_EFFECTS) {
         const uint32_t round = effects_round(view, &s);
         bb_mixed_effects_layout(view, round, &m.layout);
@@ -294,7 +309,7 @@ bool bb_mixed_has(const bb_mixed_board *mixed, size_t group) {
     const bool centre = group % 2 == 0;
     if (centre && !mixed->found) return false;
     /* Where rows were moved there is no other level to be drawn to. */
-    if (mixed->units.state && mixed->constant &&
+    if (mixed->unranged && mixed->units.state && mixed->constant &&
         (group / 2 == BB_MIXED_PLAIN || group / 2 == BB_MIXED_HELD))
         return false;
     if (group / 2 == BB_MIXED_OWN) return mixed->constant;
@@ -414,6 +429,16 @@ static void digest_centre(const bb_view *view, const stages *s,
     if (at->scalar[AT_TURNED] > 0.0 || t == rounds) settle(at, d, sd);
 }
 
+/* out (d) <- the centre for columns in their ranges. */
+static void share(const bb_mixed_board *mixed, const bb_view *view,
+                  const double *centre, double *out) {
+    const bb_units *units = &mixed->units;
+    if (units->place)
+        bb_narrow_back(view, units->unit, units->place, centre, out);
+    else
+        memcpy(out, centre, mixed->d * sizeof *out);
+}
+
 /* The average of the rounds so far, and at times the covariance that it tells of. */
 static bb_status digest_directions(const bb_view *view, const stages *s,
                                    const bb_release *release, const places *at,
@@ -489,6 +514,8 @@ static bb_status digest(const bb_view *view, const bb_release *release, bb_draft
                               draft->at + effects_at(view, &s), work);
     default:
         digest_centre(view, &s, release, &at, work);
+        if (view->pub->ranged)
+            share(&mixed, view, at.search.centre, draft->at + shared_at(view, &s));
         return BB_OK;
     }
 }
@@ -503,7 +530,9 @@ static size_t digest_length(const bb_view *view) {
 }
 
 static const double *shared(const bb_view *view) {
-    return bb_mixed_read(view).centre;
+    const stages s = stages_of(view);
+    return view->pub->ranged ? view->board->at + shared_at(view, &s)
+                             : bb_mixed_read(view).centre;
 }
 
 static const double *effects(const bb_view *view) {

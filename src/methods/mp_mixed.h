@@ -167,6 +167,12 @@ void bb_mixed_weigh_lengths(const bb_mixed_board *mixed, const bb_local *local,
                             const bb_mixed_measure *side, double spread,
                             double *evidence, double *length);
 
+/* In front of a task's state: of common_units.h, which effects do without, since they are of
+ * columns in their ranges. */
+size_t bb_mixed_units_state(const bb_view *view);
+/* The deviation of column k in a unit that tasks have in common, half of its range or one that
+ * was found, below which a task's rows do not say what it does elsewhere; 0 without one. */
+double bb_mixed_least_deviation(const bb_mixed_board *mixed, size_t k);
 /* Whether a task has rows enough for columns in units of its own. */
 bool bb_mixed_has_own_scores(const bb_local *local);
 /* The covariance of a kind; room: bb_mixed_covariance_room numbers. */
@@ -200,10 +206,11 @@ typedef struct bb_mixed_tuned {
     double
         share; /* of what candidates have that look at nothing on the billboard; then of all */
 } bb_mixed_tuned;
-/* tuned->w, share <- that, share 0 where the task cannot. BB_ENUMERIC. */
+/* tuned->w, share <- that, share 0 where the task cannot. scale (d - 1; NULL: none): by what
+ * columns are multiplied to be in common units. BB_ENUMERIC. */
 BB_MUST_CHECK bb_status bb_mixed_tune(const bb_mixed_board *mixed,
-                                      const bb_local *local, bb_mixed_tuned *tuned,
-                                      double *work);
+                                      const bb_local *local, const double *scale,
+                                      bb_mixed_tuned *tuned, double *work);
 /* w (d) <- the average of all candidates by their evidence and the votes, and tuned->share what
  * the tuned model shall have of it (bb_mixed_add_tuned, when w is for the same rows). work: 2
  * BB_MIXED_FITS doubles more. BB_ENUMERIC. */

@@ -21,7 +21,7 @@ static room room_of(const bb_local *local, double *work) {
 
 size_t bb_mixed_fits_work(const bb_local *local) {
     const size_t path = bb_mixed_covariance_room(local) + bb_ridge_path_length(local);
-    const size_t tuned = bb_ridge_tuned_work(local);
+    const size_t tuned = local->d + bb_ridge_tuned_work(local);
     return 2 * local->d + bb_larger(path, tuned);
 }
 
@@ -291,11 +291,16 @@ static bool can_tune(const bb_mixed_board *mixed, const bb_local *local) {
 }
 
 bb_status bb_mixed_tune(const bb_mixed_board *mixed, const bb_local *local,
-                        bb_mixed_tuned *tuned, double *work) {
+                        const double *scale, bb_mixed_tuned *tuned, double *work) {
+    double *least = work, missed;
     tuned->share = 0.0;
     if (!can_tune(mixed, local)) return BB_OK;
-    double missed;
-    const bb_status status = bb_ridge_tuned(local, tuned->w, &missed, work);
+    for (size_t k = 0; k + 1 < local->d; k++) {
+        least[k] = bb_mixed_least_deviation(mixed, k);
+        if (scale && scale[k] > 0.0) least[k] /= scale[k];
+    }
+    const bb_status status =
+        bb_ridge_tuned(local, least, tuned->w, &missed, work + local->d);
     if (!status) tuned->share = tuned_share(mixed, local, missed);
     return status;
 }
@@ -361,7 +366,7 @@ bb_status bb_mixed_alone(const bb_local *local, bool ranged, double *w, double *
     bb_mixed_tuned tuned = {.w = work};
     work += local->d;
     bb_status status = bb_mixed_look(&mixed, local, measures, work);
-    if (!status) status = bb_mixed_tune(&mixed, local, &tuned, work);
+    if (!status) status = bb_mixed_tune(&mixed, local, NULL, &tuned, work);
     if (!status)
         status = bb_mixed_average(&mixed, local, usual, measures, &tuned, w, work);
     if (!status) bb_mixed_add_tuned(local, &tuned, w);

@@ -33,7 +33,7 @@ size_t bb_mixed_kept_length(const bb_view *view, const bb_local *local) {
 }
 
 size_t bb_mixed_state_length(const bb_view *view) {
-    return bb_units_state(view) + view->pub->features + 3;
+    return bb_mixed_units_state(view) + view->pub->features + 3;
 }
 
 /* -- what is shown -- */
@@ -157,7 +157,8 @@ bb_status bb_mixed_finish(const bb_view *view, bb_task *task) {
     bb_task own = bb_units_in(view, &mixed.units, task, &local);
     bb_mixed_tuned tuned = {.w = own.work};
     own.work += mixed.d;
-    bb_status status = bb_mixed_tune(&mixed, task->local, &tuned, own.work);
+    bb_status status = bb_mixed_tune(
+        &mixed, task->local, bb_units_scale(&mixed.units, task), &tuned, own.work);
     if (!status) status = finish(view, &tuned, &own);
     if (!status) bb_units_take_model(view, &own, task);
     if (!status) bb_mixed_add_tuned(task->local, &tuned, task->model);
@@ -165,7 +166,7 @@ bb_status bb_mixed_finish(const bb_view *view, bb_task *task) {
 }
 
 size_t bb_mixed_local_length(const bb_view *view, const bb_local *local) {
-    const bb_units moved = {.state = bb_units_state(view)};
+    const bb_units moved = {.state = bb_mixed_units_state(view)};
     const size_t fits = 2 * BB_MIXED_FITS + bb_mixed_fits_work(local);
     const size_t effects =
         bb_mixed_has_effects(view) ? bb_mixed_effects_local_length(local) : 0;

@@ -36,6 +36,9 @@ static const double against_common = 2.0, against_own = 4.0;
 static const double usual = 0.05, usual_moved = 1.0, decades_below = 2.0;
 /* The least deviation of a column, of its mean, that counts for more than rounding. */
 static const double least_deviation = 1e-6;
+/* In units that tasks have in common: in units of a smaller one of its own a column would have a
+ * slope that no prior holds where the next row is further away. */
+static const double least_common = 0.03;
 /* The variance, and the usual penalty, where rows are too few to tell. */
 static const double usual_spread = 0.2;
 
@@ -82,11 +85,17 @@ static double spread_of(const bb_local *local, double *work) {
  * variance alone is, and slopes that it would leave free err by factors. */
 double bb_mixed_usual(const bb_mixed_board *mixed, const bb_local *local,
                       double *work) {
-    const double part = mixed->units.state ? usual_moved : usual;
+    const bool moved = mixed->unranged && mixed->units.state;
+    const double part = moved ? usual_moved : usual;
     if (local->n < 3) return usual_spread;
     const double spread = spread_of(local, work);
     const double squares = bb_local_squares(local, local->d - 1, NULL);
     return part * sqrt(spread * fmax(spread, squares / (double)local->n));
+}
+
+double bb_mixed_least_deviation(const bb_mixed_board *mixed, size_t k) {
+    const bool common = !mixed->unranged || bb_units_has(&mixed->units, k);
+    return common ? least_common / sqrt((double)mixed->d) : 0.0;
 }
 
 bool bb_mixed_has_own_scores(const bb_local *local) {
@@ -116,7 +125,8 @@ size_t bb_mixed_covariance_room(const bb_local *local) {
 
 /* Slopes are of columns in units of their deviation, and what is next to free is the
  * level at the rows' mean: no column's unit or place matters. */
-static bb_covariance own_scores(const bb_local *local, double *root) {
+static bb_covariance own_scores(const bb_mixed_board *mixed, const bb_local *local,
+                                double *root) {
     const size_t n = local->n, d = local->d, last = d - 1;
     double *basis = root + d, *mean = basis + last * d;
     memset(root, 0, (d + d * d) * sizeof *root);
@@ -129,7 +139,8 @@ static bb_covariance own_scores(const bb_local *local, double *root) {
     for (size_t a = 0; a < last; a++) {
         const double deviation = sqrt(root[a]);
         const bool varies = deviation > least_deviation * fabs(mean[a]);
-        root[a] = varies ? 1.0 / (deviation * sqrt((double)d)) : 0.0;
+        const double least = bb_mixed_least_deviation(mixed, a);
+        root[a] = varies ? 1.0 / (fmax(deviation, least) * sqrt((double)d)) : 0.0;
         basis[a * d + a] = 1.0;
         basis[a * d + last] = -mean[a] / mean[last];
         mean[a] = 0.0;
@@ -143,7 +154,7 @@ bb_covariance bb_mixed_covariance(const bb_mixed_board *mixed, const bb_local *l
                                   bb_mixed_kind kind, double *root) {
     const size_t d = mixed->d;
     if (kind == BB_MIXED_PLAIN) return (bb_covariance){NULL, NULL};
-    if (kind == BB_MIXED_OWN) return own_scores(local, root);
+    if (kind == BB_MIXED_OWN) return own_scores(mixed, local, root);
     const double held = kind == BB_MIXED_HELD ? sqrt(spread_of(local, root)) : 1.0;
     for (size_t a = 0; a < d; a++) {
         root[a] = 1.0;

@@ -163,7 +163,7 @@ static bb_status add_own_units(averaged *all, const bb_local *local, bb_own_unit
     double *rest = work + bb_own_units_work(local);
     bb_in_own_units own;
     if (!bb_own_units_fit(local, constant, units)) return BB_OK;
-    bb_own_units_open(&own, local, constant, units, work);
+    bb_own_units_open(&own, local, constant, units, NULL, work);
     bb_logistic_fits_open(&all->fits, &own.local, rest);
     all->own = &own;
     all->size = bb_personal_size(&own.local, true, sum);

@@ -219,7 +219,7 @@ static bb_status add_own_units(const bb_local *local, double constant,
                                double *work) {
     bb_in_own_units own;
     if (!bb_own_units_fit(local, constant, units)) return BB_OK;
-    bb_own_units_open(&own, local, constant, units, work);
+    bb_own_units_open(&own, local, constant, units, NULL, work);
     const double *x = own.local.x;
     own.local.lipschitz = 0.5 * local->weight * bb_dot(local->n * local->d, x, x);
     const seen as = {.local = &own.local, .own = &own};

@@ -26,14 +26,14 @@ static double as_read(const bb_local *local, size_t k) {
 
 /* What the column is multiplied by, from its variance. */
 static double factor_of(const bb_local *local, bb_own_units units, size_t k,
-                        double variance, double mean) {
+                        double variance, double mean, double least) {
     if (!(variance > rounding * mean * mean)) return 0.0;
     if (units == BB_OWN_READ) return as_read(local, k);
-    return 1.0 / sqrt(variance);
+    return 1.0 / fmax(least, sqrt(variance));
 }
 
 void bb_own_units_open(bb_in_own_units *own, const bb_local *local, double constant,
-                       bb_own_units units, double *work) {
+                       bb_own_units units, const double *least, double *work) {
     const size_t n = local->n, d = local->d, last = d - 1;
     double *mean = work, *factor = mean + d, *x = factor + d;
     memset(work, 0, 2 * d * sizeof *work);
@@ -45,7 +45,8 @@ void bb_own_units_open(bb_in_own_units *own, const bb_local *local, double const
             factor[k] += x[j * d + k] * x[j * d + k] / (double)n;
         }
     for (size_t k = 0; k < last; k++)
-        factor[k] = factor_of(local, units, k, factor[k], mean[k]);
+        factor[k] =
+            factor_of(local, units, k, factor[k], mean[k], least ? least[k] : 0.0);
     for (size_t j = 0; j < n; j++) {
         for (size_t k = 0; k < last; k++) x[j * d + k] *= factor[k];
         x[j * d + last] = constant;

@@ -21,9 +21,10 @@ typedef struct bb_in_own_units {
 bool bb_own_units_fit(const bb_local *local, double constant, bb_own_units units);
 /* Doubles; 0 for sparse rows. */
 size_t bb_own_units_work(const bb_local *local);
-/* A column that does not vary becomes zeros. O(n d). */
+/* A column that does not vary becomes zeros. least (d - 1; NULL: none): of its deviation, below
+ * which a column is no longer made. O(n d). */
 void bb_own_units_open(bb_in_own_units *own, const bb_local *local, double constant,
-                       bb_own_units units, double *work);
+                       bb_own_units units, const double *least, double *work);
 /* The same of columns as they were read (own_factor) around zero, the constant 1. */
 void bb_as_read_open(bb_in_own_units *own, const bb_local *local, double constant,
                      double *work);

@@ -79,22 +79,22 @@ static size_t best_of(const bb_local *local, way as, const double *left_out,
 }
 
 static void open_rows(bb_in_own_units *own, const bb_local *local, way as,
-                      double *work) {
+                      const double *least, double *work) {
     const double constant = constant_of(local);
     if (as == FROM_ZERO)
         bb_as_read_open(own, local, constant, work);
     else
-        bb_own_units_open(own, local, constant, BB_OWN_DEVIATIONS, work);
+        bb_own_units_open(own, local, constant, BB_OWN_DEVIATIONS, least, work);
 }
 
-static bb_status tune(const bb_local *local, way as, double *w, double *score,
-                      double *error, double *work) {
+static bb_status tune(const bb_local *local, way as, const double *least, double *w,
+                      double *score, double *error, double *work) {
     double penalty[MOST_PENALTIES], left_out[MOST_PENALTIES], level = 0.0;
     double *room = work + bb_own_units_work(local);
     const size_t last = local->d - 1, penalties = belief[as].penalties;
     bb_in_own_units own;
     bb_local alone;
-    open_rows(&own, local, as, work);
+    open_rows(&own, local, as, least, work);
     const bb_rows rows = bb_rows_of(&own.local);
     const double size = size_of(&rows, as == FROM_ZERO);
     const size_t length = bb_local_room(rows, BB_LOSS_SQUARED, true);
@@ -125,25 +125,25 @@ static double missed_by_mean(const bb_local *local) {
 
 /* One way after the other: w is the average of those before, by `all' of their weights, which go
  * by the least score so far. */
-bb_status bb_ridge_tuned(const bb_local *local, double *w, double *missed,
-                         double *work) {
+bb_status bb_ridge_tuned(const bb_local *local, const double *least, double *w,
+                         double *missed, double *work) {
     const double variance = missed_by_mean(local);
-    double least = INFINITY, all = 0.0, error = 0.0, *model = work;
+    double best = INFINITY, all = 0.0, error = 0.0, *model = work;
     bb_status status = BB_OK;
     memset(w, 0, local->d * sizeof *w);
     for (way as = DEVIATIONS; as < WAYS && !status; as++) {
         double score, left_out;
         if (!can(local, as)) continue;
-        status = tune(local, as, model, &score, &left_out, work + local->d);
+        status = tune(local, as, least, model, &score, &left_out, work + local->d);
         if (status || !isfinite(score)) continue;
-        const double lower = fmin(least, score);
-        const double old = all > 0.0 ? all * exp(0.5 * (lower - least)) : 0.0;
+        const double lower = fmin(best, score);
+        const double old = all > 0.0 ? all * exp(0.5 * (lower - best)) : 0.0;
         const double weight = exp(0.5 * (lower - score));
         const double part = weight / (old + weight);
         bb_scale(local->d, 1.0 - part, w);
         bb_axpy(local->d, part, model, w);
         error += part * (left_out - error);
-        least = lower;
+        best = lower;
         all = old + weight;
     }
     *missed = variance > 0.0 ? fmin(1.0, error / variance) : 1.0;

@@ -16,10 +16,11 @@ bool bb_ridge_tuned_fits(const bb_local *local);
  * left out are missed (Allen 1974; means and deviations are those of all rows) and the rest
  * a normal belief about u (v = .3, s = 1; as read -2 and 3, and S is 4 more). The ways are
  * averaged by exp(-S / 2). A column that does not vary gets no slope around a free level.
+ * least (d - 1; NULL: none): of a column's deviation (personal_units.h).
  * *missed <- the average's E by that of the mean of the other rows, at most 1. O(n d min(n,
  * d)). work: bb_ridge_tuned_work doubles. BB_ENUMERIC if numbers overflow. */
 size_t bb_ridge_tuned_work(const bb_local *local);
-BB_MUST_CHECK bb_status bb_ridge_tuned(const bb_local *local, double *w, double *missed,
-                                       double *work);
+BB_MUST_CHECK bb_status bb_ridge_tuned(const bb_local *local, const double *least,
+                                       double *w, double *missed, double *work);
 
 #endif

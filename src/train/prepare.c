@@ -111,6 +111,20 @@ static bb_status lend_own_units(bb_experiment *e) {
     return status;
 }
 
+/* Which ranges nobody need doubt (methods/narrow.h). */
+static bb_status lend_zero_one(bb_experiment *e) {
+    const bb_preprocess *steps = &e->population.steps;
+    if (!steps->features) return BB_OK;
+    const bb_status status =
+        bb_allocate(&e->ranged, steps->features, sizeof *e->ranged, "columns");
+    if (status) return status;
+    for (size_t k = 0; k < steps->features; k++)
+        e->ranged[k] = bb_preprocess_is_zero_one(steps, k);
+    for (size_t i = 0; i < e->population.prepared.tasks; i++)
+        e->local[i].zero_one = e->ranged;
+    return BB_OK;
+}
+
 /* With ranges a task of two classes looks at its columns as they were read, too. */
 static bb_status lend_ranges(bb_experiment *e) {
     const bb_preprocess *steps = &e->population.steps;
@@ -131,6 +145,7 @@ bb_status bb_experiment_open_tasks(bb_experiment *e) {
     bb_status status = bb_locals_open(&e->local, &e->room, data, &e->run.pub, e->net,
                                       descends(&e->run), &e->engine);
     if (!status && e->run.pub.own_units) status = lend_own_units(e);
+    if (!status && e->run.pub.ranged) status = lend_zero_one(e);
     if (!status && e->run.pub.loss == BB_LOSS_LOGISTIC) status = lend_ranges(e);
     e->run.local = e->local;
     if (!status) status = bb_allocate(&e->key, data->tasks, sizeof *e->key, "tasks");

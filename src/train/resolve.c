@@ -108,6 +108,7 @@ static bb_status read_texts(const bb_train_options *o, bb_resolved *c) {
     if (status) return status;
     c->constant = wants_constant(&c->run);
     pub->constant = !o->no_intercept && c->constant;
+    pub->ranged = o->scale && o->standardize == BB_STANDARDIZE_NONE;
     pub->unranged = o->standardize == BB_STANDARDIZE_MAGNITUDE;
     pub->own_units = pub->unranged && c->run.phases == 1;
     pub->intercept = !o->no_intercept && !c->constant && bb_resolved_is_solved(c);
