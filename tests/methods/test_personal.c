@@ -916,7 +916,7 @@ static void own_units_lead_back(void **state) {
     for (int units = 0; units < BB_OWN_UNITS; units++) {
         bb_in_own_units own;
         assert_true(bb_own_units_fit(local, 0.6, (bb_own_units)units));
-        bb_own_units_open(&own, local, 0.6, (bb_own_units)units, work);
+        bb_own_units_open(&own, local, 0.6, (bb_own_units)units, NULL, work);
         double squares[FEATURES] = {0};
         for (size_t j = 0; j < ROWS; j++)
             for (size_t k = 0; k < FEATURES; k++)
@@ -949,7 +949,7 @@ static void own_units_need_rows(void **state) {
     assert_true(bb_own_units_fit(&few, 0.6, BB_OWN_DEVIATIONS));
     assert_false(bb_own_units_fit(&few, 0.0, BB_OWN_DEVIATIONS));
     for (size_t j = 0; j < 3; j++) p.x[j * FEATURES + 1] = 0.3;
-    bb_own_units_open(&own, &few, 0.6, BB_OWN_DEVIATIONS, work);
+    bb_own_units_open(&own, &few, 0.6, BB_OWN_DEVIATIONS, NULL, work);
     for (size_t j = 0; j < 3; j++) assert_true(own.local.x[j * FEATURES + 1] == 0.0);
     bb_own_units_back(&own, w);
     assert_true(w[1] == 0.0 && isfinite(w[2]));

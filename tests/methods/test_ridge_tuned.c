@@ -82,7 +82,7 @@ static void check(size_t n, size_t p) {
     double *work = calloc(bb_ridge_tuned_work(&local), sizeof *work);
     assert_non_null(work);
     expect(n, p, slope, &level);
-    assert_int_equal(bb_ridge_tuned(&local, w, &missed, work), BB_OK);
+    assert_int_equal(bb_ridge_tuned(&local, NULL, w, &missed, work), BB_OK);
     for (size_t j = 0; j < n; j++) {
         double wanted = level;
         for (size_t k = 0; k < p; k++) wanted += slope[k] * z[j * p + k];
@@ -107,7 +107,7 @@ static void columns_that_do_not_vary_say_nothing(void **state) {
     double w[2], missed, work[512];
     assert_true(bb_ridge_tuned_fits(&local));
     assert_true(bb_ridge_tuned_work(&local) <= 512);
-    assert_int_equal(bb_ridge_tuned(&local, w, &missed, work), BB_OK);
+    assert_int_equal(bb_ridge_tuned(&local, NULL, w, &missed, work), BB_OK);
     assert_true(missed == 1.0);
     assert_true(w[0] == 0.0);
     assert_close(w[1], 6.0, 1e-12);
@@ -141,10 +141,10 @@ static void what_is_proportional_as_read_is_found(void **state) {
                       .own_factor = factor};
     const double new_row[COLUMNS] = {0.1 * 5.0, 0.5, 0.7, -1.0, 0.9, 0.5};
     assert_true(bb_ridge_tuned_work(&local) <= 2048);
-    assert_int_equal(bb_ridge_tuned(&local, w, &missed[0], work), BB_OK);
+    assert_int_equal(bb_ridge_tuned(&local, NULL, w, &missed[0], work), BB_OK);
     assert_true(fabs(bb_dot(COLUMNS, w, new_row) - 0.2 * 5.0) < 0.01);
     local.own_factor = NULL;
-    assert_int_equal(bb_ridge_tuned(&local, w, &missed[1], work), BB_OK);
+    assert_int_equal(bb_ridge_tuned(&local, NULL, w, &missed[1], work), BB_OK);
     assert_true(missed[0] < 0.1 * missed[1]);
 }
 
@@ -169,7 +169,7 @@ static void what_does_not_vary_is_no_level(void **state) {
                             .y = targets,
                             .own_factor = factor};
     assert_true(bb_ridge_tuned_work(&local) <= 2048);
-    assert_int_equal(bb_ridge_tuned(&local, w, &missed, work), BB_OK);
+    assert_int_equal(bb_ridge_tuned(&local, NULL, w, &missed, work), BB_OK);
     assert_true(w[0] == 0.0 && w[1] > 500.0);
 }
 
