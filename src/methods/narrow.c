@@ -9,7 +9,7 @@ static const double wanted_reach = 60.0, most_share = 0.05;
 /* How far a round must stand out of the noise. */
 static const double least_reach = 8.0;
 /* A range is made narrower where tasks use less than this part of it, until they use half. */
-static const double little = 0.25, wanted = 0.5;
+static const double little = 0.25, wanted = 0.5, least_used = 1e-3;
 /* A task whose numbers go further than this, then, takes a wider one. */
 static const double furthest = 2.0;
 
@@ -106,7 +106,7 @@ void bb_narrow_take_places(const bb_view *view, const bb_release *release,
 
 /* Roots, so that a tenth of a range stands out of the noise, and few tasks that go far count for
  * more than they would with logarithms. Each is drawn to the mean of all by what noise explains
- * of their differences, and a deviation is added. */
+ * of their differences; what is left of it is the least that can be. */
 void bb_narrow_take_widths(const bb_view *view, const bb_release *release,
                            double *factor) {
     const size_t count = columns_of(view);
@@ -119,9 +119,9 @@ void bb_narrow_take_widths(const bb_view *view, const bb_release *release,
     const double own = spread > sd * sd ? 1.0 - sd * sd / spread : 0.0;
     const double deviation = sd * sqrt(own + (1.0 - own) / p);
     for (size_t k = 0; k < count; k++) {
-        const double root = mean + own * (sum[k] / all - mean) + deviation;
-        const double used = 2.0 * pow(fmax(root, deviation), 2.0);
-        factor[k] = used < little && used > 0.0 ? wanted / used : 1.0;
+        const double root = mean + own * (sum[k] / all - mean);
+        const double used = fmax(least_used, 2.0 * pow(fmax(root, deviation), 2.0));
+        factor[k] = used < little ? wanted / used : 1.0;
     }
 }
 
