@@ -22,18 +22,20 @@ def every_carrier_gives_the_models_of_one_process():
             assert not os.path.exists("run.sock")
 
 
-def places_without_ranges_find_common_units():
+def places_find_common_units_and_narrower_ranges():
     some = {"columns": {FEATURES[0]: [-2, 2]}, "others": "open"}
-    for scale in (None, some):
+    wide = {"columns": {FEATURES[0]: [-80, 80]}, "others": [-2, 2], "target": [-9, 9]}
+    for scale, epsilon, block in ((None, 20, "units"), (some, 20, "units"),
+                                  (wide, 100, "widths in ranges")):
         with folder():
-            plan(method=None, rounds=None, epsilon=20, scale=scale)
-            policy(**{"most-epsilon": 20})
+            plan(method=None, rounds=None, epsilon=epsilon, scale=scale)
+            policy(**{"most-epsilon": epsilon})
             places = {who: start(who, "socket") for who in ["curator", *SILOS]}
             for who, process in places.items():
                 ends(process, who=who)
             check_as_one()
             with open("one/public/billboard.json") as f:
-                assert '"units"' in f.read()
+                assert f'"{block}"' in f.read()
 
 
 def carry(stream, find):
@@ -1111,7 +1113,7 @@ def lines_that_make_no_sense():
 
 
 for case in [every_carrier_gives_the_models_of_one_process,
-             places_without_ranges_find_common_units,
+             places_find_common_units_and_narrower_ranges,
              standard_streams_need_no_more_than_a_router, whoever_is_killed_goes_on,
              signed_places_give_the_models_of_one_process,
              whoever_signs_and_is_killed_goes_on,
