@@ -27,7 +27,8 @@ typedef struct bb_experiment {
     uint64_t *key; /* tasks: see bb_run */
     double
         *stretch; /* by what ranges multiply columns, where tasks are told, or NULL */
-    bool *ranged; /* whether columns have ranges, where others are open, or NULL */
+    bool *ranged; /* whether columns have ranges, where others are open; where none is,
+                      whether these are [0, 1] */
     bb_local *local;
     bb_locals_room room; /* of theirs */
     bb_map held;         /* room on the disk for the models */
