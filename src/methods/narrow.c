@@ -47,7 +47,7 @@ static double part_of(const bb_view *view) {
 
 /* -- one task -- */
 
-/* A number of a row, in [-1, 1]. */
+/* A number of a row: in [-1, 1], or outside of its range. */
 static double number_of(const bb_local *local, size_t j, size_t k) {
     return local->x[j * local->d + k] * sqrt((double)local->d);
 }
@@ -74,7 +74,8 @@ void bb_narrow_show_places(const bb_view *view, const bb_local *local, double *v
     if (!has_rows(local)) return;
     for (size_t k = 0; k < columns_of(view); k++)
         for (size_t j = 0; j < local->n; j++)
-            vote[k] += part * number_of(local, j, k) / (double)local->n;
+            vote[k] +=
+                part * fmax(-1.0, fmin(1.0, number_of(local, j, k))) / (double)local->n;
     vote[columns_of(view)] = part;
 }
 

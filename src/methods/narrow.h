@@ -1,7 +1,7 @@
 /* narrow.h - public ranges that are far too wide, made narrower: one round finds where in its
  * range a column lies, another how far from there tasks' numbers go, and every task moves its
- * rows there at home. What is shown is as long whatever rows are, so nothing is promised by a
- * range. docs/methods/mp-mixed-details.md, "Wide ranges" */
+ * rows there at home. What is shown is in the unit ball whatever rows are, those outside of
+ * their ranges, too. docs/methods/mp-mixed-details.md, "Wide ranges" */
 #ifndef BB_METHODS_NARROW_H
 #define BB_METHODS_NARROW_H
 

@@ -161,6 +161,30 @@ static void sizes_decide(void **state) {
     assert_true(bb_narrow_share(&view) == 0.0);
 }
 
+/* Numbers outside of their ranges, which mp-mixed takes as they are, too. */
+static void what_is_shown_is_in_the_unit_ball(void **state) {
+    (void)state;
+    const bb_public pub = {.tasks = 1, .features = D, .constant = true, .ranged = true};
+    const bb_view view = {.method = &bb_method_mp_mixed, .pub = &pub};
+    population p = population_empty(1, ROWS, D, BB_LOSS_SQUARED, false);
+    double vote[D], place[COLUMNS] = {0.0};
+    for (size_t j = 0; j < ROWS; j++)
+        for (size_t k = 0; k < D; k++)
+            p.x[j * D + k] = (k == 0        ? 10.0
+                              : k < COLUMNS ? -1.0 - (double)j
+                                            : 1.0) /
+                             sqrt(D);
+    population_open_locals(&p);
+    assert_int_equal(bb_narrow_length(&view), D);
+    memset(vote, 0, sizeof vote);
+    bb_narrow_show_places(&view, p.local, vote);
+    assert_close(bb_norm(D, vote), 1.0, 1e-12);
+    memset(vote, 0, sizeof vote);
+    bb_narrow_show_widths(&view, place, p.local, vote);
+    assert_true(bb_norm(D, vote) < 1.0 + 1e-12);
+    population_close(&p);
+}
+
 /* Twelve rows of noise, whose first column is .3 give or take a millionth of its range: the
  * model's answer where it is .5 is as far as other slopes lead, and not further. */
 static void what_hardly_varies_errs_little(void **state) {
@@ -196,6 +220,7 @@ int main(void) {
         cmocka_unit_test(threads_do_not_matter),
         cmocka_unit_test(zero_and_one_stay),
         cmocka_unit_test(sizes_decide),
+        cmocka_unit_test(what_is_shown_is_in_the_unit_ball),
         cmocka_unit_test(what_hardly_varies_errs_little),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
