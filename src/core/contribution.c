@@ -9,12 +9,6 @@ enum { SCORE_BITS = 20, MOST_STEPS = 8 };
 
 __extension__ typedef unsigned __int128 wide;
 
-static bool all_finite(size_t n, const double *v) {
-    for (size_t k = 0; k < n; k++)
-        if (!isfinite(v[k])) return false;
-    return true;
-}
-
 /* Scales v, whose squares overflow or vanish, to norm at most `clip`: a huge finite
  * contribution is clipped like any other. */
 static void clip_extreme(size_t n, double *v, double clip) {
@@ -35,7 +29,7 @@ static double fit(size_t n, double *v, double clip) {
         const double norm = sqrt(squares);
         return norm > clip ? clip / norm : 1.0;
     }
-    if (all_finite(n, v))
+    if (bb_all_finite(n, v))
         clip_extreme(n, v, clip);
     else
         memset(v, 0, n * sizeof *v);
@@ -91,7 +85,7 @@ void bb_contribution_fit(const bb_block *block, bool clips, int bits, size_t n,
     /* a clipped vector is checked on the way; a matrix before half of it is dropped */
     const bool check =
         !clips || block->form == BB_FORM_PSD || block->form == BB_FORM_SELECTION;
-    if (check && !all_finite(n, v)) memset(v, 0, n * sizeof *v);
+    if (check && !bb_all_finite(n, v)) memset(v, 0, n * sizeof *v);
     if (block->form == BB_FORM_SELECTION) {
         for (size_t k = 0; k < n; k++)
             v[k] = trunc(ldexp(fmin(1.0, fmax(0.0, v[k])), SCORE_BITS));

@@ -1,6 +1,7 @@
 /* What a silo does with its tasks: the only file of it that looks at rows. */
 #include "base/memory.h"
 #include "core/silo_inside.h"
+#include "linalg/linalg.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -231,9 +232,8 @@ static void spread(const bb_silo *silo, size_t k, bb_task *task) {
 static bool is_finite(const bb_silo *silo, size_t k, size_t worker, const bb_task *task,
                       bool last) {
     const bb_observer *observer = &bb_silo_run(silo)->observer;
-    for (size_t j = 0; j < task->local->length; j++)
-        if (!isfinite(task->model[j])) return false;
-    if (!isfinite(*task->intercept)) return false;
+    if (!bb_all_finite(task->local->length, task->model) || !isfinite(*task->intercept))
+        return false;
     return !last || !observer->keeps ||
            observer->keeps(observer->self, k, worker, task->model, *task->intercept);
 }

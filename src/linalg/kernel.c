@@ -8,6 +8,12 @@ double bb_dot(size_t n, const double *x, const double *y) {
     return bb_kernel_pick()->dot(n, x, y);
 }
 
+bool bb_all_finite(size_t n, const double *x) {
+    for (size_t k = 0; k < n; k++)
+        if (!isfinite(x[k])) return false;
+    return true;
+}
+
 double bb_norm(size_t n, const double *x) {
     const double square = bb_dot(n, x, x);
     if (square > 1e-280 && square < 1e280) return sqrt(square);

@@ -36,7 +36,8 @@ const char *bb_linalg_core(void);
 /* Vectors and matrix times vector: our own loops, the same bits on every x86-64. In the
  * two products y is not read when b = 0. */
 double bb_dot(size_t n, const double *x, const double *y);
-double bb_norm(size_t n, const double *x);                    /* ||x||_2 */
+double bb_norm(size_t n, const double *x); /* ||x||_2 */
+bool bb_all_finite(size_t n, const double *x);
 void bb_axpy(size_t n, double a, const double *x, double *y); /* y += a x */
 void bb_scale(size_t n, double a, double *x);                 /* x *= a */
 /* v <- factor v, rounded toward zero to whole numbers; returns the sum of their squares.

@@ -2,6 +2,7 @@
 #include "base/memory.h"
 #include "data/names.h"
 #include "learners/rows.h"
+#include "linalg/linalg.h"
 #include "train/experiment.h"
 
 #include <math.h>
@@ -30,12 +31,6 @@ static bb_status put_models(const bb_experiment *e, const bb_result *result,
     return status;
 }
 
-static bool is_finite(size_t n, const double *w) {
-    for (size_t k = 0; k < n; k++)
-        if (!isfinite(w[k])) return false;
-    return true;
-}
-
 static bool is_finite_single(size_t n, const double *w) {
     for (size_t k = 0; k < n; k++)
         if (!isfinite((float)w[k])) return false;
@@ -56,7 +51,7 @@ bool bb_experiment_keeps(void *self, size_t i, size_t worker, const double *mode
     else
         bb_preprocess_fold_outputs(&p->steps, i, p->outputs, own);
     bb_preprocess_passed(&p->steps, i);
-    return is_finite(length, own) && isfinite(intercept);
+    return bb_all_finite(length, own) && isfinite(intercept);
 }
 
 bb_status bb_experiment_models(const bb_experiment *e, const bb_result *result,
@@ -190,13 +185,17 @@ typedef struct apart {
     double share, nmse;
 } apart;
 
+static bool is_apart(const apart *a, size_t task) {
+    for (size_t k = 0; k < a->count; k++)
+        if (a->task[k] == task) return true;
+    return false;
+}
+
 /* What tasks add together, but for some. */
 static bb_metric_part sum_without(const bb_assessed *test, const apart *a) {
     bb_metric_part sum = {0};
     for (size_t i = 0; i < test->tasks; i++) {
-        bool left_out = false;
-        for (size_t k = 0; k < a->count; k++) left_out = left_out || a->task[k] == i;
-        if (left_out) continue;
+        if (is_apart(a, i)) continue;
         sum.weight += test->part[i].weight;
         sum.value += test->part[i].value;
         sum.sum += test->part[i].sum;
@@ -209,9 +208,7 @@ static bb_metric_part sum_without(const bb_assessed *test, const apart *a) {
 static size_t worst_of_others(const bb_assessed *test, const apart *a) {
     size_t worst = SIZE_MAX;
     for (size_t i = 0; i < test->tasks; i++) {
-        bool there = !(test->part[i].weight > 0.0);
-        for (size_t k = 0; k < a->count; k++) there = there || a->task[k] == i;
-        if (there) continue;
+        if (!(test->part[i].weight > 0.0) || is_apart(a, i)) continue;
         if (worst == SIZE_MAX || !(test->part[i].value <= test->part[worst].value))
             worst = i;
     }

@@ -82,6 +82,8 @@ double bb_experiment_now(void);
 BB_MUST_CHECK bb_status bb_experiment_prepare(bb_experiment *e);
 /* The tasks' problems and their keys. */
 BB_MUST_CHECK bb_status bb_experiment_open_tasks(bb_experiment *e);
+/* Gives all back that these took. */
+void bb_experiment_close_tasks(bb_experiment *e);
 
 /* -- the end of a run -- */
 

@@ -85,9 +85,8 @@ static bb_status split(const double *spread, size_t tasks, size_t d,
 static void forget_unknown(bb_models *kept) {
     for (size_t i = 0; i < kept->tasks; i++) {
         double *own = kept->weight + i * kept->features;
-        bool known = isfinite(kept->intercept[i]);
-        for (size_t k = 0; k < kept->features; k++) known = known && isfinite(own[k]);
-        if (known) continue;
+        if (bb_all_finite(kept->features, own) && isfinite(kept->intercept[i]))
+            continue;
         memset(own, 0, kept->features * sizeof *own);
         kept->intercept[i] = own[0] = -1.0;
     }

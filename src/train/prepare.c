@@ -140,6 +140,24 @@ static bb_status lend_ranges(bb_experiment *e) {
     return BB_OK;
 }
 
+void bb_experiment_close_tasks(bb_experiment *e) {
+    bb_locals_close(e->local, &e->room, e->population.prepared.tasks);
+    free(e->key);
+    free(e->stretch);
+    free(e->ranged);
+    free(e->folded);
+    free(e->spread);
+    e->local = NULL;
+    e->key = NULL;
+    e->stretch = NULL;
+    e->ranged = NULL;
+    e->folded = NULL;
+    e->spread = NULL;
+    e->run.local = NULL;
+    e->run.key = NULL;
+    e->run.spread = NULL;
+}
+
 bb_status bb_experiment_open_tasks(bb_experiment *e) {
     const bb_dataset *data = &e->population.prepared;
     bb_status status = bb_locals_open(&e->local, &e->room, data, &e->run.pub, e->net,

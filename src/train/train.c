@@ -247,7 +247,7 @@ void bb_experiment_close_work(bb_experiment *e) {
     bb_population *p = &e->population;
     bb_kept_close(&e->kept, is_charged(e));
     if (e->ledger) bb_ledger_close(e->ledger);
-    bb_locals_close(e->local, &e->room, p->prepared.tasks);
+    bb_experiment_close_tasks(e);
     bb_map_close(&e->held);
     bb_result_free(&e->result);
     bb_assessed_close(&e->test);
@@ -256,25 +256,11 @@ void bb_experiment_close_work(bb_experiment *e) {
     bb_dealt_close(&e->dealt);
     bb_net_close(e->net);
     free(e->start);
-    free(e->key);
-    free(e->stretch);
-    free(e->ranged);
-    free(e->folded);
-    free(e->spread);
-    e->stretch = NULL;
-    e->ranged = NULL;
-    e->folded = NULL;
-    e->spread = NULL;
-    e->run.spread = NULL;
     e->ledger = NULL;
-    e->local = NULL;
     e->net = NULL;
     e->start = NULL;
-    e->key = NULL;
     e->lines = (bb_message){NULL, 0};
-    e->run.local = NULL;
     e->run.ledger = NULL;
-    e->run.key = NULL;
     e->run.keeper = NULL;
     bb_population_close_rows(p);
 }
@@ -371,12 +357,7 @@ static bb_status run(bb_experiment *e, double start) {
 /* Rank 0 has to look at all rows. */
 static bb_status open_all_rows(bb_experiment *e) {
     if (!e->dealt.ranks) return BB_OK;
-    bb_locals_close(e->local, &e->room, e->population.prepared.tasks);
-    free(e->key);
-    free(e->folded);
-    e->local = NULL;
-    e->key = NULL;
-    e->folded = NULL;
+    bb_experiment_close_tasks(e);
     bb_population_close(&e->population);
     bb_dealt_close(&e->dealt);
     e->dealt.ranks = NULL;

@@ -2,6 +2,7 @@
 #include "data/write.h"
 
 #include "base/memory.h"
+#include "linalg/linalg.h"
 #include "train/effects.h"
 #include "train/experiment.h"
 #include "train/handout.h"
@@ -54,13 +55,6 @@ bool bb_experiment_is_open(const bb_experiment *e) {
     return open;
 }
 
-/* One model of one output. */
-static bool is_finite(const bb_models *m) {
-    for (size_t k = 0; k < m->features; k++)
-        if (!isfinite(m->weight[k])) return false;
-    return isfinite(*m->intercept);
-}
-
 /* The model that all share is a function of the billboard, and good for tasks that were
  * not there. Not where it is many, or tasks have steps of their own, or nothing went
  * over a billboard, or in the columns' units it is not finite. */
@@ -69,9 +63,12 @@ bb_status bb_experiment_shared(const bb_experiment *e, bb_models *out) {
         e->run.pub.clusters > 1 || bb_preprocess_is_own(&e->population.steps) ||
         bb_experiment_is_open(e))
         return BB_OK;
-    bb_status status = bb_population_shared(&e->population, e->result.shared, out);
-    if (!status && !is_finite(out)) bb_models_free(out);
-    return status;
+    const bb_status status =
+        bb_population_shared(&e->population, e->result.shared, out);
+    if (status) return status;
+    if (!bb_all_finite(out->features, out->weight) || !isfinite(*out->intercept))
+        bb_models_free(out);
+    return BB_OK;
 }
 
 static bb_status write_shared(const bb_experiment *e) {
