@@ -42,8 +42,9 @@ static bb_status take_levels(bb_levels *levels, const char *file, const char *co
             bb_allocate(&levels->number, count, sizeof *levels->number, "the levels");
     for (size_t k = 0; k < count && !status; k++) {
         const char *level = json_string_value(json_array_get(list, k));
-        size_t index = k + 1;
-        if (level) status = bb_names_add(&levels->name, level, strlen(level), &index);
+        size_t index;
+        if (!level) return bad_levels(file, column);
+        status = bb_names_add(&levels->name, level, strlen(level), &index);
         if (!status && index != k) status = bad_levels(file, column);
         if (!status) (void)bb_scan_cell(level, strlen(level), &levels->number[k]);
     }

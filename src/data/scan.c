@@ -39,8 +39,9 @@ const char *const bb_scan_spelling[BB_SCAN_SPELLINGS] = {
 size_t bb_scan_missing(const char *text, size_t length) {
     size_t k = 0;
     trim(&text, &length);
-    while (k < BB_SCAN_SPELLINGS && (strlen(bb_scan_spelling[k]) != length ||
-                                     strncasecmp(text, bb_scan_spelling[k], length)))
+    while (k < BB_SCAN_SPELLINGS &&
+           (strlen(bb_scan_spelling[k]) != length ||
+            strncasecmp(text, bb_scan_spelling[k], length) != 0))
         k++;
     return k;
 }
