@@ -69,6 +69,14 @@ static bool stays(const bb_local *local, size_t k) {
     return local->zero_one && local->zero_one[k];
 }
 
+/* Nor does a column of one value say how far it goes: what most tasks have none of, and a few
+ * some, is not narrow. */
+static bool tells_width(const bb_local *local, size_t k) {
+    for (size_t j = 1; j < local->n; j++)
+        if (local->x[j * local->d + k] != local->x[k]) return !stays(local, k);
+    return false;
+}
+
 void bb_narrow_show_places(const bb_view *view, const bb_local *local, double *vote) {
     const double part = part_of(view);
     if (!has_rows(local)) return;
@@ -84,7 +92,8 @@ void bb_narrow_show_widths(const bb_view *view, const double *place,
     const double part = part_of(view);
     if (!has_rows(local)) return;
     for (size_t k = 0; k < columns_of(view); k++) {
-        const double most = stays(local, k) ? 2.0 : furthest_from(local, k, place[k]);
+        const double most =
+            tells_width(local, k) ? furthest_from(local, k, place[k]) : 2.0;
         vote[k] = part * sqrt(0.5 * fmin(most, 2.0));
     }
     vote[columns_of(view)] = part;

@@ -20,7 +20,8 @@ bb_block bb_narrow_block(const bb_view *view, uint32_t round);
 void bb_narrow_show_places(const bb_view *view, const bb_local *local, double *vote);
 void bb_narrow_take_places(const bb_view *view, const bb_release *release,
                            double *place);
-/* The roots of the largest distances from there, of half of what can be. */
+/* The roots of the largest distances from there, of half of what can be; 1 of a column that does
+ * not vary in the task. */
 void bb_narrow_show_widths(const bb_view *view, const double *place,
                            const bb_local *local, double *vote);
 /* factor <- by what columns are multiplied around their place, 1: not at all. */

@@ -138,6 +138,27 @@ static void zero_and_one_stay(void **state) {
     free(w);
 }
 
+/* A column that most tasks have none of, and a few some of, anywhere in its range: nothing says
+ * that it is narrow, and what noise makes of its slope stays small where a task has some. */
+static void what_few_have_keeps_its_range(void **state) {
+    (void)state;
+    world *w = world_make();
+    for (size_t i = 0; i < TASKS; i++)
+        for (size_t j = 0; j < ROWS + MORE + NEW_ROWS; j++) {
+            const double slope = 0.3, x = w->x[i][j][0];
+            w->y[i][j] -= slope * x;
+            if (i % 50 && j < ROWS + MORE) w->x[i][j][0] = -1.0;
+        }
+    learned some = learn(w, 1.0, false, true, false, 3.0, 1),
+            as_is = learn(w, 1.0, false, false, false, 3.0, 1);
+    print_message("few have some: %.4f, its range as it is %.4f\n", some.error,
+                  as_is.error);
+    assert_true(some.error < 1.2 * as_is.error);
+    bb_result_free(&some.result);
+    bb_result_free(&as_is.result);
+    free(w);
+}
+
 static void sizes_decide(void **state) {
     (void)state;
     bb_public pub = {.tasks = TASKS,
@@ -219,6 +240,7 @@ int main(void) {
         cmocka_unit_test(wide_ranges_cost_little),
         cmocka_unit_test(threads_do_not_matter),
         cmocka_unit_test(zero_and_one_stay),
+        cmocka_unit_test(what_few_have_keeps_its_range),
         cmocka_unit_test(sizes_decide),
         cmocka_unit_test(what_is_shown_is_in_the_unit_ball),
         cmocka_unit_test(what_hardly_varies_errs_little),
