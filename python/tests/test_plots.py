@@ -57,7 +57,7 @@ def test_promises_that_differ_are_told_apart(pop, bounds, fits):
         "mp-mixed (δ = 0.0001, replace-one, sampling all)"]
 
 
-@pytest.mark.parametrize("against", ["alone", "pooled", "mixed", "mean"])
+@pytest.mark.parametrize("against", ["alone", "own", "pooled", "mixed", "mean"])
 def test_gain_per_task(fits, tmp_path, against):
     fits[0].save_run(tmp_path / "run")
     table = np.genfromtxt(tmp_path / "run" / "operator" / "tasks.csv", delimiter=",", names=True)

@@ -171,7 +171,8 @@ bb_status bb_write_tasks(bb_experiment *e, const bb_scores *s) {
     size_t size = 0;
     FILE *stream = open_memstream(&text, &size);
     if (!stream) return bb_fail(BB_ENOMEM, "no memory for the tasks' figures");
-    fprintf(stream, "task,train_rows,test_rows,%s,%s_alone,%s_pooled,%s_mixed%s\n",
+    fprintf(stream,
+            "task,train_rows,test_rows,%s,%s_alone,%s_own,%s_pooled,%s_mixed%s\n", name,
             name, name, name, name, squared ? ",rmse_mean" : "");
     for (size_t i = 0; i < test->tasks; i++) {
         bb_write_field(stream, test->task_name[i]);
@@ -179,6 +180,7 @@ bb_status bb_write_tasks(bb_experiment *e, const bb_scores *s) {
                 test->first[i + 1] - test->first[i]);
         write_number(stream, for_people(&e->test, test, i));
         write_number(stream, for_people(&s->alone, test, i));
+        write_number(stream, for_people(&s->own, test, i));
         write_number(stream, for_people(&s->pooled, test, i));
         write_number(stream, for_people(&s->mixed, test, i));
         if (squared) write_number(stream, for_people(&s->own_mean, test, i));

@@ -321,13 +321,19 @@ static void baselines_do_not_depend_on_the_method(void **state) {
                         "improvement_interval")));
     json_decref(run);
     assert_int_equal(system("head -1 run/operator/tasks.csv | grep -q "
-                            "'^task,train_rows,test_rows,rmse,rmse_alone,rmse_pooled,"
-                            "rmse_mixed,rmse_mean$'"),
+                            "'^task,train_rows,test_rows,rmse,rmse_alone,rmse_own,"
+                            "rmse_pooled,rmse_mixed,rmse_mean$'"),
                      0);
     char count[80];
     snprintf(count, sizeof count, "[ $(wc -l <run/operator/tasks.csv) = %zu ]",
              plain.tasks + 1);
     assert_int_equal(system(count), 0);
+    char same[160]; /* the tasks' rmse_own together */
+    snprintf(same, sizeof same,
+             "awk -F, 'NR > 1 {n += $3; s += $3 * $6 ^ 2} "
+             "END {exit (sqrt(s / n) / %.17g - 1) ^ 2 > 1e-8}' run/operator/tasks.csv",
+             plain.own.test.rmse);
+    assert_int_equal(system(same), 0);
     remove_run();
 }
 

@@ -150,8 +150,9 @@ def gain_per_task(run: Any, *, against: str = "alone", ax: Any = None) -> Any:
     run : fitted estimator or run directory
         With test rows and a comparison: fitted with ``options={"train_fraction": 0.7,
         "compare": "stl"}``.
-    against : {"alone", "pooled", "mixed", "mean"}, default="alone"
-        Whose models: every task's own, one for all, a mixed model's, or the mean of all.
+    against : {"alone", "own", "pooled", "mixed", "mean"}, default="alone"
+        Whose models: every task's own, with a penalty for all or with its own, one for all, a
+        mixed model's, or the mean of all.
     ax : matplotlib.axes.Axes, optional
         Where to draw.
 
@@ -195,8 +196,8 @@ def gain_per_task(run: Any, *, against: str = "alone", ax: Any = None) -> Any:
     return _plain(ax)
 
 
-_AGAINST = {"alone": "every task alone", "pooled": "one model for all",
-            "mixed": "a mixed model", "mean": "the mean"}
+_AGAINST = {"alone": "every task alone", "own": "every task alone, own penalty",
+            "pooled": "one model for all", "mixed": "a mixed model", "mean": "the mean"}
 
 
 # -- epsilon -------------------------------------------------------------------------------
