@@ -149,11 +149,12 @@ def test_truths_have_their_range(pop):
         '{"columns": {"c": 1}, "others": "open"}')
 
 
-def test_a_range_without_a_column_is_no_secret(pop):
+def test_a_range_without_a_column_is_refused(pop):
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(pop.X, columns=["age", "height", "dose"])
     bounds = billboard.Bounds({"ages": 1}, others=2, target=3)
-    with pytest.warns(billboard.BillboardWarning, match="range for 'ages', which is no column"):
+    with pytest.raises(billboard.BillboardError, match='range of "ages" is of no feature; '
+                       'features without one are "age", "height", "dose"'):
         private(bounds).fit(frame, pop.y, pop.groups)
 
 

@@ -2,32 +2,14 @@
 
 #include "base/memory.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* "a", "b", "c", ... for a message that says what there is. */
-static void list_names(const bb_names *header, char *text, size_t size) {
-    size_t used = 0;
-    *text = '\0';
-    for (size_t i = 0; i < header->count; i++) {
-        char shown[BB_SHOWN_BYTES];
-        const char *const name = bb_names_at(header, i);
-        bb_shown(shown, name, strlen(name));
-        if (used + strlen(shown) + 7 > size) {
-            snprintf(text + used, size - used, ", ...");
-            return;
-        }
-        used +=
-            (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "", shown);
-    }
-}
 
 /* The option is wrong, or, where a run has it, the file. */
 static bb_status no_column(const char *path, const bb_names *header, const char *name,
                            const char *option, bool for_run) {
     char shown[BB_SHOWN_BYTES], all[400];
-    list_names(header, all, sizeof all);
+    bb_names_show(header, all, sizeof all);
     return bb_fail(for_run ? BB_EDATA : BB_EUSAGE,
                    "%s: no column %s for %s; the columns are %s", path,
                    bb_shown(shown, name, strlen(name)), option, all);

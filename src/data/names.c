@@ -92,6 +92,22 @@ void bb_names_free(bb_names *names) {
     *names = (bb_names){0};
 }
 
+void bb_names_show(const bb_names *names, char *text, size_t size) {
+    size_t used = 0;
+    *text = '\0';
+    for (size_t i = 0; i < names->count; i++) {
+        char shown[BB_SHOWN_BYTES];
+        const char *const name = bb_names_at(names, i);
+        bb_shown(shown, name, strlen(name));
+        if (used + strlen(shown) + 7 > size) {
+            snprintf(text + used, size - used, ", ...");
+            return;
+        }
+        used +=
+            (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "", shown);
+    }
+}
+
 int bb_names_compare(const char *a, const char *b) {
     return strverscmp(a, b);
 }

@@ -58,5 +58,7 @@ size_t bb_utf8_encode(uint64_t character, char text[4]);
  * and what is not UTF-8 shown as '?'. */
 enum { BB_SHOWN_BYTES = 64 };
 const char *bb_shown(char buffer[BB_SHOWN_BYTES], const char *text, size_t length);
+/* "a", "b", "c", ... for a message that says what there is: as many as `size` bytes hold. */
+void bb_names_show(const bb_names *names, char *text, size_t size);
 
 #endif

@@ -1,7 +1,6 @@
 #include "data/ranges.h"
 
 #include "base/memory.h"
-#include "data/names.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -140,6 +139,55 @@ bb_status bb_ranges_read(bb_ranges *ranges, const char *path) {
     bb_status status = text ? BB_OK : bb_json_read_file(&json, path);
     if (!status) status = bb_ranges_parse(ranges, json, text ? "scale" : path);
     json_decref(json);
+    return status;
+}
+
+static bb_status add_names(bb_names *names, size_t count, char *const *name) {
+    bb_status status = BB_OK;
+    size_t index;
+    for (size_t k = 0; k < count && !status; k++)
+        status = bb_names_add(names, name[k], strlen(name[k]), &index);
+    return status;
+}
+
+static bool is_there(const bb_names *names, const char *name) {
+    return bb_names_find(names, name, strlen(name)) != SIZE_MAX;
+}
+
+static bb_status no_column(const bb_ranges *ranges, const char *where, const char *name,
+                           const bb_names *columns) {
+    char shown[BB_SHOWN_BYTES], all[400];
+    bb_names named = {0}, rest = {0};
+    size_t index;
+    bb_status status = add_names(&named, ranges->count, ranges->name);
+    for (size_t k = 0; k < columns->count && !status; k++) {
+        const char *const column = bb_names_at(columns, k);
+        if (!is_there(&named, column))
+            status = bb_names_add(&rest, column, strlen(column), &index);
+    }
+    bb_names_show(&rest, all, sizeof all);
+    if (!status)
+        status =
+            bb_fail(BB_EDATA, "%s: the range of %s is of no feature; %s%s", where,
+                    bb_shown(shown, name, strlen(name)),
+                    rest.count ? "features without one are " : "all have theirs", all);
+    bb_names_free(&rest);
+    bb_names_free(&named);
+    return status;
+}
+
+bb_status bb_ranges_check_names(const bb_ranges *ranges, const char *where,
+                                size_t features, char *const *feature_name,
+                                const bb_names *left_out) {
+    bb_names columns = {0};
+    if (!ranges->has_others) return BB_OK;
+    bb_status status = add_names(&columns, features, feature_name);
+    for (size_t k = 0; k < ranges->count && !status; k++) {
+        const char *const name = ranges->name[k];
+        if (!is_there(&columns, name) && !is_there(left_out, name))
+            status = no_column(ranges, where, name, &columns);
+    }
+    bb_names_free(&columns);
     return status;
 }
 

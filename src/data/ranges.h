@@ -12,6 +12,7 @@
 
 #include "base/json.h"
 #include "data/dataset.h"
+#include "data/names.h"
 
 #include <stdbool.h>
 
@@ -37,6 +38,13 @@ BB_MUST_CHECK bb_status bb_ranges_parse(bb_ranges *ranges, const json_t *json,
 bool bb_range_is_open(bb_range range);
 /* Whether some range may be open, as far as a file can be read. */
 bool bb_ranges_are_open(const char *path);
+/* Whether every name is that of a feature, or of `left_out`, columns that are none: "others"
+ * would hide a misspelt one, and without it nothing is looked at, since its column lacks a
+ * range then. BB_EDATA says which, and whose it may be; `where` is for messages. */
+BB_MUST_CHECK bb_status bb_ranges_check_names(const bb_ranges *ranges,
+                                              const char *where, size_t features,
+                                              char *const *feature_name,
+                                              const bb_names *left_out);
 /* A new JSON object without a note, or NULL when out of memory. */
 json_t *bb_ranges_json(const bb_ranges *ranges);
 

@@ -281,8 +281,29 @@ static bb_status read_parts(bb_population *p, const bb_resolved *c, bb_dealt *de
     return status;
 }
 
-static bb_status read_ranges(bb_population *p, const char *scale, bb_ranges *ranges) {
-    const bb_status status = bb_ranges_read(ranges, scale);
+/* Columns that are no features: their ranges may be there, as in a file for several runs. */
+static bb_status name_left_out(const bb_resolved *c, bb_names *names) {
+    const bb_read_options format = bb_population_reading(c);
+    const char *const name[] = {format.task ? format.task : "task",
+                                bb_target_option(&format), c->request->options.cluster};
+    bb_status status = bb_names_parse(names, format.ignore, "--ignore");
+    for (size_t k = 0; k < sizeof name / sizeof *name && !status; k++) {
+        size_t index;
+        if (name[k]) status = bb_names_add(names, name[k], strlen(name[k]), &index);
+    }
+    return status;
+}
+
+static bb_status read_ranges(bb_population *p, const bb_resolved *c,
+                             const bb_dataset *train, const char *where,
+                             bb_ranges *ranges) {
+    bb_names left_out = {0};
+    bb_status status = bb_ranges_read(ranges, c->request->options.scale);
+    if (!status) status = name_left_out(c, &left_out);
+    if (!status)
+        status = bb_ranges_check_names(ranges, where, train->features,
+                                       train->feature_name, &left_out);
+    bb_names_free(&left_out);
     if (status) return status;
     p->data_ranges = ranges->from_data;
     p->ranges = bb_ranges_json(ranges);
@@ -316,10 +337,11 @@ static bb_status open_steps(bb_population *p, const bb_resolved *c,
                                      .reach = reach_of(c),
                                      .threads = (size_t)o->threads};
     bb_ranges ranges = {0};
-    bb_status status = o->scale ? read_ranges(p, o->scale, &ranges) : BB_OK;
+    bb_status status = BB_OK;
     if (o->scale) {
         options.scale = &ranges;
         options.scale_source = *o->scale == '{' ? "scale" : o->scale;
+        status = read_ranges(p, c, train, options.scale_source, &ranges);
     }
     if (!status) status = bb_preprocess_open(&p->steps, &options, train);
     bb_ranges_free(&ranges);

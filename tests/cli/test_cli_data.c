@@ -56,6 +56,18 @@ static void bad_ranges_are_refused(void **state) {
     cli_write("r.json", "{\"columns\": {\"a\": [5, 1]}}");
     cli_fails(1, "r.json", "train good.csv --method stl --scale r.json -o x");
     cli_fails(1, "none.json", "train good.csv --method stl --scale none.json -o x");
+    cli_write("two.csv", "who,score,age,girl,note\n1,2,30,1,0\n1,3,40,0,0\n");
+    cli_write("r.json", "{\"columns\": {\"age\": [0, 120], \"gril\": [0, 1]}, "
+                        "\"others\": [-9, 9]}");
+    cli_fails(1,
+              "r.json: the range of \"gril\" is of no feature; features without one "
+              "are \"girl\"",
+              "train two.csv --task who --target score --ignore note --method stl "
+              "--scale r.json -o x");
+    cli_write("r.json", "{\"columns\": {\"who\": 9, \"score\": 9, \"note\": 9, "
+                        "\"age\": 120}, \"others\": 1}");
+    cli_ok("train two.csv --task who --target score --ignore note --method stl "
+           "--scale r.json -o left-out");
     cli_write("r.json", "{\"columns\": {}, \"others\": \"open\"}");
     cli_fails(2, "leave out --standardize",
               "train good.csv --method stl --standardize none --scale r.json -o x");

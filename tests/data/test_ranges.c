@@ -91,6 +91,29 @@ static void messages(void **state) {
                  "r.json");
 }
 
+static void names_are_features(void **state) {
+    (void)state;
+    char age[] = "age", girl[] = "girl";
+    char *both[] = {age, girl};
+    bb_names left_out = {0};
+    bb_ranges r;
+    assert_ok(bb_names_parse(&left_out, "who", "test"));
+    assert_ok(read_json("{\"columns\": {\"age\": 9, \"who\": 9}, \"others\": 1}", &r));
+    assert_ok(bb_ranges_check_names(&r, "r.json", 2, both, &left_out));
+    assert_message(bb_ranges_check_names(&r, "r.json", 2, both, &(bb_names){0}),
+                   BB_EDATA,
+                   "r.json: the range of \"who\" is of no feature; features without "
+                   "one are \"girl\"");
+    assert_message(bb_ranges_check_names(&r, "r.json", 1, both, &(bb_names){0}),
+                   BB_EDATA,
+                   "r.json: the range of \"who\" is of no feature; all have theirs");
+    bb_ranges_free(&r);
+    assert_ok(read_json("{\"columns\": {\"gril\": 9}}", &r));
+    assert_ok(bb_ranges_check_names(&r, "r.json", 2, both, &left_out));
+    bb_ranges_free(&r);
+    bb_names_free(&left_out);
+}
+
 static void from_dense_data(void **state) {
     (void)state;
     const bb_read_options keep = {.keep_missing = true};
@@ -137,9 +160,8 @@ static void from_sparse_data(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(read_ranges),
-        cmocka_unit_test(messages),
-        cmocka_unit_test(from_dense_data),
+        cmocka_unit_test(read_ranges),        cmocka_unit_test(messages),
+        cmocka_unit_test(names_are_features), cmocka_unit_test(from_dense_data),
         cmocka_unit_test(from_sparse_data),
     };
     return cmocka_run_group_tests(tests, folder_enter, folder_leave);

@@ -3,13 +3,12 @@
 import copy
 import json
 import os
-import warnings
 from typing import Any, Dict, List, Literal, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
 from ._data import from_arrow, named
-from .errors import BillboardError, BillboardWarning
+from .errors import BillboardError
 
 __all__ = ["Bounds"]
 
@@ -187,18 +186,13 @@ class Bounds:
         return bounds
 
     def _check(self, names: Sequence[str]) -> None:
-        """Refuses columns without a range, and warns of ranges without a column that `others`
-        would hide."""
-        given = list(self.columns) if isinstance(self.columns, dict) else names[:len(self.columns)]
+        """Refuses columns without a range."""
+        given = self.columns if isinstance(self.columns, dict) else names[:len(self.columns)]
         missing = [name for name in names if name not in given] if self.others is None else []
         if missing:
             raise BillboardError(f"bounds: no range is given for column {missing[0]!r}: give it one, "
                                  "others=(low, high) for all that have none, or others='open' "
                                  "where nobody knows it")
-        strange = [name for name in given if name not in names]
-        if strange and self.others is not None:
-            warnings.warn(f"bounds has a range for {strange[0]!r}, which is no column: the columns "
-                          "without one have that of others", BillboardWarning, stacklevel=6)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Bounds) and vars(self) == vars(other)
