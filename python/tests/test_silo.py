@@ -1,5 +1,6 @@
 """One run in several places: the bytes of one fit, over a transport of the caller's."""
 
+import json
 import os
 import subprocess
 import sys
@@ -297,6 +298,12 @@ def test_two_doors_are_private_from_each_keeper(pop, bounds, tmp_path):
         curator.advance()
     assert ledger.spent()[0] == 2
     assert places[3].done and places[3].rounds == 3
+    places[3].store(tmp_path / "helper")
+    record = json.loads((tmp_path / "helper" / "operator" / "record.json").read_text())
+    assert (record["place"], record["rounds"]) == ("helper", 3)
+    assert record["charged"]["epsilon"] == 2
+    with pytest.raises(billboard.BillboardError, match="exists"):
+        places[3].store(tmp_path / "helper")
     assert repr(curator.result().privacy_).startswith("Privacy(ε = 2 at δ = 1e-05")
 
 

@@ -92,6 +92,26 @@ class Helper(_Speaker):
         """
         _library.call(self._full("keep"), self._handle)
 
+    def store(self, path: Union[str, "os.PathLike[str]"]) -> None:
+        """Writes the record of the run, when it is over: all that a helper has of it. Before
+        `forget`.
+
+        Parameters
+        ----------
+        path : str or path
+            The directory to make, with ``operator/record.json`` alone.
+
+        Examples
+        --------
+        >>> import billboard
+        >>> _, _, helper = billboard.silo.example_of_two_doors()
+        >>> helper.store("helper")
+        Traceback (most recent call last):
+        ...
+        billboard.errors.BillboardError: the run is not at its end
+        """
+        _library.call(self._full("store"), self._handle, os.fsencode(path))
+
     def forget(self) -> None:
         """Removes the checkpoint, when the run is over.
 
