@@ -804,6 +804,33 @@ def of_two_runs_that_a_ledger_has_room_for_one_of_the_other_leaves_nothing():
         assert not os.path.exists("north-b.state")
 
 
+def a_silo_goes_on_when_its_ledger_has_room_again():
+    """Killed before it was charged: started again, it is refused, and its checkpoint stays."""
+    with folder():
+        plan(seed=None)
+        policy("other.json")
+
+        def begin(epsilon):
+            policy(ledger="north.ledger", **{"budget-epsilon": epsilon, "budget-delta": 1e-5})
+            return start("north", "socket")
+
+        places = {"curator": start("curator", "socket"), "north": begin(4)}
+        wait_for(lambda: os.path.exists("north.state") and "north is there" in said("curator"))
+        places["north"].kill()
+        places["north"].wait()
+        kept = read("north.state")
+        ends(begin(1), 3, "north")
+        assert "of its budget (1, 1e-05) only (1, 1e-05) is left" in said("north"), said("north")
+        wait_for(lambda: "its own ledger does not allow it" in said("curator"))
+        assert read("north.state") == kept
+        places |= {"north": begin(4)}
+        places |= {who: start(who, "socket", policy="other.json") for who in SILOS[1:]}
+        for who, process in places.items():
+            ends(process, who=who)
+        [entry] = json.loads(call("ledger", "north.ledger", "--json"))["entries"]
+        assert entry["state"] == "done", entry
+
+
 def a_full_disk_at_the_end_is_like_a_kill():
     """The folder that results go to is away: they cannot be stored, and later can."""
     budget = {"budget-epsilon": 4, "budget-delta": 1e-5}
@@ -1123,7 +1150,8 @@ for case in [every_carrier_gives_the_models_of_one_process,
              a_curator_killed_at_the_end_waits_for_nobody_who_has_gone,
              mutual_tls_carries_frames_between_those_who_may,
              a_ledger_that_refuses_says_so_at_once,
-             of_two_runs_that_a_ledger_has_room_for_one_of_the_other_leaves_nothing, a_full_disk_at_the_end_is_like_a_kill,
+             of_two_runs_that_a_ledger_has_room_for_one_of_the_other_leaves_nothing,
+             a_silo_goes_on_when_its_ledger_has_room_again, a_full_disk_at_the_end_is_like_a_kill,
              a_curator_that_goes_on_from_an_older_copy_says_so,
              a_checkpoint_of_another_run_says_so, a_task_in_two_places_is_told_by_name,
              a_ledger_that_refuses_tells_no_more, what_was_taken_from_the_data_is_refused,
