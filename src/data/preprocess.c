@@ -205,9 +205,10 @@ static double magnitude(double most) {
 /* What lies closer together than this part of its magnitude, as times in seconds do, is looked
  * at from its mean: squares of such numbers have no digits left for what differs. */
 static const double narrow = 1e-4;
-/* Fewer rows are close together by chance, as numbers of cases that follow each other are, and
- * the next may be anywhere: such a column stays as small as it is beside its magnitude. */
-enum { LEAST_NARROW = 4 };
+/* Fewer rows are close together by chance, as numbers of cases that follow each other are, or
+ * are one number but for its last digits, and the next may be anywhere: such a column stays as
+ * small as it is beside its magnitude. */
+enum { LEAST_NARROW = 30 };
 
 static bb_range seen_of(const bb_dataset *data, size_t begin, size_t end, size_t k) {
     bb_range seen = {INFINITY, -INFINITY};

@@ -2,6 +2,7 @@
  * levels, the covariance of each kind. */
 #include "linalg/linalg.h"
 #include "methods/mp_mixed.h"
+#include "methods/personal_units.h"
 
 #include <math.h>
 #include <string.h>
@@ -34,8 +35,6 @@ static const double against_common = 2.0, against_own = 4.0;
  * left out of votes, more than makes good. Where rows were moved, columns and target vary by
  * thirds, and it is larger. */
 static const double usual = 0.05, usual_moved = 1.0, decades_below = 2.0;
-/* The least deviation of a column, of its mean, that counts for more than rounding. */
-static const double least_deviation = 1e-6;
 /* In units that tasks have in common: in units of a smaller one of its own a column would have a
  * slope that no prior holds where the next row is further away. */
 static const double least_common = 0.03;
@@ -138,7 +137,7 @@ static bb_covariance own_scores(const bb_mixed_board *mixed, const bb_local *loc
         }
     for (size_t a = 0; a < last; a++) {
         const double deviation = sqrt(root[a]);
-        const bool varies = deviation > least_deviation * fabs(mean[a]);
+        const bool varies = bb_own_units_vary(local, deviation, mean[a]);
         const double least = bb_mixed_least_deviation(mixed, a);
         root[a] = varies ? 1.0 / (fmax(deviation, least) * sqrt((double)d)) : 0.0;
         basis[a * d + a] = 1.0;

@@ -6,8 +6,11 @@
 #include <string.h>
 
 enum { LEAST_ROWS = 3 };
-/* A variance below this part of the squared mean is rounding. */
-static const double rounding = 1e-18;
+/* A deviation below this part of the mean is rounding. */
+static const double rounding = 1e-6;
+/* And below this part of half a range, or of the power of ten that a column is in, one number but
+ * for its last digits, at most: what is next may be anywhere. */
+static const double least_part = 1e-4;
 /* Squares of longer columns than one over this would overflow. */
 static const double least_factor = 1e-100;
 
@@ -20,6 +23,11 @@ size_t bb_own_units_work(const bb_local *local) {
     return local->x ? (local->n + 2) * local->d : 0;
 }
 
+bool bb_own_units_vary(const bb_local *local, double deviation, double mean) {
+    if (!(deviation > rounding * fabs(mean))) return false;
+    return !local->own_factor || deviation * sqrt((double)local->d) > least_part;
+}
+
 static double as_read(const bb_local *local, size_t k) {
     return 1.0 / fmax(local->own_factor[k], least_factor);
 }
@@ -27,7 +35,7 @@ static double as_read(const bb_local *local, size_t k) {
 /* What the column is multiplied by, from its variance. */
 static double factor_of(const bb_local *local, bb_own_units units, size_t k,
                         double variance, double mean, double least) {
-    if (!(variance > rounding * mean * mean)) return 0.0;
+    if (!bb_own_units_vary(local, sqrt(variance), mean)) return 0.0;
     if (units == BB_OWN_READ) return as_read(local, k);
     return 1.0 / fmax(least, sqrt(variance));
 }

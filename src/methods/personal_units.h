@@ -19,6 +19,8 @@ typedef struct bb_in_own_units {
 /* Whether the task can: it needs dense rows, a constant column for its last, three rows for
  * a mean, and for BB_OWN_READ what columns were multiplied by (own_factor). */
 bool bb_own_units_fit(const bb_local *local, double constant, bb_own_units units);
+/* Whether a column of the task that deviates so from its mean has a slope in units of that. */
+bool bb_own_units_vary(const bb_local *local, double deviation, double mean);
 /* Doubles; 0 for sparse rows. */
 size_t bb_own_units_work(const bb_local *local);
 /* A column that does not vary becomes zeros. least (d - 1; NULL: none): of its deviation, below
