@@ -142,6 +142,18 @@ double bb_preprocess_stretch(const bb_preprocess *p, size_t k) {
     return range.low < range.high ? 1 / half_of(range) : 0;
 }
 
+static double shift_of(bb_range range) {
+    return range.low < range.high ? middle_of(range) / half_of(range) : 0;
+}
+
+double bb_preprocess_shift(const bb_preprocess *p, size_t k) {
+    return shift_of(p->range[k]);
+}
+
+double bb_preprocess_target_shift(const bb_preprocess *p) {
+    return p->has_target ? shift_of(p->target) : 0;
+}
+
 /* Step 1 on one number of column k. */
 static double scale_number(const bb_preprocess *p, size_t k, double x) {
     if (!bb_preprocess_has_range(p, k)) return x;

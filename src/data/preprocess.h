@@ -88,6 +88,10 @@ bool bb_preprocess_has_range(const bb_preprocess *p, size_t k);
 bool bb_preprocess_is_zero_one(const bb_preprocess *p, size_t k);
 /* By what its range multiplies column k; 0: the range has no length. */
 double bb_preprocess_stretch(const bb_preprocess *p, size_t k);
+/* What is taken off then: the middle of the range, in halves of it. The same of the target, 0
+ * without a range. */
+double bb_preprocess_shift(const bb_preprocess *p, size_t k);
+double bb_preprocess_target_shift(const bb_preprocess *p);
 /* How many of the target's units are one unit of what task i learns. */
 double bb_preprocess_target_unit(const bb_preprocess *p, size_t i);
 /* A prediction z of what task i learns, in the target's own unit. */

@@ -64,10 +64,14 @@ typedef struct bb_local {
     double y_mean;
     /* Where columns and target are in powers of ten of the task's own (`magnitude` of
      * data/preprocess.h), borrowed: a column is the number that was read times its factor
-     * (d without the constant; NULL: nobody says), the target divided by the unit (0: not). Of
-     * two classes with ranges the factors of these, up to what is added. */
-    const double *own_factor;
-    double own_unit;
+     * (d without the constant; NULL: nobody says), the target divided by the unit (0: not). With
+     * ranges the factors of these, and what is taken off columns and target then (shift NULL:
+     * nothing); rows are divided by the square root of d in either case. */
+    const double *own_factor, *own_shift;
+    double own_unit, target_shift;
+    /* Of the squared loss, the unit of the last decimal place that targets are written with, in
+     * the unit that they are in here; 0: nobody says. */
+    double grain;
     const bool *zero_one; /* likewise: whether its range is that; NULL: nobody says */
     const bool
         *ranged; /* d without the constant: whether a column has a public range and

@@ -406,6 +406,7 @@ static void move_rows(const move *m, bb_local *local, double *at) {
     }
     local->yy = local->weight * bb_dot(n, y, y);
     local->y = y;
+    local->grain *= m->scale[d];
     if (local->xy) local->xy = xy;
     if (local->x) local->x = x;
     if (local->loss != BB_LOSS_SQUARED) tell_of_rows(m, local, factor);

@@ -110,10 +110,12 @@ void bb_mixed_take_penalties(const bb_release *release, size_t tasks, double *pe
 
 /* -- before rows speak (mp_mixed_prior.c) -- */
 
-/* Penalties of the candidates beside the summed loss, and what the noise of a row's
- * target (a variance) is believed to be; as by how many rows, with ranges and without. */
+/* Penalties of the candidates beside the summed loss. */
 extern const double bb_mixed_penalty[BB_MIXED_PENALTIES];
-extern const double bb_mixed_level[BB_MIXED_LEVELS];
+/* What the noise of a row's target (a variance) is believed to be on level k: at least that of
+ * rounding to the decimal place in which targets are written (Sheppard 1898); as by how many rows,
+ * with ranges and without. */
+double bb_mixed_noise(const bb_local *local, size_t k);
 double bb_mixed_belief(const bb_mixed_board *mixed);
 /* Without ranges a target is looked at around the mean of the rows, which is the work of one
  * of them: the likelihood of slopes is the restricted one (Patterson and Thompson 1971),

@@ -281,7 +281,6 @@ static double tuned_share(const bb_mixed_board *mixed, const bb_local *local,
     const double n = (double)local->n, told = fmin(1.0, n / (double)local->d);
     const double most = mixed->unranged ? most_tuned : most_tuned_ranged * told * told;
     const double share = most * (n - 2.0) / (n + 1.0);
-    if (!mixed->unranged) return share;
     const double power = power_of_missed * fmax(0.0, 1.0 - rows_without / n);
     return 1.0 - (1.0 - share) * pow(fmax(missed, 1e-9), power);
 }

@@ -12,7 +12,7 @@
 const double bb_mixed_penalty[BB_MIXED_PENALTIES] = {
     1e-5, 3.16e-5, 1e-4, 3.16e-4, 1e-3, 3.16e-3, 1e-2, 3.16e-2,
     0.1,  0.316,   1.0,  3.16,    10.0, 31.6,    100.0};
-const double bb_mixed_level[BB_MIXED_LEVELS] = {3e-7, 3e-5, 1e-3, 3e-2, 0.3};
+static const double level[BB_MIXED_LEVELS] = {3e-7, 3e-5, 1e-3, 3e-2, 0.3};
 /* Without ranges a target may vary by more than any level: were these believed then, what is
  * noise would be taken for slopes. */
 static const double belief_ranged = 1.0, belief_unranged = 0.1;
@@ -40,6 +40,10 @@ static const double usual = 0.05, usual_moved = 1.0, decades_below = 2.0;
 static const double least_common = 0.03;
 /* The variance, and the usual penalty, where rows are too few to tell. */
 static const double usual_spread = 0.2;
+
+double bb_mixed_noise(const bb_local *local, size_t k) {
+    return level[k] + local->grain * local->grain / 12.0;
+}
 
 double bb_mixed_belief(const bb_mixed_board *mixed) {
     return mixed->unranged && !mixed->slopes ? belief_unranged : belief_ranged;

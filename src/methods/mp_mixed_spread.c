@@ -116,7 +116,8 @@ static void add_group(spread *s, size_t group, const double *cell, double total,
         for (size_t k = 0; k < BB_MIXED_LEVELS; k++) {
             const double p = exp(cell[l * BB_MIXED_LEVELS + k] - total);
             mass += p;
-            noise += p * (fmax(rest, 0.0) + belief * bb_mixed_level[k]) / rows;
+            noise +=
+                p * (fmax(rest, 0.0) + belief * bb_mixed_noise(s->local, k)) / rows;
         }
         add_penalty(s, centre, bb_mixed_penalty[l], mass, noise, within);
     }

@@ -28,7 +28,8 @@ void bb_mixed_weigh(const bb_mixed_board *mixed, const bb_local *local,
                  share = bb_personal_by_left_out(local);
     const double by_fit = 0.5 * (1.0 - share), by_foreseen = 0.5 * share * rows;
     double prior[BB_MIXED_LEVELS], rest[BB_MIXED_PENALTIES], foreseen[BB_MIXED_CELLS];
-    for (size_t k = 0; k < BB_MIXED_LEVELS; k++) prior[k] = belief * bb_mixed_level[k];
+    for (size_t k = 0; k < BB_MIXED_LEVELS; k++)
+        prior[k] = belief * bb_mixed_noise(local, k);
     for (size_t l = 0; l < BB_MIXED_PENALTIES; l++) {
         const double left = m->rest[l] / local->weight;
         rest[l] = left > 1e-12 ? left : 1e-12;

@@ -76,11 +76,13 @@ void bb_as_read_open(bb_in_own_units *own, const bb_local *local, double constan
     const size_t n = local->n, d = local->d, last = d - 1;
     double *mean = work, *factor = mean + d, *x = factor + d;
     memset(work, 0, 2 * d * sizeof *work);
-    for (size_t k = 0; k < last; k++)
+    for (size_t k = 0; k < last; k++) {
         factor[k] = does_vary(local, k) ? as_read(local, k) : 0.0;
+        mean[k] = local->own_shift ? -local->own_shift[k] / sqrt((double)d) : 0.0;
+    }
     for (size_t j = 0; j < n; j++) {
         for (size_t k = 0; k < last; k++)
-            x[j * d + k] = factor[k] * local->x[j * d + k];
+            x[j * d + k] = factor[k] * (local->x[j * d + k] - mean[k]);
         x[j * d + last] = 1.0;
     }
     *own = (bb_in_own_units){*local, mean, factor, constant};

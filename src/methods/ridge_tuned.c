@@ -39,7 +39,7 @@ static bool can(const bb_local *local, way as) {
 size_t bb_ridge_tuned_work(const bb_local *local) {
     const bb_rows rows = bb_rows_of(local);
     if (!bb_ridge_tuned_fits(local)) return 0;
-    return local->d + bb_own_units_work(local) +
+    return local->d + local->n + bb_own_units_work(local) +
            bb_local_room(rows, BB_LOSS_SQUARED, true) +
            bb_larger(bb_local_open_work(rows, BB_LOSS_SQUARED),
                      bb_larger(bb_local_loo_work(local, MOST_PENALTIES),
@@ -78,23 +78,27 @@ static size_t best_of(const bb_local *local, way as, const double *left_out,
     return best;
 }
 
+/* y (n): room. */
 static void open_rows(bb_in_own_units *own, const bb_local *local, way as,
-                      const double *least, double *work) {
+                      const double *least, double *y, double *work) {
     const double constant = constant_of(local);
-    if (as == FROM_ZERO)
-        bb_as_read_open(own, local, constant, work);
-    else
+    if (as != FROM_ZERO) {
         bb_own_units_open(own, local, constant, BB_OWN_DEVIATIONS, least, work);
+        return;
+    }
+    bb_as_read_open(own, local, constant, work);
+    for (size_t j = 0; j < local->n; j++) y[j] = local->y[j] + local->target_shift;
+    own->local.y = y;
 }
 
 static bb_status tune(const bb_local *local, way as, const double *least, double *w,
                       double *score, double *error, double *work) {
     double penalty[MOST_PENALTIES], left_out[MOST_PENALTIES], level = 0.0;
-    double *room = work + bb_own_units_work(local);
+    double *y = work + bb_own_units_work(local), *room = y + local->n;
     const size_t last = local->d - 1, penalties = belief[as].penalties;
     bb_in_own_units own;
     bb_local alone;
-    open_rows(&own, local, as, least, work);
+    open_rows(&own, local, as, least, y, work);
     const bb_rows rows = bb_rows_of(&own.local);
     const double size = size_of(&rows, as == FROM_ZERO);
     const size_t length = bb_local_room(rows, BB_LOSS_SQUARED, true);
@@ -110,7 +114,8 @@ static bb_status tune(const bb_local *local, way as, const double *least, double
     const size_t best = best_of(local, as, left_out, score, error);
     status = bb_local_ridge(&alone, penalty[best], NULL, w, &level, rest);
     if (status) return status;
-    w[last] = (as == FROM_ZERO ? w[last] : level) / own.constant;
+    if (as == FROM_ZERO) level = w[last] - local->target_shift;
+    w[last] = level / own.constant;
     bb_own_units_back(&own, w);
     return BB_OK;
 }

@@ -25,8 +25,8 @@ typedef struct bb_experiment {
     bb_net *net;   /* NULL: linear models */
     double *start; /* where networks start */
     uint64_t *key; /* tasks: see bb_run */
-    double
-        *stretch; /* by what ranges multiply columns, where tasks are told, or NULL */
+    /* By what ranges multiply columns, and what they take off then, where tasks are told. */
+    double *stretch;
     bool *ranged; /* whether columns have ranges, where others are open; where none is,
                       whether these are [0, 1] */
     bb_local *local;

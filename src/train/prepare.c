@@ -125,18 +125,25 @@ static bb_status lend_zero_one(bb_experiment *e) {
     return BB_OK;
 }
 
-/* With ranges a task of two classes looks at its columns as they were read, too. */
+/* With ranges a task looks at its columns as they were read, too. */
 static bb_status lend_ranges(bb_experiment *e) {
     const bb_preprocess *steps = &e->population.steps;
-    if (!steps->range || bb_preprocess_is_own(steps) || !e->population.prepared.x)
+    if (!steps->range || steps->rows != BB_ROWS_BALL || bb_preprocess_is_own(steps) ||
+        !e->population.prepared.x)
         return BB_OK;
+    const size_t d = steps->features;
     const bb_status status =
-        bb_allocate(&e->stretch, steps->features, sizeof *e->stretch, "columns");
+        bb_allocate(&e->stretch, 2 * d, sizeof *e->stretch, "columns");
     if (status) return status;
-    for (size_t k = 0; k < steps->features; k++)
+    for (size_t k = 0; k < d; k++) {
         e->stretch[k] = bb_preprocess_stretch(steps, k);
-    for (size_t i = 0; i < e->population.prepared.tasks; i++)
+        e->stretch[d + k] = bb_preprocess_shift(steps, k);
+    }
+    for (size_t i = 0; i < e->population.prepared.tasks; i++) {
         e->local[i].own_factor = e->stretch;
+        e->local[i].own_shift = e->stretch + d;
+        e->local[i].target_shift = bb_preprocess_target_shift(steps);
+    }
     return BB_OK;
 }
 
@@ -158,13 +165,39 @@ void bb_experiment_close_tasks(bb_experiment *e) {
     e->run.spread = NULL;
 }
 
+/* The unit of the last decimal place, the twelfth at most, that numbers are written with. */
+static double grain_of(size_t n, const double *y) {
+    static const double most = 1e12, rounding = 1e-9;
+    double ten = 1.0;
+    for (size_t j = 0; j < n; j++)
+        for (; ten < most; ten *= 10.0) {
+            const double places = y[j] * ten;
+            if (fabs(places - round(places)) <= rounding * fabs(places)) break;
+        }
+    return 1.0 / ten;
+}
+
+static void lend_grains(bb_experiment *e) {
+    const bb_dataset *train = &e->population.train;
+    for (size_t i = 0; i < train->tasks; i++) {
+        const size_t first = train->first[i], n = train->first[i + 1] - first;
+        const double unit = bb_preprocess_target_unit(&e->population.steps, i);
+        if (unit > 0.0) e->local[i].grain = grain_of(n, train->y + first) / unit;
+    }
+}
+
+static bool has_one_output(bb_loss loss) {
+    return loss == BB_LOSS_SQUARED || loss == BB_LOSS_LOGISTIC;
+}
+
 bb_status bb_experiment_open_tasks(bb_experiment *e) {
     const bb_dataset *data = &e->population.prepared;
     bb_status status = bb_locals_open(&e->local, &e->room, data, &e->run.pub, e->net,
                                       descends(&e->run), &e->engine);
     if (!status && e->run.pub.own_units) status = lend_own_units(e);
     if (!status && e->run.pub.ranged) status = lend_zero_one(e);
-    if (!status && e->run.pub.loss == BB_LOSS_LOGISTIC) status = lend_ranges(e);
+    if (!status && has_one_output(e->run.pub.loss)) status = lend_ranges(e);
+    if (!status && e->run.pub.loss == BB_LOSS_SQUARED) lend_grains(e);
     e->run.local = e->local;
     if (!status) status = bb_allocate(&e->key, data->tasks, sizeof *e->key, "tasks");
     for (size_t i = 0; i < data->tasks && !status; i++)

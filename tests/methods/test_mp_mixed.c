@@ -45,6 +45,8 @@ static population world(world_kind kind, size_t tasks, size_t features, size_t r
     return p;
 }
 
+static double grain; /* of targets */
+
 typedef enum world_read { RANGED, WITH_CONSTANT, UNRANGED } world_read;
 
 /* Learns from the first `rows` rows of each task; the error is that on all others. */
@@ -59,6 +61,7 @@ static double learn_as(world_read read, const population *all, size_t rows,
                              .x = all->x + all->first[i] * all->features,
                              .y = all->y + all->first[i]};
         assert_ok(bb_local_open(&part.local[i], own, BB_LOSS_SQUARED, false, false));
+        part.local[i].grain = grain;
     }
     bb_run run = run_open(&part, &bb_method_mp_mixed, &bb_mechanism_gaussian, &engine);
     run.pub.epsilon = epsilon;
@@ -84,6 +87,48 @@ static double learn_as(world_read read, const population *all, size_t rows,
 static double learn(const population *all, size_t rows, double epsilon,
                     const char *option, bb_result *result) {
     return learn_as(RANGED, all, rows, epsilon, option, result);
+}
+
+/* Answers from 1 to 5, twice each person, of a range to 10: two that are alike do not say that
+ * there is no noise, which would speak for hardly any penalty. */
+static void whole_numbers_are_rounded(void **state) {
+    (void)state;
+    enum { PEOPLE = 300, ANSWERS = 6, COLUMNS = 5, D = COLUMNS + 1, WORLDS = 4 };
+    double error[2] = {0.0, 0.0};
+    for (uint64_t seed = 0; seed < WORLDS; seed++) {
+        population p = population_empty(PEOPLE, ANSWERS, D, BB_LOSS_SQUARED, false);
+        bb_random random;
+        assert_ok(bb_random_open_stream(&random, 40 + seed, BB_FOR_TEST, 0, 0));
+        for (size_t i = 0; i < PEOPLE; i++) {
+            const double level = 2.6 + 0.2 * bb_random_normal(&random);
+            double own[COLUMNS];
+            for (size_t k = 1; k < COLUMNS; k++)
+                own[k] = bb_random_uniform(&random) < 0.5 ? -1.0 : 0.0;
+            const size_t begun = (size_t)(3.0 * bb_random_uniform(&random));
+            for (size_t j = p.first[i]; j < p.first[i + 1]; j++) {
+                double *x = p.x + j * D;
+                own[0] = -1.0 + 0.45 * (double)((begun + j) % 3);
+                const double y = level + 0.2 * own[0] + 0.7 * bb_random_normal(&random);
+                for (size_t k = 0; k < COLUMNS; k++) x[k] = own[k] / sqrt((double)D);
+                x[COLUMNS] = 1.0 / sqrt((double)D);
+                p.y[j] = (fmin(fmax(round(y), 1.0), 5.0) - 5.5) / 4.5;
+            }
+        }
+        bb_random_close(&random);
+        population_open_locals(&p);
+        for (size_t known = 0; known < 2; known++) {
+            bb_result result;
+            grain = known ? 1.0 / 4.5 : 0.0;
+            const double found =
+                learn_as(WITH_CONSTANT, &p, 2, 1.0, NULL, &result) * 4.5 * 4.5;
+            print_message("%s: %.3f\n", known ? "whole numbers" : "any numbers", found);
+            error[known] += found / WORLDS;
+            bb_result_free(&result);
+        }
+        grain = 0.0;
+        population_close(&p);
+    }
+    assert_true(error[1] < 0.97 * error[0]);
 }
 
 /* With few tasks nothing could be seen: nothing is published, whatever the data, and
@@ -615,6 +660,7 @@ static void a_centre_is_as_long_as_rows_say(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_centre_is_as_long_as_rows_say),
+        cmocka_unit_test(whole_numbers_are_rounded),
         cmocka_unit_test(few_tasks_publish_nothing),
         cmocka_unit_test(a_centre_helps),
         cmocka_unit_test(a_centre_is_an_average),

@@ -143,6 +143,22 @@ static void what_is_proportional_as_read_is_found(void **state) {
     assert_true(bb_ridge_tuned_work(&local) <= 2048);
     assert_int_equal(bb_ridge_tuned(&local, NULL, w, &missed[0], work), BB_OK);
     assert_true(fabs(bb_dot(COLUMNS, w, new_row) - 0.2 * 5.0) < 0.01);
+    /* and so it is of columns and target in ranges, from whose middles they are */
+    const double shift[] = {3.0, -1.0, 2.0, 0.0, 1.0}, of_target = -4.0;
+    double moved[COLUMNS];
+    for (size_t k = 0; k + 1 < COLUMNS; k++)
+        for (size_t j = 0; j < ROWS; j++)
+            rows[j * COLUMNS + k] -= shift[k] / sqrt((double)COLUMNS);
+    for (size_t j = 0; j < ROWS; j++) targets[j] -= of_target;
+    local.own_shift = shift;
+    local.target_shift = of_target;
+    assert_int_equal(bb_ridge_tuned(&local, NULL, moved, &missed[1], work), BB_OK);
+    for (size_t k = 0; k + 1 < COLUMNS; k++) {
+        assert_close(moved[k], w[k], 1e-9);
+        w[COLUMNS - 1] += w[k] * shift[k] / (0.5 * sqrt((double)COLUMNS));
+    }
+    assert_close(moved[COLUMNS - 1], w[COLUMNS - 1] - of_target / 0.5, 1e-9);
+    assert_close(missed[1], missed[0], 1e-9);
     local.own_factor = NULL;
     assert_int_equal(bb_ridge_tuned(&local, NULL, w, &missed[1], work), BB_OK);
     assert_true(missed[0] < 0.1 * missed[1]);
