@@ -268,21 +268,22 @@ static bb_status average(const bb_mixed_board *mixed, const bb_local *local,
 /* -- what a task would tune alone -- */
 
 /* Without ranges nobody knows which scale models have, and evidence, which goes by that, is
- * no better than rows that are left out: these have a say, the larger the more there are. With
- * ranges a smaller one, and hardly any where rows are fewer than features. */
+ * no better than rows that are left out: these have a say, the larger the more there are, from
+ * four on. With ranges a smaller one, and hardly any where rows are fewer than features. */
 static const double most_tuned = 0.7, most_tuned_ranged = 0.3;
-/* Without ranges what is left to all else goes with this power of what the tuned model misses,
- * with many rows: where hardly anything is left to be explained, no other candidate may be as
- * far off as it often is. */
-static const double power_of_missed = 0.5, rows_without = 4.0;
+/* What is left to all else goes with a power of what the tuned model misses, this one with many
+ * rows: where hardly anything is left to be explained, no other candidate may be as far off as it
+ * often is. With ranges, where others miss less, of less than this. */
+static const double most_power = 0.5, least_missed = 0.5;
 
 static double tuned_share(const bb_mixed_board *mixed, const bb_local *local,
                           double missed) {
     const double n = (double)local->n, told = fmin(1.0, n / (double)local->d);
     const double most = mixed->unranged ? most_tuned : most_tuned_ranged * told * told;
-    const double share = most * (n - 2.0) / (n + 1.0);
-    const double power = power_of_missed * fmax(0.0, 1.0 - rows_without / n);
-    return 1.0 - (1.0 - share) * pow(fmax(missed, 1e-9), power);
+    const double share = n < 4.0 ? 0.0 : most * (n - 2.0) / (n + 1.0);
+    const double power = fmax(fmin(n, 4.0) / 20.0, most_power * (1.0 - 4.0 / n));
+    const double left = mixed->unranged ? missed : fmin(1.0, missed / least_missed);
+    return 1.0 - (1.0 - share) * pow(fmax(left, 1e-9), power);
 }
 
 static bool can_tune(const bb_mixed_board *mixed, const bb_local *local) {

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { LEAST_ROWS = 4, MOST_PENALTIES = 25 };
+enum { LEAST_ROWS = 2, LEAST_FOR_DEVIATIONS = 4, MOST_PENALTIES = 25 };
 
 typedef enum way { DEVIATIONS, FROM_ZERO, WAYS } way;
 
@@ -27,13 +27,14 @@ static double constant_of(const bb_local *local) {
     return local->x && local->n > 0 ? local->x[local->d - 1] : 0.0;
 }
 
-bool bb_ridge_tuned_fits(const bb_local *local) {
-    return local->n >= LEAST_ROWS &&
-           bb_own_units_fit(local, constant_of(local), BB_OWN_DEVIATIONS);
+static bool can(const bb_local *local, way as) {
+    if (!local->x || constant_of(local) == 0.0) return false;
+    if (as == DEVIATIONS) return local->n >= LEAST_FOR_DEVIATIONS;
+    return local->n >= LEAST_ROWS && local->own_factor;
 }
 
-static bool can(const bb_local *local, way as) {
-    return as == DEVIATIONS || local->own_factor;
+bool bb_ridge_tuned_fits(const bb_local *local) {
+    return can(local, DEVIATIONS) || can(local, FROM_ZERO);
 }
 
 size_t bb_ridge_tuned_work(const bb_local *local) {

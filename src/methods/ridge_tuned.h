@@ -7,8 +7,8 @@
 
 #include "learners/local.h"
 
-/* Whether the task can: it needs dense rows, four of them, and a constant, which is not 0, for
- * its last column. */
+/* Whether the task can: it needs dense rows, four of them, or two where it knows how they were
+ * read, and a constant, which is not 0, for its last column. */
 bool bb_ridge_tuned_fits(const bb_local *local);
 /* w (d) <- that model, for the rows as they are. Each way has one penalty beside the sum of
  * squares, 10^u times what a row has on average for the sum of its squares, u in steps of a

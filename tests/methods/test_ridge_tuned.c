@@ -113,6 +113,18 @@ static void columns_that_do_not_vary_say_nothing(void **state) {
     assert_close(w[1], 6.0, 1e-12);
     local.n = 3;
     assert_false(bb_ridge_tuned_fits(&local));
+    /* two rows, proportional as they were read, foresee each other */
+    const double factor[] = {0.01}, two[] = {1.0, 0.5, 2.0, 0.5}, twice[] = {2.0, 4.0};
+    local.x = two;
+    local.y = twice;
+    local.own_factor = factor;
+    local.n = 1;
+    assert_false(bb_ridge_tuned_fits(&local));
+    local.n = 2;
+    assert_true(bb_ridge_tuned_fits(&local));
+    assert_int_equal(bb_ridge_tuned(&local, NULL, w, &missed, work), BB_OK);
+    assert_true(missed < 0.01);
+    assert_close(w[0], 2.0, 0.01);
 }
 
 /* The target is a fifth of a column as it was read, and four columns that are a thousandth of
