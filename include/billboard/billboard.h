@@ -454,9 +454,9 @@ BILLBOARD_API const char *billboard_result_task(const billboard_result *result,
                                                 size_t i);
 
 /* A model. Linear ones of one output: weight[k] for feature k, and the intercept: their
- * sum is the prediction, or with the logistic loss its log-odds, of a row as it is in
- * the data (moved to where its ranges reach with the option scale; divided by its
- * norm first with standardize unit-rows). Of several outputs: weight[k * outputs + c].
+ * sum is the prediction, but for limits (billboard_predict), or with the logistic loss its
+ * log-odds, of a row as it is in the data (moved to where its ranges reach with the option
+ * scale; divided by its norm first with standardize unit-rows). Of several outputs: weight[k * outputs + c].
  * Networks have `parameter` in place of weight. */
 typedef struct billboard_model {
     size_t struct_size; /* sizeof (billboard_model); set by the caller */
@@ -508,7 +508,8 @@ BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_export(const char *run,
  * and lower and upper in the CSV, for runs that were trained with it. */
 typedef struct billboard_predictions billboard_predictions;
 
-/* Predicts every row with its own task's model. BILLBOARD_FAILED: a task without a
+/* Predicts every row with its own task's model, numbers no farther than limits.csv has it
+ * from what the task has seen (docs/run-directory.md). BILLBOARD_FAILED: a task without a
  * model, other features than in training. A row's prediction belongs to its task alone.
  */
 BILLBOARD_API BILLBOARD_CHECK billboard_status

@@ -140,6 +140,21 @@ def test_predictions(pop, program, tmp_path):
     np.testing.assert_allclose(said, by_hand, rtol=0, atol=1e-12)
 
 
+def test_predictions_are_limited(pop, program, tmp_path):
+    """Rows far from all that a task has seen are predicted near that, by both alike."""
+    X = pandas.DataFrame(pop.X, columns=COLUMNS)
+    model = billboard.MultiTaskRegressor("mtl-trace").fit(X, pop.y, groups=pop.groups)
+    model.save_run(tmp_path / "run")
+    far = 1e6 * X
+    far.assign(task=pop.groups).to_csv(tmp_path / "far.csv", index=False)
+    program("predict", tmp_path / "run", tmp_path / "far.csv", "-o", tmp_path / "out.csv")
+    said = np.loadtxt(tmp_path / "out.csv", delimiter=",", skiprows=1, usecols=1)
+    for found in model, pickle.loads(pickle.dumps(model)):
+        assert np.array_equal(said, found.predict(far, pop.groups))
+    straight = far.to_numpy() @ model.coef_[0] + model.intercept_[0]
+    assert np.abs(said).max() < 1e-2 * np.abs(straight).max()
+
+
 def test_predicted_labels(pop, program, tmp_path):
     both = Both(pop, program, tmp_path, "multilabel")
     model, run = both.check_method("fedavg")

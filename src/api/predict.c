@@ -57,16 +57,19 @@ static bb_status copy_models(applied *a) {
     const bb_models all = a->trained.models;
     bb_models *m = &a->trained.models;
     m->task_name = NULL;
-    m->weight = m->intercept = NULL;
+    m->weight = m->intercept = m->limit = NULL;
     a->own_models = true;
     bb_status status = bb_names_copy(&m->task_name, all.tasks, all.task_name);
     const size_t weights = all.tasks * all.features;
     if (!status) status = bb_allocate(&m->weight, weights, sizeof *m->weight, "models");
     if (!status)
         status = bb_allocate(&m->intercept, all.tasks, sizeof *m->intercept, "models");
+    if (!status && all.limit)
+        status = bb_allocate(&m->limit, all.tasks, 2 * sizeof *m->limit, "models");
     if (status || all.tasks == 0) return status; /* a curator's run has no models */
     memcpy(m->weight, all.weight, weights * sizeof *m->weight);
     memcpy(m->intercept, all.intercept, all.tasks * sizeof *m->intercept);
+    if (all.limit) memcpy(m->limit, all.limit, all.tasks * 2 * sizeof *m->limit);
     return BB_OK;
 }
 
@@ -78,6 +81,7 @@ static void close_applied(applied *a) {
     free(a->trained.models.task_name);
     free(a->trained.models.weight);
     free(a->trained.models.intercept);
+    free(a->trained.models.limit);
 }
 
 static bb_status apply(const billboard_result *result, const request *r,

@@ -6,6 +6,7 @@
 #include "models/models_file.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,7 +96,7 @@ bb_status bb_models_add(bb_models *m, size_t count, char *const *task_name,
                         const bb_models *one) {
     const size_t d = m->features, tasks = m->tasks + count;
     char **all = NULL, **name = NULL;
-    double *weight = NULL, *intercept = NULL;
+    double *weight = NULL, *intercept = NULL, *limit = NULL;
     assert(m->intercept && one->intercept && one->tasks && one->features == d);
     bb_status status = bb_allocate(&all, tasks, sizeof *all, what);
     if (!status) {
@@ -105,6 +106,8 @@ bb_status bb_models_add(bb_models *m, size_t count, char *const *task_name,
     }
     if (!status) status = bb_allocate(&weight, tasks, d * sizeof *weight, what);
     if (!status) status = bb_allocate(&intercept, tasks, sizeof *intercept, what);
+    if (!status && m->limit)
+        status = bb_allocate(&limit, tasks, 2 * sizeof *limit, what);
     if (!status) {
         memcpy(weight, m->weight, m->tasks * d * sizeof *weight);
         memcpy(intercept, m->intercept, m->tasks * sizeof *intercept);
@@ -112,17 +115,25 @@ bb_status bb_models_add(bb_models *m, size_t count, char *const *task_name,
             memcpy(weight + i * d, one->weight, d * sizeof *weight);
             intercept[i] = *one->intercept;
         }
+        if (limit) memcpy(limit, m->limit, m->tasks * 2 * sizeof *limit);
+        for (size_t i = m->tasks; limit && i < tasks; i++) {
+            limit[2 * i] = -INFINITY;
+            limit[2 * i + 1] = INFINITY;
+        }
         free(m->task_name);
         bb_map_release(&m->weight_at, m->weight);
         free(m->intercept);
+        free(m->limit);
         m->task_name = name;
         m->weight = weight;
         m->intercept = intercept;
+        m->limit = limit;
         m->tasks = tasks;
     } else {
         free(name);
         free(weight);
         free(intercept);
+        free(limit);
     }
     free(all);
     return status;
@@ -134,6 +145,7 @@ void bb_models_free(bb_models *m) {
     free(m->net);
     bb_map_release(&m->weight_at, m->weight);
     free(m->intercept);
+    free(m->limit);
     free(m->single);
     free(m->shared);
     free(m->group);
@@ -212,6 +224,8 @@ bb_status bb_models_select(bb_models *out, const bb_models *all, size_t i) {
         status = copy_of(&m.weight, all->weight + i * length, length, sizeof *m.weight);
     if (!status && all->intercept)
         status = copy_of(&m.intercept, all->intercept + i, 1, sizeof *m.intercept);
+    if (!status && all->limit)
+        status = copy_of(&m.limit, all->limit + 2 * i, 2, sizeof *m.limit);
     if (status)
         bb_models_free(&m);
     else

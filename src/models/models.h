@@ -39,6 +39,7 @@ typedef struct bb_models {
     bb_image image;
     size_t parameters; /* of a network */
     double *intercept; /* tasks */
+    double *limit;     /* tasks x 2, with intercept: limits.h; NULL: none */
     double *weight;    /* tasks x features, or tasks x (features x outputs) */
     float *single;     /* tasks x parameters */
     size_t groups;     /* of tasks that share */
@@ -68,8 +69,8 @@ size_t bb_models_length(const bb_models *models, size_t i);
 /* Task i's model alone: its own numbers, and of what tasks share that of its group. */
 BB_MUST_CHECK bb_status bb_models_select(bb_models *out, const bb_models *all,
                                          size_t i);
-/* Further tasks, all with the first model of `one`; both linear with one output and the
- * same features. *models is unchanged on failure. */
+/* Further tasks, all with the first model of `one` and without limits; both linear with one
+ * output and the same features. *models is unchanged on failure. */
 BB_MUST_CHECK bb_status bb_models_add(bb_models *models, size_t count,
                                       char *const *task_name, const bb_models *one);
 /* A pass over linear models has come behind task i: bb_map_passed. */
@@ -89,11 +90,11 @@ typedef struct bb_outputs {
 } bb_outputs;
 
 /* Calls take(self, block) for every row of every task, rows of a task in their order,
- * some at a time: nothing of the size rows x outputs is ever kept. Tasks are done by
- * the engine's workers, so `take` may run for several tasks at once; engine NULL: one
- * after the other, in order. The data set has the models' tasks, and at least their
- * features. BB_EDATA if the network does not fit the models; BB_EUSAGE without a usable
- * OpenBLAS (bb_linalg_ready); BB_ENOMEM. */
+ * some at a time: nothing of the size rows x outputs is ever kept. Outputs are within the
+ * models' limits. Tasks are done by the engine's workers, so `take` may run for several tasks
+ * at once; engine NULL: one after the other, in order. The data set has the models' tasks,
+ * and at least their features. BB_EDATA if the network does not fit the models; BB_EUSAGE
+ * without a usable OpenBLAS (bb_linalg_ready); BB_ENOMEM. */
 BB_MUST_CHECK bb_status bb_models_outputs(
     const bb_models *models, const bb_dataset *data, const struct bb_engine *engine,
     void (*take)(void *self, const bb_outputs *block), void *self);

@@ -2,7 +2,7 @@
 #include "base/memory.h"
 #include "core/run.h"
 #include "linalg/linalg.h"
-#include "models/models.h"
+#include "models/limits.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -73,8 +73,8 @@ static void speak_linear(const speaker *s, const desk *d, size_t i, size_t j,
     const size_t c = m->outputs;
     const double *x = data->x ? data->x + j * data->features : NULL;
     if (m->intercept) {
-        *z =
-            m->intercept[i] + linear(data, j, m->features, m->weight + i * m->features);
+        const double *w = m->weight + i * m->features;
+        *z = bb_limited(m->limit, i, m->intercept[i] + linear(data, j, m->features, w));
         return;
     }
     memset(z, 0, c * sizeof *z);

@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "linalg/linalg.h"
+#include "models/limits.h"
 #include "train/trial.h"
 
 #include <math.h>
@@ -74,35 +75,61 @@ static bb_status choose(const bb_baseline_rows *rows, const bb_dataset *train,
     return status;
 }
 
-static bb_status fit_and_predict(const bb_baseline_rows *rows, const bb_dataset *train,
-                                 const bb_dataset *test, const bb_baseline *chosen,
-                                 double *prediction) {
-    const size_t d = train->features;
-    double *weight = NULL, *intercept = NULL;
+/* Predictions no farther than what each task has seen of its target, as those of a run. */
+static bb_status limit(const bb_baseline_rows *rows, const bb_dataset *train,
+                       const double *weight, const double *intercept,
+                       double *prediction) {
+    const bb_dataset *tasks = rows->train, *test = rows->test;
+    double *fitted = NULL, *limits = NULL;
     bb_status status =
-        bb_allocate(&weight, train->tasks * d, sizeof *weight, "the baselines");
+        bb_allocate(&fitted, tasks->rows, sizeof *fitted, "the predictions");
     if (!status)
-        status =
-            bb_allocate(&intercept, train->tasks, sizeof *intercept, "the baselines");
+        status = bb_allocate(&limits, tasks->tasks, 2 * sizeof *limits, "the limits");
+    if (!status) {
+        bb_predict_rows(train, train->features, weight, intercept, fitted);
+        bb_limits_find(tasks, tasks->features, fitted, limits);
+        for (size_t i = 0; i < test->tasks; i++)
+            for (size_t j = test->first[i]; j < test->first[i + 1]; j++)
+                prediction[j] = bb_limited(limits, i, prediction[j]);
+    }
+    free(fitted);
+    free(limits);
+    return status;
+}
+
+bb_status bb_baseline_assess(const bb_baseline_rows *rows, const bb_dataset *train,
+                             const bb_dataset *other, const double *weight,
+                             const double *intercept, bb_assessed *test) {
+    double *prediction = NULL;
+    bb_status status =
+        bb_allocate(&prediction, other->rows, sizeof *prediction, "the predictions");
+    if (!status) {
+        bb_predict_rows(other, train->features, weight, intercept, prediction);
+        if (rows->what.loss == BB_LOSS_SQUARED)
+            status = limit(rows, train, weight, intercept, prediction);
+    }
     if (!status)
-        status = bb_ridge_fit(train, rows->what.loss, chosen->columns, chosen->lambda,
-                              rows->engine, weight, intercept);
-    if (!status) bb_predict_rows(test, d, weight, intercept, prediction);
-    free(weight);
-    free(intercept);
+        status = bb_assess_predictions(rows->what.loss, rows->test, prediction, test);
+    free(prediction);
     return status;
 }
 
 static bb_status assess_ridge(const bb_baseline_rows *rows, const bb_dataset *train,
                               const bb_dataset *other, const bb_baseline *chosen,
                               bb_assessed *test) {
-    double *prediction = NULL;
-    bb_status status =
-        bb_allocate(&prediction, other->rows, sizeof *prediction, "the predictions");
-    if (!status) status = fit_and_predict(rows, train, other, chosen, prediction);
+    double *weight = NULL, *intercept = NULL;
+    bb_status status = bb_allocate(&weight, train->tasks * train->features,
+                                   sizeof *weight, "the baselines");
     if (!status)
-        status = bb_assess_predictions(rows->what.loss, rows->test, prediction, test);
-    free(prediction);
+        status =
+            bb_allocate(&intercept, train->tasks, sizeof *intercept, "the baselines");
+    if (!status)
+        status = bb_ridge_fit(train, rows->what.loss, chosen->columns, chosen->lambda,
+                              rows->engine, weight, intercept);
+    if (!status)
+        status = bb_baseline_assess(rows, train, other, weight, intercept, test);
+    free(weight);
+    free(intercept);
     return status;
 }
 
@@ -186,18 +213,6 @@ static bb_status fit_mixed(const bb_baseline_rows *rows, const bb_baseline *pool
     return status;
 }
 
-static bb_status assess_numbers(const bb_baseline_rows *rows, const double *weight,
-                                const double *intercept, bb_assessed *test) {
-    double *prediction = NULL;
-    bb_status status = bb_allocate(&prediction, rows->test->rows, sizeof *prediction,
-                                   "the predictions");
-    if (status) return status;
-    bb_predict_rows(rows->test, rows->test->features, weight, intercept, prediction);
-    status = bb_assess_predictions(rows->what.loss, rows->test, prediction, test);
-    free(prediction);
-    return status;
-}
-
 /* weight: tasks x features x classes, intercept: tasks x classes */
 static bb_status assess_classes(const bb_baseline_rows *rows, const double *weight,
                                 const double *intercept, bb_assessed *test) {
@@ -233,7 +248,8 @@ bb_status bb_baseline_mixed(const bb_baseline_rows *rows, const bb_baseline *poo
             bb_allocate(&intercept, m * outputs, sizeof *intercept, "the baselines");
     if (!status) status = fit_mixed(rows, pooled, &found, weight, intercept);
     if (!status)
-        status = single ? assess_numbers(rows, weight, intercept, test)
+        status = single ? bb_baseline_assess(rows, rows->train, rows->test, weight,
+                                             intercept, test)
                         : assess_classes(rows, weight, intercept, test);
     free(weight);
     free(intercept);

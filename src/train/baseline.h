@@ -45,6 +45,16 @@ bool bb_baseline_has_mixed(const bb_baseline_rows *rows);
 BB_MUST_CHECK bb_status bb_baseline_mean(const bb_baseline_rows *rows, bool own,
                                          bb_baseline *figures, bb_assessed *test);
 
+/* What linear models of one output reach on the test rows, their predictions limited with the
+ * squared loss by each task's own rows (models/limits.h). train, other: rows->train and
+ * rows->test as the models have them, by task or as those of one; weight: train->tasks x
+ * features. */
+BB_MUST_CHECK bb_status bb_baseline_assess(const bb_baseline_rows *rows,
+                                           const bb_dataset *train,
+                                           const bb_dataset *other,
+                                           const double *weight,
+                                           const double *intercept, bb_assessed *test);
+
 /* The rows of all tasks as those of one; borrows, first needs room for two. */
 bb_dataset bb_dataset_as_one(const bb_dataset *data, size_t first[2]);
 

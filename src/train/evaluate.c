@@ -3,6 +3,7 @@
 #include "data/names.h"
 #include "learners/rows.h"
 #include "linalg/linalg.h"
+#include "models/limits.h"
 #include "train/experiment.h"
 
 #include <math.h>
@@ -54,6 +55,40 @@ bool bb_experiment_keeps(void *self, size_t i, size_t worker, const double *mode
     return bb_all_finite(length, own) && isfinite(intercept);
 }
 
+/* How far predictions go: the tasks' own rows say, at home. */
+static bb_status find_limits(const bb_experiment *e, const bb_result *result,
+                             bb_models *models) {
+    const bb_dataset *rows = &e->population.train;
+    double *fitted = NULL, *limit = NULL;
+    bb_status status = bb_allocate(&fitted, rows->rows, sizeof *fitted, "the limits");
+    if (!status)
+        status = bb_allocate(&limit, models->tasks, 2 * sizeof *limit, "the limits");
+    if (!status && rows->rows)
+        status = bb_experiment_predict(e, result, models, rows, fitted);
+    if (!status) {
+        bb_limits_find(rows, e->population.steps.features, fitted, limit);
+        models->limit = limit;
+        limit = NULL;
+    }
+    free(fitted);
+    free(limit);
+    return status;
+}
+
+static bb_status solved_models(const bb_experiment *e, const bb_result *result,
+                               bb_models *out) {
+    bb_models models = {0};
+    bb_status status =
+        bb_population_models(&e->population, result->model, result->intercept, &models);
+    if (!status && e->run.pub.loss == BB_LOSS_SQUARED)
+        status = find_limits(e, result, &models);
+    if (status)
+        bb_models_free(&models);
+    else
+        *out = models;
+    return status;
+}
+
 bb_status bb_experiment_models(const bb_experiment *e, const bb_result *result,
                                bb_models *out) {
     const bb_dataset *data = &e->population.prepared;
@@ -67,9 +102,7 @@ bb_status bb_experiment_models(const bb_experiment *e, const bb_result *result,
     bb_models models = {0};
     bb_status status;
     if (cluster) cluster += bb_dealt_from(&e->dealt);
-    if (bb_resolved_is_solved(e->resolved))
-        return bb_population_models(&e->population, result->model, result->intercept,
-                                    out);
+    if (bb_resolved_is_solved(e->resolved)) return solved_models(e, result, out);
     if (data->sparse_first)
         status = bb_models_open_compact(
             &models, data, &kind, e->run.pub.clusters > 1 ? e->run.pub.clusters : 1,
@@ -87,6 +120,7 @@ bb_status bb_experiment_models(const bb_experiment *e, const bb_result *result,
 typedef struct predicting {
     const bb_experiment *e;
     const bb_result *result;
+    const double *limit; /* of the models */
     double *prediction;
 } predicting;
 
@@ -100,14 +134,16 @@ static void predict_task(void *context, size_t i, size_t worker) {
     (void)worker;
     bb_rows_multiply(&rows, p->result->model + p->result->first[i], z);
     for (size_t j = 0; j < rows.n; j++)
-        z[j] = bb_preprocess_target(&e->population.steps, i, z[j] + intercept);
+        z[j] =
+            bb_limited(p->limit, i,
+                       bb_preprocess_target(&e->population.steps, i, z[j] + intercept));
     e->run.observer.passed(e->run.observer.self, i, i + 1);
 }
 
 bb_status bb_experiment_predict(const bb_experiment *e, const bb_result *result,
                                 const bb_models *models, const bb_dataset *rows,
                                 double *prediction) {
-    predicting p = {e, result, prediction};
+    predicting p = {e, result, models->limit, prediction};
     if (rows != &e->population.train || !e->population.prepared_predict)
         return bb_models_predict(models, rows, &e->engine, prediction);
     e->engine.each(&e->engine, rows->tasks, predict_task, &p);
@@ -276,15 +312,29 @@ static const char *cause_of(const bb_experiment *e, bool wild) {
     return "columns of a wrong scale (--scale), or too weak a penalty";
 }
 
+static bool is_wild(bb_loss loss, const bb_metrics *m) {
+    return m->nmse > 1e3 || (m->rows && loss == BB_LOSS_SQUARED && !isfinite(m->rmse));
+}
+
+/* Whether models have diverged, of which limits leave little to be seen: on the rows that they
+ * learned from (of several ranks, rank 0's). */
+static bool limits_hide(const bb_experiment *e) {
+    bb_models models = e->dealt.ranks ? e->own : e->models;
+    bb_metrics m = bb_no_metrics();
+    if (!models.limit) return false;
+    models.limit = NULL;
+    return !bb_experiment_assess_train(e, &e->result, &models, &m) &&
+           is_wild(e->run.pub.loss, &m);
+}
+
 /* Worse than not learning at all: for the operator, who may see it. */
 static void warn_of_results(bb_experiment *e) {
     bb_report *r = &e->report;
     const bool tested = r->test.rows > 0;
     const bb_metrics *m = tested ? &r->test : &r->train;
     const char *rows = tested ? "test" : "training";
-    const bool wild = m->nmse > 1e3 || (m->rows && e->run.pub.loss == BB_LOSS_SQUARED &&
-                                        !isfinite(m->rmse));
-    const bool poor = m->nmse > 1.0 || wild;
+    const bool poor = m->nmse > 1.0 || is_wild(e->run.pub.loss, m);
+    const bool wild = poor && (is_wild(e->run.pub.loss, m) || limits_hide(e));
     const char *const cause = cause_of(e, wild);
     const apart few = poor && tested ? set_apart(&e->test) : (apart){0};
     if (few.count) {

@@ -110,8 +110,8 @@ BB_MUST_CHECK bb_status bb_experiment_models(const bb_experiment *e,
                                              const bb_result *result, bb_models *out);
 /* The model that all share, if it is good for tasks that were not there. */
 BB_MUST_CHECK bb_status bb_experiment_shared(const bb_experiment *e, bb_models *out);
-/* prediction (rows) <- in the target's own unit, of models of one output: for
- * population.train from what `result' has, for others from the finished models. */
+/* prediction (rows) <- in the target's own unit and within limits, of models of one output:
+ * for population.train from what `result' has, for others from the finished models. */
 BB_MUST_CHECK bb_status bb_experiment_predict(const bb_experiment *e,
                                               const bb_result *result,
                                               const bb_models *models,

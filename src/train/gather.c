@@ -99,6 +99,9 @@ bb_status bb_experiment_gather(bb_experiment *e, bb_status status) {
     if (own->intercept)
         status = gather(e, status, own->intercept, own->tasks, sizeof *own->intercept,
                         &all.intercept);
+    if (own->limit)
+        status = gather(e, status, own->limit, own->tasks, 2 * sizeof *own->limit,
+                        &all.limit);
     if (own->single)
         status = gather(e, status, own->single, own->tasks,
                         own->parameters * sizeof *own->single, &all.single);

@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "learners/loss.h"
+#include "models/limits.h"
 #include "train/intervals.h"
 #include "train/trained.h"
 
@@ -44,13 +45,20 @@ static const char *score_of(const bb_preprocess *steps) {
     return "intercept + sum of weight * value: values as they are in the data";
 }
 
-static json_t *about(bb_loss loss, const bb_preprocess *steps) {
+static const char *prediction_of(const bb_models *models, bb_loss loss) {
+    if (loss == BB_LOSS_LOGISTIC)
+        return "1 / (1 + exp(-score)): the probability of the larger label";
+    return models->limit
+               ? "score, moved to the nearer of the task's limits in " BB_LIMITS_FILE
+                 " where it is beyond them"
+               : "score";
+}
+
+static json_t *about(const bb_models *models, bb_loss loss,
+                     const bb_preprocess *steps) {
     return json_pack("{s:s,s:s,s:s,s:s,s:s}", "file", "models.csv", "statement",
                      statement, "loss", bb_loss_name(loss), "score", score_of(steps),
-                     "prediction",
-                     loss == BB_LOSS_LOGISTIC
-                         ? "1 / (1 + exp(-score)): the probability of the larger label"
-                         : "score");
+                     "prediction", prediction_of(models, loss));
 }
 
 static bb_status write_json(const char *folder, const char *name, json_t *json) {
@@ -62,6 +70,15 @@ static bb_status write_json(const char *folder, const char *name, json_t *json) 
     return status;
 }
 
+static bb_status write_limits(const char *folder, const bb_models *models) {
+    char *path = NULL;
+    if (!models->limit) return BB_OK;
+    bb_status status = bb_file_join(&path, folder, BB_LIMITS_FILE);
+    if (!status) status = bb_limits_write(models, path);
+    free(path);
+    return status;
+}
+
 bb_status bb_handout_write(const char *folder, const bb_models *models,
                            const bb_piece *lines, bb_loss loss,
                            const bb_preprocess *steps) {
@@ -69,7 +86,8 @@ bb_status bb_handout_write(const char *folder, const bb_models *models,
     bb_status status =
         write_json(folder, "preprocessing.json", bb_preprocess_json(steps));
     if (!status && models->intercept)
-        status = write_json(folder, "models.json", about(loss, steps));
+        status = write_json(folder, "models.json", about(models, loss, steps));
+    if (!status) status = write_limits(folder, models);
     if (!status) status = bb_file_join(&path, folder, bb_models_file(models));
     if (!status) status = bb_models_write_lines(models, lines, steps->threads, path);
     free(path);

@@ -8,8 +8,9 @@
 #include "models/models.h"
 
 /* Writes the models (`lines`: bb_models_write_lines), `models.json` (one linear output:
- * whose they are, and the formula of a prediction) and `preprocessing.json` into a folder
- * that is there; steps are those that the models expect to be done to rows. */
+ * whose they are, and the formula of a prediction), `limits.csv` (where there are some) and
+ * `preprocessing.json` into a folder that is there; steps are those that the models expect to
+ * be done to rows. */
 BB_MUST_CHECK bb_status bb_handout_write(const char *folder, const bb_models *models,
                                          const bb_piece *lines, bb_loss loss,
                                          const bb_preprocess *steps);

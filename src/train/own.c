@@ -90,7 +90,7 @@ bb_status bb_baseline_own(const bb_baseline_rows *rows, bb_baseline *figures,
     const bb_dataset *train = rows->train;
     bb_baseline found = {.there = true, .lambda = NAN};
     unsigned char *fold = NULL;
-    double *weight = NULL, *intercept = NULL, *prediction = NULL;
+    double *weight = NULL, *intercept = NULL;
     const bb_crossval c = {.rows = train,
                            .what = rows->what,
                            .seed = rows->seed,
@@ -105,21 +105,15 @@ bb_status bb_baseline_own(const bb_baseline_rows *rows, bb_baseline *figures,
     if (!status)
         status =
             bb_allocate(&intercept, train->tasks, sizeof *intercept, "the baselines");
-    if (!status)
-        status = bb_allocate(&prediction, rows->test->rows, sizeof *prediction,
-                             "the predictions");
     bb_crossval folded = c;
     folded.fold = fold;
     if (!status) status = learn(&folded, weight, intercept);
-    if (!status) {
-        bb_predict_rows(rows->test, train->features, weight, intercept, prediction);
-        status = bb_assess_predictions(rows->what.loss, rows->test, prediction, test);
-    }
+    if (!status)
+        status = bb_baseline_assess(rows, train, rows->test, weight, intercept, test);
     if (!status) status = bb_assessed_check(test);
     if (status) bb_assessed_close(test);
     found.test = test->metrics;
     if (!status) *figures = found;
-    free(prediction);
     free(intercept);
     free(weight);
     free(fold);

@@ -164,7 +164,9 @@ static bb_status take_room(bb_experiment *e) {
     size_t names = 0;
     for (size_t i = 0; i < own->tasks; i++) names += strlen(own->task_name[i]);
     if (own->tasks) names = names / own->tasks + 1;
-    return bb_rundir_take_room(&e->dir, tasks * (names + each * MOST_DIGITS));
+    const size_t limits =
+        e->run.pub.loss == BB_LOSS_SQUARED ? names + 2 * MOST_DIGITS : 0;
+    return bb_rundir_take_room(&e->dir, tasks * (names + each * MOST_DIGITS + limits));
 }
 
 static bb_status give_room(bb_experiment *e) {

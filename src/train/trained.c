@@ -6,6 +6,7 @@
 #include "base/parallel.h"
 #include "data/encode.h"
 #include "data/names.h"
+#include "models/limits.h"
 #include "train/intervals.h"
 #include "train/population.h"
 #include "train/rundir.h"
@@ -119,6 +120,16 @@ static bb_status read_shared(bb_trained *t, const char *run) {
     return status;
 }
 
+/* Runs of before have none. */
+static bb_status read_limits(bb_trained *t, const char *folder) {
+    char *name = NULL;
+    bb_status status = bb_file_join(&name, folder, BB_LIMITS_FILE);
+    if (!status && t->models.intercept && access(name, F_OK) == 0)
+        status = bb_limits_read(&t->models, name);
+    free(name);
+    return status;
+}
+
 static bb_status read_intervals(bb_trained *t, const char *folder) {
     char *name = NULL;
     bb_status status = bb_file_join(&name, folder, BB_INTERVALS_FILE);
@@ -139,6 +150,7 @@ bb_status bb_trained_open(bb_trained *trained, const char *run) {
         status = bb_names_append(&t.options.ignore, t.options.cluster);
     if (!status) status = find_categories(&t, run);
     if (!status) status = read_models(&t, folder);
+    if (!status) status = read_limits(&t, folder);
     if (!status) status = read_shared(&t, run);
     if (!status) status = read_steps(&t, run, folder);
     if (!status) status = read_intervals(&t, folder);
@@ -298,13 +310,15 @@ bb_status bb_trained_check_output(const char *run, const char *data, const char 
     static const char *const part[] = {"operator", BB_TRAINED_TASK, "public"},
                              *const file[] = {"models.csv",  "models.safetensors",
                                               "models.json", "preprocessing.json",
-                                              "run.json",    "options.json"};
+                                              "run.json",    "options.json",
+                                              BB_LIMITS_FILE};
+    const size_t files = sizeof file / sizeof *file;
     bb_status status = BB_OK;
     bool same = bb_file_same(path, data);
-    for (size_t k = 0; k < 18 && !same && !status; k++) {
+    for (size_t k = 0; k < 3 * files && !same && !status; k++) {
         char *folder = NULL, *name = NULL;
-        status = bb_file_join(&folder, run, part[k / 6]);
-        if (!status) status = bb_file_join(&name, folder, file[k % 6]);
+        status = bb_file_join(&folder, run, part[k / files]);
+        if (!status) status = bb_file_join(&name, folder, file[k % files]);
         if (!status) same = bb_file_same(path, name);
         free(folder);
         free(name);

@@ -268,7 +268,8 @@ static void a_result_is_saved_and_loaded(void **state) {
     static const char *const same[] = {
         "public/billboard.bin", "public/billboard.json", "public/options.json",
         "public/privacy.json",  "public/statement.txt",  "public/shared.csv",
-        "operator/models.csv",  "operator/models.json",  "operator/preprocessing.json"};
+        "operator/models.csv",  "operator/models.json",  "operator/preprocessing.json",
+        "operator/limits.csv"};
     billboard_job *job = JOB({"method", "dp-aggr"}, {"epsilon", "4"}, {"seed", "3"},
                              {"standardize", "none"}, {"train-fraction", "0.6"});
     billboard_arrays a = arrays();

@@ -135,8 +135,8 @@ def read(path):
         return f.read()
 
 
-def models_of(run):
-    return read(f"{run}/operator/models.csv").splitlines()
+def models_of(run, name="models.csv"):
+    return read(f"{run}/operator/{name}").splitlines()
 
 
 def record_of(who):
@@ -163,15 +163,16 @@ def check_records(silos=SILOS, lost=()):
 def check_as_one(silos=SILOS, of="of-plan.json"):
     call("train", "all.csv", "--config", of, "-o", "one")
     assert read("one/public/billboard.bin") == read("out-curator/public/billboard.bin")
-    assert len(models_of("out-curator")) == 1  # a header, and nobody's model
-    header, *lines = models_of("one")
-    found = []
-    for silo in silos:
-        first, *own = models_of(f"out-{silo}")
-        assert first == header
-        assert own and all(site_of(int(x.split(b",")[0][4:])) == silo for x in own), own
-        found += own
-    assert sorted(found) == sorted(lines)
+    for name in "models.csv", "limits.csv":
+        assert len(models_of("out-curator", name)) == 1  # a header, and nobody's model
+        header, *lines = models_of("one", name)
+        found = []
+        for silo in silos:
+            first, *own = models_of(f"out-{silo}", name)
+            assert first == header
+            assert own and all(site_of(int(x.split(b",")[0][4:])) == silo for x in own), own
+            found += own
+        assert sorted(found) == sorted(lines)
     check_records(silos)
     nothing_is_left()
 

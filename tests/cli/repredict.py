@@ -1,4 +1,4 @@
-"""Predicts again what `billboard predict` said, from models.csv and the formula in
+"""Predicts again what `billboard predict` said, from models.csv, limits.csv and the formula in
 docs/run-directory.md alone: repredict.py DATA TASK_COLUMN RUN... where RUN.out are the
 predictions of RUN for DATA. Needs nothing but Python's standard library."""
 
@@ -40,11 +40,19 @@ def score(model, row, steps):
     return float(model["intercept"]) + total
 
 
+def limited(score, limits):
+    low, high = float(limits["low"] or "-inf"), float(limits["high"] or "inf")
+    return min(max(score, low), high)
+
+
 def check(run, data, task):
     folder = folder_of(run)
     with open(os.path.join(folder, "models.csv"), "rb") as file:
         assert file.read(15) == b"task,intercept,", run + ": no header in front"
     model = {m["task"]: m for m in read(os.path.join(folder, "models.csv"))}
+    limits = {}
+    if os.path.exists(os.path.join(folder, "limits.csv")):
+        limits = {m["task"]: m for m in read(os.path.join(folder, "limits.csv"))}
     with open(os.path.join(folder, "preprocessing.json"), encoding="utf-8") as file:
         steps = json.load(file)
     with open(os.path.join(folder, "models.json"), encoding="utf-8") as file:
@@ -58,7 +66,7 @@ def check(run, data, task):
         if about["loss"] == "logistic":
             mine, theirs = 1 / (1 + math.exp(-mine)), float(answer["probability"])
         else:
-            theirs = float(answer["prediction"])
+            mine, theirs = limited(mine, limits[row[task]]), float(answer["prediction"])
         if abs(mine - theirs) > 1e-9 * max(1.0, abs(theirs)):
             sys.exit(f"{run}: task {row[task]}: by hand {mine!r}, predict says {theirs!r}")
 

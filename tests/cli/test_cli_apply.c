@@ -71,6 +71,85 @@ static void write_whole(void) {
     cli_ok("train labels.csv --method stl --loss logistic --force -o whole");
 }
 
+/* y near 3 x + the task, of x in [0, 1]: 8 rows a task. */
+static void write_lines(const char *path) {
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs("task,y,x\n", file);
+    for (int j = 0; j < 240; j++)
+        fprintf(file, "%d,%.4f,%.4f\n", j / 8,
+                j / 8 % 5 + 3.0 * (j % 8) / 8 + sin(j * 7.7), j % 8 / 8.0);
+    fclose(file);
+}
+
+/* The prediction of the only row. */
+static double said_of(const char *run, const char *data) {
+    double z = NAN;
+    cli_result r = cli("predict %s %s -o -", run, data);
+    assert_int_equal(r.code, 0);
+    assert_int_equal(sscanf(r.out, "task,prediction\n7,%lf\n", &z), 1);
+    cli_free(&r);
+    return z;
+}
+
+/* A row that is far away is predicted near what its task has seen: in training, again from the
+ * run's files, in what its task is given; and what it is compared with has that, too. */
+static void predictions_stay_near_what_a_task_has_seen(void **state) {
+    (void)state;
+    char line[200];
+    double low, high;
+    write_lines("lines.csv");
+    cli_write("far.csv", "task,y,x\n7,3,10000\n");
+    json_t *run = cli_json("train lines.csv --test far.csv --epsilon 5 --seed 1 "
+                           "--compare stl --json -o line");
+    const double error = cli_number(run, "test.rmse");
+    assert_true(error < 200.0);
+    assert_true(cli_number(run, "compare.stl.test.rmse") < 200.0);
+    assert_true(cli_number(run, "compare.own.test.rmse") < 200.0);
+    assert_true(cli_number(run, "compare.pooled.test.rmse") < 200.0);
+    assert_true(cli_number(run, "compare.mixed.test.rmse") < 200.0);
+    json_t *again = cli_json("evaluate line far.csv --json");
+    assert_close(cli_number(again, "test.rmse"), error, 0.0);
+    const double z = said_of("line", "far.csv");
+    assert_close(fabs(z - 3.0), error, 0.0);
+    cli_ok("export line --task 7 -o mine7");
+    assert_close(said_of("mine7", "far.csv"), z, 0.0);
+    FILE *file = fopen("mine7/task/limits.csv", "r");
+    assert_non_null(file);
+    assert_true(fgets(line, sizeof line, file) && fgets(line, sizeof line, file));
+    assert_int_equal(sscanf(line, "7,%lf,%lf", &low, &high), 2);
+    assert_true((z == low || z == high) && !fgets(line, sizeof line, file));
+    fclose(file);
+    cli_fails(2, "is read", "predict line far.csv -o line/operator/limits.csv");
+    json_decref(run);
+    json_decref(again);
+    /* of a run of before, and of one that somebody changed */
+    assert_int_equal(system("rm line/operator/limits.csv"), 0);
+    assert_true(fabs(said_of("line", "far.csv")) > 1000.0);
+    cli_write("line/operator/limits.csv", "task,low,high\n0,1\n");
+    cli_fails(1, "limits.csv: line 2: expected", "predict line far.csv -o p");
+    assert_int_equal(system("rm -r line mine7"), 0);
+}
+
+/* Tasks that the shared model answers for have none: they have no rows. */
+static void the_shared_model_has_no_limits(void **state) {
+    (void)state;
+    double known, unknown;
+    write_lines("lines.csv");
+    cli_write("far.csv", "task,x\n7,10000\n");
+    cli_write("both.csv", "task,x\n7,10000\nnew,10000\n");
+    json_decref(
+        cli_json("train lines.csv --method dp-aggr --standardize none --epsilon 50 "
+                 "--seed 1 --json -o share"));
+    cli_result r = cli("predict share both.csv --unknown shared -o -");
+    assert_int_equal(
+        sscanf(r.out, "task,prediction\n7,%lf\nnew,%lf\n", &known, &unknown), 2);
+    assert_close(known, said_of("share", "far.csv"), 0.0);
+    assert_true(fabs(known) < 200.0 && fabs(unknown) > 1000.0);
+    cli_free(&r);
+    assert_int_equal(system("rm -r share"), 0);
+}
+
 /* Rows without a target are predicted, and evaluate counts them out. */
 static void targets_may_be_missing(void **state) {
     (void)state;
@@ -216,6 +295,8 @@ int main(void) {
         cmocka_unit_test(messages_are_of_the_run),
         cmocka_unit_test(unknown_tasks_are_an_error_or_skipped),
         cmocka_unit_test(unknown_tasks_get_the_shared_model),
+        cmocka_unit_test(predictions_stay_near_what_a_task_has_seen),
+        cmocka_unit_test(the_shared_model_has_no_limits),
         cmocka_unit_test(predictions_go_to_standard_output_alone),
         cmocka_unit_test(predictions_never_replace_what_is_read),
     };

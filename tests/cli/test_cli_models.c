@@ -185,7 +185,7 @@ static void a_task_gets_its_model_and_nothing_else(void **state) {
     assert_true(run.code == 0 && !*run.err && strstr(run.out, "t, 7"));
     cli_free(&run);
     assert_int_equal(cli_count("mine/*"), 2);
-    assert_int_equal(cli_count("mine/task/*"), 3);
+    assert_int_equal(cli_count("mine/task/*"), 4);
     assert_int_equal(system("diff -r run/public mine/public"), 0);
     struct stat folder;
     assert_int_equal(stat("mine/task", &folder), 0);

@@ -28,10 +28,11 @@ static void a_run_leaves_two_halves(void **state) {
     cli_ok(
         "train W.csv --method mp-groupsparse --epsilon 1 --rounds 6 --test W.test.csv "
         "-o run");
-    const char *const file[] = {
-        "public/billboard.bin", "public/billboard.json",       "public/privacy.json",
-        "public/statement.txt", "public/options.json",         "operator/run.json",
-        "operator/models.csv",  "operator/preprocessing.json", "operator/models.json"};
+    const char *const file[] = {"public/billboard.bin", "public/billboard.json",
+                                "public/privacy.json",  "public/statement.txt",
+                                "public/options.json",  "operator/run.json",
+                                "operator/models.csv",  "operator/preprocessing.json",
+                                "operator/models.json", "operator/limits.csv"};
     for (size_t k = 0; k < sizeof file / sizeof *file; k++) {
         char path[64];
         snprintf(path, sizeof path, "run/%s", file[k]);

@@ -108,7 +108,8 @@ class MultiTaskRegressor(RegressorMixin, MultiTask):  # type: ignore[misc]
         return self
 
     def predict(self, X: Any, groups: Any = None) -> np.ndarray:
-        """Every row's prediction, by its own group's model.
+        """Every row's prediction, by its own group's model: the straight line of `coef_`, but no
+        farther than its limits from what the group has seen (docs/run-directory.md).
 
         Parameters
         ----------
