@@ -379,6 +379,19 @@ void bb_cholesky_whiten(size_t n, const double *U, size_t columns, double *B) {
                 width, 1, U, order, B, width);
 }
 
+void bb_cholesky_forms(size_t n, const double *U, size_t count, double *B,
+                       double *form) {
+    if (n <= BB_KERNEL_SMALL) {
+        bb_kernel_pick()->small_forms(n, U, count, B, form);
+        return;
+    }
+    enter();
+    const int order = as_int(n);
+    cblas_dtrsm(CblasRowMajor, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit,
+                as_int(count), order, 1, U, order, B, order);
+    for (size_t j = 0; j < count; j++) form[j] = bb_dot(n, B + j * n, B + j * n);
+}
+
 void bb_cholesky_solve(size_t n, const double *U, double *b) {
     if (n <= BB_KERNEL_SMALL) {
         bb_kernel_pick()->small_solve(n, U, b);

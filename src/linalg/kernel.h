@@ -32,6 +32,8 @@ typedef struct bb_kernel {
                           size_t from, size_t across, double b, bool upper, double *C);
     size_t (*small_cholesky)(size_t n, double *A);
     void (*small_solve)(size_t n, const double *U, double *b);
+    void (*small_forms)(size_t n, const double *U, size_t count, const double *B,
+                        double *form);
     bool (*small_shifted)(size_t n, bool strips, const double *A,
                           const double *diagonal, double *b);
     /* kernel_invert.h */

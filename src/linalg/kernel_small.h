@@ -199,6 +199,67 @@ static void small_solve(size_t n, const double *U, double *b) {
     }
 }
 
+/* Rows of B that are worked on at once, side by side: four pieces. */
+enum { ABREAST = 4 * PIECE };
+
+/* `height` rows of T (n x ABREAST), `width` pieces of each, from row k on: those of U'^-1 T,
+ * where the rows above are so already; sum += their squares. */
+static inline void whiten_some(size_t height, size_t width, size_t n, size_t k,
+                               const double *restrict U, const double *restrict inverse,
+                               double *restrict T, piece *restrict sum) {
+    piece left[2][4];
+    double *at = T + k * ABREAST;
+    for (size_t h = 0; h < height; h++)
+        for (size_t b = 0; b < width; b++)
+            left[h][b] = load_piece(at + h * ABREAST + b * PIECE);
+    for (size_t i = 0; i < k; i++)
+        for (size_t b = 0; b < width; b++) {
+            const piece t = load_piece(T + i * ABREAST + b * PIECE);
+            for (size_t h = 0; h < height; h++) left[h][b] -= U[(k + h) * n + i] * t;
+        }
+    for (size_t b = 0; b < width; b++) {
+        left[0][b] *= inverse[k];
+        if (height > 1)
+            left[1][b] =
+                (left[1][b] - U[(k + 1) * n + k] * left[0][b]) * inverse[k + 1];
+        for (size_t h = 0; h < height; h++) {
+            store_piece(at + h * ABREAST + b * PIECE, left[h][b]);
+            sum[b] += left[h][b] * left[h][b];
+        }
+    }
+}
+
+/* form (width pieces) <- the squared lengths of the columns of U'^-1 T. */
+static inline void forms_of(size_t width, size_t n, const double *U,
+                            const double *inverse, double *T, double *form) {
+    piece sum[4] = {0};
+    size_t k = 0;
+    for (; k + 2 <= n; k += 2) whiten_some(2, width, n, k, U, inverse, T, sum);
+    if (k < n) whiten_some(1, width, n, k, U, inverse, T, sum);
+    for (size_t b = 0; b < width; b++) store_piece(form + b * PIECE, sum[b]);
+}
+
+/* form_j <- |U'^-1 b_j|^2 of the `count` rows b_j of B; U as small_cholesky leaves it. */
+static void small_forms(size_t n, const double *U, size_t count, const double *B,
+                        double *form) {
+    _Alignas(64) double T[BB_KERNEL_SMALL * ABREAST], inverse[BB_KERNEL_SMALL];
+    double out[ABREAST];
+    for (size_t i = 0; i < n; i++) inverse[i] = 1 / U[i * n + i];
+    for (size_t first = 0; first < count; first += ABREAST) {
+        const size_t rows = count - first < ABREAST ? count - first : ABREAST;
+        for (size_t r = 0; r < ABREAST; r++)
+            for (size_t i = 0; i < n; i++)
+                T[i * ABREAST + r] = r < rows ? B[(first + r) * n + i] : 0;
+        if (rows > 2 * PIECE)
+            forms_of(4, n, U, inverse, T, out);
+        else if (rows > PIECE)
+            forms_of(2, n, U, inverse, T, out);
+        else
+            forms_of(1, n, U, inverse, T, out);
+        memcpy(form + first, out, rows * sizeof *form);
+    }
+}
+
 /* -- one system at a time: A + diag(diagonal) = L D L', its right side an extra column -- */
 
 /* U (n x stride) <- the upper triangle of A with the diagonal's addends, b, and zeros.

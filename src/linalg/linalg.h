@@ -91,6 +91,9 @@ BB_MUST_CHECK bb_status bb_cholesky(size_t n, double *A);
 void bb_cholesky_solve(size_t n, const double *factor, double *b);
 /* B (n x columns) <- U'^-1 B of the factor U: B'B is then what B'A^-1 B was. */
 void bb_cholesky_whiten(size_t n, const double *factor, size_t columns, double *B);
+/* form_j <- b_j' A^-1 b_j of the `count` rows b_j of B (count x n), which loses what it held. */
+void bb_cholesky_forms(size_t n, const double *factor, size_t count, double *B,
+                       double *form);
 /* A becomes its inverse, both triangles; requirements and errors of bb_cholesky. work:
  * bb_invert_work(n) bytes, aligned to 8. */
 size_t bb_invert_work(size_t n);

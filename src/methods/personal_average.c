@@ -45,17 +45,16 @@ double bb_personal_penalty(size_t l) {
     return pow(10.0, decades(l));
 }
 
-double bb_personal_leverage(bool by_rows, size_t n, size_t d, const double *factor,
-                            const double *half, size_t j, double *s) {
-    if (by_rows) {
-        memset(s, 0, n * sizeof *s);
-        s[j] = 1.0;
-        bb_cholesky_solve(n, factor, s);
-        return 1.0 - s[j];
+void bb_personal_leverages(bool by_rows, size_t n, size_t d, const double *factor,
+                           double *half, double *pull) {
+    if (!by_rows) {
+        bb_cholesky_forms(d, factor, n, half, pull);
+        return;
     }
-    memcpy(s, half + j * d, d * sizeof *s);
-    bb_cholesky_solve(d, factor, s);
-    return bb_dot(d, s, half + j * d);
+    memset(half, 0, n * n * sizeof *half);
+    for (size_t j = 0; j < n; j++) half[j * n + j] = 1.0;
+    bb_cholesky_forms(n, factor, n, half, pull);
+    for (size_t j = 0; j < n; j++) pull[j] = 1.0 - pull[j];
 }
 
 bb_personal_average bb_personal_average_open(double *model, size_t d, double odds) {

@@ -30,11 +30,11 @@ typedef struct bb_personal_usual {
     double alone, spread, distance;
 } bb_personal_usual;
 
-/* half_j' M^-1 half_j: how much of row j's prediction is its own doing. factor: of M = I +
- * half'half or, by rows, of I + half half', where half is not read. half: n x d, rows times the
- * root of their curvature over the penalty. s: n or, by features, d doubles. */
-double bb_personal_leverage(bool by_rows, size_t n, size_t d, const double *factor,
-                            const double *half, size_t j, double *s);
+/* pull_j <- half_j' M^-1 half_j: how much of row j's prediction is its own doing, for all rows.
+ * factor: of M = I + half'half or, by rows, of I + half half'. half: n x d, rows times the root
+ * of their curvature over the penalty, which is lost; by rows room for n x n. */
+void bb_personal_leverages(bool by_rows, size_t n, size_t d, const double *factor,
+                           double *half, double *pull);
 
 /* A running average of models by exp(score). */
 typedef struct bb_personal_average {

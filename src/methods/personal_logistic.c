@@ -219,12 +219,10 @@ static const double most_leverage = 0.999;
 
 double bb_logistic_fits_left_out(bb_logistic_fits *fits) {
     const size_t n = fits->local->n, d = fits->local->d;
-    double loss = 0.0;
+    double loss = 0.0, *owned = fits->rest;
+    bb_personal_leverages(false, n, d, fits->matrix, fits->half, owned);
     for (size_t j = 0; j < n; j++) {
-        const double y = fits->local->y[j];
-        const double own =
-            fmin(most_leverage, bb_personal_leverage(false, n, d, fits->matrix,
-                                                     fits->half, j, fits->rest));
+        const double y = fits->local->y[j], own = fmin(most_leverage, owned[j]);
         const double pull = y / (1.0 + exp(y * fits->eta[j]));
         const double bent = fmax(fits->curvature[j], least_curvature);
         fits->eta[j] -= pull * own / (bent * (1.0 - own));
@@ -247,13 +245,13 @@ bb_status bb_logistic_fits_doubt(bb_logistic_fits *fits, const double *w, double
     for (size_t j = 0; !fits->by_rows && fits->constant != 0.0 && j < n; j++)
         fits->rows[j * d + d - 1] = stretch * fits->constant;
     look_around(fits, weight);
-    const bb_status status = bb_cholesky(fits->by_rows ? n : d, fits->matrix);
-    for (size_t j = 0; j < n && !status; j++)
-        v[j] = bb_personal_leverage(fits->by_rows, n, d, fits->matrix, fits->half, j,
-                                    fits->rest) /
-               fits->curvature[j];
     *eta = fits->eta;
-    return status;
+    const bb_status status = bb_cholesky(fits->by_rows ? n : d, fits->matrix);
+    if (status) return status;
+    bb_personal_leverages(fits->by_rows, n, d, fits->matrix,
+                          fits->by_rows ? fits->stretched : fits->half, v);
+    for (size_t j = 0; j < n; j++) v[j] /= fits->curvature[j];
+    return BB_OK;
 }
 
 /* -- eight at once -- */

@@ -29,16 +29,17 @@ static size_t order_of(const bb_local *local) {
 }
 
 typedef struct room {
-    bb_local as;     /* the task, its constant stretched */
-    double constant; /* what the last column is in all rows; 0: it is none */
-    double *rows;    /* n x d: of `as` */
-    double *centre;  /* length: of `as` */
-    double *w;       /* length */
-    double *z;       /* n x outputs: what w says of the rows */
-    double *p;       /* n x outputs: probabilities */
-    double *half;    /* n x d */
-    double *matrix;  /* order x order */
-    double *rest;    /* of a fit, or max(n, d, outputs) */
+    bb_local as;      /* the task, its constant stretched */
+    double constant;  /* what the last column is in all rows; 0: it is none */
+    double *rows;     /* n x d: of `as` */
+    double *centre;   /* length: of `as` */
+    double *w;        /* length */
+    double *z;        /* n x outputs: what w says of the rows */
+    double *p;        /* n x outputs: probabilities */
+    double *half;     /* n x d */
+    double *matrix;   /* order x order */
+    double *products; /* order x order: by rows, of `as' */
+    double *rest;     /* of a fit, or max(n, d, outputs) */
 } room;
 
 static size_t rest_length(const bb_local *local) {
@@ -54,7 +55,7 @@ size_t bb_personal_outputs_work(const bb_local *local) {
     const size_t order = order_of(local);
     if (!local->x) return rest_length(local);
     return 2 * local->length + 2 * local->n * local->outputs + 2 * local->n * local->d +
-           order * order + rest_length(local) + bb_own_units_work(local) +
+           2 * order * order + rest_length(local) + bb_own_units_work(local) +
            (local->n + 1) * local->outputs;
 }
 
@@ -68,7 +69,8 @@ static room lay_out(const bb_local *local, double *work) {
     r.p = r.z + scores;
     r.half = r.p + scores;
     r.matrix = r.half + n * d;
-    r.rest = r.matrix + order * order;
+    r.products = r.matrix + order * order;
+    r.rest = r.products + order * order;
     memcpy(r.rows, local->x, n * d * sizeof *r.rows);
     r.as.x = r.rows;
     for (size_t j = 1; j < n; j++)
@@ -86,20 +88,30 @@ static size_t label_of(const bb_local *local, size_t j) {
     return (size_t)local->y[j];
 }
 
-/* matrix <- the factor of I + X D_c X'/weight (or X'D_c X), D_c output c's curvature. */
-static bb_status factor(const bb_local *local, double weight, size_t c, const room *r) {
+/* matrix <- the factor of I + X D_c X'/weight (or X'D_c X), D_c output c's curvature; rest (n)
+ * <- how much of each row's output c is its own doing. */
+static bb_status look_at(const bb_local *local, double weight, size_t c,
+                         const room *r) {
     const size_t n = local->n, d = local->d, outputs = local->outputs;
     const size_t order = order_of(local);
+    double *root = r->rest;
     for (size_t j = 0; j < n; j++) {
-        const double p = r->p[j * outputs + c], root = sqrt(p * (1.0 - p) / weight);
-        for (size_t k = 0; k < d; k++) r->half[j * d + k] = root * local->x[j * d + k];
+        const double p = r->p[j * outputs + c];
+        root[j] = sqrt(p * (1.0 - p) / weight);
     }
-    if (by_rows(local))
-        bb_gram_rows(n, d, 1.0, r->half, r->matrix);
-    else
-        bb_gram(n, d, 1.0, r->half, 0.0, r->matrix);
+    for (size_t j = 0; j < n; j++)
+        if (by_rows(local))
+            for (size_t i = 0; i < n; i++)
+                r->matrix[j * n + i] = root[j] * r->products[j * n + i] * root[i];
+        else
+            for (size_t k = 0; k < d; k++)
+                r->half[j * d + k] = root[j] * local->x[j * d + k];
+    if (!by_rows(local)) bb_gram(n, d, 1.0, r->half, 0.0, r->matrix);
     for (size_t k = 0; k < order; k++) r->matrix[k * order + k] += 1.0;
-    return bb_cholesky(order, r->matrix);
+    const bb_status status = bb_cholesky(order, r->matrix);
+    if (!status)
+        bb_personal_leverages(by_rows(local), n, d, r->matrix, r->half, r->rest);
+    return status;
 }
 
 /* The loss, and what is added to each half of the weights' distance, halved; minus. */
@@ -123,14 +135,13 @@ static bb_status leave_out(const bb_local *local, double weight, const room *r,
     const size_t outputs = local->outputs, order = order_of(local);
     *log_det = 0.0;
     for (size_t c = 0; c < outputs; c++) {
-        const bb_status status = factor(local, weight, c, r);
+        const bb_status status = look_at(local, weight, c, r);
         if (status) return status;
         for (size_t k = 0; k < order; k++)
             *log_det += 2.0 * log(r->matrix[k * order + k]);
         for (size_t j = 0; j < local->n; j++) {
             const double p = r->p[j * outputs + c], curvature = p * (1.0 - p);
-            const double pull = bb_personal_leverage(by_rows(local), local->n, local->d,
-                                                     r->matrix, r->half, j, r->rest);
+            const double pull = r->rest[j];
             const double h = curvature > 0.0 ? pull / curvature : 0.0;
             const double slope = p - (label_of(local, j) == c ? 1.0 : 0.0);
             r->z[j * outputs + c] += h * slope / fmax(1.0 - pull, 1e-10);
@@ -156,7 +167,8 @@ static bb_status weigh(const bb_local *local, double weight, const double *centr
     return status;
 }
 
-/* Makes the constant `stretch` times as long, and what the centre has for it shorter. */
+/* Makes the constant `stretch` times as long, and what the centre has for it shorter. By rows
+ * their products follow, which all outputs share. */
 static void stretch_constant(const bb_local *local, const double *centre,
                              double stretch, room *r) {
     const size_t n = local->n, d = local->d, last = (d - 1) * local->outputs;
@@ -164,9 +176,16 @@ static void stretch_constant(const bb_local *local, const double *centre,
     for (size_t j = 0; j < n && r->constant != 0.0; j++)
         r->rows[j * d + d - 1] = stretch * r->constant;
     r->as.lipschitz = local->lipschitz + fmax(0.0, square) * local->weight * (double)n;
+    if (by_rows(local)) bb_gram_rows(n, d, 1.0, r->rows, r->products);
     if (!centre) return;
     memcpy(r->centre, centre, local->length * sizeof *centre);
     bb_scale(local->outputs, 1.0 / stretch, r->centre + last);
+}
+
+/* By how much, for a constant that is nearly free under this penalty. */
+static double stretch_of(const room *r, bool is_free, double weight) {
+    return is_free ? sqrt(weight) * bb_personal_free_deviation / fabs(r->constant)
+                   : 1.0;
 }
 
 /* A task, perhaps in units of its own. */
@@ -186,9 +205,7 @@ static bb_status add_fits(const seen *as, bool is_free, double size, room *r,
     for (size_t l = 0; l < BB_PERSONAL_PENALTIES; l++) {
         double score;
         const double weight = size * bb_personal_penalty(l);
-        const double stretch =
-            is_free ? sqrt(weight) * bb_personal_free_deviation / fabs(r->constant)
-                    : 1.0;
+        const double stretch = stretch_of(r, is_free, weight);
         stretch_constant(local, centre, stretch, r);
         bb_personal_outputs_fit(&r->as, weight, around, r->w, r->rest);
         const bb_status status = weigh(&r->as, weight, around, r, &score);
@@ -231,23 +248,19 @@ static bb_status add_own_units(const bb_local *local, double constant,
 static bb_status doubt(const bb_local *local, double weight, const double *model,
                        room *r, double *target) {
     const size_t n = local->n, outputs = local->outputs;
-    const double stretch =
-        sqrt(weight) * bb_personal_free_deviation / fabs(r->constant);
     bb_local_outputs(local, model, 0, n, r->z, r->rest);
     for (size_t j = 0; j < n; j++)
         bb_personal_softmax(outputs, r->z + j * outputs, r->p + j * outputs);
     for (size_t k = 0; k < n * outputs; k++)
         r->p[k] = fmin(fmax(r->p[k], least_probability), 1.0 - least_probability);
-    if (r->constant != 0.0) stretch_constant(local, NULL, stretch, r);
+    stretch_constant(local, NULL, stretch_of(r, r->constant != 0.0, weight), r);
     for (size_t c = 0; c < outputs; c++) {
-        const bb_status status = factor(&r->as, weight, c, r);
+        const bb_status status = look_at(&r->as, weight, c, r);
         if (status) return status;
         for (size_t j = 0; j < n; j++) {
             const size_t at = j * outputs + c;
             const double bend = r->p[at] * (1.0 - r->p[at]);
-            const double pull = bb_personal_leverage(by_rows(local), n, local->d,
-                                                     r->matrix, r->half, j, r->rest);
-            target[at] = bb_personal_doubted(pull / bend) * r->z[at];
+            target[at] = bb_personal_doubted(r->rest[j] / bend) * r->z[at];
         }
     }
     for (size_t j = 0; j < n; j++)

@@ -82,6 +82,12 @@ static void cholesky_solve(place *p) {
     memcpy(p->C, p->B, p->n * sizeof *p->C);
 }
 
+static void cholesky_forms(place *p) {
+    make_definite(p);
+    assert_ok(bb_cholesky(p->n, p->C));
+    bb_cholesky_forms(p->n, p->C, p->rows, p->B, p->C);
+}
+
 static void invert(place *p) {
     make_definite(p);
     assert_ok(bb_invert_spd(p->n, p->C, p->work));
@@ -131,6 +137,7 @@ TEST(product_narrow)
 TEST(product_transposed)
 TEST(cholesky)
 TEST(cholesky_solve)
+TEST(cholesky_forms)
 TEST(invert)
 TEST(eigen)
 TEST(eigenvalues)
@@ -156,6 +163,7 @@ int main(void) {
         cmocka_unit_test(test_product_transposed),
         cmocka_unit_test(test_cholesky),
         cmocka_unit_test(test_cholesky_solve),
+        cmocka_unit_test(test_cholesky_forms),
         cmocka_unit_test(test_invert),
         cmocka_unit_test(test_eigen),
         cmocka_unit_test(test_eigenvalues),

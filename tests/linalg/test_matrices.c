@@ -313,6 +313,33 @@ static void test_whiten(void **state) {
     }
 }
 
+/* All rows at once, as one solution after the other has it. */
+static void test_forms(void **state) {
+    (void)state;
+    for (size_t n = 0; n < 150; n += n < 70 ? 1 : 26)
+        for (size_t count = 0; count < 70; count += 1 + count / 2) {
+            double *X = naive_vector((n + 3) * n, 33), *A = naive_vector(n * n, 0);
+            double *B = naive_vector(count * n, 34), *C = naive_vector(count * n, 34);
+            double *form = naive_vector(count, 0);
+            bb_gram(n + 3, n, 1, X, 0, A);
+            for (size_t k = 0; k < n; k++) A[k * n + k] += 0.5;
+            assert_ok(bb_cholesky(n, A));
+            bb_cholesky_forms(n, A, count, B, form);
+            for (size_t j = 0; j < count; j++) {
+                double *b = C + j * n, *x = naive_vector(n, 0);
+                memcpy(x, b, n * sizeof *x);
+                bb_cholesky_solve(n, A, x);
+                assert_close(form[j], bb_dot(n, x, b), 1e-12 * (1 + form[j]));
+                free(x);
+            }
+            free(X);
+            free(A);
+            free(B);
+            free(C);
+            free(form);
+        }
+}
+
 static void test_spectral(void **state) {
     (void)state;
     for (size_t n = 1; n < 40; n += 6) {
@@ -408,6 +435,7 @@ int main(void) {
         cmocka_unit_test(test_shifted),
         cmocka_unit_test(test_invert),
         cmocka_unit_test(test_whiten),
+        cmocka_unit_test(test_forms),
         cmocka_unit_test(test_spectral),
         cmocka_unit_test(test_threads_give_the_same_bits),
     };

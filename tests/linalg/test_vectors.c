@@ -358,6 +358,11 @@ static void compare_cholesky(const bb_kernel *one, const bb_kernel *other, size_
     one->small_solve(n, A, x);
     other->small_solve(n, B, y);
     assert_memory_equal(x, y, n * sizeof *x);
+    for (size_t count = 1; count <= n; count += 5) {
+        one->small_forms(n, A, count, B, x);
+        other->small_forms(n, A, count, B, y);
+        assert_memory_equal(x, y, count * sizeof *x);
+    }
     free(A);
     free(B);
     free(x);

@@ -772,6 +772,43 @@ static void classes(void **state) {
     check_classes(40);
 }
 
+/* Of all rows at once, beside the inverse of the matrix of features: by features, and, which
+ * comes to the same, by rows. */
+static void leverages(void **state) {
+    (void)state;
+    static const size_t sizes[][2] = {{1, 1},  {3, 7},   {40, 5},
+                                      {5, 40}, {80, 70}, {70, 90}};
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        const size_t n = sizes[s][0], d = sizes[s][1], most = n > d ? n : d;
+        double *half = naive_vector(n * d, 40 + s), *room = naive_vector(most * n, 0);
+        double *H = naive_vector(d * d, 0), *K = naive_vector(n * n, 0);
+        double *by_features = naive_vector(n, 0), *by_rows = naive_vector(n, 0);
+        bb_scale(n, 30.0, half); /* rows that are nearly all their own doing */
+        bb_gram(n, d, 1.0, half, 0.0, H);
+        bb_gram_rows(n, d, 1.0, half, K);
+        for (size_t k = 0; k < d; k++) H[k * d + k] += 1.0;
+        for (size_t j = 0; j < n; j++) K[j * n + j] += 1.0;
+        assert_ok(bb_cholesky(d, H));
+        assert_ok(bb_cholesky(n, K));
+        bb_personal_leverages(true, n, d, K, room, by_rows);
+        memcpy(room, half, n * d * sizeof *room);
+        bb_personal_leverages(false, n, d, H, room, by_features);
+        for (size_t j = 0; j < n; j++) {
+            memcpy(room, half + j * d, d * sizeof *room);
+            bb_cholesky_solve(d, H, room);
+            const double pull = bb_dot(d, room, half + j * d);
+            assert_close(by_features[j], pull, 1e-11);
+            assert_close(by_rows[j], pull, 1e-11);
+        }
+        free(half);
+        free(room);
+        free(H);
+        free(K);
+        free(by_features);
+        free(by_rows);
+    }
+}
+
 /* Labels by coins, six rows and eight columns: no model is right, and one that is sure pays.
  * Who says one half pays ln 2 = .693. */
 static void few_rows_are_not_sure(void **state) {
@@ -1047,6 +1084,7 @@ int main(void) {
         cmocka_unit_test(refuses),
         cmocka_unit_test(too_long),
         cmocka_unit_test(classes),
+        cmocka_unit_test(leverages),
         cmocka_unit_test(few_rows_are_not_sure),
         cmocka_unit_test(a_level_of_doubts),
         cmocka_unit_test(doubts_that_rows_refute),
