@@ -185,7 +185,8 @@ BB_MUST_CHECK bb_status bb_local_ridge_kernel(const bb_local *local, double lamb
                                               double *a, double *work);
 /* Linear models of several outputs (softmax, multilabel): minimises loss + lambda/2 ||W -
  * centre||^2 from W = centre (NULL: 0), by L-BFGS until the gradient is 1e-5 of the first
- * one, a step gains less than 1e-11 of the value, or 200 steps are made. free_last: the
+ * one, a step gains less than 1e-11 of the value, or 200 steps are made; dense rows of no
+ * more columns than rows lend it the shape of their Hessian. free_last: the
  * outputs b of the last feature, a constant column, are not penalised but held by one more
  * row, of zeros but for that column, that has every class in equal parts or every label by
  * halves; so a class that never occurs keeps a finite b. w and centre: local->length;

@@ -1,5 +1,6 @@
 #include "learners/outputs.h"
 
+#include "learners/rows.h"
 #include "linalg/linalg.h"
 
 #include <math.h>
@@ -24,34 +25,36 @@ static double logistic(const bb_local *local, bb_span span, double *z, double *y
 
 static size_t largest(size_t n, const double *z) {
     size_t at = 0;
-    for (size_t c = 1; c < n; c++)
-        if (z[c] > z[at]) at = c;
+    for (size_t c = 1; c < n; c++) at = z[c] > z[at] ? c : at;
     return at;
 }
 
-/* p <- the law of the outputs z (p = z is allowed); returns log sum_c exp(z_c - z_top),
- * to full relative precision. */
-static double law(size_t n, const double *z, size_t top, double *p) {
-    const double highest = z[top];
-    double others = 0;
-    for (size_t c = 0; c < n; c++) {
-        p[c] = exp(z[c] - highest);
-        if (c != top) others += p[c];
-    }
-    for (size_t c = 0; c < n; c++) p[c] /= 1 + others;
-    return log1p(others);
-}
-
-static double softmax(const bb_local *local, bb_span span, double *z) {
+/* Of every row: how far the label's output is behind the largest, and what log sum_c exp z_c is
+ * above that, from the others alone, of which all digits count. */
+static double softmax(const bb_local *local, bb_span span, double *z, double *others) {
+    const size_t outputs = local->outputs;
     double sum = 0;
-    for (size_t r = 0; r < span.count; r++, z += local->outputs) {
-        const size_t label = (size_t)local->y[bb_span_row(span, r)];
-        const size_t top = largest(local->outputs, z);
-        const double behind = z[top] - z[label];
-        sum += behind + law(local->outputs, z, top, z);
-        z[label] -= 1;
+    for (size_t r = 0; r < span.count; r++) {
+        double *row = z + r * outputs;
+        const size_t top = largest(outputs, row);
+        const double highest = row[top];
+        sum += highest - row[(size_t)local->y[bb_span_row(span, r)]];
+        for (size_t c = 0; c < outputs; c++) row[c] -= highest;
+        others[r] = (double)top;
     }
-    return sum;
+    bb_exp(span.count * outputs, z);
+    for (size_t r = 0; r < span.count; r++) {
+        double *row = z + r * outputs;
+        const size_t top = (size_t)others[r];
+        const double own = row[top];
+        row[top] = 0;
+        others[r] = bb_sum(outputs, row);
+        row[top] = own;
+        const double share = 1 / (1 + others[r]);
+        for (size_t c = 0; c < outputs; c++) row[c] *= share;
+        row[(size_t)local->y[bb_span_row(span, r)]] -= 1;
+    }
+    return sum + bb_log_plus(span.count, others);
 }
 
 static double multilabel(const bb_local *local, bb_span span, double *z, double *t) {
@@ -75,7 +78,7 @@ double bb_outputs_loss(const bb_local *local, bb_span span, double *z,
     case BB_LOSS_LOGISTIC:
         return logistic(local, span, z, scratch);
     case BB_LOSS_SOFTMAX:
-        return softmax(local, span, z);
+        return softmax(local, span, z, scratch);
     case BB_LOSS_MULTILABEL:
         return multilabel(local, span, z, scratch);
     }

@@ -18,6 +18,7 @@ typedef struct ridge {
     double *away;           /* size: W - centre */
     size_t size, penalised; /* numbers of W, and those before the free ones */
     size_t most;            /* rows at once */
+    double *inverse;        /* d x d; NULL: none */
     bb_predictor predictor;
     double *z, *scratch;
 } ridge;
@@ -43,10 +44,43 @@ void bb_local_outputs(const bb_local *local, const double *w, size_t first,
     bb_predictor_close(&p);
 }
 
+/* Columns of very different lengths would take thousands of steps. More columns than rows cost
+ * more than they save. */
+static bool is_preconditioned(const bb_local *local) {
+    return local->x && local->d <= local->n + 1;
+}
+
+static size_t inverse_work(const bb_local *local) {
+    const size_t d = local->d;
+    if (!is_preconditioned(local)) return 0;
+    return d * d + bb_invert_work(d) / sizeof(double) + 1;
+}
+
 size_t bb_local_ridge_outputs_work(const bb_local *local) {
     const size_t most = piece_of(local);
     return bb_lbfgs_work(local->length) + local->length + most * local->outputs +
-           bb_outputs_scratch(local, most) + bb_predictor_work(local, most);
+           bb_outputs_scratch(local, most) + bb_predictor_work(local, most) +
+           inverse_work(local);
+}
+
+/* l->inverse <- that of one output's block of the Hessian where all labels are as likely, the
+ * free last column as penalised as the others. */
+static void look_around(ridge *l, double *work) {
+    const bb_local *local = l->local;
+    const size_t d = local->d;
+    const double outputs = (double)local->outputs;
+    const bool softmax = local->loss == BB_LOSS_SOFTMAX;
+    const double bend = softmax ? (outputs - 1.0) / (outputs * outputs) : 0.25;
+    if (!is_preconditioned(local)) return;
+    bb_gram(local->n, d, bend * local->weight, local->x, 0.0, work);
+    for (size_t k = 0; k < d; k++) work[k * d + k] += l->lambda;
+    if (!bb_invert_spd(d, work, work + d * d)) l->inverse = work;
+}
+
+static void precondition(void *context, const double *g, double *out) {
+    const ridge *l = context;
+    const size_t d = l->local->d;
+    bb_product(d, d, l->local->outputs, 1.0, l->inverse, g, 0.0, out);
 }
 
 static ridge open_ridge(const bb_local *local, double lambda, const double *centre,
@@ -60,8 +94,9 @@ static ridge open_ridge(const bb_local *local, double lambda, const double *cent
     l.away = work + bb_lbfgs_work(l.size);
     l.z = l.away + l.size;
     l.scratch = l.z + l.most * local->outputs;
-    l.predictor =
-        bb_predictor_open(local, l.scratch + bb_outputs_scratch(local, l.most));
+    double *rest = l.scratch + bb_outputs_scratch(local, l.most);
+    l.predictor = bb_predictor_open(local, rest);
+    look_around(&l, rest + bb_predictor_work(local, l.most));
     return l;
 }
 
@@ -125,7 +160,9 @@ void bb_local_ridge_outputs(const bb_local *local, double lambda, const double *
     const bb_lbfgs problem = {.size = l.size,
                               .value = value_of,
                               .context = &l,
-                              .first = 1.0 / (local->lipschitz + lambda),
+                              .precondition = l.inverse ? precondition : NULL,
+                              .first =
+                                  l.inverse ? 1.0 : 1.0 / (local->lipschitz + lambda),
                               .most_steps = MOST_STEPS,
                               .small_gradient = small_gradient,
                               .small_gain = small_gain};

@@ -61,6 +61,10 @@ void bb_log(size_t n, double *x) {
     bb_kernel_pick()->log_all(n, x);
 }
 
+double bb_log_plus(size_t n, double *x) {
+    return bb_kernel_pick()->log_plus_all(n, x);
+}
+
 double bb_exp(size_t n, double *x) {
     return bb_kernel_pick()->exp_all(n, x);
 }

@@ -23,8 +23,9 @@ typedef struct bb_kernel {
                                 const double *x, double b, double *y);
     double (*logistic)(size_t n, const double *y, double *p);
     double (*logistic_curved)(size_t n, const double *y, double *p, double *curvature);
-    /* x <- ln x, and exp x, the sum of which is returned. */
+    /* x <- ln x; ln(1 + x) and exp x, the sums of which are returned. */
     void (*log_all)(size_t n, double *x);
+    double (*log_plus_all)(size_t n, double *x);
     double (*exp_all)(size_t n, double *x);
     /* kernel_small.h */
     void (*small_product)(size_t rows, size_t depth, size_t columns, double a,

@@ -284,11 +284,15 @@ static inline piece split(piece x, bits *exponent) {
     return (piece)((raw & 0xfffffffffffff) | 0x3ff0000000000000);
 }
 
-/* ln(mantissa 2^exponent); whole numbers added to the bits of 1.5 2^52 are added to it. */
-static inline piece log_of(piece mantissa, bits exponent) {
+/* ln((1 + e) 2^exponent); whole numbers added to the bits of 1.5 2^52 are added to it. */
+static inline piece log_scaled(piece e, bits exponent) {
     const piece shift = spread(0x1.8p52);
     const piece power = (piece)((bits)shift + exponent) - shift;
-    return log_one_plus(mantissa - spread(1)) + power * spread(0x1.62e42fefa39efp-1);
+    return log_one_plus(e) + power * spread(0x1.62e42fefa39efp-1);
+}
+
+static inline piece log_of(piece mantissa, bits exponent) {
+    return log_scaled(mantissa - spread(1), exponent);
 }
 
 static inline piece log_positive(piece x) {
@@ -307,6 +311,36 @@ static void log_all(size_t n, double *x) {
     memcpy(rest, x + k, (n - k) * sizeof *x);
     store_piece(rest, log_positive(load_piece(rest)));
     memcpy(x + k, rest, (n - k) * sizeof *x);
+}
+
+/* ln(1 + x), x >= 0: of x up to 1 all digits count. */
+static inline piece log_plus(piece x) {
+    const bits large = x > spread(1);
+    bits exponent = {0};
+    const piece mantissa = split(choose(large, x + spread(1), spread(1)), &exponent);
+    return log_scaled(choose(large, mantissa - spread(1), x), exponent);
+}
+
+/* Eight at a time; *sum gains them. */
+static inline void log_plus_some(double *x, lanes *sum) {
+    for (size_t p = 0; p < PIECES; p++) {
+        const piece v = log_plus(load_piece(x + p * PIECE));
+        store_piece(x + p * PIECE, v);
+        sum->at[p] += v;
+    }
+}
+
+static double log_plus_all(size_t n, double *x) {
+    lanes sum = {0};
+    double rest[LANES] = {0};
+    size_t k = 0;
+    for (; k + LANES <= n; k += LANES) log_plus_some(x + k, &sum);
+    if (k < n) {
+        memcpy(rest, x + k, (n - k) * sizeof *x);
+        log_plus_some(rest, &sum);
+        memcpy(x + k, rest, (n - k) * sizeof *x);
+    }
+    return fold(sum);
 }
 
 /* Eight at a time, 0 below -708; *sum gains them. */
@@ -400,6 +434,7 @@ const bb_kernel BB_KERNEL = {dot,
                              logistic,
                              logistic_curved,
                              log_all,
+                             log_plus_all,
                              exp_all,
                              small_product,
                              small_cholesky,

@@ -34,12 +34,21 @@ static double value_of(const descent *l, const double *w, double *g) {
     return l->problem->value(l->problem->context, w, g);
 }
 
+/* out <- what the Hessian's inverse is taken for beforehand, times g. */
+static void guess(const descent *l, const double *g, double *out) {
+    const bb_lbfgs *problem = l->problem;
+    if (problem->precondition)
+        problem->precondition(problem->context, g, out);
+    else
+        memcpy(out, g, problem->size * sizeof *g);
+}
+
 /* direction <- -H g, H from the last steps. */
 static void point(descent *l) {
     const size_t n = l->problem->size;
     const size_t first = l->kept > MEMORY ? l->kept - MEMORY : 0;
     double alpha[MEMORY], scale = l->problem->first;
-    double *q = l->direction;
+    double *q = l->direction, *guessed = l->next;
     memcpy(q, l->g, n * sizeof *q);
     for (size_t k = l->kept; k-- > first;) {
         const size_t at = k % MEMORY;
@@ -48,8 +57,11 @@ static void point(descent *l) {
     }
     if (l->kept) {
         const size_t at = (l->kept - 1) % MEMORY;
-        scale = 1.0 / (l->rho[at] * bb_dot(n, l->y + at * n, l->y + at * n));
+        guess(l, l->y + at * n, guessed);
+        scale = 1.0 / (l->rho[at] * bb_dot(n, l->y + at * n, guessed));
     }
+    guess(l, q, guessed);
+    memcpy(q, guessed, n * sizeof *q);
     bb_scale(n, scale, q);
     for (size_t k = first; k < l->kept; k++) {
         const size_t at = k % MEMORY;

@@ -11,7 +11,10 @@ typedef struct bb_lbfgs {
     /* Returns the value at w, INFINITY or NAN where there is none, and g <- gradient. */
     double (*value)(void *context, const double *w, double *g);
     void *context;
-    double first; /* > 0: the first step tried is -first times the gradient */
+    /* out <- an approximation of the inverse Hessian times g. NULL: a multiple of g. */
+    void (*precondition)(void *context, const double *g, double *out);
+    double
+        first; /* > 0: the first step tried is -first times the (so changed) gradient */
     size_t most_steps;
     double
         small_gradient; /* ends when the gradient's norm is this times the first's, */

@@ -57,6 +57,8 @@ double bb_logistic_curved(size_t n, const double *y, double *p, double *curvatur
 
 /* x <- ln x of positive, normal, finite numbers, within 3e-16 max(1, |ln x|). */
 void bb_log(size_t n, double *x);
+/* x <- ln(1 + x) of finite numbers that are not negative, within 4 ulp; returns their sum. */
+double bb_log_plus(size_t n, double *x);
 /* x <- exp x of numbers that are not positive, within 2 ulp, 0 below -708; returns their
  * sum. */
 double bb_exp(size_t n, double *x);

@@ -4,6 +4,7 @@
 #include "methods/personal_average.h"
 #include "methods/personal_temper.h"
 #include "methods/personal_units.h"
+#include "methods/personal_wide.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -51,12 +52,24 @@ static size_t rest_length(const bb_local *local) {
     return most > longer ? most : longer;
 }
 
-size_t bb_personal_outputs_work(const bb_local *local) {
+static size_t room_length(const bb_local *local) {
     const size_t order = order_of(local);
-    if (!local->x) return rest_length(local);
     return 2 * local->length + 2 * local->n * local->outputs + 2 * local->n * local->d +
-           2 * order * order + rest_length(local) + bb_own_units_work(local) +
-           (local->n + 1) * local->outputs;
+           2 * order * order + rest_length(local);
+}
+
+/* Of add_both. */
+static size_t both_work(const bb_local *local) {
+    const bb_local shape = bb_wide_shape(local);
+    if (!bb_wide_fits(local)) return room_length(local);
+    return room_length(&shape) + bb_wide_work(local) + shape.length + local->length;
+}
+
+size_t bb_personal_outputs_work(const bb_local *local) {
+    if (!local->x) return rest_length(local);
+    const size_t both = both_work(local) + bb_own_units_work(local);
+    const size_t tempering = room_length(local) + (local->n + 1) * local->outputs;
+    return both > tempering ? both : tempering;
 }
 
 static room lay_out(const bb_local *local, double *work) {
@@ -188,12 +201,29 @@ static double stretch_of(const room *r, bool is_free, double weight) {
                    : 1.0;
 }
 
-/* A task, perhaps in units of its own. */
+/* A task, perhaps in units of its own, and then in coordinates of its own. */
 typedef struct seen {
     const bb_local *local;
     const bb_in_own_units *own; /* or NULL */
-    const double *centre;       /* of these units; NULL: 0 */
+    const double *centre;       /* of these units and coordinates; NULL: 0 */
+    const bb_wide *wide;        /* or NULL */
+    const double *around;       /* the centre in all coordinates */
+    double *model;              /* room for a model in all coordinates */
 } seen;
+
+/* The model in all coordinates: w itself, or as->model, and then w is lost. */
+static double *widen(const seen *as, double *w) {
+    const bb_wide *wide = as->wide;
+    if (!wide) return w;
+    const size_t length = wide->features * wide->local.outputs;
+    memset(as->model, 0, length * sizeof *as->model);
+    if (as->centre) {
+        memcpy(as->model, as->around, length * sizeof *as->model);
+        bb_axpy(wide->local.length, -1.0, as->centre, w);
+    }
+    bb_wide_add(wide, w, as->model);
+    return as->model;
+}
 
 static bb_status add_fits(const seen *as, bool is_free, double size, room *r,
                           bb_personal_average *a) {
@@ -211,22 +241,41 @@ static bb_status add_fits(const seen *as, bool is_free, double size, room *r,
         const bb_status status = weigh(&r->as, weight, around, r, &score);
         if (status) return status;
         bb_scale(outputs, stretch, r->w + last);
-        if (as->own) bb_own_units_back(as->own, r->w);
-        if (!bb_personal_average_add(a, &usual, centre != NULL, l, r->w, score, &most))
+        double *model = widen(as, r->w);
+        if (as->own) bb_own_units_back(as->own, model);
+        if (!bb_personal_average_add(a, &usual, centre != NULL, l, model, score, &most))
             return BB_OK;
     }
     return BB_OK;
 }
 
+/* The same in coordinates of the rows. Returns what of `work' is left. */
+static double *narrow(seen *as, bb_wide *wide, double *work) {
+    const bb_local *local = as->local;
+    double *centre = work + bb_wide_work(local);
+    bb_wide_open(wide, local, work);
+    as->wide = wide;
+    as->local = &wide->local;
+    as->model = centre + wide->local.length;
+    as->around = as->centre;
+    if (as->around) {
+        bb_wide_into(wide, as->around, centre);
+        as->centre = centre;
+    }
+    return as->model + local->length;
+}
+
 /* With the constant as it is, and free; *constant <- what the last column is. */
-static bb_status add_both(const seen *as, double *constant, bb_personal_average *a,
+static bb_status add_both(seen as, double *constant, bb_personal_average *a,
                           double *work) {
-    room r = lay_out(as->local, work);
+    bb_wide wide;
+    if (bb_wide_fits(as.local)) work = narrow(&as, &wide, work);
+    room r = lay_out(as.local, work);
     const bool has_constant = r.constant != 0.0;
-    const double size = bb_personal_size(as->local, has_constant, r.rest);
+    const double size = bb_personal_size(as.local, has_constant, r.rest);
     *constant = r.constant;
-    bb_status status = add_fits(as, false, size, &r, a);
-    if (!status && has_constant) status = add_fits(as, true, size, &r, a);
+    bb_status status = add_fits(&as, false, size, &r, a);
+    if (!status && has_constant) status = add_fits(&as, true, size, &r, a);
     return status;
 }
 
@@ -240,7 +289,7 @@ static bb_status add_own_units(const bb_local *local, double constant,
     const double *x = own.local.x;
     own.local.lipschitz = 0.5 * local->weight * bb_dot(local->n * local->d, x, x);
     const seen as = {.local = &own.local, .own = &own};
-    return add_both(&as, &constant, a, work + bb_own_units_work(local));
+    return add_both(as, &constant, a, work + bb_own_units_work(local));
 }
 
 /* target (n x outputs) <- the probabilities that doubts leave; r->z <- what the model says.
@@ -290,9 +339,8 @@ bb_status bb_personal_outputs(const bb_local *local, const bb_personal_public *k
         return BB_OK;
     }
     bb_personal_average a = bb_personal_average_open(model, local->length, odds);
-    bb_status status = add_both(&around_zero, &constant, &a, work);
-    if (!status && known->centre)
-        status = add_both(&around_centre, &constant, &a, work);
+    bb_status status = add_both(around_zero, &constant, &a, work);
+    if (!status && known->centre) status = add_both(around_centre, &constant, &a, work);
     for (int units = 0; known->unranged && units < BB_OWN_UNITS && !status; units++)
         status = add_own_units(local, constant, (bb_own_units)units, &a, work);
     if (!status) bb_personal_average_close(&a);

@@ -73,6 +73,23 @@ static void the_gradient_vanishes(void **state) {
             }
 }
 
+/* So where columns differ a thousandfold in length, and all are far from zero. */
+static void columns_of_any_length(void **state) {
+    (void)state;
+    for (int loss = BB_LOSS_SOFTMAX; loss <= BB_LOSS_MULTILABEL; loss++) {
+        many m = many_new(ROWS, D, OUTPUTS, (bb_loss)loss, 7);
+        for (size_t k = 0; k < ROWS * D; k++)
+            m.rows.x[k] = (m.rows.x[k] + 3.0) * pow(10.0, (double)(k % D) - 2.0);
+        double *zero = calloc(m.parameters, sizeof *zero);
+        double *W = learn(&m, false, 1e-2, false);
+        assert_true(twin_slope(&m, 1e-2, NULL, false, W) <
+                    2e-5 * twin_slope(&m, 1e-2, NULL, false, zero));
+        free(W);
+        free(zero);
+        many_free(&m);
+    }
+}
+
 /* Around a centre: the gradient vanishes there, far from it with a small penalty and close
  * with a large one. */
 static void a_centre_pulls(void **state) {
@@ -127,6 +144,7 @@ static void without_rows_nothing_is_learned(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_gradient_vanishes),
+        cmocka_unit_test(columns_of_any_length),
         cmocka_unit_test(a_centre_pulls),
         cmocka_unit_test(unseen_classes_stay_finite),
         cmocka_unit_test(without_rows_nothing_is_learned),

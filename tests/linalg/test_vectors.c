@@ -149,7 +149,20 @@ static void test_logarithms(void **state) {
             for (size_t k = 0; k < n; k++) assert_relative(y[k], exp(x[k]), 5e-16);
             for (size_t k = 0; k < n; k++) sum += y[k];
             assert_close(found, sum, 1e-15 * (sum + 1e-300));
+            sum = 0;
+            for (size_t k = 0; k < n; k++) {
+                const double u = naive_random(&seed);
+                x[k] = y[k] = ldexp(1 + u, k % 2 ? (int)(40 * u) : (int)(1000 * u));
+            }
+            const double all = bb_log_plus(n, y);
+            for (size_t k = 0; k < n; k++) assert_relative(y[k], log1p(x[k]), 9e-16);
+            for (size_t k = 0; k < n; k++) sum += y[k];
+            assert_relative(all, sum, 1e-14);
         }
+    double few[3] = {0, 1, NAN};
+    assert_true(isnan(bb_log_plus(3, few)));
+    assert_true(few[0] == 0 && isnan(few[2]));
+    assert_relative(few[1], log(2), 3e-16);
     double low[3] = {-709, -INFINITY, 0};
     assert_close(bb_exp(3, low), 1, 0);
     assert_true(low[0] == 0 && low[1] == 0 && low[2] == 1);
@@ -378,6 +391,9 @@ static void compare_logarithms(const bb_kernel *one, const bb_kernel *other, siz
     assert_memory_equal(x, y, n * sizeof *x);
     one->log_all(n, x);
     other->log_all(n, y);
+    assert_memory_equal(x, y, n * sizeof *x);
+    for (size_t k = 0; k < n; k++) x[k] = y[k] = fabs(x[k]);
+    assert_true(one->log_plus_all(n, x) == other->log_plus_all(n, y));
     assert_memory_equal(x, y, n * sizeof *x);
     free(x);
     free(y);

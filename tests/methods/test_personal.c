@@ -8,6 +8,7 @@
 #include "methods/personal_temper.h"
 #include "methods/personal_units.h"
 #include "methods/personal_vote.h"
+#include "methods/personal_wide.h"
 #include "population.h"
 
 #include <math.h>
@@ -768,6 +769,7 @@ static void check_classes(size_t n) {
 
 static void classes(void **state) {
     (void)state;
+    check_classes(3); /* in coordinates of the rows */
     check_classes(4); /* fewer rows than features */
     check_classes(40);
 }
@@ -807,6 +809,42 @@ static void leverages(void **state) {
         free(by_features);
         free(by_rows);
     }
+}
+
+/* More features than rows, of which one is there twice and one is zero: the same fit around a
+ * centre in coordinates of the rows. */
+static void wide_classes(void **state) {
+    (void)state;
+    enum { N = 9, D = 30, K = 4, LENGTH = D * K };
+    many m = many_new(N, D, K, BB_LOSS_SOFTMAX, 12);
+    memcpy(m.rows.x + 3 * D, m.rows.x + D, D * sizeof *m.rows.x);
+    memset(m.rows.x + 5 * D, 0, D * sizeof *m.rows.x);
+    for (size_t j = 0; j < N; j++) m.rows.x[j * D + D - 1] = 2.0;
+    bb_local local = many_open(&m, false, false, true);
+    double *work = get(bb_wide_work(&local), sizeof *work);
+    double *fit = get(bb_local_ridge_outputs_work(&local), sizeof *fit);
+    double around[LENGTH], plain[LENGTH], w[LENGTH], middle[LENGTH], v[LENGTH];
+    bb_wide wide;
+    assert_true(bb_wide_fits(&local));
+    bb_wide_open(&wide, &local, work);
+    assert_int_equal(wide.local.d, N + 1);
+    assert_false(bb_wide_fits(&wide.local));
+    for (size_t i = 0; i < N; i++)
+        for (size_t j = 0; j < N; j++)
+            assert_close(
+                bb_dot(N + 1, wide.local.x + i * (N + 1), wide.local.x + j * (N + 1)),
+                bb_dot(D, local.x + i * D, local.x + j * D), 1e-13);
+    for (size_t k = 0; k < LENGTH; k++) around[k] = w[k] = 0.3 * cos((double)k);
+    bb_local_ridge_outputs(&local, 0.1, around, false, plain, fit);
+    bb_wide_into(&wide, around, middle);
+    bb_local_ridge_outputs(&wide.local, 0.1, middle, false, v, fit);
+    bb_axpy(wide.local.length, -1.0, middle, v);
+    bb_wide_add(&wide, v, w);
+    assert_close(naive_largest_difference(LENGTH, plain, w), 0.0, 1e-4);
+    free(work);
+    free(fit);
+    bb_local_close(&local);
+    many_free(&m);
 }
 
 /* Labels by coins, six rows and eight columns: no model is right, and one that is sure pays.
@@ -1085,6 +1123,7 @@ int main(void) {
         cmocka_unit_test(too_long),
         cmocka_unit_test(classes),
         cmocka_unit_test(leverages),
+        cmocka_unit_test(wide_classes),
         cmocka_unit_test(few_rows_are_not_sure),
         cmocka_unit_test(a_level_of_doubts),
         cmocka_unit_test(doubts_that_rows_refute),
