@@ -1042,7 +1042,7 @@ billboard_experimental_curator_free(billboard_experimental_curator *curator);
  * alone. It has no rows, and sees no sum without the other door's noise. */
 typedef struct billboard_experimental_helper billboard_experimental_helper;
 
-/* The option `ledger` is the helper's own, charged when it joins; with the option
+/* The option `ledger` is the helper's own, charged with the first round; with the option
  * `checkpoint` it goes on where the file is. Errors as ..._silo_open; BILLBOARD_USAGE also: a
  * run with one door, or a roster without helper. */
 BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_experimental_helper_open(
@@ -1055,7 +1055,7 @@ billboard_experimental_helper_state(const billboard_experimental_helper *helper)
 BILLBOARD_API uint32_t
 billboard_experimental_helper_rounds(const billboard_experimental_helper *helper);
 /* Takes a frame of the curator's, and answers it. Privacy cost: once, that of the job, when
- * the offer is taken. BILLBOARD_FAILED: no frame for this helper now; BILLBOARD_USAGE: a
+ * the first round is answered. BILLBOARD_FAILED: no frame for this helper now; BILLBOARD_USAGE: a
  * round that it has answered already, with another question, or too few silos; nothing has
  * changed then. BILLBOARD_BUDGET: its ledger refuses; BILLBOARD_INTERRUPTED: the curator has
  * ended the run. */

@@ -171,8 +171,7 @@ bb_helper_state bb_helper_now(const bb_helper *helper) {
 
 bool bb_helper_is_out(const bb_helper *helper) {
     return helper->now == BB_HELPER_STOPPED ||
-           (helper->now == BB_HELPER_FAILED && !helper->joined &&
-            !helper->door.charged);
+           (helper->now == BB_HELPER_FAILED && !helper->joined);
 }
 
 const uint8_t *bb_helper_name(const bb_helper *helper) {
@@ -224,19 +223,28 @@ static bb_status accept(bb_helper *helper, bb_bytes offer) {
     return status;
 }
 
-static bb_status take_offer(bb_helper *helper, const bb_frame *frame, bool *news) {
-    if (helper->joined) {
-        if (memcmp(frame->run, helper->name, sizeof frame->run) != 0)
-            return bb_fail_other_run("an offer", "helper", helper->checkpoint);
-        if (helper->round) return BB_OK;
-        *news = true; /* its answer was lost */
-        return put_join(helper);
-    }
-    bb_status status = accept(helper, frame->payload);
+static bb_status accept_new(bb_helper *helper, const bb_frame *frame) {
+    const bb_status status = accept(helper, frame->payload);
     if (!status && memcmp(frame->run, helper->name, sizeof frame->run) != 0)
-        status = bb_fail(BB_EDATA, "an offer under another run's name");
-    if (!status) status = bb_phases_check_prices(&helper->phases);
-    if (!status) status = bb_door_charge(&helper->door, &helper->phases.run);
+        return bb_fail(BB_EDATA, "an offer under another run's name");
+    return status ? status : bb_phases_check_prices(&helper->phases);
+}
+
+/* Whether it has room for the plan, which is charged with the first round. */
+static bb_status check_ledger(const bb_helper *helper) {
+    const bb_run *run = &helper->phases.run;
+    if (!run->ledger || helper->door.charged) return BB_OK;
+    return bb_run_check_ledger(run, &helper->phases.plan, run->ledger);
+}
+
+static bb_status take_offer(bb_helper *helper, const bb_frame *frame, bool *news) {
+    const bool other = memcmp(frame->run, helper->name, sizeof frame->run) != 0;
+    if (helper->joined && other)
+        return bb_fail_other_run("an offer", "helper", helper->checkpoint);
+    if (helper->round) return BB_OK;
+    /* joined: its answer was lost */
+    bb_status status = helper->joined ? BB_OK : accept_new(helper, frame);
+    if (!status) status = check_ledger(helper);
     if (!status) status = put_join(helper);
     if (status) return refuse(helper, frame, status);
     helper->joined = *news = true;
@@ -356,9 +364,18 @@ static bb_status put_answer(bb_helper *helper, const bb_frame *frame) {
     return helper->out.status;
 }
 
+/* The whole plan, once. If the ledger refuses, this place is kept, unlike a silo: nobody else
+ * has the run's key, and it goes on when there is room. */
+static bb_status charge(bb_helper *helper, const bb_frame *frame) {
+    if (helper->door.charged) return BB_OK;
+    const bb_status status = bb_door_charge(&helper->door, &helper->phases.run);
+    return status ? refuse(helper, frame, status) : BB_OK;
+}
+
 static bb_status answer(bb_helper *helper, const bb_frame *frame, const bb_ask *ask,
                         bb_reader parts, uint32_t count) {
     bb_status status = open_seeds(helper, frame, ask, parts, count);
+    if (!status) status = charge(helper, frame);
     if (!status) status = ask_door(helper, frame, ask);
     if (status) return status;
     /* from here on what fails ends the helper: the round is not to be answered again */
@@ -507,7 +524,8 @@ static bb_status restore(bb_helper *helper, bb_reader *reader) {
     if (out) bb_put_bytes(&helper->out, out, size);
     status = helper->out.status;
     if (!status) status = bb_read_all(reader, "a saved helper");
-    helper->door.charged = helper->joined = !status;
+    helper->joined = !status;
+    helper->door.charged = !status && helper->round > 0;
     return status;
 }
 

@@ -16,8 +16,8 @@ typedef struct bb_helper bb_helper;
 
 typedef struct bb_helper_terms {
     const bb_run
-        *run;        /* what the helper agrees to; its ledger is charged with the plan.
-                          Borrowed */
+        *run;        /* what the helper agrees to; its ledger is charged with the plan,
+                          when the first round comes. Borrowed */
     uint32_t silos;  /* of the run */
     uint32_t fewest; /* that every round needs; 0: all */
     const char *checkpoint; /* that it is kept in, for messages; NULL: none. Borrowed */
@@ -37,8 +37,8 @@ BB_MUST_CHECK bb_status bb_helper_open(bb_helper **out, const bb_helper_terms *t
 void bb_helper_close(bb_helper *helper); /* NULL is allowed */
 
 /* Takes a frame of the curator's, and answers it. *news: whether it told anything new. The
- * offer must be of the run that was agreed to, with as much noise as a plan made here, and is
- * charged to the ledger. BB_EDATA: no frame for this helper now, seeds that do not open, or a
+ * offer must be of the run that was agreed to, with as much noise as a plan made here, and the
+ * ledger must have room for it, which is charged with the first round. BB_EDATA: no frame for this helper now, seeds that do not open, or a
  * question that this plan does not have; BB_EUSAGE: a round that was answered already, with
  * another question, or fewer silos than agreed on; nothing changed. BB_EBUDGET: the ledger
  * refused. BB_EINTERRUPTED: the curator has ended the run early. */

@@ -104,6 +104,35 @@ def either_ledger_refuses():
             ends(places[who], 130, who)
 
 
+def a_run_that_never_begins_costs_the_helper_nothing():
+    """Nor does a ledger that is full when it has joined; it goes on when there is room."""
+    full = [word if word != "4" else "1" for word in ledger("helps.ledger")]
+    with folder():
+        plan(doors=2, seed=None)
+        policy(**{"allow-open": False})
+        make_keys(["helper"])
+
+        def helps(of):
+            return begin("helper", "folder", more=of)
+
+        places = {"curator": begin("curator", "folder"), "helper": helps(ledger("helps.ledger"))}
+        wait_for(lambda: "helper is there" in said("curator"))
+        time.sleep(0.5)
+        wait_for(lambda: not messages_in("box/curator"))  # it has joined
+        places["helper"].send_signal(signal.SIGINT)
+        ends(places["helper"], 130, "helper")
+        assert not os.path.exists("helps.ledger"), entries("helps.ledger")
+        ends(helps(full), 3, "helper")
+        wait_for(lambda: "the helper refuses to take part: its own ledger" in said("curator"))
+        assert not os.path.exists("helps.ledger") and os.path.exists("helper.state")
+        places["helper"] = helps(ledger("helps.ledger"))
+        places |= {who: begin(who, "folder") for who in SILOS}
+        for who, process in places.items():
+            ends(process, who=who)
+        assert [e["state"] for e in entries("helps.ledger")] == ["done"]
+        assert record_of("helper")["charged"]["entry"] == 1, record_of("helper")
+
+
 def a_silo_that_drops_out_costs_nothing_more():
     """One is there at the beginning, and gone for the rest: the doors agree on the others."""
     with folder():
@@ -233,6 +262,7 @@ def a_helper_that_lost_its_state_is_not_taken():
 
 for case in [two_doors_give_the_models_of_one_process,
              whoever_is_killed_goes_on_and_ledgers_are_charged_once, either_ledger_refuses,
+             a_run_that_never_begins_costs_the_helper_nothing,
              a_silo_that_drops_out_costs_nothing_more, a_silo_that_is_lost_is_waited_for_once,
              sums_are_hidden_from_each_door,
              what_two_doors_need_is_told, a_helper_that_lost_its_state_is_not_taken]:

@@ -26,7 +26,8 @@ class Helper(_Speaker):
     Parameters
     ----------
     estimator : MultiTaskRegressor or MultiTaskClassifier
-        What all have agreed on, not fitted; its ledger is the helper's own, charged when it joins.
+        What all have agreed on, not fitted; its ledger is the helper's own, charged with
+        the first round.
     roster : Roster
         The same everywhere, with the silos' names.
     identity : Identity
