@@ -98,17 +98,26 @@ static bb_status look_for_charge(const bb_place_kept *k, bb_ledger *ledger,
     return status || *charged ? status : bb_ledger_has_token(ledger, charged);
 }
 
+bb_status bb_place_kept_look(bb_place_kept *k, const char *path, const char *place,
+                             const char *fingerprint) {
+    *k = (bb_place_kept){0};
+    if (!path || !is_there(path)) return BB_OK;
+    const bb_status status = bb_duplicate(&k->path, path, strlen(path));
+    return status ? status : go_on(k, place, fingerprint);
+}
+
 bb_status bb_place_kept_check(const char *path, const char *place, bb_ledger *ledger,
                               bool *charged) {
     bb_place_kept k = {0};
+    bool known = false;
     *charged = false;
     if (!path) return BB_OK;
     bb_status status = bb_file_check_folder(path);
     if (status || !is_there(path)) return status;
-    status = bb_duplicate(&k.path, path, strlen(path));
-    if (!status) status = go_on(&k, place, NULL);
+    status = bb_place_kept_look(&k, path, place, NULL);
     if (!status) status = look_for_charge(&k, ledger, charged);
-    if (!status && ledger && *charged && bb_ledger_is_new(ledger))
+    if (!status && ledger && *charged) status = bb_ledger_has_token(ledger, &known);
+    if (!status && ledger && *charged && !known)
         status = bb_ledger_take_up(ledger, true); /* which says that it cannot */
     bb_place_kept_close(&k);
     return status;

@@ -19,7 +19,7 @@ struct bb_train_silo {
     bb_place_kept kept;
     bb_record record;
     char place[PLACE_NAME];
-    bool looks; /* and keeps nothing */
+    bool looks; /* and writes nothing */
 };
 
 static void name_place(char text[PLACE_NAME], uint32_t number) {
@@ -29,14 +29,15 @@ static void name_place(char text[PLACE_NAME], uint32_t number) {
 /* The option checkpoint: a silo that goes on has its ledger's entry again. */
 static bb_status keep(bb_train_silo *silo, uint32_t number) {
     bb_experiment *e = &silo->training->e;
+    const char *path = e->resolved->request->options.checkpoint;
     char fingerprint[BB_HASH_TEXT];
     name_place(silo->place, number);
     bb_status status =
         bb_kept_fingerprint(&e->population, &e->dealt, BB_OK, fingerprint);
+    if (!status && silo->looks)
+        return bb_place_kept_look(&silo->kept, path, silo->place, fingerprint);
     if (!status)
-        status =
-            bb_place_kept_open(&silo->kept, e->resolved->request->options.checkpoint,
-                               silo->place, fingerprint);
+        status = bb_place_kept_open(&silo->kept, path, silo->place, fingerprint);
     return status ? status : bb_record_open(&silo->record, &silo->kept, 0);
 }
 
@@ -69,16 +70,16 @@ static bb_status open_core(bb_train_silo *silo, uint32_t number,
     if (!status) status = check_sources(e, policy);
     if (!status) status = bb_experiment_open_tasks(e);
     if (!status) status = bb_result_open(&e->result, &e->run, rows->tasks);
-    if (!status && !silo->looks) status = keep(silo, number);
+    if (!status) status = keep(silo, number);
     terms.checkpoint = silo->kept.path;
     if (!status) status = bb_silo_open(&silo->core, &terms);
     free(id);
     if (!status && silo->kept.saved.length)
         status = bb_silo_restore(silo->core, silo->kept.saved, NULL);
-    if (!status)
-        status = bb_place_kept_charge_once(&silo->kept, e->ledger,
-                                           bb_silo_now(silo->core) == BB_SILO_DONE);
-    return status || silo->looks ? status : bb_place_warn_of_charge(e);
+    if (status || silo->looks) return status;
+    status = bb_place_kept_charge_once(&silo->kept, e->ledger,
+                                       bb_silo_now(silo->core) == BB_SILO_DONE);
+    return status ? status : bb_place_warn_of_charge(e);
 }
 
 static bb_status open_silo(bb_train_silo **out, const bb_train_request *request,
@@ -172,6 +173,13 @@ static bb_status count_rounds(const bb_run *run, uint32_t *rounds) {
     return status;
 }
 
+/* Whether the ledger lets it go on: one that says that the run is done does so at its end
+ * only. */
+static bb_status check_going_on(const bb_experiment *e, const bb_train_silo *silo) {
+    if (!e->ledger || bb_silo_now(silo->core) == BB_SILO_DONE) return BB_OK;
+    return bb_run_check_ledger(&e->run, NULL, e->ledger);
+}
+
 /* Null: there is none. */
 static bb_status ledger_json(const bb_experiment *e, bool charged, json_t **json) {
     double epsilon, delta;
@@ -231,6 +239,7 @@ bb_status bb_train_silo_look(const bb_train_request *request, const bb_roster *r
     if (!status && !charged) status = bb_place_warn_of_charge(&place->e);
     if (!status)
         status = open_silo(&silo, request, roster, number, data, policy, watch, true);
+    if (!status && charged) status = check_going_on(&place->e, silo);
     if (!status) status = ledger_json(&place->e, charged, &ledger);
     if (!status && silo) status = about_silo(silo, policy, ledger, about);
     bb_train_silo_close(silo);
@@ -241,7 +250,8 @@ bb_status bb_train_silo_look(const bb_train_request *request, const bb_roster *r
 
 void bb_train_silo_close(bb_train_silo *silo) {
     if (!silo) return;
-    if (silo->core && bb_silo_is_out(silo->core)) bb_place_kept_remove(&silo->kept);
+    if (!silo->looks && silo->core && bb_silo_is_out(silo->core))
+        bb_place_kept_remove(&silo->kept);
     bb_silo_close(silo->core);
     bb_record_close(&silo->record);
     bb_place_kept_close(&silo->kept);

@@ -693,6 +693,57 @@ def a_silo_that_looks_sees_files_that_it_could_not_write():
             look(1, "made/run: cannot be created", "-o", "made/run")
 
 
+def a_silo_that_looks_opens_its_checkpoint():
+    """As the line that joins does: with its message and code, and it stays what it was."""
+    budget = {"budget-epsilon": 8, "budget-delta": 1e-4, "allow-open": False}
+
+    def begin(who, *more):
+        return start(who, "folder", more=more,
+                     policy="policy.json" if who == "north" else "other.json")
+
+    def look():
+        return subprocess.run([*line_of("north", "folder"), "--check"], capture_output=True,
+                              text=True, timeout=LIMIT)
+
+    def refused(code, words):
+        kept, ledger = read("north.state"), call("ledger", "north.ledger")
+        looked = look()
+        ends(begin("north"), code, "north")
+        last = said("north").splitlines()[-1]
+        assert looked.returncode == code and words in last, (looked, last)
+        assert looked.stderr.splitlines()[-1] == last, (looked, last)
+        assert (read("north.state"), call("ledger", "north.ledger")) == (kept, ledger)
+
+    with folder():
+        plan(seed=None, rounds=40)
+        policy(ledger="north.ledger", **budget)
+        policy("other.json", **{"allow-open": False})
+        places = {who: begin(who) for who in ["curator", *SILOS]}
+        wait_for(lambda: os.path.exists("north.ledger") and " running " in subprocess.run(
+            [BILLBOARD, "ledger", "north.ledger"], capture_output=True, text=True).stdout)
+        time.sleep(0.2)  # and the checkpoint says so
+        for process in places.values():
+            process.kill()
+            process.wait()
+        assert "has charged it, which goes on from its checkpoint" in look().stdout, look()
+        rows = read("north.csv").decode()
+        write("north.csv", rows + rows.splitlines()[-1] + "\n")
+        refused(2, "north.state: is of other rows, or they were prepared in another way")
+        write("north.csv", rows)
+        plan(seed=None, rounds=40, epsilon=3)
+        refused(1, "epsilon: 3 here, 4 there")
+        plan(seed=None, rounds=40)
+        shutil.move("north.ledger", "away")
+        call("synth", "low-rank", "--tasks", "24", "--features", "2", "-o", "some.csv")
+        call("train", "some.csv", "--method", "fedprox", "--epsilon", "3", "--ledger",
+             "north.ledger", "--budget-epsilon", "8", "--budget-delta", "1e-4", "-o", "some")
+        refused(2, "north.ledger has no charge of the run that is to go on")
+        shutil.move("away", "north.ledger")
+        assert "has charged it, which goes on from its checkpoint" in look().stdout, look()
+        for who, process in {who: begin(who) for who in ["curator", *SILOS]}.items():
+            ends(process, who=who)
+
+
 def a_ledger_that_is_lost_is_not_begun_anew():
     """While a checkpoint says that it was charged: the next run would count from zero."""
     with folder():
@@ -1159,6 +1210,7 @@ for case in [every_carrier_gives_the_models_of_one_process,
              rows_that_are_not_the_plans_are_told_to_their_operator,
              a_silo_can_look_before_it_takes_part,
              a_silo_that_looks_sees_files_that_it_could_not_write,
+             a_silo_that_looks_opens_its_checkpoint,
              a_ledger_that_is_lost_is_not_begun_anew,
              a_run_that_never_begins_costs_nothing, a_silo_that_comes_too_late_is_told,
              ledgers_are_charged_once, who_has_lost_a_checkpoint_is_told_that_it_is_charged_again,
