@@ -124,7 +124,7 @@ bb_status bb_curator_begin(bb_curator **out, const bb_curator_terms *terms,
     if (!status) status = bb_phases_open(&c->phases, terms->run, c->shared);
     if (!status) status = name_run(c, saved != NULL);
     if (!status)
-        status = saved ? bb_get_kept(saved, &c->roll, &c->phases)
+        status = saved ? bb_get_kept(saved, &c->roll, &c->phases, terms->checkpoint)
                        : bb_phases_plan(&c->phases);
     if (!status) status = open_effects(c);
     if (!status) status = take_memory(c);

@@ -20,7 +20,8 @@ typedef struct bb_curator_terms {
     uint32_t fewest;   /* that every round needs, public; 0: all */
     const char *const *silo_name, *const *task_name; /* for messages; NULL: numbers.
                                                         Borrowed */
-    bool sealed;                                     /* frames leave the process */
+    const char *checkpoint; /* that it is kept in, for messages; NULL: none. Borrowed */
+    bool sealed;            /* frames leave the process */
     const bb_identity *identity; /* frames are signed, and sealed; NULL: they are not.
                                     Borrowed. With one, a run of two doors has them apart:
                                     this is the first, and a helper (helper.h), which is
@@ -119,8 +120,8 @@ BB_MUST_CHECK bb_status bb_curator_result(bb_curator *curator, bb_result *result
  * new attempt, and its budget was reserved anyway. */
 void bb_curator_save(const bb_curator *curator, bb_writer *bytes);
 /* A curator that goes on from them, opened with the same terms: its plan is the saved
- * one, which is not priced again, and the ledger is not charged again. BB_EDATA: they are
- * of another run, or no saved curator. */
+ * one, which is not priced again, and the ledger is not charged again. BB_EUSAGE: they are
+ * of another run; BB_EDATA: no saved curator. */
 BB_MUST_CHECK bb_status bb_curator_restore(bb_curator **out,
                                            const bb_curator_terms *terms,
                                            bb_bytes saved);

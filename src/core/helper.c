@@ -195,25 +195,36 @@ static bb_status open_door(bb_helper *helper) {
     return status;
 }
 
-/* Everything but the price. */
-static bb_status accept(bb_helper *helper, bb_bytes offer) {
+static bb_status check_roll(const bb_helper *helper, const bb_roll *roll, bool kept) {
+    const bool silos = roll->silos == helper->silos && roll->fewest >= helper->fewest;
+    const bool roster =
+        memcmp(roll->roster, helper->identity->roster, sizeof roll->roster) == 0;
+    if (silos && roster) return BB_OK;
+    if (kept)
+        return bb_fail_kept(helper->checkpoint, silos
+                                                    ? "is of another roster of keys"
+                                                    : "is of another number of silos");
+    if (silos)
+        return bb_fail(BB_EDATA,
+                       "the curator has another roster of keys than the helper");
+    return bb_fail(BB_EDATA,
+                   "the helper agreed to %u silos, of which every round needs %u, "
+                   "not %u and %u",
+                   helper->silos, helper->fewest, roll->silos, roll->fewest);
+}
+
+/* Everything but the price. kept: it was taken before. */
+static bb_status accept(bb_helper *helper, bb_bytes offer, bool kept) {
     bb_reader reader = bb_reader_of(offer);
     bb_roll roll = {.silos = 0};
     bb_hash hash;
-    bb_status status = bb_check_terms(&reader, &helper->phases,
-                                      "the run that is offered is not the one that the "
-                                      "helper agreed to");
+    bb_status status =
+        kept ? bb_check_kept(&reader, &helper->phases, helper->checkpoint)
+             : bb_check_terms(&reader, &helper->phases,
+                              "the run that is offered is not the one that the helper "
+                              "agreed to");
     if (!status) status = bb_get_plan(&reader, &roll, &helper->phases);
-    if (!status && (roll.silos != helper->silos || roll.fewest < helper->fewest))
-        status =
-            bb_fail(BB_EDATA,
-                    "the helper agreed to %u silos, of which every round needs %u, "
-                    "not %u and %u",
-                    helper->silos, helper->fewest, roll.silos, roll.fewest);
-    if (!status &&
-        memcmp(roll.roster, helper->identity->roster, sizeof roll.roster) != 0)
-        status =
-            bb_fail(BB_EDATA, "the curator has another roster of keys than the helper");
+    if (!status) status = check_roll(helper, &roll, kept);
     if (!status) status = open_door(helper);
     bb_put_bytes(&helper->offer, offer.at, offer.length);
     if (!status) status = helper->offer.status;
@@ -224,7 +235,7 @@ static bb_status accept(bb_helper *helper, bb_bytes offer) {
 }
 
 static bb_status accept_new(bb_helper *helper, const bb_frame *frame) {
-    const bb_status status = accept(helper, frame->payload);
+    const bb_status status = accept(helper, frame->payload, false);
     if (!status && memcmp(frame->run, helper->name, sizeof frame->run) != 0)
         return bb_fail(BB_EDATA, "an offer under another run's name");
     return status ? status : bb_phases_check_prices(&helper->phases);
@@ -510,7 +521,7 @@ static bb_status restore(bb_helper *helper, bb_reader *reader) {
     const uint64_t length = bb_get_u64(reader);
     const uint8_t *offer = bb_get(reader, length);
     if (!offer) return bb_read_all(reader, "a saved helper");
-    bb_status status = accept(helper, (bb_bytes){offer, length});
+    bb_status status = accept(helper, (bb_bytes){offer, length}, true);
     if (status) return status;
     if (bb_get_u32(reader)) helper->now = BB_HELPER_DONE;
     helper->round = bb_get_u32(reader);

@@ -60,8 +60,8 @@ void bb_helper_leave(bb_helper *helper);
 /* PRIVATE bytes, appended: this run's key, and the last answer. To be stored before the
  * answer is given: one that goes on from older bytes could answer a round twice. */
 void bb_helper_save(const bb_helper *helper, bb_writer *bytes);
-/* Into one opened with the same terms; nothing is charged again. BB_EDATA, and it has failed:
- * bytes of another run, or no saved helper. */
+/* Into one opened with the same terms; nothing is charged again. It has failed then: BB_EUSAGE:
+ * bytes of another run; BB_EDATA: no saved helper. */
 BB_MUST_CHECK bb_status bb_helper_restore(bb_helper *helper, bb_bytes saved);
 
 #endif

@@ -10,9 +10,11 @@
  * mean the same run write the same bytes. */
 void bb_put_terms(bb_writer *writer, const bb_phases *phases);
 /* Reads them; BB_EDATA names the first of them that is not that of the phases, behind
- * `what`. */
+ * `what`. bb_check_kept: of an offer that was kept (bb_fail_kept); BB_EUSAGE does. */
 BB_MUST_CHECK bb_status bb_check_terms(bb_reader *reader, const bb_phases *phases,
                                        const char *what);
+BB_MUST_CHECK bb_status bb_check_kept(bb_reader *reader, const bb_phases *phases,
+                                      const char *file);
 /* Behind them who takes part, and the plan: the curator's, computed once. */
 typedef struct bb_roll {
     uint32_t silos, fewest; /* of the run; that every round needs */
@@ -31,9 +33,9 @@ BB_MUST_CHECK bb_status bb_get_plan(bb_reader *reader, bb_roll *roll,
 enum { BB_END_SUMMARY = 8 + BB_HASH_TEXT - 1 };
 
 /* An offer that its curator kept, with its length before it: terms, roll, whose nonce is
- * taken, and plan. BB_EDATA: it is another run's, or none. */
-BB_MUST_CHECK bb_status bb_get_kept(bb_reader *reader, bb_roll *roll,
-                                    bb_phases *phases);
+ * taken, and plan. BB_EUSAGE: it is another run's, in this file; BB_EDATA: it is none. */
+BB_MUST_CHECK bb_status bb_get_kept(bb_reader *reader, bb_roll *roll, bb_phases *phases,
+                                    const char *file);
 
 /* The head of what a curator or a silo saves: its offer is that of frames of the same
  * version. BB_EDATA: nothing that `what` saved, or in another version. */

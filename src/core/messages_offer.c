@@ -176,6 +176,12 @@ bb_status bb_check_terms(bb_reader *reader, const bb_phases *phases, const char 
     return status;
 }
 
+bb_status bb_check_kept(bb_reader *reader, const bb_phases *phases, const char *file) {
+    const bb_status status =
+        bb_check_terms(reader, phases, "is of another run than this plan's");
+    return status == BB_EDATA ? bb_fail_kept(file, bb_last_error()) : status;
+}
+
 enum { PRICES = 4 }; /* of a round: weight, selection, mu, pure; one more with rows */
 
 /* What a round of a plan costs, bit for bit. */
@@ -289,20 +295,25 @@ bb_status bb_get_plan(bb_reader *reader, bb_roll *roll, bb_phases *phases) {
     return status ? status : bb_read_all(reader, "an offer");
 }
 
-bb_status bb_get_kept(bb_reader *reader, bb_roll *roll, bb_phases *phases) {
+bb_status bb_get_kept(bb_reader *reader, bb_roll *roll, bb_phases *phases,
+                      const char *file) {
     const uint64_t length = bb_get_u64(reader);
     const uint8_t *at = bb_get(reader, length);
     bb_reader offer = bb_reader_of((bb_bytes){at, at ? length : 0});
     bb_roll kept = {.silos = 0};
-    bb_status status = bb_check_terms(&offer, phases, "a saved curator of another run");
+    char why[100];
+    bb_status status = bb_check_kept(&offer, phases, file);
     if (!status) status = bb_get_plan(&offer, &kept, phases);
-    if (!status && (kept.silos != roll->silos || kept.fewest != roll->fewest))
-        status = bb_fail(BB_EDATA, "a saved curator of %u silos, not %u", kept.silos,
-                         roll->silos);
-    if (!status && memcmp(kept.roster, roll->roster, sizeof kept.roster) != 0)
-        status = bb_fail(BB_EDATA, "a saved curator of another roster of keys");
-    if (!status) *roll = kept;
-    return status;
+    if (status) return status;
+    snprintf(why, sizeof why,
+             "is of %u silos, of which every round needs %u, not %u and %u", kept.silos,
+             kept.fewest, roll->silos, roll->fewest);
+    if (kept.silos != roll->silos || kept.fewest != roll->fewest)
+        return bb_fail_kept(file, why);
+    if (memcmp(kept.roster, roll->roster, sizeof kept.roster) != 0)
+        return bb_fail_kept(file, "is of another roster of keys");
+    *roll = kept;
+    return BB_OK;
 }
 
 /* -- what is saved -- */

@@ -120,8 +120,8 @@ void bb_silo_save(const bb_silo *silo, bb_writer *bytes);
  * and is so until the next round. */
 void bb_silo_save_stored(const bb_silo *silo, bb_writer *bytes,
                          bb_silo_stored stored[BB_SILO_STORED]);
-/* Into a silo opened with the same terms. stored: what was, or NULL. BB_EDATA, and the silo
- * has failed: they are of another run, or no saved silo. */
+/* Into a silo opened with the same terms. stored: what was, or NULL. The silo has
+ * failed then: BB_EUSAGE: they are of another run; BB_EDATA: no saved silo. */
 BB_MUST_CHECK bb_status bb_silo_restore(bb_silo *silo, bb_bytes saved,
                                         const bb_bytes stored[BB_SILO_STORED]);
 

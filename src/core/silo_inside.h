@@ -103,9 +103,9 @@ static inline bb_status bb_silo_stopped(const bb_silo *silo) {
 }
 
 /* silo_offer.c: everything that an offer brings but the price: plan, memory, generators,
- * the first phase. name: of the run; NULL: as the offer says. */
+ * the first phase. name: of the run; NULL: as the offer says. kept: it was taken before. */
 BB_MUST_CHECK bb_status bb_silo_accept(bb_silo *silo, bb_bytes offer,
-                                       const uint8_t *name);
+                                       const uint8_t *name, bool kept);
 BB_MUST_CHECK bb_status bb_silo_take_offer(bb_silo *silo, const bb_frame *frame,
                                            bool *news);
 /* The silo's own ledger, if it has one, pays for the whole plan, too, before anything is made

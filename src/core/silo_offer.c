@@ -209,10 +209,11 @@ static void name_run(bb_silo *silo, bb_bytes offer) {
 }
 
 /* Whose signatures are taken is the same everywhere. */
-static bb_status check_roster(const bb_silo *silo) {
+static bb_status check_roster(const bb_silo *silo, bool kept) {
     static const uint8_t none[BB_HASH_BYTES];
     const uint8_t *own = silo->identity ? silo->identity->roster : none;
     if (memcmp(silo->roll.roster, own, BB_HASH_BYTES) == 0) return BB_OK;
+    if (kept) return bb_fail_kept(silo->checkpoint, "is of another roster of keys");
     return bb_fail(BB_EDATA, silo->identity
                                  ? "the curator has another roster of keys than this "
                                    "silo"
@@ -221,14 +222,17 @@ static bb_status check_roster(const bb_silo *silo) {
 }
 
 /* Everything but the policy and the price. */
-bb_status bb_silo_accept(bb_silo *silo, bb_bytes offer, const uint8_t *name) {
+bb_status bb_silo_accept(bb_silo *silo, bb_bytes offer, const uint8_t *name,
+                         bool kept) {
     bb_reader reader = bb_reader_of(offer);
-    bb_status status = bb_check_terms(&reader, &silo->phases,
-                                      "the run that is offered is not the one that "
-                                      "this silo agreed to");
+    bb_status status =
+        kept ? bb_check_kept(&reader, &silo->phases, silo->checkpoint)
+             : bb_check_terms(&reader, &silo->phases,
+                              "the run that is offered is not the one that this silo "
+                              "agreed to");
     if (status) return bb_silo_failed(silo, status);
     status = bb_get_plan(&reader, &silo->roll, &silo->phases);
-    if (!status) status = check_roster(silo);
+    if (!status) status = check_roster(silo, kept);
     if (!status) status = deal(silo);
     if (!status) status = take_memory(silo);
     if (!status) status = open_random(silo);
@@ -271,7 +275,7 @@ bb_status bb_silo_take_offer(bb_silo *silo, const bb_frame *frame, bool *news) {
     }
     /* within a process nobody else can have made the name */
     const uint8_t *name = silo->stamp.sealed ? NULL : frame->run;
-    bb_status status = bb_silo_accept(silo, frame->payload, name);
+    bb_status status = bb_silo_accept(silo, frame->payload, name, false);
     if (status) return bb_silo_decline(silo, frame, status, false);
     if (memcmp(frame->run, silo->name, sizeof frame->run) != 0)
         status = bb_fail(BB_EDATA, "an offer under another run's name");

@@ -134,7 +134,7 @@ bb_status bb_silo_restore(bb_silo *silo, bb_bytes saved,
     const uint64_t length = bb_get_u64(&reader);
     const uint8_t *offer = bb_get(&reader, length);
     if (!offer) return bb_silo_failed(silo, bb_read_all(&reader, "a saved silo"));
-    status = bb_silo_accept(silo, (bb_bytes){offer, length}, NULL);
+    status = bb_silo_accept(silo, (bb_bytes){offer, length}, NULL, true);
     if (!status) status = restore(silo, &reader, stored);
     return status ? bb_silo_failed(silo, status) : BB_OK;
 }

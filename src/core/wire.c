@@ -108,6 +108,13 @@ bb_status bb_fail_other_run(const char *what, const char *place,
                    other, place, checkpoint);
 }
 
+bb_status bb_fail_kept(const char *file, const char *why) {
+    if (!file) return bb_fail(BB_EUSAGE, "what was saved %s", why);
+    return bb_fail(BB_EUSAGE,
+                   "%s: %s: give this plan another --checkpoint, or remove the file",
+                   file, why);
+}
+
 const char *bb_stop_text(uint32_t why) {
     switch (why) {
     case BB_STOP_CANCELLED:

@@ -48,6 +48,9 @@ enum { BB_PROGRAM_TEXT = 40 }; /* the version of a silo's program, and its end *
  * in this file (NULL: in none). BB_EDATA. */
 BB_MUST_CHECK bb_status bb_fail_other_run(const char *what, const char *place,
                                           const char *checkpoint);
+/* What a place has kept, in this file (NULL: they are bytes of its caller's), is not of the run
+ * that it is to go on with, as `why' says behind the file's name. BB_EUSAGE, with what to do. */
+BB_MUST_CHECK bb_status bb_fail_kept(const char *file, const char *why);
 /* In words; of a number that is no reason, too. */
 const char *bb_stop_text(uint32_t why);
 

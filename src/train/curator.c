@@ -117,6 +117,7 @@ static bb_status open_core(bb_train_curator *curator, const bb_bytes *saved) {
         .fewest = e->resolved->roster->fewest,
         .silo_name = e->resolved->roster->silo_name,
         .task_name = (const char *const *)e->resolved->roster->task_name,
+        .checkpoint = saved ? NULL : e->resolved->request->options.checkpoint,
         .sealed = true,
         .identity = e->resolved->roster->identity};
     bb_status status = bb_place_kept_open(

@@ -64,9 +64,8 @@ static bb_status check_same(const bb_place_kept *k, const char *place,
     if (strcmp(was, place) != 0)
         return bb_fail(BB_EUSAGE, "%s: keeps the %s, not the %s", k->path, was, place);
     if (fingerprint && strcmp(text_of(k->about, "fingerprint"), fingerprint) != 0)
-        return bb_fail(BB_EUSAGE,
-                       "%s: is of other rows, or they were prepared in another way",
-                       k->path);
+        return bb_fail_kept(k->path,
+                            "is of other rows, or they were prepared in another way");
     return BB_OK;
 }
 

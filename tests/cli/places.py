@@ -731,7 +731,7 @@ def a_silo_that_looks_opens_its_checkpoint():
         refused(2, "north.state: is of other rows, or they were prepared in another way")
         write("north.csv", rows)
         plan(seed=None, rounds=40, epsilon=3)
-        refused(1, "epsilon: 3 here, 4 there")
+        refused(2, "north.state: is of another run than this plan's: epsilon: 3 here, 4 there")
         plan(seed=None, rounds=40)
         shutil.move("north.ledger", "away")
         call("synth", "low-rank", "--tasks", "24", "--features", "2", "-o", "some.csv")
@@ -987,6 +987,49 @@ def a_checkpoint_of_another_run_says_so():
                  "remove north.state to take part in another" in said("north"))
 
 
+def a_checkpoint_of_another_plan_says_which_file_it_is():
+    """At every place, with one code, and what to do; nothing is removed."""
+    every = ["curator", "helper", "north"]
+    advice = ": give this plan another --checkpoint, or remove the file"
+
+    def refused(who, words):
+        kept = read(f"{who}.state")
+        ends(start(who, "folder", more=signs(who)), 2, who)
+        last = said(who).splitlines()[-1]
+        assert last == f"billboard: {who}.state: {words}{advice}", last
+        assert read(f"{who}.state") == kept
+
+    with folder():
+        plan(doors=2)
+        make_keys(["helper"])
+        places = {who: start(who, "folder", more=signs(who)) for who in every}
+        wait_for(lambda: all(f"{who} is there" in said("curator") for who in every[1:]))
+        time.sleep(0.5)
+        wait_for(lambda: not messages_in("box/curator"))  # they have joined
+        for place in places.values():
+            place.kill()
+            place.wait()
+        plan(doors=2, epsilon=2)
+        for who in every:
+            refused(who, "is of another run than this plan's: epsilon: 2 here, 4 there")
+        plan(doors=2, fewest=2)
+        refused("curator", "is of 3 silos, of which every round needs 3, not 3 and 2")
+        plan(doors=2)
+        rows = read("north.csv").decode()
+        write("north.csv", rows + rows.splitlines()[-1] + "\n")
+        refused("north", "is of other rows, or they were prepared in another way")
+        write("north.csv", rows)
+        os.remove("roster.json")
+        keys = {who: call("identity", "show", f"{who}.key").strip()
+                for who in ["curator", "helper", *SILOS]}
+        call("identity", "new", "new.key")
+        keys["east"] = call("identity", "show", "new.key").strip()
+        call("identity", "roster", "roster.json", "--key", "curator.key", "--helper",
+             keys["helper"], *[f"{silo}={keys[silo]}" for silo in SILOS])
+        for who in every:
+            refused(who, "is of another roster of keys")
+
+
 def a_task_in_two_places_is_told_by_name():
     with folder():
         moved = [line for line in read("north.csv").decode().splitlines() if
@@ -1204,7 +1247,8 @@ for case in [every_carrier_gives_the_models_of_one_process,
              of_two_runs_that_a_ledger_has_room_for_one_of_the_other_leaves_nothing,
              a_silo_goes_on_when_its_ledger_has_room_again, a_full_disk_at_the_end_is_like_a_kill,
              a_curator_that_goes_on_from_an_older_copy_says_so,
-             a_checkpoint_of_another_run_says_so, a_task_in_two_places_is_told_by_name,
+             a_checkpoint_of_another_run_says_so,
+             a_checkpoint_of_another_plan_says_which_file_it_is, a_task_in_two_places_is_told_by_name,
              a_ledger_that_refuses_tells_no_more, what_was_taken_from_the_data_is_refused,
              a_plan_whose_rounds_may_have_fewer_silos_than_a_policy_asks_for,
              rows_that_are_not_the_plans_are_told_to_their_operator,

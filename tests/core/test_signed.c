@@ -225,7 +225,7 @@ static void test_another_roster(void **state) {
     f->identity[0].roster[3] ^= 1;
     const bb_curator_terms all = silos_curator(f);
     assert_fails(bb_curator_restore(&other, &all, (bb_bytes){saved.at, saved.length}),
-                 BB_EDATA, "another roster of keys");
+                 BB_EUSAGE, "what was saved is of another roster of keys");
     bb_writer_close(&saved);
     close_signing(&g);
 }
