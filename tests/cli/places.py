@@ -329,6 +329,20 @@ def a_silo_that_comes_too_late_is_told():
         ends(start("east", "folder"), 130, "east")
         assert "the run has begun without this silo\n" in said("east"), said("east")
         assert not os.path.exists("east.state")
+    with folder():  # and the curator says so, if it is there
+        plan(fewest=2, rounds=200)
+        places = {"curator": start("curator", "socket", more=["--patience", "1"])}
+        places |= {who: start(who, "socket") for who in ("north", "south")}
+        wait_for(lambda: "of the plan are at no place" in said("curator"))  # it has begun
+        places["north"].send_signal(signal.SIGSTOP)  # and some round waits for it
+        ends(start("east", "socket"), 130, "east")
+        assert "the run has begun without this silo\n" in said("east"), said("east")
+        assert "billboard: east is there, too late for this run, which has begun without it: it " \
+            "is told so\n" in said("curator"), said("curator")
+        assert said("curator").count("too late") == 1, said("curator")
+        places["north"].send_signal(signal.SIGCONT)
+        for who, process in places.items():
+            ends(process, who=who)
 
 
 def a_curator_killed_at_the_end_waits_for_nobody_who_has_gone():

@@ -47,14 +47,19 @@ static void begin_to_wait(conduct *k) {
     k->since = time(NULL);
 }
 
+static const char *part_of(const conduct *k, const billboard_answer *run,
+                           uint32_t silo) {
+    char path[30] = "helper";
+    if (silo <= k->place->roster->silos)
+        snprintf(path, sizeof path, "silos.%u", silo - 1);
+    return billboard_answer_text(run, path);
+}
+
 /* Whether the run needs something of this place; the helper is asked when silos have
  * answered. */
 static bool is_needed(const conduct *k, const billboard_answer *run, uint32_t silo) {
-    char path[30] = "helper";
     const char *stage = billboard_answer_text(run, "state");
-    if (silo <= k->place->roster->silos)
-        snprintf(path, sizeof path, "silos.%u", silo - 1);
-    const char *state = billboard_answer_text(run, path);
+    const char *state = part_of(k, run, silo);
     if (strcmp(stage, "joining") == 0) return strcmp(state, "away") == 0;
     if (strcmp(stage, "rounds") == 0) return strcmp(state, "joined") == 0;
     return billboard_experimental_curator_waits_for(k->curator, silo);
@@ -123,6 +128,16 @@ static billboard_status give_all(const conduct *k) {
     return status;
 }
 
+/* Whether the run has begun without this place, which is told so when it says something. */
+static bool is_too_late(const conduct *k, uint32_t silo) {
+    billboard_answer *run = NULL;
+    if (billboard_experimental_curator_progress(k->curator, &run)) return false;
+    const bool late = strcmp(billboard_answer_text(run, "state"), "joining") != 0 &&
+                      strcmp(part_of(k, run, silo), "away") == 0;
+    billboard_answer_free(run);
+    return late;
+}
+
 /* What is no frame for this curator now changes nothing, and is told; but for one that shows
  * that this curator is an older copy, which ends it. */
 static billboard_status take(conduct *k, const message *got) {
@@ -148,8 +163,12 @@ static billboard_status take(conduct *k, const message *got) {
     if (status || got->kind != MESSAGE_HELLO) return BILLBOARD_OK;
     carrier_introduce(k->carrier);
     if (!k->heard[got->silo] || away) /* else it has only asked again */
-        place_say(p, "%s is %s", name_of(k, got->silo),
-                  k->heard[got->silo] ? "back" : "there");
+        place_say(p, "%s is %s%s", name_of(k, got->silo),
+                  k->heard[got->silo] ? "back" : "there",
+                  is_too_late(k, got->silo)
+                      ? ", too late for this run, which has begun without it: it is "
+                        "told so"
+                      : "");
     k->heard[got->silo] = true;
     return BILLBOARD_OK;
 }
