@@ -133,6 +133,32 @@ def a_run_that_never_begins_costs_the_helper_nothing():
         assert record_of("helper")["charged"]["entry"] == 1, record_of("helper")
 
 
+def a_helper_whose_ledger_has_no_room_any_more_is_kept():
+    """Another run has taken it between the offer and the first round: nobody else has this run's
+    key, with which it goes on when there is room."""
+    with folder():
+        plan(doors=2, seed=None)
+        policy(**{"allow-open": False})
+        make_keys(["helper"])
+        places = {"curator": begin("curator", "folder")}
+        places["helper"] = begin("helper", "folder", more=ledger("helps.ledger"))
+        wait_for(lambda: "helper is there" in said("curator"))
+        time.sleep(0.5)
+        wait_for(lambda: not messages_in("box/curator"))  # it has joined
+        call("synth", "low-rank", "--tasks", "24", "--features", "2", "-o", "some.csv")
+        call("train", "some.csv", "--method", "fedprox", "--epsilon", "3",
+             *ledger("helps.ledger"), "-o", "some")
+        places |= {who: begin(who, "folder") for who in SILOS}
+        ends(places["helper"], 3, "helper")
+        assert [e["epsilon"] for e in entries("helps.ledger")] == [3], entries("helps.ledger")
+        assert os.path.exists("helper.state")
+        wait_for(lambda: "the helper refuses to take part: its own ledger" in said("curator"))
+        places["helper"] = begin("helper", "folder", more=ledger("other.ledger"))
+        for who, process in places.items():
+            ends(process, who=who)
+        assert [e["state"] for e in entries("other.ledger")] == ["done"]
+
+
 def a_silo_that_drops_out_costs_nothing_more():
     """One is there at the beginning, and gone for the rest: the doors agree on the others."""
     with folder():
@@ -263,6 +289,7 @@ def a_helper_that_lost_its_state_is_not_taken():
 for case in [two_doors_give_the_models_of_one_process,
              whoever_is_killed_goes_on_and_ledgers_are_charged_once, either_ledger_refuses,
              a_run_that_never_begins_costs_the_helper_nothing,
+             a_helper_whose_ledger_has_no_room_any_more_is_kept,
              a_silo_that_drops_out_costs_nothing_more, a_silo_that_is_lost_is_waited_for_once,
              sums_are_hidden_from_each_door,
              what_two_doors_need_is_told, a_helper_that_lost_its_state_is_not_taken]:
