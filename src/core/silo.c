@@ -248,6 +248,7 @@ bb_status bb_silo_public(bb_silo *silo, bb_result *result) {
     result->rounds = silo->rounds;
     result->noise_multiplier = isfinite(silo->least_noise) ? silo->least_noise : NAN;
     memcpy(result->billboard_sha256, silo->published, sizeof silo->published);
+    result->note = *silo->note ? silo->note : NULL;
     result->plan = phases->plan;
     phases->plan = (bb_plan){0};
     return BB_OK;

@@ -47,6 +47,7 @@ void bb_silo_save_stored(const bb_silo *silo, bb_writer *bytes,
     bb_put_u32(bytes, silo->rounds);
     bb_put_double(bytes, silo->least_noise);
     bb_put_bytes(bytes, silo->published, sizeof silo->published);
+    bb_put_bytes(bytes, silo->note, sizeof silo->note);
     bb_put_u32(bytes, silo->begun);
     bb_put_u32(bytes, silo->ending);
     bb_put_u32(bytes, silo->ask.round);
@@ -88,6 +89,8 @@ static bb_status restore(bb_silo *silo, bb_reader *reader, const bb_bytes *store
     silo->least_noise = bb_get_double(reader);
     const uint8_t *digits = bb_get(reader, sizeof silo->published);
     if (digits) memcpy(silo->published, digits, sizeof silo->published - 1);
+    const uint8_t *note = bb_get(reader, sizeof silo->note);
+    if (note) memcpy(silo->note, note, sizeof silo->note - 1);
     silo->begun = bb_get_u32(reader) != 0;
     silo->ending = bb_get_u32(reader) != 0;
     silo->ask.round = bb_get_u32(reader);

@@ -3,7 +3,9 @@
 #include "core/silo_inside.h"
 #include "linalg/linalg.h"
 
+#include <assert.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -276,6 +278,14 @@ static bb_status excuse(bb_silo *silo, size_t k) {
     return BB_OK;
 }
 
+/* As the curator has it, made of the same billboard. */
+static void keep_note(bb_silo *silo) {
+    const bb_method *method = bb_silo_method(silo);
+    const char *note = method->note ? method->note(&silo->view) : NULL;
+    assert(!note || strlen(note) < BB_SILO_NOTE);
+    if (note) snprintf(silo->note, sizeof silo->note, "%s", note);
+}
+
 static bb_status work_end(bb_silo *silo) {
     const bb_run *run = bb_silo_run(silo);
     silo->done = 0;
@@ -286,6 +296,7 @@ static bb_status work_end(bb_silo *silo) {
     if (bb_silo_method(silo)->shared)
         memcpy(silo->shared, silo->next_shared,
                run->pub.clusters * run->pub.parameters * sizeof *silo->shared);
+    keep_note(silo);
     silo->rounds += silo->board.releases;
     silo->board.releases = 0;
     silo->phase++;

@@ -313,7 +313,6 @@ bb_status bb_train_curator_result(bb_train_curator *curator, bb_training **out) 
         status = bb_record_add_silos(&curator->record, &training->e, curator->core);
     if (!status) status = bb_place_end(training);
     if (status) return status;
-    training->e.dir.note = training->e.report.note;
     curator->training = NULL;
     *out = training;
     return BB_OK;

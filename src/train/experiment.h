@@ -6,6 +6,7 @@
 #ifndef BB_TRAIN_EXPERIMENT_H
 #define BB_TRAIN_EXPERIMENT_H
 
+#include "core/silo.h"
 #include "eval/assess.h"
 #include "learners/net.h"
 #include "train/kept.h"
@@ -61,6 +62,7 @@ struct bb_training {
     bb_resolved resolved;
     bb_watch watch; /* silent */
     char note[200]; /* of its statement, where it is not of one run alone */
+    char told[BB_SILO_NOTE]; /* a silo's report.note, whose core is closed */
     bb_experiment e;
 };
 

@@ -143,6 +143,7 @@ bb_status bb_place_end(bb_training *t) {
     bb_status status = bb_experiment_keep(e);
     if (!status) status = bb_experiment_fill_report(e);
     if (status) return status;
+    e->dir.note = e->report.note;
     if (rows) {
         bb_experiment_evaluate(e);
     } else {

@@ -291,6 +291,10 @@ bb_status bb_train_silo_result(bb_train_silo *silo, bb_training **out) {
     bb_result *result = &training->e.result;
     bb_silo_models(silo->core, result);
     bb_status status = result->shared ? BB_OK : bb_silo_public(silo->core, result);
+    if (!status && result->note && result->note != training->told) {
+        snprintf(training->told, sizeof training->told, "%s", result->note);
+        result->note = training->told;
+    }
     if (!status)
         status = bb_record_write(&silo->record, &training->e, silo->place,
                                  bb_silo_name(silo->core), result->rounds);

@@ -38,6 +38,23 @@ def places_find_common_units_and_narrower_ranges():
                 assert f'"{block}"' in f.read()
 
 
+def every_place_is_told_that_nothing_was_found():
+    """Of the last phase, or of one before it."""
+    mixed = {"method": None, "rounds": None, "scale": {"others": [-2, 2], "target": [-9, 9]}}
+    for options, words in ((mixed, "so few tasks cannot see anything"),
+                           ({}, "the guard found nothing")):
+        with folder():
+            plan(**{"epsilon": 0.05, **options})
+            places = {who: start(who, "socket") for who in ["curator", *SILOS]}
+            for who, process in places.items():
+                ends(process, who=who)
+            check_as_one()
+            with open("out-north/operator/run.json") as f:
+                assert words in json.load(f)["note"]
+            call("report", "out-north", "-o", "north.html")
+            assert words in read("north.html").decode()
+
+
 def carry(stream, find):
     """Until it ends: every message to where it belongs."""
     for message in iter(lambda: message_of(stream), None):
@@ -1248,6 +1265,7 @@ def lines_that_make_no_sense():
 
 
 for case in [every_carrier_gives_the_models_of_one_process,
+             every_place_is_told_that_nothing_was_found,
              places_find_common_units_and_narrower_ranges,
              standard_streams_need_no_more_than_a_router, whoever_is_killed_goes_on,
              signed_places_give_the_models_of_one_process,
