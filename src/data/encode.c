@@ -263,6 +263,16 @@ static bb_status add_indicator(bb_names *all, const char *path, const char *name
     return add_feature(all, path, name, "_missing", number);
 }
 
+bool bb_encoding_tells_of(const char *name, const char *column) {
+    static const char end[] = "_missing";
+    const size_t length = strlen(column), tail = sizeof end - 1;
+    if (strncmp(name, column, length) != 0 || strncmp(name + length, end, tail) != 0)
+        return false;
+    const char *number = name + length + tail;
+    if (!*number) return true;
+    return *number == '_' && number[1] && !number[1 + strspn(number + 1, "0123456789")];
+}
+
 static bb_status name_levels(bb_encoding *e, bb_names *all, const char *path,
                              const bb_names *header) {
     bb_status status = BB_OK;

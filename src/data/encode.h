@@ -79,6 +79,9 @@ bool bb_encoding_level(const bb_encoding *encoding, size_t column, const char *t
                        size_t length, double *x);
 /* Notes a missing value; false: the column has no indicator. */
 bool bb_encoding_missing(const bb_encoding *encoding, size_t column, double *x);
+/* Whether, of two features, `name` says where `column` is missing; of those that are made so
+ * alone (bb_dataset.binary). */
+bool bb_encoding_tells_of(const char *name, const char *column);
 /* Takes a zeroed one, too. */
 void bb_encoding_close(bb_encoding *encoding);
 

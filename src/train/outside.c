@@ -1,6 +1,7 @@
 #include "train/outside.h"
 
 #include "base/memory.h"
+#include "data/encode.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,20 +12,41 @@ static bool is_outside(const bb_range *range, double value) {
     return value < range->low || value > range->high;
 }
 
+/* Of a column's numbers, or the target's. */
+typedef struct tally {
+    size_t outside, missing; /* which are no numbers, and outside of nothing */
+    size_t told;             /* the column that says where it is missing; 0: none */
+} tally;
+
+/* Such columns are behind all that are read as they are. */
+static void find_indicators(const bb_dataset *train, tally *of) {
+    const size_t d = train->features, numbers = d - train->binary;
+    for (size_t j = numbers; j < d; j++)
+        for (size_t k = 0; k < numbers; k++)
+            if (bb_encoding_tells_of(train->feature_name[j], train->feature_name[k]))
+                of[k].told = j;
+}
+
+static void count_one(tally *of, const bb_range *range, const double *x, size_t k) {
+    const bool missing = of->told && x[of->told] > 0.0;
+    of->missing += missing;
+    of->outside += !missing && is_outside(range, x[k]);
+}
+
 /* Of every column, and behind them of the target. */
-static void count(const bb_preprocess *steps, const bb_dataset *train,
-                  size_t *outside) {
+static void count(const bb_preprocess *steps, const bb_dataset *train, tally *of) {
     const size_t d = steps->features;
+    find_indicators(train, of);
     for (size_t r = 0; r < train->rows; r++) {
         for (size_t k = 0; k < d && steps->range; k++)
-            outside[k] += is_outside(&steps->range[k], train->x[r * d + k]);
-        if (steps->has_target) outside[d] += is_outside(&steps->target, train->y[r]);
+            count_one(&of[k], &steps->range[k], train->x + r * d, k);
+        if (steps->has_target) of[d].outside += is_outside(&steps->target, train->y[r]);
         if (r) bb_dataset_passed(train, r - 1, r);
     }
 }
 
 static void name_one(FILE *to, const bb_preprocess *steps, const bb_dataset *train,
-                     size_t k, size_t outside) {
+                     size_t k, const tally *of) {
     const char *name = "the target";
     bb_range range = steps->target;
     if (steps->range && k < steps->features) {
@@ -32,29 +54,30 @@ static void name_one(FILE *to, const bb_preprocess *steps, const bb_dataset *tra
         range = steps->range[k];
     }
     fprintf(to, "%s: %zu of %zu values lie outside of [%g, %g], the public range", name,
-            outside, train->rows, range.low, range.high);
+            of->outside, train->rows - of->missing, range.low, range.high);
 }
 
 bb_status bb_outside_words(const bb_preprocess *steps, const bb_dataset *train,
                            char **words) {
     const size_t columns = steps->features + 1;
-    size_t *outside = NULL, size = 0, named = 0;
+    tally *of = NULL;
+    size_t size = 0, named = 0;
     char *text = NULL;
     *words = NULL;
     if ((!steps->range && !steps->has_target) || !train->x) return BB_OK;
-    bb_status status = bb_allocate(&outside, columns, sizeof *outside, "ranges");
+    bb_status status = bb_allocate(&of, columns, sizeof *of, "ranges");
     FILE *to = status ? NULL : open_memstream(&text, &size);
     if (!status && !to) status = bb_fail(BB_ENOMEM, "no memory for a warning");
-    if (!status) count(steps, train, outside);
+    if (!status) count(steps, train, of);
     for (size_t k = 0; k < columns && !status; k++) {
-        if (10 * outside[k] <= train->rows) continue;
+        if (10 * of[k].outside <= train->rows - of[k].missing) continue;
         if (named && named < NAMED) fputs("; ", to);
-        if (named++ < NAMED) name_one(to, steps, train, k, outside[k]);
+        if (named++ < NAMED) name_one(to, steps, train, k, &of[k]);
     }
     if (named > NAMED) fprintf(to, "; so do many of %zu more columns", named - NAMED);
     if (to && fclose(to) && !status)
         status = bb_fail(BB_ENOMEM, "no memory for a warning");
-    free(outside);
+    free(of);
     if (status || !named)
         free(text);
     else

@@ -612,6 +612,22 @@ def rows_that_are_not_the_plans_are_told_to_their_operator():
         assert "the plan's features: south.csv: no column \"dose\"" in said("south"), said("south")
 
 
+def empty_cells_are_in_no_unit():
+    """With an indicator they become 0, which is not what the place has measured."""
+    with folder():
+        ages = [5, 6, 25, "", "", "", "", "", "", ""]  # one of three is outside
+        rows = [f"ward{task},{age},,1\n" for task in range(3) for age in ages]
+        write("holes.csv", "ward,age,dose,y\n" + "".join(rows))
+        write("scale.json", {"columns": {"age": [4, 20], "dose": [60, 250], "age_missing": [0, 1],
+                                         "dose_missing": [0, 1]}})
+        done = subprocess.run([BILLBOARD, "train", "holes.csv", "--task", "ward", "--missing",
+                               "indicator", "--scale", "scale.json", "--epsilon", "1"],
+                              capture_output=True, text=True, timeout=LIMIT)
+        assert done.returncode == 0, done
+        assert "age: 3 of 9 values lie outside of [4, 20], the public range:" in done.stderr, done
+        assert "dose:" not in done.stderr, done
+
+
 def a_run_that_never_begins_costs_nothing():
     with folder():
         plan(seed=None)
@@ -1288,7 +1304,7 @@ for case in [every_carrier_gives_the_models_of_one_process,
              a_silo_that_looks_sees_files_that_it_could_not_write,
              a_silo_that_looks_opens_its_checkpoint,
              a_ledger_that_is_lost_is_not_begun_anew,
-             a_run_that_never_begins_costs_nothing, a_silo_that_comes_too_late_is_told,
+             empty_cells_are_in_no_unit, a_run_that_never_begins_costs_nothing, a_silo_that_comes_too_late_is_told,
              ledgers_are_charged_once, who_has_lost_a_checkpoint_is_told_that_it_is_charged_again,
              a_checkpoint_from_before_the_charge_has_it_too,
              a_silo_that_never_comes_is_not_waited_for, who_was_lost_is_written_down, a_policy_is_kept_before_anything_is_said,
