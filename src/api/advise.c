@@ -15,6 +15,7 @@
 typedef struct advise_options {
     double tasks, features, rows, epsilon, delta, smooth, strong, rank, clip, lambda;
     int adjacency, loss;
+    uint64_t doors;
 } advise_options;
 
 #define AT(field) offsetof(advise_options, field)
@@ -27,6 +28,7 @@ static const bb_option row[] = {
     {"epsilon", BB_OPTION_REAL, AT(epsilon), "1", 1e-6, 1e3, NULL, "E", "the budget"},
     {"delta", BB_OPTION_AUTO, AT(delta), "auto", 1e-300, 0.5, NULL, "D", "the budget's delta (default: as train has it)"},
     {"adjacency", BB_OPTION_CHOICE, AT(adjacency), "replace-one", 0.0, 0.0, "replace-one|add-remove", "ADJACENCY", "what a neighbouring population is"},
+    {"doors", BB_OPTION_COUNT, AT(doors), "1", 1.0, 2.0, NULL, "N", "2: two doors, each of which adds noise (theory: of one)"},
     {"smooth", BB_OPTION_AUTO, AT(smooth), "auto", 1e-12, 1e12, NULL, "L", "theory: Lipschitz constant of the gradient of a task's loss (auto: 1, logistic 0.25, of rows in the unit ball)"},
     {"strong", BB_OPTION_REAL, AT(strong), "0", 0.0, 1e12, NULL, "MU", "theory: a task's loss is MU-strongly convex; 0: convex"},
     {"rank", BB_OPTION_REAL, AT(rank), "1", 1.0, 1e9, NULL, "K", "theory: how many directions (or columns) tasks share"},
@@ -48,6 +50,7 @@ static bb_hope hope_of(const advise_options *o) {
                            .features = (size_t)o->features + 1,
                            .loss = o->loss == 0 ? BB_LOSS_SQUARED : BB_LOSS_LOGISTIC,
                            .adjacency = (bb_adjacency)o->adjacency,
+                           .doors = (size_t)o->doors,
                            .epsilon = o->epsilon,
                            .delta = o->delta};
     return bb_hope_of(&pub, o->rows);
@@ -70,9 +73,10 @@ static bb_status recommend_json(const advise_options *o, const bb_hope *h,
         if (h->alone_is_enough)
             fputs("billboard train DATA --method stl -o RUN", command.stream);
         else
-            fprintf(command.stream, "billboard train DATA --epsilon %g%s%s -o RUN",
+            fprintf(command.stream, "billboard train DATA --epsilon %g%s%s%s -o RUN",
                     o->epsilon, o->loss ? " --loss logistic" : "",
-                    o->loss ? "" : " --scale ranges.json");
+                    o->loss ? "" : " --scale ranges.json",
+                    o->doors > 1 ? " --doors 2" : "");
         status = bb_words_close(&command, &line);
     }
     if (!status)
@@ -206,13 +210,13 @@ static bb_status advise(advise_options *o, billboard_answer **out) {
         return status;
     }
     return bb_answer_open(
-        out, json_pack("{s:o,s:o,s:o,s:s,s:o,s:o,s:s,s:s,s:o,s:o,s:{s:o,s:o,s:o,s:o}}",
+        out, json_pack("{s:o,s:o,s:o,s:s,s:o,s:o,s:s,s:s,s:I,s:o,s:o,s:{s:o,s:o,s:o,s:o}}",
                        "tasks", bb_json_real(o->tasks), "features",
                        bb_json_real(o->features), "rows", bb_json_real(o->rows), "loss",
                        o->loss == 0 ? "squared" : "logistic", "epsilon",
                        bb_json_real(o->epsilon), "delta", bb_json_real(o->delta),
                        "adjacency", bb_adjacency_name((bb_adjacency)o->adjacency),
-                       "sampling", "all", "hope", hope_json(&h), "recommended",
+                       "sampling", "all", "doors", (json_int_t)o->doors, "hope", hope_json(&h), "recommended",
                        recommended, "theory", "smooth", bb_json_real(o->smooth),
                        "strong", bb_json_real(o->strong), "algorithms", algorithms,
                        "mean_regularised", mean_json(o)));

@@ -18,8 +18,9 @@ const char bb_hope_gone[] =
 
 /* The reach of mu = tasks = 1, inverted. */
 static double unit_of(const bb_public *pub) {
+    const double noises = pub->doors > 1 ? 2.0 : 1.0;
     return bb_form_sensitivity(BB_FORM_VECTOR, pub->adjacency) *
-           sqrt((double)pub->features);
+           sqrt(noises * (double)pub->features);
 }
 
 double bb_hope_reach(const bb_public *pub, double mu) {

@@ -8,7 +8,8 @@
 
 /* m mu / (r sqrt p): how far a direction that all m tasks share stands out of the noise
  * of one round of unit vectors of p numbers that spends all of mu, with r the sensitivity
- * of such a sum. Reads tasks, features (the constant among them) and adjacency of pub. */
+ * of such a sum; with two doors, whose noises add up, less by sqrt 2. Reads tasks, features
+ * (the constant among them), adjacency and doors of pub. */
 double bb_hope_reach(const bb_public *pub, double mu);
 
 typedef struct bb_hope {

@@ -309,9 +309,9 @@ static void foresee(bb_experiment *e, size_t rows) {
     bb_run_sampling(pub, sampling, sizeof sampling);
     bb_hope_say(&e->report.hope, hope);
     snprintf(text, sizeof text,
-             "beforehand, for %zu tasks at epsilon %g, delta %g, %s, sampling %s: %s",
+             "beforehand, for %zu tasks at epsilon %g, delta %g, %s, sampling %s%s: %s",
              pub->tasks, pub->epsilon, pub->delta, bb_adjacency_name(pub->adjacency),
-             sampling, hope);
+             sampling, pub->doors > 1 ? ", two doors" : "", hope);
     bb_experiment_warn(e, text);
 }
 

@@ -35,6 +35,13 @@ static void runs_agree(void **state) {
     a = cli_json("advise W.csv --ignore x2,x5 --json");
     assert_close(cli_number(a, "features"), 3.0, 0.0);
     json_decref(a);
+    a = cli_json("advise W.csv --doors 2 --json");
+    assert_true(cli_number(a, "hope.epsilon") > 1.3 * epsilon);
+    json_t *two = cli_json("train W.csv --json --doors 2 --scale ranges.json --epsilon 1 "
+                           "-o doors");
+    assert_close(cli_number(a, "hope.reach"), cli_number(two, "hope.reach"), 0.0);
+    json_decref(two);
+    json_decref(a);
     for (int above = 0; above < 2; above++) {
         a = cli_json("train W.csv --json --epsilon %.6g --scale ranges.json -o r%d",
                      epsilon * (above ? 1.05 : 0.95), above);

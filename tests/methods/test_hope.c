@@ -86,10 +86,28 @@ static void enough_rows_need_nobody(void **state) {
     assert_non_null(strstr(text, "--method stl"));
 }
 
+/* Two noises are as much as one for half the budget's square. */
+static void two_doors_are_harder_to_see_through(void **state) {
+    (void)state;
+    bb_public pub = sizes(1000, 10, 1.0, BB_REPLACE_ONE);
+    pub.doors = 1;
+    const bb_hope one = bb_hope_of(&pub, NAN);
+    pub.doors = 2;
+    const bb_hope two = bb_hope_of(&pub, NAN);
+    assert_close(two.reach, one.reach / sqrt(2.0), 1e-9);
+    assert_true(two.epsilon > one.epsilon);
+    pub = sizes((size_t)two.tasks, 10, 1.0, BB_REPLACE_ONE);
+    pub.doors = 2;
+    assert_true(rounds_of(&pub) > 0);
+    pub.tasks--;
+    assert_int_equal(rounds_of(&pub), 0);
+}
+
 int main(void) {
     const struct CMUnitTest test[] = {
         cmocka_unit_test(mp_mixed_publishes_where_there_is_hope),
         cmocka_unit_test(what_it_takes_is_what_it_takes),
-        cmocka_unit_test(enough_rows_need_nobody)};
+        cmocka_unit_test(enough_rows_need_nobody),
+        cmocka_unit_test(two_doors_are_harder_to_see_through)};
     return cmocka_run_group_tests(test, NULL, NULL);
 }

@@ -166,11 +166,12 @@ static void print_theory(const billboard_answer *a, bool all, FILE *to) {
 static void print(const billboard_answer *a, bool all, FILE *to) {
     fprintf(to,
             "%.0f tasks, %.0f features, %s loss; ε %g, δ %g of a whole task, %s, "
-            "sampling %s\n\n%s\nBegin with %s: %s\n",
+            "sampling %s%s\n\n%s\nBegin with %s: %s\n",
             billboard_answer_number(a, "tasks"), billboard_answer_number(a, "features"),
             billboard_answer_text(a, "loss"), billboard_answer_number(a, "epsilon"),
             billboard_answer_number(a, "delta"), billboard_answer_text(a, "adjacency"),
             billboard_answer_text(a, "sampling"),
+            billboard_answer_number(a, "doors") > 1.0 ? ", two doors" : "",
             billboard_answer_text(a, "recommended.text"),
             billboard_answer_text(a, "recommended.method"),
             billboard_answer_text(a, "recommended.command"));
