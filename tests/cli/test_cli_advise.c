@@ -42,6 +42,10 @@ static void runs_agree(void **state) {
     assert_close(cli_number(a, "hope.reach"), cli_number(two, "hope.reach"), 0.0);
     json_decref(two);
     json_decref(a);
+    cli_write("semicolons.csv", "task;a;b;y\n1;2;3;4\n2;3;4;5\n");
+    a = cli_json("advise semicolons.csv --separator ';' --json");
+    assert_close(cli_number(a, "features"), 2.0, 0.0);
+    json_decref(a);
     for (int above = 0; above < 2; above++) {
         a = cli_json("train W.csv --json --epsilon %.6g --scale ranges.json -o r%d",
                      epsilon * (above ? 1.05 : 0.95), above);

@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ROWS = 16, FIRST_KEY = 1000, TASK, TARGET, IGNORE, ALL, JSON, FIRST_ROW };
+enum { MOST_ROWS = 16, FIRST_KEY = 1000, TASK, TARGET, IGNORE, SEPARATOR, ALL, JSON, FIRST_ROW };
 
 typedef struct request {
     const char *name[MOST_ROWS]; /* of the option with key FIRST_ROW + k */
     cmd_options given;
-    const char *path, *task, *target, *ignore;
+    const char *path, *task, *target, *ignore, *separator;
     bool all, json;
 } request;
 
@@ -28,6 +28,9 @@ static error_t parse(int key, char *text, struct argp_state *state) {
         return 0;
     case IGNORE:
         r->ignore = text;
+        return 0;
+    case SEPARATOR:
+        r->separator = text;
         return 0;
     case ALL:
         r->all = true;
@@ -50,6 +53,8 @@ static void read_line(int argc, char **argv, const billboard_answer *table,
         {"task", TASK, "COLUMN", 0, "DATA's column that names a row's task", 0},
         {"target", TARGET, "COLUMN", 0, "DATA's column to predict", 0},
         {"ignore", IGNORE, "COLUMNS", 0, "DATA's columns that are left out", 0},
+        {"separator", SEPARATOR, "CHARACTER", 0,
+         "what separates DATA's columns: \",\" (default), \";\" or tab", 0},
         {"all", ALL, NULL, 0, "what every theorem advises, not the main text's only",
          0},
         {"json", JSON, NULL, 0, "as one JSON object", 0},
@@ -90,12 +95,13 @@ static void add_size(request *r, const char *name, double value, char text[24]) 
 static billboard_status add_sizes(request *r, char text[2][24]) {
     billboard_data *data = NULL;
     billboard_answer *info = NULL;
-    billboard_option how[3];
+    billboard_option how[4];
     size_t count = 0;
     if (!r->path) return BILLBOARD_OK;
     if (r->task) how[count++] = (billboard_option){"task", r->task};
     if (r->target) how[count++] = (billboard_option){"target", r->target};
     if (r->ignore) how[count++] = (billboard_option){"ignore", r->ignore};
+    if (r->separator) how[count++] = (billboard_option){"separator", r->separator};
     billboard_status status = billboard_data_from_file(r->path, &data);
     if (!status) status = billboard_info(data, how, count, &info);
     if (!status) {
