@@ -458,7 +458,7 @@ static void test_refusals(void **state) {
     refused_silo(&r, 1, &own, JOB(PRIVATE), y, BILLBOARD_USAGE, "asks for 13 tasks");
     r.tasks = 3;
     refused_silo(&r, 1, open, JOB(PRIVATE), y, BILLBOARD_FAILED,
-                 "is not one of the run's");
+                 "\" is not one of the run's");
     r = roster_of(2);
     tasks[3] = tasks[4];
     refused_silo(&r, 1, open, JOB(PRIVATE), y, BILLBOARD_USAGE, "there twice");
