@@ -210,16 +210,17 @@ static bb_status advise(advise_options *o, billboard_answer **out) {
         return status;
     }
     return bb_answer_open(
-        out, json_pack("{s:o,s:o,s:o,s:s,s:o,s:o,s:s,s:s,s:I,s:o,s:o,s:{s:o,s:o,s:o,s:o}}",
-                       "tasks", bb_json_real(o->tasks), "features",
-                       bb_json_real(o->features), "rows", bb_json_real(o->rows), "loss",
-                       o->loss == 0 ? "squared" : "logistic", "epsilon",
-                       bb_json_real(o->epsilon), "delta", bb_json_real(o->delta),
-                       "adjacency", bb_adjacency_name((bb_adjacency)o->adjacency),
-                       "sampling", "all", "doors", (json_int_t)o->doors, "hope", hope_json(&h), "recommended",
-                       recommended, "theory", "smooth", bb_json_real(o->smooth),
-                       "strong", bb_json_real(o->strong), "algorithms", algorithms,
-                       "mean_regularised", mean_json(o)));
+        out,
+        json_pack("{s:o,s:o,s:o,s:s,s:o,s:o,s:s,s:s,s:I,s:o,s:o,s:{s:o,s:o,s:o,s:o}}",
+                  "tasks", bb_json_real(o->tasks), "features",
+                  bb_json_real(o->features), "rows", bb_json_real(o->rows), "loss",
+                  o->loss == 0 ? "squared" : "logistic", "epsilon",
+                  bb_json_real(o->epsilon), "delta", bb_json_real(o->delta),
+                  "adjacency", bb_adjacency_name((bb_adjacency)o->adjacency),
+                  "sampling", "all", "doors", (json_int_t)o->doors, "hope",
+                  hope_json(&h), "recommended", recommended, "theory", "smooth",
+                  bb_json_real(o->smooth), "strong", bb_json_real(o->strong),
+                  "algorithms", algorithms, "mean_regularised", mean_json(o)));
 }
 
 billboard_status billboard_advise(const billboard_option *option, size_t options,

@@ -32,7 +32,7 @@ struct bb_silo {
     uint32_t rounds;  /* of the phases that are over */
     double least_noise;
     char published[BB_HASH_TEXT]; /* SHA-256 of all releases */
-    char note[BB_SILO_NOTE];      /* of the last phase that is over and has one; or "" */
+    char note[BB_SILO_NOTE]; /* of the last phase that is over and has one; or "" */
 
     size_t phase;
     bool begun;          /* tasks have begun the phase */

@@ -60,8 +60,8 @@ typedef struct bb_experiment {
 /* A run that is kept. */
 struct bb_training {
     bb_resolved resolved;
-    bb_watch watch; /* silent */
-    char note[200]; /* of its statement, where it is not of one run alone */
+    bb_watch watch;          /* silent */
+    char note[200];          /* of its statement, where it is not of one run alone */
     char told[BB_SILO_NOTE]; /* a silo's report.note, whose core is closed */
     bb_experiment e;
 };

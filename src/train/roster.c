@@ -93,8 +93,9 @@ bb_status bb_roster_numbers(const bb_roster *roster, const bb_dataset *data,
             at++;
         if (at == roster->tasks ||
             strcmp(roster->task_name[at], data->task_name[i]) != 0)
-            status = bb_fail(BB_EDATA, "%s: task \"%s\" is not one of the run's %zu tasks",
-                             data->source, data->task_name[i], roster->tasks);
+            status =
+                bb_fail(BB_EDATA, "%s: task \"%s\" is not one of the run's %zu tasks",
+                        data->source, data->task_name[i], roster->tasks);
         number[i] = at;
     }
     if (status)

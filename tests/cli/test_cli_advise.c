@@ -37,8 +37,9 @@ static void runs_agree(void **state) {
     json_decref(a);
     a = cli_json("advise W.csv --doors 2 --json");
     assert_true(cli_number(a, "hope.epsilon") > 1.3 * epsilon);
-    json_t *two = cli_json("train W.csv --json --doors 2 --scale ranges.json --epsilon 1 "
-                           "-o doors");
+    json_t *two =
+        cli_json("train W.csv --json --doors 2 --scale ranges.json --epsilon 1 "
+                 "-o doors");
     assert_close(cli_number(a, "hope.reach"), cli_number(two, "hope.reach"), 0.0);
     json_decref(two);
     json_decref(a);

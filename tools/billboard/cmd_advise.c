@@ -4,7 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ROWS = 16, FIRST_KEY = 1000, TASK, TARGET, IGNORE, SEPARATOR, ALL, JSON, FIRST_ROW };
+enum {
+    MOST_ROWS = 16,
+    FIRST_KEY = 1000,
+    TASK,
+    TARGET,
+    IGNORE,
+    SEPARATOR,
+    ALL,
+    JSON,
+    FIRST_ROW
+};
 
 typedef struct request {
     const char *name[MOST_ROWS]; /* of the option with key FIRST_ROW + k */
