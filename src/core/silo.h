@@ -149,10 +149,11 @@ bb_silo_task bb_silo_result(const bb_silo *silo, size_t k);
 /* The same for all own tasks, into a result that bb_result_open made for them: models,
  * who was asked, how many failed, and sums of what finish said. */
 void bb_silo_models(const bb_silo *silo, bb_result *result);
+/* Bytes of a note with the final zero, at most. */
+enum { BB_SILO_NOTE = 200 };
 /* And what a silo knows of the public rest, after bb_silo_models: shared, plan, rounds,
  * shares, noise_multiplier, billboard_sha256 and note, which lies in the silo. The plan is
  * the silo's no more, which can only be closed then. */
-enum { BB_SILO_NOTE = 200 }; /* bytes of a note with the final zero, at most */
 BB_MUST_CHECK bb_status bb_silo_public(bb_silo *silo, bb_result *result);
 
 #endif
