@@ -20,7 +20,8 @@ typedef struct tally {
 
 /* Such columns are behind all that are read as they are. */
 static void find_indicators(const bb_dataset *train, tally *of) {
-    const size_t d = train->features, numbers = d - train->binary;
+    const size_t d = train->features;
+    const size_t numbers = train->binary < d ? d - train->binary : 0;
     for (size_t j = numbers; j < d; j++)
         for (size_t k = 0; k < numbers; k++)
             if (bb_encoding_tells_of(train->feature_name[j], train->feature_name[k]))
