@@ -15,7 +15,7 @@ pyplot = pytest.importorskip("matplotlib.pyplot")
 COMPARED = {"train_fraction": 0.5, "compare": "stl", "trace": True}
 
 
-@pytest.fixture(autouse=True, scope="module")
+@pytest.fixture(autouse=True)
 def no_window():
     import matplotlib
     matplotlib.use("agg")

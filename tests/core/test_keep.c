@@ -299,10 +299,10 @@ static void test_of_another_run(void **state) {
     bb_run other = kept_run(&run, &again, BB_KEEP_SAVE);
     go_on_from(&again, &k.save[0]);
     other.seed++;
-    assert_fails(bb_run_train(&other, &none), BB_EDATA, "not the one");
+    assert_fails(bb_run_train(&other, &none), BB_EUSAGE, "of another run");
     other.seed--;
     other.pub.epsilon = 3.0;
-    assert_fails(bb_run_train(&other, &none), BB_EDATA, "not the one");
+    assert_fails(bb_run_train(&other, &none), BB_EUSAGE, "of another run");
     assert_int_equal(again.saves, 0);
     assert_int_equal(none.rounds, 77);
     bb_result_free(&result);
