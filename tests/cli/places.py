@@ -49,6 +49,7 @@ def every_place_is_told_that_nothing_was_found():
             for who, process in places.items():
                 ends(process, who=who)
             check_as_one()
+            assert words in said("north"), said("north")
             with open("out-north/operator/run.json") as f:
                 assert words in json.load(f)["note"]
             call("report", "out-north", "-o", "north.html")
