@@ -239,7 +239,7 @@ bb_status bb_train_silo_look(const bb_train_request *request, const bb_roster *r
     if (!status && !charged) status = bb_place_warn_of_charge(&place->e);
     if (!status)
         status = open_silo(&silo, request, roster, number, data, policy, watch, true);
-    if (!status && charged) status = check_going_on(&place->e, silo);
+    if (!status && silo && charged) status = check_going_on(&place->e, silo);
     if (!status) status = ledger_json(&place->e, charged, &ledger);
     if (!status && silo) status = about_silo(silo, policy, ledger, about);
     bb_train_silo_close(silo);
