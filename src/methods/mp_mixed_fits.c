@@ -273,8 +273,8 @@ static bb_status average(const bb_mixed_board *mixed, const bb_local *local,
 static const double most_tuned = 0.7, most_tuned_ranged = 0.3;
 /* What is left to all else goes with a power of what the tuned model misses, this one with many
  * rows: where hardly anything is left to be explained, no other candidate may be as far off as it
- * often is. With ranges, where others miss less, of less than this. */
-static const double most_power = 0.5, least_missed = 0.5;
+ * often is. With ranges, where others are nearer, that begins where it misses less than a part. */
+static const double most_power = 0.5, missed_ranged = 0.5;
 
 static double tuned_share(const bb_mixed_board *mixed, const bb_local *local,
                           double missed) {
@@ -282,7 +282,7 @@ static double tuned_share(const bb_mixed_board *mixed, const bb_local *local,
     const double most = mixed->unranged ? most_tuned : most_tuned_ranged * told * told;
     const double share = n < 4.0 ? 0.0 : most * (n - 2.0) / (n + 1.0);
     const double power = fmax(fmin(n, 4.0) / 20.0, most_power * (1.0 - 4.0 / n));
-    const double left = mixed->unranged ? missed : fmin(1.0, missed / least_missed);
+    const double left = mixed->unranged ? missed : fmin(1.0, missed / missed_ranged);
     return 1.0 - (1.0 - share) * pow(fmax(left, 1e-9), power);
 }
 
