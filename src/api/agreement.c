@@ -110,6 +110,26 @@ static bb_status expected(const char *path, const char *name, const char *what) 
     return bb_fail(BB_EUSAGE, "%s: \"%s\": expected %s", path, name, what);
 }
 
+/* Blanks at the ends of tasks' names are none of them, as in a table's cells. */
+static bb_status trim_names(json_t *list) {
+    size_t k;
+    json_t *name;
+    json_array_foreach(list, k, name) {
+        const char *text = json_string_value(name);
+        size_t length = json_string_length(name);
+        if (!text) continue;
+        const char *from = text + strspn(text, " ");
+        length -= (size_t)(from - text);
+        while (length && from[length - 1] == ' ') length--;
+        if (length == json_string_length(name)) continue;
+        char *bare = strndup(from, length);
+        const bool set = bare && !json_string_setn(name, bare, length);
+        free(bare);
+        if (!set) return bb_fail(BB_ENOMEM, "no memory for an agreement");
+    }
+    return BB_OK;
+}
+
 /* A list of texts; `name` is there, or the list is NULL. */
 static bb_status take_texts(const char *path, const json_t *json, const char *name,
                             const char ***list, size_t *count) {
@@ -191,6 +211,7 @@ static bb_status read_agreement(billboard_experimental_agreement *a, const char 
     a->roster.struct_size = sizeof a->roster;
     bb_status status = bb_json_read_file(&a->json, path);
     if (!status) status = check_members(a->json, path);
+    if (!status) status = trim_names(json_object_get(a->json, "tasks"));
     if (!status)
         status = take_texts(path, a->json, "tasks", &a->task, &a->roster.tasks);
     if (!status)

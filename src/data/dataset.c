@@ -325,6 +325,23 @@ void bb_dataset_labels(const bb_dataset *data, double *label) {
     for (size_t r = 0; r < data->rows; r++) label[r] = data->y[r] > 0.0 ? 1.0 : -1.0;
 }
 
+/* The i-th, of which nobody knows anything, unless its name is written in another way. */
+static bb_status fail_unknown(const bb_dataset *data, const bb_names *wanted,
+                              size_t i) {
+    const char *const name = data->task_name[i];
+    const char *how = NULL, *alike = NULL;
+    char where[BB_WHERE_BYTES], shown[BB_SHOWN_BYTES], other[BB_SHOWN_BYTES];
+    for (size_t k = 0; k < wanted->count && !how; k++) {
+        alike = bb_names_at(wanted, k);
+        how = bb_names_look(alike, name);
+    }
+    bb_dataset_where(data, data->first[i], where);
+    return bb_fail(BB_EDATA, "%s: task %s has no model%s%s%s%s", where,
+                   bb_shown(shown, name, strlen(name)), how ? "; " : "",
+                   how ? bb_shown(other, alike, strlen(alike)) : "",
+                   how ? " has one, which " : "", how ? how : "");
+}
+
 bb_status bb_dataset_match_tasks(const bb_dataset *data, const bb_names *wanted,
                                  size_t *old) {
     for (size_t i = 0; i < wanted->count; i++) old[i] = SIZE_MAX;
@@ -334,10 +351,7 @@ bb_status bb_dataset_match_tasks(const bb_dataset *data, const bb_names *wanted,
         if (to != SIZE_MAX) {
             old[to] = i;
         } else if (data->first[i] < data->first[i + 1]) {
-            char where[BB_WHERE_BYTES], shown[BB_SHOWN_BYTES];
-            bb_dataset_where(data, data->first[i], where);
-            return bb_fail(BB_EDATA, "%s: task %s has no model", where,
-                           bb_shown(shown, name, strlen(name)));
+            return fail_unknown(data, wanted, i);
         }
     }
     return BB_OK;

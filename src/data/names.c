@@ -256,6 +256,62 @@ size_t bb_utf8_encode(uint64_t c, char text[4]) {
     return n;
 }
 
+/* -- names that look the same -- */
+
+static const char *without_blanks(const char *text, size_t *length) {
+    static const char blank[] = " \t\r\n";
+    text += strspn(text, blank);
+    *length = strlen(text);
+    while (*length && strchr(blank, text[*length - 1])) --*length;
+    return text;
+}
+
+/* Bytes of what stands on or behind a letter and is one character with it in the form NFC: an
+ * accent (U+0300 to U+036F), a sign of kana (U+3099, U+309A), a part of a syllable of Hangul
+ * (U+1160 to U+11FF). 0: it is none. */
+static size_t part_length(const char *text) {
+    const unsigned char *at = (const unsigned char *)text;
+    if ((at[0] == 0xcc && at[1]) || (at[0] == 0xcd && at[1] && at[1] < 0xb0)) return 2;
+    if (at[0] == 0xe3 && at[1] == 0x82 && (at[2] == 0x99 || at[2] == 0x9a)) return 3;
+    const bool hangul = at[0] == 0xe1 && ((at[1] == 0x85 && at[2] >= 0xa0) ||
+                                          at[1] == 0x86 || at[1] == 0x87);
+    return hangul && at[2] ? 3 : 0;
+}
+
+/* Over what is not in ASCII, or has an accent. */
+static const char *skip_marked(const char *at, bool *has_parts) {
+    for (;;) {
+        const size_t part = part_length(at);
+        const bool marked = (unsigned char)*at & 0x80 || (*at && part_length(at + 1));
+        if (!marked) return at;
+        *has_parts = *has_parts || part;
+        at += part ? part : 1;
+    }
+}
+
+/* Whether they are the same but for such letters, and only one of them has any in parts. */
+static bool differ_in_form(const char *a, const char *b) {
+    bool parts_of_a = false, parts_of_b = false;
+    for (;; a++, b++) {
+        const char *plain_a = skip_marked(a, &parts_of_a);
+        const char *plain_b = skip_marked(b, &parts_of_b);
+        if ((plain_a == a) != (plain_b == b) || *plain_a != *plain_b) return false;
+        if (!*plain_a) return parts_of_a != parts_of_b;
+        a = plain_a;
+        b = plain_b;
+    }
+}
+
+const char *bb_names_look(const char *a, const char *b) {
+    size_t of_a, of_b;
+    const char *bare_a = without_blanks(a, &of_a), *bare_b = without_blanks(b, &of_b);
+    if (of_a == of_b && memcmp(bare_a, bare_b, of_a) == 0)
+        return "differs in blanks at its ends";
+    return differ_in_form(a, b)
+               ? "looks the same, and is in another normal form of Unicode (NFC or NFD)"
+               : NULL;
+}
+
 const char *bb_shown(char buffer[BB_SHOWN_BYTES], const char *text, size_t length) {
     size_t used = 0, at = 0;
     buffer[used++] = '"';

@@ -54,6 +54,12 @@ bool bb_is_utf8(const char *text, size_t length);
 /* One character as UTF-8; its length, 0 if there is no such character. */
 size_t bb_utf8_encode(uint64_t character, char text[4]);
 
+/* How two different names that look the same differ, to be said behind "which": blanks at
+ * their ends, or the normal form of Unicode. NULL: they look different. A guess for a message:
+ * of letters that only one of them has in parts (an e and an accent) it does not know which
+ * they make together. */
+const char *bb_names_look(const char *a, const char *b);
+
 /* A cell's text for a message: quoted, cut after some characters, control characters
  * and what is not UTF-8 shown as '?'. */
 enum { BB_SHOWN_BYTES = 64 };

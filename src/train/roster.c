@@ -83,6 +83,20 @@ void bb_roster_close(bb_roster *roster) {
     *roster = (bb_roster){0};
 }
 
+/* Names of a file and of a plan that people cannot tell apart are told apart. */
+static bb_status fail_unknown(const bb_roster *roster, const bb_dataset *data,
+                              const char *task) {
+    const char *how = NULL, *alike = NULL;
+    for (size_t i = 0; i < roster->tasks && !how; i++) {
+        alike = roster->task_name[i];
+        how = bb_names_look(alike, task);
+    }
+    return bb_fail(BB_EDATA,
+                   "%s: task \"%s\" is not one of the run's %zu tasks%s%s%s%s",
+                   data->source, task, roster->tasks, how ? "; \"" : "",
+                   how ? alike : "", how ? "\" is one, which " : "", how ? how : "");
+}
+
 bb_status bb_roster_numbers(const bb_roster *roster, const bb_dataset *data,
                             size_t **id) {
     size_t *number = NULL, at = 0;
@@ -93,9 +107,7 @@ bb_status bb_roster_numbers(const bb_roster *roster, const bb_dataset *data,
             at++;
         if (at == roster->tasks ||
             strcmp(roster->task_name[at], data->task_name[i]) != 0)
-            status =
-                bb_fail(BB_EDATA, "%s: task \"%s\" is not one of the run's %zu tasks",
-                        data->source, data->task_name[i], roster->tasks);
+            status = fail_unknown(roster, data, data->task_name[i]);
         number[i] = at;
     }
     if (status)

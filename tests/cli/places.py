@@ -509,6 +509,34 @@ def a_checkpoint_from_before_the_charge_has_it_too():
         assert [e["state"] for e in kept["entries"]] == ["done"], kept
 
 
+def names_of_tasks_that_look_the_same():
+    """Blanks at their ends are no part of them in a plan either; two normal forms of Unicode are
+    told apart, with a message that says so."""
+    with folder():
+        plan()
+        agreed = json.loads(read("plan.json"))
+        agreed["tasks"] = [f" {name} " if k % 2 else name for k, name in
+                           enumerate(agreed["tasks"])]
+        write("plan.json", agreed)
+        places = {who: start(who, "socket") for who in ["curator", *SILOS]}
+        for who, process in places.items():
+            ends(process, who=who)
+        check_as_one()
+    with folder():
+        agreed = json.loads(read("plan.json"))
+        [first, *others] = agreed["tasks"]
+        write("plan.json", {**agreed, "tasks": ["K\u00f6ln", *others]})
+        silo = SILOS[SILOS.index(site_of(int(first[4:])))]
+        write(f"{silo}.csv", read(f"{silo}.csv").decode().replace(f"{first},", "Ko\u0308ln,"))
+        done = subprocess.run([*line_of(silo, "socket"), "--check"], capture_output=True, text=True)
+        assert done.returncode == 1, done
+        assert "task \"Ko\u0308ln\" is not one of the run's 24 tasks; \"K\u00f6ln\" is one, which " \
+            "looks the same, and is in another normal form of Unicode (NFC or NFD)" in done.stderr
+        write("plan.json", {**agreed, "tasks": [" ", *others]})
+        done = subprocess.run([*line_of(silo, "socket"), "--check"], capture_output=True, text=True)
+        assert done.returncode == 2 and "a list of names, none empty" in done.stderr, done
+
+
 def a_silo_that_never_comes_is_not_waited_for():
     with folder():
         plan(fewest=2)
@@ -1305,6 +1333,7 @@ for case in [every_carrier_gives_the_models_of_one_process,
              a_silo_that_looks_sees_files_that_it_could_not_write,
              a_silo_that_looks_opens_its_checkpoint,
              a_ledger_that_is_lost_is_not_begun_anew,
+             names_of_tasks_that_look_the_same,
              empty_cells_are_in_no_unit, a_run_that_never_begins_costs_nothing, a_silo_that_comes_too_late_is_told,
              ledgers_are_charged_once, who_has_lost_a_checkpoint_is_told_that_it_is_charged_again,
              a_checkpoint_from_before_the_charge_has_it_too,

@@ -45,6 +45,11 @@ static void match_dense(void **state) {
     assert_rows(part, "c: 10 (12 11); d:; a: 4 (6 5); b: 1 (3 2) 7 (9 8)");
     assert_message(bb_dataset_match(&data, 2, less, 2, features, &part), BB_EDATA,
                    "t.csv:5: task \"c\" has no model");
+    char blank[] = "c ";
+    char *const alike[] = {a, b, blank};
+    assert_message(bb_dataset_match(&data, 3, alike, 2, features, &part), BB_EDATA,
+                   "t.csv:5: task \"c\" has no model; \"c \" has one, which differs in "
+                   "blanks at its ends");
     assert_message(bb_dataset_match(&data, 4, tasks, 3, more, &part), BB_EDATA,
                    "t.csv: no column \"x3\", which the model needs");
     assert_message(bb_dataset_match(&data, 4, tasks, 1, features, &part), BB_EDATA,

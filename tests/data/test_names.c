@@ -108,11 +108,42 @@ static void shown_texts(void **state) {
     assert_non_null(strstr(text, "\xe2\x82\xac...\""));
 }
 
+static void names_that_look_the_same(void **state) {
+    (void)state;
+    static const struct {
+        const char *a, *b, *how; /* part of what is said; NULL: nothing */
+    } pair[] = {
+        {"ward3", "ward3 ", "blanks"},
+        {"\tward 3", "ward 3", "blanks"},
+        {"ward3", "ward4 ", NULL},
+        {"ward3", "ward 3", NULL},
+        {"K\xc3\xb6ln", "Ko\xcc\x88ln", "normal form"},
+        {"Ko\xcc\x88ln", "K\xc3\xb6ln", "normal form"},
+        {"\xea\xb0\x81", "\xe1\x84\x80\xe1\x85\xa1\xe1\x86\xa8", "normal form"},
+        {"\xe3\x81\x8c", "\xe3\x81\x8b\xe3\x82\x99", "normal form"},
+        {"e\xcc\x81", "\xc3\xa9", "normal form"},
+        {"Ko\xcc\x88ln", "Koln", NULL},
+        {"Ko\xcc\x88ln", "K\xc3\xb6le", NULL},
+        {"Ko\xcc\x88ln", "Ka\xcc\x88ln", NULL},
+        {"K\xc3\xb6ln", "K\xc3\xa4ln", NULL},
+        {"\xcc\x88", "", NULL},
+    };
+    for (size_t k = 0; k < sizeof pair / sizeof *pair; k++) {
+        const char *how = bb_names_look(pair[k].a, pair[k].b);
+        assert_int_equal(how != NULL, pair[k].how != NULL);
+        if (how) assert_non_null(strstr(how, pair[k].how));
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(add_and_find), cmocka_unit_test(odd_names),
-        cmocka_unit_test(lists),        cmocka_unit_test(blocks),
-        cmocka_unit_test(utf8),         cmocka_unit_test(shown_texts),
+        cmocka_unit_test(add_and_find),
+        cmocka_unit_test(odd_names),
+        cmocka_unit_test(lists),
+        cmocka_unit_test(blocks),
+        cmocka_unit_test(utf8),
+        cmocka_unit_test(shown_texts),
+        cmocka_unit_test(names_that_look_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
