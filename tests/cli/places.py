@@ -537,6 +537,46 @@ def names_of_tasks_that_look_the_same():
         assert done.returncode == 2 and "a list of names, none empty" in done.stderr, done
 
 
+def who_waits_says_for_whom_on_a_terminal():
+    """And nowhere else: in one line, which is gone at the end."""
+    try:
+        ours, theirs = os.openpty()
+    except OSError:  # a container without terminals
+        return
+    os.set_blocking(ours, False)
+    seen = b""
+
+    def shown(words):
+        nonlocal seen
+        with contextlib.suppress(BlockingIOError):
+            seen += os.read(ours, 1 << 16)
+        return words in seen.decode()
+
+    with folder():
+        plan(rounds=40)
+        north = subprocess.Popen(line_of("north", "socket"), stdout=subprocess.DEVNULL,
+                                 stderr=theirs)
+        started.append(north)
+        wait_for(lambda: shown("\r\x1b[Kwaiting for the curator (run.sock) since "))
+        places = {who: start(who, "socket") for who in ("curator", "south")}
+        wait_for(lambda: shown("\r\x1b[Kwaiting for the other places to join since "))
+        wait_for(lambda: "south is there" in said("curator"))
+        time.sleep(0.7)  # it has joined
+        places["south"].send_signal(signal.SIGSTOP)
+        places["east"] = start("east", "socket")
+        wait_for(lambda: shown("\r\x1b[Kwaiting for the other places since "))
+        places["south"].send_signal(signal.SIGCONT)
+        ends(north)
+        for who, process in places.items():
+            ends(process, who=who)
+            assert "waiting for the" not in said(who) and "\r" not in said(who), said(who)
+        shown("")
+        assert seen.endswith(b"\r\x1b[K"), seen[-200:]
+        check_as_one()
+    os.close(ours)
+    os.close(theirs)
+
+
 def a_silo_that_never_comes_is_not_waited_for():
     with folder():
         plan(fewest=2)
@@ -1333,7 +1373,7 @@ for case in [every_carrier_gives_the_models_of_one_process,
              a_silo_that_looks_sees_files_that_it_could_not_write,
              a_silo_that_looks_opens_its_checkpoint,
              a_ledger_that_is_lost_is_not_begun_anew,
-             names_of_tasks_that_look_the_same,
+             names_of_tasks_that_look_the_same, who_waits_says_for_whom_on_a_terminal,
              empty_cells_are_in_no_unit, a_run_that_never_begins_costs_nothing, a_silo_that_comes_too_late_is_told,
              ledgers_are_charged_once, who_has_lost_a_checkpoint_is_told_that_it_is_charged_again,
              a_checkpoint_from_before_the_charge_has_it_too,

@@ -126,12 +126,31 @@ static const int ask_again_first = 5, ask_again_most = 300;
 typedef struct silence {
     int quiet, ask_again; /* seconds */
     bool heard;           /* anything, ever */
-    time_t since;         /* when, last */
+    time_t since;         /* when, last; before, when this place began */
     bool asked;           /* and since then, again, which it would have answered */
+    bool worked;          /* has answered a round, or learned its models */
+    time_t idle;          /* when it last did, or first heard the curator */
 } silence;
+
+/* On a terminal: for whom, until there is something to do. */
+static void show_waiting(const talk *t, const silence *of) {
+    place *p = t->place;
+    char text[200], since[PLACE_CLOCK];
+    const bool unanswered = of->asked && of->quiet > 1;
+    const bool away = !of->heard || unanswered || !carrier_reaches(t->carrier, 0);
+    place_clock(away ? of->since : of->idle, since);
+    if (away)
+        snprintf(text, sizeof text, "waiting for the curator (%s) since %s",
+                 p->way.path, since);
+    else
+        snprintf(text, sizeof text, "waiting for the other places%s since %s",
+                 of->worked ? "" : " to join", since);
+    progress_say(&p->bar, text);
+}
 
 static bool is_time_to_ask(place *p, silence *of, message_kind got) {
     if (got == MESSAGE_FRAME) {
+        if (!of->heard) of->idle = time(NULL);
         of->heard = true;
         of->since = time(NULL);
         of->asked = false;
@@ -155,7 +174,7 @@ static bool is_time_to_ask(place *p, silence *of, message_kind got) {
 }
 
 billboard_status talk_run(const talk *t) {
-    silence of_curator = {.ask_again = ask_again_first};
+    silence of_curator = {.ask_again = ask_again_first, .since = time(NULL)};
     message got;
     billboard_status status = say_hello(t);
     while (!status && state_of(t) != BILLBOARD_EXPERIMENTAL_DONE) {
@@ -166,11 +185,17 @@ billboard_status talk_run(const talk *t) {
                                 ? "interrupted: start it again as it was"
                                 : "interrupted");
         status = carrier_receive(t->carrier, 1.0, &got);
+        if (got.kind == MESSAGE_FRAME) progress_close(&t->place->bar);
         if (!status && got.kind == MESSAGE_FRAME) status = take(t, &got, &worked);
-        if (worked) of_curator.ask_again = ask_again_first;
+        if (worked) {
+            of_curator.ask_again = ask_again_first;
+            of_curator.worked = true;
+            of_curator.idle = time(NULL);
+        }
         if (!status && is_time_to_ask(t->place, &of_curator, got.kind) &&
             carrier_reaches(t->carrier, 0))
             status = say_hello(t);
+        if (!status && got.kind == MESSAGE_NONE) show_waiting(t, &of_curator);
     }
     return status;
 }
@@ -196,6 +221,9 @@ billboard_status talk_bye(const talk *t, bool *heard) {
             status = say_bye(t);
         }
         if (!status && carrier_receive(t->carrier, 1.0, &got)) break; /* nobody there */
+        if (got.kind == MESSAGE_NONE)
+            progress_say(&t->place->bar,
+                         "waiting for the curator to hear that this place is done");
         if (got.kind == MESSAGE_AGAIN) status = say_bye(t);
         if (got.kind == MESSAGE_BYE) *heard = take_frame(t, &got) == BILLBOARD_OK;
     }
