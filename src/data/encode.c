@@ -167,7 +167,9 @@ static bb_status open_categories(bb_encoding *e, const bb_read_options *o,
                          "the levels");
     if (!status) json_object_foreach(json, name, list) {
             if (strcmp(name, "source") == 0 && json_is_string(list)) continue;
-            status = take_category(e, o, header, columns, name, list);
+            const bool renamed = o->classes && strcmp(name, o->classes) == 0;
+            status = take_category(e, o, header, columns,
+                                   renamed ? bb_target_option(o) : name, list);
             if (status) break;
         }
     json_decref(json);

@@ -54,6 +54,8 @@ typedef struct bb_read_options {
     const char *missing;    /* CSV, see encode.h: "error" (NULL), "drop-rows" or
                                "indicator" */
     const char *categories; /* CSV: a file, see encode.h */
+    const char *classes;    /* what `categories` calls the target where `target` is
+                               another name; NULL: the same */
     bool keep_missing;      /* missing numbers become NAN instead of an error */
     bool target_missing;    /* missing targets become NAN, features do not */
     bool target_ignored; /* CSV, LIBSVM, NPY: whatever the target is, it is passed over;

@@ -277,6 +277,9 @@ bb_status bb_trained_rows(bb_trained *t, const bb_source *source, bb_new_rows ho
     bb_read_options format = bb_population_format(&t->options);
     bb_dataset data = {0}, matched = {0};
     *left = (bb_left_out){0};
+    format.classes = bb_target_option(&format);
+    if (how.task) format.task = how.task;
+    if (how.target) format.target = how.target;
     format.target_ignored = format.target_optional = how.for_prediction;
     format.target_missing = true;
     format.for_run = true;

@@ -47,8 +47,9 @@ typedef enum bb_unknown {
 
 /* What new rows are for, and what is done with those that the models do not cover. */
 typedef struct bb_new_rows {
-    bool for_prediction; /* targets are passed over, and need not be there */
-    bb_unknown unknown;  /* what becomes of rows of tasks that have no model */
+    bool for_prediction;       /* targets are passed over, and need not be there */
+    bb_unknown unknown;        /* what becomes of rows of tasks that have no model */
+    const char *task, *target; /* their columns; NULL: as the run's rows had them */
 } bb_new_rows;
 
 /* How many rows were left out, or answered by the shared model (unknown), and texts not

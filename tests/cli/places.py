@@ -537,6 +537,20 @@ def names_of_tasks_that_look_the_same():
         assert done.returncode == 2 and "a list of names, none empty" in done.stderr, done
 
 
+def a_curators_model_answers_rows_of_any_column_of_tasks():
+    """A plan need not name them: then the run has no names for them either."""
+    with folder():
+        plan(task=None, scale={"others": [-1, 1], "target": [-3, 3]})
+        places = {who: start(who, "socket", more=["--task", "ward"] if who in SILOS else ())
+                  for who in ["curator", *SILOS]}
+        for who, process in places.items():
+            ends(process, who=who)
+        write("new.csv", "bed,age,dose\nb1,0.5,0\nb2,-0.5,0\n")
+        told = call("predict", "out-curator", "new.csv", "--task", "bed", "--unknown", "shared",
+                    "-o", "-")
+        assert [line.split(",")[0] for line in told.split()] == ["task", "b1", "b2"], told
+
+
 def who_waits_says_for_whom_on_a_terminal():
     """And nowhere else: in one line, which is gone at the end."""
     try:
@@ -1373,6 +1387,7 @@ for case in [every_carrier_gives_the_models_of_one_process,
              a_silo_that_looks_sees_files_that_it_could_not_write,
              a_silo_that_looks_opens_its_checkpoint,
              a_ledger_that_is_lost_is_not_begun_anew,
+             a_curators_model_answers_rows_of_any_column_of_tasks,
              names_of_tasks_that_look_the_same, who_waits_says_for_whom_on_a_terminal,
              empty_cells_are_in_no_unit, a_run_that_never_begins_costs_nothing, a_silo_that_comes_too_late_is_told,
              ledgers_are_charged_once, who_has_lost_a_checkpoint_is_told_that_it_is_charged_again,

@@ -197,6 +197,35 @@ static void messages_are_of_the_run(void **state) {
     cli_free(&r);
 }
 
+/* Classes keep their names, which the run has under its target's. */
+static void new_rows_may_call_their_columns_otherwise(void **state) {
+    (void)state;
+    cli_write("names.json", "{\"y\": [\"dead\", \"alive\"], \"city\": [\"Bergen\"]}");
+    cli_write("old.csv", "task,city,y,a\n0,Oslo,alive,1\n0,Bergen,dead,2\n"
+                         "1,Oslo,dead,3\n1,Bergen,alive,5\n");
+    cli_write("new.csv", "fate,ward,a,city\nalive,0,1,Oslo\ndead,0,2,Bergen\n"
+                         "dead,1,3,Oslo\nalive,1,5,Bergen\n");
+    cli_ok(
+        "train old.csv --method stl --loss logistic --categories names.json -o named");
+    cli_ok("predict named old.csv -o old.out");
+    cli_ok("predict named new.csv --task ward --target fate -o new.out");
+    assert_int_equal(system("cmp old.out new.out && grep -q alive new.out"), 0);
+    json_t *old = cli_json("evaluate named old.csv --json"),
+           *new = cli_json("evaluate named new.csv --task ward --target fate --json");
+    assert_true(json_equal(cli_at(old, "test"), cli_at(new, "test")));
+    json_decref(old);
+    json_decref(new);
+    cli_write("bare.csv", "ward,a,city\n0,1,Oslo\n0,2,Bergen\n1,3,Oslo\n1,5,Bergen\n");
+    cli_ok("predict named bare.csv --task ward -o bare.out");
+    assert_int_equal(system("cmp old.out bare.out"), 0);
+    cli_fails(1, "bare.csv: no column \"task\" for --task; the columns are \"ward\"",
+              "predict named bare.csv -o p");
+    cli_fails(1, "bare.csv: no column \"fate\" for --target",
+              "evaluate named bare.csv --task ward --target fate");
+    cli_fails(2, "cannot be both task and target",
+              "evaluate named bare.csv --task ward --target ward");
+}
+
 static void unknown_tasks_are_an_error_or_skipped(void **state) {
     (void)state;
     write_whole();
@@ -293,6 +322,7 @@ int main(void) {
         cmocka_unit_test(few_rows_say_little_of_a_task),
         cmocka_unit_test(targets_may_be_missing),
         cmocka_unit_test(messages_are_of_the_run),
+        cmocka_unit_test(new_rows_may_call_their_columns_otherwise),
         cmocka_unit_test(unknown_tasks_are_an_error_or_skipped),
         cmocka_unit_test(unknown_tasks_get_the_shared_model),
         cmocka_unit_test(predictions_stay_near_what_a_task_has_seen),

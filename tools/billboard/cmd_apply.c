@@ -6,7 +6,7 @@
 /* What both commands are given; evaluate has no output. */
 typedef struct request {
     const char *run, *data, *output;
-    cmd_options given; /* ignore, unknown */
+    cmd_options given; /* ignore, unknown, task, target */
     bool json;
 } request;
 
@@ -168,7 +168,7 @@ static billboard_status predict(const request *r, const cmd_output *output) {
 
 /* -- the command lines -- */
 
-enum { INTERVALS = 1000, LINES }; /* no letter */
+enum { INTERVALS = 1000, LINES, TASK, TARGET }; /* no letter */
 
 /* Both commands have them. */
 #define UNKNOWN                                                                        \
@@ -182,6 +182,16 @@ enum { INTERVALS = 1000, LINES }; /* no letter */
     {                                                                                  \
         "ignore", 'i', "COLUMNS", 0,                                                   \
             "leave these columns of DATA out, besides those that the run left out", 0  \
+    }
+#define COLUMN_OF_TASKS                                                                \
+    {                                                                                  \
+        "task", TASK, "COLUMN", 0,                                                     \
+            "DATA's column that names a row's task (default: as in the run)", 0        \
+    }
+#define COLUMN_OF_TARGETS                                                              \
+    {                                                                                  \
+        "target", TARGET, "COLUMN", 0,                                                 \
+            "DATA's column of the target (default: as in the run)", 0                  \
     }
 
 static error_t parse(int key, char *text, struct argp_state *state) {
@@ -198,6 +208,12 @@ static error_t parse(int key, char *text, struct argp_state *state) {
         return 0;
     case INTERVALS:
         cmd_options_add(&r->given, "intervals", text);
+        return 0;
+    case TASK:
+        cmd_options_add(&r->given, "task", text);
+        return 0;
+    case TARGET:
+        cmd_options_add(&r->given, "target", text);
         return 0;
     case LINES:
         cmd_options_add(&r->given, "lines", NULL);
@@ -230,7 +246,12 @@ static int run(int argc, char **argv, const struct argp *argp,
 
 int cmd_evaluate(int argc, char **argv) {
     static const struct argp_option option[] = {
-        IGNORE, UNKNOWN, {"json", 'j', NULL, 0, "as one JSON object", 0}, {0}};
+        COLUMN_OF_TASKS,
+        COLUMN_OF_TARGETS,
+        IGNORE,
+        UNKNOWN,
+        {"json", 'j', NULL, 0, "as one JSON object", 0},
+        {0}};
     const struct argp argp = {
         option,
         parse,
@@ -246,6 +267,8 @@ int cmd_predict(int argc, char **argv) {
     static const struct argp_option option[] = {
         {"output", 'o', "FILE", 0,
          "the predictions, as CSV, in the order of DATA; - is standard output", 0},
+        COLUMN_OF_TASKS,
+        COLUMN_OF_TARGETS,
         IGNORE,
         UNKNOWN,
         {"intervals", INTERVALS, "LEVEL", 0,
