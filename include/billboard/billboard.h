@@ -744,6 +744,9 @@ typedef struct billboard_experimental_roster {
     /* silos: what they are called, for messages of the curator's, which borrows them; NULL:
      * by their numbers. */
     const char *const *silo_name;
+    /* What the target is called at all places: a silo whose option `target` is another name
+     * is refused (BILLBOARD_USAGE). NULL: each may call it as it likes. */
+    const char *target_name;
 } billboard_experimental_roster;
 
 /* What a silo agrees to, whoever asks; 0 and NULL: no limit. It is checked before a row

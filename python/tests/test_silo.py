@@ -213,6 +213,15 @@ def test_names_are_agreed_on(pop, bounds):
     assert "features=['a', 'b', 'c']" in repr(roster)
 
 
+def test_what_is_predicted_is_agreed_on(pop, bounds):
+    agreed = billboard.MultiTaskRegressor("mp-prior", epsilon=2, bounds=bounds)
+    days, other = roster_of(pop, 1, target="days"), roster_of(pop, 1)
+    offer = Curator(agreed, days).give(1)
+    assert Silo(agreed, days, 1, pop.X, pop.y, pop.groups).answer(offer)
+    with pytest.raises(billboard.BillboardError, match="features or target"):
+        Silo(agreed, other, 1, pop.X, pop.y, pop.groups).take(offer)
+
+
 # -- two doors --
 
 

@@ -219,6 +219,8 @@ static bb_status read_agreement(billboard_experimental_agreement *a, const char 
             take_texts(path, a->json, "features", &a->feature, &a->roster.features);
     a->roster.task_name = a->task;
     a->roster.feature_name = a->feature;
+    const json_t *options = json_object_get(a->json, "options");
+    a->roster.target_name = json_string_value(json_object_get(options, "target"));
     if (!status) status = take_silos(a, path);
     if (!status) status = take_clusters(a, path);
     return status;

@@ -44,6 +44,8 @@ static bb_status take_roster(bb_roster *out,
         out->silo_name = r.silo_name;
         out->identity = r.identity ? &r.identity->own : NULL;
     }
+    if (!status && r.target_name)
+        status = bb_duplicate(&out->target, r.target_name, strlen(r.target_name));
     free(text);
     free(name);
     return status;

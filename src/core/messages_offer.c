@@ -117,7 +117,7 @@ static void put_terms(bb_writer *writer, const bb_phases *phases, marks *m) {
         mark(m, "the phases' shares");
     }
     put_digest(writer, run->agreed, BB_HASH_BYTES);
-    mark(m, "the names of tasks or features, or how rows are prepared");
+    mark(m, "the names of tasks, features or target, or how rows are prepared");
 }
 
 void bb_put_terms(bb_writer *writer, const bb_phases *phases) {

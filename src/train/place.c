@@ -30,6 +30,11 @@ static bb_status check_options(const bb_resolved *c, const bb_roster *roster) {
     if (o->net && !o->image)
         return bb_fail(BB_EUSAGE,
                        "every place must be told what images are: --image HxWxC");
+    if (roster->target && o->target && strcmp(o->target, roster->target) != 0)
+        return bb_fail(BB_EUSAGE,
+                       "--target %s: the target that all places have agreed on is "
+                       "\"%s\"; only where none is named each may call it otherwise",
+                       o->target, roster->target);
     if (o->doors > 1 && !roster->identity)
         return bb_fail(BB_EUSAGE,
                        "two doors need keys at all places, and a roster that "
@@ -59,15 +64,19 @@ static bb_status check_clusters(const bb_resolved *c, const bb_roster *roster) {
     return BB_OK;
 }
 
-/* How rows are prepared: it is not sent, but must be the same everywhere. */
+/* How rows are prepared, and what they call the target: it is not sent, but must be the same everywhere. */
 static bb_status agree(bb_experiment *e) {
     static const char *const how[] = {"none", "unit-rows", "task", "magnitude"};
     const bb_train_options *o = &e->resolved->request->options;
     json_t *json =
         json_pack("{s:s,s:O?,s:O?}", "standardize", how[o->standardize], "scale",
                   e->population.ranges, "categories", e->population.levels);
-    if (!json) return bb_fail(BB_ENOMEM, "no memory for a roster");
-    const bb_status status = bb_roster_digest(e->resolved->roster, json, e->agreed);
+    const char *target = e->resolved->roster->target;
+    bb_status status =
+        !json || (target && json_object_set_new(json, "target", json_string(target)))
+            ? bb_fail(BB_ENOMEM, "no memory for a roster")
+            : BB_OK;
+    if (!status) status = bb_roster_digest(e->resolved->roster, json, e->agreed);
     json_decref(json);
     e->run.agreed = e->agreed;
     return status;

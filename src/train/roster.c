@@ -80,6 +80,7 @@ void bb_roster_close(bb_roster *roster) {
     free(roster->task_name);
     free(roster->feature_name);
     free(roster->cluster);
+    free(roster->target);
     *roster = (bb_roster){0};
 }
 

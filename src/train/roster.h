@@ -18,7 +18,8 @@ typedef struct bb_roster {
     char **feature_name; /* features, as the rows have them before they are prepared */
     uint32_t silos, fewest; /* silos of the run; how many every round needs, 0: all */
     const char *const *silo_name; /* for messages; NULL: they have numbers. Borrowed */
-    const bb_identity *identity;  /* this place's keys; NULL: frames are not signed */
+    char *target; /* its name at all places, set by hand; NULL: as each calls it */
+    const bb_identity *identity; /* this place's keys; NULL: frames are not signed */
 } bb_roster;
 
 /* In any order; `cluster` may be NULL, and `feature`, which is x1, x2, ... then. BB_EUSAGE:

@@ -210,15 +210,16 @@ static bb_status about_silo(const bb_train_silo *silo, const bb_silo_policy *pol
     bb_run_name(e->run.phases, e->run.phase, name);
     bb_run_sampling(pub, sampling, sizeof sampling);
     *about = json_pack(
-        "{s:I,s:I,s:I,s:I,s:I,s:I,s:s,s:I,s:o,s:o,s:s,s:s,s:o,s:{s:o,s:o,s:I,s:I}}",
+        "{s:I,s:I,s:I,s:I,s:I,s:I,s:s?,s:s,s:I,s:o,s:o,s:s,s:s,s:o,s:{s:o,s:o,s:I,s:I}"
+        "}",
         "tasks", (json_int_t)p->prepared.tasks, "tasks_of_plan", (json_int_t)pub->tasks,
         "rows", (json_int_t)p->train.rows, "test_rows", (json_int_t)p->test.rows,
         "rows_left_out", (json_int_t)p->dropped, "features",
-        (json_int_t)e->resolved->roster->features, "methods", name, "rounds",
-        (json_int_t)rounds, "epsilon", bb_json_real(pub->epsilon), "delta",
-        bb_json_real(pub->delta), "adjacency", bb_adjacency_name(pub->adjacency),
-        "sampling", sampling, "ledger", ledger, "policy", "most_epsilon",
-        bb_json_real(policy->most_epsilon), "most_delta",
+        (json_int_t)e->resolved->roster->features, "target", p->prepared.target_name,
+        "methods", name, "rounds", (json_int_t)rounds, "epsilon",
+        bb_json_real(pub->epsilon), "delta", bb_json_real(pub->delta), "adjacency",
+        bb_adjacency_name(pub->adjacency), "sampling", sampling, "ledger", ledger,
+        "policy", "most_epsilon", bb_json_real(policy->most_epsilon), "most_delta",
         bb_json_real(policy->most_delta), "fewest_tasks",
         (json_int_t)policy->fewest_tasks, "fewest_silos",
         (json_int_t)policy->fewest_silos);

@@ -31,7 +31,7 @@ int main(void) {
     VALUE(BILLBOARD_EXPERIMENTAL_PUBLISHED);
     VALUE(BILLBOARD_EXPERIMENTAL_DONE);
     VALUE(BILLBOARD_EXPERIMENTAL_FAILED);
-    STRUCT(billboard_experimental_roster, silo_name);
+    STRUCT(billboard_experimental_roster, target_name);
     STRUCT(billboard_experimental_policy, curators);
     return 0;
 }

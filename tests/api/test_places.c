@@ -460,6 +460,11 @@ static void test_refusals(void **state) {
     refused_silo(&r, 1, open, JOB(PRIVATE), y, BILLBOARD_FAILED,
                  "\" is not one of the run's");
     r = roster_of(2);
+    r.target_name = "days";
+    refused_silo(
+        &r, 1, open, JOB(PRIVATE, {"target", "cost"}), y, BILLBOARD_USAGE,
+        "--target cost: the target that all places have agreed on is \"days\"");
+    r = roster_of(2);
     tasks[3] = tasks[4];
     refused_silo(&r, 1, open, JOB(PRIVATE), y, BILLBOARD_USAGE, "there twice");
     r = roster_of(2);

@@ -551,6 +551,38 @@ def a_curators_model_answers_rows_of_any_column_of_tasks():
         assert [line.split(",")[0] for line in told.split()] == ["task", "b1", "b2"], told
 
 
+def a_target_that_the_plan_names_is_the_same_everywhere():
+    """Where it names none, each place calls its own as it likes."""
+    with folder():
+        rows = read("north.csv").decode().replace(",y\n", ",y,cost\n", 1)
+        write("north.csv", "".join(line + ("" if line.startswith("ward,") else ",1") + "\n"
+                                   for line in rows.splitlines()))
+        agreed = dict(features="age,dose", scale={"others": [-1, 1], "target": [-3, 3]})
+        plan(target="y", **agreed)
+        looked = subprocess.run([*line_of("north", "socket", more=["--target", "cost"]),
+                                 "--check"], capture_output=True, text=True)
+        assert looked.returncode == 2 and looked.stderr.splitlines()[-1] == (
+            'billboard: --target cost: the target that all places have agreed on is "y"; only where '
+            'none is named each may call it otherwise'), looked
+        looked = call(*line_of("north", "socket")[1:], "--check")
+        assert 'columns    2, to predict "y"\n' in looked, looked
+        plan("other.json", target="cost", **agreed)  # not the same file everywhere
+        places = {who: start(who, "socket") for who in ("curator", "south", "east")}
+        ends(start("north", "socket", plan="other.json"), 1, "north")
+        assert "not the one that this silo agreed to: the names of tasks, features or target" in \
+            said("north"), said("north")
+        places["north"] = start("north", "socket")
+        for who, process in places.items():
+            ends(process, who=who)
+    with folder():
+        write("north.csv", read("north.csv").decode().replace(",y\n", ",outcome\n", 1))
+        places = {who: start(who, "socket", more=["--target", "outcome"] if who == "north" else ())
+                  for who in ["curator", *SILOS]}
+        for who, process in places.items():
+            ends(process, who=who)
+        check_as_one()
+
+
 def who_waits_says_for_whom_on_a_terminal():
     """And nowhere else: in one line, which is gone at the end."""
     try:
@@ -749,7 +781,7 @@ def a_silo_can_look_before_it_takes_part():
         return done.stdout
 
     with folder():
-        look(0, "rows 36 of 6 tasks; the plan names 24 columns 2 asked for fedprox, rounds: 12; "
+        look(0, "rows 36 of 6 tasks; the plan names 24 columns 2, to predict \"y\" asked for fedprox, rounds: 12; "
                 "ε 4, δ 1e-05, replace-one, sampling all policy allows it: at most ε 4, δ 1e-05 "
                 "ledger none")
         look(0, "would be begun with room for it", policy_of=budget)
@@ -1388,6 +1420,7 @@ for case in [every_carrier_gives_the_models_of_one_process,
              a_silo_that_looks_opens_its_checkpoint,
              a_ledger_that_is_lost_is_not_begun_anew,
              a_curators_model_answers_rows_of_any_column_of_tasks,
+             a_target_that_the_plan_names_is_the_same_everywhere,
              names_of_tasks_that_look_the_same, who_waits_says_for_whom_on_a_terminal,
              empty_cells_are_in_no_unit, a_run_that_never_begins_costs_nothing, a_silo_that_comes_too_late_is_told,
              ledgers_are_charged_once, who_has_lost_a_checkpoint_is_told_that_it_is_charged_again,

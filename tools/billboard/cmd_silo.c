@@ -101,9 +101,9 @@ static void print_about(const place *p, const billboard_answer *a, FILE *to) {
             billboard_answer_number(a, "tasks_of_plan"));
     if (test > 0.0) fprintf(to, "; %.0f are for testing only", test);
     if (out > 0.0) fprintf(to, "; %.0f more have missing values", out);
-    fprintf(to, "\ncolumns    %.0f\nasked for  %s, rounds: %.0f; ",
-            billboard_answer_number(a, "features"), billboard_answer_text(a, "methods"),
-            billboard_answer_number(a, "rounds"));
+    fprintf(to, "\ncolumns    %.0f, to predict \"%s\"\nasked for  %s, rounds: %.0f; ",
+            billboard_answer_number(a, "features"), billboard_answer_text(a, "target"),
+            billboard_answer_text(a, "methods"), billboard_answer_number(a, "rounds"));
     if (isnan(epsilon))
         fputs("NOT PRIVATE\n", to);
     else

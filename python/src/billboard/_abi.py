@@ -207,6 +207,7 @@ class billboard_experimental_roster(c.Structure):
     fewest_silos: Any
     identity: Any
     silo_name: Any
+    target_name: Any
 
     _fields_ = [
         ("struct_size", c.c_size_t),
@@ -220,6 +221,7 @@ class billboard_experimental_roster(c.Structure):
         ("fewest_silos", c.c_uint32),
         ("identity", c.c_void_p),
         ("silo_name", c.POINTER(c.c_char_p)),
+        ("target_name", c.c_char_p),
     ]
 
 
@@ -258,7 +260,7 @@ SIZES: Dict[Any, int] = {
     billboard_model: 64,
     billboard_models: 80,
     billboard_values: 104,
-    billboard_experimental_roster: 80,
+    billboard_experimental_roster: 88,
     billboard_experimental_policy: 80,
 }
 

@@ -52,6 +52,9 @@ class Roster:
         zeros.
     clusters : sequence of int, optional
         The public cluster of each group, from 0, for methods that need them.
+    target : str, optional
+        What the plan of places that run the program calls the target (``"target"`` among its
+        options), if it does: places that name another one do not go together.
 
     Examples
     --------
@@ -62,13 +65,15 @@ class Roster:
 
     def __init__(self, groups: Iterable[Any], *, features: Union[int, Sequence[str]],
                  silos: Union[int, Sequence[str]], fewest_silos: int = 0,
-                 clusters: Optional[Sequence[int]] = None) -> None:
+                 clusters: Optional[Sequence[int]] = None,
+                 target: Optional[str] = None) -> None:
         labels = list(groups)
         self.groups = Groups(labels, np.arange(len(labels), dtype=np.intp))
         self.features = features if isinstance(features, int) else [str(f) for f in features]
         self.names = None if isinstance(silos, int) else [str(name) for name in silos]
         self.silos = silos if isinstance(silos, int) else len(silos)
         self.fewest_silos = fewest_silos
+        self.target = target
         self.clusters = None if clusters is None else [int(k) for k in clusters]
         if self.clusters is not None and len(self.clusters) != len(labels):
             raise ValueError(f"clusters should have one for each of {len(labels)} groups, got "
@@ -88,6 +93,8 @@ class Roster:
             fewest_silos=self.fewest_silos)
         if names is not None:
             made.feature_name = names
+        if self.target is not None:
+            made.target_name = self.target.encode()
         if identity is not None:
             made.identity = identity.pointer
         if self.clusters is not None:
