@@ -53,16 +53,34 @@ static bb_status take(bb_lock *lock, char *name, const char *path, const char *h
     }
 }
 
-bb_status bb_lock_take(bb_lock *lock, const char *path, const char *held) {
+static bb_status name_lock(const char *path, char **name) {
     static const char word[] = ".lock";
     size_t kept = strlen(path);
-    char *name = NULL;
-    bb_status status = bb_allocate(&name, kept + sizeof word, 1, "a file name");
+    const size_t size = kept + sizeof word;
+    const bb_status status = bb_allocate(name, size, 1, "a file name");
     if (status) return status;
     while (kept > 1 && path[kept - 1] == '/') kept--;
-    snprintf(name, kept + sizeof word, "%.*s%s", (int)kept, path, word);
-    status = take(lock, name, path, held);
+    snprintf(*name, size, "%.*s%s", (int)kept, path, word);
+    return BB_OK;
+}
+
+bb_status bb_lock_take(bb_lock *lock, const char *path, const char *held) {
+    char *name = NULL;
+    bb_status status = name_lock(path, &name);
+    if (!status) status = take(lock, name, path, held);
     if (status) free(name);
+    return status;
+}
+
+/* Shared, and for no longer than the call: two that look see nobody. */
+bb_status bb_lock_check(const char *path, const char *held) {
+    char *name = NULL;
+    bb_status status = name_lock(path, &name);
+    const int file = status ? -1 : open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (file >= 0 && flock(file, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK)
+        status = bb_fail(BB_EUSAGE, "%s: %s", path, held);
+    if (file >= 0) close(file);
+    free(name);
     return status;
 }
 

@@ -105,6 +105,8 @@ bb_status bb_place_kept_look(bb_place_kept *k, const char *path, const char *pla
     return status ? status : go_on(k, place, fingerprint);
 }
 
+static const char taken[] = "another process has this checkpoint";
+
 bb_status bb_place_kept_check(const char *path, const char *place, bb_ledger *ledger,
                               bool *charged) {
     bb_place_kept k = {0};
@@ -112,6 +114,7 @@ bb_status bb_place_kept_check(const char *path, const char *place, bb_ledger *le
     *charged = false;
     if (!path) return BB_OK;
     bb_status status = bb_file_check_folder(path);
+    if (!status) status = bb_lock_check(path, taken);
     if (status || !is_there(path)) return status;
     status = bb_place_kept_look(&k, path, place, NULL);
     if (!status) status = look_for_charge(&k, ledger, charged);
@@ -127,8 +130,7 @@ bb_status bb_place_kept_open(bb_place_kept *k, const char *path, const char *pla
     *k = (bb_place_kept){0};
     if (!path) return BB_OK;
     bb_status status = bb_duplicate(&k->path, path, strlen(path));
-    if (!status)
-        status = bb_lock_take(&k->lock, path, "another process has this checkpoint");
+    if (!status) status = bb_lock_take(&k->lock, path, taken);
     if (status) return status;
     return is_there(path) ? go_on(k, place, fingerprint) : begin(k, place, fingerprint);
 }

@@ -38,8 +38,8 @@ BB_MUST_CHECK bb_status bb_place_kept_open(bb_place_kept *kept, const char *path
 BB_MUST_CHECK bb_status bb_place_kept_look(bb_place_kept *kept, const char *path,
                                            const char *place, const char *fingerprint);
 /* Before rows are read, and writing nothing: whether bb_place_kept_open could keep the place,
- * and bb_place_kept_charge_once find its charge, as far as that does not need its rows, or
- * another process. *charged: it would. Errors of both. */
+ * and bb_place_kept_charge_once find its charge, as far as that does not need its rows.
+ * *charged: it would. Errors of both. */
 BB_MUST_CHECK bb_status bb_place_kept_check(const char *path, const char *place,
                                             bb_ledger *ledger, bool *charged);
 /* The ledger, which may be NULL, charges the place once. over: what FILE keeps is at its

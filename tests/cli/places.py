@@ -902,7 +902,11 @@ def a_silo_that_looks_opens_its_checkpoint():
         refused(2, "north.ledger has no charge of the run that is to go on")
         shutil.move("away", "north.ledger")
         assert "has charged it, which goes on from its checkpoint" in look().stdout, look()
-        for who, process in {who: begin(who) for who in ["curator", *SILOS]}.items():
+        north = begin("north")
+        wait_for(lambda: look().returncode)  # it has it
+        refused(2, "north.state: another process has this checkpoint")
+        places = {who: begin(who) for who in ["curator", *SILOS[1:]]}
+        for who, process in {**places, "north": north}.items():
             ends(process, who=who)
 
 
