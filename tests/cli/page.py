@@ -201,6 +201,33 @@ def a_browser_sees_the_run_go_on():
             browser.close()
 
 
+def who_comes_too_late_is_shown():
+    with folder():
+        plan(fewest=2, rounds=200)
+        places = {"curator": start("curator", "socket", more=["--patience", "1", "--page", "0"])}
+        places |= {who: start(who, "socket") for who in ("north", "south")}
+        port = port_of()
+        now = wait_for_status(port, lambda s: s["run"]["published"] > 0)
+        assert states(now)["east"] == "away", now
+        places["north"].send_signal(signal.SIGSTOP)  # and some round waits for it
+        browser = Browser(f"http://localhost:{port}/")
+        try:
+            browser.wait_for("east\thas not joined, and is not connected", "2 of 3 have joined")
+            ends(start("east", "socket"), 130, "east")
+            browser.wait_for("east\tcame too late: the run has begun without it\n",
+                             "2 of 3 have joined")
+            assert states(status(port))["east"] == "too late", status(port)
+            found = metrics(port)["billboard_silo"]
+            assert ({"silo": "east", "state": "too late"}, 1) in found, found
+            assert ({"silo": "east", "state": "away"}, 0) in found, found
+            assert not browser.errors, browser.errors
+            places["north"].send_signal(signal.SIGCONT)
+            for who, process in places.items():
+                ends(process, who=who)
+        finally:
+            browser.close()
+
+
 def the_helper_is_shown():
     with folder():
         plan(doors=2, rounds=4)
@@ -365,7 +392,8 @@ def a_port_that_is_not_to_be_had():
         assert done.returncode == 2 and "unrecognized option '--page'" in done.stderr, done
 
 
-for case in [a_browser_sees_the_run_go_on, the_helper_is_shown, names_stay_names,
+for case in [a_browser_sees_the_run_go_on, who_comes_too_late_is_shown, the_helper_is_shown,
+             names_stay_names,
              readers_change_nothing_and_hold_nobody_up, more_readers_than_there_is_room_for,
              only_this_machine_is_answered, a_port_that_is_not_to_be_had]:
     if len(sys.argv) > 4 and sys.argv[4] not in case.__name__:

@@ -162,13 +162,14 @@ static billboard_status take(conduct *k, const message *got) {
         page_failed(k->page, got->silo, status == BILLBOARD_USAGE, billboard_error());
     if (status || got->kind != MESSAGE_HELLO) return BILLBOARD_OK;
     carrier_introduce(k->carrier);
+    const bool late = is_too_late(k, got->silo);
+    if (late) page_too_late(k->page, got->silo);
     if (!k->heard[got->silo] || away) /* else it has only asked again */
         place_say(p, "%s is %s%s", name_of(k, got->silo),
                   k->heard[got->silo] ? "back" : "there",
-                  is_too_late(k, got->silo)
-                      ? ", too late for this run, which has begun without it: it is "
-                        "told so"
-                      : "");
+                  late ? ", too late for this run, which has begun without it: it is "
+                         "told so"
+                       : "");
     k->heard[got->silo] = true;
     return BILLBOARD_OK;
 }

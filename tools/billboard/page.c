@@ -14,6 +14,7 @@ struct page {
     const place *place;
     double shown;  /* seconds: when */
     bool *refuses; /* silos + 1 */
+    bool *late;    /* silos + 1: came when the run had begun without them */
     uint64_t errors;
     char error[ERROR_TEXT], error_time[TIME_TEXT]; /* the last; "": none */
 };
@@ -23,7 +24,8 @@ billboard_status page_open(page **out, place *p) {
     if (p->page < 0) return BILLBOARD_OK;
     page *shown = calloc(1, sizeof *shown);
     if (shown) shown->refuses = calloc((size_t)p->way.silos + 1, 1);
-    billboard_status status = shown && shown->refuses
+    if (shown) shown->late = calloc((size_t)p->way.silos + 1, 1);
+    billboard_status status = shown && shown->refuses && shown->late
                                   ? BILLBOARD_OK
                                   : cmd_fail(BILLBOARD_FAILED, "no memory for a page");
     if (shown) shown->place = p;
@@ -41,6 +43,7 @@ void page_close(page *shown) {
     if (!shown) return;
     page_server_close(shown->server);
     free(shown->refuses);
+    free(shown->late);
     free(shown);
 }
 
@@ -64,6 +67,12 @@ void page_failed(page *shown, uint32_t silo, bool refuses, const char *why) {
         *shown->error_time = '\0';
     shown->errors++;
     if (name) shown->refuses[silo] = refuses;
+    shown->shown = 0.0;
+}
+
+void page_too_late(page *shown, uint32_t silo) {
+    if (!shown) return;
+    shown->late[silo] = true;
     shown->shown = 0.0;
 }
 
@@ -101,6 +110,7 @@ static const char *silo_state(const news *n, uint32_t silo) {
     const bool helper = silo == helper_of(n->page);
     const char *state = billboard_answer_text(n->run, helper ? "helper" : path);
     if (strcmp(state, "away") != 0) return state;
+    if (n->page->late[silo]) return "too late";
     return n->page->refuses[silo] ? "refuses" : state;
 }
 
@@ -150,7 +160,8 @@ static void put_epsilon(FILE *to, const news *n) {
     fprintf(to, "} %.17g\n", number(n, "epsilon_spent"));
 }
 
-static const char *const states[] = {"away", "refuses", "joined", "answered", "left"};
+static const char *const states[] = {"away",   "refuses",  "too late",
+                                     "joined", "answered", "left"};
 enum { STATES = sizeof states / sizeof *states };
 
 static void put_silos(FILE *to, const news *n) {

@@ -17,6 +17,8 @@ void page_show(page *shown, const billboard_experimental_curator *curator,
                const carrier *c);
 /* Something of this silo (0: of none; the helper is the last) was left out, and why; or it takes no part. */
 void page_failed(page *shown, uint32_t silo, bool refuses, const char *why);
+/* This silo has come when the run had begun without it, and takes no part. */
+void page_too_late(page *shown, uint32_t silo);
 void page_close(page *shown);
 
 /* -- inside: who answers browsers (page_server.c; page_none.c where the library is not) -- */

@@ -6,8 +6,10 @@ const say = (id, text) => {
 };
 const words = {
   away: "has not joined", refuses: "refuses to take part", joined: "is waited for",
-  answered: "has answered", left: "has its models"
+  answered: "has answered", left: "has its models",
+  "too late": "came too late: the run has begun without it"
 };
+const takesNoPart = place => place.state === "refuses" || place.state === "too late";
 
 function state(run) {
   if (run.state === "joining") return "Silos join; nothing is charged yet.";
@@ -34,7 +36,7 @@ function row(silo, joining) {
   name.textContent = silo.name;
   state.textContent = joining && silo.state === "joined" ? "has joined" : words[silo.state];
   state.className = silo.state;
-  if (silo.reached || silo.state === "left" || silo.state === "refuses") return line;
+  if (silo.reached || silo.state === "left" || takesNoPart(silo)) return line;
   state.textContent += ", and is not connected";
   if (silo.state !== "away") state.className = "unreached";
   return line;
@@ -46,13 +48,13 @@ function helper(place, joining) {
   at.hidden = !place;
   if (!place) return;
   const word = { ...words, joined: joining ? "has joined" : "takes part", left: "has ended" };
-  const lost = !place.reached && place.state !== "left" && place.state !== "refuses";
+  const lost = !place.reached && place.state !== "left" && !takesNoPart(place);
   say("helper", `The helper, who keeps the second door, ${word[place.state]}` +
     (lost ? ", and is not connected." : "."));
 }
 
 function show(now) {
-  const run = now.run, here = now.silos.filter(s => s.state !== "away" && s.state !== "refuses");
+  const run = now.run, here = now.silos.filter(s => s.state !== "away" && !takesNoPart(s));
   say("state", state(run));
   document.getElementById("rounds").max = run.rounds || 1;
   document.getElementById("rounds").value = run.published;
