@@ -51,6 +51,9 @@ def test_advice_is_the_programs(program):
     assert "139 tasks, 27 features, 110 rows each, squared loss: ε = 0.1 at δ = 1e-05, " \
         "replace-one, sampling all" in str(advice)
     assert len(advice.theory_frame()) == len(advice.theory["algorithms"]) > 3
+    assert "doors" not in str(advice)
+    two = str(billboard.advise(**sizes, doors=2))
+    assert "replace-one, sampling all, two doors\n" in two, two
     with pytest.raises(billboard.BillboardError, match="smooth"):
         billboard.advise(tasks=9, features=2, epsilon=1, smoth=1)
 

@@ -43,6 +43,12 @@ static void runs_agree(void **state) {
     assert_close(cli_number(a, "hope.reach"), cli_number(two, "hope.reach"), 0.0);
     json_decref(two);
     json_decref(a);
+    for (int doors = 1; doors <= 2; doors++) {
+        cli_result r = cli("advise W.csv --doors %d", doors);
+        assert_int_equal(r.code, 0);
+        assert_int_equal(strstr(r.out, "as 1, noise of one door)") != NULL, doors == 2);
+        cli_free(&r);
+    }
     cli_write("semicolons.csv", "task;a;b;y\n1;2;3;4\n2;3;4;5\n");
     a = cli_json("advise semicolons.csv --separator ';' --json");
     assert_close(cli_number(a, "features"), 2.0, 0.0);

@@ -169,10 +169,11 @@ static void print_theory(const billboard_answer *a, bool all, FILE *to) {
     const size_t count = billboard_answer_count(a, "theory.algorithms");
     fprintf(to,
             "\nWhat the theorems of the published algorithms advise (%s losses, "
-            "constants taken as 1):\n"
+            "constants taken as 1%s):\n"
             "method          momentum   rounds  schedule           adds up   theorem "
             "noise     of signal M\n",
-            words(a, 0, "losses"));
+            words(a, 0, "losses"),
+            billboard_answer_number(a, "doors") > 1.0 ? ", noise of one door" : "");
     for (size_t k = 0; k < count; k++)
         if (all || strcmp(words(a, k, "composition"), "optimal") == 0)
             print_algorithm(a, k, to);

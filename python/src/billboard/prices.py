@@ -123,8 +123,9 @@ class Advice(Answer):
 
     def __str__(self) -> str:
         rows = "" if self["rows"] is None else f", {self['rows']:g} rows each"
+        doors = ", two doors" if self["doors"] > 1 else ""
         return (f"{self['tasks']:g} tasks, {self['features']:g} features{rows}, {self['loss']} "
-                f"loss: {promise(self)}\n{self['recommended']['text']}\n"
+                f"loss: {promise(self)}{doors}\n{self['recommended']['text']}\n"
                 f"Begin with: {self['recommended']['command']}")
 
     def __repr__(self) -> str:
@@ -132,7 +133,8 @@ class Advice(Answer):
 
     def theory_frame(self) -> Any:
         """What the theorems of the published algorithms advise, a row for each: a
-        ``pandas.DataFrame``, or a list of dicts.
+        ``pandas.DataFrame``, or a list of dicts. They know one door, whose noise it is also where
+        ``doors=2``.
 
         Examples
         --------
@@ -158,7 +160,7 @@ def advise(*, tasks: int, features: int, epsilon: float, rows: Optional[float] =
     rows : float, optional
         About how many each task has.
     **options_
-        Further options of ``billboard advise``: delta, adjacency, loss, rank, smooth, …
+        Further options of ``billboard advise``: delta, adjacency, loss, doors, rank, smooth, …
 
     Returns
     -------
