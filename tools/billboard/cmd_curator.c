@@ -1,5 +1,6 @@
 /* billboard curator: the door, the ledger and the billboard of a run of several places. */
 #include "page.h"
+#include "waiting.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,12 +13,7 @@ typedef struct conduct {
     carrier *carrier;
     page *page;       /* NULL: none */
     bool *heard;      /* silos + 1: have said something to this process */
-    bool *missed;     /* silos + 1: the log has named them since they said something, */
-    bool *lost;       /* and so it has those that a round has gone on without */
-    double asked;     /* seconds: when the round began, */
-    time_t since;     /* and by the clock on the wall */
-    double told;      /* seconds: when the log has last said who is waited for, */
-    double pause;     /* and how long it then says nothing of it */
+    waiting waiting;  /* for whom, and since when */
     uint32_t *unkept; /* silos that have joined or left since the last keeping, */
     uint32_t unkepts; /* so many, */
     bool *is_unkept;  /* silos + 1: these; */
@@ -27,84 +23,8 @@ typedef struct conduct {
     double back;      /* seconds: the last of them then */
 } conduct;
 
-static const char *name_of(const conduct *k, uint32_t silo) {
-    const char *name = billboard_experimental_agreement_silo(k->place->agreement, silo);
-    return name ? name : silo == k->place->way.silos && silo ? "the helper" : "nobody";
-}
-
 static billboard_experimental_state state_of(const conduct *k) {
     return billboard_experimental_curator_state(k->curator);
-}
-
-/* -- who is waited for -- */
-
-static const double pause_first = 10.0, pause_most = 600.0; /* seconds */
-
-static void begin_to_wait(conduct *k) {
-    const double now = cmd_now();
-    if (now - k->asked < pause_first) k->pause = pause_first; /* that went well */
-    k->asked = now;
-    k->since = time(NULL);
-}
-
-static const char *part_of(const conduct *k, const billboard_answer *run,
-                           uint32_t silo) {
-    char path[30] = "helper";
-    if (silo <= k->place->roster->silos)
-        snprintf(path, sizeof path, "silos.%u", silo - 1);
-    return billboard_answer_text(run, path);
-}
-
-/* Whether the run needs something of this place; the helper is asked when silos have
- * answered. */
-static bool is_needed(const conduct *k, const billboard_answer *run, uint32_t silo) {
-    const char *stage = billboard_answer_text(run, "state");
-    const char *state = part_of(k, run, silo);
-    if (strcmp(stage, "joining") == 0) return strcmp(state, "away") == 0;
-    if (strcmp(stage, "rounds") == 0) return strcmp(state, "joined") == 0;
-    return billboard_experimental_curator_waits_for(k->curator, silo);
-}
-
-/* The first of them by name, the others by number. */
-static void name_needed(conduct *k, const billboard_answer *run, char *text,
-                        size_t size) {
-    enum { NAMED = 8 };
-    const place *p = k->place;
-    const bool rounds = strcmp(billboard_answer_text(run, "state"), "rounds") == 0;
-    uint32_t needed = 0;
-    size_t used = 0;
-    *text = '\0';
-    for (uint32_t s = 1; s <= p->way.silos; s++) {
-        if (!is_needed(k, run, s)) continue;
-        if (rounds && needed && s > p->roster->silos) continue;
-        k->missed[s] = true;
-        if (++needed > NAMED || used >= size) continue;
-        used += (size_t)snprintf(text + used, size - used, "%s%s",
-                                 needed > 1 ? ", " : "", name_of(k, s));
-    }
-    if (needed > NAMED && used < size)
-        snprintf(text + used, size - used, " and %u others", needed - NAMED);
-}
-
-/* Now and then, once it takes long. */
-static void tell_who_is_needed(conduct *k) {
-    char names[400], since[PLACE_CLOCK], round[30] = "their good-bye";
-    billboard_answer *run = NULL;
-    const double now = cmd_now();
-    if (now - k->asked < pause_first || now - k->told < k->pause) return;
-    if (billboard_experimental_curator_progress(k->curator, &run)) return;
-    const char *stage = billboard_answer_text(run, "state");
-    if (strcmp(stage, "joining") == 0) snprintf(round, sizeof round, "to join");
-    if (strcmp(stage, "rounds") == 0)
-        snprintf(round, sizeof round, "round %.0f",
-                 billboard_answer_number(run, "round"));
-    name_needed(k, run, names, sizeof names);
-    place_clock(k->since, since);
-    if (*names)
-        place_say(k->place, "waiting for %s since %s (%s)", names, since, round);
-    billboard_answer_free(run);
-    k->told = now;
-    k->pause = 2.0 * k->pause < pause_most ? 2.0 * k->pause : pause_most;
 }
 
 /* -- messages -- */
@@ -128,16 +48,6 @@ static billboard_status give_all(const conduct *k) {
     return status;
 }
 
-/* Whether the run has begun without this place, which is told so when it says something. */
-static bool is_too_late(const conduct *k, uint32_t silo) {
-    billboard_answer *run = NULL;
-    if (billboard_experimental_curator_progress(k->curator, &run)) return false;
-    const bool late = strcmp(billboard_answer_text(run, "state"), "joining") != 0 &&
-                      strcmp(part_of(k, run, silo), "away") == 0;
-    billboard_answer_free(run);
-    return late;
-}
-
 /* What is no frame for this curator now changes nothing, and is told; but for one that shows
  * that this curator is an older copy, which ends it. */
 static billboard_status take(conduct *k, const message *got) {
@@ -148,24 +58,25 @@ static billboard_status take(conduct *k, const message *got) {
         page_failed(k->page, 0, false, "a message of a silo that is not in the plan");
         return BILLBOARD_OK;
     }
-    const bool away = !carrier_reaches(k->carrier, got->silo) || k->missed[got->silo];
+    const bool away =
+        !carrier_reaches(k->carrier, got->silo) || k->waiting.missed[got->silo];
     const billboard_status status =
         billboard_experimental_curator_take(k->curator, got->frame, got->size);
     if (state_of(k) == BILLBOARD_EXPERIMENTAL_FAILED) return status;
-    if (!status) k->missed[got->silo] = k->lost[got->silo] = false;
+    if (!status) waiting_heard(&k->waiting, got->silo);
     if (status == BILLBOARD_USAGE)
-        place_say(p, "%s: %s", name_of(k, got->silo), billboard_error());
+        place_say(p, "%s: %s", place_silo(p, got->silo), billboard_error());
     else if (status)
-        place_say(p, "a message of %s was left out: %s", name_of(k, got->silo),
+        place_say(p, "a message of %s was left out: %s", place_silo(p, got->silo),
                   billboard_error());
     if (status)
         page_failed(k->page, got->silo, status == BILLBOARD_USAGE, billboard_error());
     if (status || got->kind != MESSAGE_HELLO) return BILLBOARD_OK;
     carrier_introduce(k->carrier);
-    const bool late = is_too_late(k, got->silo);
+    const bool late = waiting_is_too_late(&k->waiting, got->silo);
     if (late) page_too_late(k->page, got->silo);
     if (!k->heard[got->silo] || away) /* else it has only asked again */
-        place_say(p, "%s is %s%s", name_of(k, got->silo),
+        place_say(p, "%s is %s%s", place_silo(p, got->silo),
                   k->heard[got->silo] ? "back" : "there",
                   late ? ", too late for this run, which has begun without it: it is "
                          "told so"
@@ -221,7 +132,7 @@ static billboard_status listen_to_silos(conduct *k) {
     const double until_keep = k->unkepts ? k->keep_at - cmd_now() : seconds;
     if (until_keep < seconds) seconds = until_keep > 0.0 ? until_keep : 0.0;
     page_show(k->page, k->curator, k->carrier);
-    tell_who_is_needed(k);
+    waiting_tell(&k->waiting);
     for (uint32_t n = 0; n < p->way.silos; n++) {
         message got;
         billboard_status status = carrier_receive(k->carrier, n ? 0.0 : seconds, &got);
@@ -235,26 +146,13 @@ static billboard_status listen_to_silos(conduct *k) {
 
 /* -- rounds -- */
 
-/* Of a round that was published without them: once, until they are back. */
-static void tell_who_is_lost(conduct *k, const billboard_answer *run) {
-    for (uint32_t s = 1; s <= k->place->roster->silos; s++) {
-        if (k->lost[s] || !is_needed(k, run, s)) continue;
-        k->lost[s] = k->missed[s] = true;
-        place_say(
-            k->place,
-            "round %.0f goes on without %s, which is waited for again when it says "
-            "something",
-            billboard_answer_number(run, "round"), name_of(k, s));
-    }
-}
-
 /* Where it can have come to its end: the state waits for silos to be given that. */
 static billboard_status look_for_end(conduct *k) {
     billboard_answer *run = NULL;
     const billboard_status status =
         billboard_experimental_curator_progress(k->curator, &run);
     if (!status && state_of(k) == BILLBOARD_EXPERIMENTAL_PUBLISHED)
-        tell_who_is_lost(k, run);
+        waiting_tell_lost(&k->waiting, run);
     if (!status) k->over = strcmp(billboard_answer_text(run, "state"), "over") == 0;
     billboard_answer_free(run);
     return status;
@@ -266,7 +164,7 @@ static billboard_status close_round(conduct *k) {
     if (!status) status = keep(k);
     if (!status) status = give_all(k);
     if (!status) status = look_for_end(k);
-    begin_to_wait(k);
+    waiting_begin(&k->waiting);
     return status;
 }
 
@@ -281,7 +179,7 @@ static billboard_status close_late(conduct *k) {
     const place *p = k->place;
     const bool may = p->roster->fewest_silos > 0 &&
                      p->roster->fewest_silos < p->roster->silos && p->patience > 0.0;
-    if (!may || cmd_now() - k->asked < p->patience) return BILLBOARD_OK;
+    if (!may || cmd_now() - k->waiting.asked < p->patience) return BILLBOARD_OK;
     const billboard_status status = close_round(k);
     return status == BILLBOARD_USAGE ? BILLBOARD_OK : status; /* too few: wait on */
 }
@@ -331,7 +229,7 @@ static bool may_go_on(const conduct *k, billboard_status why) {
 
 static billboard_status all_rounds(conduct *k) {
     billboard_status status = give_all(k); /* an offer, where all can be reached */
-    begin_to_wait(k);
+    waiting_begin(&k->waiting);
     while (!status && !k->over) {
         if (*k->place->watch.stop) return interrupted(k);
         status = step(k);
@@ -390,7 +288,7 @@ static bool waits_for_ghosts(const conduct *k) {
 static billboard_status see_off(conduct *k, bool over) {
     static const double soon = 60.0;
     const place *p = k->place;
-    begin_to_wait(k);
+    waiting_begin(&k->waiting);
     const double from = cmd_now();
     const double patience = p->patience > 0.0 || !over ? p->patience : soon;
     billboard_status status = give_all(k);
@@ -410,8 +308,8 @@ static void end(const conduct *k) {
     place *p = k->place;
     for (uint32_t s = 1; s <= p->way.silos; s++)
         if (billboard_experimental_curator_waits_for(k->curator, s))
-            place_say(p, "%s has not said that it has its models%s%s%s", name_of(k, s),
-                      p->checkpoint ? ": until it has, " : "",
+            place_say(p, "%s has not said that it has its models%s%s%s",
+                      place_silo(p, s), p->checkpoint ? ": until it has, " : "",
                       p->checkpoint ? p->checkpoint : "",
                       p->checkpoint ? " has them: start this again with it" : "");
     if (p->checkpoint && !waits(k)) billboard_experimental_curator_forget(k->curator);
@@ -422,6 +320,7 @@ static billboard_status open_curator(conduct *k) {
     place *p = k->place;
     billboard_status status =
         billboard_experimental_curator_open(p->job, p->roster, &p->watch, &k->curator);
+    k->waiting.curator = k->curator;
     if (!status && state_of(k) == BILLBOARD_EXPERIMENTAL_PUBLISHED)
         status = billboard_experimental_curator_go_on(k->curator); /* it was kept */
     if (!status && p->checkpoint)
@@ -446,30 +345,28 @@ static billboard_status conduct_run(conduct *k, FILE *stream) {
 
 int cmd_curator(int argc, char **argv) {
     place p;
-    conduct k = {.place = &p, .pause = pause_first};
+    conduct k = {.place = &p};
     cmd_output output = {0};
     billboard_status status = place_open(&p, argc, argv, PLACE_CURATOR);
     if (!status) status = cmd_open(&output);
     if (!status && p.over) return place_end(&p, &output, status);
     if (!status) status = page_open(&k.page, &p);
+    if (!status) status = waiting_open(&k.waiting, &p);
     if (!status) {
         const size_t places = (size_t)p.way.silos + 1;
         k.heard = calloc(places, sizeof *k.heard);
-        k.missed = calloc(places, sizeof *k.missed);
-        k.lost = calloc(places, sizeof *k.lost);
         k.unkept = calloc(places, sizeof *k.unkept);
         k.is_unkept = calloc(places, sizeof *k.is_unkept);
         k.is_back = calloc(places, sizeof *k.is_back);
-        if (!k.heard || !k.missed || !k.lost || !k.unkept || !k.is_unkept || !k.is_back)
+        if (!k.heard || !k.unkept || !k.is_unkept || !k.is_back)
             status = cmd_fail(BILLBOARD_FAILED, "no memory for the silos");
     }
     if (!status) status = conduct_run(&k, output.stream);
+    waiting_close(&k.waiting);
     page_close(k.page);
     carrier_close(k.carrier);
     billboard_experimental_curator_free(k.curator);
     free(k.heard);
-    free(k.missed);
-    free(k.lost);
     free(k.unkept);
     free(k.is_unkept);
     free(k.is_back);

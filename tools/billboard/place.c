@@ -379,6 +379,12 @@ void place_say(place *p, const char *format, ...) {
     putc('\n', stderr);
 }
 
+const char *place_silo(const place *p, uint32_t silo) {
+    const char *name = billboard_experimental_agreement_silo(p->agreement, silo);
+    if (name) return name;
+    return silo == p->way.silos && silo ? "the helper" : "nobody";
+}
+
 void place_clock(time_t at, char text[PLACE_CLOCK]) {
     const time_t now = time(NULL);
     struct tm then = {0}, today = {0};

@@ -42,6 +42,8 @@ BILLBOARD_CHECK billboard_status place_open(place *p, int argc, char **argv,
 void place_close(place *p);
 /* On stderr, above the progress. */
 void place_say(place *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* What a silo, or the helper, is called in messages. */
+const char *place_silo(const place *p, uint32_t silo);
 /* A time as people of this machine say it: the hour and the minute, and the day unless it is
  * today. */
 enum { PLACE_CLOCK = 32 };
