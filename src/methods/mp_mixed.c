@@ -21,6 +21,9 @@
 static const double vote_share = 0.05;
 /* A common direction of this length stands above the noise of a round. */
 static const double signal = 0.7;
+/* What one number that all tasks show alike must stand out of all of the noise for their votes to
+ * tell whether a constant that others have is near zero, where no range says so. */
+static const double least_heard = 50.0;
 static const double step = 0.5, momentum = 0.7;
 /* The search gives way to directions after this part of the rounds, by whether a centre
  * has stood far out by then, or as soon as what all answers share is `faint' (a square;
@@ -274,6 +277,13 @@ static uint32_t effects_round(const bb_view *view, const stages *s) {
     return view->board->releases - s->units - s->search - s->votes;
 }
 
+/* Whether zero is one level for all tasks, which these are enough to vote on. */
+static bool has_level(const bb_view *view, const bb_units *units) {
+    const size_t target = view->pub->features - view->pub->constant;
+    const double heard = reach_of(view, 1.0) * sqrt((double)view->pub->features);
+    return units->place && units->place[2 * target + 1] > 0.0 && heard >= least_heard;
+}
+
 bb_mixed_board bb_mixed_read(const bb_view *view) {
     const stages s = stages_of(view);
     const size_t d = view->pub->features;
@@ -291,6 +301,7 @@ bb_mixed_board bb_mixed_read(const bb_view *view) {
                         .group = at + SCALARS,
                         .penalty = at + SCALARS + BB_MIXED_GROUPS};
     if (has_units(view)) m.units = bb_units_read(view, at + units_at(view, &s));
+    m.level = m.unranged && has_level(view, &m.units);
     if (m.phase == BB_MIXED_EFFECTS) {
         const uint32_t round = effects_round(view, &s);
         bb_mixed_effects_layout(view, round, &m.layout);
@@ -308,8 +319,8 @@ bb_mixed_board bb_mixed_read(const bb_view *view) {
 bool bb_mixed_has(const bb_mixed_board *mixed, size_t group) {
     const bool centre = group % 2 == 0;
     if (centre && !mixed->found) return false;
-    /* Where rows were moved there is no other level to be drawn to. */
-    if (mixed->unranged && mixed->units.state && mixed->constant &&
+    /* Where rows were moved to tasks' own places there is no other level to be drawn to. */
+    if (mixed->unranged && mixed->units.state && mixed->constant && !mixed->level &&
         (group / 2 == BB_MIXED_PLAIN || group / 2 == BB_MIXED_HELD))
         return false;
     if (group / 2 == BB_MIXED_OWN) return mixed->constant;

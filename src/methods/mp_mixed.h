@@ -47,6 +47,8 @@ typedef struct bb_mixed_board {
     size_t d;
     bool constant; /* the last feature is the constant */
     bool unranged; /* there are no ranges */
+    bool level;    /* likewise; all tasks' targets are counted from one place, and votes
+                      can tell whether that is a level to be drawn to */
     bool slopes;   /* no model is asked for but intervals, or which slopes are usual */
     bool can_turn; /* bb_mixed_can_turn */
     bb_mixed_phase phase;
@@ -119,9 +121,10 @@ double bb_mixed_noise(const bb_local *local, size_t k);
 double bb_mixed_belief(const bb_mixed_board *mixed);
 /* Without ranges a target is looked at around the mean of the rows, which is the work of one
  * of them: the likelihood of slopes is the restricted one (Patterson and Thompson 1971),
- * where no model is asked for; models are better without that. How many rows then tell of
- * the noise, those of the belief among them. */
-double bb_mixed_freedom(const bb_mixed_board *mixed, const bb_local *local);
+ * where no model is asked for and the kind's constant is next to free; models are better
+ * without that. How many rows then tell of the noise, those of the belief among them. */
+double bb_mixed_freedom(const bb_mixed_board *mixed, const bb_local *local,
+                        bb_mixed_kind kind);
 /* restricted (BB_MIXED_PENALTIES) <- log_det of a kind without what its constant has of it,
  * which, next to free, would otherwise speak for large penalties. */
 void bb_mixed_restrict(const bb_mixed_board *mixed, const bb_local *local,
@@ -160,14 +163,14 @@ typedef struct bb_mixed_measure {
  * the noise's variance has a prior worth `belief` rows around a level), up to what all
  * candidates share; in part the same of rows that are left out. n > 0. */
 void bb_mixed_weigh(const bb_mixed_board *mixed, const bb_local *local,
-                    const bb_mixed_measure *m, double *evidence);
+                    bb_mixed_kind kind, const bb_mixed_measure *m, double *evidence);
 /* Adds to the evidence around the centre, as of above, that of centres of any length in its
  * direction: a normal belief around one as long, as much as one average row tells (Kass
  * and Wasserman 1995). side: BB_MIXED_SIDES; spread: weight ||X centre||^2. length
  * (BB_MIXED_CELLS) <- the mean of the length, times that of the centre. */
 void bb_mixed_weigh_lengths(const bb_mixed_board *mixed, const bb_local *local,
-                            const bb_mixed_measure *side, double spread,
-                            double *evidence, double *length);
+                            bb_mixed_kind kind, const bb_mixed_measure *side,
+                            double spread, double *evidence, double *length);
 
 /* In front of a task's state: of common_units.h, which effects do without, since they are of
  * columns in their ranges. */

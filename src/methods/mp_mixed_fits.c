@@ -80,7 +80,7 @@ bb_status bb_mixed_deviation(const bb_mixed_board *mixed, const bb_local *local,
     if (status) return status;
     bb_ridge_path_centre(&path, centre);
     look(local, &path, &m);
-    bb_mixed_weigh(mixed, local, &m, evidence);
+    bb_mixed_weigh(mixed, local, kind, &m, evidence);
     sum_levels(evidence, share);
     keep_deviations(local, &path, share);
     bb_ridge_path_add(&path, u);
@@ -189,9 +189,10 @@ static void weigh_group(const bb_mixed_board *mixed, const bb_local *local,
     if (local->n == 0) return;
     bb_mixed_restrict(mixed, local, (bb_mixed_kind)(group / 2),
                       measure_of(seen, 0).log_det, log_det);
-    bb_mixed_weigh(mixed, local, &side[group % 2], cell);
+    bb_mixed_weigh(mixed, local, (bb_mixed_kind)(group / 2), &side[group % 2], cell);
     if (length && group % 2 == 0)
-        bb_mixed_weigh_lengths(mixed, local, side, seen[0], cell, length);
+        bb_mixed_weigh_lengths(mixed, local, (bb_mixed_kind)(group / 2), side, seen[0],
+                               cell, length);
 }
 
 void bb_mixed_evidence(const bb_mixed_board *mixed, const bb_local *local, double usual,

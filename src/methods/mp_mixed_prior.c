@@ -58,8 +58,9 @@ static bool is_restricted(const bb_mixed_board *mixed, const bb_local *local) {
     return mixed->slopes && mixed->unranged && mixed->constant && local->n > 0;
 }
 
-double bb_mixed_freedom(const bb_mixed_board *mixed, const bb_local *local) {
-    const size_t lost = is_restricted(mixed, local) ? 1 : 0;
+double bb_mixed_freedom(const bb_mixed_board *mixed, const bb_local *local,
+                        bb_mixed_kind kind) {
+    const size_t lost = is_restricted(mixed, local) && is_free(kind) ? 1 : 0;
     return (double)(local->n - lost) + bb_mixed_belief(mixed);
 }
 
@@ -112,7 +113,8 @@ bool bb_mixed_knows_slopes(const bb_mixed_board *mixed, const bb_local *local) {
 bool bb_mixed_suits(const bb_mixed_board *mixed, const bb_local *local,
                     bb_mixed_kind kind) {
     if (kind == BB_MIXED_OWN) return bb_mixed_has_own_scores(local);
-    if (kind < BB_MIXED_ONCE || !mixed->unranged) return true;
+    if (is_free(kind) || !mixed->unranged) return true;
+    if (kind < BB_MIXED_ONCE) return !mixed->level || local->n >= least_rows;
     return local->n >= least_rows && (double)local->n >= least_part * (double)local->d;
 }
 

@@ -102,7 +102,8 @@ static void add_group(spread *s, size_t group, const double *cell, double total,
     const size_t d = s->local->d, n = s->local->n;
     const double *centre = group % 2 == 0 ? s->mixed->centre : NULL;
     const double belief = bb_mixed_belief(s->mixed);
-    const double rows = bb_mixed_freedom(s->mixed, s->local);
+    const double rows =
+        bb_mixed_freedom(s->mixed, s->local, (bb_mixed_kind)(group / 2));
     memcpy(s->residual, s->local->y, n * sizeof *s->residual);
     if (centre) bb_multiply(n, d, -1.0, s->local->x, centre, 1.0, s->residual);
     bb_multiply_transposed(n, d, 1.0, s->scaled, s->residual, 0.0, s->model);
@@ -156,7 +157,7 @@ static bb_status measure(const bb_view *view, const bb_task *task, double *out) 
         add_within(&s, within);
     }
     out[BB_MIXED_SPREAD_NOISE] = s.noise;
-    out[BB_MIXED_SPREAD_FREEDOM] = bb_mixed_freedom(&mixed, task->local);
+    out[BB_MIXED_SPREAD_FREEDOM] = bb_mixed_freedom(&mixed, task->local, BB_MIXED_FREE);
     return BB_OK;
 }
 

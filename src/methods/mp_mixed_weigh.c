@@ -22,9 +22,9 @@ static void log_sums(const double *rest, const double *prior, double *cell) {
 }
 
 void bb_mixed_weigh(const bb_mixed_board *mixed, const bb_local *local,
-                    const bb_mixed_measure *m, double *evidence) {
+                    bb_mixed_kind kind, const bb_mixed_measure *m, double *evidence) {
     const double belief = bb_mixed_belief(mixed);
-    const double rows = bb_mixed_freedom(mixed, local),
+    const double rows = bb_mixed_freedom(mixed, local, kind),
                  share = bb_personal_by_left_out(local);
     const double by_fit = 0.5 * (1.0 - share), by_foreseen = 0.5 * share * rows;
     double prior[BB_MIXED_LEVELS], rest[BB_MIXED_PENALTIES], foreseen[BB_MIXED_CELLS];
@@ -106,8 +106,8 @@ static void add_doubt(double one, double other, double *any, double *evidence) {
 }
 
 void bb_mixed_weigh_lengths(const bb_mixed_board *mixed, const bb_local *local,
-                            const bb_mixed_measure *side, double spread,
-                            double *evidence, double *length) {
+                            bb_mixed_kind kind, const bb_mixed_measure *side,
+                            double spread, double *evidence, double *length) {
     double log_det[BB_MIXED_PENALTIES], rest[BB_MIXED_PENALTIES];
     double left_out[BB_MIXED_PENALTIES], best[BB_MIXED_PENALTIES];
     double any[BB_MIXED_CELLS];
@@ -120,7 +120,7 @@ void bb_mixed_weigh_lengths(const bb_mixed_board *mixed, const bb_local *local,
     for (size_t k = 0; k < BB_MIXED_CELLS; k++) length[k] = 1.0;
     if (!(doubt > 1e-12) || !(told > 0.0)) return;
     stretch(local, side, told, best, &around);
-    bb_mixed_weigh(mixed, local, &around, any);
+    bb_mixed_weigh(mixed, local, kind, &around, any);
     add_doubt(log(1.0 - doubt), log(doubt), any, evidence);
     for (size_t k = 0; k < BB_MIXED_CELLS; k++)
         length[k] += any[k] * (best[k / BB_MIXED_LEVELS] - 1.0);

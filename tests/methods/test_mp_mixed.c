@@ -645,14 +645,14 @@ static void a_centre_is_as_long_as_rows_say(void **state) {
         side[k] = (bb_mixed_measure){log_det, rest[k], NULL};
     }
     const double told = 1.0 / 60 + 1e-4, best = (5.0 + told) / (1.0 + told);
-    bb_mixed_weigh(&board, &local, &side[BB_MIXED_ONE], before);
+    bb_mixed_weigh(&board, &local, BB_MIXED_PLAIN, &side[BB_MIXED_ONE], before);
     memcpy(evidence, before, sizeof before);
-    bb_mixed_weigh_lengths(&board, &local, side, 1.0, evidence, length);
+    bb_mixed_weigh_lengths(&board, &local, BB_MIXED_PLAIN, side, 1.0, evidence, length);
     assert_true(fabs(length[0] - best) < 1e-9); /* beyond doubt at this noise level */
     assert_true(evidence[0] > before[0] + 20.0);
     board.still = 0.0;
     memcpy(evidence, before, sizeof before);
-    bb_mixed_weigh_lengths(&board, &local, side, 1.0, evidence, length);
+    bb_mixed_weigh_lengths(&board, &local, BB_MIXED_PLAIN, side, 1.0, evidence, length);
     assert_true(length[0] == 1.0);
     assert_memory_equal(evidence, before, sizeof before);
 }

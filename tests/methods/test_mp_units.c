@@ -71,6 +71,28 @@ static world *world_far_from_zero(void) {
     return w;
 }
 
+/* Slopes of each task's own, which the same noise hides, and no constant. */
+static world *world_nothing_shared(void) {
+    world *w = calloc(1, sizeof *w);
+    bb_random random;
+    assert_non_null(w);
+    assert_ok(bb_random_open_stream(&random, 17, BB_FOR_TEST, 0, 0));
+    for (size_t i = 0; i < TASKS; i++) {
+        double slope[COLUMNS];
+        for (size_t k = 0; k < COLUMNS; k++) slope[k] = bb_random_normal(&random);
+        for (size_t j = 0; j < ROWS + NEW_ROWS; j++) {
+            double y = 2.0 * bb_random_normal(&random);
+            for (size_t k = 0; k < COLUMNS; k++) {
+                w->raw[i][j][k] = bb_random_normal(&random);
+                y += slope[k] * w->raw[i][j][k];
+            }
+            w->target[i][j] = y;
+        }
+    }
+    bb_random_close(&random);
+    return w;
+}
+
 typedef struct prepared {
     population p;
     double factor[TASKS][COLUMNS], unit[TASKS];
@@ -210,6 +232,20 @@ static void places_help(void **state) {
     assert_true(common.worst < 25.0);
     learned_free(&own);
     learned_free(&common);
+    prepared_free(r);
+    free(w);
+}
+
+/* Where places are found, and tasks are enough to vote on it, a constant may be as near to zero
+ * as slopes are. */
+static void a_level_that_all_have_may_be_zero(void **state) {
+    (void)state;
+    world *w = world_nothing_shared();
+    prepared *r = prepare(w, 0);
+    learned l = learn(w, r, 10.0, true, 1);
+    print_message("mean square of a noise of 4 and ten slopes %.2f\n", l.error);
+    assert_true(l.error < 9.5);
+    learned_free(&l);
     prepared_free(r);
     free(w);
 }
@@ -501,6 +537,7 @@ int main(void) {
         cmocka_unit_test(powers_of_ten_do_not_matter),
         cmocka_unit_test(common_units_help),
         cmocka_unit_test(places_help),
+        cmocka_unit_test(a_level_that_all_have_may_be_zero),
         cmocka_unit_test(little_budget_leaves_own_units),
         cmocka_unit_test(a_level_far_from_zero_is_kept),
         cmocka_unit_test(what_is_shown_and_made_of_it),
