@@ -207,13 +207,19 @@ static bb_status open_indicators(bb_encoding *e, const char *list,
     return status;
 }
 
+bool bb_encoding_indicates(const char *missing) {
+    const size_t word = sizeof indicator - 1;
+    return missing && strncmp(missing, indicator, word) == 0 &&
+           (!missing[word] || missing[word] == ':');
+}
+
 static bb_status open_missing(bb_encoding *e, const char *how, const bb_names *header,
                               const bb_columns *columns) {
     const size_t word = sizeof indicator - 1;
     if (!how || strcmp(how, "error") == 0) return BB_OK;
     e->drop = strcmp(how, "drop-rows") == 0;
     if (e->drop) return BB_OK;
-    if (strncmp(how, indicator, word) == 0 && (!how[word] || how[word] == ':'))
+    if (bb_encoding_indicates(how))
         return open_indicators(e, how[word] ? how + word + 1 : NULL, header, columns);
     return bb_fail(
         BB_EUSAGE,

@@ -5,7 +5,7 @@
  * `none' in columns of texts, where it is one of them):
  *   error       (default) are refused
  *   drop-rows   their rows are left out
- *   indicator   become 0, and a further column NAME_missing (NAME_missing_2, ..., where
+ *   indicator   become 0 (in public ranges the middle: preprocess.h), and a further column NAME_missing (NAME_missing_2, ..., where
  *               another feature has that name) is 1 there and 0 elsewhere; every column
  *               has one, or those of "indicator:NAME,NAME": which do may not depend on
  *               the data. Rows without a target are left out
@@ -79,6 +79,8 @@ bool bb_encoding_level(const bb_encoding *encoding, size_t column, const char *t
                        size_t length, double *x);
 /* Notes a missing value; false: the column has no indicator. */
 bool bb_encoding_missing(const bb_encoding *encoding, size_t column, double *x);
+/* Whether options->missing makes columns that say where others are missing. */
+bool bb_encoding_indicates(const char *missing);
 /* Whether, of two features, `name` says where `column` is missing; of those that are made so
  * alone (bb_dataset.binary). */
 bool bb_encoding_tells_of(const char *name, const char *column);

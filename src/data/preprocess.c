@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "data/encode.h"
 #include "data/names.h"
 
 #include <assert.h>
@@ -12,6 +13,7 @@
 void bb_preprocess_free(bb_preprocess *p) {
     free(p->name);
     free(p->range);
+    free(p->told);
     bb_map_release(&p->mean_at, p->mean);
     bb_map_release(&p->factor_at, p->factor);
     bb_map_release(&p->unit_at, p->target_unit);
@@ -83,6 +85,21 @@ static bb_status find_ranges(bb_preprocess *p, const bb_preprocess_options *opti
     return status;
 }
 
+/* Such columns are behind all that are read as they are, the last that is called so counts. */
+static bb_status find_indicators(bb_preprocess *p,
+                                 const bb_preprocess_options *options) {
+    if (!options->indicators || !options->binary) return BB_OK;
+    const size_t d = p->features, binary = options->binary < d ? options->binary : d;
+    const bb_status status =
+        bb_allocate(&p->told, d, sizeof *p->told, "columns of missing values");
+    for (size_t j = d - binary; j < d && !status; j++)
+        for (size_t k = 0; k < j; k++)
+            if (bb_preprocess_has_range(p, k) &&
+                bb_encoding_tells_of(p->name[j], p->name[k]))
+                p->told[k] = j;
+    return status;
+}
+
 bb_status bb_preprocess_open_public(bb_preprocess *p,
                                     const bb_preprocess_options *options,
                                     size_t features, char *const *feature_name) {
@@ -104,6 +121,7 @@ bb_status bb_preprocess_open_public(bb_preprocess *p,
     }
     if (!status && (options->scale || (options->units && options->binary)))
         status = find_ranges(&made, options, feature_name);
+    if (!status && made.range) status = find_indicators(&made, options);
     if (status)
         bb_preprocess_free(&made);
     else
@@ -154,20 +172,24 @@ double bb_preprocess_target_shift(const bb_preprocess *p) {
     return p->has_target ? shift_of(p->target) : 0;
 }
 
-/* Step 1 on one number of column k. */
-static double scale_number(const bb_preprocess *p, size_t k, double x) {
-    if (!bb_preprocess_has_range(p, k)) return x;
+bool bb_preprocess_is_missing(const bb_preprocess *p, const double *x, size_t k) {
+    return p->told && p->told[k] && x[p->told[k]] > 0;
+}
+
+/* Step 1 on the number in column k of a row. */
+static double scale_number(const bb_preprocess *p, const double *x, size_t k) {
+    if (!bb_preprocess_has_range(p, k)) return x[k];
     const bb_range range = p->range[k];
-    if (!p->folded) return to_unit(x, range, p->reach);
     const double middle = middle_of(range), most = p->reach * half_of(range);
-    return clamp(x, middle - most, middle + most);
+    const double value = bb_preprocess_is_missing(p, x, k) ? middle : x[k];
+    if (!p->folded) return to_unit(value, range, p->reach);
+    return clamp(value, middle - most, middle + most);
 }
 
 /* Step 1 and 2 on one dense row. */
 static void scale_row(const bb_preprocess *p, const double *x, double *z) {
     if (!p->range) memcpy(z, x, p->features * sizeof *z);
-    for (size_t k = 0; p->range && k < p->features; k++)
-        z[k] = scale_number(p, k, x[k]);
+    for (size_t k = 0; p->range && k < p->features; k++) z[k] = scale_number(p, x, k);
     if (p->constant) z[p->features] = 1;
 }
 
@@ -175,9 +197,9 @@ static void scale_row(const bb_preprocess *p, const double *x, double *z) {
 static bool is_constant(const bb_preprocess *p, const bb_dataset *data, size_t begin,
                         size_t end, size_t k) {
     const size_t d = p->features;
-    const double first = scale_number(p, k, data->x[begin * d + k]);
+    const double first = scale_number(p, data->x + begin * d, k);
     for (size_t r = begin + 1; r < end; r++)
-        if (scale_number(p, k, data->x[r * d + k]) != first) return false;
+        if (scale_number(p, data->x + r * d, k) != first) return false;
     return true;
 }
 

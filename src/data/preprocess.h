@@ -3,7 +3,8 @@
  * In this order:
  *   1. scale: with public ranges [l, h] of the columns, x <- 2 (x - l)/(h - l) - 1, moved
  *      to [-reach, reach] where it is not there (0 where l = h); the target likewise
- *      where that is asked for. Columns whose range is open stay;
+ *      where that is asked for. Columns whose range is open stay. Where another column says
+ *      that a number is missing (encode.h) it becomes 0, the middle of its range;
  *   2. constant: one more column "(intercept)" of ones at the end;
  *   3. rows, one of:
  *      none: with ranges every row is divided by sqrt(width), so that it lies in the unit
@@ -50,8 +51,10 @@ typedef struct bb_preprocess_options {
     const bb_ranges *scale;   /* NULL: no ranges */
     const char *scale_source; /* where they come from, for messages */
     bool scale_target; /* squared loss: map the target, too, if its range is given */
-    size_t binary;  /* so many last features have the range [0, 1] unless `scale` names
+    size_t binary; /* so many last features have the range [0, 1] unless `scale` names
                           them; bb_preprocess_open takes it from the data */
+    bool
+        indicators; /* columns of these that are called so say where others are missing */
     bool units;     /* `magnitude': tasks find units in common, and binary columns need
                    none: without `scale`, too, they have the range [-1, 1], and stay */
     bool network;   /* rows are for networks: none leaves them in [-1, 1] */
@@ -63,6 +66,8 @@ typedef struct bb_preprocess {
     size_t features, width; /* columns before and after */
     char **name;            /* width; one block */
     bb_range *range;        /* features, or NULL */
+    size_t *told; /* features, or NULL: the column that says where this one, which
+                               has a range, is missing; 0: none */
     double reach; /* numbers farther than so many half ranges from the middle of their
                      range are moved there; at least 1 */
     bool has_target; /* the target is mapped */
@@ -86,6 +91,8 @@ bool bb_preprocess_is_own(const bb_preprocess *p);
 bool bb_preprocess_has_range(const bb_preprocess *p, size_t k);
 /* Whether that is [0, 1]. */
 bool bb_preprocess_is_zero_one(const bb_preprocess *p, size_t k);
+/* Whether another column says of the number in column k of a row that it is missing. */
+bool bb_preprocess_is_missing(const bb_preprocess *p, const double *x, size_t k);
 /* By what its range multiplies column k; 0: the range has no length. */
 double bb_preprocess_stretch(const bb_preprocess *p, size_t k);
 /* What is taken off then: the middle of the range, in halves of it. The same of the target, 0
@@ -133,9 +140,9 @@ bool bb_preprocess_can_fold(const bb_preprocess *p);
 void bb_preprocess_fold_columns(const bb_preprocess *p, double *w, double *b);
 
 /* The public steps as a new JSON object, NULL when out of memory:
- *     {"scale": RANGES or null, "constant": BOOL, "rows": "plain", "unit-ball" or
- * "unit-norm", "folded": BOOL} and back, for rows with the given features ("folded" may
- * be missing: false). What was parsed has no own steps and maps no target, as folded
+ *     {"scale": RANGES or null, "missing": {COLUMN: THE ONE THAT SAYS SO}, "constant": BOOL,
+ * "rows": "plain", "unit-ball" or "unit-norm", "folded": BOOL} and back, for rows with the
+ * given features ("missing" may not be there, nor "folded": false). What was parsed has no own steps and maps no target, as folded
  * models need it. BB_EDATA if `json` is no such object; `where` is for messages. */
 json_t *bb_preprocess_json(const bb_preprocess *p);
 BB_MUST_CHECK bb_status bb_preprocess_parse(bb_preprocess *p, const json_t *json,

@@ -1,3 +1,4 @@
+#include "base/memory.h"
 #include "data/preprocess.h"
 
 #include <string.h>
@@ -5,6 +6,18 @@
 static const char *const rows_text[] = {[BB_ROWS_PLAIN] = "plain",
                                         [BB_ROWS_BALL] = "unit-ball",
                                         [BB_ROWS_UNIT] = "unit-norm"};
+
+static bool tell_missing(const bb_preprocess *p, json_t *json) {
+    json_t *of = json_object();
+    bool told = of != NULL;
+    for (size_t k = 0; p->told && k < p->features && told; k++)
+        if (p->told[k])
+            told =
+                !json_object_set_new(of, p->name[k], json_string(p->name[p->told[k]]));
+    if (told && json_object_size(of)) return !json_object_set_new(json, "missing", of);
+    json_decref(of);
+    return told;
+}
 
 json_t *bb_preprocess_json(const bb_preprocess *p) {
     bb_ranges ranges = {.count = p->features,
@@ -18,7 +31,7 @@ json_t *bb_preprocess_json(const bb_preprocess *p) {
             ranges.others = p->range[k];
         }
     json_t *const json = json_object();
-    if (json &&
+    if (json && tell_missing(p, json) &&
         !json_object_set_new(json, "scale",
                              p->range ? bb_ranges_json(&ranges) : json_null()) &&
         !json_object_set_new(json, "constant", json_boolean(p->constant)) &&
@@ -49,6 +62,32 @@ static bb_status parse_reach(double *reach, const json_t *json, const char *wher
     return bb_fail(BB_EDATA, "%s: \"reach\": expected a number of at least 1", where);
 }
 
+static size_t column_of(const bb_preprocess *p, const char *name) {
+    size_t k = 0;
+    while (k < p->features && strcmp(p->name[k], name) != 0) k++;
+    return k;
+}
+
+/* {COLUMN: the one that says where it is missing}, both features. */
+static bb_status parse_missing(bb_preprocess *p, json_t *json, const char *where) {
+    const char *name;
+    json_t *by;
+    if (!json) return BB_OK;
+    bb_status status = bb_allocate(&p->told, p->features, sizeof *p->told,
+                                   "columns of missing values");
+    json_object_foreach(json, name, by) {
+        const char *const text = json_string_value(by);
+        const size_t k = column_of(p, name);
+        const size_t told = text ? column_of(p, text) : p->features;
+        if (status) return status;
+        if (k == p->features || told == p->features)
+            return bb_fail(BB_EDATA, "%s: \"missing\": expected names of features",
+                           where);
+        p->told[k] = told;
+    }
+    return status;
+}
+
 bb_status bb_preprocess_parse(bb_preprocess *p, const json_t *json, const char *where,
                               size_t features, char *const *feature_name) {
     const json_t *const scale = json_object_get(json, "scale"), *const constant =
@@ -74,7 +113,11 @@ bb_status bb_preprocess_parse(bb_preprocess *p, const json_t *json, const char *
     if (!status)
         status = bb_preprocess_open_public(&made, &options, features, feature_name);
     bb_ranges_free(&ranges);
-    if (status) return status;
+    if (!status) status = parse_missing(&made, json_object_get(json, "missing"), where);
+    if (status) {
+        bb_preprocess_free(&made);
+        return status;
+    }
     made.rows = rows;
     made.folded = json_is_true(json_object_get(json, "folded"));
     if (made.folded && !bb_preprocess_can_fold(&made)) {

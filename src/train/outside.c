@@ -1,7 +1,6 @@
 #include "train/outside.h"
 
 #include "base/memory.h"
-#include "data/encode.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,32 +14,21 @@ static bool is_outside(const bb_range *range, double value) {
 /* Of a column's numbers, or the target's. */
 typedef struct tally {
     size_t outside, missing; /* which are no numbers, and outside of nothing */
-    size_t told;             /* the column that says where it is missing; 0: none */
 } tally;
 
-/* Such columns are behind all that are read as they are. */
-static void find_indicators(const bb_dataset *train, tally *of) {
-    const size_t d = train->features;
-    const size_t numbers = train->binary < d ? d - train->binary : 0;
-    for (size_t j = numbers; j < d; j++)
-        for (size_t k = 0; k < numbers; k++)
-            if (bb_encoding_tells_of(train->feature_name[j], train->feature_name[k]))
-                of[k].told = j;
-}
-
-static void count_one(tally *of, const bb_range *range, const double *x, size_t k) {
-    const bool missing = of->told && x[of->told] > 0.0;
+static void count_one(tally *of, const bb_preprocess *steps, const double *x,
+                      size_t k) {
+    const bool missing = bb_preprocess_is_missing(steps, x, k);
     of->missing += missing;
-    of->outside += !missing && is_outside(range, x[k]);
+    of->outside += !missing && is_outside(&steps->range[k], x[k]);
 }
 
 /* Of every column, and behind them of the target. */
 static void count(const bb_preprocess *steps, const bb_dataset *train, tally *of) {
     const size_t d = steps->features;
-    find_indicators(train, of);
     for (size_t r = 0; r < train->rows; r++) {
         for (size_t k = 0; k < d && steps->range; k++)
-            count_one(&of[k], &steps->range[k], train->x + r * d, k);
+            count_one(&of[k], steps, train->x + r * d, k);
         if (steps->has_target) of[d].outside += is_outside(&steps->target, train->y[r]);
         if (r) bb_dataset_passed(train, r - 1, r);
     }

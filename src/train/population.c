@@ -328,14 +328,15 @@ static bb_status open_steps(bb_population *p, const bb_resolved *c,
     const bb_train_options *o = &c->request->options;
     static const bb_standardize how[] = {BB_STANDARDIZE_NONE, BB_STANDARDIZE_UNIT_ROWS,
                                          BB_STANDARDIZE_TASK, BB_STANDARDIZE_MAGNITUDE};
-    bb_preprocess_options options = {.standardize = how[o->standardize],
-                                     .constant = c->run.pub.constant,
-                                     .scale_target = c->run.pub.loss == BB_LOSS_SQUARED,
-                                     .units = c->run.pub.own_units &&
-                                              c->run.phase[0].method->common_units,
-                                     .network = c->run.pub.network,
-                                     .reach = reach_of(c),
-                                     .threads = (size_t)o->threads};
+    bb_preprocess_options options = {
+        .standardize = how[o->standardize],
+        .constant = c->run.pub.constant,
+        .scale_target = c->run.pub.loss == BB_LOSS_SQUARED,
+        .units = c->run.pub.own_units && c->run.phase[0].method->common_units,
+        .indicators = !c->roster || bb_encoding_indicates(o->missing),
+        .network = c->run.pub.network,
+        .reach = reach_of(c),
+        .threads = (size_t)o->threads};
     bb_ranges ranges = {0};
     bb_status status = BB_OK;
     if (o->scale) {

@@ -455,6 +455,48 @@ static void folded_models(void **state) {
     bb_dataset_free(&data);
 }
 
+/* A missing number is the middle of its range, and 0 without one, also after folding and through
+ * JSON; a column of the file that is only called so says nothing. */
+static void missing_numbers(void **state) {
+    (void)state;
+    char *const named[] = {(char[]){"a"}, (char[]){"b"}, (char[]){"b_missing"}};
+    bb_range column[] = {{60, 250}, {-INFINITY, INFINITY}, {0, 1}};
+    const bb_ranges scale = {.count = 3, .name = (char **)named, .column = column};
+    const bb_preprocess_options options = {.constant = true,
+                                           .scale = &scale,
+                                           .scale_source = "s.json",
+                                           .indicators = true};
+    const bb_read_options read = {.missing = "indicator"};
+    bb_dataset data, out, again;
+    bb_preprocess p, parsed;
+    assert_ok(read_text("t.csv",
+                        "task,y,a,b,b_missing\n1,2,,,1\n1,4,155,3,1\n1,4,60,,0\n",
+                        &read, &data));
+    assert_string_equal(data.feature_name[3], "a_missing");
+    assert_ok(bb_preprocess_open(&p, &options, &data));
+    assert_ok(bb_preprocess_apply(&p, &data, true, &out));
+    const double a[] = {0, 0, -1}, b[] = {0, 3, 0}, folded[] = {155, 155, 60};
+    json_t *const json = bb_preprocess_json(&p);
+    const json_t *const told = json_object_get(json, "missing");
+    assert_int_equal(json_object_size(told), 2); /* that of b says nothing */
+    assert_string_equal(json_string_value(json_object_get(told, "a")), "a_missing");
+    assert_ok(
+        bb_preprocess_parse(&parsed, json, "m.json", data.features, data.feature_name));
+    json_decref(json);
+    parsed.folded = true;
+    assert_ok(bb_preprocess_apply(&parsed, &data, false, &again));
+    for (size_t r = 0; r < 3; r++) {
+        assert_close(out.x[r * p.width] * sqrt((double)p.width), a[r], 1e-15);
+        assert_close(out.x[r * p.width + 1] * sqrt((double)p.width), b[r], 1e-15);
+        assert_close(again.x[r * p.width], folded[r], 1e-12);
+    }
+    bb_dataset_free(&again);
+    bb_dataset_free(&out);
+    bb_preprocess_free(&parsed);
+    bb_preprocess_free(&p);
+    bb_dataset_free(&data);
+}
+
 /* The same of two outputs, as far as they have it. */
 static void folded_outputs(void **state) {
     (void)state;
@@ -597,6 +639,9 @@ static void bad_json(void **state) {
         {"{\"rows\": \"plain\", \"constant\": true, \"scale\": null, \"folded\": true}",
          "m.json: \"folded\": expected only with \"scale\" or \"rows\": \"unit-ball\", "
          "and not with \"unit-norm\""},
+        {"{\"rows\": \"plain\", \"constant\": true, \"scale\": {\"others\": 1}, "
+         "\"missing\": {\"b\": \"c\"}}",
+         "m.json: \"missing\": expected names of features"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         bb_preprocess p;
@@ -623,6 +668,7 @@ int main(void) {
         cmocka_unit_test(some_ranges_are_open),
         cmocka_unit_test(ranges),
         cmocka_unit_test(folded_models),
+        cmocka_unit_test(missing_numbers),
         cmocka_unit_test(folded_outputs),
         cmocka_unit_test(models_for_raw_columns),
         cmocka_unit_test(messages),
