@@ -271,14 +271,15 @@ static bb_status add_indicator(bb_names *all, const char *path, const char *name
     return add_feature(all, path, name, "_missing", number);
 }
 
-bool bb_encoding_tells_of(const char *name, const char *column) {
+size_t bb_encoding_tells_of(const char *name) {
     static const char end[] = "_missing";
-    const size_t length = strlen(column), tail = sizeof end - 1;
-    if (strncmp(name, column, length) != 0 || strncmp(name + length, end, tail) != 0)
-        return false;
-    const char *number = name + length + tail;
-    if (!*number) return true;
-    return *number == '_' && number[1] && !number[1 + strspn(number + 1, "0123456789")];
+    const char *last = NULL;
+    for (const char *at = name; (at = strstr(at, end)) != NULL; at++) last = at;
+    if (!last) return 0;
+    const char *number = last + sizeof end - 1;
+    const bool is = !*number || (*number == '_' && number[1] &&
+                                 !number[1 + strspn(number + 1, "0123456789")]);
+    return is ? (size_t)(last - name) : 0;
 }
 
 static bb_status name_levels(bb_encoding *e, bb_names *all, const char *path,

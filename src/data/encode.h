@@ -81,9 +81,9 @@ bool bb_encoding_level(const bb_encoding *encoding, size_t column, const char *t
 bool bb_encoding_missing(const bb_encoding *encoding, size_t column, double *x);
 /* Whether options->missing makes columns that say where others are missing. */
 bool bb_encoding_indicates(const char *missing);
-/* Whether, of two features, `name` says where `column` is missing; of those that are made so
- * alone (bb_dataset.binary). */
-bool bb_encoding_tells_of(const char *name, const char *column);
+/* How many first characters of a feature's name are that of the column of which it says where
+ * it is missing, 0: it is not called so; of those that are made so alone (bb_dataset.binary). */
+size_t bb_encoding_tells_of(const char *name);
 /* Takes a zeroed one, too. */
 void bb_encoding_close(bb_encoding *encoding);
 

@@ -3,7 +3,6 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "data/encode.h"
-#include "data/names.h"
 
 #include <assert.h>
 #include <math.h>
@@ -85,18 +84,30 @@ static bb_status find_ranges(bb_preprocess *p, const bb_preprocess_options *opti
     return status;
 }
 
+bb_status bb_preprocess_names(const bb_preprocess *p, bb_names *names) {
+    bb_status status = BB_OK;
+    for (size_t k = 0; k < p->features && !status; k++) {
+        size_t index;
+        status = bb_names_add(names, p->name[k], strlen(p->name[k]), &index);
+    }
+    return status;
+}
+
 /* Such columns are behind all that are read as they are, the last that is called so counts. */
 static bb_status find_indicators(bb_preprocess *p,
                                  const bb_preprocess_options *options) {
     if (!options->indicators || !options->binary) return BB_OK;
     const size_t d = p->features, binary = options->binary < d ? options->binary : d;
-    const bb_status status =
-        bb_allocate(&p->told, d, sizeof *p->told, "columns of missing values");
-    for (size_t j = d - binary; j < d && !status; j++)
-        for (size_t k = 0; k < j; k++)
-            if (bb_preprocess_has_range(p, k) &&
-                bb_encoding_tells_of(p->name[j], p->name[k]))
-                p->told[k] = j;
+    bb_names names = {0};
+    bb_status status = bb_preprocess_names(p, &names);
+    if (!status)
+        status = bb_allocate(&p->told, d, sizeof *p->told, "columns of missing values");
+    for (size_t j = d - binary; j < d && !status; j++) {
+        const size_t length = bb_encoding_tells_of(p->name[j]);
+        const size_t k = bb_names_find(&names, p->name[j], length);
+        if (length && k < j && bb_preprocess_has_range(p, k)) p->told[k] = j;
+    }
+    bb_names_free(&names);
     return status;
 }
 

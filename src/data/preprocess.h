@@ -27,6 +27,7 @@
 #ifndef BB_DATA_PREPROCESS_H
 #define BB_DATA_PREPROCESS_H
 
+#include "data/names.h"
 #include "data/ranges.h"
 
 #define BB_CONSTANT_NAME "(intercept)"
@@ -112,6 +113,8 @@ BB_MUST_CHECK bb_status bb_preprocess_open(bb_preprocess *p,
                                            const bb_preprocess_options *options,
                                            const bb_dataset *train);
 
+/* names, zeroed and to be freed, <- the features' in their order. */
+BB_MUST_CHECK bb_status bb_preprocess_names(const bb_preprocess *p, bb_names *names);
 /* The public steps only, for rows with the given features. */
 BB_MUST_CHECK bb_status bb_preprocess_open_public(bb_preprocess *p,
                                                   const bb_preprocess_options *options,

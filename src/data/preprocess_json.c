@@ -62,29 +62,28 @@ static bb_status parse_reach(double *reach, const json_t *json, const char *wher
     return bb_fail(BB_EDATA, "%s: \"reach\": expected a number of at least 1", where);
 }
 
-static size_t column_of(const bb_preprocess *p, const char *name) {
-    size_t k = 0;
-    while (k < p->features && strcmp(p->name[k], name) != 0) k++;
-    return k;
-}
-
 /* {COLUMN: the one that says where it is missing}, both features. */
 static bb_status parse_missing(bb_preprocess *p, json_t *json, const char *where) {
     const char *name;
     json_t *by;
+    bb_names names = {0};
     if (!json) return BB_OK;
-    bb_status status = bb_allocate(&p->told, p->features, sizeof *p->told,
-                                   "columns of missing values");
+    bb_status status = bb_preprocess_names(p, &names);
+    if (!status)
+        status = bb_allocate(&p->told, p->features, sizeof *p->told,
+                             "columns of missing values");
     json_object_foreach(json, name, by) {
-        const char *const text = json_string_value(by);
-        const size_t k = column_of(p, name);
-        const size_t told = text ? column_of(p, text) : p->features;
-        if (status) return status;
-        if (k == p->features || told == p->features)
-            return bb_fail(BB_EDATA, "%s: \"missing\": expected names of features",
-                           where);
-        p->told[k] = told;
+        const char *const text = json_is_string(by) ? json_string_value(by) : "";
+        const size_t k = bb_names_find(&names, name, strlen(name));
+        const size_t told = bb_names_find(&names, text, strlen(text));
+        if (status) break;
+        if (k == SIZE_MAX || told == SIZE_MAX)
+            status =
+                bb_fail(BB_EDATA, "%s: \"missing\": expected names of features", where);
+        else
+            p->told[k] = told;
     }
+    bb_names_free(&names);
     return status;
 }
 
