@@ -39,7 +39,8 @@ typedef struct room {
     double *p;        /* n x outputs: probabilities */
     double *half;     /* n x d */
     double *matrix;   /* order x order */
-    double *products; /* order x order: by rows, of `as' */
+    double *products; /* order x order: by rows, of `as', */
+    double stretch;   /* as long as its constant was then; 0: they are not made */
     double *rest;     /* of a fit, or max(n, d, outputs) */
 } room;
 
@@ -189,7 +190,9 @@ static void stretch_constant(const bb_local *local, const double *centre,
     for (size_t j = 0; j < n && r->constant != 0.0; j++)
         r->rows[j * d + d - 1] = stretch * r->constant;
     r->as.lipschitz = local->lipschitz + fmax(0.0, square) * local->weight * (double)n;
-    if (by_rows(local)) bb_gram_rows(n, d, 1.0, r->rows, r->products);
+    if (by_rows(local) && stretch != r->stretch)
+        bb_gram_rows(n, d, 1.0, r->rows, r->products);
+    r->stretch = stretch;
     if (!centre) return;
     memcpy(r->centre, centre, local->length * sizeof *centre);
     bb_scale(local->outputs, 1.0 / stretch, r->centre + last);
@@ -250,7 +253,7 @@ static bb_status add_fits(const seen *as, bool is_free, double size, room *r,
 }
 
 /* The same in coordinates of the rows. Returns what of `work' is left. */
-static double *narrow(seen *as, bb_wide *wide, double *work) {
+static double *look_by_rows(seen *as, bb_wide *wide, double *work) {
     const bb_local *local = as->local;
     double *centre = work + bb_wide_work(local);
     bb_wide_open(wide, local, work);
@@ -269,7 +272,7 @@ static double *narrow(seen *as, bb_wide *wide, double *work) {
 static bb_status add_both(seen as, double *constant, bb_personal_average *a,
                           double *work) {
     bb_wide wide;
-    if (bb_wide_fits(as.local)) work = narrow(&as, &wide, work);
+    if (bb_wide_fits(as.local)) work = look_by_rows(&as, &wide, work);
     room r = lay_out(as.local, work);
     const bool has_constant = r.constant != 0.0;
     const double size = bb_personal_size(as.local, has_constant, r.rest);
