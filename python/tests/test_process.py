@@ -76,22 +76,27 @@ def test_progress_is_told(pop):
 
 INTERRUPTED = """
 import sys; sys.path.insert(0, {path!r})
-from test_process import long_fit
-import time
+from test_process import long_audit, long_fit
 started = []
 def progress(what, done, all):
     if not started:
         started.append(True)
         print("training", flush=True)
 try:
-    long_fit(progress=progress)
+    {call}(progress=progress)
 except KeyboardInterrupt:
     print("interrupted", flush=True)
 """
 
 
-def test_ctrl_c_ends_a_fit():
-    code = INTERRUPTED.format(path=os.path.dirname(__file__))
+def long_audit(**more):
+    """Would take minutes."""
+    billboard.audit(trials=20_000_000, **more)
+
+
+@pytest.mark.parametrize("call", ["long_fit", "long_audit"])
+def test_ctrl_c_ends_it(call):
+    code = INTERRUPTED.format(path=os.path.dirname(__file__), call=call)
     process = subprocess.Popen([sys.executable, "-W", "ignore", "-c", code], text=True,
                                stdout=subprocess.PIPE)
     assert process.stdout.readline() == "training\n"

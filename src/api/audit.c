@@ -62,8 +62,8 @@ static bb_status draw_seed(uint64_t *seed) {
     return BB_OK;
 }
 
-static void tick(void *self, uint32_t done, uint32_t trials) {
-    bb_watch_say(self, "round", done, trials);
+static bb_status tick(void *self, uint32_t done, uint32_t trials) {
+    return bb_watch_progress(self, "round", done, trials);
 }
 
 static bb_status attack(request *r, billboard_watch *watch) {

@@ -93,9 +93,10 @@ static bb_status run_half(attack *a) {
         for (size_t w = 0; w < engine->workers; w++)
             if (a->worker[w].status) /* its message is another thread's */
                 return bb_fail(a->worker[w].status, "%s", a->worker[w].message);
-        if (a->settings->progress)
-            a->settings->progress(a->settings->progress_self,
-                                  s + 1 + (a->event ? SLICES : 0), 2 * SLICES);
+        if (!a->settings->progress) continue;
+        const bb_status status = a->settings->progress(
+            a->settings->progress_self, s + 1 + (a->event ? SLICES : 0), 2 * SLICES);
+        if (status) return status;
     }
     return BB_OK;
 }

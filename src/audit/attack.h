@@ -34,7 +34,8 @@ typedef struct bb_audit_settings {
     double confidence;     /* in [0.5, 1) */
     uint64_t seed;
     const bb_engine *engine; /* the result is the same for any number of workers */
-    void (*progress)(void *self, uint32_t done, uint32_t all); /* or NULL */
+    /* or NULL; what it fails with ends the attack */
+    bb_status (*progress)(void *self, uint32_t done, uint32_t all);
     void *progress_self;
 } bb_audit_settings;
 

@@ -107,6 +107,22 @@ static void a_watch_can_stop_a_call(void **state) {
                    "struct_size is 0");
 }
 
+static void a_watch_can_stop_an_audit(void **state) {
+    (void)state;
+    const billboard_option attack[] = {{"trials", "20000"}, {"threads", "1"}};
+    size_t calls = 0;
+    const billboard_watch watch = {.struct_size = sizeof watch,
+                                   .self = &calls,
+                                   .progress = stop_at_third,
+                                   .stop = &stop};
+    billboard_answer *verdict = NULL;
+    stop = 0;
+    assert_refused(billboard_audit(attack, 2, &watch, &verdict), BILLBOARD_INTERRUPTED,
+                   "interrupted");
+    assert_int_equal(calls, 3);
+    assert_null(verdict);
+}
+
 /* -- audits -- */
 
 static void audits_find_what_is_wrong_and_nothing_else(void **state) {
@@ -331,6 +347,7 @@ int main(void) {
         cmocka_unit_test(a_plan_is_priced_and_calibrated),
         cmocka_unit_test(what_makes_no_sense_is_refused_by_name),
         cmocka_unit_test(a_watch_can_stop_a_call),
+        cmocka_unit_test(a_watch_can_stop_an_audit),
         cmocka_unit_test(audits_find_what_is_wrong_and_nothing_else),
         cmocka_unit_test(answers_are_asked_by_paths),
         cmocka_unit_test(options_are_those_of_the_program),
