@@ -119,6 +119,10 @@ static void compare_all(bb_experiment *e, bb_scores *s) {
 bb_status bb_experiment_compare(bb_experiment *e) {
     bb_scores s = {0};
     bb_status status = BB_OK;
+    if (!e->report.test.rows)
+        bb_experiment_warn(
+            e, "--compare: no rows are held out, on which anything could be "
+               "compared: give --train-fraction 0.7, or --test FILE");
     if (!e->test.score) return BB_OK;
     bb_experiment_say(e, "comparing");
     if (bb_assessed_range(&e->test, e->report.test_range))
