@@ -27,7 +27,9 @@ static bb_status name_columns(bb_preprocess *p, char *const *feature_name) {
         size_t index;
         status = bb_names_add(&names, name, strlen(name), &index);
     }
-    if (!status && names.count < p->width)
+    /* with no constant either: whoever reads the models takes it for that */
+    if (!status &&
+        bb_names_find(&names, BB_CONSTANT_NAME, strlen(BB_CONSTANT_NAME)) < p->features)
         status = bb_fail(BB_EDATA, "a column has the constant's name, \"%s\"",
                          BB_CONSTANT_NAME);
     if (!status) status = bb_names_list(&p->name, &names);

@@ -595,7 +595,7 @@ static void messages(void **state) {
     scale.count = 1;
     const bb_preprocess_options scaled = {.scale = &scale, .scale_source = "s.json"},
                                 task = {.standardize = BB_STANDARDIZE_TASK},
-                                constant = {.constant = true};
+                                constant = {.constant = true}, none = {0};
     bb_preprocess p;
     bb_dataset data = dense();
     assert_message(
@@ -613,6 +613,8 @@ static void messages(void **state) {
     bb_dataset_free(&data);
     assert_ok(read_text("t.csv", "task,y,(intercept)\n1,2,3\n", NULL, &data));
     assert_message(bb_preprocess_open(&p, &constant, &data), BB_EDATA,
+                   "a column has the constant's name, \"(intercept)\"");
+    assert_message(bb_preprocess_open(&p, &none, &data), BB_EDATA,
                    "a column has the constant's name, \"(intercept)\"");
     bb_dataset_free(&data);
 }
