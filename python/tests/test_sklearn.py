@@ -242,6 +242,24 @@ def test_errors_speak_python(pop):
     with pytest.raises(billboard.BillboardError, match="so delta has no meaning"):
         billboard.MultiTaskRegressor("stl", delta=1e-5).fit(pop.X, pop.y, pop.groups)
     for groups, words in (([1, 2], "inconsistent numbers of samples"),
+def test_a_fit_that_fails_changes_nothing(pop, tmp_path):
+    """Codes of old models would get the names of new classes."""
+    ledger = billboard.Ledger(tmp_path / "l", epsilon=5.5, delta=1e-4)
+    model = billboard.MultiTaskClassifier(epsilon=5, classes=["no", "yes"], ledger=ledger)
+    said = model.fit(pop.X, np.array(["no", "yes"])[pop.binary], pop.groups).predict(
+        pop.X, pop.groups)
+    model.set_params(classes=["a", "b", "c"])
+    with pytest.raises(billboard.BudgetError):
+        model.fit(pop.X[:, :2], np.array(["a", "b", "c"])[pop.classes], pop.groups)
+    assert model.classes_.tolist() == ["no", "yes"] and model.n_features_in_ == 3
+    assert np.array_equal(model.predict(pop.X, pop.groups), said)
+    new = billboard.MultiTaskRegressor()
+    with pytest.raises(ValueError, match="groups contains NaN"):
+        new.fit(pop.X, pop.y, np.full(len(pop.y), np.nan))
+    with pytest.raises(NotFittedError):
+        new.predict(pop.X, pop.groups)
+
+
                           ([None] * len(pop.y), "contains NaN or None"),
                           (np.full(len(pop.y), np.nan), "contains NaN or None"),
                           (["1"] + [1] * (len(pop.y) - 1), "same name as text"),

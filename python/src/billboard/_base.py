@@ -254,23 +254,28 @@ class MultiTask(BaseEstimator):  # type: ignore[misc]
                              "give bounds and epsilon, or standardize='none'")
 
     def _train(self, X: Any, y: Any, groups: Any) -> None:
-        self._check_unknown()
-        data, grouped = self._data(X, y, groups)
-        if groups is None and self.group_column is None:
-            warnings.warn("groups is missing: all rows are one group, which has nobody to learn from. "
-                          "Give groups=…, or group_column=…; through scikit-learn's tools groups "
-                          "come with sklearn.set_config(enable_metadata_routing=True)",
-                          BillboardWarning, stacklevel=3)
-        job = self._job()
-        bar = Bar() if self.progress is True else None
-        progress = bar or (self.progress if callable(self.progress) else None)
+        before = vars(self).copy()
         try:
-            result = run(Result, "billboard_job_run", job, data, None,
-                                  progress=progress)
-        finally:
-            if bar:
-                bar.close()
-        self._keep(Trained(result), grouped)
+            self._check_unknown()
+            data, grouped = self._data(X, y, groups)
+            if groups is None and self.group_column is None:
+                warnings.warn("groups is missing: all rows are one group, which has nobody to "
+                              "learn from. Give groups=…, or group_column=…; through "
+                              "scikit-learn's tools groups come with "
+                              "sklearn.set_config(enable_metadata_routing=True)",
+                              BillboardWarning, stacklevel=3)
+            job = self._job()
+            bar = Bar() if self.progress is True else None
+            progress = bar or (self.progress if callable(self.progress) else None)
+            try:
+                result = run(Result, "billboard_job_run", job, data, None, progress=progress)
+            finally:
+                if bar:
+                    bar.close()
+            self._keep(Trained(result), grouped)
+        except BaseException:  # models that are there keep the columns and classes they are of
+            self.__dict__ = before
+            raise
         if self.ledger is None and self.privacy_.is_private:
             count_fit(self._columns(), grouped.names, vars(self.privacy_))
 
