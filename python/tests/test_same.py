@@ -4,6 +4,7 @@ are those of the registry, so that a new one cannot be left out."""
 
 import csv
 import json
+import os
 import pickle
 import subprocess
 import warnings
@@ -197,3 +198,21 @@ def test_a_run_that_is_there(pop, tmp_path):
     with pytest.raises(billboard.BillboardError, match="with replace=True"):
         model.save_run(tmp_path / "run")
     model.save_run(tmp_path / "run", replace=True)
+
+
+def test_a_run_that_is_there_of_a_pickle(pop, tmp_path):
+    model = billboard.MultiTaskRegressor().fit(pop.X, pop.y, pop.groups)
+    again = pickle.loads(pickle.dumps(model))
+    run = tmp_path / "run"
+    again.save_run(run)
+    (run / "operator" / "models.csv").write_text("")
+    with pytest.raises(billboard.BillboardError, match="with replace=True"):
+        again.save_run(run)
+    again.save_run(run, replace=True)
+    model.save_run(tmp_path / "same")
+    for name in "operator/models.csv", "public/options.json":
+        assert (run / name).read_bytes() == (tmp_path / "same" / name).read_bytes()
+    assert sorted(os.listdir(tmp_path)) == ["run", "same"]
+    (tmp_path / "other").mkdir()
+    with pytest.raises(billboard.BillboardError, match="not a run directory"):
+        again.save_run(tmp_path / "other", replace=True)

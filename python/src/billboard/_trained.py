@@ -1,5 +1,6 @@
 """What the library has trained, as Python has it."""
 
+import json
 import os
 import tempfile
 from typing import Any, Dict, List, Mapping, Optional, Tuple
@@ -9,6 +10,7 @@ import numpy as np
 from . import _library
 from ._answers import Answer
 from ._library import Result
+from .errors import BillboardError
 
 
 class Report(Answer):
@@ -68,6 +70,19 @@ class Trained:
         if self.files is None:
             _library.call("billboard_result_save", self.result, os.fsencode(path), int(replace))
             return
+        path = os.path.abspath(path)
+        if os.path.lexists(path) and not (replace and _is_run(path)):
+            raise BillboardError(f"{path}: exists already" + (
+                " and is not a run directory; replace=True does not replace it" if replace else
+                "; choose another name, remove it, or replace a run directory with replace=True"))
+        with tempfile.TemporaryDirectory(prefix=".billboard-", dir=os.path.dirname(path)) as beside:
+            made, old = os.path.join(beside, "new"), os.path.join(beside, "old")
+            self._write(made)
+            if os.path.lexists(path):
+                os.rename(path, old)
+            os.rename(made, path)
+
+    def _write(self, path: str) -> None:
         os.makedirs(path)
         for name, content in self.files.items():
             at = os.path.join(path, name)
@@ -83,6 +98,14 @@ class Trained:
                 self.save(path)
                 files = dict(_files_in(path))
         return trained_again, (files,)
+
+
+def _is_run(path: str) -> bool:
+    try:
+        with open(os.path.join(path, "public", "options.json"), encoding="utf-8") as file:
+            return bool(json.load(file)["program"] == "billboard")
+    except (OSError, ValueError, LookupError, TypeError):
+        return False
 
 
 def _files_in(path: str) -> List[Tuple[str, bytes]]:
@@ -104,7 +127,7 @@ def trained_at(path: str) -> Trained:
 def trained_again(files: Dict[str, bytes]) -> Trained:
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "run")
-        Trained(Result(None), files).save(path)
+        Trained(Result(None), files)._write(path)
         return trained_at(path)
 
 
