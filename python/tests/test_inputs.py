@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import tracemalloc
+import warnings
 
 import numpy as np
 import pytest
@@ -137,6 +138,34 @@ def test_labels_come_back(pop):
     model.predict(pop.X[:9], days[:9])
 
 
+def test_tuples_are_one_label(pop):
+    pandas = pytest.importorskip("pandas")
+    parts = [pop.groups, np.where(pop.groups > 30, "b", "a")]
+    want = fit(pop.X, pop.y, list(zip(*parts)))
+    assert len(want.groups_) == 60 and want.groups_[0] == (5, "a")
+    forms = [pandas.MultiIndex.from_arrays(parts), pandas.Series(list(zip(*map(list, parts)))),
+             [(int(g), str(kind)) for g, kind in zip(*parts)]]
+    for groups in forms:
+        assert np.array_equal(want.predict(pop.X, groups), want.predict(pop.X, list(zip(*parts))))
+    assert groups_of(list(zip(*parts)), len(pop.y)).names[0] == repr(forms[2][0])
+
+
+def test_groups_of_rows_in_another_order(pop):
+    pandas = pytest.importorskip("pandas")
+    frame, groups = pandas.DataFrame(pop.X, columns=list("abc")), pandas.Series(pop.groups)
+    model = fit(frame, pop.y, groups)
+    with pytest.warns(billboard.BillboardWarning, match="index of X in another order") as told:
+        fit(frame, pop.y, groups.sample(frac=1, random_state=0))
+    assert told[0].filename == __file__
+    with pytest.warns(billboard.BillboardWarning, match="index of X in another order") as told:
+        model.predict(frame[:2], groups[:2][::-1])
+    assert told[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fit(frame, pop.y, groups.set_axis(groups.index + 1))
+        fit(frame.set_axis([0] * len(frame)), pop.y, groups)
+
+
 def test_names_are_whole(pop):
     groups = np.where(pop.groups < 30, "a", "a\0b").tolist()
     with pytest.raises(ValueError, match=r"groups: no name can have a NUL in it, found 'a\\x00b'"):
@@ -183,6 +212,28 @@ def test_dates_are_no_numbers(pop, module):
         {"a": pop.X[:, 0], "day": days.astype("datetime64[ms]")})
     with pytest.raises(ValueError, match="dates or times in column " + ("'day'" if make else "0")):
         fit(X, pop.y, pop.groups)
+    y = days if make is None or module == "pyarrow" else library.Series(days)
+    with pytest.raises(ValueError, match="y has dates or times"):
+        fit(pop.X, y, pop.groups)
+
+
+def test_rows_that_are_no_table(pop):
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(ValueError, match="Expected .*2"):
+        fit(pandas.Series(pop.y), pop.y, pop.groups)
+    polars = pytest.importorskip("polars")
+    lazy = polars.DataFrame({"a": pop.y, "g": pop.groups}).lazy()
+    with pytest.raises(TypeError, match=r"no rows yet: give X.collect\(\)"):
+        billboard.MultiTaskRegressor(group_column="g").fit(lazy, pop.y)
+
+
+def test_a_column_with_the_name_of_the_intercept(pop):
+    """It was taken for that: coef_ had a column less, and predict refused its rows."""
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(pop.X, columns=["a", "b", "(intercept)"])
+    for model in billboard.MultiTaskRegressor(), billboard.MultiTaskRegressor(fit_intercept=False):
+        with pytest.raises(billboard.BillboardError, match="a column has the constant's name"):
+            model.fit(frame, pop.y, pop.groups)
 
 
 @pytest.mark.parametrize("module", ["numpy", "pandas", "polars", "pyarrow"])

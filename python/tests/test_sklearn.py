@@ -101,6 +101,16 @@ def test_search(pop, routing):
     assert search.best_estimator_.score(pop.X, pop.y, pop.groups) > 0.9
 
 
+def test_group_columns_are_counted(pop):
+    X = np.column_stack([pop.groups, pop.X])
+    first, last = (billboard.MultiTaskRegressor(group_column=at).fit(rows, pop.y) for at, rows in
+                   ((np.int64(0), X), (-1, np.roll(X, -1, axis=1))))
+    assert np.array_equal(first.coef_, last.coef_)
+    for at in 4, -5:
+        with pytest.raises(ValueError, match=f"group_column={at} is no column of X, which has 4"):
+            billboard.MultiTaskRegressor(group_column=at).fit(X, pop.y)
+
+
 def test_group_column_needs_no_routing(pop):
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(pop.X, columns=list("abc")).assign(school=pop.groups)
@@ -232,16 +242,6 @@ def test_changed_columns(pop):
         model.predict(pop.X, pop.groups)
 
 
-def test_errors_speak_python(pop):
-    with pytest.raises(NotFittedError):
-        billboard.MultiTaskRegressor().predict(pop.X)
-    with pytest.raises(billboard.BillboardError, match=r"mtl-trac.*billboard\.methods\(\)"):
-        billboard.MultiTaskRegressor("mtl-trac").fit(pop.X, pop.y, pop.groups)
-    with pytest.raises(billboard.BillboardError, match="without epsilon there is none"):
-        billboard.MultiTaskRegressor(ledger="l").fit(pop.X, pop.y, pop.groups)
-    with pytest.raises(billboard.BillboardError, match="so delta has no meaning"):
-        billboard.MultiTaskRegressor("stl", delta=1e-5).fit(pop.X, pop.y, pop.groups)
-    for groups, words in (([1, 2], "inconsistent numbers of samples"),
 def test_a_fit_that_fails_changes_nothing(pop, tmp_path):
     """Codes of old models would get the names of new classes."""
     ledger = billboard.Ledger(tmp_path / "l", epsilon=5.5, delta=1e-4)
@@ -260,6 +260,16 @@ def test_a_fit_that_fails_changes_nothing(pop, tmp_path):
         new.predict(pop.X, pop.groups)
 
 
+def test_errors_speak_python(pop):
+    with pytest.raises(NotFittedError):
+        billboard.MultiTaskRegressor().predict(pop.X)
+    with pytest.raises(billboard.BillboardError, match=r"mtl-trac.*billboard\.methods\(\)"):
+        billboard.MultiTaskRegressor("mtl-trac").fit(pop.X, pop.y, pop.groups)
+    with pytest.raises(billboard.BillboardError, match="without epsilon there is none"):
+        billboard.MultiTaskRegressor(ledger="l").fit(pop.X, pop.y, pop.groups)
+    with pytest.raises(billboard.BillboardError, match="so delta has no meaning"):
+        billboard.MultiTaskRegressor("stl", delta=1e-5).fit(pop.X, pop.y, pop.groups)
+    for groups, words in (([1, 2], "inconsistent numbers of samples"),
                           ([None] * len(pop.y), "contains NaN or None"),
                           (np.full(len(pop.y), np.nan), "contains NaN or None"),
                           (["1"] + [1] * (len(pop.y) - 1), "same name as text"),

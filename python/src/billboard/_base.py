@@ -23,8 +23,8 @@ except ImportError:
                       "pip install 'scikit-learn>=1.6'") from None
 
 from . import _abi, _library
-from ._data import (SKLEARN, Groups, check_groups, column_of, from_arrow, groups_of, named, plain,
-                    refuse_dates, rows_of, truths, why_no_numbers)
+from ._data import (SKLEARN, Groups, are_disordered, check_groups, column_of, from_arrow,
+                    groups_of, named, plain, refuse_dates, rows_of, truths, why_no_numbers)
 from ._answers import answer_of, options, text_of
 from ._library import Data, Job, Predictions, Result
 from ._trained import Report, SharedModel, Trained, array_of, split
@@ -203,6 +203,11 @@ class MultiTask(BaseEstimator):  # type: ignore[misc]
             if groups is not None:
                 raise ValueError("groups are given twice: as an argument, and by group_column")
             X, groups = column_of(X, self.group_column)
+        if are_disordered(X, groups):
+            warnings.warn("groups has the index of X in another order, and rows belong together "
+                          "by their place, as everywhere in scikit-learn: if they should by "
+                          "their index, give groups=groups.loc[X.index]",
+                          BillboardWarning, stacklevel=5 if reset else 4)
         refuse_dates(X)
         if reset:
             self._truths = truths(X)

@@ -21,6 +21,8 @@ def _address(array: np.ndarray) -> int:
 
 def from_arrow(X: Any) -> Any:
     """Whatever speaks Arrow's C stream and is no array yet, as a frame that numpy reads."""
+    if hasattr(X, "collect_schema") and not hasattr(X, "get_column"):
+        raise TypeError("X is a LazyFrame, which has no rows yet: give X.collect()")
     if hasattr(X, "__array__") or not hasattr(X, "__arrow_c_stream__"):
         return X
     try:
@@ -72,7 +74,7 @@ def _types(X: Any) -> Iterator[Tuple[Any, bool, bool]]:
     elif hasattr(X, "get_column"):  # polars
         for name, dtype in X.schema.items():
             yield name, dtype.is_temporal(), str(dtype) == "Boolean"
-    elif hasattr(X, "dtypes"):  # pandas
+    elif hasattr(X, "dtypes") and hasattr(X, "columns"):  # pandas
         for name, dtype in zip(X.columns, X.dtypes):
             kind = getattr(dtype, "kind", "O")
             yield name, kind in "mM" or hasattr(dtype, "freq"), kind == "b"
@@ -101,7 +103,7 @@ def _columns(X: Any) -> Iterator[Tuple[Any, Any]]:
         yield from ((name, X.column(k)) for k, name in enumerate(X.column_names))
     elif hasattr(X, "get_column"):  # polars
         yield from ((name, X.get_column(name)) for name in X.columns)
-    elif hasattr(X, "iloc"):  # pandas
+    elif hasattr(X, "iloc") and hasattr(X, "columns"):  # pandas
         yield from ((name, X.iloc[:, k]) for k, name in enumerate(X.columns))
     elif not sparse.issparse(X):
         array = np.asarray(X, dtype=object)
@@ -153,6 +155,10 @@ def column_of(X: Any, column: Any) -> Tuple[Any, Any]:
     if isinstance(column, str) and names is not None and column not in list(names):
         raise ValueError(f"group_column={column!r} is no column of X, which has "
                          f"{[str(name) for name in names][:20]}")
+    if not isinstance(column, str):
+        column, width = int(column), np.shape(X)[1]
+        if not -width <= column < width:
+            raise ValueError(f"group_column={column} is no column of X, which has {width}")
     if hasattr(X, "drop_columns"):  # pyarrow
         name = X.column_names[column] if isinstance(column, int) else column
         return X.drop_columns([name]), X.column(name)
@@ -214,6 +220,9 @@ def text_of_label(label: Any) -> str:
         return str(int(label))
     if isinstance(label, bytes):
         return label.decode()
+    if isinstance(label, tuple):  # numpy's numbers in it say their type, from 2.0 on
+        return str(tuple(part.item() if isinstance(part, (np.number, np.bool_, np.str_)) else part
+                         for part in label))
     return str(label)
 
 
@@ -231,8 +240,17 @@ def check_groups(groups: Any) -> None:
                          f"groups=X[{groups!r}], or group_column={groups!r}?")
 
 
+def are_disordered(X: Any, groups: Any) -> bool:
+    """Both are pandas', and have the same index in another order."""
+    if not (hasattr(X, "iloc") and hasattr(groups, "iloc")):
+        return False
+    rows, theirs = X.index, groups.index
+    return (len(rows) == len(theirs) and not rows.equals(theirs) and rows.is_unique
+            and theirs.is_unique and bool(theirs.isin(rows).all()))
+
+
 def groups_of(groups: Any, rows: int) -> Groups:
-    """Of strings, integers or categoricals; of None: all rows are one task."""
+    """Of strings, integers, categoricals, dates or tuples; of None: all rows are one task."""
     if groups is None:
         return Groups(["all"], np.zeros(rows, dtype=np.intp))
     check_groups(groups)
@@ -243,7 +261,7 @@ def groups_of(groups: Any, rows: int) -> Groups:
     elif categories is not None and hasattr(groups, "codes"):
         code, labels = np.asarray(groups.codes), list(categories)
     else:
-        code, labels = _factorize(np.asarray(groups))
+        code, labels = _factorize(_labels(groups))
     if code.ndim != 1:
         raise ValueError(f"groups should be a 1d array, got an array of shape {code.shape} "
                          "instead.")
@@ -254,6 +272,15 @@ def groups_of(groups: Any, rows: int) -> Groups:
     if present[0] < 0 or any(_is_missing(labels[k]) for k in present):
         raise ValueError("groups contains NaN or None: every row belongs to a group")
     return Groups([labels[k] for k in present], code.astype(np.intp, copy=False))
+
+
+def _labels(groups: Any) -> np.ndarray:
+    """An array of them, in which a tuple is one label."""
+    if not isinstance(groups, (list, tuple)) or not any(isinstance(g, tuple) for g in groups):
+        return np.asarray(groups)
+    labels = np.empty(len(groups), dtype=object)
+    labels[:] = groups
+    return labels
 
 
 def _by_days(dates: np.ndarray) -> np.ndarray:

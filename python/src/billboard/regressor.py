@@ -72,6 +72,9 @@ class MultiTaskRegressor(RegressorMixin, MultiTask):  # type: ignore[misc]
         return {"intervals": self.intervals or None, "report-effects": self.report_effects or None}
 
     def _targets(self, y: np.ndarray) -> np.ndarray:
+        if y.dtype.kind in "mM":
+            raise ValueError("y has dates or times: make them numbers before, such as days since "
+                             "a day that anybody knows")
         return y
 
     def _read(self) -> None:
