@@ -39,6 +39,7 @@ def test_answers_are_mappings():
     with pytest.raises(AttributeError):
         price.nothing
     assert pickle.loads(pickle.dumps(price)) == price
+    assert repr(price.keys()) == repr(dict(price).keys())
 
 
 def test_advice_is_the_programs(program):
@@ -56,6 +57,16 @@ def test_advice_is_the_programs(program):
     assert "replace-one, sampling all, two doors\n" in two, two
     with pytest.raises(billboard.BillboardError, match="smooth"):
         billboard.advise(tasks=9, features=2, epsilon=1, smoth=1)
+
+
+@pytest.mark.parametrize("more,first", [
+    ({}, "MultiTaskRegressor(epsilon=1, bounds=billboard.Bounds(…))"),
+    ({"loss": "logistic"}, "MultiTaskClassifier(epsilon=1)"),
+    ({"rows": 1e5}, 'MultiTaskRegressor("stl")'),
+    ({"doors": 2, "loss": "logistic"}, "MultiTaskClassifier(epsilon=1, options={'doors': 2})")])
+def test_advice_is_to_be_followed_here(more, first):
+    said = str(billboard.advise(tasks=65, features=3, epsilon=1, **more))
+    assert said.endswith(f"\nBegin with: billboard.{first}") and " --" not in said
 
 
 # -- pages of runs -------------------------------------------------------------------------

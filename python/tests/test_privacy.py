@@ -292,3 +292,31 @@ def test_classes_of_a_private_fit_are_public(pop, bounds):
     assert signs.classes_.tolist() == [-1, 1]
     all_zero = clone(model).fit(pop.X, 0 * pop.binary, pop.groups + 200)
     assert all_zero.classes_.tolist() == [0, 1]
+
+
+# -- in the words of Python ----------------------------------------------------------------
+
+
+def test_reports_speak_python(pop, tmp_path):
+    model = private(None, options={"tuned_on_data": True})
+    with pytest.warns(billboard.PrivacyWarning, match="looking at the data .tuned_on_data.:"):
+        model.fit(pop.X, pop.y, pop.groups)
+    assert "ranges that anybody knows (bounds) help" in str(model.report_)
+    assert "by looking at the data (tuned_on_data, or levels of" in str(model.privacy_)
+    for text in model.report_, model.privacy_, *billboard.methods().values():
+        assert " --" not in str(text) and "(--" not in str(text)
+    ledger = billboard.Ledger(tmp_path / "the ledger", epsilon=3, delta=1e-4)
+    private(None, ledger=ledger).fit(pop.X, pop.y, pop.groups)
+    some = pop.groups < 50
+    with pytest.raises(billboard.BillboardError, match=r"more or fewer, Ledger.also_tasks\(45\) lets"):
+        private(None, ledger=ledger).fit(pop.X[some], pop.y[some], pop.groups[some])
+
+
+def test_comparisons_want_rows(pop, bounds):
+    told = "compare: no rows are held out, .* give train_fraction 0.7"
+    with pytest.warns(billboard.BillboardWarning, match=told):
+        private(bounds, options={"compare": "stl"}).fit(pop.X, pop.y, pop.groups)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", told)
+        private(bounds, options={"compare": "stl", "train_fraction": 0.7}).fit(pop.X, pop.y,
+                                                                               pop.groups)

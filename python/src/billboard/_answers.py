@@ -3,7 +3,7 @@
 import ctypes as c
 import json
 import os
-from typing import Any, Dict, Iterator, List, Mapping, Optional, Tuple
+from typing import Any, Dict, Iterator, KeysView, List, Mapping, Optional, Tuple
 
 import numpy as np
 
@@ -53,6 +53,17 @@ class Answer(Mapping[str, Any]):
 
     def __len__(self) -> int:
         return len(self._values)
+
+    def keys(self) -> KeysView[str]:
+        """The names, which print as such and not as all that they are of.
+
+        Examples
+        --------
+        >>> import billboard
+        >>> "epsilon" in billboard.account(rounds=1, tasks=10, epsilon=1).keys()
+        True
+        """
+        return self._values.keys()
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or name not in self._values:

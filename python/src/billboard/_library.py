@@ -75,6 +75,7 @@ def own_words(text: str) -> str:
     def name(match: "re.Match[str]") -> str:
         return _NAMES.get(match[1], match[1].replace("-", "_"))
     text = text.replace("`billboard methods'", "billboard.methods()")
+    text = re.sub(r"`billboard ledger \S.* --tasks (\d+)'", r"Ledger.also_tasks(\1)", text)
     return re.sub(r"(?<![\w-])--([a-z][a-z-]*[a-z])(?: (?:FILE|COLUMN|N|RUN)\b)?", name, text)
 
 

@@ -28,7 +28,7 @@ class Report(Answer):
 
     def __init__(self, values: Mapping[str, Any], text: str) -> None:
         super().__init__(values)
-        self._text = text
+        self._text = _library.own_words(text)
 
     def __str__(self) -> str:
         return self._text

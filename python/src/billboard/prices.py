@@ -7,6 +7,7 @@ has its results. None of them looks at anybody's data, and none costs privacy.
 from typing import Any, Dict, List, Optional
 
 from ._answers import Answer, asked, asked_long, frame, options, promise
+from ._library import own_words
 
 __all__ = ["Advice", "Audit", "Price", "account", "advise", "audit", "calibrate"]
 
@@ -125,8 +126,19 @@ class Advice(Answer):
         rows = "" if self["rows"] is None else f", {self['rows']:g} rows each"
         doors = ", two doors" if self["doors"] > 1 else ""
         return (f"{self['tasks']:g} tasks, {self['features']:g} features{rows}, {self['loss']} "
-                f"loss: {promise(self)}{doors}\n{self['recommended']['text']}\n"
-                f"Begin with: {self['recommended']['command']}")
+                f"loss: {promise(self)}{doors}\n{own_words(self['recommended']['text'])}\n"
+                f"Begin with: billboard.{self._estimator()}")
+
+    def _estimator(self) -> str:
+        """What the recommended command does, here."""
+        is_number = self["loss"] == "squared"
+        given = [f"epsilon={self['epsilon']:g}"]
+        if self["hope"]["alone_is_enough"]:
+            given = ['"stl"']
+        else:
+            given += ["bounds=billboard.Bounds(…)"] if is_number else []
+            given += [f"options={{'doors': {self['doors']}}}"] if self["doors"] > 1 else []
+        return f"MultiTask{'Regressor' if is_number else 'Classifier'}({', '.join(given)})"
 
     def __repr__(self) -> str:
         return str(self)

@@ -13,6 +13,7 @@ from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Set, 
 from sklearn.model_selection._search import BaseSearchCV
 
 from ._answers import html_text, plain, promise
+from ._library import own_words
 from .errors import PrivacyWarning
 
 __all__ = ["Privacy"]
@@ -57,7 +58,7 @@ class Privacy:
         self.noise_multiplier: Optional[float] = values["noise_multiplier"]
         self.guarantees: List[Dict[str, Any]] = list(values["guarantees"])
         self.unit: Optional[str] = self.guarantees[0]["unit"] if self.guarantees else None
-        self.statement: str = values["statement"]
+        self.statement: str = own_words(values["statement"])
 
     def __str__(self) -> str:
         return self.statement

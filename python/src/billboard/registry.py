@@ -3,6 +3,7 @@
 from typing import Dict, Optional
 
 from ._answers import Answer, asked
+from ._library import own_words
 
 __all__ = ["Method", "methods"]
 
@@ -22,7 +23,7 @@ class Method(Answer):
         said = [f"{self['name']} ({self['kind']}; {', '.join(self['losses'])}): "
                 f"{self['summary']}"]
         said += [f"    {o['name']}={o['default_text']}: {o['help']}" for o in self["options"]]
-        return "\n".join(said)
+        return own_words("\n".join(said))
 
 
 def methods(name: Optional[str] = None) -> Dict[str, Method]:
