@@ -149,12 +149,19 @@ def test_truths_have_their_range(pop):
         '{"columns": {"c": 1}, "others": "open"}')
 
 
+def test_ranges_of_numpy(pop):
+    told = billboard.Bounds([(0, 1), (0, 2)])
+    assert billboard.Bounds(np.array([[0, 1], [0, 2]])) == told
+    model = private({"others": (np.float32(-1), np.int64(1)), "target": 3})
+    model.fit(pop.X, pop.y, pop.groups)
+
+
 def test_a_range_without_a_column_is_refused(pop):
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(pop.X, columns=["age", "height", "dose"])
     bounds = billboard.Bounds({"ages": 1}, others=2, target=3)
-    with pytest.raises(billboard.BillboardError, match='range of "ages" is of no feature; '
-                       'features without one are "age", "height", "dose"'):
+    with pytest.raises(billboard.BillboardError, match="^bounds: the range of 'ages' is of no "
+                       "column; columns without one are 'age', 'height', 'dose'$"):
         private(bounds).fit(frame, pop.y, pop.groups)
 
 

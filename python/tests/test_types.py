@@ -12,6 +12,7 @@ from billboard import _abi, _library
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 
 USER = '''
+from pathlib import Path
 from typing import Optional
 
 import numpy as np
@@ -19,6 +20,7 @@ import billboard
 
 bounds = billboard.Bounds({"gcse": (0, 8)}, target=(0, 10))
 ledger = billboard.Ledger("l", epsilon=3, delta=3e-5)
+kept = billboard.MultiTaskClassifier(epsilon=1, ledger=Path("l"), bounds=Path("ranges.json"))
 model = billboard.MultiTaskRegressor(epsilon=1, bounds=bounds, ledger=ledger)
 model.fit(np.zeros((4, 1)), np.zeros(4), groups=["a", "a", "b", "b"])
 prediction: np.ndarray = model.predict(np.zeros((4, 1)), groups=["a", "a", "b", "b"])

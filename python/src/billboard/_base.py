@@ -31,7 +31,7 @@ from ._trained import Report, SharedModel, Trained, array_of, split
 from ._watching import Bar, run
 from .bounds import Bounds, bounds_of
 from .errors import BillboardError, BillboardWarning
-from .ledger import LEDGER_OPTIONS, Ledger
+from .ledger import LEDGER_OPTIONS, Ledger, PathLike
 from .privacy import Privacy, count_fit, is_chosen, warn_of_search
 
 
@@ -65,7 +65,7 @@ class MultiTask(BaseEstimator):  # type: ignore[misc]
     def __init__(self, method: str = "auto", *, epsilon: Optional[float] = None,
                  delta: Optional[float] = None, adjacency: str = "replace-one",
                  bounds: Any = None, standardize: str = "auto",
-                 ledger: Union[Ledger, str, None] = None, sampling: Optional[str] = None,
+                 ledger: Union[Ledger, PathLike, None] = None, sampling: Optional[str] = None,
                  rounds: Optional[int] = None, fit_intercept: bool = True,
                  method_params: Optional[Mapping[str, Any]] = None,
                  options: Optional[Mapping[str, Any]] = None,

@@ -84,7 +84,7 @@ class Trained:
 
     def _write(self, path: str) -> None:
         os.makedirs(path)
-        for name, content in self.files.items():
+        for name, content in (self.files or {}).items():
             at = os.path.join(path, name)
             os.makedirs(os.path.dirname(at), exist_ok=True)
             with open(at, "wb") as file:

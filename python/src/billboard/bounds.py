@@ -61,7 +61,8 @@ class Bounds:
         if isinstance(columns, Mapping):
             self.columns = {str(k): _range(v, f"column {k!r}") for k, v in columns.items()}
         else:
-            self.columns = [_range(v, f"column {k}") for k, v in enumerate(columns or [])]
+            given = () if columns is None else columns
+            self.columns = [_range(v, f"column {k}") for k, v in enumerate(given)]
         self.target = None if target is None else _range(target, "the target")
         self.others: Union[Tuple[float, float], Literal["open"], None] = None
         if others is not None:
@@ -92,6 +93,11 @@ class Bounds:
             read = json.loads(text)
         except json.JSONDecodeError as error:
             raise BillboardError(f"bounds: no JSON: {error}") from None
+        return cls._of(read)
+
+    @classmethod
+    def _of(cls, read: Mapping[str, Any]) -> "Bounds":
+        """Of what such a file has."""
         unknown = set(read) - {"columns", "target", "others", "note", "source"}
         if unknown:
             raise BillboardError(f"bounds: unknown member {sorted(unknown)[0]!r}, known are columns, "
@@ -186,13 +192,19 @@ class Bounds:
         return bounds
 
     def _check(self, names: Sequence[str]) -> None:
-        """Refuses columns without a range."""
+        """Refuses columns without a range; beside others, which a misspelt one would have, ranges
+        without a column."""
         given = self.columns if isinstance(self.columns, dict) else names[:len(self.columns)]
         missing = [name for name in names if name not in given] if self.others is None else []
         if missing:
             raise BillboardError(f"bounds: no range is given for column {missing[0]!r}: give it one, "
                                  "others=(low, high) for all that have none, or others='open' "
                                  "where nobody knows it")
+        idle = [name for name in given if name not in names]
+        if idle and self.others is not None:
+            without = ", ".join(repr(name) for name in names if name not in given)
+            raise BillboardError(f"bounds: the range of {idle[0]!r} is of no column; columns "
+                                 f"without one are {without}")
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Bounds) and vars(self) == vars(other)
@@ -230,7 +242,7 @@ def bounds_of(given: Union[Bounds, Mapping[str, Any], PathLike, None]) -> Option
     if given is None or isinstance(given, Bounds):
         return given
     if isinstance(given, Mapping):
-        return Bounds.from_json(json.dumps(given))
+        return Bounds._of(given)
     if not isinstance(given, (str, os.PathLike)):
         raise BillboardError(f"bounds: expected billboard.Bounds(…), a dict or a file, found "
                              f"{given!r}")

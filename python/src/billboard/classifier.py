@@ -13,7 +13,7 @@ from ._base import MultiTask, joined
 from ._data import has_missing, text_of_label
 from ._words import ATTRIBUTES, CLASSES, NOTES, PARAMETERS
 from .errors import BillboardError
-from .ledger import Ledger
+from .ledger import Ledger, PathLike
 
 __all__ = ["MultiTaskClassifier"]
 
@@ -42,7 +42,7 @@ class MultiTaskClassifier(ClassifierMixin, MultiTask):  # type: ignore[misc]
     def __init__(self, method: str = "auto", *, epsilon: Optional[float] = None,
                  delta: Optional[float] = None, adjacency: str = "replace-one",
                  bounds: Any = None, standardize: str = "auto",
-                 ledger: Union[Ledger, str, None] = None, sampling: Optional[str] = None,
+                 ledger: Union[Ledger, PathLike, None] = None, sampling: Optional[str] = None,
                  rounds: Optional[int] = None, fit_intercept: bool = True,
                  method_params: Optional[Mapping[str, Any]] = None,
                  options: Optional[Mapping[str, Any]] = None,

@@ -8,7 +8,7 @@ from sklearn.utils._param_validation import Interval
 
 from ._words import CLASSES, NOTES, PARAMETERS
 from .classifier import MultiTaskClassifier
-from .ledger import Ledger
+from .ledger import Ledger, PathLike
 
 __all__ = ["MultiTaskNetwork"]
 
@@ -50,7 +50,7 @@ class MultiTaskNetwork(MultiTaskClassifier):
     def __init__(self, net: str = "dense", method: str = "auto", *,
                  epsilon: Optional[float] = None, delta: Optional[float] = None,
                  adjacency: str = "replace-one", bounds: Any = None, standardize: str = "auto",
-                 ledger: Union[Ledger, str, None] = None, sampling: Optional[str] = None,
+                 ledger: Union[Ledger, PathLike, None] = None, sampling: Optional[str] = None,
                  rounds: Optional[int] = None,
                  method_params: Optional[Mapping[str, Any]] = None,
                  options: Optional[Mapping[str, Any]] = None,

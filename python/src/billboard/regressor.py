@@ -9,7 +9,7 @@ from sklearn.metrics import r2_score
 from ._base import MultiTask, joined
 from ._words import ATTRIBUTES, NOTES, PARAMETERS
 from .effects import Effects
-from .ledger import Ledger
+from .ledger import Ledger, PathLike
 
 __all__ = ["MultiTaskRegressor"]
 
@@ -45,7 +45,7 @@ class MultiTaskRegressor(RegressorMixin, MultiTask):  # type: ignore[misc]
     def __init__(self, method: str = "auto", *, epsilon: Optional[float] = None,
                  delta: Optional[float] = None, adjacency: str = "replace-one",
                  bounds: Any = None, standardize: str = "auto",
-                 ledger: Union[Ledger, str, None] = None, sampling: Optional[str] = None,
+                 ledger: Union[Ledger, PathLike, None] = None, sampling: Optional[str] = None,
                  rounds: Optional[int] = None, fit_intercept: bool = True,
                  method_params: Optional[Mapping[str, Any]] = None,
                  options: Optional[Mapping[str, Any]] = None,
