@@ -36,6 +36,9 @@ static const double faint = 0.35, few = 12.0;
 static const double search_agreed = 0.8, agreement = 0.4;
 /* And not while one slope has more than this part of what is shared, or of what is faint. */
 static const double one_of_all = 0.5, one_of_faint = 1.0 / 3.0;
+/* Unless that is no more than what so many tasks that share nothing have in common by chance, a
+ * square of 1 / tasks on average, of few slopes. */
+static const double by_chance = 4.0;
 static const double least_beside_centre = 8.0, least_alone = 2.5, least_few = 80.0;
 /* How often the covariance of directions is estimated anew. */
 enum { ESTIMATES = 3, MOST_ROUNDS = 20, VOTES = 2, LEAST_AGREED = 3 };
@@ -431,7 +434,9 @@ static void digest_centre(const bb_view *view, const stages *s,
         at->scalar[AT_SURE] = fmax(at->scalar[AT_SURE], 1.0 - doubtful / square);
     if (t >= LEAST_AGREED && in_common(d, t, square, sd, -2.0) > agreement)
         at->scalar[AT_AGREED] = 1.0;
-    const double one = of_one(d - view->pub->constant, square, at->search.sum);
+    const bool chance = in_common(d, t, square, sd, 0.0) < by_chance / tasks;
+    const double one =
+        chance ? 0.0 : of_one(d - view->pub->constant, square, at->search.sum);
     /* Where tasks have agreed on a way, answers that share little have gone past its end. */
     const bool little = at->scalar[AT_AGREED] == 0.0 && one <= one_of_faint &&
                         is_faint(d, t, square, sd);

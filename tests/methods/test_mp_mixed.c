@@ -358,6 +358,38 @@ static void one_slope_among_many_columns_is_found(void **state) {
     assert_true(one_slope(0.7) < 0.03);
 }
 
+/* Models of four slopes of 20, which share nothing, but for what 300 of them do by chance, all of
+ * it in one slope: directions are asked for all the same. */
+static void chance_is_no_slope(void **state) {
+    (void)state;
+    enum { TASKS = 300, MANY = 20, FEW = 15, MATTER = 4 };
+    population p = population_empty(TASKS, FEW + 10, MANY, BB_LOSS_SQUARED, false);
+    bb_random random;
+    bb_result result;
+    assert_ok(bb_random_open_stream(&random, 21, BB_FOR_TEST, 0, 0));
+    for (size_t i = 0; i < TASKS; i++) {
+        double w[MANY] = {0};
+        const double sign = i % 2 ? 1.0 : -1.0;
+        for (size_t k = 0; k < MATTER; k++)
+            w[k] = sign * (i / 2 >> k & 1 ? 2.0 : -2.0) + (k == 0 ? 0.2 : 0.0);
+        for (size_t j = p.first[i]; j < p.first[i + 1]; j++) {
+            double *x = p.x + j * MANY;
+            for (size_t k = 0; k < MANY; k++)
+                x[k] = bb_random_normal(&random) / (2.0 * sqrt(MANY));
+            p.y[j] = bb_dot(MANY, x, w) + 0.05 * bb_random_normal(&random);
+        }
+    }
+    bb_random_close(&random);
+    population_open_locals(&p);
+    const double alone = learn(&p, FEW, 1e-3, NULL, &result);
+    bb_result_free(&result);
+    const double with = learn(&p, FEW, 30.0, NULL, &result);
+    print_message("error %.4f, alone %.4f\n", with, alone);
+    assert_true(with < 0.5 * alone);
+    bb_result_free(&result);
+    population_close(&p);
+}
+
 /* Alone and without ranges, with targets that are noise, of a deviation that levels believe
  * in or 30 times that: about as much of its square is missed (1.39 and 1.46; were levels
  * believed as one row is, 1.40 and 1.63). */
@@ -672,6 +704,7 @@ int main(void) {
         cmocka_unit_test(nothing_shared_is_nothing_lost),
         cmocka_unit_test(wrong_ranges_do_no_harm),
         cmocka_unit_test(wrong_ranges_hide_no_centre),
+        cmocka_unit_test(chance_is_no_slope),
         cmocka_unit_test(constant_columns_get_no_slopes),
         cmocka_unit_test(one_slope_among_many_columns_is_found),
         cmocka_unit_test(noise_beyond_all_levels_is_no_slope),
