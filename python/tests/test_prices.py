@@ -63,6 +63,8 @@ def test_advice_is_the_programs(program):
     ({}, "MultiTaskRegressor(epsilon=1, bounds=billboard.Bounds(…))"),
     ({"loss": "logistic"}, "MultiTaskClassifier(epsilon=1)"),
     ({"rows": 1e5}, 'MultiTaskRegressor("stl")'),
+    ({"delta": 1e-6, "adjacency": "add-remove", "loss": "logistic"},
+     'MultiTaskClassifier(epsilon=1, delta=1e-06, adjacency="add-remove")'),
     ({"doors": 2, "loss": "logistic"}, "MultiTaskClassifier(epsilon=1, options={'doors': 2})")])
 def test_advice_is_to_be_followed_here(more, first):
     said = str(billboard.advise(tasks=65, features=3, epsilon=1, **more))

@@ -72,11 +72,17 @@ static bb_status recommend_json(const advise_options *o, const bb_hope *h,
     if (!status) {
         if (h->alone_is_enough)
             fputs("billboard train DATA --method stl -o RUN", command.stream);
-        else
-            fprintf(command.stream, "billboard train DATA --epsilon %g%s%s%s -o RUN",
-                    o->epsilon, o->loss ? " --loss logistic" : "",
-                    o->loss ? "" : " --scale ranges.json",
+        else {
+            fprintf(command.stream, "billboard train DATA --epsilon %g", o->epsilon);
+            if (o->delta != bb_delta_default((size_t)o->tasks))
+                fprintf(command.stream, " --delta %g", o->delta);
+            if (o->adjacency != BB_REPLACE_ONE)
+                fprintf(command.stream, " --adjacency %s",
+                        bb_adjacency_name((bb_adjacency)o->adjacency));
+            fprintf(command.stream, "%s%s -o RUN",
+                    o->loss ? " --loss logistic" : " --scale ranges.json",
                     o->doors > 1 ? " --doors 2" : "");
+        }
         status = bb_words_close(&command, &line);
     }
     if (!status)

@@ -43,6 +43,10 @@ static void runs_agree(void **state) {
     assert_close(cli_number(a, "hope.reach"), cli_number(two, "hope.reach"), 0.0);
     json_decref(two);
     json_decref(a);
+    cli_result asked = cli("advise W.csv --delta 1e-7 --adjacency add-remove");
+    if (!strstr(asked.out, "--epsilon 1 --delta 1e-07 --adjacency add-remove --scale"))
+        fail_msg("%s%s", asked.out, asked.err);
+    cli_free(&asked);
     for (int doors = 1; doors <= 2; doors++) {
         cli_result r = cli("advise W.csv --doors %d", doors);
         assert_int_equal(r.code, 0);

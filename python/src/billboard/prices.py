@@ -136,6 +136,10 @@ class Advice(Answer):
         if self["hope"]["alone_is_enough"]:
             given = ['"stl"']
         else:
+            if self["delta"] != min(1e-5, 1 / (10 * self["tasks"])):
+                given += [f"delta={self['delta']:g}"]
+            if self["adjacency"] != "replace-one":
+                given += [f'adjacency="{self["adjacency"]}"']
             given += ["bounds=billboard.Bounds(…)"] if is_number else []
             given += [f"options={{'doors': {self['doors']}}}"] if self["doors"] > 1 else []
         return f"MultiTask{'Regressor' if is_number else 'Classifier'}({', '.join(given)})"
