@@ -3,6 +3,7 @@
 #include "linalg/linalg.h"
 #include "methods/hope.h"
 #include "methods/narrow.h"
+#include "methods/personal_units.h"
 
 #include <math.h>
 #include <string.h>
@@ -27,8 +28,6 @@ static const double above = 0.5;
 static const double likely = -0.5;
 /* Of the number of columns, what the target's share has more than that of one. */
 static const double target_part = 0.25;
-/* The least deviation, of where it is, that is more than rounding. */
-static const double least_deviation = 1e-6;
 static const double turn = 6.283185307179586;
 
 /* -- from public sizes -- */
@@ -150,7 +149,7 @@ static quantity look_at(const bb_view *view, const bb_local *local, size_t k) {
     const double deviation = sqrt(squares / free);
     q.own = log10(unit);
     q.most = q.own + log10(most);
-    q.varies = deviation > least_deviation * fabs(q.mean);
+    q.varies = bb_more_than_rounding(deviation, q.mean);
     q.size = q.varies ? q.own + log10(deviation) : q.most;
     return q;
 }

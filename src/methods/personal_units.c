@@ -23,8 +23,12 @@ size_t bb_own_units_work(const bb_local *local) {
     return local->x ? (local->n + 2) * local->d : 0;
 }
 
+bool bb_more_than_rounding(double deviation, double mean) {
+    return deviation > rounding * fabs(mean);
+}
+
 bool bb_own_units_vary(const bb_local *local, double deviation, double mean) {
-    if (!(deviation > rounding * fabs(mean))) return false;
+    if (!bb_more_than_rounding(deviation, mean)) return false;
     return !local->own_factor || deviation * sqrt((double)local->d) > least_part;
 }
 

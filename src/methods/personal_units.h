@@ -19,7 +19,10 @@ typedef struct bb_in_own_units {
 /* Whether the task can: it needs dense rows, a constant column for its last, three rows for
  * a mean, and for BB_OWN_READ what columns were multiplied by (own_factor). */
 bool bb_own_units_fit(const bb_local *local, double constant, bb_own_units units);
-/* Whether a column of the task that deviates so from its mean has a slope in units of that. */
+/* Whether numbers that deviate so from their mean differ by more than rounding. */
+bool bb_more_than_rounding(double deviation, double mean);
+/* Whether a column of the task that deviates so from its mean has a slope in units of that: by
+ * more than rounding, and of columns brought next to 1 (own_factor) more than last digits. */
 bool bb_own_units_vary(const bb_local *local, double deviation, double mean);
 /* Doubles; 0 for sparse rows. */
 size_t bb_own_units_work(const bb_local *local);
