@@ -62,17 +62,17 @@ typedef struct bb_local {
     double *x_mean; /* d; NULL without intercept */
     double *room;   /* where these are; NULL: whoever opened the problem has them */
     double y_mean;
-    /* Where columns and target are in powers of ten of the task's own (`magnitude` of
-     * data/preprocess.h), borrowed: a column is the number that was read times its factor
-     * (d without the constant; NULL: nobody says), the target divided by the unit (0: not). With
-     * ranges the factors of these, and what is taken off columns and target then (shift NULL:
-     * nothing); rows are divided by the square root of d in either case. */
+    /* How columns (d without the constant) were brought next to 1, borrowed; NULL: nobody says,
+     * or nothing is taken off. A column is (read own_factor - own_shift) / sqrt(d): by powers of
+     * ten of the task's own (`magnitude` of data/preprocess.h; no shift), where the target is
+     * divided by own_unit (0: not); or by ranges, where target_shift is taken off the target
+     * then. Of rows that methods/common_units.h has moved only classes' factors follow. */
     const double *own_factor, *own_shift;
     double own_unit, target_shift;
     /* Of the squared loss, the unit of the last decimal place that targets are written with, in
      * the unit that they are in here; 0: nobody says. */
     double grain;
-    const bool *zero_one; /* likewise: whether its range is that; NULL: nobody says */
+    const bool *zero_one; /* d without the constant: of range [0, 1]; or NULL */
     const bool
         *ranged; /* d without the constant: whether a column has a public range and
                            is in its unit, not in such a power; NULL: none has one */
