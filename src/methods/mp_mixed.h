@@ -178,8 +178,6 @@ size_t bb_mixed_units_state(const bb_view *view);
 /* The deviation of column k in a unit that tasks have in common, half of its range or one that
  * was found, below which a task's rows do not say what it does elsewhere; 0 without one. */
 double bb_mixed_least_deviation(const bb_mixed_board *mixed, size_t k);
-/* Whether a task has rows enough for columns in units of its own. */
-bool bb_mixed_has_own_scores(const bb_local *local);
 /* The covariance of a kind; room: bb_mixed_covariance_room numbers. */
 size_t bb_mixed_covariance_room(const bb_local *local);
 bb_covariance bb_mixed_covariance(const bb_mixed_board *mixed, const bb_local *local,

@@ -35,7 +35,7 @@ static double *matrix_at(double *at, size_t d, size_t which) {
     return at + SCALARS + 3 * d + which * d * d;
 }
 
-size_t bb_effects_length(size_t d, bool fixed) {
+static size_t length_of(size_t d, bool fixed) {
     return SCALARS + 3 * d + (fixed ? 3 * d * d : 0);
 }
 
@@ -81,8 +81,7 @@ double bb_effects_error(const bb_effects *e, const double *g) {
 
 size_t bb_mixed_effects_board(const bb_view *view, double share) {
     if (!(share > 0.0)) return 0;
-    return bb_effects_length(view->pub->features,
-                             bb_mixed_effects_rounds(view, share) > 1);
+    return length_of(view->pub->features, bb_mixed_effects_rounds(view, share) > 1);
 }
 
 /* -- the plan -- */

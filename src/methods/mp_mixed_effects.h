@@ -38,7 +38,6 @@ typedef struct bb_effects {
 
 /* numbers: what bb_method.effects gives; d: features of the run. */
 bb_effects bb_effects_read(const double *numbers, size_t d);
-size_t bb_effects_length(size_t d, bool fixed);
 /* The standard error of the sum of g_k (d) times the fixed effects; NAN: not resolved. */
 double bb_effects_error(const bb_effects *e, const double *g);
 /* Which part of g lies in what is not resolved: 0 to 1; NAN without `fixed'. */

@@ -38,9 +38,9 @@ size_t bb_mixed_state_length(const bb_view *view) {
 
 /* -- what is shown -- */
 
-static void normalise(size_t d, double length, double *u) {
+static void normalise(size_t d, double *u) {
     const double norm = bb_norm(d, u);
-    bb_scale(d, norm > 1e-12 ? length / norm : 0.0, u);
+    bb_scale(d, norm > 1e-12 ? 1.0 / norm : 0.0, u);
 }
 
 /* From a centre (d) to the task's mean under a kind of covariance: with the penalties that its
@@ -52,7 +52,7 @@ static void towards_own(const bb_mixed_board *mixed, bb_task *task, bb_mixed_kin
     if (task->local->n == 0 ||
         bb_mixed_deviation(mixed, task->local, kind, centre, u, task->work))
         memset(u, 0, mixed->d * sizeof *u);
-    normalise(mixed->d, 1.0, u);
+    normalise(mixed->d, u);
 }
 
 /* Whether the round asks for nothing that is not there already. */

@@ -102,7 +102,8 @@ double bb_mixed_least_deviation(const bb_mixed_board *mixed, size_t k) {
     return common ? least_common / sqrt((double)mixed->d) : 0.0;
 }
 
-bool bb_mixed_has_own_scores(const bb_local *local) {
+/* Whether a task has rows enough for columns in units of its own. */
+static bool has_own_scores(const bb_local *local) {
     return local->x && local->n > local->d;
 }
 
@@ -112,7 +113,7 @@ bool bb_mixed_knows_slopes(const bb_mixed_board *mixed, const bb_local *local) {
 
 bool bb_mixed_suits(const bb_mixed_board *mixed, const bb_local *local,
                     bb_mixed_kind kind) {
-    if (kind == BB_MIXED_OWN) return bb_mixed_has_own_scores(local);
+    if (kind == BB_MIXED_OWN) return has_own_scores(local);
     if (is_free(kind) || !mixed->unranged) return true;
     if (kind < BB_MIXED_ONCE) return !mixed->level || local->n >= least_rows;
     return local->n >= least_rows && (double)local->n >= least_part * (double)local->d;
@@ -125,7 +126,7 @@ bool bb_mixed_can(const bb_mixed_board *mixed, const bb_local *local,
 
 size_t bb_mixed_covariance_room(const bb_local *local) {
     const size_t d = local->d;
-    return bb_mixed_has_own_scores(local) ? d + d * d : d;
+    return has_own_scores(local) ? d + d * d : d;
 }
 
 /* Slopes are of columns in units of their deviation, and what is next to free is the
