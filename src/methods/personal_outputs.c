@@ -39,8 +39,8 @@ typedef struct room {
     double *p;        /* n x outputs: probabilities */
     double *half;     /* n x d */
     double *matrix;   /* order x order */
-    double *products; /* order x order: by rows, of `as', */
-    double stretch;   /* as long as its constant was then; 0: they are not made */
+    double *products; /* order x order: by rows, those of `as' with each other */
+    double stretch;   /* of its constant when they were made; 0: they are not */
     double *rest;     /* of a fit, or max(n, d, outputs) */
 } room;
 
