@@ -75,15 +75,4 @@ json_t *bb_summary_json(const bb_summary *summary, bb_loss loss);
 json_t *bb_majority_json(const bb_majority *majority, bool own, bb_loss loss,
                          const char *of);
 
-/* One line of a table of metrics: a name, and nMSE and RMSE, AUC and accuracy, accuracy
- * and log loss, or F1 and recall at 5. */
-void bb_metrics_heading(FILE *stream, bb_loss loss);
-void bb_metrics_line(FILE *stream, bb_loss loss, const char *name,
-                     const bb_metrics *metrics);
-/* Two such lines, or none: "commonest class of OF", "each task's commonest class of
- * OF".
- */
-void bb_majority_lines(FILE *stream, bb_loss loss, const char *of,
-                       const bb_majority *majority);
-
 #endif

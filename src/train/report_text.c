@@ -24,11 +24,6 @@ static void heading(FILE *stream, bb_loss loss) {
     fprintf(stream, " %8s", "rows");
 }
 
-void bb_metrics_heading(FILE *stream, bb_loss loss) {
-    heading(stream, loss);
-    putc('\n', stream);
-}
-
 static void print_number(FILE *stream, double value) {
     if (isnan(value))
         fprintf(stream, " %10s", "-");
@@ -46,8 +41,8 @@ static void cells(FILE *stream, bb_loss loss, const char *name, const bb_metrics
     fprintf(stream, " %8zu", m->rows);
 }
 
-void bb_metrics_line(FILE *stream, bb_loss loss, const char *name,
-                     const bb_metrics *m) {
+static void plain_line(FILE *stream, bb_loss loss, const char *name,
+                       const bb_metrics *m) {
     cells(stream, loss, name, m);
     putc('\n', stream);
 }
@@ -60,16 +55,15 @@ static void line_with_range(FILE *stream, bb_loss loss, const char *name,
     putc('\n', stream);
 }
 
-void bb_majority_lines(FILE *stream, bb_loss loss, const char *of,
-                       const bb_majority *m) {
+static void majority_lines(FILE *stream, bb_loss loss, const bb_majority *m) {
     const char *const which =
         loss == BB_LOSS_MULTILABEL ? "5 commonest" : "commonest class";
     char line[64];
     if (!m->there) return;
-    snprintf(line, sizeof line, "%s of %s", which, of);
-    bb_metrics_line(stream, loss, line, &m->pooled);
-    snprintf(line, sizeof line, "each task's %s of %s", which, of);
-    bb_metrics_line(stream, loss, line, &m->own);
+    snprintf(line, sizeof line, "%s of training", which);
+    plain_line(stream, loss, line, &m->pooled);
+    snprintf(line, sizeof line, "each task's %s of training", which);
+    plain_line(stream, loss, line, &m->own);
 }
 
 /* Who is protected, and from whom. */
@@ -130,7 +124,7 @@ static void print_table(const bb_report *r, FILE *stream) {
     if (!r->rows) return; /* a curator's */
     heading(stream, bb_report_loss(r));
     fputs(bb_report_is_compared(r) ? "  95 % over tasks\n" : "\n", stream);
-    bb_metrics_line(stream, bb_report_loss(r), "training rows", &r->train);
+    plain_line(stream, bb_report_loss(r), "training rows", &r->train);
     if (!r->test.rows) return;
     print_baseline(r, stream, "every task alone", &r->stl);
     if (r->own.there)
@@ -151,11 +145,11 @@ static void print_table(const bb_report *r, FILE *stream) {
         line_with_range(stream, bb_report_loss(r), line, &r->no_privacy.test,
                         r->no_privacy.range);
     }
-    bb_majority_lines(stream, bb_report_loss(r), "training", &r->majority);
+    majority_lines(stream, bb_report_loss(r), &r->majority);
     if (r->mean.there) {
-        bb_metrics_line(stream, bb_report_loss(r), "mean of training", &r->mean.test);
-        bb_metrics_line(stream, bb_report_loss(r), "each task's mean of training",
-                        &r->own_mean.test);
+        plain_line(stream, bb_report_loss(r), "mean of training", &r->mean.test);
+        plain_line(stream, bb_report_loss(r), "each task's mean of training",
+                   &r->own_mean.test);
     }
     if (bb_report_loss(r) == BB_LOSS_SQUARED && !isnan(r->test.auc))
         fprintf(stream,

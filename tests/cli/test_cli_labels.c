@@ -1,4 +1,4 @@
-/* Classes, lists of labels and images: synthetic worlds, and what `info` says. */
+/* Classes, lists of labels and images: synthetic worlds, what `info` says, and a run's table. */
 #include "cli.h"
 
 #include <stdlib.h>
@@ -20,6 +20,12 @@ static void classes(void **state) {
     assert_int_equal(r.code, 0);
     assert_non_null(strstr(r.out, "image            2 x 3 x 1\n"));
     assert_non_null(strstr(r.out, "\nclasses          4, "));
+    cli_free(&r);
+    r = cli("train C.csv --test C.test.csv --method stl --loss softmax -o run");
+    assert_int_equal(r.code, 0);
+    assert_non_null(strstr(r.out, "   accuracy   log loss     rows\n"));
+    assert_non_null(strstr(r.out, "\ncommonest class of training "));
+    assert_non_null(strstr(r.out, "\neach task's commonest class of training "));
     cli_free(&r);
     cli_fails(1, "C.csv: --image expected 28*28*1 = 784 columns, found 6",
               "info C.csv --image 28x28");
