@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-bb_dataset bb_dataset_as_one(const bb_dataset *data, size_t first[2]) {
+/* The rows of all tasks as those of one; borrows. */
+static bb_dataset as_one(const bb_dataset *data, size_t first[2]) {
     bb_dataset one = *data;
     first[0] = 0;
     first[1] = data->rows;
@@ -158,8 +159,8 @@ bb_status bb_baseline_learnt(const bb_baseline_rows *rows, bool pooled,
     bb_dataset train = *rows->train, other = *rows->test;
     bb_baseline chosen = {.lambda = NAN};
     if (pooled) {
-        train = bb_dataset_as_one(rows->train, first);
-        other = bb_dataset_as_one(rows->test, test_first);
+        train = as_one(rows->train, first);
+        other = as_one(rows->test, test_first);
     }
     bb_status status = choose(rows, &train, pooled, &chosen);
     if (!status)

@@ -55,9 +55,6 @@ BB_MUST_CHECK bb_status bb_baseline_assess(const bb_baseline_rows *rows,
                                            const double *weight,
                                            const double *intercept, bb_assessed *test);
 
-/* The rows of all tasks as those of one; borrows, first needs room for two. */
-bb_dataset bb_dataset_as_one(const bb_dataset *data, size_t first[2]);
-
 /* BB_ENUMERIC where models predicted something that is not finite. */
 BB_MUST_CHECK bb_status bb_assessed_check(const bb_assessed *assessed);
 

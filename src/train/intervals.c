@@ -160,7 +160,8 @@ static double integral(double angle, double df) {
     return sum * half;
 }
 
-double bb_student(double level, double df) {
+/* The quantile of Student's t with df > 0 degrees of freedom: P(|t| <= q) = level. */
+static double student(double level, double df) {
     const double most = acos(0.0);
     /* beyond this angle there is nothing; with many degrees all is near 0 */
     const double last = df > 100.0 ? fmin(most, 40.0 / sqrt(df)) : most;
@@ -183,8 +184,8 @@ static double quantile_for(const bb_models *kept, size_t at, double level,
                            double quantile[SMALL]) {
     const double freedom = kept->weight[at * kept->features];
     const size_t n = freedom < (double)SMALL ? (size_t)freedom : SMALL;
-    if (n == SMALL || freedom != (double)n) return bb_student(level, freedom);
-    if (quantile[n] == 0.0) quantile[n] = bb_student(level, freedom);
+    if (n == SMALL || freedom != (double)n) return student(level, freedom);
+    if (quantile[n] == 0.0) quantile[n] = student(level, freedom);
     return quantile[n];
 }
 

@@ -27,7 +27,4 @@ BB_MUST_CHECK bb_status bb_intervals_half(const bb_models *kept, size_t features
                                           const bb_dataset *rows, double level,
                                           double *half);
 
-/* The quantile of Student's t with df > 0 degrees of freedom: P(|t| <= q) = level. */
-double bb_student(double level, double df);
-
 #endif
