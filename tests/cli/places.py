@@ -890,6 +890,7 @@ def a_silo_that_looks_opens_its_checkpoint():
         assert "has charged it, which goes on from its checkpoint" in look().stdout, look()
         rows = read("north.csv").decode()
         write("north.csv", rows + rows.splitlines()[-1] + "\n")
+        ends(begin("north"), 2, "north")  # killed before, it may note only now that it is charged
         refused(2, "north.state: is of other rows, or they were prepared in another way")
         write("north.csv", rows)
         plan(seed=None, rounds=40, epsilon=3)
