@@ -5,10 +5,11 @@
  * `none' in columns of texts, where it is one of them):
  *   error       (default) are refused
  *   drop-rows   their rows are left out
- *   indicator   become 0 (in public ranges the middle: preprocess.h), and a further column NAME_missing (NAME_missing_2, ..., where
- *               another feature has that name) is 1 there and 0 elsewhere; every column
- *               has one, or those of "indicator:NAME,NAME": which do may not depend on
- *               the data. Rows without a target are left out
+ *   indicator   become 0 (in public ranges the middle: preprocess.h), and a further column
+ *               NAME_missing (NAME_missing_2, ..., where another feature has that name) is 1
+ *               there and 0 elsewhere; every column has one, or those of
+ *               "indicator:NAME,NAME": which do may not depend on the data. Rows without a
+ *               target are left out
  * Texts: a JSON file names their columns with all levels, {"city": ["Oslo", "Bergen"]};
  * each level is a column NAME=LEVEL, 1 in rows that have it and 0 elsewhere. A text that
  * is no level has zeros everywhere, and so has a missing value with `indicator`. Levels of

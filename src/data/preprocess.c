@@ -95,7 +95,8 @@ bb_status bb_preprocess_names(const bb_preprocess *p, bb_names *names) {
     return status;
 }
 
-/* Such columns are behind all that are read as they are, the last that is called so counts. */
+/* Such columns are the last, in the order of those of which they tell, which are read as they
+ * are: the first that is not so, a level whose text ends alike perhaps, is none. */
 static bb_status find_indicators(bb_preprocess *p,
                                  const bb_preprocess_options *options) {
     if (!options->indicators || !options->binary) return BB_OK;
@@ -104,10 +105,14 @@ static bb_status find_indicators(bb_preprocess *p,
     bb_status status = bb_preprocess_names(p, &names);
     if (!status)
         status = bb_allocate(&p->told, d, sizeof *p->told, "columns of missing values");
-    for (size_t j = d - binary; j < d && !status; j++) {
+    size_t before = binary < d ? d - binary : d;
+    for (size_t j = d; !status && j-- > d - binary;) {
         const size_t length = bb_encoding_tells_of(p->name[j]);
         const size_t k = bb_names_find(&names, p->name[j], length);
-        if (length && k < j && bb_preprocess_has_range(p, k)) p->told[k] = j;
+        if (!length || k == SIZE_MAX) continue; /* that of a text */
+        if (k >= before) break;
+        before = k;
+        if (bb_preprocess_has_range(p, k)) p->told[k] = j;
     }
     bb_names_free(&names);
     return status;

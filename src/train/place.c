@@ -64,7 +64,8 @@ static bb_status check_clusters(const bb_resolved *c, const bb_roster *roster) {
     return BB_OK;
 }
 
-/* How rows are prepared, and what they call the target: it is not sent, but must be the same everywhere. */
+/* How rows are prepared, and what they call the target: it is not sent, but must be the same
+ * everywhere. */
 static bb_status agree(bb_experiment *e) {
     static const char *const how[] = {"none", "unit-rows", "task", "magnitude"};
     const bb_train_options *o = &e->resolved->request->options;

@@ -497,6 +497,27 @@ static void missing_numbers(void **state) {
     bb_dataset_free(&data);
 }
 
+/* A level whose text ends like the name of such a column is none. */
+static void a_level_tells_of_nothing(void **state) {
+    (void)state;
+    const bb_ranges scale = {.has_others = true, .others = {60, 250}};
+    const bb_preprocess_options options = {
+        .scale = &scale, .scale_source = "s.json", .indicators = true};
+    bb_read_options read = {.categories = "{\"c\": [\"foo\", \"foo_missing\"]}"};
+    bb_dataset data;
+    for (int missing = 0; missing < 2; missing++) {
+        bb_preprocess p;
+        read.missing = missing ? "indicator" : NULL;
+        assert_ok(
+            read_text("t.csv", "task,y,a,c\n1,2,155,foo_missing\n", &read, &data));
+        assert_ok(bb_preprocess_open(&p, &options, &data));
+        assert_true(!p.told || (p.told[1] == 0 && p.told[2] == 0));
+        assert_int_equal(p.told ? p.told[0] : 0, missing ? 3 : 0);
+        bb_preprocess_free(&p);
+        bb_dataset_free(&data);
+    }
+}
+
 /* The same of two outputs, as far as they have it. */
 static void folded_outputs(void **state) {
     (void)state;
@@ -671,6 +692,7 @@ int main(void) {
         cmocka_unit_test(ranges),
         cmocka_unit_test(folded_models),
         cmocka_unit_test(missing_numbers),
+        cmocka_unit_test(a_level_tells_of_nothing),
         cmocka_unit_test(folded_outputs),
         cmocka_unit_test(models_for_raw_columns),
         cmocka_unit_test(messages),
