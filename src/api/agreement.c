@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "data/names.h"
 #include "train/keys.h"
 #include "train/rundir.h"
 
@@ -118,11 +119,9 @@ static bb_status trim_names(json_t *list) {
         const char *text = json_string_value(name);
         size_t length = json_string_length(name);
         if (!text) continue;
-        const char *from = text + strspn(text, " ");
-        length -= (size_t)(from - text);
-        while (length && from[length - 1] == ' ') length--;
+        bb_trim(&text, &length);
         if (length == json_string_length(name)) continue;
-        char *bare = strndup(from, length);
+        char *bare = strndup(text, length);
         const bool set = bare && !json_string_setn(name, bare, length);
         free(bare);
         if (!set) return bb_fail(BB_ENOMEM, "no memory for an agreement");

@@ -25,7 +25,7 @@ typedef struct csv {
 static bb_status add_name(csv *c, const bb_csv_cell *from) {
     const size_t column = c->header.count;
     bb_csv_cell name = *from;
-    if (!name.quoted) bb_csv_cell_trim(&name);
+    if (!name.quoted) bb_trim(&name.text, &name.length);
     const char *text = name.text;
     size_t length = name.length, index;
     char unnamed[40], words[128], shown[BB_SHOWN_BYTES];
@@ -221,7 +221,7 @@ static void see_text(seen *s, const bb_csv_cell *cell) {
 static bb_status see(seen *s, bb_csv_cell *cell) {
     double number;
     size_t index;
-    bb_csv_cell_trim(cell);
+    bb_trim(&cell->text, &cell->length);
     const bb_cell kind = bb_scan_cell(cell->text, cell->length, &number);
     const bool none = kind == BB_CELL_MISSING &&
                       bb_scan_missing(cell->text, cell->length) == BB_SCAN_NONE;

@@ -147,11 +147,6 @@ bb_status bb_csv_cell_take(bb_csv_cells *c, size_t column, bb_csv_cell *out) {
     return finish_cell(c, column, length, out);
 }
 
-void bb_csv_cell_trim(bb_csv_cell *c) {
-    while (c->length && *c->text == ' ') c->text++, c->length--;
-    while (c->length && c->text[c->length - 1] == ' ') c->length--;
-}
-
 /* Is nothing left? Skips empty lines first. */
 bb_status bb_csv_at_end(bb_csv_cells *c, bool *ended) {
     bb_text *const t = c->text;

@@ -29,8 +29,6 @@ typedef struct bb_csv_cells {
  * quote that does not end. */
 BB_MUST_CHECK bb_status bb_csv_cell_take(bb_csv_cells *cells, size_t column,
                                          bb_csv_cell *out);
-/* Leaves out spaces at both ends. */
-void bb_csv_cell_trim(bb_csv_cell *cell);
 /* Is nothing left? Skips empty lines first. */
 BB_MUST_CHECK bb_status bb_csv_at_end(bb_csv_cells *cells, bool *ended);
 /* "data.csv:2:4" or, with the column's name, "data.csv:2:4 (column "city")". */

@@ -28,7 +28,7 @@ static bool take_task(bb_csv_plain *p, bb_csv *c, const char *from, const char *
     const size_t length = (size_t)(to - from);
     if (length == 0) return false;
     if (length == p->length && memcmp(from, p->name, length) == 0) return true;
-    if (*from == ' ' || to[-1] == ' ' || !is_plain(from, to) ||
+    if (bb_is_blank(*from) || bb_is_blank(to[-1]) || !is_plain(from, to) ||
         !bb_is_utf8(from, length) ||
         bb_builder_task(&c->builder, from, length, &p->task))
         return false;

@@ -125,7 +125,7 @@ static bb_status take_class(bb_csv *c, size_t column, row *r, double *y,
     bb_status status = bb_csv_cell_take(&c->cells, column, &from);
     if (status) return status;
     *end = from.end;
-    bb_csv_cell_trim(&from);
+    bb_trim(&from.text, &from.length);
     const size_t class = bb_levels_find(&c->encoding->classes, from.text, from.length);
     if (class != SIZE_MAX) {
         *y = (double)class;
@@ -160,7 +160,7 @@ static bb_status take_level(bb_csv *c, size_t column, row *r, bb_csv_end *end) {
     bb_status status = bb_csv_cell_take(&c->cells, column, &from);
     if (status) return status;
     *end = from.end;
-    bb_csv_cell_trim(&from);
+    bb_trim(&from.text, &from.length);
     const bool known =
         bb_encoding_level(c->encoding, column, from.text, from.length, r->x);
     if (known || !is_missing_text(c, &from)) {
@@ -193,7 +193,7 @@ static bb_status take_task(bb_csv *c, size_t column, size_t *task, bb_csv_end *e
     bb_status status = bb_csv_cell_take(&c->cells, column, &from);
     if (status) return status;
     *end = from.end;
-    bb_csv_cell_trim(&from);
+    bb_trim(&from.text, &from.length);
     if (from.length == 0)
         return bb_csv_bad(&c->cells, from.line, column,
                           "expected a task's name, found an empty cell: a row belongs "

@@ -329,17 +329,11 @@ void bb_dataset_labels(const bb_dataset *data, double *label) {
 static bb_status fail_unknown(const bb_dataset *data, const bb_names *wanted,
                               size_t i) {
     const char *const name = data->task_name[i];
-    const char *how = NULL, *alike = NULL;
-    char where[BB_WHERE_BYTES], shown[BB_SHOWN_BYTES], other[BB_SHOWN_BYTES];
-    for (size_t k = 0; k < wanted->count && !how; k++) {
-        alike = bb_names_at(wanted, k);
-        how = bb_names_look(alike, name);
-    }
+    char where[BB_WHERE_BYTES], shown[BB_SHOWN_BYTES], alike[BB_ALIKE_BYTES];
     bb_dataset_where(data, data->first[i], where);
-    return bb_fail(BB_EDATA, "%s: task %s has no model%s%s%s%s", where,
-                   bb_shown(shown, name, strlen(name)), how ? "; " : "",
-                   how ? bb_shown(other, alike, strlen(alike)) : "",
-                   how ? " has one, which " : "", how ? how : "");
+    return bb_fail(BB_EDATA, "%s: task %s has no model%s", where,
+                   bb_shown(shown, name, strlen(name)),
+                   bb_names_alike(alike, wanted, name, "has one"));
 }
 
 bb_status bb_dataset_match_tasks(const bb_dataset *data, const bb_names *wanted,
@@ -381,15 +375,6 @@ static bb_status match_features(const bb_dataset *data, const bb_names *wanted,
     return BB_OK;
 }
 
-static bb_status names_of(bb_names *names, size_t count, char *const *name) {
-    for (size_t i = 0; i < count; i++) {
-        size_t index;
-        bb_status status = bb_names_add(names, name[i], strlen(name[i]), &index);
-        if (status) return status;
-    }
-    return BB_OK;
-}
-
 /* Sparse features are numbered, and the last ones may be missing: their count may
  * differ, but the numbering is the same. */
 static bb_status match_sparse(const bb_dataset *data, size_t features) {
@@ -419,8 +404,8 @@ bb_status bb_dataset_match(const bb_dataset *data, size_t tasks, char *const *ta
                                 data->label_first ? data->label_first[data->rows] : 0};
     bb_dataset copy;
     size_t *task = NULL, *feature = NULL;
-    bb_status status = names_of(&wanted_tasks, tasks, task_name);
-    if (!status) status = names_of(&wanted_features, features, feature_name);
+    bb_status status = bb_names_add_all(&wanted_tasks, tasks, task_name);
+    if (!status) status = bb_names_add_all(&wanted_features, features, feature_name);
     if (!status) status = bb_allocate(&task, tasks, sizeof *task, "tasks");
     if (!status) status = bb_allocate(&feature, features, sizeof *feature, "features");
     if (!status) status = bb_dataset_match_tasks(data, &wanted_tasks, task);

@@ -85,6 +85,14 @@ bb_status bb_names_add(bb_names *names, const char *text, size_t length,
     return BB_OK;
 }
 
+bb_status bb_names_add_all(bb_names *names, size_t count, char *const *name) {
+    bb_status status = BB_OK;
+    size_t index;
+    for (size_t k = 0; k < count && !status; k++)
+        status = bb_names_add(names, name[k], strlen(name[k]), &index);
+    return status;
+}
+
 void bb_names_free(bb_names *names) {
     free(names->text);
     free(names->start);
@@ -256,15 +264,16 @@ size_t bb_utf8_encode(uint64_t c, char text[4]) {
     return n;
 }
 
-/* -- names that look the same -- */
-
-static const char *without_blanks(const char *text, size_t *length) {
-    static const char blank[] = " \t\r\n";
-    text += strspn(text, blank);
-    *length = strlen(text);
-    while (*length && strchr(blank, text[*length - 1])) --*length;
-    return text;
+bool bb_is_blank(char c) {
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
+
+void bb_trim(const char **text, size_t *length) {
+    while (*length && bb_is_blank(**text)) ++*text, --*length;
+    while (*length && bb_is_blank((*text)[*length - 1])) --*length;
+}
+
+/* -- names that look the same -- */
 
 /* Bytes of what stands on or behind a letter and is one character with it in the form NFC: an
  * accent (U+0300 to U+036F), a sign of kana (U+3099, U+309A), a part of a syllable of Hangul
@@ -302,14 +311,30 @@ static bool differ_in_form(const char *a, const char *b) {
     }
 }
 
-const char *bb_names_look(const char *a, const char *b) {
-    size_t of_a, of_b;
-    const char *bare_a = without_blanks(a, &of_a), *bare_b = without_blanks(b, &of_b);
+/* How two different names that look the same differ; NULL: they look different. */
+static const char *how_alike(const char *a, const char *b) {
+    const char *bare_a = a, *bare_b = b;
+    size_t of_a = strlen(a), of_b = strlen(b);
+    bb_trim(&bare_a, &of_a);
+    bb_trim(&bare_b, &of_b);
     if (of_a == of_b && memcmp(bare_a, bare_b, of_a) == 0)
         return "differs in blanks at its ends";
     return differ_in_form(a, b)
                ? "looks the same, and is in another normal form of Unicode (NFC or NFD)"
                : NULL;
+}
+
+const char *bb_names_alike(char buffer[BB_ALIKE_BYTES], const bb_names *names,
+                           const char *name, const char *is) {
+    char shown[BB_SHOWN_BYTES];
+    *buffer = '\0';
+    for (size_t k = 0; k < names->count && !*buffer; k++) {
+        const char *other = bb_names_at(names, k), *how = how_alike(other, name);
+        if (how)
+            snprintf(buffer, BB_ALIKE_BYTES, "; %s %s, which %s",
+                     bb_shown(shown, other, strlen(other)), is, how);
+    }
+    return buffer;
 }
 
 const char *bb_shown(char buffer[BB_SHOWN_BYTES], const char *text, size_t length) {

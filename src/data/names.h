@@ -25,6 +25,9 @@ size_t bb_names_find(const bb_names *names, const char *text, size_t length);
 /* Adds a name unless it is there; *index is its place either way. At most 2^32 - 2. */
 BB_MUST_CHECK bb_status bb_names_add(bb_names *names, const char *text, size_t length,
                                      size_t *index);
+/* The same of several. */
+BB_MUST_CHECK bb_status bb_names_add_all(bb_names *names, size_t count,
+                                         char *const *name);
 /* Valid until the next bb_names_add. */
 const char *bb_names_at(const bb_names *names, size_t index);
 /* Takes a zeroed list, too. */
@@ -54,16 +57,21 @@ bool bb_is_utf8(const char *text, size_t length);
 /* One character as UTF-8; its length, 0 if there is no such character. */
 size_t bb_utf8_encode(uint64_t character, char text[4]);
 
-/* How two different names that look the same differ, to be said behind "which": blanks at
- * their ends, or the normal form of Unicode. NULL: they look different. A guess for a message:
- * of letters that only one of them has in parts (an e and an accent) it does not know which
- * they make together. */
-const char *bb_names_look(const char *a, const char *b);
+/* What nobody sees at the ends of a name or number: a space, a tab, the end of a line. */
+bool bb_is_blank(char c);
+/* Leaves out blanks at both ends. */
+void bb_trim(const char **text, size_t *length);
 
 /* A cell's text for a message: quoted, cut after some characters, control characters
  * and what is not UTF-8 shown as '?'. */
-enum { BB_SHOWN_BYTES = 64 };
+enum { BB_SHOWN_BYTES = 64, BB_ALIKE_BYTES = 192 };
 const char *bb_shown(char buffer[BB_SHOWN_BYTES], const char *text, size_t length);
+/* `; "OTHER" is one, which differs ...' for the end of a message on `name', which is none of
+ * these: the first of them that looks the same, but for blanks at its ends or the normal form
+ * of Unicode; "" where none does. is: "is one", "has one". A guess: of letters that only one of
+ * them has in parts (an e and an accent) it does not know which they make together. */
+const char *bb_names_alike(char buffer[BB_ALIKE_BYTES], const bb_names *names,
+                           const char *name, const char *is);
 /* "a", "b", "c", ... for a message that says what there is: as many as `size` bytes hold. */
 void bb_names_show(const bb_names *names, char *text, size_t size);
 

@@ -142,14 +142,6 @@ bb_status bb_ranges_read(bb_ranges *ranges, const char *path) {
     return status;
 }
 
-static bb_status add_names(bb_names *names, size_t count, char *const *name) {
-    bb_status status = BB_OK;
-    size_t index;
-    for (size_t k = 0; k < count && !status; k++)
-        status = bb_names_add(names, name[k], strlen(name[k]), &index);
-    return status;
-}
-
 static bool is_there(const bb_names *names, const char *name) {
     return bb_names_find(names, name, strlen(name)) != SIZE_MAX;
 }
@@ -159,7 +151,7 @@ static bb_status no_column(const bb_ranges *ranges, const char *where, const cha
     char shown[BB_SHOWN_BYTES], all[400];
     bb_names named = {0}, rest = {0};
     size_t index;
-    bb_status status = add_names(&named, ranges->count, ranges->name);
+    bb_status status = bb_names_add_all(&named, ranges->count, ranges->name);
     for (size_t k = 0; k < columns->count && !status; k++) {
         const char *const column = bb_names_at(columns, k);
         if (!is_there(&named, column))
@@ -181,7 +173,7 @@ bb_status bb_ranges_check_names(const bb_ranges *ranges, const char *where,
                                 const bb_names *left_out) {
     bb_names columns = {0};
     if (!ranges->has_others) return BB_OK;
-    bb_status status = add_names(&columns, features, feature_name);
+    bb_status status = bb_names_add_all(&columns, features, feature_name);
     for (size_t k = 0; k < ranges->count && !status; k++) {
         const char *const name = ranges->name[k];
         if (!is_there(&columns, name) && !is_there(left_out, name))

@@ -1,6 +1,7 @@
 #include "data/scan.h"
 
 #include "base/number.h"
+#include "data/names.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -26,19 +27,12 @@ bool bb_scan_whole(const char *from, const char *to, double *out) {
 
 enum { LONGEST_NUMBER = 1023 };
 
-/* Leaves out spaces at both ends. */
-static void trim(const char **text, size_t *length) {
-    while (*length && (**text == ' ' || **text == '\t')) ++*text, --*length;
-    while (*length && ((*text)[*length - 1] == ' ' || (*text)[*length - 1] == '\t'))
-        --*length;
-}
-
 const char *const bb_scan_spelling[BB_SCAN_SPELLINGS] = {
     "", "NA", "N/A", "NaN", "-NaN", "null", "none", "?", "."};
 
 size_t bb_scan_missing(const char *text, size_t length) {
     size_t k = 0;
-    trim(&text, &length);
+    bb_trim(&text, &length);
     while (k < BB_SCAN_SPELLINGS &&
            (strlen(bb_scan_spelling[k]) != length ||
             strncasecmp(text, bb_scan_spelling[k], length) != 0))
@@ -57,7 +51,7 @@ static bool is_infinite(const char *text) {
 bb_cell bb_scan_cell(const char *text, size_t length, double *out) {
     char word[LONGEST_NUMBER + 1];
     *out = NAN;
-    trim(&text, &length);
+    bb_trim(&text, &length);
     if (length > LONGEST_NUMBER || (length && memchr(text, '\0', length)))
         return BB_CELL_TEXT;
     memcpy(word, text, length);
@@ -74,7 +68,7 @@ bb_cell bb_scan_cell(const char *text, size_t length, double *out) {
 
 bool bb_scan_truth(const char *text, size_t length, double *out) {
     static const char *const word[] = {"no", "yes", "false", "true"};
-    trim(&text, &length);
+    bb_trim(&text, &length);
     for (size_t k = 0; k < sizeof word / sizeof *word; k++)
         if (strlen(word[k]) == length && strncasecmp(text, word[k], length) == 0) {
             *out = k % 2 ? 1.0 : 0.0;
@@ -84,7 +78,7 @@ bool bb_scan_truth(const char *text, size_t length, double *out) {
 }
 
 bool bb_scan_comma(const char *text, size_t length) {
-    trim(&text, &length);
+    bb_trim(&text, &length);
     if (length && (*text == '-' || *text == '+')) text++, length--;
     size_t commas = 0, k = 0;
     for (; k < length; k++) {
@@ -100,7 +94,7 @@ bool bb_scan_comma(const char *text, size_t length) {
 bool bb_scan_date(const char *text, size_t length) {
     static const char form[] = "0000-00-00";
     const size_t size = sizeof form - 1;
-    trim(&text, &length);
+    bb_trim(&text, &length);
     if (length < size || (length > size && text[size] != ' ' && text[size] != 'T'))
         return false;
     for (size_t k = 0; k < size; k++) {

@@ -28,8 +28,8 @@ static bb_status put(output *out, const char *text, size_t length) {
 /* A name, in quotes where it needs them, and what follows it. */
 static bb_status put_name(output *out, const char *name, const char *behind) {
     const size_t length = strlen(name);
-    const bool plain = length && strcspn(name, ",\"\r\n") == length && name[0] != ' ' &&
-                       name[length - 1] != ' ';
+    const bool plain = length && strcspn(name, ",\"\r\n") == length &&
+                       !bb_is_blank(name[0]) && !bb_is_blank(name[length - 1]);
     bb_status status = plain ? put(out, name, length) : put(out, "\"", 1);
     for (size_t i = 0; !plain && !status && i < length; i++)
         status = put(out, name[i] == '"' ? "\"\"" : name + i, name[i] == '"' ? 2 : 1);

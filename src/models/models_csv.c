@@ -16,8 +16,8 @@
 /* -- writing -- */
 
 void bb_write_field(FILE *stream, const char *text) {
-    const bool plain = *text && *text != '#' && *text != ' ' && *text != '\t' &&
-                       !strpbrk(text, ",\"\r\n") && text[strlen(text) - 1] != ' ';
+    const bool plain = *text && *text != '#' && !strpbrk(text, ",\"\r\n") &&
+                       !bb_is_blank(*text) && !bb_is_blank(text[strlen(text) - 1]);
     if (plain) {
         fputs(text, stream);
         return;

@@ -168,12 +168,7 @@ typedef struct parcel {
 
 static bb_status find_tasks(const bb_dealt *d, const bb_dataset *rows, size_t *number) {
     bb_names wanted = {0};
-    bb_status status = BB_OK;
-    for (size_t i = 0; i < d->tasks && !status; i++) {
-        size_t index;
-        status =
-            bb_names_add(&wanted, d->task_name[i], strlen(d->task_name[i]), &index);
-    }
+    bb_status status = bb_names_add_all(&wanted, d->tasks, d->task_name);
     if (!status) status = bb_dataset_match_tasks(rows, &wanted, number);
     bb_names_free(&wanted);
     return status;

@@ -54,14 +54,11 @@ bb_status bb_graph_read(const char *graph, const bb_dataset *data,
     bb_names names = {0};
     json_t *json = NULL;
     double *a = NULL;
-    size_t at;
     bb_status status = read_json(graph, &json);
     if (!status && !json_is_array(json))
         status =
             bb_fail(BB_EUSAGE, "%s: expected an array of [task, task, weight]", path);
-    for (size_t i = 0; i < data->tasks && !status; i++)
-        status =
-            bb_names_add(&names, data->task_name[i], strlen(data->task_name[i]), &at);
+    if (!status) status = bb_names_add_all(&names, data->tasks, data->task_name);
     if (!status)
         status =
             bb_allocate(&a, data->tasks * data->tasks, sizeof *a, "relations of tasks");

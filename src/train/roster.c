@@ -87,15 +87,16 @@ void bb_roster_close(bb_roster *roster) {
 /* Names of a file and of a plan that people cannot tell apart are told apart. */
 static bb_status fail_unknown(const bb_roster *roster, const bb_dataset *data,
                               const char *task) {
-    const char *how = NULL, *alike = NULL;
-    for (size_t i = 0; i < roster->tasks && !how; i++) {
-        alike = roster->task_name[i];
-        how = bb_names_look(alike, task);
-    }
-    return bb_fail(BB_EDATA,
-                   "%s: task \"%s\" is not one of the run's %zu tasks%s%s%s%s",
-                   data->source, task, roster->tasks, how ? "; \"" : "",
-                   how ? alike : "", how ? "\" is one, which " : "", how ? how : "");
+    char shown[BB_SHOWN_BYTES], alike[BB_ALIKE_BYTES];
+    bb_names names = {0};
+    bb_status status = bb_names_add_all(&names, roster->tasks, roster->task_name);
+    if (!status)
+        status = bb_fail(BB_EDATA, "%s: task %s is not one of the run's %zu task%s%s",
+                         data->source, bb_shown(shown, task, strlen(task)),
+                         roster->tasks, roster->tasks == 1 ? "" : "s",
+                         bb_names_alike(alike, &names, task, "is one"));
+    bb_names_free(&names);
+    return status;
 }
 
 bb_status bb_roster_numbers(const bb_roster *roster, const bb_dataset *data,

@@ -88,7 +88,7 @@ static void dialects(void **state) {
         "task,y,x1,x2\ra b,1,2,3\rc,4,5,6\r",
         "\xef\xbb\xbftask,y,x1,x2\na b,1,2,3\nc,4,5,6\n",
         "\"task\",\"y\",\"x1\",\"x2\"\n\"a b\",\"1\",\"2\",\"3\"\n\"c\",4,5,6\n",
-        "\n\ntask, y ,x1,x2\n\na b, 1,2 ,\t3\n\n\n c ,4.0,+5,6e0\n\n",
+        "\n\ntask, y ,x1,x2\n\na b, 1,2 ,\t3\n\n\n\tc ,4.0,+5,6e0\n\n",
         "task,y,x1,x2\na b,1,0.2e1,30E-1\nc,0004,5.,00000000000000000000000000006\n"};
     for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
         bb_dataset data;

@@ -129,10 +129,35 @@ static void names_that_look_the_same(void **state) {
         {"\xcc\x88", "", NULL},
     };
     for (size_t k = 0; k < sizeof pair / sizeof *pair; k++) {
-        const char *how = bb_names_look(pair[k].a, pair[k].b);
-        assert_int_equal(how != NULL, pair[k].how != NULL);
-        if (how) assert_non_null(strstr(how, pair[k].how));
+        char alike[BB_ALIKE_BYTES];
+        bb_names names = {0};
+        size_t at;
+        assert_ok(bb_names_add(&names, "another", 7, &at));
+        assert_ok(bb_names_add(&names, pair[k].a, strlen(pair[k].a), &at));
+        bb_names_alike(alike, &names, pair[k].b, "is one");
+        assert_int_equal(*alike != '\0', pair[k].how != NULL);
+        if (pair[k].how) assert_non_null(strstr(alike, pair[k].how));
+        if (k == 0)
+            assert_string_equal(alike, "; \"ward3\" is one, which differs in blanks at "
+                                       "its ends");
+        bb_names_free(&names);
     }
+}
+
+static void blanks_at_the_ends(void **state) {
+    (void)state;
+    static const char *const text[] = {"ward 3", " \tward 3\r\n", "ward 3 "};
+    for (size_t k = 0; k < sizeof text / sizeof *text; k++) {
+        const char *bare = text[k];
+        size_t length = strlen(bare);
+        bb_trim(&bare, &length);
+        assert_int_equal(length, 6);
+        assert_memory_equal(bare, "ward 3", 6);
+    }
+    const char *none = " \t ";
+    size_t length = 3;
+    bb_trim(&none, &length);
+    assert_int_equal(length, 0);
 }
 
 int main(void) {
@@ -144,6 +169,7 @@ int main(void) {
         cmocka_unit_test(utf8),
         cmocka_unit_test(shown_texts),
         cmocka_unit_test(names_that_look_the_same),
+        cmocka_unit_test(blanks_at_the_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
