@@ -544,8 +544,9 @@ typedef struct billboard_values {
      * row's target in that part of all cases. NAN: it is not known, for a task without
      * rows of its own, or the row was left out. NULL without the option. */
     const double *half_width;
-    /* What else is to be said of the rows, a line each: how many texts of a file are no
-     * level of their column. NULL: nothing. */
+    /* What else is to be said of the rows, a line each: which task without a model has the
+     * name of one with a model but for blanks at its ends or its normal form of Unicode; how
+     * many texts of a file are no level of their column. NULL: nothing. */
     const char *note;
 } billboard_values;
 BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_predictions_values(
@@ -561,7 +562,7 @@ billboard_predictions_write(billboard_predictions *predictions, const char *path
 BILLBOARD_API void billboard_predictions_free(billboard_predictions *predictions);
 
 /* How good the models are on rows with targets: {test {rows, nmse, rmse, r2, auc, ...},
- * per_task, majority, rows_without_target, notes (of billboard_info), ...}. Errors as
+ * per_task, majority, rows_without_target, notes (as billboard_values.note), ...}. Errors as
  * billboard_predict; rows without a target are left out. Looks at the rows of all
  * tasks: for whoever holds them. */
 BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_evaluate(

@@ -199,11 +199,20 @@ static bb_status order(billboard_predictions *p, const billboard_data *data) {
     return status;
 }
 
-static bb_status make_note(billboard_predictions *p, const bb_text_counts *texts) {
+/* What else is to be said of rows, beside how many were left out. */
+static bb_status say_notes(const bb_left_out *left, json_t **list) {
+    const bb_status status = bb_text_counts_say(&left->texts, list);
+    if (status || !*left->alike) return status;
+    return json_array_insert_new(*list, 0, json_string(left->alike))
+               ? bb_fail(BB_ENOMEM, "no memory for the predictions")
+               : BB_OK;
+}
+
+static bb_status make_note(billboard_predictions *p, const bb_left_out *left) {
     json_t *list = NULL, *text;
     size_t k;
     bb_words words;
-    bb_status status = bb_text_counts_say(texts, &list);
+    bb_status status = say_notes(left, &list);
     if (!status) status = bb_words_open(&words);
     if (!status) {
         json_array_foreach(list, k, text)
@@ -238,7 +247,7 @@ static bb_status predict(const billboard_result *result, const request *r,
     p->values.outputs = r->outputs ? a.trained.models.outputs : 0;
     *(a.unknown == BB_UNKNOWN_SHARED ? &p->values.shared : &p->values.skipped) =
         a.left.unknown;
-    if (!status) status = make_note(p, &a.left.texts);
+    if (!status) status = make_note(p, &a.left);
     close_applied(&a);
     if (!status) status = order(p, data);
     p->values.value = p->value;
@@ -367,7 +376,7 @@ static bb_status evaluate(const billboard_result *result, const request *r,
     bb_status status = apply(result, r, data, false, &a);
     if (!status) status = bb_trained_assess(&a.trained, &a.rows, &found, &majority);
     if (!status) status = bb_metrics_summary(found.tasks, found.figure, &summary);
-    if (!status) status = bb_text_counts_say(&a.left.texts, &notes);
+    if (!status) status = say_notes(&a.left, &notes);
     if (!status)
         status =
             bb_answer_open(out, figures_json(&a, &found, &majority, &summary, notes));

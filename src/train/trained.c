@@ -219,36 +219,45 @@ static bb_status drop_targets(bb_dataset *data, unsigned char *keep, size_t *lef
     return status;
 }
 
+/* So many pairs of names are compared for a hint, in a fraction of a second. */
+static const size_t most_pairs = 10000000;
+
+static void say_alike(const bb_names *known, const char *task, bb_left_out *left) {
+    char shown[BB_SHOWN_BYTES], alike[BB_ALIKE_BYTES];
+    if (*bb_names_alike(alike, known, task, "has one"))
+        snprintf(left->alike, sizeof left->alike, "task %s has no model%s",
+                 bb_shown(shown, task, strlen(task)), alike);
+}
+
 /* Tasks that have no model: their number, their names at the front of `name`
  * (data->tasks), their rows 0 in `keep`, and counted. */
 static bb_status find_unknown(const bb_trained *t, const bb_dataset *data,
                               unsigned char *keep, char **name, size_t *count,
-                              size_t *rows) {
+                              bb_left_out *left) {
     bb_names known = {0};
-    size_t index;
-    bb_status status = BB_OK;
-    for (size_t i = 0; i < t->models.tasks && !status; i++)
-        status = bb_names_add(&known, t->models.task_name[i],
-                              strlen(t->models.task_name[i]), &index);
+    bb_status status = bb_names_add_all(&known, t->models.tasks, t->models.task_name);
     for (size_t i = 0; i < data->tasks && !status; i++) {
-        const bool there = bb_names_find(&known, data->task_name[i],
-                                         strlen(data->task_name[i])) != SIZE_MAX;
+        char *const task = data->task_name[i];
+        const bool there = bb_names_find(&known, task, strlen(task)) != SIZE_MAX;
         for (size_t r = data->first[i]; r < data->first[i + 1]; r++) keep[r] = there;
         if (there) continue;
-        name[(*count)++] = data->task_name[i];
-        *rows += data->first[i + 1] - data->first[i];
+        name[(*count)++] = task;
+        left->unknown += data->first[i + 1] - data->first[i];
+        if (!*left->alike && *count * known.count <= most_pairs)
+            say_alike(&known, task, left);
     }
     bb_names_free(&known);
     return status;
 }
 
 static bb_status answer_unknown(bb_trained *t, bb_unknown how, bb_dataset *data,
-                                unsigned char *keep, size_t *rows) {
+                                unsigned char *keep, bb_left_out *left) {
     char **name = NULL;
     size_t count = 0;
     bb_status status = bb_allocate(&name, data->tasks, sizeof *name, "names");
-    if (!status) status = find_unknown(t, data, keep, name, &count, rows);
-    if (!status && how == BB_UNKNOWN_SKIP) status = keep_rows(data, keep, rows);
+    if (!status) status = find_unknown(t, data, keep, name, &count, left);
+    if (!status && how == BB_UNKNOWN_SKIP)
+        status = keep_rows(data, keep, &left->unknown);
     if (!status && how == BB_UNKNOWN_SHARED && !t->shared.tasks)
         status = bb_fail(BB_EUSAGE, BB_NOTHING_SHARED
                          ": --unknown shared has nothing to answer with");
@@ -264,7 +273,7 @@ static bb_status choose_rows(bb_trained *t, const bb_new_rows *how, bb_dataset *
     unsigned char *keep = NULL;
     bb_status status = bb_allocate(&keep, data->rows, 1, "rows");
     if (!status && how->unknown != BB_UNKNOWN_ERROR)
-        status = answer_unknown(t, how->unknown, data, keep, &left->unknown);
+        status = answer_unknown(t, how->unknown, data, keep, left);
     if (!status && !how->for_prediction)
         status = drop_targets(data, keep, &left->without_target);
     if (!status && !how->for_prediction) status = prepare_targets(t, data);

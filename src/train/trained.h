@@ -57,6 +57,8 @@ typedef struct bb_new_rows {
 typedef struct bb_left_out {
     size_t missing; /* a value is missing, and the run left such rows out */
     size_t unknown, without_target;
+    /* which task without a model is likely to be one that has one, by its name; or "" */
+    char alike[BB_SHOWN_BYTES + BB_ALIKE_BYTES + 32];
     bb_text_counts texts; /* that are no level of their column; to be closed */
 } bb_left_out;
 

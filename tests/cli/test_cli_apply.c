@@ -244,6 +244,34 @@ static void unknown_tasks_are_an_error_or_skipped(void **state) {
     json_decref(json);
 }
 
+/* What is left out, or answered by a model that is not its own, may be there in another
+ * spelling. */
+static void unknown_tasks_that_look_like_known_ones(void **state) {
+    (void)state;
+    const char hint[] =
+        "task \"Ko\xcc\x88ln\" has no model; \"K\xc3\xb6ln\" has one, which "
+        "looks the same, and is in another normal form of Unicode";
+    cli_write("towns.csv", "task,a,y\nK\xc3\xb6ln,1,2\nK\xc3\xb6ln,2,3\nBonn,1,1\n");
+    cli_write("new.csv", "task,a,y\nAachen,1,2\nKo\xcc\x88ln,1,2\nBonn,1,2\n");
+    cli_ok("train towns.csv --method stl -o towns");
+    const char *const line[] = {"predict towns new.csv --unknown skip -o p",
+                                "evaluate towns new.csv --unknown skip"};
+    for (size_t k = 0; k < sizeof line / sizeof *line; k++) {
+        cli_result r = cli("%s", line[k]);
+        assert_true(r.code == 0 && strstr(r.err, "2 rows of tasks without a model"));
+        assert_non_null(strstr(r.err, hint));
+        cli_free(&r);
+    }
+    json_t *json = cli_json("evaluate towns new.csv --unknown skip --json");
+    const json_t *note = json_array_get(cli_at(json, "notes"), 0);
+    assert_true(json_is_string(note) && strstr(json_string_value(note), hint));
+    json_decref(json);
+    cli_write("new.csv", "task,a,y\nAachen,1,2\nBonn,1,2\n");
+    cli_result r = cli("predict towns new.csv --unknown skip -o p");
+    assert_true(r.code == 0 && !strstr(r.err, "warning"));
+    cli_free(&r);
+}
+
 /* intercept and weight of the only row of shared.csv */
 static void read_shared(const char *path, double *intercept, double *weight) {
     char *text = cli_read(path), *row = strstr(text, "\nshared,");
@@ -324,6 +352,7 @@ int main(void) {
         cmocka_unit_test(messages_are_of_the_run),
         cmocka_unit_test(new_rows_may_call_their_columns_otherwise),
         cmocka_unit_test(unknown_tasks_are_an_error_or_skipped),
+        cmocka_unit_test(unknown_tasks_that_look_like_known_ones),
         cmocka_unit_test(unknown_tasks_get_the_shared_model),
         cmocka_unit_test(predictions_stay_near_what_a_task_has_seen),
         cmocka_unit_test(the_shared_model_has_no_limits),
