@@ -213,14 +213,19 @@ bool bb_encoding_indicates(const char *missing) {
            (!missing[word] || missing[word] == ':');
 }
 
+/* The columns that `indicator:' names; NULL: all. */
+static const char *list_of(const char *missing) {
+    const size_t word = sizeof indicator - 1;
+    return missing[word] ? missing + word + 1 : NULL;
+}
+
 static bb_status open_missing(bb_encoding *e, const char *how, const bb_names *header,
                               const bb_columns *columns) {
-    const size_t word = sizeof indicator - 1;
     if (!how || strcmp(how, "error") == 0) return BB_OK;
     e->drop = strcmp(how, "drop-rows") == 0;
     if (e->drop) return BB_OK;
     if (bb_encoding_indicates(how))
-        return open_indicators(e, how[word] ? how + word + 1 : NULL, header, columns);
+        return open_indicators(e, list_of(how), header, columns);
     return bb_fail(
         BB_EUSAGE,
         "--missing expects error, drop-rows, indicator or indicator:COLUMNS, "
@@ -317,6 +322,69 @@ static bb_status name_features(bb_encoding *e, const char *path, const bb_names 
         e->binary = all.count - numbers;
     }
     bb_names_free(&all);
+    return status;
+}
+
+/* -- features of which nothing else is known
+ * ------------------------------------------------ */
+
+static bb_status find_level(const bb_names *features, const char *text,
+                            const char *level, bool *is) {
+    const size_t size = strlen(text) + strlen(level) + 2;
+    char *name = NULL;
+    const bb_status status = bb_allocate(&name, size, 1, "a feature's name");
+    if (status) return status;
+    snprintf(name, size, "%s=%s", text, level);
+    *is = bb_names_find(features, name, size - 1) != SIZE_MAX;
+    free(name);
+    return BB_OK;
+}
+
+/* How many features are levels, and of how many texts. */
+static bb_status count_levels(const char *categories, const bb_names *features,
+                              size_t *levels, size_t *texts) {
+    json_t *json = NULL, *list, *level;
+    const char *text;
+    size_t k;
+    bb_status status = bb_levels_read(&json, categories);
+    if (!status) json_object_foreach(json, text, list) {
+            const size_t before = *levels;
+            json_array_foreach(list, k, level) {
+                bool is = false;
+                if (!status && json_is_string(level))
+                    status = find_level(features, text, json_string_value(level), &is);
+                *levels += is;
+            }
+            *texts += *levels > before;
+        }
+    json_decref(json);
+    return status;
+}
+
+/* Of all columns (list is NULL) numbers are what is there twice, with its indicator; that of a
+ * column of clusters is there alone. */
+static bb_status count_indicators(const char *list, size_t features, size_t levels,
+                                  size_t texts, size_t *indicators) {
+    bb_names names = {0};
+    const bb_status status = bb_names_parse(&names, list, "--missing indicator");
+    const size_t rest = features > levels + texts ? features - levels - texts : 0;
+    *indicators = list ? names.count : texts + rest - rest / 2;
+    bb_names_free(&names);
+    return status;
+}
+
+bb_status bb_encoding_binary(const bb_read_options *options, size_t count,
+                             char *const *feature, size_t *binary) {
+    const char *how = options->missing;
+    size_t levels = 0, texts = 0, indicators = 0;
+    bb_names names = {0};
+    bb_status status = bb_names_add_all(&names, count, feature);
+    if (!status && options->categories)
+        status = count_levels(options->categories, &names, &levels, &texts);
+    if (!status && bb_encoding_indicates(how))
+        status = count_indicators(list_of(how), count, levels, texts, &indicators);
+    if (!status) *binary = levels + indicators < count ? levels + indicators : count;
+    bb_names_free(&names);
     return status;
 }
 

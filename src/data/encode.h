@@ -82,6 +82,10 @@ bool bb_encoding_level(const bb_encoding *encoding, size_t column, const char *t
 bool bb_encoding_missing(const bb_encoding *encoding, size_t column, double *x);
 /* Whether options->missing makes columns that say where others are missing. */
 bool bb_encoding_indicates(const char *missing);
+/* How many last ones of features that are called so (count) are levels and indicators, of a
+ * table of which nothing else is known. BB_EDATA. */
+BB_MUST_CHECK bb_status bb_encoding_binary(const bb_read_options *options, size_t count,
+                                           char *const *feature, size_t *binary);
 /* How many first characters of a feature's name are that of the column of which it says where
  * it is missing, 0: it is not called so; of those that are made so alone (bb_dataset.binary). */
 size_t bb_encoding_tells_of(const char *name);

@@ -60,10 +60,7 @@ static bb_status find_ranges(bb_preprocess *p, const bb_preprocess_options *opti
     const bb_ranges *const ranges = options->scale ? options->scale : &none;
     bb_names names = {0};
     bb_status status = bb_allocate(&p->range, p->features, sizeof *p->range, "ranges");
-    for (size_t k = 0; !status && k < ranges->count; k++) {
-        size_t index;
-        status = bb_names_add(&names, ranges->name[k], strlen(ranges->name[k]), &index);
-    }
+    if (!status) status = bb_names_add_all(&names, ranges->count, ranges->name);
     for (size_t k = 0; !status && k < p->features; k++) {
         const char *const name = feature_name[k];
         const size_t at = bb_names_find(&names, name, strlen(name));
@@ -87,12 +84,7 @@ static bb_status find_ranges(bb_preprocess *p, const bb_preprocess_options *opti
 }
 
 bb_status bb_preprocess_names(const bb_preprocess *p, bb_names *names) {
-    bb_status status = BB_OK;
-    for (size_t k = 0; k < p->features && !status; k++) {
-        size_t index;
-        status = bb_names_add(names, p->name[k], strlen(p->name[k]), &index);
-    }
-    return status;
+    return bb_names_add_all(names, p->features, p->name);
 }
 
 /* Such columns are the last, in the order of those of which they tell, which are read as they
@@ -100,13 +92,14 @@ bb_status bb_preprocess_names(const bb_preprocess *p, bb_names *names) {
 static bb_status find_indicators(bb_preprocess *p,
                                  const bb_preprocess_options *options) {
     if (!options->indicators || !options->binary) return BB_OK;
-    const size_t d = p->features, binary = options->binary < d ? options->binary : d;
+    const size_t d = p->features;
     bb_names names = {0};
     bb_status status = bb_preprocess_names(p, &names);
     if (!status)
         status = bb_allocate(&p->told, d, sizeof *p->told, "columns of missing values");
-    size_t before = binary < d ? d - binary : d;
-    for (size_t j = d; !status && j-- > d - binary;) {
+    const size_t first = options->binary < d ? d - options->binary : 0;
+    size_t before = first;
+    for (size_t j = d; !status && j-- > first;) {
         const size_t length = bb_encoding_tells_of(p->name[j]);
         const size_t k = bb_names_find(&names, p->name[j], length);
         if (!length || k == SIZE_MAX) continue; /* that of a text */

@@ -120,8 +120,10 @@ static bb_status read_nothing(const bb_resolved *c, size_t *outputs, bb_dataset 
                             .feature_name = roster->feature_name};
     bb_dataset data = {0};
     bb_status status = bb_dataset_open(&data, &like, shape);
-    /* what levels and indicators become has the range [0, 1] where none is given */
-    if (o->categories || o->missing) data.binary = roster->features;
+    const bb_read_options format = bb_population_reading(c);
+    if (!status)
+        status = bb_encoding_binary(&format, roster->features, roster->feature_name,
+                                    &data.binary);
     *outputs = (size_t)o->classes;
     if (!status && loss == BB_LOSS_SOFTMAX)
         status = bb_dataset_class_check(&data, outputs);
@@ -155,11 +157,8 @@ static bb_status keep_tasks(const bb_dataset *like, bb_dataset *data) {
     bb_names names = {0};
     bb_dataset fewer = {0};
     unsigned char *keep = NULL;
-    size_t at = 0;
     bb_status status = bb_allocate(&keep, data->rows, 1, "rows");
-    for (size_t i = 0; i < like->tasks && !status; i++)
-        status =
-            bb_names_add(&names, like->task_name[i], strlen(like->task_name[i]), &at);
+    if (!status) status = bb_names_add_all(&names, like->tasks, like->task_name);
     for (size_t i = 0; i < data->tasks && !status; i++)
         if (bb_names_find(&names, data->task_name[i], strlen(data->task_name[i])) !=
             SIZE_MAX)

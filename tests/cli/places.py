@@ -515,7 +515,7 @@ def names_of_tasks_that_look_the_same():
     with folder():
         plan()
         agreed = json.loads(read("plan.json"))
-        agreed["tasks"] = [f" {name} " if k % 2 else name for k, name in
+        agreed["tasks"] = [f"\t{name} " if k % 2 else name for k, name in
                            enumerate(agreed["tasks"])]
         write("plan.json", agreed)
         places = {who: start(who, "socket") for who in ["curator", *SILOS]}
@@ -741,6 +741,29 @@ def empty_cells_are_in_no_unit():
         assert done.returncode == 0, done
         assert "age: 3 of 9 values lie outside of [4, 20], the public range:" in done.stderr, done
         assert "dose:" not in done.stderr, done
+
+
+def columns_that_are_called_like_indicators_are_none():
+    """A curator knows as much of it as the silos, though it has read no row."""
+    with folder():
+        plan(missing="indicator:dose", scale={"target": [-3, 3], "columns": {
+            "age": [60, 250], "age_missing": [0, 1], "dose": [-1, 1]}})
+        agreed = json.loads(read("plan.json"))
+        write("plan.json", {**agreed, "features": ["age", "age_missing", "dose", "dose_missing"]})
+        for name in ("all", *SILOS):
+            header, *lines = read(f"{name}.csv").decode().splitlines()
+            at = header.split(",").index("dose")
+            header = header.replace("dose", "age_missing,dose")
+            lines = [",".join([*f[:at], str(int(float(f[at]) > 0)), *f[at:]])
+                     for f in (line.split(",") for line in lines)]
+            write(f"{name}.csv", "\n".join([header, *lines, ""]))
+        places = {who: start(who, "socket") for who in ["curator", *SILOS]}
+        for who, process in places.items():
+            ends(process, who=who)
+        check_as_one()
+        for who in places:
+            steps = json.loads(read(f"out-{who}/operator/preprocessing.json"))
+            assert steps["missing"] == {"dose": "dose_missing"}, (who, steps)
 
 
 def a_run_that_never_begins_costs_nothing():
@@ -1427,7 +1450,8 @@ for case in [every_carrier_gives_the_models_of_one_process,
              a_curators_model_answers_rows_of_any_column_of_tasks,
              a_target_that_the_plan_names_is_the_same_everywhere,
              names_of_tasks_that_look_the_same, who_waits_says_for_whom_on_a_terminal,
-             empty_cells_are_in_no_unit, a_run_that_never_begins_costs_nothing, a_silo_that_comes_too_late_is_told,
+             empty_cells_are_in_no_unit, columns_that_are_called_like_indicators_are_none,
+             a_run_that_never_begins_costs_nothing, a_silo_that_comes_too_late_is_told,
              ledgers_are_charged_once, who_has_lost_a_checkpoint_is_told_that_it_is_charged_again,
              a_checkpoint_from_before_the_charge_has_it_too,
              a_silo_that_never_comes_is_not_waited_for, who_was_lost_is_written_down, a_policy_is_kept_before_anything_is_said,

@@ -1,4 +1,5 @@
 /* Other separators, missing values, and texts with public levels. */
+#include "data/encode.h"
 #include "data/files.h"
 #include "data/info.h"
 #include "data/scan.h"
@@ -108,6 +109,46 @@ static void indicators_say_what_is_missing(void **state) {
                    "--missing indicator: \"y\" is no feature's column");
     assert_fails(read_text("t.csv", holes, &what, &data), BB_EUSAGE,
                  "--missing expects error, drop-rows, indicator");
+}
+
+/* Who has the names of features only knows as much of them as who has read the rows. */
+static void names_tell_what_is_binary(void **state) {
+    (void)state;
+    static const char text[] = "task,y,age,age_missing,b,c\n1,2,3,4,5,foo\n";
+    static const struct {
+        const char *missing, *categories, *ignore;
+        size_t binary;
+    } way[] = {
+        {NULL, NULL, "c", 0},
+        {"drop-rows", NULL, "c", 0},
+        {"indicator:b", NULL, "c", 1},
+        {"indicator", NULL, "c", 3},
+        {NULL, "{\"c\": [\"foo\", \"foo_missing\"]}", NULL, 2},
+        {"indicator", "{\"c\": [\"foo\", \"foo_missing\"]}", NULL, 6},
+        {"indicator:b,c", "{\"c\": [\"foo\"], \"source\": \"public\"}", NULL, 3},
+        {"indicator", "{\"c\": [\"foo\"]}", "age,age_missing,b", 2},
+        {"indicator", "{\"c\": [\"foo\"], \"y\": [\"2\"]}", "b", 4},
+    };
+    for (size_t k = 0; k < sizeof way / sizeof *way; k++) {
+        const bb_read_options options = {.missing = way[k].missing,
+                                         .categories = way[k].categories,
+                                         .ignore = way[k].ignore};
+        bb_dataset data;
+        size_t binary;
+        assert_ok(read_text("t.csv", text, &options, &data));
+        assert_int_equal(data.binary, way[k].binary);
+        assert_ok(
+            bb_encoding_binary(&options, data.features, data.feature_name, &binary));
+        assert_int_equal(binary, way[k].binary);
+        bb_dataset_free(&data);
+    }
+    /* clusters are no feature, but what says where they are missing stays one */
+    char a[] = "a", indicator[] = "a_missing", cluster[] = "cluster_missing";
+    char *const feature[] = {a, indicator, cluster};
+    const bb_read_options all = {.missing = "indicator"};
+    size_t binary;
+    assert_ok(bb_encoding_binary(&all, 3, feature, &binary));
+    assert_int_equal(binary, 2);
 }
 
 static void texts_have_levels(void **state) {
@@ -254,6 +295,7 @@ int main(void) {
         cmocka_unit_test(separators),
         cmocka_unit_test(rows_with_holes_are_left_out),
         cmocka_unit_test(indicators_say_what_is_missing),
+        cmocka_unit_test(names_tell_what_is_binary),
         cmocka_unit_test(texts_have_levels),
         cmocka_unit_test(texts_may_be_missing),
         cmocka_unit_test(none_is_a_text_among_texts),
