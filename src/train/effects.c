@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "base/memory.h"
+#include "data/encode.h"
 #include "data/ranges.h"
 #include "linalg/linalg.h"
 
@@ -227,17 +228,10 @@ static void add_levels(fixed *f, size_t first, levels found) {
     }
 }
 
-/* Whether the column says that another one is missing, COLUMN_missing (encode.h). */
-static bool is_indicator(const bb_preprocess *steps, size_t k) {
-    static const char end[] = "_missing";
-    const size_t length = strlen(steps->name[k]), tail = sizeof end - 1;
-    return is_binary(steps, k) && length > tail &&
-           strcmp(steps->name[k] + length - tail, end) == 0;
-}
-
-/* Of an indicator the constant is where nothing is missing. */
+/* Of a column that says where another one is missing the constant is where nothing is. */
 static void add_number(fixed *f, size_t k) {
-    const bool is = is_indicator(f->units->steps, k);
+    const bb_preprocess *steps = f->units->steps;
+    const bool is = is_binary(steps, k) && bb_encoding_tells_of(steps->name[k]);
     if (is) f->intercept[k] = -1.0;
     f->has_missing |= is;
     add_column(f, k, k);
