@@ -143,6 +143,12 @@ static bb_status check_path(const char *path) {
     return BB_OK;
 }
 
+/* What the system says of a file that could not be opened tells more than SQLite does. */
+static const char *why_closed(sqlite3 *db) {
+    const int number = sqlite3_system_errno(db);
+    return number ? strerror(number) : sqlite3_errmsg(db);
+}
+
 /* `file`: where the database of the ledger at `path` is. */
 static bb_status open_database(bb_ledger **out, const char *path, const char *file,
                                int flags) {
@@ -155,7 +161,7 @@ static bb_status open_database(bb_ledger **out, const char *path, const char *fi
         sqlite3_open_v2(file, &ledger->db, flags | SQLITE_OPEN_READWRITE, NULL);
     if (code != SQLITE_OK) {
         status = ledger->db ? bb_fail(BB_EIO, "cannot open ledger %s: %s", path,
-                                      sqlite3_errmsg(ledger->db))
+                                      why_closed(ledger->db))
                             : bb_ledger_complain(ledger, SQLITE_NOMEM);
         goto done;
     }
