@@ -160,6 +160,8 @@ def test_effects_are_the_programs(program, tmp_path):
     table = pandas.read_csv(tmp_path / "run/public/effects.csv")
     pandas.testing.assert_frame_equal(effects.to_frame().astype({"estimate": float}), table,
                                       check_exact=False, rtol=1e-14)
+    told = effects.to_frame()[["lower", "upper"]].iloc[0]
+    assert list(told) == effects.fixed[0]["interval"]
     slope, intercept = (row["estimate"] for row in effects.rows()[:2])
     assert abs(slope - 1) < 0.1 and abs(intercept - 0.5) < 0.1
     assert 0.6 < effects.icc["estimate"] < 1 and "gcse" in str(effects) and "95 %" in str(effects)
@@ -177,6 +179,8 @@ def test_effects_say_what_levels_are_against_and_why_there_is_no_icc():
         "warning": "too tight"})
     assert [row["what"] for row in effects.rows()[:2]] == ["fixed effect against sex=boy",
                                                            "fixed effect"]
+    assert [(row["lower"], row["upper"]) for row in effects.rows()[::5]] == [(0.304, 0.696),
+                                                                             (None, None)]
     told = str(effects)
     assert "(against sex=boy)" in told and "(noise)" in told and "Warning: too tight" in told
     assert "0.304 to 0.696" in told and " 0.25 " in told

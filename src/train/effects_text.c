@@ -23,14 +23,17 @@ enum { LISTED = sizeof component / sizeof *component };
 
 static void csv_line(FILE *stream, const char *what, const char *name,
                      const json_t *told) {
-    static const char *const part[] = {"estimate", "standard_error"};
+    const json_t *interval = json_object_get(told, "interval");
+    const json_t *const value[] = {
+        json_object_get(told, "estimate"), json_object_get(told, "standard_error"),
+        json_array_get(interval, 0), json_array_get(interval, 1)};
     bb_write_field(stream, what);
     putc(',', stream);
     bb_write_field(stream, name);
-    for (size_t k = 0; k < 2; k++) {
-        const double value = number(told, part[k]);
+    for (size_t k = 0; k < sizeof value / sizeof *value; k++) {
         putc(',', stream);
-        if (isfinite(value)) fprintf(stream, "%.17g", value);
+        if (json_is_number(value[k]))
+            fprintf(stream, "%.17g", json_number_value(value[k]));
     }
     putc('\n', stream);
 }
@@ -47,7 +50,7 @@ static void csv_fixed(FILE *stream, const json_t *one) {
 void bb_effects_csv(const json_t *effects, FILE *stream) {
     size_t k;
     const json_t *one;
-    fputs("what,name,estimate,standard_error\n", stream);
+    fputs("what,name,estimate,standard_error,lower,upper\n", stream);
     json_array_foreach(json_object_get(effects, "fixed"), k, one)
         csv_fixed(stream, one);
     for (k = 0; k < LISTED; k++)

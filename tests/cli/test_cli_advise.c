@@ -221,6 +221,8 @@ static void effects_of_texts_have_a_reference(void **state) {
     }
     char *text = cli_read("text-all/public/effects.csv");
     assert_non_null(strstr(text, "\nfixed effect against c=a,c=b,"));
+    assert_int_equal(
+        strncmp(text, "what,name,estimate,standard_error,lower,upper\n", 45), 0);
     free(text);
 }
 
@@ -241,22 +243,33 @@ static void effects_without_noise_are_resolved_too(void **state) {
     json_decref(run);
 }
 
-/* The intercept is where nothing is missing, not where half of everything is. */
+/* The intercept is where nothing is missing, not where half of everything is, also if a column
+ * of the table has the name that would say so. */
 static void effects_of_indicators_leave_the_intercept(void **state) {
     (void)state;
+    static const char *const name[] = {"x_missing", "x_missing_2"};
     write_texts("M.csv");
+    assert_int_equal(
+        system("awk '{print $0 (NR == 1 ? \",x_missing\" : \",0\")}' M.csv "
+               "> M2.csv"),
+        0);
     cli_write("text.json", "{\"target\": [-3, 3], \"others\": [-1, 1]}");
-    json_t *run =
-        cli_json("train M.csv --json --epsilon 20 --seed 5 --scale text.json "
-                 "--categories '{\"c\": [\"b\", \"c\"]}' --missing indicator:x "
-                 "--report-effects -o indicators");
-    const json_t *fixed = cli_at(run, "effects.fixed");
-    const json_t *intercept = json_array_get(fixed, json_array_size(fixed) - 1);
-    assert_string_equal(cli_text(intercept, "name"), "(intercept)");
-    assert_true(fabs(cli_number(intercept, "estimate") - text_level[0]) < 0.1);
-    assert_non_null(
-        strstr(cli_text(run, "effects.intercept_at"), "with nothing missing"));
-    json_decref(run);
+    for (int k = 0; k < 2; k++) {
+        json_t *run =
+            cli_json("train M%s.csv --json --epsilon 20 --seed 5 --scale text.json "
+                     "--categories '{\"c\": [\"b\", \"c\"]}' --missing indicator:x "
+                     "--report-effects -o indicators%d",
+                     k ? "2" : "", k);
+        const json_t *fixed = cli_at(run, "effects.fixed");
+        const size_t last = json_array_size(fixed) - 1;
+        const json_t *intercept = json_array_get(fixed, last);
+        assert_string_equal(cli_text(json_array_get(fixed, last - 1), "name"), name[k]);
+        assert_string_equal(cli_text(intercept, "name"), "(intercept)");
+        assert_true(fabs(cli_number(intercept, "estimate") - text_level[0]) < 0.1);
+        assert_non_null(
+            strstr(cli_text(run, "effects.intercept_at"), "with nothing missing"));
+        json_decref(run);
+    }
 }
 
 /* Slopes are of columns that vary within tasks; a range that has no room for the intercepts

@@ -36,12 +36,13 @@ class Effects(Answer):
     """
 
     def rows(self) -> List[Dict[str, Any]]:
-        """Estimates and standard errors, a dict for each, as ``public/effects.csv`` has them.
+        """Estimates, standard errors and 95 % intervals, a dict for each, as
+        ``public/effects.csv`` has them.
 
         Returns
         -------
         list of dict
-            what, name, estimate, standard_error: None where nothing is known.
+            what, name, estimate, standard_error, lower, upper: None where nothing is known.
 
         Examples
         --------
@@ -105,8 +106,9 @@ def _what(one: Mapping[str, Any]) -> str:
 
 
 def _row(what: str, name: str, told: Mapping[str, Any]) -> Dict[str, Any]:
+    lower, upper = told.get("interval") or (None, None)
     return {"what": what, "name": name, "estimate": told["estimate"],
-            "standard_error": told["standard_error"]}
+            "standard_error": told["standard_error"], "lower": lower, "upper": upper}
 
 
 def _rest(told: Mapping[str, Any]) -> str:
