@@ -1,5 +1,6 @@
 """A guest in somebody's process: threads, Ctrl-C, forks, memory."""
 
+import _thread
 import multiprocessing
 import os
 import signal
@@ -106,6 +107,20 @@ def test_ctrl_c_ends_it(call):
     finally:
         process.kill()
     assert said == "interrupted\n" and process.returncode == 0
+
+
+def test_interrupt_main_ends_it():
+    """As notebooks and shells do that send no signal: it wakes nobody who waits."""
+    begun = threading.Event()
+
+    def interrupt():
+        begun.wait()
+        _thread.interrupt_main()
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        long_fit(progress=lambda *_: begun.set())
+    thread.join()
 
 
 def fit_elsewhere(k):

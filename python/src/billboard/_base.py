@@ -259,7 +259,13 @@ class MultiTask(BaseEstimator):  # type: ignore[misc]
                              "give bounds and epsilon, or standardize='none'")
 
     def _train(self, X: Any, y: Any, groups: Any) -> None:
-        before = vars(self).copy()
+        before, kept = vars(self).copy(), False
+
+        def keep(result: Result) -> None:
+            nonlocal kept
+            self._keep(Trained(result), grouped)
+            kept = True
+
         try:
             self._check_unknown()
             data, grouped = self._data(X, y, groups)
@@ -273,13 +279,13 @@ class MultiTask(BaseEstimator):  # type: ignore[misc]
             bar = Bar() if self.progress is True else None
             progress = bar or (self.progress if callable(self.progress) else None)
             try:
-                result = run(Result, "billboard_job_run", job, data, None, progress=progress)
+                run(Result, "billboard_job_run", job, data, None, progress=progress, keep=keep)
             finally:
                 if bar:
                     bar.close()
-            self._keep(Trained(result), grouped)
         except BaseException:  # models that are there keep the columns and classes they are of
-            self.__dict__ = before
+            if not kept:
+                self.__dict__ = before
             raise
         if self.ledger is None and self.privacy_.is_private:
             count_fit(self._columns(), grouped.names, vars(self.privacy_))

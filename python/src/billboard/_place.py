@@ -36,10 +36,13 @@ class _Place:
     def _open(self, kind: Any, name: str, *arguments: Any) -> None:
         """The library's object, whose functions are told to `_watching` until it is freed."""
         pointer = c.c_void_p()
-        on_thread(self._watching, self._full(name), *arguments, c.byref(pointer))
-        self._handle = kind(pointer)
-        self._handle.watching = self._watching  # which goes after it,
-        self._handle.identity = self._identity  # and so does this
+        try:
+            on_thread(self._watching, self._full(name), *arguments, c.byref(pointer))
+        finally:
+            self._handle = kind(pointer)
+            self._handle.watching = self._watching  # which goes after it,
+            self._handle.identity = self._identity  # and so does this
+        self._watching.end()
 
     def _agreed(self) -> Any:
         """The roster, for the library."""
@@ -61,6 +64,7 @@ class _Place:
 
     def _long(self, name: str, *arguments: Any) -> None:
         on_thread(self._watching, self._full(name), self._handle, *arguments)
+        self._watching.end()
 
     def _bytes(self, name: str, *arguments: Any) -> Optional[bytes]:
         at, size = c.c_void_p(), c.c_size_t()
@@ -69,8 +73,9 @@ class _Place:
 
     def _result(self, groups: Groups) -> Any:
         pointer = c.c_void_p()
-        self._long("result", c.byref(pointer))
+        on_thread(self._watching, self._full("result"), self._handle, c.byref(pointer))
         self._model._keep(Trained(Result(pointer)), groups)
+        self._watching.end()
         return self._model
 
     @property

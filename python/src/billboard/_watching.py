@@ -3,9 +3,10 @@
 import _thread
 import ctypes as c
 import os
+import sys
 import threading
 import warnings
-from typing import Any, Callable, List, Optional, Tuple, Type
+from typing import Any, Callable, Dict, List, Optional, Tuple, Type
 
 from . import _abi
 from ._library import H, call, own_words
@@ -13,20 +14,34 @@ from .errors import BillboardWarning, PrivacyWarning
 
 Progress = Callable[[str, int, int], None]
 
+# In seconds: _thread.interrupt_main, unlike a signal, wakes nobody who waits.
+_GLANCE = 0.1
+
+
+def _caller() -> Tuple[str, int, str, Dict[Any, Any]]:
+    """Whom a warning is for, as `warnings.warn_explicit` has it: the first outside of the package.
+    """
+    frame: Any = sys._getframe(1)
+    while frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] == "billboard":
+        frame = frame.f_back
+    return (frame.f_code.co_filename, frame.f_lineno, frame.f_globals.get("__name__", ""),
+            frame.f_globals.setdefault("__warningregistry__", {}))
+
 
 class Watching:
     """Progress, warnings and the wish to stop, of calls on a thread of their own."""
 
     def __init__(self, progress: Optional[Progress]) -> None:
         self.stop = c.c_int(0)
-        self.heard: List[str] = []
+        self.where = _caller()
+        self.doubts: List[BillboardWarning] = []
         self.raised: List[BaseException] = []
         self.watch = _abi.billboard_watch(struct_size=c.sizeof(_abi.billboard_watch),
                                           stop=c.pointer(self.stop))
         fields: Any = _abi.billboard_watch._fields_
         kinds = dict(fields)
         self.watch.warn = kinds["warn"](
-            lambda _, text: self.heard.append(text.decode("utf-8", "replace")))
+            lambda _, text: self._warn(own_words(text.decode("utf-8", "replace"))))
         if progress:
             self.watch.progress = kinds["progress"](
                 lambda _, what, done, all: self._tell(progress, what.decode(), done, all))
@@ -42,11 +57,25 @@ class Watching:
         self.raised.append(error)
         self.stop.value = 1
 
-    def warn(self) -> None:
-        heard, self.heard[:] = list(self.heard), []
-        for text in map(own_words, heard):
-            private = "private" in text or "ε" in text or "epsilon" in text
-            warnings.warn(text, PrivacyWarning if private else BillboardWarning, stacklevel=6)
+    def _warn(self, text: str) -> None:
+        """Where a filter makes it an error: a doubt about a promise comes before anything is
+        charged and ends the call; what else there is to know is raised when the call is over."""
+        private = "private" in text or "ε" in text or "epsilon" in text
+        try:
+            warnings.warn_explicit(text, PrivacyWarning if private else BillboardWarning,
+                                   *self.where)
+        except BillboardWarning as error:
+            if private:
+                self.fail(error)
+            else:
+                self.doubts.append(error)
+        except BaseException as error:  # pylint: disable=broad-except
+            self.fail(error)
+
+    def end(self) -> None:
+        """When what was made is kept."""
+        if self.doubts:
+            raise self.doubts[0]
 
 
 def on_thread(watching: Watching, name: str, *arguments: Any) -> None:
@@ -55,6 +84,7 @@ def on_thread(watching: Watching, name: str, *arguments: Any) -> None:
     may fork afterwards. Other threads of Python go on meanwhile. `watching` is the watch that
     the function, or its object, was given."""
     done = threading.Event()
+    watching.where, watching.doubts = _caller(), []
     failure: List[BaseException] = []
     begin = [True]  # taken by the thread, or by what comes before it
 
@@ -69,12 +99,12 @@ def on_thread(watching: Watching, name: str, *arguments: Any) -> None:
 
     try:
         _thread.start_new_thread(work, ())
-        done.wait()
+        done.wait(_GLANCE)
     except BaseException as error:  # pylint: disable=broad-except
         watching.fail(error)
     while not (watching.raised and begin and begin.pop()) and not done.is_set():
         try:
-            done.wait()
+            done.wait(_GLANCE)
         except BaseException as error:  # pylint: disable=broad-except
             watching.fail(error)
     if watching.raised:
@@ -82,12 +112,12 @@ def on_thread(watching: Watching, name: str, *arguments: Any) -> None:
         raise watching.raised.pop(0)
     if failure:
         raise failure[0]
-    watching.warn()
 
 
 def run(kind: Type[H], name: str, *arguments: Any, watch: bool = True,
-        progress: Optional[Progress] = None) -> H:
-    """One whose last arguments are `watch`, if it has one, and what it makes."""
+        progress: Optional[Progress] = None, keep: Optional[Callable[[H], None]] = None) -> H:
+    """One whose last arguments are `watch`, if it has one, and what it makes, which `keep` is given
+    before a warning is raised that is an error."""
     watching, pointer = Watching(progress), c.c_void_p()
     given = [*arguments, c.byref(watching.watch)] if watch else list(arguments)
     try:
@@ -96,7 +126,11 @@ def run(kind: Type[H], name: str, *arguments: Any, watch: bool = True,
         if pointer:
             kind(pointer)  # made after all, and freed
         raise
-    return kind(pointer)
+    made = kind(pointer)
+    if keep:
+        keep(made)
+    watching.end()
+    return made
 
 
 class Bar:

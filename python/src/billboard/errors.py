@@ -43,7 +43,9 @@ class BillboardWarning(UserWarning):
 
 
 class PrivacyWarning(BillboardWarning):
-    """Something about a promise that should be known before it is relied on.
+    """Something about a promise that should be known before it is relied on. As an error it ends a
+    fit before anything is charged; that fits without a ledger add up is said when the models are
+    there.
 
     Examples
     --------
