@@ -31,6 +31,31 @@ def test_round_trip(pop, tmp_path, make):
     assert len(file.y[file.rows_of(file.tasks[1])]) == file.first[2] - file.first[1]
 
 
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
+def test_names_of_frames_are_kept(tmp_path, kind):
+    library = pytest.importorskip(kind)
+    make = library.table if kind == "pyarrow" else library.DataFrame
+    X = make({"gcse": [2.0, 3.0, 1.0], "girl": [0, 1, 1]})
+    y = library.Series([5.0, 7.0, 4.0], name="score") if kind == "pandas" else np.ones(3)
+    path = tmp_path / "d.bb"
+    billboard.write_data(path, X, y, groups=["north", "south", "north"])
+    file = billboard.DataFile(path)
+    assert file.feature_names == ["gcse", "girl"] and file.X.tolist()[:2] == [[2, 0], [1, 1]]
+    assert file.target_name == ("score" if kind == "pandas" else "y")
+    billboard.write_data(path, X, y, groups=["north", "south", "north"], names=["a", "b"])
+    assert billboard.DataFile(path).feature_names == ["a", "b"]
+
+
+def test_columns_without_texts_as_names_are_counted(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    path = tmp_path / "d.bb"
+    billboard.write_data(path, pandas.DataFrame([[1.0, 2.0]]), pandas.Series([1.0]), groups=["a"])
+    file = billboard.DataFile(path)
+    assert file.feature_names == ["x1", "x2"] and file.target_name == "y"
+    billboard.write_data(path, [[1.0]], groups=["a"])
+    assert billboard.DataFile(path).target_name is None
+
+
 def test_float32_and_files(pop, tmp_path):
     wide, narrow = tmp_path / "d.bb", tmp_path / "f.bb"
     billboard.write_data(wide, pop.X, pop.y, groups=pop.groups)

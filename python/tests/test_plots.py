@@ -34,6 +34,9 @@ def fits(pop):
 def test_privacy_and_accuracy(fits, tmp_path):
     fits[2].save_run(tmp_path / "run")
     ax = plots.privacy_accuracy([fits[0], fits[1], tmp_path / "run", fits[3]])
+    one_by_one = plots.privacy_accuracy(fits[0], fits[1], tmp_path / "run", fits[3])
+    assert len(one_by_one.containers) == 2
+    assert plots.privacy_accuracy(runs=fits).get_ylabel() == ax.get_ylabel()
     private, seeded = ax.containers
     reached = [fit.report_.test["nmse"] for fit in fits]
     assert private.get_label() == "mp-mixed" and "claimed only: NOT private" in seeded.get_label()

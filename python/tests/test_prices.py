@@ -102,6 +102,7 @@ def test_reports_are_the_programs(runs, program, tmp_path, count):
     assert (tmp_path / "saved.html").read_text(encoding="utf-8") == page.html
     assert [row["epsilon"] for row in page.rows] == [1, 4][:count]
     assert len(page.to_frame()) == count and "<iframe" in page._repr_html_()
+    assert billboard.report(paths[:count]).html == page.html
 
 
 def test_a_fit_is_a_run(runs):
@@ -117,8 +118,9 @@ def test_what_is_no_run(tmp_path):
         billboard.report(tmp_path / "nothing")
     with pytest.raises(TypeError, match="expected a fitted estimator or a run directory, got int"):
         billboard.report(3)
-    with pytest.raises(billboard.BillboardError, match="which run"):
-        billboard.report()
+    for none in (), ([],):
+        with pytest.raises(billboard.BillboardError, match="which run"):
+            billboard.report(*none)
 
 
 def test_experiments_are_the_programs(program, tmp_path):

@@ -1,6 +1,7 @@
 """What is promised, and what is refused."""
 
 import json
+import os
 import pickle
 import warnings
 
@@ -27,6 +28,41 @@ def test_a_promise_has_all_of_its_parts(pop, bounds):
     assert (privacy.unit, privacy.adjacency, privacy.sampling) == ("task", "replace-one", "all")
     assert repr(privacy) == "Privacy(ε = 1 at δ = 1e-05, replace-one, sampling all)"
     assert "Guarantee" in str(privacy) and "Guarantee" in privacy._repr_html_()
+
+
+def test_a_promise_is_a_value(pop, bounds):
+    one, same, other = (private(bounds, epsilon=epsilon).fit(pop.X, pop.y, pop.groups + k).privacy_
+                        for k, epsilon in enumerate((1, 1, 2)))
+    assert one == same and hash(one) == hash(same) and len({one, same, other}) == 2
+    assert one != other and one != "promise" and pickle.loads(pickle.dumps(one)) == one
+
+
+def test_a_doubt_that_is_an_error_comes_before_the_charge(pop, tmp_path):
+    bounds = billboard.Bounds.from_data(pop.X, pop.y)
+    ledger = billboard.Ledger(tmp_path / "l", epsilon=2, delta=1e-4)
+    model = private(bounds, ledger=ledger)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", billboard.PrivacyWarning)
+        with pytest.raises(billboard.PrivacyWarning, match="taken from the data"):
+            model.fit(pop.X, pop.y, pop.groups)
+    assert ledger.spent() == (0, 0) and not hasattr(model, "privacy_")
+    with pytest.warns(billboard.PrivacyWarning, match="taken from the data") as told:
+        model.fit(pop.X, pop.y, pop.groups)
+    assert ledger.spent()[0] == 1 and {warning.filename for warning in told} == {__file__}
+
+
+def test_models_are_there_when_other_warnings_are_errors(pop, bounds):
+    model = billboard.MultiTaskRegressor("stl")
+    twice = private(bounds).fit(pop.X, pop.y, pop.groups)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", billboard.BillboardWarning)
+        with pytest.raises(billboard.BillboardWarning, match="one row only"):
+            model.fit(pop.X[:20], pop.y[:20], np.arange(20))
+        with pytest.raises(billboard.PrivacyWarning, match="2 private fits"):
+            twice.fit(pop.X[:, :2], pop.y, pop.groups) and twice.fit(pop.X[:, :2], pop.y,
+                                                                     pop.groups)
+    assert len(model.groups_) == 20 and model.predict(pop.X[:1], [0]).shape == (1,)
+    assert twice.n_features_in_ == 2 and twice.predict(pop.X[:, :2], pop.groups).shape == (720,)
 
 
 def test_without_a_budget_nothing_is_shared(pop):
@@ -223,6 +259,13 @@ def test_a_ledger_refuses(pop, bounds, tmp_path, program):
 def test_budgets_that_are_none(wrong, tmp_path):
     with pytest.raises(billboard.BillboardError, match="of a ledger should be a number"):
         billboard.Ledger(tmp_path / "l", **wrong)
+
+
+def test_a_ledger_that_is_not_there_is_told(tmp_path):
+    ledger = billboard.Ledger(tmp_path / "none")
+    with pytest.raises(billboard.BillboardError, match="cannot open ledger .*none: No such file"):
+        ledger.read()
+    assert str(ledger).endswith("no fit was charged yet") and not os.listdir(tmp_path)
 
 
 @pytest.mark.parametrize("kind,words", [("gdp", "μ² = "), ("rdp", "rdp = ")])

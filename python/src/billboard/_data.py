@@ -89,6 +89,12 @@ def truths(X: Any) -> List[int]:
     return [k for k, (_, _, is_truth) in enumerate(_types(X)) if is_truth]
 
 
+def names_of(X: Any) -> Optional[List[str]]:
+    """Of the columns of a frame that have texts as names, as scikit-learn has them."""
+    names = list(getattr(X, "column_names", getattr(X, "columns", ())))  # pyarrow; others
+    return names if names and all(isinstance(name, str) for name in names) else None
+
+
 def refuse_dates(X: Any) -> None:
     """Numbers of them would be in units that nobody has named."""
     for name, is_date, _ in _types(X):
@@ -338,10 +344,11 @@ def _sparse(arrays: Any, X: Any) -> List[Any]:
     return [start, column, value]
 
 
-def rows_of(X: Any, groups: Groups, y: Any = None,
-            names: Optional[Sequence[str]] = None) -> Data:
+def rows_of(X: Any, groups: Groups, y: Any = None, names: Optional[Sequence[str]] = None,
+            target: Optional[str] = None) -> Data:
     """`billboard_data` of features (dense, or CSR), the rows' groups, and targets: numbers, or a CSR
-    matrix whose entries say which labels a row has; `names` are those of the features."""
+    matrix whose entries say which labels a row has; `names` are those of the features, `target` is
+    y's."""
     arrays = _abi.billboard_arrays(struct_size=c.sizeof(_abi.billboard_arrays),
                                    rows=X.shape[0], features=X.shape[1])
     alive = _sparse(arrays, X) if sparse.issparse(X) else _dense(arrays, X)
@@ -361,6 +368,9 @@ def rows_of(X: Any, groups: Groups, y: Any = None,
         check_names(names, "columns")
         arrays.feature_name = texts_of(names)
         alive.append(arrays.feature_name)
+    if target is not None:
+        check_names([target], "y")
+        arrays.target_name = target.encode()
     data = make(Data, "billboard_data_from_arrays", c.byref(arrays))
     del alive
     return data

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from . import _abi
 from ._answers import Answer, asked, options
-from ._data import groups_of, rows_of
+from ._data import from_arrow, groups_of, names_of, rows_of
 from ._library import Data, make
 from .errors import BillboardError
 
@@ -63,20 +63,22 @@ def convert(files: Union[str, "os.PathLike[str]", Sequence[Any]], path: Any,
 
 def write_data(path: Any, X: Any, y: Any = None, *, groups: Any,
                names: Optional[Sequence[str]] = None, float32: bool = False) -> Answer:
-    """Writes arrays to a file of Billboard's own, grouped by task.
+    """Writes arrays, or data frames, to a file of Billboard's own, grouped by task.
 
     Parameters
     ----------
     path : path
         What is written; a file that is there is replaced.
-    X : array or sparse matrix of shape (rows, features)
+    X : array, sparse matrix or data frame of shape (rows, features)
         Features.
-    y : array of shape (rows,), optional
-        Targets.
+    y : array or series of shape (rows,), optional
+        Targets. A series' name is kept, as the target's; else it is "y".
     groups : array of shape (rows,)
-        The task of every row.
+        The task of every row. What its column is called is nothing that the file has a place
+        for.
     names : sequence of str, optional
-        The features' names.
+        The features' names. The default is those of X's columns if all are texts; else they are
+        "x1", "x2", ...
     float32 : bool, default=False
         Whether features are kept as 4 bytes, rounded, in place of 8.
 
@@ -95,9 +97,12 @@ def write_data(path: Any, X: Any, y: Any = None, *, groups: Any,
     2
     >>> folder.cleanup()
     """
+    X, target = from_arrow(X), getattr(y, "name", None)
+    names = names_of(X) if names is None else names
     X = sparse.csr_matrix(X) if sparse.issparse(X) else np.asarray(X)
     y = y if y is None or sparse.issparse(y) else np.asarray(y)
-    data = rows_of(X, groups_of(groups, X.shape[0]), y, names)
+    data = rows_of(X, groups_of(groups, X.shape[0]), y, names,
+                   target if isinstance(target, str) and target else None)
     return _converted([data], path, {"float32": float32})
 
 
@@ -105,7 +110,7 @@ class DataFile:
     """A file of Billboard's own format: its arrays lie in the file and are not copied.
 
     `X` (dense, or CSR) has a row per example, `y` its targets (None without, or with lists of
-    labels), `tasks` the names; rows `first[i]` to `first[i + 1]` are task i's. Checksums are not
+    labels), `feature_names` and `target_name` what they are called, `tasks` the names; rows `first[i]` to `first[i + 1]` are task i's. Checksums are not
     looked at here: ``billboard info FILE`` does.
 
     Parameters
@@ -132,6 +137,7 @@ class DataFile:
         about = self._read_footer()
         self.about = Answer(about)
         self.feature_names: List[str] = about["feature_name"]
+        self.target_name: Optional[str] = about["target"]
         self.tasks: List[str] = [name.decode() for name in
                                  bytes(self._section("names", np.uint8)).split(b"\0")[:-1]]
         self.first: np.ndarray = self._section("first", "<u8")

@@ -12,7 +12,7 @@ import numpy as np
 
 from .errors import BillboardError
 from .prices import Price
-from .runs import read_json, read_released, read_table, report
+from .runs import read_json, read_released, read_table, report, runs_of
 
 __all__ = ["epsilon_by_round", "gain_per_task", "privacy_accuracy", "spectrum",
            "task_similarity"]
@@ -81,7 +81,7 @@ def _series(runs: Sequence[Any], rows: List[Dict[str, Any]]) -> List[_Series]:
     return list(found.values())
 
 
-def privacy_accuracy(runs: Sequence[Any], *, ax: Any = None) -> Any:
+def privacy_accuracy(runs: Any, *more: Any, ax: Any = None) -> Any:
     """What models reach on test rows, over the epsilon that they were promised.
 
     Runs of one method with equal epsilon are one point: their mean, and a bar from the least to
@@ -90,7 +90,7 @@ def privacy_accuracy(runs: Sequence[Any], *, ax: Any = None) -> Any:
 
     Parameters
     ----------
-    runs : sequence of fitted estimators or run directories
+    runs, *more : fitted estimators or paths of run directories, or one list of them
         With an epsilon and test rows, of one population.
     ax : matplotlib.axes.Axes, optional
         Where to draw.
@@ -112,6 +112,7 @@ def privacy_accuracy(runs: Sequence[Any], *, ax: Any = None) -> Any:
     >>> plots.privacy_accuracy(fits).get_ylabel()
     'nMSE of test rows'
     """
+    runs = runs_of(runs, *more)
     rows = report(*runs).rows
     metrics = sorted({row["metric"] for row in rows if row["metric"]})
     if len(metrics) > 1:

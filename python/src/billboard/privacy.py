@@ -63,6 +63,12 @@ class Privacy:
     def __str__(self) -> str:
         return self.statement
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Privacy) and vars(self) == vars(other)
+
+    def __hash__(self) -> int:
+        return hash(self.statement)
+
     def __repr__(self) -> str:
         if not self.is_private or self.epsilon is None:
             return "Privacy(nothing is promised: print it)"

@@ -11,7 +11,7 @@ import io
 import json
 import os
 import tempfile
-from typing import Any, Dict, Iterator, List, Optional, Union
+from typing import Any, Dict, Iterable, Iterator, List, Optional, Union
 
 import numpy as np
 
@@ -24,6 +24,13 @@ __all__ = ["Experiment", "Page", "experiment", "experiments", "report"]
 
 def _is_path(run: Any) -> bool:
     return isinstance(run, (str, os.PathLike))
+
+
+def runs_of(*given: Any) -> List[Any]:
+    """Runs as several arguments, or as one list of them."""
+    if len(given) == 1 and isinstance(given[0], Iterable) and not _is_path(given[0]):
+        return list(given[0])
+    return list(given)
 
 
 @contextlib.contextmanager
@@ -171,7 +178,7 @@ def report(*runs: Any) -> Page:
 
     Parameters
     ----------
-    *runs : fitted estimators or paths of run directories
+    *runs : fitted estimators or paths of run directories, or one list of them
         One, for a page of its own, or several, which are compared.
 
     Returns
@@ -197,7 +204,7 @@ def report(*runs: Any) -> Page:
     """
     with contextlib.ExitStack() as stack:
         paths = [stack.enter_context(directory_of(run, f"run-{k + 1}"))
-                 for k, run in enumerate(runs)]
+                 for k, run in enumerate(runs_of(*runs))]
         forms = [_written(paths, form) for form in ("html", "markdown", "csv")]
     return Page(forms[0], forms[1], _rows(forms[2]))
 
