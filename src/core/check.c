@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-bb_status bb_method_check(const bb_method *method, bb_loss loss, bool network) {
+/* Whether the method is for this loss, and for networks. */
+static bb_status check_loss(const bb_method *method, bb_loss loss, bool network) {
     if (!(method->losses & (1U << loss)))
         return bb_fail(BB_EUSAGE, "method %s does not support the %s loss",
                        method->name, bb_loss_name(loss));
@@ -20,7 +21,7 @@ bb_status bb_method_check(const bb_method *method, bb_loss loss, bool network) {
 }
 
 static bb_status check_method(const bb_run *run, const bb_method *method) {
-    const bb_status status = bb_method_check(method, run->pub.loss, run->pub.network);
+    const bb_status status = check_loss(method, run->pub.loss, run->pub.network);
     if (status) return status;
     if (method->kind == BB_METHOD_OPEN && bb_mechanism_is_noisy(run->mechanism))
         return bb_fail(BB_EUSAGE,

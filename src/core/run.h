@@ -160,9 +160,6 @@ bb_run bb_run_priced(const bb_run *asked);
 enum { BB_RUN_NAME = 256 };
 void bb_run_name(size_t phases, const bb_phase *phase, char name[BB_RUN_NAME]);
 
-/* Whether the method is for this loss, and for networks: BB_EUSAGE says what it is. */
-BB_MUST_CHECK bb_status bb_method_check(const bb_method *method, bb_loss loss,
-                                        bool network);
 /* What can be said before data are read; BB_EUSAGE. Phases must fit each other, the loss
  * and the mechanism, with shares of the budget that add up; noise needs a private method
  * and epsilon; and what a run asks for that none of its methods heeds is refused: rounds,

@@ -26,7 +26,8 @@ static size_t token_length(const bb_text *t) {
     return n ? n : 1;
 }
 
-bb_status bb_pull_bad(const bb_pull_parser *p, const char *expected) {
+/* BB_EDATA: expected this, found what comes next. */
+static bb_status bad(const bb_pull_parser *p, const char *expected) {
     const bb_text *const t = p->text;
     char place[256] = "", shown[BB_SHOWN_BYTES];
     if (p->place) p->place(p->reader, place, sizeof place);
@@ -67,8 +68,8 @@ bb_status bb_pull_open(bb_pull_parser *p, char bracket) {
     char next;
     bb_status status = bb_pull_peek(p, &next);
     if (status) return status;
-    if (next != bracket) return bb_pull_bad(p, bracket == '[' ? "a list" : "an object");
-    if (p->depth == MOST_DEPTH) return bb_pull_bad(p, "at most 64 levels of brackets");
+    if (next != bracket) return bad(p, bracket == '[' ? "a list" : "an object");
+    if (p->depth == MOST_DEPTH) return bad(p, "at most 64 levels of brackets");
     p->depth++;
     step(p, 1);
     return BB_OK;
@@ -82,7 +83,7 @@ bb_status bb_pull_more(bb_pull_parser *p, char bracket, size_t items, bool *more
     *more = next != close;
     if (*more && items == 0) return BB_OK;
     if (*more && next != ',')
-        return bb_pull_bad(p, bracket == '[' ? "\",\" or \"]\"" : "\",\" or \"}\"");
+        return bad(p, bracket == '[' ? "\",\" or \"]\"" : "\",\" or \"}\"");
     step(p, 1);
     if (!*more) p->depth--;
     return BB_OK;
@@ -119,17 +120,17 @@ static bb_status take_unicode(bb_pull_parser *p) {
     static const char expected[] = "a character as \\uXXXX, not 0";
     uint64_t c, low;
     char bytes[4];
-    if (!take_hex(p, &c)) return bb_pull_bad(p, expected);
+    if (!take_hex(p, &c)) return bad(p, expected);
     if (c >= 0xd800 && c < 0xdc00) {
         if (strncmp(p->text->at, "\\u", 2) != 0)
-            return bb_pull_bad(p, "the second half of a character");
+            return bad(p, "the second half of a character");
         step(p, 2);
         if (!take_hex(p, &low) || low < 0xdc00 || low >= 0xe000)
-            return bb_pull_bad(p, "the second half of a character");
+            return bad(p, "the second half of a character");
         c = 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
     }
     const size_t n = c ? bb_utf8_encode(c, bytes) : 0;
-    return n ? add(p, bytes, n) : bb_pull_bad(p, expected);
+    return n ? add(p, bytes, n) : bad(p, expected);
 }
 
 static bb_status take_escape(bb_pull_parser *p) {
@@ -137,7 +138,7 @@ static bb_status take_escape(bb_pull_parser *p) {
     step(p, 1);
     const char c = *p->text->at;
     const char *const known = c ? strchr(code, c) : NULL;
-    if (!known && c != 'u') return bb_pull_bad(p, "a letter of an escape");
+    if (!known && c != 'u') return bad(p, "a letter of an escape");
     step(p, 1);
     return known ? add(p, meaning + (known - code), 1) : take_unicode(p);
 }
@@ -146,7 +147,7 @@ bb_status bb_pull_string(bb_pull_parser *p) {
     bb_text *const t = p->text;
     char next;
     bb_status status = bb_pull_peek(p, &next);
-    if (!status && next != '"') status = bb_pull_bad(p, "a text in quotes");
+    if (!status && next != '"') status = bad(p, "a text in quotes");
     if (status) return status;
     step(p, 1);
     p->length = 0;
@@ -164,7 +165,7 @@ bb_status bb_pull_string(bb_pull_parser *p) {
             status = look_ahead(t);
             if (!status) status = take_escape(p);
         } else if (t->at < t->end || t->ended) {
-            status = bb_pull_bad(p, "a character of a text, or its closing quote");
+            status = bad(p, "a character of a text, or its closing quote");
         }
     }
     if (status) return status;
@@ -178,7 +179,7 @@ bb_status bb_pull_key(bb_pull_parser *p) {
     char next;
     bb_status status = bb_pull_string(p);
     if (!status) status = bb_pull_peek(p, &next);
-    if (!status && next != ':') status = bb_pull_bad(p, "\":\"");
+    if (!status && next != ':') status = bad(p, "\":\"");
     if (!status) step(p, 1);
     return status;
 }
@@ -211,10 +212,10 @@ static size_t number_length(const char *start) {
 static bb_status take_number(bb_pull_parser *p, double *value) {
     const char *at = p->text->at;
     const size_t length = number_length(at);
-    if (length == 0) return bb_pull_bad(p, "a number");
+    if (length == 0) return bad(p, "a number");
     if ((!bb_scan_number(&at, value) || at != p->text->at + length) &&
         bb_scan_cell(p->text->at, length, value) != BB_CELL_NUMBER)
-        return bb_pull_bad(p, "a finite number of at most 1023 characters");
+        return bad(p, "a finite number of at most 1023 characters");
     step(p, length);
     return BB_OK;
 }
@@ -250,7 +251,7 @@ bb_status bb_pull_skip(bb_pull_parser *p) {
     if (next != '[' && next != '{') {
         if (take_word(p, "null") || take_word(p, "true") || take_word(p, "false"))
             return BB_OK;
-        if (next != '-' && (next < '0' || next > '9')) return bb_pull_bad(p, "a value");
+        if (next != '-' && (next < '0' || next > '9')) return bad(p, "a value");
         return take_number(p, &number);
     }
     status = bb_pull_open(p, next);
@@ -265,8 +266,7 @@ bb_status bb_pull_skip(bb_pull_parser *p) {
 bb_status bb_pull_end(bb_pull_parser *p) {
     char next;
     bb_status status = bb_pull_peek(p, &next);
-    if (!status && p->text->at < p->text->end)
-        status = bb_pull_bad(p, "the end of the file");
+    if (!status && p->text->at < p->text->end) status = bad(p, "the end of the file");
     return status;
 }
 

@@ -37,8 +37,6 @@ BB_MUST_CHECK bb_status bb_pull_number_or_null(bb_pull_parser *pull, double *val
 BB_MUST_CHECK bb_status bb_pull_skip(bb_pull_parser *pull);
 /* Nothing but spaces is left. */
 BB_MUST_CHECK bb_status bb_pull_end(bb_pull_parser *pull);
-/* BB_EDATA: expected this, found what comes next. */
-BB_MUST_CHECK bb_status bb_pull_bad(const bb_pull_parser *pull, const char *expected);
 /* Frees the string; the text stays open. */
 void bb_pull_close(bb_pull_parser *pull);
 

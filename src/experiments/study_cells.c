@@ -69,7 +69,8 @@ static bool keep_rounds(json_t *result, const json_t *columns, const json_t *tra
     return whole;
 }
 
-bb_status bb_study_keep(const bb_study *s, const json_t *answer, json_t **out) {
+/* The columns that are kept of every answer, and what the definition adds. */
+static bb_status keep(const bb_study *s, const json_t *answer, json_t **out) {
     const json_t *columns = json_object_get(s->definition, "trace");
     const char *column;
     json_t *path, *result = json_object();
@@ -172,7 +173,7 @@ static bb_status run_cell(const bb_study *s, bb_wanted *wanted) {
         result = json_pack("{s:s}", "error", bb_last_error());
         status = result ? BB_OK : no_memory();
     } else if (!status)
-        status = bb_study_keep(s, answer, &result);
+        status = keep(s, answer, &result);
     json_decref(answer);
     if (!status && json_object_set_new(result, "commit", json_string(BB_COMMIT)))
         status = no_memory();

@@ -31,9 +31,6 @@ typedef struct bb_study {
     size_t done, all; /* of all cells, those of tuning included */
 } bb_study;
 
-/* The columns that are kept of every answer, and what the definition adds. */
-BB_MUST_CHECK bb_status bb_study_keep(const bb_study *study, const json_t *answer,
-                                      json_t **result);
 /* Runs what the registry does not have. BB_EINTERRUPTED. */
 BB_MUST_CHECK bb_status bb_study_cells(bb_study *study, bb_wanted *cell, size_t cells);
 /* Sets study->chosen: by cells of other seeds or, where the definition asks for folds, as

@@ -1,6 +1,6 @@
-#include "learners/curvature.h"
-
+/* curvature.c - the largest eigenvalue of a task's Hessian. */
 #include "base/memory.h"
+#include "learners/local.h"
 #include "learners/rows.h"
 #include "linalg/linalg.h"
 
@@ -10,7 +10,7 @@
 
 enum { PROVABLE = 1000, PATIENCE = 1000 };
 
-size_t bb_largest_work(size_t n) {
+static size_t work_of(size_t n) {
     return n * n + n + bb_eigenvalues_work(n) / sizeof(double);
 }
 
@@ -44,7 +44,12 @@ static bool proven(size_t n, const double *M, double c, double *work) {
     return bb_cholesky(n, work) == BB_OK;
 }
 
-bb_status bb_largest_eigenvalue(size_t n, const double *M, double *out, double *work) {
+/* An upper bound, at most 1e-6 relative above the truth, of the largest eigenvalue of a
+ * positive semidefinite n x n matrix M, by power iteration and a proof: c I - M has a
+ * Cholesky factor, so M has no eigenvalue above c (up to rounding). Where the iteration
+ * is too slow to be proven, all eigenvalues are computed. BB_ENUMERIC if M is not
+ * finite. work: work_of(n) doubles. */
+static bb_status find_largest(size_t n, const double *M, double *out, double *work) {
     double *copy = work, *v = work + n * n, *next = v + n, estimate = 0, trace = 0;
     for (size_t k = 0; k < n; k++) trace += M[k * n + k];
     if (!isfinite(trace))
@@ -117,7 +122,7 @@ static bb_status measure(const bb_local *local, bool ones, double *out) {
     const size_t order = local->n < width ? local->n : width;
     if (order > PROVABLE) return measure_by_rows(local, ones, out);
     const bb_rows rows = bb_rows_of(local);
-    size_t room = bb_largest_work(order);
+    size_t room = work_of(order);
     const size_t block = order == local->n ? local->n + local->d : bb_rows_block(&rows);
     if (room < block) room = block;
     double *M = NULL;
@@ -125,7 +130,7 @@ static bb_status measure(const bb_local *local, bool ones, double *out) {
         bb_allocate(&M, order * order + room, sizeof *M, "a task's curvature");
     if (status) return status;
     smaller_square(local, ones, order, M, M + order * order);
-    status = bb_largest_eigenvalue(order, M, out, M + order * order);
+    status = find_largest(order, M, out, M + order * order);
     free(M);
     return status;
 }
@@ -153,11 +158,11 @@ bb_status bb_local_measure(bb_local *local) {
     if (local->gram && local->d <= PROVABLE) {
         const size_t d = local->d;
         double *full = NULL;
-        status = bb_allocate(&full, d * d + bb_largest_work(d), sizeof *full,
-                             "a task's curvature");
+        status =
+            bb_allocate(&full, d * d + work_of(d), sizeof *full, "a task's curvature");
         if (!status) {
             bb_strips_unpack(d, local->gram, full);
-            status = bb_largest_eigenvalue(d, full, &value, full + d * d);
+            status = find_largest(d, full, &value, full + d * d);
         }
         free(full);
         factor = 1;

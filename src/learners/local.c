@@ -1,7 +1,6 @@
 #include "learners/local.h"
 
 #include "base/memory.h"
-#include "learners/curvature.h"
 #include "learners/rows.h"
 #include "learners/sgd.h"
 #include "learners/solvers.h"

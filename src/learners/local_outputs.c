@@ -1,5 +1,4 @@
 #include "base/memory.h"
-#include "learners/curvature.h"
 #include "learners/local.h"
 #include "learners/net.h"
 #include "learners/rows.h"

@@ -15,11 +15,6 @@ static inline size_t bb_span_row(bb_span span, size_t r) {
     return span.index ? span.index[r] : span.first + r;
 }
 
-/* `count` rows of a span, from its r-th on. */
-static inline bb_span bb_span_part(bb_span span, size_t r, size_t count) {
-    return (bb_span){span.index ? span.index + r : NULL, span.first + r, count};
-}
-
 /* The sum over the span of the losses (without s) at z (count x outputs), which becomes
  * its derivatives. scratch: bb_outputs_scratch doubles for spans of up to `count` rows.
  */

@@ -1,4 +1,3 @@
-#include "learners/curvature.h"
 #include "learners/rows.h"
 #include "learners/solvers.h"
 #include "linalg/linalg.h"

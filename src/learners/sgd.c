@@ -71,7 +71,8 @@ static bb_descent_state open_all(const bb_local *local, double *work) {
 
 /* The next piece of a step's rows. */
 static bb_span piece_of(bb_span span, size_t first, size_t most) {
-    return bb_span_part(span, first, smaller(most, span.count - first));
+    return (bb_span){span.index ? span.index + first : NULL, span.first + first,
+                     smaller(most, span.count - first)};
 }
 
 void bb_local_fisher(const bb_local *local, const double *w, double b, double *fisher,

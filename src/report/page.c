@@ -97,7 +97,7 @@ static void write_paragraphs(FILE *to, const char *text) {
     }
 }
 
-void bb_page_promise(FILE *to, const bb_reported *run) {
+static void write_promise(FILE *to, const bb_reported *run) {
     const json_t *list = json_object_get(run->privacy, "guarantees");
     size_t k;
     json_t *g;
@@ -182,7 +182,7 @@ static void write_note(FILE *to, const bb_reported *run, const char *name) {
     fputs("</p>\n", to);
 }
 
-void bb_page_result(FILE *to, const bb_reported *run) {
+static void write_result(FILE *to, const bb_reported *run) {
     const bb_result_figures f = bb_reported_figures(run);
     if (!run->run) return;
     fprintf(to,
@@ -228,7 +228,7 @@ static void write_rounds(FILE *to, const bb_table *t, bb_over_rounds o, const ch
     fputs("</figure>\n", to);
 }
 
-void bb_page_rounds(FILE *to, const bb_reported *run) {
+static void write_trace(FILE *to, const bb_reported *run) {
     const bb_table *t = &run->trace;
     const bb_result_figures f = bb_reported_figures(run);
     char test[40], train[40];
@@ -278,7 +278,7 @@ static void write_option(FILE *to, const char *name, const json_t *value) {
     fputs("</td></tr>\n", to);
 }
 
-void bb_page_options(FILE *to, const bb_reported *run) {
+static void write_options(FILE *to, const bb_reported *run) {
     static const char *const about[] = {"version", "rounds", "billboard_sha256",
                                         "models_sha256"};
     json_t *options = json_object_get(run->options, "options"), *value;
@@ -316,13 +316,13 @@ static void write_head(FILE *to, const char *title, bool operator_only) {
 }
 
 static bb_status write_run(FILE *to, const bb_reported *run) {
-    bb_page_promise(to, run);
-    bb_page_result(to, run);
+    write_promise(to, run);
+    write_result(to, run);
     bb_page_effects(to, run);
     bb_status status = bb_page_tasks(to, run);
-    bb_page_rounds(to, run);
+    write_trace(to, run);
     if (!status) status = bb_page_structure(to, run);
-    bb_page_options(to, run);
+    write_options(to, run);
     return status;
 }
 

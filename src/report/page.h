@@ -1,5 +1,5 @@
-/* page.h - inside the room: the sections of a page, each written where there is
- * something to say, and nothing where there is not. */
+/* page.h - inside the room: the sections of a page that are not in page.c, each written where
+ * there is something to say, and nothing where there is not. */
 #ifndef BB_REPORT_PAGE_H
 #define BB_REPORT_PAGE_H
 
@@ -8,15 +8,11 @@
 #include <stdio.h>
 
 /* One run. */
-void bb_page_promise(FILE *to, const bb_reported *run);
 /* What the ledger at this path has spent and left as the page is made; NULL: nothing. */
 void bb_page_budget(FILE *to, const char *ledger);
-void bb_page_result(FILE *to, const bb_reported *run);
 void bb_page_effects(FILE *to, const bb_reported *run);
 BB_MUST_CHECK bb_status bb_page_tasks(FILE *to, const bb_reported *run);
-void bb_page_rounds(FILE *to, const bb_reported *run);
 BB_MUST_CHECK bb_status bb_page_structure(FILE *to, const bb_reported *run);
-void bb_page_options(FILE *to, const bb_reported *run);
 
 /* Several: their results over epsilon, and a table. */
 BB_MUST_CHECK bb_status bb_page_runs(FILE *to, size_t runs, const bb_reported *run);

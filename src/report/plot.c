@@ -119,7 +119,8 @@ void bb_svg_text(FILE *to, const char *text) {
         }
 }
 
-void bb_svg_number(FILE *to, double value, bool as_power) {
+/* For people, very large and small ones as a power of ten. */
+static void write_number(FILE *to, double value, bool as_power) {
     const double size = fabs(value);
     const int power = size > 0.0 ? (int)floor(log10(size) + 1e-9) : 0;
     const double digits = value / pow(10.0, power);
@@ -141,12 +142,13 @@ static bool is_aslant(const bb_axis *x) {
     return x->places > MOST_UPRIGHT;
 }
 
-double bb_axis_title_below(const bb_axis *x) {
+/* How far below the plot its title is. */
+static double title_below(const bb_axis *x) {
     return is_aslant(x) ? 106.0 : 46.0;
 }
 
 double bb_axis_room_below(const bb_axis *x) {
-    return bb_axis_title_below(x) + 14.0;
+    return title_below(x) + 14.0;
 }
 
 static void draw_places(const bb_plot *p) {
@@ -186,8 +188,8 @@ static void draw_ticks_of_x(const bb_plot *p) {
         fprintf(p->to,
                 "<path class=\"g\" d=\"M%.1f %gV%g\"/><text x=\"%.1f\" y=\"%g\">", x,
                 p->top, p->bottom, x, p->bottom + 20);
-        bb_svg_number(p->to, fabs(tick[k]) < 1e-12 * p->x.most ? 0.0 : tick[k],
-                      wants_powers(&p->x));
+        write_number(p->to, fabs(tick[k]) < 1e-12 * p->x.most ? 0.0 : tick[k],
+                     wants_powers(&p->x));
         fputs("</text>\n", p->to);
     }
     fputs("</g>\n", p->to);
@@ -202,8 +204,8 @@ static void draw_ticks_of_y(const bb_plot *p) {
         fprintf(p->to,
                 "<path class=\"g\" d=\"M%g %.1fH%g\"/><text x=\"%g\" y=\"%.1f\">",
                 p->left, y, p->right, p->left - 9, y + 4.5);
-        bb_svg_number(p->to, fabs(tick[k]) < 1e-12 * p->y.most ? 0.0 : tick[k],
-                      wants_powers(&p->y));
+        write_number(p->to, fabs(tick[k]) < 1e-12 * p->y.most ? 0.0 : tick[k],
+                     wants_powers(&p->y));
         fputs("</text>\n", p->to);
     }
     fputs("</g>\n", p->to);
@@ -215,7 +217,7 @@ void bb_plot_axis_x(const bb_plot *p) {
             "<path class=\"a\" d=\"M%g %gH%g\"/>\n<text class=\"l x\" x=\"%g\" "
             "y=\"%g\" text-anchor=\"middle\">",
             p->left, p->bottom, p->right, (p->left + p->right) / 2,
-            p->bottom + bb_axis_title_below(&p->x));
+            p->bottom + title_below(&p->x));
     bb_svg_text(p->to, p->x.title);
     fputs("</text>\n", p->to);
 }

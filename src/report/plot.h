@@ -14,8 +14,7 @@ typedef struct bb_axis {
     size_t places;      /* x: names at 0, 1, ... in place of numbers; 0: numbers */
     const char *const *place;
 } bb_axis;
-/* How far below a plot the title of its x axis is, and the picture ends. */
-double bb_axis_title_below(const bb_axis *x);
+/* How far below a plot with this x axis the picture ends. */
 double bb_axis_room_below(const bb_axis *x);
 
 /* A rectangle in the coordinates of the SVG file, and what its sides mean. */
@@ -48,7 +47,5 @@ void bb_plot_line(const bb_plot *plot, const char *class, size_t count, const do
 
 /* Text as the content or an attribute of SVG and HTML. */
 void bb_svg_text(FILE *to, const char *text);
-/* A number for people, very large and small ones as a power of ten. */
-void bb_svg_number(FILE *to, double value, bool as_power);
 
 #endif

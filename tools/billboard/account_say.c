@@ -6,37 +6,39 @@
 
 /* -- numbers -- */
 
+enum { NUMBER_BYTES = 32 };
+
+/* Six significant digits, rounded so that the claim stays true: up, or down. */
 static const char *rounded(double value, bool up, char *text) {
-    snprintf(text, ACCOUNT_NUMBER_BYTES, "%.6g", value);
+    snprintf(text, NUMBER_BYTES, "%.6g", value);
     const double said = strtod(text, NULL);
     if (up ? said >= value : said <= value) return text;
     const double digit = pow(10.0, floor(log10(value)) - 5.0);
-    snprintf(text, ACCOUNT_NUMBER_BYTES, "%.6g", up ? said + digit : said - digit);
+    snprintf(text, NUMBER_BYTES, "%.6g", up ? said + digit : said - digit);
     return text;
-}
-
-const char *account_up(double value, char *text) {
-    return rounded(value, true, text);
-}
-
-const char *account_down(double value, char *text) {
-    return rounded(value, false, text);
 }
 
 /* -- the curve -- */
 
-account_curve account_curve_of(const billboard_answer *price, const char *of) {
+/* What its rows have, by the answer's names. */
+typedef struct curve_names {
+    const char *x, *y;
+    size_t count; /* 0: there is none */
+} curve_names;
+
+static curve_names curve_of(const billboard_answer *price, const char *of) {
     const bool delta = of && strcmp(of, "delta") == 0;
-    return (account_curve){.of = of,
-                           .x = delta                              ? "epsilon"
-                                : of && strcmp(of, "epsilon") == 0 ? "delta"
-                                                                   : "rounds",
-                           .y = delta ? "delta" : "epsilon",
-                           .count = billboard_answer_count(price, "curve")};
+    return (curve_names){.x = delta                              ? "epsilon"
+                              : of && strcmp(of, "epsilon") == 0 ? "delta"
+                                                                 : "rounds",
+                         .y = delta ? "delta" : "epsilon",
+                         .count = billboard_answer_count(price, "curve")};
 }
 
-double account_curve_at(const billboard_answer *price, size_t k, const char *name,
-                        bool lower) {
+/* A number of row k, "x_lower" for name "x" and lower; INFINITY: no bound, NAN: not
+ * known. */
+static double curve_at(const billboard_answer *price, size_t k, const char *name,
+                       bool lower) {
     char path[80];
     snprintf(path, sizeof path, "curve.%zu.lower_known", k);
     const bool known = !lower || billboard_answer_number(price, path) > 0.0;
@@ -51,42 +53,42 @@ static const char *cell(double value, bool up, char *text) {
     return rounded(value, up, text);
 }
 
-static void say_curve(const billboard_answer *price, const account_curve *c,
+static void say_curve(const billboard_answer *price, const curve_names *c,
                       FILE *stream) {
-    char x[ACCOUNT_NUMBER_BYTES], u[ACCOUNT_NUMBER_BYTES], l[ACCOUNT_NUMBER_BYTES];
+    char x[NUMBER_BYTES], u[NUMBER_BYTES], l[NUMBER_BYTES];
     fprintf(stream, "\n%-13s %-13s %s\n", c->x, c->y, "lower bound");
     for (size_t k = 0; k < c->count; k++) {
-        const double at = account_curve_at(price, k, c->x, false);
+        const double at = curve_at(price, k, c->x, false);
         if (strcmp(c->x, "rounds") == 0)
             snprintf(x, sizeof x, "%.0f", at);
         else
-            account_up(at, x);
+            rounded(at, true, x);
         fprintf(stream, "%-13s %-13s %s\n", x,
-                cell(account_curve_at(price, k, c->y, false), true, u),
-                cell(account_curve_at(price, k, c->y, true), false, l));
+                cell(curve_at(price, k, c->y, false), true, u),
+                cell(curve_at(price, k, c->y, true), false, l));
     }
 }
 
 /* -- the rest -- */
 
 static void say_noise(const billboard_answer *price, FILE *stream) {
-    char text[ACCOUNT_NUMBER_BYTES], path[40];
+    char text[NUMBER_BYTES], path[40];
     const size_t blocks = billboard_answer_count(price, "noise_multiplier");
     if (!blocks)
-        fputs(account_up(billboard_answer_number(price, "noise_multiplier"), text),
+        fputs(rounded(billboard_answer_number(price, "noise_multiplier"), true, text),
               stream);
     for (size_t b = 0; b < blocks; b++) {
         snprintf(path, sizeof path, "noise_multiplier.%zu", b);
         fprintf(stream, "%s%s", b ? "," : "",
-                account_up(billboard_answer_number(price, path), text));
+                rounded(billboard_answer_number(price, path), true, text));
     }
 }
 
 static void say_found(const billboard_answer *price, FILE *stream) {
-    char e[ACCOUNT_NUMBER_BYTES], d[ACCOUNT_NUMBER_BYTES];
+    char e[NUMBER_BYTES], d[NUMBER_BYTES];
     const char *found = billboard_answer_text(price, "found");
-    account_up(billboard_answer_number(price, "epsilon"), e);
-    account_up(billboard_answer_number(price, "delta"), d);
+    rounded(billboard_answer_number(price, "epsilon"), true, e);
+    rounded(billboard_answer_number(price, "delta"), true, d);
     if (strcmp(found, "noise_multiplier") == 0) {
         const bool differ = billboard_answer_count(price, "noise_multipliers") > 0;
         fputs(differ ? "least noise multiplier = " : "noise multiplier = ", stream);
@@ -105,17 +107,17 @@ static void say_lower(const billboard_answer *price, FILE *stream) {
     const bool delta = strcmp(billboard_answer_text(price, "found"), "delta") == 0;
     const double lower =
         billboard_answer_number(price, delta ? "delta_lower" : "epsilon_lower");
-    char text[ACCOUNT_NUMBER_BYTES];
+    char text[NUMBER_BYTES];
     fputs("lower bound  ", stream);
     if (isnan(lower))
         fputs("not known\n", stream);
     else
         fprintf(stream, "%s >= %s\n", delta ? "delta" : "epsilon",
-                account_down(lower, text));
+                rounded(lower, false, text));
 }
 
 void account_say_text(const billboard_answer *price, const char *curve, FILE *stream) {
-    const account_curve c = account_curve_of(price, curve);
+    const curve_names c = curve_of(price, curve);
     const double order = billboard_answer_number(price, "order");
     say_found(price, stream);
     fprintf(stream, ", adjacency %s, sampling %s\nplan         %s\n",

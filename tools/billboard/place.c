@@ -362,7 +362,7 @@ billboard_status place_open(place *p, int argc, char **argv, place_kind kind) {
     return status;
 }
 
-void place_close(place *p) {
+static void close_place(place *p) {
     progress_close(&p->bar);
     billboard_experimental_agreement_free(p->agreement);
     cmd_options_free(&p->given);
@@ -415,7 +415,7 @@ int place_end(place *p, cmd_output *output, billboard_status status) {
     char *words = status ? own_words(p, cmd_failure(), true) : NULL;
     if (words) status = cmd_fail(status, "%s", words);
     free(words);
-    place_close(p);
+    close_place(p);
     output->wrap = !p->json;
     if (carries && !status && output->stream && !fflush(output->stream)) {
         fputs(output->text, stderr);

@@ -35,11 +35,10 @@ typedef struct place {
     billboard_watch watch;
 } place;
 
-/* Reads the line of a place of this kind, and the plan. To be closed also after a failure.
+/* Reads the line of a place of this kind, and the plan. To be ended (place_end) also after a failure.
  * BILLBOARD_USAGE: something is missing, or RUN is there already. */
 BILLBOARD_CHECK billboard_status place_open(place *p, int argc, char **argv,
                                             place_kind kind);
-void place_close(place *p);
 /* On stderr, above the progress. */
 void place_say(place *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* What a silo, or the helper, is called in messages. */

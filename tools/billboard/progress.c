@@ -87,16 +87,6 @@ static void draw(progress *p, const char *what, uint32_t done, uint32_t all) {
     show(p, line);
 }
 
-void progress_round(void *self, uint32_t round, uint32_t rounds) {
-    draw(self, "round", round, rounds);
-}
-
-void progress_home(void *self, const char *method, uint32_t done, uint32_t tasks) {
-    char what[PROGRESS_WORD];
-    snprintf(what, sizeof what, "%s: task", method);
-    draw(self, what, done, tasks);
-}
-
 void progress_watch(void *self, const char *what, uint32_t done, uint32_t all) {
     if (all)
         draw(self, what, done, all);

@@ -18,12 +18,8 @@ typedef struct progress {
 progress progress_open(void);
 /* A step that has no measure: "reading data.csv". */
 void progress_say(progress *p, const char *what);
-/* Has the shape of bb_observer.progress; draws at most ten times a second: how much is
- * done, the time since the start of all, and what the stage will still take. */
-void progress_round(void *self, uint32_t round, uint32_t rounds);
-/* The same for bb_observer.at_home. */
-void progress_home(void *self, const char *method, uint32_t done, uint32_t tasks);
-/* Both, as billboard_watch has it. */
+/* As billboard_watch has it: a step that has no measure, or, at most ten times a second, how
+ * much is done, the time since the start of all, and what the stage will still take. */
 void progress_watch(void *self, const char *what, uint32_t done, uint32_t all);
 /* Clears the line. */
 void progress_close(progress *p);

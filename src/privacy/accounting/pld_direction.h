@@ -46,9 +46,8 @@ typedef struct bb_pld_direction {
 BB_MUST_CHECK bb_status bb_pld_direction_open(bb_pld_direction *side, bb_pld_plan *plan,
                                               bb_direction direction, double lose);
 void bb_pld_direction_close(bb_pld_direction *side);
-/* By the logs of the moments of the plan's losses, those of a factor, and of a chain; and
- * the share of the second loss in a factor after the tilt to which the moments belong. */
-double bb_pld_factor_log_moment(const bb_pld_factor *factor, const double *log_moment);
+/* By the logs of the moments of the plan's losses, that of a chain; and the share of the
+ * second loss in a factor after the tilt to which the moments belong. */
 double bb_pld_factor_share(const bb_pld_factor *factor, const double *log_moment);
 double bb_pld_chain_log_moment(const bb_pld_chain *chain, const double *log_moment);
 

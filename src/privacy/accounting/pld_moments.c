@@ -18,7 +18,7 @@ static double log_mean(double a, double b, double share) {
     return b - a > 300.0 ? b + log(share) : a + log1p(share * expm1(b - a));
 }
 
-double bb_pld_factor_log_moment(const bb_pld_factor *x, const double *log_moment) {
+static double factor_log_moment(const bb_pld_factor *x, const double *log_moment) {
     if (x->share == 0.0) return log_moment[x->loss];
     return log_mean(log_moment[x->loss], log_moment[x->loss + 1], x->share);
 }
@@ -32,8 +32,8 @@ double bb_pld_factor_share(const bb_pld_factor *x, const double *log_moment) {
 double bb_pld_chain_log_moment(const bb_pld_chain *chain, const double *log_moment) {
     double sum = 0.0;
     for (size_t f = 0; f < chain->count; f++)
-        sum += chain->factor[f].times *
-               bb_pld_factor_log_moment(&chain->factor[f], log_moment);
+        sum +=
+            chain->factor[f].times * factor_log_moment(&chain->factor[f], log_moment);
     return sum;
 }
 
@@ -97,7 +97,7 @@ void bb_pld_direction_tell_apart(bb_pld_direction *s) {
             const bb_pld_factor *x = &chain->factor[f];
             if (x->share > 0.0)
                 part[x->loss] += (k == BB_ABOVE ? x->times : -x->times) *
-                                 bb_pld_factor_log_moment(x, s->log_moment_of);
+                                 factor_log_moment(x, s->log_moment_of);
         }
     }
     for (size_t e = 0; e < plan->losses; e++) sum += part[e] = fmax(0.0, part[e]);
@@ -130,7 +130,7 @@ bb_status bb_pld_direction_bound_safely(bb_pld_direction *s, const bb_goal *g, d
     for (size_t f = 0; f < all->count; f++) {
         const bb_pld_factor *x = &all->factor[f];
         const bb_privacy_loss *loss = &s->loss[x->loss];
-        const double log_moment = bb_pld_factor_log_moment(x, s->log_moment_of);
+        const double log_moment = factor_log_moment(x, s->log_moment_of);
         const double wrong = fmax(loss->error, x->share > 0.0 ? loss[1].error : 0.0);
         bound += x->times * log_moment;
         error += x->times * (wrong + 0x1p-50 * fabs(log_moment));
