@@ -54,6 +54,7 @@ def test_columns_without_texts_as_names_are_counted(tmp_path):
     assert file.feature_names == ["x1", "x2"] and file.target_name == "y"
     billboard.write_data(path, [[1.0]], groups=["a"])
     assert billboard.DataFile(path).target_name is None
+    assert repr(billboard.DataFile(path)).endswith(": 1 task, 1 row, 1 feature)")
 
 
 def test_float32_and_files(pop, tmp_path):

@@ -249,7 +249,7 @@ def test_columns_that_are_no_numbers_are_named(pop, module):
     model = fit(table(pop.X[:, 1].tolist()), pop.y, pop.groups)
     wrong = [(["1", *["y"] * (rows - 1)], f"texts in column {name}, such as 'y': .*get_dummies"),
              ([None, *pop.X[1:, 1].tolist()],
-              f"contains NaN: 1 of {rows} rows have no value in column {name}: .*SimpleImputer")]
+              f"contains NaN: 1 of {rows} rows has no value in column {name}: .*SimpleImputer")]
     for column, words in wrong:
         for learn in (True, False):
             with pytest.raises(ValueError, match=words):

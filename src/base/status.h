@@ -44,4 +44,9 @@ bb_status bb_fail(bb_status status, const char *format, ...)
 bb_status bb_fail_context(bb_status status, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* What stands behind a noun of so many: "1 row", "2 rows". */
+static inline const char *bb_plural(double count) {
+    return count == 1.0 ? "" : "s";
+}
+
 #endif

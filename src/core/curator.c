@@ -277,8 +277,8 @@ static bb_status check_chunks(const bb_curator *c) {
 static bb_status begin_run(bb_curator *c) {
     bb_status status = BB_OK;
     if (c->joined < c->roll.fewest)
-        return bb_fail(BB_EUSAGE, "%u silos have joined; %u are needed", c->joined,
-                       c->roll.fewest);
+        return bb_fail(BB_EUSAGE, "%u silo%s joined; %u are needed", c->joined,
+                       c->joined == 1 ? " has" : "s have", c->roll.fewest);
     if (c->two_doors && !c->member[c->roll.silos].joined)
         return bb_fail(BB_EUSAGE,
                        "the helper has not joined, who keeps the second door");
@@ -296,8 +296,9 @@ bb_status bb_curator_close_round(bb_curator *c) {
         return bb_fail(BB_EUSAGE, "there is no round to close");
     if (!c->began) return begin_run(c);
     if (c->answered < c->roll.fewest)
-        return bb_fail(BB_EUSAGE, "round %u: %u silos have answered; %u are needed",
-                       c->door.ask.round, c->answered, c->roll.fewest);
+        return bb_fail(BB_EUSAGE, "round %u: %u silo%s answered; %u are needed",
+                       c->door.ask.round, c->answered,
+                       c->answered == 1 ? " has" : "s have", c->roll.fewest);
     if (!c->counted) bb_curator_lose(c);
     if (c->two_doors && !c->counted) return bb_curator_failed(c, bb_curator_count(c));
     if (c->two_doors && !c->helped)

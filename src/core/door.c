@@ -64,8 +64,8 @@ bb_status bb_door_charge(bb_door *door, const bb_run *run) {
                            run->mechanism->name);
         /* kinds other than sum count a sampled round as if every task took part */
         bb_run_name(run->phases, run->phase, name);
-        snprintf(what, sizeof what, "%.180s, %s, %u rounds", name, run->mechanism->name,
-                 plan->rounds);
+        snprintf(what, sizeof what, "%.180s, %s, %u round%s", name,
+                 run->mechanism->name, plan->rounds, bb_plural(plan->rounds));
         const bb_ledger_charge charge = bb_run_price(run, plan);
         status = bb_ledger_reserve(run->ledger, &charge, what, &id);
     }

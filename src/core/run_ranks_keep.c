@@ -51,8 +51,8 @@ static bb_status put_begun(bb_ranks_talk *t) {
     }
     if (!saved || (saved == count && !in.bad)) return BB_OK;
     return bb_fail(BB_EDATA,
-                   "the run was saved by %zu ranks, not by %zu: go on with as many",
-                   saved, count);
+                   "the run was saved by %zu rank%s, not by %zu: go on with as many",
+                   saved, bb_plural((double)saved), count);
 }
 
 /* Every silo gets what rank 0 has of it. */

@@ -58,8 +58,9 @@ bb_status bb_silo_check_policy(const bb_run *run, const bb_silo_policy *policy,
         return bb_fail(BB_EUSAGE, "this silo's policy allows delta %g, not %g",
                        policy->most_delta, run->pub.delta);
     if (run->pub.tasks < policy->fewest_tasks)
-        return bb_fail(BB_EUSAGE, "this silo's policy asks for %zu tasks, not %zu",
-                       policy->fewest_tasks, run->pub.tasks);
+        return bb_fail(BB_EUSAGE, "this silo's policy asks for %zu task%s, not %zu",
+                       policy->fewest_tasks, bb_plural((double)policy->fewest_tasks),
+                       run->pub.tasks);
     if (policy->adjacencies && !(policy->adjacencies >> run->pub.adjacency & 1))
         return bb_fail(BB_EUSAGE, "this silo's policy forbids adjacency %s",
                        bb_adjacency_name(run->pub.adjacency));

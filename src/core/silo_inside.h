@@ -99,8 +99,10 @@ static inline bb_status bb_silo_stopped(const bb_silo *silo) {
     if (silo->stopped == BB_STOP_TAKEN)
         return bb_fail(BB_EINTERRUPTED, "the curator does not take this silo: %s",
                        bb_stop_text(BB_STOP_TAKEN));
-    return bb_fail(BB_EINTERRUPTED, "the curator has ended the run after %u rounds: %s",
-                   silo->rounds + silo->board.releases, bb_stop_text(silo->stopped));
+    const uint32_t rounds = silo->rounds + silo->board.releases;
+    return bb_fail(BB_EINTERRUPTED,
+                   "the curator has ended the run after %u round%s: %s", rounds,
+                   bb_plural(rounds), bb_stop_text(silo->stopped));
 }
 
 /* silo_offer.c: everything that an offer brings but the price: plan, memory, generators,

@@ -268,10 +268,10 @@ static json_t *say_kind(column_kind is, const seen *s, const char *name) {
     char shown[BB_SHOWN_BYTES];
     bb_shown(shown, name, strlen(name));
     if (is == KIND_NUMBERS)
-        return json_sprintf("column %s: %zu of %zu cells are not a number: line %zu, "
-                            "%s; left out until "
-                            "they are mended",
-                            shown, s->texts, s->cells, s->line, s->first);
+        return json_sprintf("column %s: %zu of %zu cells %s not a number: line %zu, "
+                            "%s; left out until %s mended",
+                            shown, s->texts, s->cells, s->texts == 1 ? "is" : "are",
+                            s->line, s->first, s->texts == 1 ? "it is" : "they are");
     if (is == KIND_COMMAS)
         return json_sprintf(
             "column %s: numbers with a decimal comma: line %zu, %s; no option "

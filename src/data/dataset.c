@@ -47,9 +47,9 @@ size_t bb_dataset_single_rows(const bb_dataset *data) {
 bool bb_single_rows_say(size_t tasks, size_t single_rows, char text[BB_SINGLE_BYTES]) {
     snprintf(
         text, BB_SINGLE_BYTES,
-        "%zu of %zu tasks have one row only: is the column of tasks (--task) another "
+        "%zu of %zu tasks %s one row only: is the column of tasks (--task) another "
         "one?",
-        single_rows, tasks);
+        single_rows, tasks, single_rows == 1 ? "has" : "have");
     return tasks > 1 && 10 * single_rows >= 9 * tasks;
 }
 

@@ -118,8 +118,9 @@ static bb_status add_row(leaf *s) {
     if (b->rows == 0) b->features = s->row.count;
     if (s->row.count == 0 || s->row.count != b->features) {
         char words[120];
-        snprintf(words, sizeof words, "has x[%zu] of %zu numbers, expected %zu%s",
-                 s->index, s->row.count, b->rows ? b->features : 1,
+        snprintf(words, sizeof words, "has x[%zu] of %zu number%s, expected %zu%s",
+                 s->index, s->row.count, bb_plural((double)s->row.count),
+                 b->rows ? b->features : 1,
                  b->rows ? " as in the first row" : " or more");
         return bad_user(s, s->task, words);
     }
@@ -171,8 +172,8 @@ static bb_status finish_user(leaf *s, size_t first, bool has_x, bool has_y) {
                         has_y ? "has y, and others have not"
                               : "has no y, and others have");
     if (has_y && rows != s->y.count) {
-        snprintf(words, sizeof words, "has %zu rows in x, but %zu numbers in y", rows,
-                 s->y.count);
+        snprintf(words, sizeof words, "has %zu row%s in x, but %zu number%s in y", rows,
+                 bb_plural((double)rows), s->y.count, bb_plural((double)s->y.count));
         return bad_user(s, s->task, words);
     }
     if (rows == 0) return bad_user(s, s->task, "has no rows");
@@ -260,8 +261,10 @@ static bb_status take_member(leaf *s, bool has[MEMBERS]) {
 static bb_status check_users(const leaf *s) {
     char words[120];
     if (s->samples.count != s->listed_count)
-        return bb_fail(BB_EDATA, "%s: num_samples has %zu numbers for %zu users",
-                       s->pull.text->path, s->samples.count, s->listed_count);
+        return bb_fail(BB_EDATA, "%s: num_samples has %zu number%s for %zu user%s",
+                       s->pull.text->path, s->samples.count,
+                       bb_plural((double)s->samples.count), s->listed_count,
+                       bb_plural((double)s->listed_count));
     for (size_t i = 0; i < s->builder.tasks.count; i++)
         if (!s->user[i].listed || !s->user[i].has_data)
             return bad_user(s, i,
@@ -270,8 +273,8 @@ static bb_status check_users(const leaf *s) {
     for (size_t k = 0; k < s->listed_count; k++) {
         const size_t i = s->listed[k], rows = s->user[i].rows;
         if (s->samples.value[k] == (double)rows) continue;
-        snprintf(words, sizeof words, "has %zu rows, but num_samples[%zu] is %.17g",
-                 rows, k, s->samples.value[k]);
+        snprintf(words, sizeof words, "has %zu row%s, but num_samples[%zu] is %.17g",
+                 rows, bb_plural((double)rows), k, s->samples.value[k]);
         return bad_user(s, i, words);
     }
     if (s->builder.rows == 0)

@@ -148,17 +148,19 @@ static bb_status check_shapes(mat *s, const matrix *x, const matrix *y) {
     if (x->rows != y->entries || (y->entries && y->rows != 1 && y->columns != 1))
         return bb_fail(
             BB_EDATA,
-            "%s: %s{%zu} has %zu rows, but %s{%zu} is %zu x %zu; expected one "
+            "%s: %s{%zu} has %zu row%s, but %s{%zu} is %zu x %zu; expected one "
             "target a row",
-            s->path, s->x, i, x->rows, s->y, i, y->rows, y->columns);
+            s->path, s->x, i, x->rows, bb_plural((double)x->rows), s->y, i, y->rows,
+            y->columns);
     if (x->rows == 0) return BB_OK;
     if (x->columns == 0)
         return bb_fail(BB_EDATA, "%s: %s{%zu} has no columns", s->path, s->x, i);
     if (s->builder.rows == 0) s->builder.features = x->columns;
     if (x->columns != s->builder.features)
         return bb_fail(BB_EDATA,
-                       "%s: %s{%zu} has %zu columns, the tasks before have %zu",
-                       s->path, s->x, i, x->columns, s->builder.features);
+                       "%s: %s{%zu} has %zu column%s, the tasks before have %zu",
+                       s->path, s->x, i, x->columns, bb_plural((double)x->columns),
+                       s->builder.features);
     if (s->builder.rows && (s->builder.x != NULL) == x->sparse)
         return bb_fail(BB_EDATA, "%s: %s{%zu} is %s, the tasks before are not", s->path,
                        s->x, i, x->sparse ? "sparse" : "dense");

@@ -213,8 +213,8 @@ void bb_mat_child(int pipe, const char *path, const char *x, const char *y) {
     if (!ys) return;
     const size_t cells = cells_of(xs);
     if (cells != cells_of(ys)) {
-        send_failure(&s, BB_EDATA, "%s has %zu cells, but %s has %zu", x, cells, y,
-                     cells_of(ys));
+        send_failure(&s, BB_EDATA, "%s has %zu cell%s, but %s has %zu", x, cells,
+                     bb_plural((double)cells), y, cells_of(ys));
         return;
     }
     bool going = send_record(&s, (bb_mat_record){BB_MAT_START, cells, 0, 0});

@@ -65,7 +65,7 @@ static bb_status find_ranges(bb_preprocess *p, const bb_preprocess_options *opti
         const char *const name = feature_name[k];
         const size_t at = bb_names_find(&names, name, strlen(name));
         char shown[BB_SHOWN_BYTES], idle[2 * BB_SHOWN_BYTES];
-        if (at != SIZE_MAX)
+        if (at < ranges->count)
             p->range[k] = ranges->column[at];
         else if (k + options->binary >= p->features)
             p->range[k] = (bb_range){options->units ? -1 : 0, 1};

@@ -44,12 +44,14 @@ bb_status bb_text_counts_say(const bb_text_counts *c, json_t **out) {
     bool failed = !list;
     for (size_t k = 0; k < c->columns; k++) {
         char shown[BB_SHOWN_BYTES], text[BB_SHOWN_BYTES + 120];
-        if (!c->count[k].unknown || is_one_of_two(&c->count[k])) continue;
-        snprintf(text, sizeof text,
-                 "column %s: %zu of %zu texts are no level of it, so they are zeros "
-                 "everywhere",
-                 bb_shown(shown, c->name[k], strlen(c->name[k])), c->count[k].unknown,
-                 c->count[k].texts);
+        const size_t unknown = c->count[k].unknown, texts = c->count[k].texts;
+        if (!unknown || is_one_of_two(&c->count[k])) continue;
+        snprintf(
+            text, sizeof text,
+            "column %s: %zu of %zu text%s %s no level of it, so %s zeros everywhere",
+            bb_shown(shown, c->name[k], strlen(c->name[k])), unknown, texts,
+            bb_plural((double)texts), unknown == 1 ? "is" : "are",
+            unknown == 1 ? "it is" : "they are");
         failed = failed || json_array_append_new(list, json_string(text));
     }
     if (failed) {

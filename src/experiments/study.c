@@ -165,10 +165,11 @@ static bb_status say_where(const bb_study *s, bb_status status) {
     double seconds = 0.0;
     if (status != BB_EINTERRUPTED) return status;
     if (bb_registry_count(s->registry, &cells, &seconds)) return status;
-    return bb_fail(status,
-                   "interrupted: %s keeps %zu cells, and the same command goes on with "
-                   "the others",
-                   s->request->output, cells);
+    return bb_fail(
+        status,
+        "interrupted: %s keeps %zu cell%s, and the same command goes on with "
+        "the others",
+        s->request->output, cells, bb_plural((double)cells));
 }
 
 static bb_status run(bb_study *s, json_t **summary) {

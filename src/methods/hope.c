@@ -56,10 +56,11 @@ void bb_hope_say(const bb_hope *h, char text[BB_HOPE_TEXT]) {
                  h->tasks);
     if (h->alone_is_enough)
         snprintf(text, BB_HOPE_TEXT,
-                 "A task estimates %.0f numbers from about %.0f rows: learning alone "
+                 "A task estimates %.0f number%s from about %.0f row%s: learning alone "
                  "loses about %.2g of the noise to that, and others can help with no "
                  "more. Learning alone shows nothing to anybody: --method stl.",
-                 h->features, h->rows, h->features / h->rows);
+                 h->features, bb_plural(h->features), h->rows,
+                 bb_plural(round(h->rows)), h->features / h->rows);
     else if (h->reach < least_squared)
         snprintf(
             text, BB_HOPE_TEXT,

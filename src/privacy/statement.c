@@ -44,9 +44,10 @@ json_t *bb_statement_warnings(const bb_statement *statement) {
     if (statement->count > 0 && statement->tasks < FEW_TASKS)
         bad |= json_array_append_new(
             list,
-            json_sprintf("only %d tasks: with fewer than %d, the noise that hides one "
+            json_sprintf("only %d task%s: with fewer than %d, the noise that hides one "
                          "is likely to hide what they have in common",
-                         (int)statement->tasks, (int)FEW_TASKS));
+                         (int)statement->tasks, bb_plural((double)statement->tasks),
+                         (int)FEW_TASKS));
     for (size_t k = 0; k < statement->count; k++) {
         const bb_guarantee *guarantee = &statement->guarantee[k];
         if (!is_task(guarantee) || guarantee->delta < 1.0 / (double)statement->tasks)
@@ -83,13 +84,14 @@ static const char *adversary(const bb_guarantee *guarantee) {
 static void protected_from_whom(FILE *out, const bb_statement *statement,
                                 const bb_guarantee *guarantee) {
     if (is_task(guarantee))
-        fprintf(out, "Protected: each of the %zu tasks, all of its data at once, from ",
-                statement->tasks);
+        fprintf(out,
+                "Protected: each of the %zu task%s, all of its data at once, from ",
+                statement->tasks, bb_plural((double)statement->tasks));
     else
         fprintf(out,
-                "Protected: each single row (%s) of each of the %zu tasks, not a task "
+                "Protected: each single row (%s) of each of the %zu task%s, not a task "
                 "as a whole, from ",
-                guarantee->unit, statement->tasks);
+                guarantee->unit, statement->tasks, bb_plural((double)statement->tasks));
     fprintf(out, "%s.\n", adversary(guarantee));
     if (guarantee->hidden_cohort)
         fputs("Not protected so far from whoever learns who was asked: the curator "

@@ -184,13 +184,15 @@ static void write_note(FILE *to, const bb_reported *run, const char *name) {
 
 static void write_result(FILE *to, const bb_reported *run) {
     const bb_result_figures f = bb_reported_figures(run);
+    const double tasks = bb_reported_number(run->run, "tasks"),
+                 features = bb_reported_number(run->run, "features"),
+                 rows = bb_reported_number(run->run, "rows");
     if (!run->run) return;
     fprintf(to,
-            "<section id=\"result\"><h2>What came of it</h2>\n<p>%.0f tasks, %.0f "
-            "features, %.0f rows. %s on the rows that were learned from: ",
-            bb_reported_number(run->run, "tasks"),
-            bb_reported_number(run->run, "features"),
-            bb_reported_number(run->run, "rows"), f.title);
+            "<section id=\"result\"><h2>What came of it</h2>\n<p>%.0f task%s, %.0f "
+            "feature%s, %.0f row%s. %s on the rows that were learned from: ",
+            tasks, bb_plural(tasks), features, bb_plural(features), rows,
+            bb_plural(rows), f.title);
     bb_page_number(to, f.train);
     fprintf(to, ". %s is better.</p>\n", f.less_is_better ? "Less" : "More");
     write_note(to, run, "warning");

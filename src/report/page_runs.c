@@ -140,8 +140,10 @@ static void draw_population(FILE *to, size_t runs, entry *list, size_t first,
     }
     if (d->points == 0) return;
     name_axis(d, axis);
-    fprintf(to, "<figure><h3>%.0f tasks, %.0f features, %.0f rows</h3>\n",
-            list[first].tasks, list[first].features, list[first].rows);
+    fprintf(to, "<figure><h3>%.0f task%s, %.0f feature%s, %.0f row%s</h3>\n",
+            list[first].tasks, bb_plural(list[first].tasks), list[first].features,
+            bb_plural(list[first].features), list[first].rows,
+            bb_plural(list[first].rows));
     const bb_curves curves = {.title = "Privacy and accuracy",
                               .metric = list[first].figures.title,
                               .x = {.title = axis, .log = true},

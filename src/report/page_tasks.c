@@ -117,10 +117,12 @@ static void draw(FILE *to, const gaining *g, size_t count, bool less_is_better,
     fprintf(
         to,
         "<section id=\"who\"><h2>Who gains and who loses</h2>\n<p>Against every task "
-        "alone, %zu of %zu tasks lose and %zu gain or stay. A task's own test rows "
+        "alone, %zu of %zu task%s lose%s and %zu gain%s or stay%s. A task's own test "
+        "rows "
         "are few: much of what one task seems to gain or lose is chance.</p>\n"
         "<figure>",
-        losing, count, count - losing);
+        losing, count, bb_plural((double)count), losing == 1 ? "s" : "", count - losing,
+        count - losing == 1 ? "s" : "", count - losing == 1 ? "s" : "");
     bb_draw_tasks(to, count, gain,
                   less_is_better ? "squared error saved" : "gain over alone");
     fputs("<figcaption>Each task's gain over what it reaches alone; the 2 % at either "

@@ -203,9 +203,10 @@ static void warn_of_absence(const bb_train_curator *curator) {
     char text[160];
     if (!absent) return;
     snprintf(text, sizeof text,
-             "%zu of %zu tasks of the plan are at no place that takes part: nothing is "
-             "learned from them",
-             absent, e->run.pub.tasks);
+             "%zu of %zu task%s of the plan %s at no place that takes part: nothing is "
+             "learned from %s",
+             absent, e->run.pub.tasks, bb_plural((double)e->run.pub.tasks),
+             absent == 1 ? "is" : "are", absent == 1 ? "it" : "them");
     e->watch->warn(e->watch->self, text);
 }
 

@@ -42,8 +42,10 @@ static void name_one(FILE *to, const bb_preprocess *steps, const bb_dataset *tra
         name = train->feature_name[k];
         range = steps->range[k];
     }
-    fprintf(to, "%s: %zu of %zu values lie outside of [%g, %g], the public range", name,
-            of->outside, train->rows - of->missing, range.low, range.high);
+    const size_t values = train->rows - of->missing;
+    fprintf(to, "%s: %zu of %zu value%s lie%s outside of [%g, %g], the public range",
+            name, of->outside, values, bb_plural((double)values),
+            of->outside == 1 ? "s" : "", range.low, range.high);
 }
 
 bb_status bb_outside_words(const bb_preprocess *steps, const bb_dataset *train,

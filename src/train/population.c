@@ -177,8 +177,9 @@ static bb_status take_first(const bb_train_options *o, bb_dataset *data) {
     bb_dataset like = *data;
     if (!o->first_tasks) return BB_OK;
     if (o->first_tasks > data->tasks)
-        return bb_fail(BB_EUSAGE, "--first-tasks %" PRIu64 ": there are %zu tasks",
-                       o->first_tasks, data->tasks);
+        return bb_fail(BB_EUSAGE, "--first-tasks %" PRIu64 ": there %s %zu task%s",
+                       o->first_tasks, data->tasks == 1 ? "is" : "are", data->tasks,
+                       bb_plural((double)data->tasks));
     like.tasks = (size_t)o->first_tasks;
     const bb_status status = keep_tasks(&like, data);
     if (!status) data->tasks = (size_t)o->first_tasks; /* rows go by task */

@@ -257,10 +257,11 @@ static void warn_of_long_rows(const bb_experiment *e, size_t long_rows, size_t r
     const bool own = bb_train_wants_own_units(e->resolved->request);
     if (!long_rows) return;
     snprintf(text, sizeof text,
-             "%zu of %zu rows have a norm above 1, and %s expects rows in the unit "
+             "%zu of %zu row%s %s a norm above 1, and %s expects rows in the unit "
              "ball: the privacy promise holds all the same, but the models may be "
              "poor; use public ranges (--scale FILE) or, without any, --standardize %s",
-             long_rows, rows, e->run.phase[0].method->name, own ? "auto" : "unit-rows");
+             long_rows, rows, bb_plural((double)rows), long_rows == 1 ? "has" : "have",
+             e->run.phase[0].method->name, own ? "auto" : "unit-rows");
     bb_experiment_warn(e, text);
 }
 
@@ -308,10 +309,12 @@ static void foresee(bb_experiment *e, size_t rows) {
     if (!bb_hope_is_poor(&e->report.hope)) return;
     bb_run_sampling(pub, sampling, sizeof sampling);
     bb_hope_say(&e->report.hope, hope);
-    snprintf(text, sizeof text,
-             "beforehand, for %zu tasks at epsilon %g, delta %g, %s, sampling %s%s: %s",
-             pub->tasks, pub->epsilon, pub->delta, bb_adjacency_name(pub->adjacency),
-             sampling, pub->doors > 1 ? ", two doors" : "", hope);
+    snprintf(
+        text, sizeof text,
+        "beforehand, for %zu task%s at epsilon %g, delta %g, %s, sampling %s%s: %s",
+        pub->tasks, bb_plural((double)pub->tasks), pub->epsilon, pub->delta,
+        bb_adjacency_name(pub->adjacency), sampling,
+        pub->doors > 1 ? ", two doors" : "", hope);
     bb_experiment_warn(e, text);
 }
 

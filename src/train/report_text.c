@@ -216,10 +216,10 @@ static bool tells_of_tasks(const bb_report *r) {
 
 static void print_tasks(const bb_report *r, FILE *stream) {
     if (tells_of_tasks(r))
-        fprintf(stream,
-                "one task's %s: least %.4g, median %.4g, most %.4g (%zu tasks)\n",
-                column[bb_report_loss(r)].name[0], r->per_task.least,
-                r->per_task.median, r->per_task.most, r->per_task.tasks);
+        fprintf(
+            stream, "one task's %s: least %.4g, median %.4g, most %.4g (%zu task%s)\n",
+            column[bb_report_loss(r)].name[0], r->per_task.least, r->per_task.median,
+            r->per_task.most, r->per_task.tasks, bb_plural((double)r->per_task.tasks));
     if (r->test.rows && r->test.without_rows)
         fprintf(stream, "%zu task%s no test rows, in no test figure\n",
                 r->test.without_rows, r->test.without_rows == 1 ? " has" : "s have");
@@ -244,9 +244,10 @@ bb_status bb_report_text(const bb_report *r, FILE *stream) {
     char *statement = NULL;
     const bb_status status = bb_statement_text(&r->statement, &statement);
     if (status) return status;
-    fprintf(stream, "%s, %s loss: %zu tasks, %zu features, %zu rows\n",
-            r->request->name, bb_loss_name(bb_report_loss(r)), r->tasks, r->features,
-            r->rows);
+    fprintf(stream, "%s, %s loss: %zu task%s, %zu feature%s, %zu row%s\n",
+            r->request->name, bb_loss_name(bb_report_loss(r)), r->tasks,
+            bb_plural((double)r->tasks), r->features, bb_plural((double)r->features),
+            r->rows, bb_plural((double)r->rows));
     fprintf(stream, "%u round%s", r->rounds, r->rounds == 1 ? "" : "s");
     if (r->seconds_total > 0.0)
         fprintf(stream, " in %.2f s (%.2f s with reading and evaluation)",

@@ -93,7 +93,7 @@ static bb_status fail_unknown(const bb_roster *roster, const bb_dataset *data,
     if (!status)
         status = bb_fail(BB_EDATA, "%s: task %s is not one of the run's %zu task%s%s",
                          data->source, bb_shown(shown, task, strlen(task)),
-                         roster->tasks, roster->tasks == 1 ? "" : "s",
+                         roster->tasks, bb_plural((double)roster->tasks),
                          bb_names_alike(alike, &names, task, "is one"));
     bb_names_free(&names);
     return status;

@@ -215,9 +215,9 @@ static void warn_of_failed_tasks(const bb_experiment *e) {
     if (!e->result.failed) return;
     snprintf(
         text, sizeof text,
-        "the solvers of %zu tasks failed, or their models are not finite: they keep "
+        "the solvers of %zu task%s failed, or their models are not finite: they keep "
         "the zero model (only the operator may know)",
-        e->result.failed);
+        e->result.failed, bb_plural((double)e->result.failed));
     bb_experiment_warn(e, text);
 }
 

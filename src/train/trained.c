@@ -110,8 +110,9 @@ static bb_status read_shared(bb_trained *t, const char *run) {
     bb_status status = bb_file_join(&name, run, "public/" BB_SHARED_FILE);
     if (!status && access(name, F_OK) == 0) status = bb_models_read(&t->shared, name);
     if (!status && t->shared.tasks && t->shared.features != t->models.features)
-        status = bb_fail(BB_EDATA, "%s: %zu columns, the models have %zu", name,
-                         t->shared.features, t->models.features);
+        status = bb_fail(BB_EDATA, "%s: %zu column%s, the models have %zu", name,
+                         t->shared.features, bb_plural((double)t->shared.features),
+                         t->models.features);
     /* a curator has that one only */
     if (!status && !t->shared.tasks && !t->models.tasks)
         status = bb_fail(BB_EDATA,

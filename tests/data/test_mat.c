@@ -160,7 +160,7 @@ static void shapes_that_do_not_fit(void **state) {
                  *y3[] = {doubles(2, 1, two), doubles(2, 1, two)};
         write_mat(versions[v], "X", 1, x3, "Y", 2, y3);
         assert_message(read_once("t.mat", NULL, &data), BB_EDATA,
-                       "t.mat: X has 1 cells, but Y has 2");
+                       "t.mat: X has 1 cell, but Y has 2");
         matvar_t *x4[] = {sparse_matrix(), doubles(2, 2, four)},
                  *y4[] = {doubles(3, 1, three), doubles(2, 1, two)};
         write_mat(versions[v], "X", 2, x4, "Y", 2, y4);

@@ -227,6 +227,9 @@ static void warnings(void **state) {
     bb_statement few = good;
     few.tasks = 29;
     assert_says(&few, "Warning: only 29 tasks", true);
+    few.tasks = 1;
+    assert_says(&few, "each of the 1 task,", true);
+    assert_says(&few, "Warning: only 1 task: with", true);
     few.tasks = 30;
     assert_says(&few, "Warning", false);
     few.guarantee[0].delta = 1.0 / 30.0;

@@ -199,7 +199,7 @@ static void write_beyond(bool classes) {
 }
 
 static void count_failed(void *self, const char *text) {
-    *(int *)self += strstr(text, "of 1 tasks failed, or their models are not") != NULL;
+    *(int *)self += strstr(text, "of 1 task failed, or their models are not") != NULL;
 }
 
 /* Such a task keeps the zero model, which its operator is told, and those of the others are

@@ -67,6 +67,11 @@ const char *cmd_failure(void);
 /* Says on stderr what went wrong; returns the exit code (docs/exit-codes.md). */
 int cmd_say_failure(billboard_status status);
 
+/* What stands behind a noun of so many: "1 row", "2 rows". */
+static inline const char *cmd_plural(double count) {
+    return count == 1.0 ? "" : "s";
+}
+
 /* Says something on stderr that is no failure; for billboard_watch. */
 void cmd_notice(void *self, const char *text);
 

@@ -158,11 +158,12 @@ static void print_mean(const billboard_answer *a, FILE *to) {
     if (isnan(mean(a, "step")))
         fputs("whose step needs losses with L > 2\n", to);
     else
-        fprintf(to,
-                "%.0f rounds of one local step of %.3g; its closed form asks for noise "
-                "multiplier %.3g, %.3g is enough\n",
-                mean(a, "rounds"), mean(a, "step"),
-                mean(a, "noise_multiplier_published"), mean(a, "noise_multiplier"));
+        fprintf(
+            to,
+            "%.0f round%s of one local step of %.3g; its closed form asks for noise "
+            "multiplier %.3g, %.3g is enough\n",
+            mean(a, "rounds"), cmd_plural(mean(a, "rounds")), mean(a, "step"),
+            mean(a, "noise_multiplier_published"), mean(a, "noise_multiplier"));
 }
 
 static void print_theory(const billboard_answer *a, bool all, FILE *to) {
@@ -181,10 +182,12 @@ static void print_theory(const billboard_answer *a, bool all, FILE *to) {
 }
 
 static void print(const billboard_answer *a, bool all, FILE *to) {
+    const double tasks = billboard_answer_number(a, "tasks"),
+                 features = billboard_answer_number(a, "features");
     fprintf(to,
-            "%.0f tasks, %.0f features, %s loss; ε %g, δ %g of a whole task, %s, "
+            "%.0f task%s, %.0f feature%s, %s loss; ε %g, δ %g of a whole task, %s, "
             "sampling %s%s\n\n%s\nBegin with %s: %s\n",
-            billboard_answer_number(a, "tasks"), billboard_answer_number(a, "features"),
+            tasks, cmd_plural(tasks), features, cmd_plural(features),
             billboard_answer_text(a, "loss"), billboard_answer_number(a, "epsilon"),
             billboard_answer_number(a, "delta"), billboard_answer_text(a, "adjacency"),
             billboard_answer_text(a, "sampling"),

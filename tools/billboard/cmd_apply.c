@@ -40,14 +40,14 @@ static void say_left_out(size_t missing, size_t skipped, size_t shared,
                          size_t without_target) {
     if (missing)
         fprintf(stderr, "billboard: %zu row%s with a missing value left out\n", missing,
-                missing == 1 ? "" : "s");
+                cmd_plural((double)missing));
     if (skipped || shared)
         fprintf(stderr, "billboard: %zu row%s of tasks without a model %s\n",
-                skipped + shared, skipped + shared == 1 ? "" : "s",
+                skipped + shared, cmd_plural((double)(skipped + shared)),
                 skipped ? "left out" : "answered by the shared model");
     if (without_target)
         fprintf(stderr, "billboard: %zu row%s without a target left out\n",
-                without_target, without_target == 1 ? "" : "s");
+                without_target, cmd_plural((double)without_target));
 }
 
 /* -- evaluate -- */
@@ -100,8 +100,9 @@ static void print_text(const billboard_answer *a, FILE *stream) {
     print_majority(a, loss, "", "majority", stream);
     print_majority(a, loss, "each task's ", "majority_task", stream);
     print_line(a, loss, billboard_answer_text(a, "method"), "test", stream);
-    fprintf(stream, "%.0f tasks with rows here, %.0f without\n",
-            figure(a, "test", "tasks"), figure(a, "test", "tasks_without_rows"));
+    const double tasks = figure(a, "test", "tasks");
+    fprintf(stream, "%.0f task%s with rows here, %.0f without\n", tasks,
+            cmd_plural(tasks), figure(a, "test", "tasks_without_rows"));
 }
 
 static billboard_status evaluate(const request *r, const cmd_output *output) {
@@ -146,8 +147,8 @@ static billboard_status say(const request *r, billboard_predictions *predictions
                           : billboard_predictions_write(predictions, r->output);
     if (!status && standard) fputs(csv, stream);
     if (!status && !standard)
-        fprintf(stream, "%zu predictions in %s; each belongs to its task alone\n",
-                values.rows, r->output);
+        fprintf(stream, "%zu prediction%s in %s; each belongs to its task alone\n",
+                values.rows, cmd_plural((double)values.rows), r->output);
     return status;
 }
 

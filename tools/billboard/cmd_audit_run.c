@@ -27,17 +27,17 @@ static void print_guesses(const billboard_answer *a, FILE *stream) {
     const double tasks = billboard_answer_number(a, "tasks");
     if (strcmp(billboard_answer_text(a, "attack"), "canary") == 0)
         fprintf(stream,
-                "audited    one run of %.0f tasks, %.0f of them canaries\n"
+                "audited    one run of %.0f task%s, %.0f of them canaries\n"
                 "guessed    %.0f, right %.0f\n",
-                tasks, billboard_answer_number(a, "canaries"),
+                tasks, cmd_plural(tasks), billboard_answer_number(a, "canaries"),
                 billboard_answer_number(a, "guesses"),
                 billboard_answer_number(a, "correct"));
     else
         fprintf(stream,
-                "audited    %.0f runs of %.0f tasks, one of them the target\n"
+                "audited    %.0f runs of %.0f task%s, one of them the target\n"
                 "guessed    AUC %.3f; true positives %.3f / %.3f / %.3f at false "
                 "positives 0.001 / 0.01 / 0.1\n",
-                billboard_answer_number(a, "runs"), tasks,
+                billboard_answer_number(a, "runs"), tasks, cmd_plural(tasks),
                 billboard_answer_number(a, "auc"),
                 billboard_answer_number(a, "tpr_at_fpr.0.tpr"),
                 billboard_answer_number(a, "tpr_at_fpr.1.tpr"),

@@ -68,9 +68,12 @@ static billboard_status convert(const request *r, billboard_answer **made) {
 }
 
 static void print(const billboard_answer *a, FILE *stream) {
-    fprintf(stream, "%s: %.0f tasks, %.0f rows, %.0f features, %.0f bytes\n",
-            billboard_answer_text(a, "output"), billboard_answer_number(a, "tasks"),
-            billboard_answer_number(a, "rows"), billboard_answer_number(a, "features"),
+    const double tasks = billboard_answer_number(a, "tasks"),
+                 rows = billboard_answer_number(a, "rows"),
+                 features = billboard_answer_number(a, "features");
+    fprintf(stream, "%s: %.0f task%s, %.0f row%s, %.0f feature%s, %.0f bytes\n",
+            billboard_answer_text(a, "output"), tasks, cmd_plural(tasks), rows,
+            cmd_plural(rows), features, cmd_plural(features),
             billboard_answer_number(a, "bytes"));
     const double dropped = billboard_answer_number(a, "dropped_rows");
     if (dropped > 0.0)

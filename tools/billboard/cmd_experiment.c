@@ -123,7 +123,8 @@ static void print_state(const billboard_answer *a, FILE *stream) {
     const double failed = billboard_answer_number(a, "failed");
     fprintf(stream, "%s: %s\n", billboard_answer_text(a, "experiment"),
             title ? title : "");
-    fprintf(stream, "%.0f cells", billboard_answer_number(a, "cells"));
+    const double cells = billboard_answer_number(a, "cells");
+    fprintf(stream, "%.0f cell%s", cells, cmd_plural(cells));
     if (failed > 0.0)
         fprintf(stream, ", %.0f of them failed (cells.csv says why)", failed);
     if (preset) fprintf(stream, ", preset %s", preset);

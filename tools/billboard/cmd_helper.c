@@ -17,10 +17,12 @@ static billboard_status help(place *p, carrier *c, FILE *stream) {
         status = billboard_experimental_helper_store(h, p->output);
     if (!status) status = talk_bye(&with_curator, &heard);
     if (!status) billboard_experimental_helper_forget(h);
-    if (!status)
+    if (!status) {
+        const uint32_t rounds = billboard_experimental_helper_rounds(h);
         fprintf(stream,
-                "%u rounds answered, each once and with this door's own noise\n",
-                billboard_experimental_helper_rounds(h));
+                "%u round%s answered, each once and with this door's own noise\n",
+                rounds, cmd_plural(rounds));
+    }
     billboard_experimental_helper_free(h);
     return status;
 }

@@ -61,15 +61,16 @@ static void print_entry(const billboard_answer *a, currency c, size_t k, FILE *s
 static void print_text(const billboard_answer *a, FILE *stream) {
     const currency c = currency_of(a);
     const double order = number(a, "", "order");
-    fprintf(stream, "population  %s: %.0f", text(a, "", "population"),
-            number(a, "", "tasks"));
+    double tasks = number(a, "", "tasks");
+    fprintf(stream, "population  %s: %.0f", text(a, "", "population"), tasks);
     for (size_t k = 0; k < billboard_answer_count(a, "also_tasks"); k++) {
         char at[40];
         snprintf(at, sizeof at, "also_tasks.%zu", k);
-        fprintf(stream, " or %.0f", billboard_answer_number(a, at));
+        tasks = billboard_answer_number(a, at);
+        fprintf(stream, " or %.0f", tasks);
     }
-    fprintf(stream, " tasks, %s, sampling: %s\n", text(a, "", "adjacency"),
-            text(a, "", "sampling"));
+    fprintf(stream, " task%s, %s, sampling: %s\n", cmd_plural(tasks),
+            text(a, "", "adjacency"), text(a, "", "sampling"));
     fprintf(stream, "kind        %s", text(a, "", "kind"));
     if (!isnan(order)) fprintf(stream, ", order %.15g", order);
     fputc('\n', stream);
@@ -103,8 +104,8 @@ static billboard_status change_tasks(const request *r, const billboard_watch *wa
              : billboard_ledger_not_tasks(r->path, tasks, watch);
     snprintf(
         text, sizeof text,
-        "from now on it charges runs of %zu tasks, too: --tasks -%zu takes that back",
-        tasks, tasks);
+        "from now on it charges runs of %zu task%s, too: --tasks -%zu takes that back",
+        tasks, cmd_plural((double)tasks), tasks);
     if (!status && adds) cmd_notice(NULL, text);
     return status;
 }

@@ -95,12 +95,14 @@ static void print_about(const place *p, const billboard_answer *a, FILE *to) {
     const double test = billboard_answer_number(a, "test_rows");
     const double out = billboard_answer_number(a, "rows_left_out");
     fprintf(to, "silo %s could take part\n", p->name);
-    fprintf(to, "rows       %.0f of %.0f tasks; the plan names %.0f",
-            billboard_answer_number(a, "rows") + test,
-            billboard_answer_number(a, "tasks"),
+    const double tasks = billboard_answer_number(a, "tasks");
+    fprintf(to, "rows       %.0f of %.0f task%s; the plan names %.0f",
+            billboard_answer_number(a, "rows") + test, tasks, cmd_plural(tasks),
             billboard_answer_number(a, "tasks_of_plan"));
-    if (test > 0.0) fprintf(to, "; %.0f are for testing only", test);
-    if (out > 0.0) fprintf(to, "; %.0f more have missing values", out);
+    if (test > 0.0)
+        fprintf(to, "; %.0f %s for testing only", test, test == 1.0 ? "is" : "are");
+    if (out > 0.0)
+        fprintf(to, "; %.0f more %s missing values", out, out == 1.0 ? "has" : "have");
     fprintf(to, "\ncolumns    %.0f, to predict \"%s\"\nasked for  %s, rounds: %.0f; ",
             billboard_answer_number(a, "features"), billboard_answer_text(a, "target"),
             billboard_answer_text(a, "methods"), billboard_answer_number(a, "rounds"));

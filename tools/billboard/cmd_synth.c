@@ -58,12 +58,16 @@ static void read_line(int argc, char **argv, const billboard_answer *table,
 }
 
 static void print(const billboard_answer *a, FILE *stream) {
+    const double tasks = billboard_answer_number(a, "tasks"),
+                 features = billboard_answer_number(a, "features"),
+                 rows = billboard_answer_number(a, "train_rows");
     fprintf(stream,
-            "%s world: %.0f tasks, %.0f features; %.0f rows each in %s, %.0f in %s\n",
-            billboard_answer_text(a, "world"), billboard_answer_number(a, "tasks"),
-            billboard_answer_number(a, "features"),
-            billboard_answer_number(a, "train_rows"), billboard_answer_text(a, "train"),
-            billboard_answer_number(a, "test_rows"), billboard_answer_text(a, "test"));
+            "%s world: %.0f task%s, %.0f feature%s; %.0f row%s each in %s, %.0f in "
+            "%s\n",
+            billboard_answer_text(a, "world"), tasks, cmd_plural(tasks), features,
+            cmd_plural(features), rows, cmd_plural(rows),
+            billboard_answer_text(a, "train"), billboard_answer_number(a, "test_rows"),
+            billboard_answer_text(a, "test"));
 }
 
 int cmd_synth(int argc, char **argv) {

@@ -66,7 +66,8 @@ static void name_needed(waiting *w, const billboard_answer *run, char *text,
                                  needed > 1 ? ", " : "", place_silo(p, s));
     }
     if (needed > NAMED && used < size)
-        snprintf(text + used, size - used, " and %u others", needed - NAMED);
+        snprintf(text + used, size - used, " and %u other%s", needed - NAMED,
+                 cmd_plural(needed - NAMED));
 }
 
 void waiting_tell(waiting *w) {

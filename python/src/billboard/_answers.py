@@ -120,6 +120,11 @@ def plain(x: float) -> str:
     return text if float(text) >= x else repr(float(x))
 
 
+def counted(number: float, noun: str) -> str:
+    """"1 row", "2 rows"."""
+    return f"{number:.15g} {noun}{'' if number == 1 else 's'}"
+
+
 def promise(values: Mapping[str, Any]) -> str:
     """An epsilon with all that gives it a meaning."""
     return (f"ε = {plain(values['epsilon'])} at δ = {plain(values['delta'])}, "

@@ -137,7 +137,8 @@ def why_no_numbers(X: Any) -> Optional[str]:
                     "sklearn.preprocessing.OneHotEncoder(categories=...), or leave the column out")
         missing = sum(map(_is_missing, values))
         if missing:
-            return (f"Input X contains NaN: {missing} of {len(values)} rows have no value in column "
+            have = "has" if missing == 1 else "have"
+            return (f"Input X contains NaN: {missing} of {len(values)} rows {have} no value in column "
                     f"{name!r}: leave these rows out, or put a number that anybody knows there, as "
                     "sklearn.impute.SimpleImputer(strategy='constant', fill_value=0, "
                     "add_indicator=True) does")

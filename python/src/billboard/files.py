@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from . import _abi
-from ._answers import Answer, asked, options
+from ._answers import Answer, asked, counted, options
 from ._data import from_arrow, groups_of, names_of, rows_of
 from ._library import Data, make
 from .errors import BillboardError
@@ -110,8 +110,9 @@ class DataFile:
     """A file of Billboard's own format: its arrays lie in the file and are not copied.
 
     `X` (dense, or CSR) has a row per example, `y` its targets (None without, or with lists of
-    labels), `feature_names` and `target_name` what they are called, `tasks` the names; rows `first[i]` to `first[i + 1]` are task i's. Checksums are not
-    looked at here: ``billboard info FILE`` does.
+    labels), `feature_names` and `target_name` what they are called, `tasks` the names; rows
+    `first[i]` to `first[i + 1]` are task i's. Checksums are not looked at here: ``billboard info
+    FILE`` does.
 
     Parameters
     ----------
@@ -203,5 +204,6 @@ class DataFile:
         return slice(int(self.first[i]), int(self.first[i + 1]))
 
     def __repr__(self) -> str:
-        return (f"DataFile({self.path!r}: {len(self.tasks)} tasks, {self.about['rows']} rows, "
-                f"{self.about['features']} features)")
+        return (f"DataFile({self.path!r}: {counted(len(self.tasks), 'task')}, "
+                f"{counted(self.about['rows'], 'row')}, "
+                f"{counted(self.about['features'], 'feature')})")

@@ -4,7 +4,7 @@ import os
 from numbers import Real
 from typing import Any, Dict, Optional, Tuple, Union
 
-from ._answers import Answer, asked_watching, frame, html_text
+from ._answers import Answer, asked_watching, counted, frame, html_text
 from ._library import call
 from .errors import BillboardError
 
@@ -169,7 +169,7 @@ class Ledger:
         if not self._is_there():
             return f"ledger {self.path}: no fit was charged yet"
         read = self.read()
-        said = [f"ledger {self.path}: {read.population}, {read.tasks} tasks, "
+        said = [f"ledger {self.path}: {read.population}, {counted(read.tasks, 'task')}, "
                 f"{read.adjacency}, sampling: {read.sampling}, adds up by {read.kind}"]
         for which in ("budget", "spent", "left"):
             said.append(f"{which:8} " + ", ".join(f"{_SIGNS.get(name, name)} = {value:.6g}"

@@ -10,6 +10,7 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
+from ._answers import counted
 from .errors import BillboardError
 from .prices import Price
 from .runs import read_json, read_released, read_table, report, runs_of
@@ -191,7 +192,8 @@ def gain_per_task(run: Any, *, against: str = "alone", ax: Any = None) -> Any:
     ax.axhline(0, color="black", linewidth=0.8)
     better = int(np.sum(gain > 0))
     title = metric.upper() if metric in ("rmse", "auc") else metric
-    ax.set_title(f"{better} of {len(gain)} tasks gain ({100 * better / len(gain):.0f} %)")
+    ax.set_title(f"{better} of {counted(len(gain), 'task')} gain{'s' if better == 1 else ''} "
+                 f"({100 * better / len(gain):.0f} %)")
     ax.set_xlabel("tasks, by gain")
     ax.set_ylabel(f"{title} {'saved' if sign > 0 else 'gained'} beside {_AGAINST[against]}")
     return _plain(ax)
@@ -369,7 +371,7 @@ def spectrum(run: Any, *, ax: Any = None) -> Any:
     if np.abs(value).max() > 10:
         ax.set_yscale("symlog", linthresh=1)
     ax.xaxis.get_major_locator().set_params(integer=True)
-    ax.set_xlabel(f"rank of the eigenvalue (sum of {rounds} rounds)")
+    ax.set_xlabel(f"rank of the eigenvalue (sum of {counted(rounds, 'round')})")
     ax.set_ylabel("eigenvalue, as a share of noise's edge")
     ax.legend(frameon=False)
     return _plain(ax)

@@ -6,7 +6,7 @@ has its results. None of them looks at anybody's data, and none costs privacy.
 
 from typing import Any, Dict, List, Optional
 
-from ._answers import Answer, asked, asked_long, frame, options, promise
+from ._answers import Answer, asked, asked_long, counted, frame, options, promise
 from ._library import own_words
 
 __all__ = ["Advice", "Audit", "Price", "account", "advise", "audit", "calibrate"]
@@ -31,7 +31,7 @@ class Price(Answer):
         noise = ", ".join(f"{z:.6g}" for z in (noise if isinstance(noise, list) else [noise])
                           if z is not None)
         said = promise({**self, "sampling": self["sampling_text"]})
-        return (f"noise multiplier {noise or '-'}, {self['rounds']} rounds: {said}\n"
+        return (f"noise multiplier {noise or '-'}, {counted(self['rounds'], 'round')}: {said}\n"
                 f"{self['statement']}")
 
     def __repr__(self) -> str:
@@ -123,10 +123,10 @@ class Advice(Answer):
     """
 
     def __str__(self) -> str:
-        rows = "" if self["rows"] is None else f", {self['rows']:g} rows each"
+        rows = "" if self["rows"] is None else f", {counted(self['rows'], 'row')} each"
         doors = ", two doors" if self["doors"] > 1 else ""
-        return (f"{self['tasks']:g} tasks, {self['features']:g} features{rows}, {self['loss']} "
-                f"loss: {promise(self)}{doors}\n{own_words(self['recommended']['text'])}\n"
+        return (f"{counted(self['tasks'], 'task')}, {counted(self['features'], 'feature')}{rows}, "
+                f"{self['loss']} loss: {promise(self)}{doors}\n{own_words(self['recommended']['text'])}\n"
                 f"Begin with: billboard.{self._estimator()}")
 
     def _estimator(self) -> str:

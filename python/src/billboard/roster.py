@@ -7,6 +7,7 @@ from typing import Any, Iterable, Optional, Sequence, Union
 import numpy as np
 
 from . import _abi
+from ._answers import counted
 from ._data import Groups, texts_of
 
 __all__ = ["Policy", "Roster", "State"]
@@ -80,7 +81,7 @@ class Roster:
                              f"{len(self.clusters)}")
 
     def __repr__(self) -> str:
-        return (f"Roster({len(self.groups.labels)} groups, features={self.features!r}, "
+        return (f"Roster({counted(len(self.groups.labels), 'group')}, features={self.features!r}, "
                 f"silos={self.silos})")
 
     def _struct(self, identity: Any = None) -> Any:

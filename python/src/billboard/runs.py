@@ -16,7 +16,7 @@ from typing import Any, Dict, Iterable, Iterator, List, Optional, Union
 import numpy as np
 
 from . import _library
-from ._answers import Answer, asked, asked_watching, frame, options
+from ._answers import Answer, asked, asked_watching, counted, frame, options
 from .errors import BillboardError
 
 __all__ = ["Experiment", "Page", "experiment", "experiments", "report"]
@@ -253,7 +253,7 @@ class Experiment(Answer):
 
     def __str__(self) -> str:
         failed = f", {self['failed']:g} failed" if self["failed"] else ""
-        return (f"{self['title']} ({self['preset']}): {self['cells']:g} cells{failed}, in "
+        return (f"{self['title']} ({self['preset']}): {counted(self['cells'], 'cell')}{failed}, in "
                 f"{self['output']}\nEvery run is seeded: a simulation, nothing is private.")
 
     def __repr__(self) -> str:

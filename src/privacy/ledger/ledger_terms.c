@@ -266,10 +266,11 @@ bb_status bb_ledger_remove_tasks(bb_ledger *ledger, size_t tasks) {
         was_added = was_added || added[k] == tasks;
     free(added);
     if (!status && !was_added)
-        status = bb_fail(BB_EUSAGE,
-                         "ledger %s: %zu tasks cannot be taken back: it was begun for "
-                         "%zu, and only a number that was added since can",
-                         ledger->path, tasks, ledger->terms.tasks);
+        status =
+            bb_fail(BB_EUSAGE,
+                    "ledger %s: %zu task%s cannot be taken back: it was begun for "
+                    "%zu, and only a number that was added since can",
+                    ledger->path, tasks, bb_plural((double)tasks), ledger->terms.tasks);
     return status ? status
                   : change_sizes(ledger, "DELETE FROM sizes WHERE tasks = ?1", tasks);
 }
@@ -305,11 +306,13 @@ static bb_status compare_tasks(const bb_ledger *ledger, size_t asked) {
     for (size_t k = 0; k < count && !status; k++) is_for = is_for || asked == added[k];
     free(added);
     if (status || is_for) return status;
-    return bb_fail(BB_EUSAGE,
-                   "ledger %s is for %zu tasks, this run has %zu; if they are the same "
-                   "tasks with some more or fewer, `billboard ledger %s --tasks %zu' "
-                   "lets it charge such runs, too",
-                   ledger->path, ledger->terms.tasks, asked, ledger->path, asked);
+    return bb_fail(
+        BB_EUSAGE,
+        "ledger %s is for %zu task%s, this run has %zu; if they are the same "
+        "tasks with some more or fewer, `billboard ledger %s --tasks %zu' "
+        "lets it charge such runs, too",
+        ledger->path, ledger->terms.tasks, bb_plural((double)ledger->terms.tasks),
+        asked, ledger->path, asked);
 }
 
 static bb_status compare_kind(const bb_ledger *ledger, const bb_ledger_terms *asked) {
