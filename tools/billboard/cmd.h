@@ -98,11 +98,14 @@ int cmd_close(cmd_output *output, billboard_status status);
 const char *cmd_option_part(const billboard_answer *table, size_t k, const char *what);
 
 /* Names and values of the command line, in its order. */
+enum { CMD_LISTS = 4 };
 typedef struct cmd_options {
     billboard_option *option;
     size_t count, room;
-    bool failed; /* no memory */
+    char *list[CMD_LISTS]; /* what was said in several parts; NULL: nothing was */
+    bool failed;           /* no memory */
 } cmd_options;
+/* A list that is given again (--ignore a --ignore b) goes on. */
 void cmd_options_add(cmd_options *options, const char *name, const char *value);
 /* The last value of this name; NULL: not given, or without one. */
 const char *cmd_options_last(const cmd_options *options, const char *name);

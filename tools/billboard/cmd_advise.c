@@ -18,8 +18,8 @@ enum {
 
 typedef struct request {
     const char *name[MOST_ROWS]; /* of the option with key FIRST_ROW + k */
-    cmd_options given;
-    const char *path, *task, *target, *ignore, *separator;
+    cmd_options given, rows;     /* sizes and budget; how to read DATA */
+    const char *path;
     bool all, json;
 } request;
 
@@ -31,16 +31,16 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     }
     switch (key) {
     case TASK:
-        r->task = text;
+        cmd_options_add(&r->rows, "task", text);
         return 0;
     case TARGET:
-        r->target = text;
+        cmd_options_add(&r->rows, "target", text);
         return 0;
     case IGNORE:
-        r->ignore = text;
+        cmd_options_add(&r->rows, "ignore", text);
         return 0;
     case SEPARATOR:
-        r->separator = text;
+        cmd_options_add(&r->rows, "separator", text);
         return 0;
     case ALL:
         r->all = true;
@@ -105,15 +105,9 @@ static void add_size(request *r, const char *name, double value, char text[24]) 
 static billboard_status add_sizes(request *r, char text[2][24]) {
     billboard_data *data = NULL;
     billboard_answer *info = NULL;
-    billboard_option how[4];
-    size_t count = 0;
     if (!r->path) return BILLBOARD_OK;
-    if (r->task) how[count++] = (billboard_option){"task", r->task};
-    if (r->target) how[count++] = (billboard_option){"target", r->target};
-    if (r->ignore) how[count++] = (billboard_option){"ignore", r->ignore};
-    if (r->separator) how[count++] = (billboard_option){"separator", r->separator};
     billboard_status status = billboard_data_from_file(r->path, &data);
-    if (!status) status = billboard_info(data, how, count, &info);
+    if (!status) status = billboard_info(data, r->rows.option, r->rows.count, &info);
     if (!status) {
         add_size(r, "tasks", billboard_answer_number(info, "tasks"), text[0]);
         add_size(r, "features", billboard_answer_number(info, "features"), text[1]);
@@ -207,7 +201,7 @@ int cmd_advise(int argc, char **argv) {
     if (!status) read_line(argc, argv, table, &r);
     if (!status) status = cmd_open(&output);
     if (!status) status = add_sizes(&r, size);
-    if (!status && r.given.failed)
+    if (!status && (r.given.failed || r.rows.failed))
         status = cmd_fail(BILLBOARD_FAILED, "no memory for the options");
     if (!status) status = billboard_advise(r.given.option, r.given.count, &advice);
     if (!status && r.json)
@@ -217,5 +211,6 @@ int cmd_advise(int argc, char **argv) {
     billboard_answer_free(advice);
     billboard_answer_free(table);
     cmd_options_free(&r.given);
+    cmd_options_free(&r.rows);
     return cmd_close(&output, status);
 }

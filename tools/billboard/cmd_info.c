@@ -7,15 +7,10 @@
 static const char *const same[] = {"task",    "target",    "features", "ignore",
                                    "format",  "labels",    "tasks",    "separator",
                                    "missing", "categories"};
-enum {
-    SAME = sizeof same / sizeof *same,
-    TARGET = 1,
-    CATEGORIES = SAME - 1,
-    OPTIONS = SAME + 4
-};
+enum { SAME = sizeof same / sizeof *same, OPTIONS = SAME + 4 };
 
 typedef struct request {
-    const char *given[SAME]; /* their texts; NULL: not given */
+    cmd_options given; /* of those */
     const char *path, *output, *image, *levels;
     bool ranges, json, multilabel;
 } request;
@@ -133,10 +128,11 @@ static void print_classes(const billboard_answer *a, const request *r, FILE *str
     enum { MOST_CLASSES = 10 };
     const double least = number(a, "target.min"), most = number(a, "target.max");
     const char *kind = billboard_answer_text(a, "target.kind");
-    const char *target = r->given[TARGET] ? r->given[TARGET] : "y";
+    const char *given = cmd_options_last(&r->given, "target");
+    const char *target = given ? given : "y";
     const int classes = (int)fmin(most - least + 1.0, MOST_CLASSES + 1);
     if (strcmp(kind, "integer") != 0 || least == 0.0 || classes > MOST_CLASSES ||
-        r->given[CATEGORIES])
+        cmd_options_last(&r->given, "categories"))
         return;
     fprintf(stream, "if the targets are classes: --categories '{\"%s\": [", target);
     for (int k = 0; k < classes; k++)
@@ -149,7 +145,8 @@ static void print_start(const billboard_answer *a, const request *r, FILE *strea
     const char *start = billboard_answer_text(a, "start");
     const bool image = billboard_answer_count(a, "image") > 0;
     if (!start) return;
-    const bool drafted = strstr(start, " --categories ") && !r->given[CATEGORIES];
+    const bool drafted =
+        strstr(start, " --categories ") && !cmd_options_last(&r->given, "categories");
     if (drafted && !r->levels)
         fputs("\nto start with, this command again with --draft-categories "
               "categories.json, and\n",
@@ -173,8 +170,10 @@ static void print_start(const billboard_answer *a, const request *r, FILE *strea
 /* In one order, whatever that of the command line is: the answer's command has it, too. */
 static size_t options_of(const request *r, billboard_option option[OPTIONS]) {
     size_t n = 0;
-    for (size_t k = 0; k < SAME; k++)
-        if (r->given[k]) option[n++] = (billboard_option){same[k], r->given[k]};
+    for (size_t k = 0; k < SAME; k++) {
+        const char *given = cmd_options_last(&r->given, same[k]);
+        if (given) option[n++] = (billboard_option){same[k], given};
+    }
     if (r->image) option[n++] = (billboard_option){"image", r->image};
     if (r->multilabel) option[n++] = (billboard_option){"multilabel", NULL};
     if (r->levels) option[n++] = (billboard_option){"draft-categories", r->levels};
@@ -226,7 +225,7 @@ static billboard_status inform(const request *r, const cmd_output *output) {
 static error_t parse(int key, char *text, struct argp_state *state) {
     request *r = state->input;
     if (key >= FIRST_KEY && key < FIRST_KEY + SAME) {
-        r->given[key - FIRST_KEY] = text;
+        cmd_options_add(&r->given, same[key - FIRST_KEY], text);
         return 0;
     }
     switch (key) {
@@ -306,7 +305,10 @@ int cmd_info(int argc, char **argv) {
         argp_parse(&argp, argc, argv, 0, NULL, &r);
         status = cmd_open(&output);
     }
+    if (!status && r.given.failed)
+        status = cmd_fail(BILLBOARD_FAILED, "no memory for the options");
     if (!status) status = inform(&r, &output);
     billboard_answer_free(table);
+    cmd_options_free(&r.given);
     return cmd_close(&output, status);
 }

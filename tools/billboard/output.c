@@ -79,7 +79,41 @@ const char *cmd_option_part(const billboard_answer *table, size_t k, const char 
     return billboard_answer_text(table, path);
 }
 
+/* Which list the option is; CMD_LISTS: none. */
+static size_t list_of(const char *name) {
+    static const char *const list[CMD_LISTS] = {"ignore", "features", "compare",
+                                                "methods"};
+    size_t k = 0;
+    while (k < CMD_LISTS && strcmp(list[k], name) != 0) k++;
+    return k;
+}
+
+/* What comes behind a list so far. */
+static void go_on(cmd_options *o, char **list, const char **so_far, const char *more) {
+    const size_t size = strlen(*so_far) + strlen(more) + 2;
+    char *both = malloc(size);
+    if (!both) {
+        o->failed = true;
+        return;
+    }
+    snprintf(both, size, "%s,%s", *so_far, more);
+    free(*list);
+    *so_far = *list = both;
+}
+
+static billboard_option *last(const cmd_options *o, const char *name) {
+    for (size_t k = o->count; k-- > 0;)
+        if (strcmp(o->option[k].name, name) == 0) return &o->option[k];
+    return NULL;
+}
+
 void cmd_options_add(cmd_options *o, const char *name, const char *value) {
+    const size_t list = list_of(name);
+    billboard_option *before = list < CMD_LISTS ? last(o, name) : NULL;
+    if (before) {
+        go_on(o, &o->list[list], &before->value, value);
+        return;
+    }
     if (o->count == o->room) {
         const size_t room = o->room ? 2 * o->room : 16;
         billboard_option *more = realloc(o->option, room * sizeof *more);
@@ -94,12 +128,12 @@ void cmd_options_add(cmd_options *o, const char *name, const char *value) {
 }
 
 const char *cmd_options_last(const cmd_options *o, const char *name) {
-    for (size_t k = o->count; k-- > 0;)
-        if (strcmp(o->option[k].name, name) == 0) return o->option[k].value;
-    return NULL;
+    const billboard_option *option = last(o, name);
+    return option ? option->value : NULL;
 }
 
 void cmd_options_free(cmd_options *o) {
+    for (size_t k = 0; k < CMD_LISTS; k++) free(o->list[k]);
     free(o->option);
     *o = (cmd_options){0};
 }
