@@ -282,15 +282,16 @@ BILLBOARD_API void billboard_data_free(billboard_data *data);
 
 /* What is in them: {tasks, rows, features, rows_per_task, sparse, target {kind, min,
  * max}, missing {features, targets, complete_rows, spelt}, constant_columns,
- * binary_columns (0 and 1 alone), classes, labels, image, start (a command to begin with;
- * null for arrays), texts, drafted, notes}.
+ * binary_columns (0 and 1 alone), row_numbers (columns that number the rows, from 0 or 1
+ * on), classes, labels, image, start (a command to begin with; null for arrays), texts,
+ * drafted, notes}.
  * missing.spelt: how missing values are written in a CSV file ("NA", "" for nothing, ...).
  * texts: the columns of a CSV file that are no numbers and that the options do not
  * speak of, [{column, levels}], levels null of more than 50; those are left out, and
  * the target, whose levels are classes, is among them if it has fewer; drafted: of which
  * draft-categories writes the levels. notes: what else is to be said, a text each: of
  * columns that are nearly numbers, or dates, which are not among texts, of texts that are
- * no level, of tasks of one row.
+ * no level, of tasks of one row, of a task that is called as missing values are.
  * Options: task, target, features, ignore, format, labels, tasks, separator, missing,
  * categories, image, as a job has them; multilabel (targets are lists of labels);
  * ranges, a file for the columns' ranges, which are then looked up in the data: for

@@ -229,6 +229,35 @@ static bb_status add_binary_note(const bb_info *info, const bb_dataset *data,
     return status;
 }
 
+/* Names of rows, as R and pandas write them, are no feature unless somebody says so. */
+static bool has_row_names(const bb_info *info, const info_options *o) {
+    return info->numberings && info->numberings < info->features && !o->read.features;
+}
+
+static void add_row_names_notes(const bb_info *info, const bb_dataset *data,
+                                json_t **notes) {
+    for (size_t k = 0; k < info->numberings; k++)
+        bb_json_append(notes,
+                       json_sprintf("column \"%s\" numbers the rows, as names of rows "
+                                    "do: no feature, so leave it out",
+                                    data->feature_name[info->numbering[k]]));
+}
+
+/* Rows of which nobody knows whose they are are one task nevertheless. */
+static void add_nameless_notes(const bb_dataset *data, json_t **notes) {
+    for (size_t i = 0; i < data->tasks; i++) {
+        const char *name = data->task_name[i];
+        const size_t spelling = bb_scan_missing(name, strlen(name));
+        const size_t rows = data->first[i + 1] - data->first[i];
+        if (spelling != BB_SCAN_SPELLINGS && spelling != BB_SCAN_NONE)
+            bb_json_append(notes,
+                           json_sprintf("task \"%s\": %zu row%s one task, whose name "
+                                        "says that it is missing: take out what is of "
+                                        "an unknown task",
+                                        name, rows, rows == 1 ? " is" : "s are"));
+    }
+}
+
 /* Why there is no draft, where one was asked for. */
 static json_t *no_draft(const draft *d) {
     return json_string(
@@ -250,6 +279,8 @@ static bb_status make_notes(const draft *d, const info_options *o, const bb_info
         bb_json_append(out, json_string(text));
     if (info->binaries && !info->height && info->target != BB_TARGET_LABELS)
         status = add_binary_note(info, data, out);
+    if (has_row_names(info, o)) add_row_names_notes(info, data, out);
+    add_nameless_notes(data, out);
     json_object_foreach(d->texts, name, list) {
         json_t *note = json_object_get(list, "note");
         if (note) bb_json_append(out, json_incref(note));
@@ -266,7 +297,7 @@ static json_t *info_json(const bb_info *info, const bb_dataset *data, const draf
                          const char *start, json_t *notes) {
     return json_pack(
         "{s:I,s:I,s:I,s:{s:I,s:o,s:I},s:b,s:{s:s,s:o,s:o,s:I},s:{s:I,s:I,s:I,s:o},s:o,"
-        "s:o,s:o,s:o,s:o,s:o,s:I,s:o,s:o,s:o,s:o}",
+        "s:o,s:o,s:o,s:o,s:o,s:o,s:I,s:o,s:o,s:o,s:o}",
         "tasks", (json_int_t)info->tasks, "rows", (json_int_t)info->rows, "features",
         (json_int_t)info->features, "rows_per_task", "min",
         (json_int_t)info->least_rows, "median", bb_json_real(info->median_rows), "max",
@@ -278,7 +309,8 @@ static json_t *info_json(const bb_info *info, const bb_dataset *data, const draf
         (json_int_t)info->missing_targets, "complete_rows",
         (json_int_t)info->complete_rows, "spelt", spelt_json(data->spelt),
         "constant_columns", columns_json(data, info->constants, info->constant),
-        "binary_columns", columns_json(data, info->binaries, info->binary), "classes",
+        "binary_columns", columns_json(data, info->binaries, info->binary),
+        "row_numbers", columns_json(data, info->numberings, info->numbering), "classes",
         classes_json(info), "labels", labels_json(info), "image", image_json(info),
         "start", start ? json_string(start) : json_null(), "dropped_rows",
         (json_int_t)data->dropped, "entries",
@@ -371,6 +403,18 @@ static bb_status make_start(const bb_info *info, const draft *d, const info_opti
     return bb_words_close(&words, out);
 }
 
+/* The command leaves names of rows out. */
+static bb_status leave_row_names(draft *d, const bb_info *info, const bb_dataset *data,
+                                 const info_options *o) {
+    bb_status status = BB_OK;
+    if (!has_row_names(info, o)) return BB_OK;
+    if (!d->ignore && o->read.ignore)
+        status = bb_duplicate(&d->ignore, o->read.ignore, strlen(o->read.ignore));
+    for (size_t k = 0; k < info->numberings && !status; k++)
+        status = bb_names_append(&d->ignore, data->feature_name[info->numbering[k]]);
+    return status;
+}
+
 /* -- the call -- */
 
 static bb_status write_ranges(const bb_dataset *data, const char *path) {
@@ -392,6 +436,7 @@ static bb_status inform(const billboard_data *given, const info_options *o,
     json_t *notes = NULL;
     bb_status status = read_rows(&source, o, &d, &data);
     if (!status) status = bb_info_open(&info, &data);
+    if (!status) status = leave_row_names(&d, &info, &data, o);
     if (!status)
         status = make_start(&info, &d, o, given->path, option, options, &start);
     if (!status && o->ranges) status = write_ranges(&data, o->ranges);

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 const char *bb_target_text(bb_target_kind kind) {
     static const char *const text[] = {
@@ -106,7 +107,7 @@ static bb_status count_classes(bb_info *info, const bb_dataset *data) {
 
 /* What is known of a column so far. */
 typedef struct column {
-    double value;
+    double value, least, most;
     size_t count;
     bool varies, other; /* than 0 or 1 */
 } column;
@@ -116,9 +117,44 @@ static void see(bb_info *info, column *c, double value) {
         info->missing_features++;
         return;
     }
-    if (c->count++ == 0) c->value = value;
+    if (c->count++ == 0) c->value = c->least = c->most = value;
+    c->least = fmin(c->least, value);
+    c->most = fmax(c->most, value);
     if (value != c->value) c->varies = true;
     if (value != 0 && value != 1) c->other = true;
+}
+
+/* Has the column every number from 0, or 1, on once, as names of rows have? Fewer rows than
+ * LEAST_NUMBERED may have so by chance. seen: a byte for each row. */
+static bool numbers_rows(const bb_dataset *data, size_t k, const column *c,
+                         unsigned char *seen) {
+    enum { LEAST_NUMBERED = 10 };
+    const size_t n = data->rows;
+    if (n < LEAST_NUMBERED || c->count < n || (c->least != 0 && c->least != 1) ||
+        c->most - c->least != (double)(n - 1))
+        return false;
+    memset(seen, 0, n);
+    for (size_t r = 0; r < n; r++) {
+        const double at = data->x[r * data->features + k] - c->least;
+        if (at != floor(at) || seen[(size_t)at]) return false;
+        seen[(size_t)at] = 1;
+    }
+    return true;
+}
+
+static bb_status look_for_numberings(bb_info *info, const bb_dataset *data,
+                                     const column *columns) {
+    unsigned char *seen = NULL;
+    if (!data->x) return BB_OK;
+    bb_status status = bb_allocate(&seen, data->rows, sizeof *seen, "rows");
+    if (!status)
+        status = bb_allocate(&info->numbering, data->features, sizeof *info->numbering,
+                             "columns");
+    for (size_t k = 0; k < data->features && !status; k++)
+        if (numbers_rows(data, k, &columns[k], seen))
+            info->numbering[info->numberings++] = k;
+    free(seen);
+    return status;
 }
 
 static bb_status look_at_columns(bb_info *info, const bb_dataset *data) {
@@ -143,6 +179,7 @@ static bb_status look_at_columns(bb_info *info, const bb_dataset *data) {
         if (data->x && k + data->binary < d && columns[k].varies && !columns[k].other)
             info->binary[info->binaries++] = k;
     }
+    status = look_for_numberings(info, data, columns);
 done:
     free(columns);
     return status;
@@ -177,5 +214,6 @@ bb_status bb_info_open(bb_info *info, const bb_dataset *data) {
 void bb_info_close(bb_info *info) {
     free(info->constant);
     free(info->binary);
+    free(info->numbering);
     *info = (bb_info){0};
 }

@@ -36,6 +36,8 @@ typedef struct bb_info {
     size_t *constant;  /* their numbers, ascending */
     size_t binaries;   /* dense: columns of 0 and 1, but for levels and indicators */
     size_t *binary;    /* likewise */
+    size_t numberings; /* dense: columns that number the rows, from 0 or 1 on */
+    size_t *numbering; /* likewise */
 } bb_info;
 
 /* "none", "binary (0, 1)", "binary (-1, 1)", "integer", "real", "labels". */

@@ -174,6 +174,52 @@ static void info_says_what_texts_may_be(void **state) {
               "train visits.csv --separator ';' --features euro --method stl -o x");
 }
 
+/* Names of rows that have a name themselves, and rows of an unknown task: told, and the command
+ * to start with leaves the first out, but not what --features asks for. */
+static void names_of_rows_are_no_feature(void **state) {
+    (void)state;
+    FILE *f = fopen("rownames.csv", "w");
+    assert_non_null(f);
+    fputs("rownames,who,y,x,z\n", f);
+    for (int r = 1; r <= 60; r++)
+        fprintf(f, "%d,%s,%d,%d,%d\n", r, r % 4 ? "a" : "NA", r % 7, r % 5, r % 3);
+    fclose(f);
+    json_t *j = cli_json("info rownames.csv --task who --target y --ignore z --json"),
+           *notes = cli_at(j, "notes");
+    assert_non_null(strstr(cli_text(j, "start"), " --ignore z,rownames --epsilon"));
+    assert_string_equal(json_string_value(json_array_get(notes, 0)),
+                        "column \"rownames\" numbers the rows, as names of rows do: no "
+                        "feature, so leave it out");
+    assert_non_null(strstr(json_string_value(json_array_get(notes, 1)),
+                           "task \"NA\": 15 rows are one task"));
+    json_decref(j);
+    j = cli_json(
+        "info rownames.csv --task who --target y --features rownames,x --json");
+    assert_null(strstr(cli_text(j, "start"), "--ignore"));
+    json_decref(j);
+}
+
+/* A list that is given again goes on, and nothing that was to be left out is a feature. */
+static void lists_may_be_given_in_parts(void **state) {
+    (void)state;
+    cli_write("parts.csv",
+              "task,y,a,b,c\n1,1,1,2,3\n1,2,2,1,5\n2,1,3,4,4\n2,3,1,1,9\n");
+    json_t *j = cli_json("info parts.csv --ignore a --ignore c --json");
+    assert_int_equal((int)cli_number(j, "features"), 1);
+    assert_non_null(strstr(cli_text(j, "start"), "--ignore a,c"));
+    json_decref(j);
+    j = cli_json("train parts.csv --method stl --ignore a --ignore c --json -o parts1");
+    assert_int_equal((int)cli_number(j, "features"), 1);
+    json_decref(j);
+    j = cli_json("train parts.csv --method stl --features a --features b --features c "
+                 "--json -o parts3");
+    assert_int_equal((int)cli_number(j, "features"), 3);
+    json_decref(j);
+    j = cli_json("advise parts.csv --ignore a --ignore b --epsilon 1 --json");
+    assert_int_equal((int)cli_number(j, "features"), 1);
+    json_decref(j);
+}
+
 /* Before anything is spent. */
 static void a_wrong_column_of_tasks_is_told(void **state) {
     (void)state;
@@ -260,6 +306,8 @@ int main(void) {
         cmocka_unit_test(texts_that_are_no_level_are_told),
         cmocka_unit_test(names_may_have_commas),
         cmocka_unit_test(info_says_what_texts_may_be),
+        cmocka_unit_test(names_of_rows_are_no_feature),
+        cmocka_unit_test(lists_may_be_given_in_parts),
         cmocka_unit_test(a_wrong_column_of_tasks_is_told),
         cmocka_unit_test(a_task_may_lose_all_its_rows),
         cmocka_unit_test(public_options_are_the_run),

@@ -86,6 +86,38 @@ static void sparse(void **state) {
     bb_info_close(&i);
 }
 
+/* Names of rows are the numbers from 0 or 1 on, each once, in any order. */
+static void numbers_of_rows(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t numberings;
+    } set[] = {
+        {"task,y,a\n1,0,1\n1,0,2\n1,0,3\n1,0,4\n1,0,5\n"
+         "2,0,6\n2,0,7\n2,0,8\n2,0,9\n2,0,10\n",
+         1},
+        {"task,y,a\n1,0,9\n2,0,8\n1,0,7\n2,0,6\n1,0,5\n"
+         "2,0,4\n1,0,3\n2,0,2\n1,0,1\n2,0,0\n",
+         1},
+        {"task,y,a\n1,0,1\n1,0,2\n1,0,2\n1,0,4\n1,0,5\n"
+         "2,0,6\n2,0,7\n2,0,8\n2,0,9\n2,0,10\n",
+         0},
+        {"task,y,a\n1,0,1\n1,0,2\n1,0,3.5\n1,0,4\n1,0,5\n"
+         "2,0,6\n2,0,7\n2,0,8\n2,0,9\n2,0,10\n",
+         0},
+        {"task,y,a\n1,0,1\n1,0,2\n1,0,\n1,0,4\n1,0,5\n"
+         "2,0,6\n2,0,7\n2,0,8\n2,0,9\n2,0,10\n",
+         0},
+        {"task,y,a\n1,0,1\n1,0,2\n1,0,3\n2,0,4\n2,0,5\n", 0},
+    };
+    for (size_t k = 0; k < sizeof set / sizeof *set; k++) {
+        bb_info i = look("t.csv", set[k].text);
+        assert_int_equal(i.numberings, set[k].numberings);
+        if (i.numberings) assert_int_equal(i.numbering[0], 0);
+        bb_info_close(&i);
+    }
+}
+
 /* Whole numbers from 0 look like classes where more than two occur, and none is as
  * large as the number of rows. */
 static void classes(void **state) {
@@ -145,6 +177,7 @@ int main(void) {
         cmocka_unit_test(median_of_an_even_number),
         cmocka_unit_test(kinds_of_targets),
         cmocka_unit_test(sparse),
+        cmocka_unit_test(numbers_of_rows),
         cmocka_unit_test(classes),
         cmocka_unit_test(labels_and_images),
     };
