@@ -353,6 +353,7 @@ json_t *bb_statement_json(const bb_statement *statement) {
     bad |=
         json_object_set_new(json, "tasks", json_integer((json_int_t)statement->tasks));
     bad |= json_object_set_new(json, "ledger", text_or_null(statement->ledger));
+    bad |= json_object_set_new(json, "exchanged", json_boolean(!statement->alone));
     bad |= json_object_set_new(json, "seeded", json_boolean(statement->seeded));
     bad |= json_object_set_new(json, "ranges_from_data",
                                json_boolean(statement->data_ranges));

@@ -56,8 +56,8 @@ bool bb_statement_holds(const bb_statement *statement, size_t k);
 /* At least one guarantee, and all hold. */
 bool bb_statement_is_private(const bb_statement *statement);
 
-/* {private, method, tasks, ledger, seeded, ranges_from_data, options_from_data,
- * guarantees[], warnings[], statement}. A guarantee that does not hold has valid false,
+/* {private, method, tasks, ledger, exchanged, seeded, ranges_from_data, options_from_data,
+ * guarantees[], warnings[], statement}. exchanged: not every task learned alone. A guarantee that does not hold has valid false,
  * epsilon and delta null, and its claim under claimed_epsilon, claimed_delta; `adversary`
  * says against whom it is. NULL when out of memory. */
 json_t *bb_statement_json(const bb_statement *statement);

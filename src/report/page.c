@@ -102,11 +102,17 @@ static void write_promise(FILE *to, const bb_reported *run) {
     size_t k;
     json_t *g;
     fputs("<section id=\"privacy\"><h2>What is promised</h2>\n", to);
-    if (json_array_size(list) == 0)
+    if (bb_report_is_alone(run))
+        fputs("<p class=\"promise\">Nothing was published: every task learned alone, "
+              "from its own rows</p>\n",
+              to);
+    else if (json_array_size(list) == 0)
         fputs("<p class=\"promise\"><strong class=\"bad\">This run is not private"
               "</strong></p>\n",
               to);
-    json_array_foreach(list, k, g) write_guarantee(to, run->privacy, g);
+    json_array_foreach(list, k, g) {
+        if (!bb_report_is_alone(run)) write_guarantee(to, run->privacy, g);
+    }
     bb_page_budget(to, bb_reported_text(run->privacy, "ledger"));
     json_array_foreach(json_object_get(run->privacy, "warnings"), k, g) {
         fputs("<p class=\"bad\">", to);

@@ -24,12 +24,16 @@ const char *bb_report_name(const bb_reported *run) {
     return start;
 }
 
+bool bb_report_is_alone(const bb_reported *run) {
+    return json_is_false(json_object_get(run->privacy, "exchanged"));
+}
+
 void bb_report_promise(FILE *to, const bb_reported *run) {
     const json_t *p = run->privacy;
     const json_t *first = json_array_get(json_object_get(p, "guarantees"), 0);
     const double epsilon = bb_reported_number(first, "epsilon");
-    if (!first || isnan(epsilon)) {
-        fputs("not private", to);
+    if (bb_report_is_alone(run) || !first || isnan(epsilon)) {
+        fputs(bb_report_is_alone(run) ? "nothing was published" : "not private", to);
         return;
     }
     fprintf(to, "a whole %s: epsilon %g, delta %g, %s, sampling %s",

@@ -34,6 +34,8 @@ void bb_report_means(FILE *to, bb_report_form form, const json_t *results);
 void bb_report_table(FILE *to, bb_report_form form, size_t runs,
                      const bb_reported *run);
 
+/* Nothing was published, whatever the budget was: every task learned alone. */
+bool bb_report_is_alone(const bb_reported *run);
 /* "epsilon 1, delta 1e-05, replace-one, sampling all", or that it is not private. */
 void bb_report_promise(FILE *to, const bb_reported *run);
 /* The last part of a run's path. */

@@ -81,6 +81,7 @@ static const char *doubt_of(const bb_statement *statement, size_t k) {
 
 /* What the noise of the marked line is for: never epsilon alone. */
 static void print_star(const bb_report *r, FILE *stream) {
+    if (r->statement.alone) return;
     for (size_t k = 0; k < r->statement.count; k++) {
         const bb_guarantee *g = &r->statement.guarantee[k];
         fprintf(stream, "* %s%s: epsilon %g, delta %g, %s, sampling %s\n",
@@ -133,7 +134,7 @@ static void print_table(const bb_report *r, FILE *stream) {
                         r->own.range);
     print_baseline(r, stream, "one model for all", &r->pooled);
     print_mixed(r, stream);
-    if (r->statement.count)
+    if (r->statement.count && !r->statement.alone)
         snprintf(line, sizeof line, "test rows: %.30s, %s noise *", name,
                  bb_report_mechanism(r));
     else
@@ -152,10 +153,11 @@ static void print_table(const bb_report *r, FILE *stream) {
                    &r->own_mean.test);
     }
     if (bb_report_loss(r) == BB_LOSS_SQUARED && !isnan(r->test.auc))
-        fprintf(stream,
-                "targets are 0 or 1; mean of the tasks' AUC: training %.4f, test "
-                "%.4f\n",
-                r->train.auc, r->test.auc);
+        fprintf(
+            stream,
+            "targets are 0 or 1 (classes: --loss logistic); mean of the tasks' AUC: "
+            "training %.4f, test %.4f\n",
+            r->train.auc, r->test.auc);
     print_star(r, stream);
 }
 

@@ -348,6 +348,23 @@ static void a_failed_replacement_keeps_the_old(void **state) {
     free(after);
 }
 
+/* Where sizes forbid that anything is published no line speaks of noise, or of an ε. */
+static void what_is_not_published_has_no_noise(void **state) {
+    (void)state;
+    make_world();
+    cli_result r = cli("train W.csv --test W.test.csv --first-tasks 6 --epsilon 0.5 "
+                       "-o few");
+    assert_int_equal(r.code, 0);
+    assert_non_null(strstr(r.out, "\ntest rows: mp-mixed  "));
+    assert_non_null(strstr(r.out, "Nothing was exchanged"));
+    assert_null(strstr(r.out, "gaussian noise *"));
+    assert_null(strstr(r.out, "\n* a whole task"));
+    cli_free(&r);
+    char *privacy = cli_read("few/public/privacy.json");
+    assert_non_null(strstr(privacy, "\"exchanged\": false"));
+    free(privacy);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_run_leaves_two_halves),
@@ -365,6 +382,7 @@ int main(void) {
         cmocka_unit_test(data_that_end_a_run_end_it_before_the_charge),
         cmocka_unit_test(an_existing_run_stays),
         cmocka_unit_test(a_failed_replacement_keeps_the_old),
+        cmocka_unit_test(what_is_not_published_has_no_noise),
     };
     return cmocka_run_group_tests(tests, cli_open, cli_close);
 }

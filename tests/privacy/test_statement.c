@@ -190,6 +190,9 @@ static void alone(void **state) {
     assert_says(&stl, "every task learned alone", true);
     assert_says(&stl, "do not publish them", true);
     assert_says(&stl, "may reveal", false);
+    json_t *json = bb_statement_json(&stl);
+    assert_true(json_is_false(json_object_get(json, "exchanged")));
+    json_decref(json);
 }
 
 /* The factor e^ε is rounded up, whatever ε. */

@@ -193,6 +193,34 @@ static void effects_are_a_table(void **state) {
     }
 }
 
+/* A budget of which nothing was spent promises nothing. */
+static void who_learns_alone_promises_nothing(void **state) {
+    (void)state;
+    static const char *const privacy[] = {
+        "{\"exchanged\": true, \"guarantees\": [{\"unit\": \"task\", \"valid\": true, "
+        "\"epsilon\": 1, \"delta\": 1e-5, \"adjacency\": \"replace-one\", "
+        "\"sampling\": \"all\"}]}",
+        "{\"exchanged\": false, \"guarantees\": [{\"unit\": \"task\", \"valid\": true, "
+        "\"epsilon\": 1, \"delta\": 1e-5, \"adjacency\": \"replace-one\", "
+        "\"sampling\": \"all\"}]}",
+        "{\"exchanged\": false, \"guarantees\": []}"};
+    for (int k = 0; k < 3; k++) {
+        bb_reported run = {0};
+        char *page = NULL;
+        size_t size = 0;
+        write_text("run/public/privacy.json", privacy[k], strlen(privacy[k]));
+        assert_ok(bb_reported_open(&run, "run"));
+        FILE *f = open_memstream(&page, &size);
+        assert_ok(bb_report_page(f, 1, &run));
+        fclose(f);
+        assert_int_equal(strstr(page, "ε = 1") != NULL, k == 0);
+        assert_int_equal(strstr(page, "Nothing was published") != NULL, k > 0);
+        assert_null(strstr(page, "not private"));
+        free(page);
+        bb_reported_close(&run);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest test[] = {
         cmocka_unit_test(axes_hold_all_values),
@@ -201,6 +229,7 @@ int main(void) {
         cmocka_unit_test(spectra_are_beside_their_noise),
         cmocka_unit_test(models_on_a_line_stay_on_one),
         cmocka_unit_test(a_short_billboard_has_no_spectrum),
-        cmocka_unit_test(effects_are_a_table)};
+        cmocka_unit_test(effects_are_a_table),
+        cmocka_unit_test(who_learns_alone_promises_nothing)};
     return cmocka_run_group_tests(test, open_folder, close_folder);
 }
