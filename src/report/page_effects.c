@@ -92,8 +92,15 @@ void bb_page_effects(FILE *to, const bb_reported *run) {
     write_text(to, json_object_get(effects, "intercept_at"));
     fputs(", variances at the middle of every range. Slopes have one variance for all "
           "columns that vary within tasks, about the mean of theirs. Standard errors "
-          "are of the spread between tasks and of the noise.</p>\n",
+          "are of the spread between tasks and of the noise.",
           to);
+    if (!json_is_true(json_object_get(effects, "standard_errors")))
+        fputs(
+            " Fixed effects without errors may be far off, and are drawn to 0, the "
+            "intercept to the middle of the target's range, where tasks or the budget "
+            "are small.",
+            to);
+    fputs("</p>\n", to);
     if (json_is_string(json_object_get(effects, "warning"))) {
         fputs("<p class=\"bad\">", to);
         write_text(to, json_object_get(effects, "warning"));

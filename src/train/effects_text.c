@@ -126,6 +126,12 @@ void bb_effects_text(const json_t *effects, FILE *stream) {
         return;
     }
     print_fixed(stream, json_object_get(effects, "fixed"));
+    if (!json_is_true(json_object_get(effects, "standard_errors")))
+        fputs(
+            "  (without errors these may be far off, and are drawn to 0, the intercept "
+            "to the middle of the\n  target's range, where tasks or the budget are "
+            "small)\n",
+            stream);
     print_variances(stream, effects);
     fprintf(
         stream,
