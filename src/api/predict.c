@@ -38,7 +38,7 @@ static const bb_option row[] = {
      NULL, "also what the predictions are made of"},
     {"lines", BB_OPTION_FLAG, offsetof(request, lines), "false", 0.0, 0.0, NULL, NULL,
      "in the CSV the line of DATA that each prediction is of, in a first column"},
-    {"intervals", BB_OPTION_AUTO, offsetof(request, intervals), "auto", 0.001, 0.9999,
+    {"intervals", BB_OPTION_REAL, offsetof(request, intervals), NULL, 0.001, 0.9999,
      NULL, "LEVEL",
      "also an interval around each prediction, and lower and upper in the CSV"}};
 static const bb_options table = {row, sizeof row / sizeof *row};

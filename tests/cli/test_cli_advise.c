@@ -116,6 +116,7 @@ static void effects_are_published(void **state) {
                          "--report-effects -o few");
     assert_non_null(
         strstr(few.out, "  (too few tasks, or too many columns, at this budget)"));
+    assert_non_null(strstr(few.out, "  (without errors these may be far off"));
     cli_free(&few);
     text = cli_read("few/public/effects.json");
     file = json_loads(text, 0, NULL);
@@ -373,6 +374,8 @@ static void predictions_have_intervals(void **state) {
                      0);
     cli_fails(1, "different columns",
               "predict old I.test.csv --intervals 0.9 -o none.csv");
+    cli_fails(2, "expects a number in [0.001, 0.9999], got \"auto\"",
+              "predict kept I.test.csv --intervals auto -o none.csv");
     cli_ok("export kept --task 7 -o seven");
     assert_true(cli_exists("seven/task/intervals.csv"));
     cli_ok("train I.csv --epsilon 5 --scale near.json -o bare");
