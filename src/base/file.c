@@ -153,6 +153,9 @@ done:
 
 bb_status bb_file_write(const char *path, const void *bytes, size_t size) {
     struct stat there, link;
+    if (strcmp(path, "-") == 0)
+        return bb_fail(BB_EUSAGE, "-: this goes to a file, which - does not name; "
+                                  "/dev/stdout is standard output");
     if (stat(path, &there) || lstat(path, &link))
         return replace_file(path, bytes, size);
     if (!S_ISREG(there.st_mode) && !S_ISDIR(there.st_mode))

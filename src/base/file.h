@@ -21,7 +21,8 @@ bool bb_file_same(const char *a, const char *b);
 /* Writes size bytes to `path`, durably, whole or not at all; replaces a file there, or
  * the one that a link there leads to. A pipe, terminal or device is written to, and
  * stays. A new file's permissions are the user's umask's. BB_EIO leaves `path` as it
- * was, unless only making its folder durable failed. */
+ * was, unless only making its folder durable failed. BB_EUSAGE: "-", which elsewhere is
+ * standard output. */
 BB_MUST_CHECK bb_status bb_file_write(const char *path, const void *bytes, size_t size);
 
 typedef struct bb_piece {

@@ -30,27 +30,51 @@ bb_status bb_json_write_file(const char *path, const json_t *json) {
     return status;
 }
 
+/* What jansson has made, or what it found instead. */
+static bb_status give(json_t **out, json_t *json, const json_error_t *error,
+                      const char *where) {
+    /* jansson says nothing, not even a code, when memory fails half-way */
+    if (!json && error->line < 0)
+        return bb_fail(BB_ENOMEM, "%s: no memory for its contents", where);
+    if (!json)
+        return bb_fail(BB_EDATA, "%s: line %d, column %d: not JSON: %s", where,
+                       error->line, error->column, error->text);
+    *out = json;
+    return BB_OK;
+}
+
+/* The byte order mark that some editors write: three bytes, the first of which begins no
+ * JSON. A pipe takes back one byte. */
+static void pass_mark(FILE *file) {
+    const int first = getc(file);
+    if (first != 0xef) {
+        ungetc(first, file);
+        return;
+    }
+    (void)getc(file);
+    (void)getc(file);
+}
+
 bb_status bb_json_read_file(json_t **out, const char *path) {
     json_error_t error;
     FILE *const file = fopen(path, "r");
     if (!file)
         return bb_fail(BB_EIO, "%s: cannot be opened: %s", path, strerror(errno));
+    pass_mark(file);
     json_t *const json =
         json_loadf(file, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
     const int unreadable = ferror(file);
     fclose(file);
-    if (unreadable) {
-        json_decref(json);
-        return bb_fail(BB_EIO, "%s: cannot be read", path);
-    }
-    /* jansson says nothing, not even a code, when memory fails half-way */
-    if (!json && error.line < 0)
-        return bb_fail(BB_ENOMEM, "%s: no memory for its contents", path);
-    if (!json)
-        return bb_fail(BB_EDATA, "%s: line %d, column %d: not JSON: %s", path,
-                       error.line, error.column, error.text);
-    *out = json;
-    return BB_OK;
+    if (!unreadable) return give(out, json, &error, path);
+    json_decref(json);
+    return bb_fail(BB_EIO, "%s: cannot be read", path);
+}
+
+bb_status bb_json_parse(json_t **out, const char *text, const char *where) {
+    json_error_t error;
+    json_t *const json =
+        json_loads(text, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
+    return give(out, json, &error, where);
 }
 
 /* The member whose name, or number in a list, is the first `length` bytes. */

@@ -27,6 +27,9 @@ BB_MUST_CHECK bb_status bb_json_write_file(const char *path, const json_t *json)
  * cannot be read; BB_EDATA with line and column if it is no JSON or an object has two
  * members of one name. */
 BB_MUST_CHECK bb_status bb_json_read_file(json_t **out, const char *path);
+/* Likewise of a text; where: what messages call it. */
+BB_MUST_CHECK bb_status bb_json_parse(json_t **out, const char *text,
+                                      const char *where);
 
 /* What is at a path, names and numbers of list members with dots between them, as in
  * "privacy.guarantees.0.epsilon"; "" is the whole; NULL if nothing is there. */

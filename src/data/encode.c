@@ -94,11 +94,9 @@ static bb_status take_category(bb_encoding *e, const bb_read_options *o,
 
 bb_status bb_levels_read(json_t **out, const char *categories) {
     json_t *json = NULL;
-    bb_status status = BB_OK;
-    if (*categories == '{')
-        json = json_loads(categories, JSON_REJECT_DUPLICATES, NULL);
-    else
-        status = bb_json_read_file(&json, categories);
+    bb_status status = *categories == '{'
+                           ? bb_json_parse(&json, categories, "categories")
+                           : bb_json_read_file(&json, categories);
     if (!status && !json_is_object(json))
         status = bb_fail(BB_EDATA,
                          "%s: expected a JSON object with the levels of each column",

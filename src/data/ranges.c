@@ -135,9 +135,10 @@ bb_status bb_ranges_parse(bb_ranges *ranges, const json_t *json, const char *whe
 bb_status bb_ranges_read(bb_ranges *ranges, const char *path) {
     json_t *json = NULL;
     const bool text = *path == '{';
-    if (text) json = json_loads(path, JSON_REJECT_DUPLICATES, NULL);
-    bb_status status = text ? BB_OK : bb_json_read_file(&json, path);
-    if (!status) status = bb_ranges_parse(ranges, json, text ? "scale" : path);
+    const char *where = text ? "scale" : path;
+    bb_status status =
+        text ? bb_json_parse(&json, path, where) : bb_json_read_file(&json, path);
+    if (!status) status = bb_ranges_parse(ranges, json, where);
     json_decref(json);
     return status;
 }

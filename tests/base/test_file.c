@@ -66,6 +66,7 @@ static void a_place_that_does_not_exist_is_named(void **state) {
     (void)state;
     assert_fails(bb_file_write("none/a", "x", 1), BB_EIO, "none/a: cannot be created");
     assert_fails(bb_file_write(".", "x", 1), BB_EIO, ".: cannot be replaced");
+    assert_fails(bb_file_write("-", "x", 1), BB_EUSAGE, "-: this goes to a file");
     assert_fails(bb_file_sync_directory("none"), BB_EIO,
                  "none: cannot be opened: No such");
     assert_int_equal(folder_entries("."), 0);

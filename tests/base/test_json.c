@@ -68,6 +68,34 @@ static void a_bad_file_is_located(void **state) {
     assert_fails(bb_json_read_file(&out, "."), BB_EIO, "cannot be read");
 }
 
+/* An editor's byte order mark, a pipe, and a text on the command line. */
+static void json_comes_in_many_ways(void **state) {
+    (void)state;
+    json_t *out = NULL;
+    FILE *const file = fopen("marked.json", "w");
+    fputs("\xef\xbb\xbf[7]", file);
+    fclose(file);
+    assert_ok(bb_json_read_file(&out, "marked.json"));
+    assert_int_equal(json_integer_value(json_array_get(out, 0)), 7);
+    json_decref(out);
+    assert_int_equal(unlink("marked.json"), 0);
+    int end[2];
+    char name[40];
+    assert_int_equal(pipe(end), 0);
+    assert_int_equal(write(end[1], "[8]", 3), 3);
+    close(end[1]);
+    snprintf(name, sizeof name, "/proc/self/fd/%d", end[0]);
+    assert_ok(bb_json_read_file(&out, name));
+    assert_int_equal(json_integer_value(json_array_get(out, 0)), 8);
+    json_decref(out);
+    close(end[0]);
+    assert_ok(bb_json_parse(&out, "[9]", "ranges"));
+    assert_int_equal(json_integer_value(json_array_get(out, 0)), 9);
+    json_decref(out);
+    assert_fails(bb_json_parse(&out, "{'a': 1}", "ranges"), BB_EDATA,
+                 "ranges: line 1, column 2: not JSON");
+}
+
 static bb_status only_write(void *context) {
     (void)context;
     json_t *const json = json_pack("{s:f, s:[i, s]}", "b", 0.1, "a", 1, "x");
@@ -115,6 +143,7 @@ int main(void) {
         cmocka_unit_test(what_is_not_finite_is_null),
         cmocka_unit_test(a_file_is_written_and_read_back),
         cmocka_unit_test(a_bad_file_is_located),
+        cmocka_unit_test(json_comes_in_many_ways),
         cmocka_unit_test(json_survives_torture),
     };
     return cmocka_run_group_tests(tests, folder_enter, folder_leave);
