@@ -61,9 +61,12 @@ static bb_status look_ahead(bb_csv_cells *c, size_t length) {
 static const char *after_quote(char separator, char found) {
     if (separator != ',')
         return "expected the separator or the end of the line after the closing quote";
-    if (found == ';' || found == '\t')
+    if (found == ';')
         return "expected a comma or the end of the line after the closing "
-               "quote; " BB_CSV_SEPARATED;
+               "quote; " BB_CSV_SEPARATED ": --separator ';'";
+    if (found == '\t')
+        return "expected a comma or the end of the line after the closing "
+               "quote; " BB_CSV_SEPARATED ": --separator tab";
     return "expected a comma or the end of the line after the closing quote";
 }
 

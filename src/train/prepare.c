@@ -1,6 +1,7 @@
 /* A run before anything is charged: its rows, its sizes, its tasks' problems. */
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "data/columns.h"
 #include "train/experiment.h"
 #include "train/locals.h"
 #include "train/run_statement.h"
@@ -273,6 +274,22 @@ static void warn_of_units(const bb_experiment *e) {
     bb_experiment_warn(e, text);
 }
 
+/* Ranges of all columns may be in a file for several targets, but only "target" is one's. */
+static void warn_of_target_range(const bb_experiment *e) {
+    const json_t *ranges = e->population.ranges;
+    const bb_read_options format = bb_population_reading(e->resolved);
+    const char *target = bb_target_option(&format);
+    char text[400];
+    if (e->run.pub.loss != BB_LOSS_SQUARED || json_object_get(ranges, "target") ||
+        !json_object_get(json_object_get(ranges, "columns"), target))
+        return;
+    snprintf(text, sizeof text,
+             "the target has no range: that of \"%.100s\" among the columns is none of "
+             "its; say it as \"target\"",
+             target);
+    bb_experiment_warn(e, text);
+}
+
 static void warn_of_data(const bb_experiment *e) {
     if (!bb_mechanism_is_noisy(e->run.mechanism)) return;
     if (e->population.data_ranges)
@@ -407,6 +424,7 @@ bb_status bb_experiment_prepare(bb_experiment *e) {
     warn_of_dropped_rows(e, s.dropped);
     warn_of_single_rows(e, &s);
     warn_of_units(e);
+    warn_of_target_range(e);
     status = warn_of_texts(e);
     if (status) return status;
     warn_of_long_rows(e, s.long_rows, s.rows);

@@ -47,6 +47,22 @@ static void bad_files_get_one_precise_message(void **state) {
 
 static void bad_ranges_are_refused(void **state) {
     (void)state;
+    cli_write("target.csv", "who,score,age\n1,2,30\n1,3,40\n2,5,50\n");
+    cli_fails(1, "scale: line 1, column 2: not JSON",
+              "train target.csv --task who --target score --method stl -o x --scale "
+              "\"{'columns': {}}\"");
+    const char *const more[] = {"", ", \"target\": [0, 10]"};
+    for (int k = 0; k < 2; k++) {
+        cli_result r = cli("train target.csv --task who --target score --method stl -o "
+                           "named%d --scale '{\"columns\": {\"score\": [0, 10], "
+                           "\"age\": [0, 99]}%s}'",
+                           k, more[k]);
+        assert_int_equal(r.code, 0);
+        assert_int_equal(strstr(r.err, "the target has no range: that of \"score\" "
+                                       "among the columns is none of its") != NULL,
+                         k == 0);
+        cli_free(&r);
+    }
     cli_write("good.csv", "task,y,a\n1,2,3\n1,3,1\n");
     cli_write("r.json", "{\"columns\": {\"b\": [0, 1]}}");
     cli_fails(1,
@@ -64,8 +80,8 @@ static void bad_ranges_are_refused(void **state) {
               "are \"girl\"",
               "train two.csv --task who --target score --ignore note --method stl "
               "--scale r.json -o x");
-    cli_write("r.json", "{\"columns\": {\"who\": 9, \"score\": 9, \"note\": 9, "
-                        "\"age\": 120}, \"others\": 1}");
+    cli_write("r.json", "{\"target\": 9, \"columns\": {\"who\": 9, \"score\": 9, "
+                        "\"note\": 9, \"age\": 120}, \"others\": 1}");
     cli_ok("train two.csv --task who --target score --ignore note --method stl "
            "--scale r.json -o left-out");
     cli_write("r.json", "{\"columns\": {}, \"others\": \"open\"}");

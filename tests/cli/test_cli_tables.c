@@ -284,8 +284,11 @@ static void public_options_are_the_run(void **state) {
 static void wrong_rules_are_refused(void **state) {
     (void)state;
     cli_write("euro.csv", "\"task\";\"y\";\"x\"\n1;2;3\n");
-    cli_fails(1, "columns are separated by commas, or as --separator says",
-              "info euro.csv");
+    cli_fails(
+        1, "columns are separated by commas, or as --separator says: --separator ';'",
+        "info euro.csv");
+    cli_write("tabs.csv", "task\ty\tx\n1\t2\t3\n");
+    cli_fails(1, "or as --separator says: --separator tab", "info tabs.csv");
     cli_ok("train euro.csv --separator ';' --method stl -o euro");
     cli_fails(1, "nodir/m1: cannot be created: there is no folder nodir",
               "train euro.csv --separator ';' --method stl -o nodir/m1");

@@ -19,10 +19,10 @@ static const bad_file bad[] = {
     {"task,y,x1\xe9\n1,2,3\n", "t.csv:1:3: the column's name is not UTF-8"},
     {"task;y;x1\n1;2;3\n",
      "t.csv:1:1 (column \"task;y;x1\"): one column only; columns are separated by "
-     "commas, or as --separator says"},
+     "commas, or as --separator says: --separator ';'"},
     {"task\ty\tx1\n1\t2\t3\n",
      "t.csv:1:1 (column \"task?y?x1\"): one column only; columns are separated by "
-     "commas, or as --separator says"},
+     "commas, or as --separator says: --separator tab"},
     {"\xff\xfet\0a\0", "t.csv: the file is UTF-16; save it as UTF-8"},
     /* rows */
     {"task,y,x1\n1,2,3\n1,2\n", "t.csv:3:3: expected 3 columns, found 2"},
