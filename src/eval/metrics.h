@@ -136,15 +136,16 @@ typedef struct bb_gain {
  * targets; NULL with other losses than the squared one. */
 bb_gain bb_metrics_compare(bb_loss loss, size_t tasks, const double *score,
                            const double *baseline, const bb_metric_part *part);
-/* The same with 95 % intervals of the two: percentiles of 1,000 resamples of the tasks
- * (bootstrap), always the same ones. NAN with fewer than two tasks. BB_ENOMEM only. */
+/* The same with 95 % intervals of the two. Of the share Wilson's; NAN with fewer than two
+ * tasks. Of the improvement percentiles of 1,000 resamples of the tasks (bootstrap), always
+ * the same ones, farther out where tasks are few; NAN with fewer than five. BB_ENOMEM only. */
 enum { BB_RESAMPLES = 1000 };
 BB_MUST_CHECK bb_status bb_metrics_gain_range(bb_loss loss, size_t tasks,
                                               const double *score,
                                               const double *baseline,
                                               const bb_metric_part *part, bb_gain *out);
 /* A 95 % interval of the metric by itself, from as many resamples of the tasks, the same
- * ones for the same number of tasks that count. NAN with fewer than two. BB_ENOMEM only.
+ * ones for the same number of tasks that count. NAN with fewer than five. BB_ENOMEM only.
  */
 BB_MUST_CHECK bb_status bb_metrics_range(bb_loss loss, size_t tasks,
                                          const bb_metric_part *part, double range[2]);

@@ -9,6 +9,7 @@
 
 static const double no_difference = 1e-9; /* relative: rounding between two ways */
 static const double no_error = 1e-6;      /* of the targets' deviation */
+static const double normal_point = 1.959963984540054; /* 97.5 % */
 
 /* What tasks add to a comparison. */
 typedef struct balance {
@@ -86,10 +87,46 @@ static int by_value(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static void percentiles(double *value, double range[2]) {
+/* The 97.5 % point of Student's t (Cornish and Fisher 1938): .01 too small with 4 degrees of
+ * freedom, less with more. */
+static double student_point(double freedom) {
+    const double z = normal_point, z3 = z * z * z, z5 = z3 * z * z, f = freedom;
+    return z + (z3 + z) / (4.0 * f) +
+           (5.0 * z5 + 16.0 * z3 + 3.0 * z) / (96.0 * f * f) +
+           (3.0 * z5 * z * z + 19.0 * z5 + 17.0 * z3 - 15.0 * z) / (384.0 * f * f * f);
+}
+
+/* How many of the resamples lie beyond an end of the interval. Of few tasks they are too much
+ * alike, by the factor (m - 1)/m of a variance, and a normal tail is too light: percentiles
+ * farther out make up for both (Hesterberg 2015, "expanded"). */
+static size_t beyond(size_t tasks) {
+    const double m = (double)tasks;
+    const double point = sqrt(m / (m - 1.0)) * student_point(m - 1.0);
+    const double share = 0.5 * erfc(point * sqrt(0.5));
+    const size_t count = (size_t)(share * BB_RESAMPLES);
+    return count ? count - 1 : 0;
+}
+
+/* NAN of fewer than LEAST_TASKS: those have no percentile that is far enough out. */
+static void percentiles(double *value, size_t tasks, double range[2]) {
+    enum { LEAST_TASKS = 5 };
+    range[0] = range[1] = NAN;
+    if (tasks < LEAST_TASKS) return;
+    const size_t out = beyond(tasks);
     qsort(value, BB_RESAMPLES, sizeof *value, by_value);
-    range[0] = value[BB_RESAMPLES / 40 - 1];
-    range[1] = value[BB_RESAMPLES - BB_RESAMPLES / 40];
+    range[0] = value[out];
+    range[1] = value[BB_RESAMPLES - 1 - out];
+}
+
+/* Of a share of so many tasks (Wilson 1927), which is one where all of them gain, too. */
+static void score_interval(double share, size_t tasks, double range[2]) {
+    const double m = (double)tasks, square = normal_point * normal_point;
+    const double middle = (share + square / (2.0 * m)) / (1.0 + square / m);
+    const double half = normal_point *
+                        sqrt(share * (1.0 - share) / m + square / (4.0 * m * m)) /
+                        (1.0 + square / m);
+    range[0] = fmax(middle - half, 0.0);
+    range[1] = fmin(middle + half, 1.0);
 }
 
 /* -- resamples -- */
@@ -110,8 +147,7 @@ bb_status bb_metrics_gain_range(bb_loss loss, size_t tasks, const double *score,
     if (out->tasks < 2) return BB_OK;
     bb_status status = open_resamples(&random);
     if (status) return status;
-    status =
-        bb_allocate(&value, (size_t)2 * BB_RESAMPLES, sizeof *value, "the resamples");
+    status = bb_allocate(&value, BB_RESAMPLES, sizeof *value, "the resamples");
     if (!status)
         status = bb_allocate(&compared, tasks, sizeof *compared, "the resamples");
     for (size_t i = 0; i < tasks && !status; i++)
@@ -123,13 +159,12 @@ bb_status bb_metrics_gain_range(bb_loss loss, size_t tasks, const double *score,
             weigh(&sum, loss, score[i], baseline[i],
                   part ? nothing * part[i].weight : 0.0);
         }
-        value[k] = (double)sum.better / (double)sum.tasks;
-        value[BB_RESAMPLES + k] = improvement(&sum, loss);
+        value[k] = improvement(&sum, loss);
     }
     if (!status) status = bb_random_check(&random);
     if (!status) {
-        percentiles(value, out->better_range);
-        percentiles(value + BB_RESAMPLES, out->improvement_range);
+        score_interval(out->better, out->tasks, out->better_range);
+        percentiles(value, out->tasks, out->improvement_range);
     }
     bb_random_close(&random);
     free(value);
@@ -160,7 +195,7 @@ bb_status bb_metrics_range(bb_loss loss, size_t tasks, const bb_metric_part *par
         finite = finite && isfinite(value[k]);
     }
     status = bb_random_check(&random);
-    if (!status && finite) percentiles(value, range);
+    if (!status && finite) percentiles(value, count, range);
     bb_random_close(&random);
 done:
     free(value);

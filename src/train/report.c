@@ -180,9 +180,9 @@ static json_t *compare_json(const bb_report *r) {
                                 "of all tasks as read"),
         "mixed", mixed_json(&r->mixed), "mean", mean_json(&r->mean), "mean_task",
         mean_json(&r->own_mean), "intervals", intervals_json(r), "gain", "interval",
-        "95 %, percentiles of 1000 resamples of the tasks", "stl", gain_json(&r->stl),
-        "own", gain_json(&r->own), "pooled", gain_json(&r->pooled), "mixed",
-        gain_json(&r->mixed));
+        "95 %, of shares Wilson's, else percentiles of 1000 resamples of the tasks",
+        "stl", gain_json(&r->stl), "own", gain_json(&r->own), "pooled",
+        gain_json(&r->pooled), "mixed", gain_json(&r->mixed));
 }
 
 static json_t *phases_json(const bb_train_request *request) {

@@ -173,12 +173,15 @@ static void print_gain(const bb_report *r, FILE *stream, const char *name,
                 100.0 * g->better_range[1]);
     if (g->not_worse > g->better)
         fprintf(stream, ", %.1f %% are not worse", 100.0 * g->not_worse);
-    if (isfinite(g->improvement) && isfinite(g->improvement_range[0]))
-        fprintf(stream, ";\n    %s: %+.4g (95 %%: %+.4g to %+.4g)",
+    if (isfinite(g->improvement))
+        fprintf(stream, ";\n    %s: %+.4g",
                 bb_report_loss(r) == BB_LOSS_SQUARED ? "part of the squared error saved"
                 : g->by_log_loss                     ? "saved by a task on average"
                                                      : "mean difference of a task",
-                g->improvement, g->improvement_range[0], g->improvement_range[1]);
+                g->improvement);
+    if (isfinite(g->improvement) && isfinite(g->improvement_range[0]))
+        fprintf(stream, " (95 %%: %+.4g to %+.4g)", g->improvement_range[0],
+                g->improvement_range[1]);
     putc('\n', stream);
 }
 
