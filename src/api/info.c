@@ -132,6 +132,14 @@ static json_t *columns_json(const bb_dataset *data, size_t count,
     return list;
 }
 
+/* Of rows that have names: neither sparse ones nor images. */
+static json_t *names_json(const bb_info *info, const bb_dataset *data) {
+    json_t *list = json_array();
+    for (size_t k = 0; data->x && !info->height && k < data->features; k++)
+        bb_json_append(&list, json_string(data->feature_name[k]));
+    return list;
+}
+
 /* What only some data sets have: null for the others. */
 static json_t *classes_json(const bb_info *info) {
     if (info->classes == 0) return json_null();
@@ -297,7 +305,7 @@ static json_t *info_json(const bb_info *info, const bb_dataset *data, const draf
                          const char *start, json_t *notes) {
     return json_pack(
         "{s:I,s:I,s:I,s:{s:I,s:o,s:I},s:b,s:{s:s,s:o,s:o,s:I},s:{s:I,s:I,s:I,s:o},s:o,"
-        "s:o,s:o,s:o,s:o,s:o,s:o,s:I,s:o,s:o,s:o,s:o}",
+        "s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:I,s:o,s:o,s:o,s:o}",
         "tasks", (json_int_t)info->tasks, "rows", (json_int_t)info->rows, "features",
         (json_int_t)info->features, "rows_per_task", "min",
         (json_int_t)info->least_rows, "median", bb_json_real(info->median_rows), "max",
@@ -307,10 +315,11 @@ static json_t *info_json(const bb_info *info, const bb_dataset *data, const draf
         (json_int_t)info->one_class, "missing", "features",
         (json_int_t)info->missing_features, "targets",
         (json_int_t)info->missing_targets, "complete_rows",
-        (json_int_t)info->complete_rows, "spelt", spelt_json(data->spelt),
-        "constant_columns", columns_json(data, info->constants, info->constant),
-        "binary_columns", columns_json(data, info->binaries, info->binary),
-        "row_numbers", columns_json(data, info->numberings, info->numbering), "classes",
+        (json_int_t)info->complete_rows, "spelt", spelt_json(data->spelt), "columns",
+        names_json(info, data), "constant_columns",
+        columns_json(data, info->constants, info->constant), "binary_columns",
+        columns_json(data, info->binaries, info->binary), "row_numbers",
+        columns_json(data, info->numberings, info->numbering), "classes",
         classes_json(info), "labels", labels_json(info), "image", image_json(info),
         "start", start ? json_string(start) : json_null(), "dropped_rows",
         (json_int_t)data->dropped, "entries",

@@ -193,6 +193,9 @@ static void names_of_rows_are_no_feature(void **state) {
     assert_non_null(strstr(json_string_value(json_array_get(notes, 1)),
                            "task \"NA\": 15 rows are one task"));
     json_decref(j);
+    cli_result r = cli("info rownames.csv --task who --target y");
+    assert_non_null(strstr(r.out, "features         3: rownames, x, z\n"));
+    cli_free(&r);
     j = cli_json(
         "info rownames.csv --task who --target y --features rownames,x --json");
     assert_null(strstr(cli_text(j, "start"), "--ignore"));

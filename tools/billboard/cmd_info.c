@@ -51,15 +51,15 @@ static void print_target(const billboard_answer *a, FILE *stream) {
                 classes, 100 * number(a, "classes.majority_share"));
 }
 
-static void print_constants(const billboard_answer *a, FILE *stream) {
-    const size_t constants = billboard_answer_count(a, "constant_columns");
+/* The first names of a list, behind what the line says. */
+static void print_names(const billboard_answer *a, const char *list, FILE *stream) {
+    const size_t names = billboard_answer_count(a, list);
     char path[40];
-    fprintf(stream, "constant columns %zu", constants);
-    for (size_t k = 0; k < constants && k < MOST_NAMES; k++) {
-        snprintf(path, sizeof path, "constant_columns.%zu", k);
+    for (size_t k = 0; k < names && k < MOST_NAMES; k++) {
+        snprintf(path, sizeof path, "%s.%zu", list, k);
         fprintf(stream, "%s %s", k ? "," : ":", billboard_answer_text(a, path));
     }
-    fputs(constants > MOST_NAMES ? ", ...\n" : "\n", stream);
+    fputs(names > MOST_NAMES ? ", ...\n" : "\n", stream);
 }
 
 /* "city (12 levels), name (too many levels: left out)", of what `texts' has. */
@@ -100,9 +100,9 @@ static void print_text(const billboard_answer *a, FILE *stream) {
             number(a, "rows_per_task.min"), number(a, "rows_per_task.median"),
             number(a, "rows_per_task.max"));
     const bool sparse = number(a, "sparse") > 0.0;
-    fprintf(stream, "features         %.0f%s", number(a, "features"),
-            sparse ? " (sparse" : "\n");
-    if (sparse) fprintf(stream, ": %.0f numbers)\n", number(a, "entries"));
+    fprintf(stream, "features         %.0f", number(a, "features"));
+    if (sparse) fprintf(stream, " (sparse: %.0f numbers)", number(a, "entries"));
+    print_names(a, "columns", stream);
     if (billboard_answer_count(a, "image"))
         fprintf(stream, "image            %.0f x %.0f x %.0f\n", number(a, "image.0"),
                 number(a, "image.1"), number(a, "image.2"));
@@ -118,7 +118,9 @@ static void print_text(const billboard_answer *a, FILE *stream) {
     if (dropped > 0.0)
         fprintf(stream, "left out         %.0f row%s with a missing value\n", dropped,
                 dropped == 1.0 ? "" : "s");
-    print_constants(a, stream);
+    fprintf(stream, "constant columns %zu",
+            billboard_answer_count(a, "constant_columns"));
+    print_names(a, "constant_columns", stream);
     print_texts(a, stream);
     cmd_say_notes(a, "", stream);
 }
