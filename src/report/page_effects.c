@@ -2,25 +2,37 @@
 #include "base/json.h"
 #include "report/page.h"
 #include "report/plot.h"
+#include "train/effects.h"
+
+#include <math.h>
 
 static void write_text(FILE *to, const json_t *value) {
     if (json_is_string(value)) bb_svg_text(to, json_string_value(value));
 }
 
-static void write_number(FILE *to, const json_t *told, const char *name) {
+static void put_number(FILE *to, double value, double error) {
+    char text[BB_EFFECT_BYTES];
+    fputs(isnan(value) ? "–" : bb_effects_number(value, error, text), to);
+}
+
+/* To as many digits as `error', the name of another one, leaves; or NULL. */
+static void write_number(FILE *to, const json_t *told, const char *name,
+                         const char *error) {
     fputs("<td>", to);
-    bb_page_number(to, bb_reported_number(told, name));
+    put_number(to, bb_reported_number(told, name),
+               error ? bb_reported_number(told, error) : NAN);
     fputs("</td>", to);
 }
 
 /* An interval, or why there is none. */
 static void write_rest(FILE *to, const json_t *told) {
     const json_t *interval = json_object_get(told, "interval");
+    const double error = bb_reported_number(told, "standard_error");
     fputs("<td>", to);
     if (json_is_array(interval)) {
-        bb_page_number(to, json_number_value(json_array_get(interval, 0)));
+        put_number(to, json_number_value(json_array_get(interval, 0)), error);
         fputs(" to ", to);
-        bb_page_number(to, json_number_value(json_array_get(interval, 1)));
+        put_number(to, json_number_value(json_array_get(interval, 1)), error);
     } else {
         write_text(to, json_object_get(told, "reason"));
     }
@@ -41,8 +53,8 @@ static void write_fixed(FILE *to, const json_t *list) {
         if (against) fputs(" <span class=\"n\">against ", to);
         write_text(to, against);
         fputs(against ? "</span></th>" : "</th>", to);
-        write_number(to, one, "estimate");
-        write_number(to, one, "standard_error");
+        write_number(to, one, "estimate", "standard_error");
+        write_number(to, one, "standard_error", NULL);
         write_rest(to, one);
     }
     fputs("</tbody></table></div>\n", to);
@@ -63,10 +75,10 @@ static void write_variances(FILE *to, const json_t *effects) {
     for (size_t k = 0; k < sizeof part / sizeof *part; k++) {
         const json_t *told = bb_json_at(effects, part[k][0]);
         fprintf(to, "<tr><th scope=\"row\">%s</th>", part[k][1]);
-        write_number(to, told, "estimate");
-        write_number(to, told, "standard_error");
+        write_number(to, told, "estimate", "standard_error");
+        write_number(to, told, "standard_error", NULL);
         if (json_object_get(told, "deviation"))
-            write_number(to, told, "deviation");
+            write_number(to, told, "deviation", NULL);
         else
             fputs("<td></td>", to);
         write_rest(to, told);

@@ -23,5 +23,9 @@ json_t *bb_effects_json(const double *numbers, const bb_preprocess *steps);
 void bb_effects_csv(const json_t *effects, FILE *stream);
 /* The same for people. */
 void bb_effects_text(const json_t *effects, FILE *stream);
+/* A number of these in words, "-" for NAN: five digits, or as many as its error (NAN: not
+ * known) leaves three of. Returns text. */
+enum { BB_EFFECT_BYTES = 32 };
+const char *bb_effects_number(double value, double error, char text[BB_EFFECT_BYTES]);
 
 #endif

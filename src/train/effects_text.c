@@ -58,21 +58,37 @@ void bb_effects_csv(const json_t *effects, FILE *stream) {
                  bb_json_at(effects, component[k].path));
 }
 
-static void print_number(FILE *stream, double value) {
-    if (isfinite(value))
-        fprintf(stream, " %12.5g", value);
-    else
-        fprintf(stream, " %12s", "-");
+const char *bb_effects_number(double value, double error, char text[BB_EFFECT_BYTES]) {
+    enum { USUAL = 5, MOST = 15, WRITTEN_OUT = 9 };
+    if (!isfinite(value)) {
+        snprintf(text, BB_EFFECT_BYTES, "-");
+        return text;
+    }
+    const double whole = value != 0.0 ? floor(log10(fabs(value))) + 1.0 : 0.0;
+    double digits = USUAL;
+    if (error > 0.0) digits = fmax(digits, whole - floor(log10(error)) + 2.0);
+    if (whole <= WRITTEN_OUT) digits = fmax(digits, whole);
+    snprintf(text, BB_EFFECT_BYTES, "%.*g", (int)fmin(digits, MOST), value);
+    return text;
+}
+
+static void print_number(FILE *stream, double value, double error) {
+    char text[BB_EFFECT_BYTES];
+    fprintf(stream, " %12s", bb_effects_number(value, error, text));
 }
 
 /* An interval, or why there is none. */
 static void print_rest(FILE *stream, const json_t *told) {
     const json_t *interval = json_object_get(told, "interval"),
                  *reason = json_object_get(told, "reason");
+    const double error = number(told, "standard_error");
+    char low[BB_EFFECT_BYTES], high[BB_EFFECT_BYTES];
     if (json_is_array(interval))
-        fprintf(stream, "  %.5g to %.5g",
-                json_number_value(json_array_get(interval, 0)),
-                json_number_value(json_array_get(interval, 1)));
+        fprintf(stream, "  %s to %s",
+                bb_effects_number(json_number_value(json_array_get(interval, 0)), error,
+                                  low),
+                bb_effects_number(json_number_value(json_array_get(interval, 1)), error,
+                                  high));
     else if (json_is_string(reason))
         fprintf(stream, "  (%s)", json_string_value(reason));
     putc('\n', stream);
@@ -80,8 +96,9 @@ static void print_rest(FILE *stream, const json_t *told) {
 
 static void print_line(FILE *stream, const char *name, const json_t *told) {
     fprintf(stream, "  %-28.28s", name);
-    print_number(stream, number(told, "estimate"));
-    print_number(stream, number(told, "standard_error"));
+    const double error = number(told, "standard_error");
+    print_number(stream, number(told, "estimate"), error);
+    print_number(stream, error, NAN);
 }
 
 /* Behind the last of a text's levels: what they are against. */
@@ -111,7 +128,7 @@ static void print_variances(FILE *stream, const json_t *effects) {
         const json_t *told = bb_json_at(effects, component[k].path);
         print_line(stream, component[k].title, told);
         if (json_object_get(told, "deviation"))
-            print_number(stream, number(told, "deviation"));
+            print_number(stream, number(told, "deviation"), NAN);
         else
             fprintf(stream, " %12s", "");
         print_rest(stream, told);

@@ -166,7 +166,9 @@ static void effects_are_a_table(void **state) {
         "first level\", \"fixed\": [{\"estimate\": 0.25, \"standard_error\": 0.01, "
         "\"interval\": [0.2304, 0.2696], \"name\": \"<i>=girl\", \"against\": "
         "\"<i>=boy\"}, {\"estimate\": 1.5, \"standard_error\": null, \"interval\": "
-        "null, \"reason\": \"noise & more\", \"name\": \"x\"}], \"random\": "
+        "null, \"reason\": \"noise & more\", \"name\": \"x\"}, {\"estimate\": "
+        "1254321.34, \"standard_error\": 12.5, \"interval\": [1254296.84, "
+        "1254345.84], \"name\": \"price\"}], \"random\": "
         "{\"intercept\": {\"estimate\": 4, \"standard_error\": 1, \"interval\": "
         "[2.04, 5.96], \"deviation\": 2}}, \"warning\": \"too tight\"}";
     static const char *const seen[] = {
@@ -174,6 +176,7 @@ static void effects_are_a_table(void **state) {
         "&lt;i&gt;=boy</span>"
         "</th><td>0.25</td><td>0.01</td><td>0.2304 to 0.2696</td>",
         "<td>1.5</td><td>–</td><td>noise &amp; more</td>",
+        "price</th><td>1254321.3</td><td>12.5</td><td>1254296.8 to 1254345.8</td>",
         "random intercept</th><td>4</td><td>1</td><td>2</td><td>2.04 to 5.96</td>",
         "<p class=\"bad\">too tight</p>"};
     for (int told = 0; told < 2; told++) {
