@@ -95,7 +95,11 @@ static void print_rest(FILE *stream, const json_t *told) {
 }
 
 static void print_line(FILE *stream, const char *name, const json_t *told) {
-    fprintf(stream, "  %-28.28s", name);
+    enum { NAME_COLUMNS = 28 };
+    size_t columns = 0; /* of a terminal: bytes that go on with a character take none */
+    for (const char *c = name; *c; c++) columns += ((unsigned char)*c & 0xc0) != 0x80;
+    fprintf(stream, "  %s%*s", name,
+            columns < NAME_COLUMNS ? (int)(NAME_COLUMNS - columns) : 0, "");
     const double error = number(told, "standard_error");
     print_number(stream, number(told, "estimate"), error);
     print_number(stream, error, NAN);

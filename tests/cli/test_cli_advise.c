@@ -244,6 +244,28 @@ static void effects_without_noise_are_resolved_too(void **state) {
     json_decref(run);
 }
 
+/* Names are whole in the table, and are as wide as they look. */
+static void names_of_effects_are_whole(void **state) {
+    (void)state;
+    FILE *file = fopen("L.csv", "w");
+    assert_non_null(file);
+    fputs(
+        "task,größe,mothers_education_in_years_before,mothers_education_in_years_after,"
+        "y\n",
+        file);
+    for (int r = 0; r < 800; r++)
+        fprintf(file, "%d,%.4f,%.4f,%.4f,%.4f\n", r / 4, sin(r * 1.7), cos(r * 0.9),
+                sin(r * 7.1), sin(r * 1.7) + sin(r * 3.3));
+    fclose(file);
+    cli_result r = cli("train L.csv --epsilon 8 --scale '{\"target\": [-4, 4], "
+                       "\"others\": 1}' --report-effects -o long");
+    assert_int_equal(r.code, 0);
+    assert_non_null(strstr(r.out, "\n  größe                        "));
+    assert_non_null(strstr(r.out, "\n  mothers_education_in_years_before "));
+    assert_non_null(strstr(r.out, "\n  mothers_education_in_years_after "));
+    cli_free(&r);
+}
+
 /* The intercept is where nothing is missing, not where half of everything is, also if a column
  * of the table has the name that would say so. */
 static void effects_of_indicators_leave_the_intercept(void **state) {
@@ -459,6 +481,7 @@ int main(void) {
         cmocka_unit_test(slopes_are_of_columns_that_vary),
         cmocka_unit_test(effects_of_texts_have_a_reference),
         cmocka_unit_test(effects_without_noise_are_resolved_too),
+        cmocka_unit_test(names_of_effects_are_whole),
         cmocka_unit_test(effects_of_indicators_leave_the_intercept),
         cmocka_unit_test(an_icc_that_says_nothing_is_not_told),
         cmocka_unit_test(ranges_can_be_done_without),
