@@ -78,7 +78,7 @@ static void say_plan(const account_options *options, const account_plan *plan,
     fprintf(stream, "%s%s of %zu kind%s", plan->blocks ? ", and " : "",
             plan->mixed ? "listed rounds, selections and steps"
                         : "selections and steps",
-            plan->others, plan->others == 1 ? "" : "s");
+            plan->others, bb_plural((double)plan->others));
 }
 
 static const char *meaning(bb_sampling sampling) {

@@ -171,7 +171,7 @@ static void mechanism(FILE *out, const bb_guarantee *guarantee) {
                 ? " (every task takes part in every round)"
                 : "");
     fprintf(out, "Mechanism: %s, %zu round%s", guarantee->mechanism, guarantee->rounds,
-            guarantee->rounds == 1 ? "" : "s");
+            bb_plural(guarantee->rounds));
     if (!isnan(guarantee->noise_multiplier))
         fprintf(out, ", noise multiplier %.6g", guarantee->noise_multiplier);
     fprintf(out, "; counted by: %s.\n", guarantee->accountant);
@@ -197,7 +197,7 @@ static void beginning(FILE *out, const bb_statement *statement) {
             out,
             "The plan names %zu silo%s, each with the data of its own tasks. Made by "
             "those that took part and %s",
-            statement->silos, statement->silos == 1 ? "" : "s",
+            statement->silos, bb_plural((double)statement->silos),
             has_two_doors(statement)
                 ? "the keepers of two doors, a curator and a helper, each of whom "
                   "adds noise to sums that neither can read alone"

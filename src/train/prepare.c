@@ -232,7 +232,7 @@ static void warn_of_dropped_rows(const bb_experiment *e, size_t dropped) {
     char text[100];
     if (!dropped) return;
     snprintf(text, sizeof text, "%zu row%s with a missing value %s left out", dropped,
-             dropped == 1 ? "" : "s", dropped == 1 ? "was" : "were");
+             bb_plural((double)dropped), dropped == 1 ? "was" : "were");
     e->watch->warn(e->watch->self, text);
 }
 

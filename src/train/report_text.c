@@ -167,7 +167,7 @@ static void print_gain(const bb_report *r, FILE *stream, const char *name,
     if (!b->there || !g->tasks) return;
     fprintf(stream, "compared with %s%s: %.1f %% of %zu task%s gain%s", name,
             g->by_log_loss ? ", by log loss" : "", 100.0 * g->better, g->tasks,
-            g->tasks == 1 ? "" : "s", g->tasks == 1 ? "s" : "");
+            bb_plural((double)g->tasks), g->tasks == 1 ? "s" : "");
     if (isfinite(g->better_range[0]))
         fprintf(stream, " (95 %%: %.1f to %.1f)", 100.0 * g->better_range[0],
                 100.0 * g->better_range[1]);
@@ -253,7 +253,7 @@ bb_status bb_report_text(const bb_report *r, FILE *stream) {
             r->request->name, bb_loss_name(bb_report_loss(r)), r->tasks,
             bb_plural((double)r->tasks), r->features, bb_plural((double)r->features),
             r->rows, bb_plural((double)r->rows));
-    fprintf(stream, "%u round%s", r->rounds, r->rounds == 1 ? "" : "s");
+    fprintf(stream, "%u round%s", r->rounds, bb_plural(r->rounds));
     if (r->seconds_total > 0.0)
         fprintf(stream, " in %.2f s (%.2f s with reading and evaluation)",
                 r->seconds_solve, r->seconds_total);
