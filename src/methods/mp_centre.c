@@ -3,7 +3,8 @@
  *
  * In each round a task shows the direction, of length one where it is far, in which it would
  * move from the centre; the noisy average of the directions, shrunk, moves the centre with
- * momentum. Rounds follow from public sizes; without ranges two for units come before them.
+ * momentum. Rounds follow from public sizes; without ranges two for units come before them,
+ * and tasks of two classes that are many enough vote behind them on how they fit at home.
  * Everything else is local and free.
  * docs/methods/mp-centre.md, docs/methods/mp-centre-details.md */
 #include "linalg/linalg.h"
@@ -11,6 +12,7 @@
 #include "methods/hope.h"
 #include "methods/personal.h"
 #include "methods/personal_outputs.h"
+#include "methods/personal_vote.h"
 #include "methods/registry.h"
 #include "methods/search.h"
 #include "privacy/accounting/chi_square.h"
@@ -25,6 +27,9 @@ static const double least_reach = 1.0;
  * square. */
 static const double usual = 0.3, least_variance = 0.2, least_penalty = 1e-6;
 static const double least_odds = 5.0, most_odds = 50.0;
+/* Of mu^2, what a vote has; and log odds of fits that count as one. */
+static const double vote_share = 0.05, unit_of_fits = 3.0;
+static const bb_vote_trust trust = {600.0, 1.5};
 
 typedef struct centre_options {
     double step, momentum, signal, penalty, length;
@@ -123,13 +128,26 @@ static bb_units units_read(const bb_view *view) {
                            : (bb_units){0};
 }
 
-static size_t board_length(const bb_view *view) {
+/* Whether tasks vote on how they fit at home, after the search: of two classes. */
+static bool votes(const bb_view *view) {
+    const double mu = view->pub->mu * sqrt(vote_share);
+    return view->pub->loss == BB_LOSS_LOGISTIC && view->pub->constant &&
+           is_open(view) && bb_vote_is_heard(view->pub, mu, BB_PERSONAL_LABEL_CELLS);
+}
+
+/* Log odds of fits, if tasks vote. */
+static size_t odds_at(const bb_view *view) {
     return units_at(view) + bb_units_length(view, units_of(view));
+}
+
+static size_t board_length(const bb_view *view) {
+    return odds_at(view) + (votes(view) ? BB_PERSONAL_LABEL_CELLS : 0);
 }
 
 /* The part of mu^2 that the search has. */
 static double search_share(const bb_view *view) {
-    return 1.0 - units_of(view) * bb_units_share(view);
+    return 1.0 - units_of(view) * bb_units_share(view) -
+           (votes(view) ? vote_share : 0.0);
 }
 
 static double search_reach(const bb_view *view) {
@@ -155,8 +173,14 @@ static bool is_of_units(const bb_view *view) {
     return view->board->releases < units_of(view);
 }
 
+static bool is_of_vote(const bb_view *view, uint32_t releases) {
+    return votes(view) && releases == units_of(view) + rounds_of(view);
+}
+
 static bb_block block_of(const bb_view *view, uint32_t releases) {
     if (releases < units_of(view)) return bb_units_block(view, releases);
+    if (is_of_vote(view, releases))
+        return bb_vote_layout(BB_PERSONAL_LABEL_CELLS).block[0];
     return (bb_block){"directions", BB_FORM_VECTOR, view->pub->parameters, 1.0, 1.0};
 }
 
@@ -169,15 +193,34 @@ static bb_status plan(const bb_view *view, bb_plan *out) {
         return bb_fail(BB_EUSAGE, "mp-centre makes its own rounds from public sizes; "
                                   "rounds and schedule cannot be chosen");
     const uint32_t units = units_of(view), rounds = rounds_of(view);
-    const bb_status status = bb_plan_rounds(out, units + rounds);
-    for (uint32_t t = 0; t < units + rounds && !status; t++) {
+    const uint32_t all = units + rounds + votes(view);
+    const bb_status status = bb_plan_rounds(out, all);
+    for (uint32_t t = 0; t < all && !status; t++) {
         const bb_layout blocks = {1, {block_of(view, t)}};
-        if (units)
-            out->step[t].weight =
-                sqrt(t < units ? bb_units_share(view) : search_share(view) / rounds);
-        if (t <= units) bb_plan_room(out, view->pub, &blocks);
+        double share = search_share(view) / rounds;
+        if (t < units) share = bb_units_share(view);
+        if (is_of_vote(view, t)) share = vote_share;
+        out->step[t].weight = sqrt(share);
+        bb_plan_room(out, view->pub, &blocks);
     }
     return status;
+}
+
+static const double *shared(const bb_view *view) {
+    return view->board->at;
+}
+
+static bool was_detected(const bb_view *view) {
+    return view->board->at[3 * view->pub->parameters + 2] > 0.0;
+}
+
+static void take_vote(const bb_view *view, const bb_release *release, double *odds) {
+    bool is[BB_PERSONAL_LABEL_CELLS];
+    const bb_personal_public known = {.centre =
+                                          was_detected(view) ? shared(view) : NULL};
+    bb_personal_label_cells(&known, is);
+    bb_vote_take(BB_PERSONAL_LABEL_CELLS, is, release->value[0], release->noise[0],
+                 trust, view->pub->tasks, odds);
 }
 
 static bb_status digest(const bb_view *view, const bb_release *release, bb_draft *draft,
@@ -195,6 +238,10 @@ static bb_status digest(const bb_view *view, const bb_release *release, bb_draft
             bb_units_take_places(view, release, units + bb_units_length(view, 1));
         return BB_OK;
     }
+    if (is_of_vote(view, view->board->releases)) {
+        take_vote(view, release, draft->at + odds_at(view));
+        return BB_OK;
+    }
     seen.round -= units_of(view);
     const double tasks = (double)view->pub->tasks, t = seen.round;
     const double sd = seen.noise[0] / tasks;
@@ -208,14 +255,6 @@ static bb_status digest(const bb_view *view, const bb_release *release, bb_draft
     if (seen.round == rounds && *at.detected == 0.0)
         memset(at.search.centre, 0, d * sizeof *at.search.centre);
     return BB_OK;
-}
-
-static const double *shared(const bb_view *view) {
-    return view->board->at;
-}
-
-static bool was_detected(const bb_view *view) {
-    return view->board->at[3 * view->pub->parameters + 2] > 0.0;
 }
 
 static const char *note(const bb_view *view) {
@@ -286,7 +325,7 @@ static void train(const bb_view *view, bb_task *given) {
     const centre_options *o = view->options;
     const bb_units units = units_read(view);
     bb_local local;
-    if (is_of_units(view)) return;
+    if (is_of_units(view) || is_of_vote(view, view->board->releases)) return;
     const bb_task task = bb_units_in(view, &units, given, &local);
     const size_t n = local.length;
     const double *centre = gather(view, &task);
@@ -301,17 +340,6 @@ static void train(const bb_view *view, bb_task *given) {
     bb_scale(n, whole > 0.0 ? 1.0 / whole : 0.0, u);
 }
 
-static void show(const bb_view *view, const bb_task *task, double *const *block) {
-    const bb_units units = units_read(view);
-    const double *u = task->state + units.state;
-    if (!is_of_units(view))
-        memcpy(block[0], u, task->local->length * sizeof **block);
-    else if (units.unit)
-        bb_units_show_places(view, units.unit, task->local, block[0]);
-    else
-        bb_units_show(view, task->local, block[0]);
-}
-
 /* What a centre is believed before a task's rows are looked at: more the farther a common
  * direction stands out of the noise. */
 static double odds_of(const bb_view *view) {
@@ -319,12 +347,42 @@ static double odds_of(const bb_view *view) {
     return fmin(most_odds, fmax(least_odds, reach * reach / least_odds));
 }
 
+static bb_personal_public known_of(const bb_view *view, const bb_task *task) {
+    bb_personal_public known = bb_personal_known(view->pub);
+    if (was_detected(view)) known.centre = gather(view, task);
+    return known;
+}
+
+static void show_vote(const bb_view *view, const bb_task *given, double *vote) {
+    const bb_units units = units_read(view);
+    double evidence[BB_PERSONAL_LABEL_CELLS];
+    bb_local local;
+    const bb_task task = bb_units_in(view, &units, given, &local);
+    const bb_personal_public known = known_of(view, &task);
+    if (!bb_personal_label_evidence(&local, &known, odds_of(view), evidence,
+                                    task.work + local.length))
+        bb_vote_show(BB_PERSONAL_LABEL_CELLS, evidence, unit_of_fits, vote);
+}
+
+static void show(const bb_view *view, const bb_task *task, double *const *block) {
+    const bb_units units = units_read(view);
+    const double *u = task->state + units.state;
+    if (is_of_vote(view, view->board->releases))
+        show_vote(view, task, block[0]);
+    else if (!is_of_units(view))
+        memcpy(block[0], u, task->local->length * sizeof **block);
+    else if (units.unit)
+        bb_units_show_places(view, units.unit, task->local, block[0]);
+    else
+        bb_units_show(view, task->local, block[0]);
+}
+
 static bb_status finish(const bb_view *view, bb_task *task) {
     const bb_units units = units_read(view);
-    bb_personal_public known = bb_personal_known(view->pub);
     bb_local local;
     bb_task own = bb_units_in(view, &units, task, &local);
-    if (was_detected(view)) known.centre = gather(view, &own);
+    bb_personal_public known = known_of(view, &own);
+    if (votes(view)) known.odds = view->board->at + odds_at(view);
     *task->intercept = 0.0;
     const bb_status status = bb_personal_around(&local, &known, odds_of(view),
                                                 own.model, own.work + local.length);

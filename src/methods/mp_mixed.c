@@ -520,7 +520,7 @@ static bb_status digest(const bb_view *view, const bb_release *release, bb_draft
     case BB_MIXED_GROUP_VOTE:
         for (size_t g = 0; g < BB_MIXED_GROUPS; g++) is[g] = bb_mixed_has(&mixed, g);
         bb_vote_take(BB_MIXED_GROUPS, is, release->value[0], release->noise[0],
-                     view->pub->tasks, at.group);
+                     bb_vote_usual, view->pub->tasks, at.group);
         return BB_OK;
     case BB_MIXED_PENALTY_VOTE:
         bb_mixed_take_penalties(release, view->pub->tasks, at.penalty);

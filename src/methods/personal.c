@@ -9,6 +9,8 @@
 #include "methods/personal_temper.h"
 #include "methods/personal_units.h"
 
+#include <assert.h>
+#include <float.h>
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -58,6 +60,19 @@ static void turn_back(const turned *as, size_t d, double *w) {
     memcpy(w, as->room, d * sizeof *w);
 }
 
+/* Which of the cells that tasks vote on are whose, each with all penalties: around zero and
+ * around a centre with the constant as it is and, behind it, free; around a centre where it is
+ * less free. */
+enum {
+    AROUND_ZERO = 0,
+    AROUND = 2 * BB_PERSONAL_PENALTIES,
+    LESS_FREE = 2 * AROUND,
+    NO_CELL = BB_PERSONAL_LABEL_CELLS
+};
+static_assert(LESS_FREE + BB_PERSONAL_PENALTIES == NO_CELL, "five kinds");
+/* The standard deviation of log odds there. */
+static const double less_free = 0.7;
+
 /* The fits of a task and their average. */
 typedef struct averaged {
     bb_logistic_fits fits;
@@ -72,6 +87,9 @@ typedef struct averaged {
     bool over[4]; /* weaker penalties are not tried */
     const bb_personal_usual *usual;
     bb_personal_average average;
+    const double *odds; /* by cells: what tasks have voted, or NULL */
+    double *evidence;   /* by cells: what rows say, or NULL */
+    size_t cell[4];     /* where those of a kind begin, or NO_CELL */
 } averaged;
 
 /* Around one or two centres (NULL: 0); the constant, if there is one, as it is and free. */
@@ -85,7 +103,17 @@ static void set_kinds(averaged *all, size_t centres, const double *const *centre
     for (size_t k = 0; k < all->kinds; k++) {
         all->most[k] = -INFINITY;
         all->over[k] = false;
+        all->cell[k] = NO_CELL;
     }
+}
+
+/* The kinds that were set have cells from `first' on. */
+static void set_cells(averaged *all, size_t first) {
+    for (size_t k = 0; k < all->kinds; k++)
+        all->cell[k] = first + k * BB_PERSONAL_PENALTIES;
+    for (size_t k = 0; all->evidence && k < all->kinds; k++)
+        for (size_t l = 0; l < BB_PERSONAL_PENALTIES; l++)
+            all->evidence[all->cell[k] + l] = -DBL_MAX; /* as it stays if not tried */
 }
 
 /* The model in fits.w, and Laplace's approximation of its log evidence: less what it
@@ -95,9 +123,14 @@ static void add_fit(averaged *all, size_t k, size_t l, double objective,
     bb_logistic_fits *fits = &all->fits;
     turn_back(all->as, fits->local->d, fits->w);
     if (all->own) bb_own_units_back(all->own, fits->w);
+    double score = -objective - 0.5 * log_det;
+    if (all->cell[k] != NO_CELL) {
+        if (all->evidence) all->evidence[all->cell[k] + l] = score;
+        if (all->odds) score += all->odds[all->cell[k] + l];
+    }
     all->over[k] =
         !bb_personal_average_add(&all->average, all->usual, all->kind[k].centre != NULL,
-                                 l, fits->w, -objective - 0.5 * log_det, &all->most[k]);
+                                 l, fits->w, score, &all->most[k]);
 }
 
 static bb_status add_single(averaged *all, size_t k, size_t l) {
@@ -173,33 +206,75 @@ static bb_status add_own_units(averaged *all, const bb_local *local, bb_own_unit
     return status;
 }
 
-/* doubted: whether the centre is tried at two lengths, of which each has half the odds. */
+/* odds <- the tasks' vote, such that what was voted on has as much of the average beforehand as
+ * it had without. */
+static void hear(const averaged *all, const bb_personal_public *known, double *odds) {
+    double before = 0.0, after = 0.0;
+    for (size_t k = 0; k < (known->centre ? NO_CELL : AROUND); k++) {
+        const double share = exp(bb_personal_beforehand(
+            all->usual, all->average.odds, k >= AROUND, k % BB_PERSONAL_PENALTIES));
+        before += share;
+        after += share * exp(known->odds[k]);
+    }
+    for (size_t k = 0; k < NO_CELL; k++) odds[k] = known->odds[k] + log(before / after);
+}
+
+/* What is voted on: around zero and a centre (NULL: none). */
+static bb_status add_known(averaged *all, const double *centre) {
+    const double *const around[] = {NULL, centre};
+    const bool constant = all->fits.constant != 0.0;
+    set_kinds(all, centre ? 2 : 1, around, constant);
+    if (constant) set_cells(all, AROUND_ZERO);
+    return add_fits(all);
+}
+
+/* The constant around a centre may be less free, where tasks tell. */
+static bb_status add_less_free(averaged *all, const double *centre) {
+    set_kinds(all, 1, &centre, false);
+    all->kind[0].free = less_free;
+    set_cells(all, LESS_FREE);
+    return add_fits(all);
+}
+
+/* Around a part of the centre. room: d. */
+static bb_status add_short(averaged *all, const double *centre, double *room) {
+    const double *const around = room;
+    const size_t d = all->fits.local->d;
+    memcpy(room, centre, d * sizeof *room);
+    bb_scale(d, shorter, room);
+    set_kinds(all, 1, &around, all->fits.constant != 0.0);
+    return add_fits(all);
+}
+
+/* doubted: whether the centre is tried at two lengths, of which each has half the odds. evidence
+ * (NULL: none): what tasks vote on, and nothing else is made. */
 static bb_status average(const bb_local *local, const bb_personal_public *known,
-                         double odds, bool doubted, double *model, double *work) {
+                         double odds, bool doubted, double *evidence, double *model,
+                         double *work) {
     const double *centre = known->centre;
-    const double *const around[] = {NULL, centre}, *const short_one = work;
     const size_t d = local->d, n = local->n;
     double *mean = work + d, *sure = mean + d + n;
     double *own = sure + bb_personal_temper_two_work(n);
-    double *rest = own + bb_own_units_work(local);
-    averaged all = {.usual = doubted ? &usual_of_many : &usual};
+    double *rest = own + bb_own_units_work(local), voted[BB_PERSONAL_LABEL_CELLS];
+    averaged all = {.usual = doubted ? &usual_of_many : &usual, .evidence = evidence};
     bb_logistic_fits_open(&all.fits, local, rest);
     if (!all.fits.by_rows && !all.fits.by_eight)
         all.by_left_out = bb_personal_by_left_out(local);
     const bool left_out = all.by_left_out > 0.0;
     all.average = bb_personal_average_open(mean, left_out ? d + n : d,
                                            doubted ? 0.5 * odds : odds);
-    const bool constant = all.fits.constant != 0.0;
-    all.size = bb_personal_size(local, constant, work);
+    all.size = bb_personal_size(local, all.fits.constant != 0.0, work);
     const double size = all.size;
-    set_kinds(&all, centre ? 2 : 1, around, constant);
-    bb_status status = add_fits(&all);
-    if (centre && doubted && !status) {
-        memcpy(work, centre, d * sizeof *work);
-        bb_scale(d, shorter, work);
-        set_kinds(&all, 1, &short_one, constant);
-        status = add_fits(&all);
+    if (known->odds) {
+        hear(&all, known, voted);
+        all.odds = voted;
     }
+    bb_status status = add_known(&all, centre);
+    const bool constant = all.fits.constant != 0.0;
+    if (centre && constant && (evidence || known->odds) && !status)
+        status = add_less_free(&all, centre);
+    if (evidence) return status;
+    if (centre && doubted && !status) status = add_short(&all, centre, work);
     for (int units = 0; units < BB_OWN_UNITS && !status; units++)
         status = add_own_units(&all, local, (bb_own_units)units, work, own);
     if (!status) bb_personal_average_close(&all.average);
@@ -210,6 +285,11 @@ static bb_status average(const bb_local *local, const bb_personal_public *known,
     bb_personal_temper_two(&all.fits, size * pow(10.0, all.average.decades), model,
                            left_out ? mean + d : NULL, sure);
     return BB_OK;
+}
+
+void bb_personal_label_cells(const bb_personal_public *known, bool *is) {
+    for (size_t k = 0; k < BB_PERSONAL_LABEL_CELLS; k++)
+        is[k] = k < AROUND || known->centre;
 }
 
 static bb_status any_loss(const bb_local *local, const bb_personal_public *known,
@@ -223,7 +303,7 @@ static bb_status any_loss(const bb_local *local, const bb_personal_public *known
         return bb_personal_squared(local, known, model, work);
     if (local->loss == BB_LOSS_SOFTMAX)
         return bb_personal_outputs(local, known, odds, model, work);
-    return average(local, known, odds, doubted, model, work);
+    return average(local, known, odds, doubted, NULL, model, work);
 }
 
 bb_status bb_personal_model(const bb_local *local, const bb_personal_public *known,
@@ -233,7 +313,16 @@ bb_status bb_personal_model(const bb_local *local, const bb_personal_public *kno
 
 bb_status bb_personal_around(const bb_local *local, const bb_personal_public *known,
                              double odds, double *model, double *work) {
-    return any_loss(local, known, odds, local->n >= many * local->d, model, work);
+    const bool doubted = !known->odds && local->n >= many * local->d;
+    return any_loss(local, known, odds, doubted, model, work);
+}
+
+bb_status bb_personal_label_evidence(const bb_local *local,
+                                     const bb_personal_public *known, double odds,
+                                     double *evidence, double *work) {
+    for (size_t k = 0; k < BB_PERSONAL_LABEL_CELLS; k++) evidence[k] = -INFINITY;
+    if (local->n == 0) return BB_OK;
+    return average(local, known, odds, false, evidence, NULL, work);
 }
 
 /* -- under a covariance -- */

@@ -25,6 +25,19 @@ BB_MUST_CHECK bb_status bb_personal_around(const bb_local *local,
                                            const bb_personal_public *known, double odds,
                                            double *model, double *work);
 
+/* What tasks of two classes with a constant vote on (personal_vote.h): around zero and around a
+ * centre, the constant as it is and free, or less free around a centre; each with every penalty.
+ */
+enum { BB_PERSONAL_LABEL_CELLS = 35 };
+/* is (BB_PERSONAL_LABEL_CELLS) <- which of them tasks may have that know this. */
+void bb_personal_label_cells(const bb_personal_public *known, bool *is);
+/* evidence (BB_PERSONAL_LABEL_CELLS) <- what a task's rows alone say of each, a logarithm;
+ * -INFINITY: no candidate of this task. work: bb_personal_work doubles. BB_ENUMERIC. */
+BB_MUST_CHECK bb_status bb_personal_label_evidence(const bb_local *local,
+                                                   const bb_personal_public *known,
+                                                   double odds, double *evidence,
+                                                   double *work);
+
 /* The same around 0, and if known->told is there under a public covariance whose trace is
  * d; known->centre is none. odds count with the squared loss alone. work:
  * bb_personal_under_work doubles. BB_ENUMERIC. */

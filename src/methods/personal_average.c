@@ -68,9 +68,8 @@ void bb_personal_average_close(bb_personal_average *a) {
     a->decades /= a->total;
 }
 
-/* A logarithm, up to what all fits share. */
-static double beforehand(const bb_personal_usual *usual, double odds, bool around,
-                         size_t l) {
+double bb_personal_beforehand(const bb_personal_usual *usual, double odds, bool around,
+                              size_t l) {
     const double far = around ? (decades(l) - usual->distance) / spread_of_distance
                               : (decades(l) - usual->alone) / usual->spread;
     return (around ? log(odds) : 0.0) - 0.5 * far * far;
@@ -79,7 +78,7 @@ static double beforehand(const bb_personal_usual *usual, double odds, bool aroun
 bool bb_personal_average_add(bb_personal_average *a, const bb_personal_usual *usual,
                              bool around, size_t l, const double *w, double score,
                              double *most) {
-    score += beforehand(usual, a->odds, around, l);
+    score += bb_personal_beforehand(usual, a->odds, around, l);
     if (score > a->best) {
         bb_scale(a->d, exp(a->best - score), a->model);
         a->decades *= exp(a->best - score);

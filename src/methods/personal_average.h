@@ -48,6 +48,11 @@ typedef struct bb_personal_average {
 bb_personal_average bb_personal_average_open(double *model, size_t d, double odds);
 void bb_personal_average_close(bb_personal_average *a); /* model: the average */
 
+/* What is believed of penalty l beforehand, a logarithm up to what all fits share; odds: of what
+ * is around a centre. */
+double bb_personal_beforehand(const bb_personal_usual *usual, double odds, bool around,
+                              size_t l);
+
 /* Adds fit w of the penalty l, whose rows say `score` (a logarithm) of it, around a
  * centre or not. Whether it counts at all beside `most`, the largest so far. */
 bool bb_personal_average_add(bb_personal_average *a, const bb_personal_usual *usual,

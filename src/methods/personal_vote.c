@@ -43,8 +43,8 @@ void bb_vote_show(size_t cells, const double *evidence, double unit, double *vot
     if (norm > 1.0) bb_scale(cells, 1.0 / norm, vote);
 }
 
-static void take(size_t cells, const bool *is, const double *sum, double noise,
-                 bb_vote_trust trust, size_t tasks, double *odds) {
+void bb_vote_take(size_t cells, const bool *is, const double *sum, double noise,
+                  bb_vote_trust trust, size_t tasks, double *odds) {
     double mean = 0.0, count = 0.0, squares = 0.0, best = -INFINITY;
     for (size_t k = 0; k < cells; k++) {
         if (is[k]) mean += sum[k];
@@ -64,11 +64,6 @@ static void take(size_t cells, const bool *is, const double *sum, double noise,
         if (is[k]) odds[k] -= best;
 }
 
-void bb_vote_take(size_t cells, const bool *is, const double *sum, double noise,
-                  size_t tasks, double *odds) {
-    take(cells, is, sum, noise, bb_vote_usual, tasks, odds);
-}
-
 void bb_vote_show_fits(const bb_local *local, const bb_personal_public *known,
                        double *vote, double *work) {
     double evidence[BB_PERSONAL_CELLS];
@@ -80,6 +75,6 @@ void bb_vote_take_fits(const bb_public *pub, const bb_personal_public *known,
                        const bb_release *release, bb_vote_trust trust, double *odds) {
     bool is[BB_PERSONAL_CELLS];
     bb_personal_squared_cells(pub->features, known, is);
-    take(BB_PERSONAL_CELLS, is, release->value[0], release->noise[0], trust, pub->tasks,
-         odds);
+    bb_vote_take(BB_PERSONAL_CELLS, is, release->value[0], release->noise[0], trust,
+                 pub->tasks, odds);
 }

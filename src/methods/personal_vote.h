@@ -31,7 +31,7 @@ void bb_vote_show(size_t cells, const double *evidence, double unit, double *vot
 /* odds (cells) <- log odds from the noisy sum of all tasks, shrunk by its noise (James and
  * Stein 1961), at most 0. is (cells): what is a candidate; others have odds 0. */
 void bb_vote_take(size_t cells, const bool *is, const double *sum, double noise,
-                  size_t tasks, double *odds);
+                  bb_vote_trust trust, size_t tasks, double *odds);
 
 /* Both for the fits at home. vote (BB_PERSONAL_CELLS, zeroed): stays 0 without rows, and
  * where fits fail. work: bb_personal_squared_work doubles. */

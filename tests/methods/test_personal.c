@@ -492,13 +492,16 @@ static void votes_are_shrunk(void **state) {
     (void)state;
     const bool is[4] = {true, true, true, false};
     double odds[4];
-    bb_vote_take(4, is, (const double[]){9.0, -3.0, -6.0, 1e3}, 10.0, 100, odds);
+    bb_vote_take(4, is, (const double[]){9.0, -3.0, -6.0, 1e3}, 10.0, bb_vote_usual,
+                 100, odds);
     for (size_t k = 0; k < 4; k++) assert_true(odds[k] == 0.0);
-    bb_vote_take(4, is, (const double[]){40.0, -10.0, -30.0, 1e3}, 0.0, 100, odds);
+    bb_vote_take(4, is, (const double[]){40.0, -10.0, -30.0, 1e3}, 0.0, bb_vote_usual,
+                 100, odds);
     assert_true(odds[0] == 0.0 && odds[3] == 0.0);
     assert_close(odds[1], -20.0, 1e-12);
     assert_close(odds[2], -28.0, 1e-12);
-    bb_vote_take(4, is, (const double[]){40.0, -10.0, -30.0, 1e3}, 10.0, 100, odds);
+    bb_vote_take(4, is, (const double[]){40.0, -10.0, -30.0, 1e3}, 10.0, bb_vote_usual,
+                 100, odds);
     assert_close(odds[2], -7.0 * (1.0 - 200.0 / 2600.0), 1e-12);
 }
 
