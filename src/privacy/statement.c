@@ -171,7 +171,7 @@ static void mechanism(FILE *out, const bb_guarantee *guarantee) {
                 ? " (every task takes part in every round)"
                 : "");
     fprintf(out, "Mechanism: %s, %zu round%s", guarantee->mechanism, guarantee->rounds,
-            bb_plural(guarantee->rounds));
+            bb_plural((double)guarantee->rounds));
     if (!isnan(guarantee->noise_multiplier))
         fprintf(out, ", noise multiplier %.6g", guarantee->noise_multiplier);
     fprintf(out, "; counted by: %s.\n", guarantee->accountant);
