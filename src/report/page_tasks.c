@@ -161,7 +161,7 @@ static void write_spectrum(FILE *to, const bb_spectrum_seen *s) {
             "<figcaption>Eigenvalues of what was released (mean of %zu round%s), "
             "beside the range that noise alone would fill: %zu stand out.</figcaption>"
             "</figure>\n",
-            s->rounds, bb_plural(s->rounds), above);
+            s->rounds, bb_plural((double)s->rounds), above);
 }
 
 static void write_map(FILE *to, const bb_model_map *map) {
