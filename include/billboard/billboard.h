@@ -281,10 +281,10 @@ billboard_data_from_file(const char *path, billboard_data **data);
 BILLBOARD_API void billboard_data_free(billboard_data *data);
 
 /* What is in them: {tasks, rows, features, rows_per_task, sparse, target {kind, min,
- * max}, missing {features, targets, complete_rows, spelt}, columns (the features' names, but
- * not of sparse rows and images), constant_columns, binary_columns (0 and 1 alone),
- * row_numbers (columns that number the rows, from 0 or 1 on), classes, labels, image, start (a command to begin with; null for arrays), texts,
- * drafted, notes}.
+ * max}, missing {features, targets, complete_rows, spelt}, columns (the features' names,
+ * but not of sparse rows and images), constant_columns, binary_columns (0 and 1 alone),
+ * row_numbers (columns that number the rows, from 0 or 1 on), classes, labels, image,
+ * start (a command to begin with; null for arrays), texts, drafted, notes}.
  * missing.spelt: how missing values are written in a CSV file ("NA", "" for nothing, ...).
  * texts: the columns of a CSV file that are no numbers and that the options do not
  * speak of, [{column, levels}], levels null of more than 50; those are left out, and

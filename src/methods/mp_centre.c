@@ -359,8 +359,7 @@ static void show_vote(const bb_view *view, const bb_task *given, double *vote) {
     bb_local local;
     const bb_task task = bb_units_in(view, &units, given, &local);
     const bb_personal_public known = known_of(view, &task);
-    if (!bb_personal_label_evidence(&local, &known, odds_of(view), evidence,
-                                    task.work + local.length))
+    if (!bb_personal_label_evidence(&local, &known, evidence, task.work + local.length))
         bb_vote_show(BB_PERSONAL_LABEL_CELLS, evidence, unit_of_fits, vote);
 }
 

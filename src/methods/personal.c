@@ -263,14 +263,14 @@ static bb_status average(const bb_local *local, const bb_personal_public *known,
     const bool left_out = all.by_left_out > 0.0;
     all.average = bb_personal_average_open(mean, left_out ? d + n : d,
                                            doubted ? 0.5 * odds : odds);
-    all.size = bb_personal_size(local, all.fits.constant != 0.0, work);
+    const bool constant = all.fits.constant != 0.0;
+    all.size = bb_personal_size(local, constant, work);
     const double size = all.size;
     if (known->odds) {
         hear(&all, known, voted);
         all.odds = voted;
     }
     bb_status status = add_known(&all, centre);
-    const bool constant = all.fits.constant != 0.0;
     if (centre && constant && (evidence || known->odds) && !status)
         status = add_less_free(&all, centre);
     if (evidence) return status;
@@ -318,11 +318,11 @@ bb_status bb_personal_around(const bb_local *local, const bb_personal_public *kn
 }
 
 bb_status bb_personal_label_evidence(const bb_local *local,
-                                     const bb_personal_public *known, double odds,
-                                     double *evidence, double *work) {
+                                     const bb_personal_public *known, double *evidence,
+                                     double *work) {
     for (size_t k = 0; k < BB_PERSONAL_LABEL_CELLS; k++) evidence[k] = -INFINITY;
     if (local->n == 0) return BB_OK;
-    return average(local, known, odds, false, evidence, NULL, work);
+    return average(local, known, usual_odds, false, evidence, NULL, work);
 }
 
 /* -- under a covariance -- */

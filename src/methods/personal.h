@@ -20,7 +20,8 @@ BB_MUST_CHECK bb_status bb_personal_model(const bb_local *local,
                                           double *model, double *work);
 /* The same around a centre that noisy directions led to (search.h), with these odds of it
  * before rows are looked at, where there are labels: few of them hardly judge. The other
- * has odds 5. With two classes a task of many rows doubts its length. */
+ * has odds 5. With two classes a task of many rows doubts its length, unless tasks have voted
+ * (known->odds, by the cells below). */
 BB_MUST_CHECK bb_status bb_personal_around(const bb_local *local,
                                            const bb_personal_public *known, double odds,
                                            double *model, double *work);
@@ -35,8 +36,7 @@ void bb_personal_label_cells(const bb_personal_public *known, bool *is);
  * -INFINITY: no candidate of this task. work: bb_personal_work doubles. BB_ENUMERIC. */
 BB_MUST_CHECK bb_status bb_personal_label_evidence(const bb_local *local,
                                                    const bb_personal_public *known,
-                                                   double odds, double *evidence,
-                                                   double *work);
+                                                   double *evidence, double *work);
 
 /* The same around 0, and if known->told is there under a public covariance whose trace is
  * d; known->centre is none. odds count with the squared loss alone. work:

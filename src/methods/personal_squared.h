@@ -13,8 +13,9 @@ typedef struct bb_personal_public {
     const bb_covariance *told; /* of trace d; NULL: none */
     bool constant;             /* the last column is one, which may be freer */
     bool unranged;             /* columns and target have no ranges */
-    const double *odds; /* BB_PERSONAL_CELLS: log odds of candidates by the tasks'
-                                  vote; NULL: there was none */
+    const double
+        *odds; /* log odds of candidates by the tasks' vote, BB_PERSONAL_CELLS or,
+                           of two classes, BB_PERSONAL_LABEL_CELLS; NULL: there was none */
 } bb_personal_public;
 
 /* What all tasks know before anything is published. */

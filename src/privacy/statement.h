@@ -57,9 +57,10 @@ bool bb_statement_holds(const bb_statement *statement, size_t k);
 bool bb_statement_is_private(const bb_statement *statement);
 
 /* {private, method, tasks, ledger, exchanged, seeded, ranges_from_data, options_from_data,
- * guarantees[], warnings[], statement}. exchanged: not every task learned alone. A guarantee that does not hold has valid false,
- * epsilon and delta null, and its claim under claimed_epsilon, claimed_delta; `adversary`
- * says against whom it is. NULL when out of memory. */
+ * guarantees[], warnings[], statement}. exchanged: not every task learned alone. A guarantee
+ * that does not hold has valid false, epsilon and delta null, and its claim under
+ * claimed_epsilon, claimed_delta; `adversary` says against whom it is. NULL when out of
+ * memory. */
 json_t *bb_statement_json(const bb_statement *statement);
 
 /* The statement in plain words, UTF-8, lines ended by newlines; short for a run without

@@ -35,8 +35,8 @@ typedef struct place {
     billboard_watch watch;
 } place;
 
-/* Reads the line of a place of this kind, and the plan. To be ended (place_end) also after a failure.
- * BILLBOARD_USAGE: something is missing, or RUN is there already. */
+/* Reads the line of a place of this kind, and the plan. To be ended (place_end) also after a
+ * failure. BILLBOARD_USAGE: something is missing, or RUN is there already. */
 BILLBOARD_CHECK billboard_status place_open(place *p, int argc, char **argv,
                                             place_kind kind);
 /* On stderr, above the progress. */
