@@ -24,8 +24,8 @@ static double left_over(size_t n, size_t p, const double *y, const double *fitte
     return fmin(1.0, fmax(1e-12, q));
 }
 
-static void find_one(size_t n, size_t p, const double *y, const double *fitted,
-                     double limit[2]) {
+static void find_one(size_t n, size_t p, bool own_units, const double *y,
+                     const double *fitted, double limit[2]) {
     double low = INFINITY, high = -INFINITY;
     for (size_t j = 0; j < n; j++) {
         low = fmin(low, y[j]);
@@ -35,18 +35,18 @@ static void find_one(size_t n, size_t p, const double *y, const double *fitted,
     limit[0] = -INFINITY;
     limit[1] = INFINITY;
     if (!(span > 0.0)) return; /* one row, or none, has none */
-    const double few = 6.0 / (double)(n - 1);
+    const double few = (own_units ? 3.0 : 6.0) / (double)(n - 1);
     const double room = span * (1.0 + few * few) / sqrt(left_over(n, p, y, fitted));
     limit[0] = low - room;
     limit[1] = high + room;
 }
 
-void bb_limits_find(const bb_dataset *rows, size_t features, const double *fitted,
-                    double *limit) {
+void bb_limits_find(const bb_dataset *rows, size_t features, bool own_units,
+                    const double *fitted, double *limit) {
     for (size_t i = 0; i < rows->tasks; i++) {
         const size_t first = rows->first[i];
-        find_one(rows->first[i + 1] - first, features, rows->y + first, fitted + first,
-                 limit + 2 * i);
+        find_one(rows->first[i + 1] - first, features, own_units, rows->y + first,
+                 fitted + first, limit + 2 * i);
     }
 }
 

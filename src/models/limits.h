@@ -11,13 +11,14 @@
  * targets and what its model says of them: fitted (rows->rows), in the targets' unit. With n
  * rows, p = features, span = max y - min y > 0,
  *   q = (sum (y - fitted)^2 / (n - p - 1)) / (sum (y - mean)^2 / (n - 1))
- * within [1e-12, 1], or 1 where n <= p + 1, they are span (1 + (6 / (n - 1))^2) / sqrt(q) below
- * min y and above max y: few rows say little of how far a target goes, and one that columns
+ * within [1e-12, 1], or 1 where n <= p + 1, they are span (1 + (c / (n - 1))^2) / sqrt(q) below
+ * min y and above max y, c = 6, or 3 with own_units (bb_preprocess_is_own): few rows say little
+ * of how far a target goes, and less of the units that a task has by itself; one that columns
  * explain next to exactly goes as far as they do. Without span, or where that is not finite,
  * -INFINITY and INFINITY. Costs no privacy: a task's limits are of its own rows and model, and
  * for that task alone. */
-void bb_limits_find(const bb_dataset *rows, size_t features, const double *fitted,
-                    double *limit);
+void bb_limits_find(const bb_dataset *rows, size_t features, bool own_units,
+                    const double *fitted, double *limit);
 /* What is said where task i's model says z: limit as above, or NULL. What is not
  * finite stays: it is a failure, which is not to be hidden. */
 double bb_limited(const double *limit, size_t i, double z);

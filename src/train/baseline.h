@@ -13,7 +13,8 @@ typedef struct bb_baseline_rows {
         *test; /* as read (networks: as they look at them), the same
                                        tasks */
     bb_learnt what;
-    uint64_t seed; /* of the folds */
+    bool own_units; /* those of the run: how far predictions go (models/limits.h) */
+    uint64_t seed;  /* of the folds */
     const bb_engine *engine;
     const atomic_int *stop;
 } bb_baseline_rows;

@@ -66,7 +66,9 @@ static bb_status find_limits(const bb_experiment *e, const bb_result *result,
     if (!status && rows->rows)
         status = bb_experiment_predict(e, result, models, rows, fitted);
     if (!status) {
-        bb_limits_find(rows, e->population.steps.features, fitted, limit);
+        const bb_preprocess *steps = &e->population.steps;
+        bb_limits_find(rows, steps->features, bb_preprocess_is_own(steps), fitted,
+                       limit);
         models->limit = limit;
         limit = NULL;
     }

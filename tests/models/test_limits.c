@@ -7,13 +7,18 @@
 enum { ROWS = 12 };
 
 /* Of one task. */
-static void find(size_t n, size_t features, const double *y, const double *fitted,
-                 double limit[2]) {
+static void find_in(bool own_units, size_t n, size_t features, const double *y,
+                    const double *fitted, double limit[2]) {
     size_t first[] = {0, n};
     double target[ROWS];
     memcpy(target, y, n * sizeof *y);
     const bb_dataset rows = {.tasks = 1, .rows = n, .first = first, .y = target};
-    bb_limits_find(&rows, features, fitted, limit);
+    bb_limits_find(&rows, features, own_units, fitted, limit);
+}
+
+static void find(size_t n, size_t features, const double *y, const double *fitted,
+                 double limit[2]) {
+    find_in(false, n, features, y, fitted, limit);
 }
 
 static void limits_are_those_of_the_rule(void **state) {
@@ -48,6 +53,10 @@ static void few_rows_have_more_room(void **state) {
     }
     find(2, ROWS, y, y, limit);
     assert_close(limit[1], 1.0 + 37.0, 0.0);
+    find_in(true, 2, ROWS, y, y, limit);
+    assert_close(limit[1], 1.0 + 10.0, 0.0);
+    find_in(true, 4, ROWS, y, y, limit);
+    assert_close(limit[0], 0.0 - 2.0, 1e-12);
 }
 
 static void what_is_explained_exactly_goes_far(void **state) {
