@@ -24,12 +24,10 @@ static const size_t least_rows = 4;
 static const double least_part = 0.3;
 static const double centre_odds = 10.0; /* of one beyond doubt */
 /* Logarithms: for a constant that is next to free; with ranges, of two rows at an end, against
- * all else. Without ranges, against one that is held, where there is such a kind, less so around
- * a centre that is sure; against a centre that was found in units that tasks have or have not in
- * common. */
+ * all else. Without ranges, against one that is held, where there is such a kind; against a centre
+ * that was found in units that tasks have or have not in common. */
 static const double for_free = 2.0, against_far = 8.0;
-static const double against_held = 3.0, held_around_sure = 1.0;
-static const double against_common = 2.0, against_own = 4.0;
+static const double against_held = 3.0, against_common = 2.0, against_own = 4.0;
 /* Alone: a penalty is around a usual one (bb_mixed_usual), hardly above ten times that or
  * below a hundredth of it, and the free constant is less likely by a factor e, which for_free,
  * left out of votes, more than makes good. Where rows were moved, columns and target vary by
@@ -200,8 +198,7 @@ double bb_mixed_log_level(const bb_mixed_board *mixed, size_t group) {
     if (is_free(kind))
         odds += around ? 0.0 : for_free;
     else if (mixed->unranged && kind < BB_MIXED_ONCE)
-        odds -= around ? against_held + mixed->sure * (held_around_sure - against_held)
-                       : against_held;
+        odds -= against_held;
     return odds;
 }
 
