@@ -12,9 +12,9 @@
  * rows, p = features, span = max y - min y > 0,
  *   q = (sum (y - fitted)^2 / (n - p - 1)) / (sum (y - mean)^2 / (n - 1))
  * within [1e-12, 1], or 1 where n <= p + 1, they are span (1 + (c / (n - 1))^2) / sqrt(q) below
- * min y and above max y, c = 6, or 3 with own_units (bb_preprocess_is_own): few rows say little
- * of how far a target goes, and less of the units that a task has by itself; one that columns
- * explain next to exactly goes as far as they do. Without span, or where that is not finite,
+ * min y and above max y, c = 6, or 3 with own_units, where nobody has said in which units columns
+ * are: few rows say little of how far a target goes, and less then; one that columns explain
+ * next to exactly goes as far as they do. Without span, or where that is not finite,
  * -INFINITY and INFINITY. Costs no privacy: a task's limits are of its own rows and model, and
  * for that task alone. */
 void bb_limits_find(const bb_dataset *rows, size_t features, bool own_units,

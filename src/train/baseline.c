@@ -88,7 +88,7 @@ static bb_status limit(const bb_baseline_rows *rows, const bb_dataset *train,
         status = bb_allocate(&limits, tasks->tasks, 2 * sizeof *limits, "the limits");
     if (!status) {
         bb_predict_rows(train, train->features, weight, intercept, fitted);
-        bb_limits_find(tasks, tasks->features, rows->own_units, fitted, limits);
+        bb_limits_find(tasks, tasks->features, true, fitted, limits);
         for (size_t i = 0; i < test->tasks; i++)
             for (size_t j = test->first[i]; j < test->first[i + 1]; j++)
                 prediction[j] = bb_limited(limits, i, prediction[j]);

@@ -13,8 +13,7 @@ typedef struct bb_baseline_rows {
         *test; /* as read (networks: as they look at them), the same
                                        tasks */
     bb_learnt what;
-    bool own_units; /* those of the run: how far predictions go (models/limits.h) */
-    uint64_t seed;  /* of the folds */
+    uint64_t seed; /* of the folds */
     const bb_engine *engine;
     const atomic_int *stop;
 } bb_baseline_rows;
@@ -47,9 +46,9 @@ BB_MUST_CHECK bb_status bb_baseline_mean(const bb_baseline_rows *rows, bool own,
                                          bb_baseline *figures, bb_assessed *test);
 
 /* What linear models of one output reach on the test rows, their predictions limited with the
- * squared loss by each task's own rows (models/limits.h). train, other: rows->train and
- * rows->test as the models have them, by task or as those of one; weight: train->tasks x
- * features. */
+ * squared loss by each task's own rows, in units that nobody has said (models/limits.h).
+ * train, other: rows->train and rows->test as the models have them, by task or as those of
+ * one; weight: train->tasks x features. */
 BB_MUST_CHECK bb_status bb_baseline_assess(const bb_baseline_rows *rows,
                                            const bb_dataset *train,
                                            const bb_dataset *other,

@@ -55,7 +55,6 @@ static bb_baseline_rows rows_of(const bb_experiment *e, const bb_net *net) {
     return (bb_baseline_rows){.train = net ? &p->train : &p->read_train,
                               .test = net ? &p->test : &p->read_test,
                               .what = {e->run.pub.loss, p->outputs, net, e->start},
-                              .own_units = bb_preprocess_is_own(&p->steps),
                               .seed = e->resolved->request->options.split_seed,
                               .engine = &e->engine,
                               .stop = e->watch->stop};
