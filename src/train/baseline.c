@@ -78,7 +78,7 @@ static bb_status choose(const bb_baseline_rows *rows, const bb_dataset *train,
 
 /* Predictions no farther than what each task has seen of its target, as those of a run. */
 static bb_status limit(const bb_baseline_rows *rows, const bb_dataset *train,
-                       const double *weight, const double *intercept,
+                       bool apart, const double *weight, const double *intercept,
                        double *prediction) {
     const bb_dataset *tasks = rows->train, *test = rows->test;
     double *fitted = NULL, *limits = NULL;
@@ -88,7 +88,7 @@ static bb_status limit(const bb_baseline_rows *rows, const bb_dataset *train,
         status = bb_allocate(&limits, tasks->tasks, 2 * sizeof *limits, "the limits");
     if (!status) {
         bb_predict_rows(train, train->features, weight, intercept, fitted);
-        bb_limits_find(tasks, tasks->features, true, fitted, limits);
+        bb_limits_find(tasks, tasks->features, apart, fitted, limits);
         for (size_t i = 0; i < test->tasks; i++)
             for (size_t j = test->first[i]; j < test->first[i + 1]; j++)
                 prediction[j] = bb_limited(limits, i, prediction[j]);
@@ -99,7 +99,7 @@ static bb_status limit(const bb_baseline_rows *rows, const bb_dataset *train,
 }
 
 bb_status bb_baseline_assess(const bb_baseline_rows *rows, const bb_dataset *train,
-                             const bb_dataset *other, const double *weight,
+                             const bb_dataset *other, bool apart, const double *weight,
                              const double *intercept, bb_assessed *test) {
     double *prediction = NULL;
     bb_status status =
@@ -107,7 +107,7 @@ bb_status bb_baseline_assess(const bb_baseline_rows *rows, const bb_dataset *tra
     if (!status) {
         bb_predict_rows(other, train->features, weight, intercept, prediction);
         if (rows->what.loss == BB_LOSS_SQUARED)
-            status = limit(rows, train, weight, intercept, prediction);
+            status = limit(rows, train, apart, weight, intercept, prediction);
     }
     if (!status)
         status = bb_assess_predictions(rows->what.loss, rows->test, prediction, test);
@@ -116,8 +116,8 @@ bb_status bb_baseline_assess(const bb_baseline_rows *rows, const bb_dataset *tra
 }
 
 static bb_status assess_ridge(const bb_baseline_rows *rows, const bb_dataset *train,
-                              const bb_dataset *other, const bb_baseline *chosen,
-                              bb_assessed *test) {
+                              const bb_dataset *other, bool apart,
+                              const bb_baseline *chosen, bb_assessed *test) {
     double *weight = NULL, *intercept = NULL;
     bb_status status = bb_allocate(&weight, train->tasks * train->features,
                                    sizeof *weight, "the baselines");
@@ -128,7 +128,7 @@ static bb_status assess_ridge(const bb_baseline_rows *rows, const bb_dataset *tr
         status = bb_ridge_fit(train, rows->what.loss, chosen->columns, chosen->lambda,
                               rows->engine, weight, intercept);
     if (!status)
-        status = bb_baseline_assess(rows, train, other, weight, intercept, test);
+        status = bb_baseline_assess(rows, train, other, apart, weight, intercept, test);
     free(weight);
     free(intercept);
     return status;
@@ -165,7 +165,7 @@ bb_status bb_baseline_learnt(const bb_baseline_rows *rows, bool pooled,
     bb_status status = choose(rows, &train, pooled, &chosen);
     if (!status)
         status = bb_loss_is_solved(rows->what.loss, rows->what.net)
-                     ? assess_ridge(rows, &train, &other, &chosen, test)
+                     ? assess_ridge(rows, &train, &other, !pooled, &chosen, test)
                      : assess_trial(rows, &train, &other, &chosen, test);
     status = take(status, &chosen, test);
     if (!status) *figures = chosen;
@@ -249,8 +249,8 @@ bb_status bb_baseline_mixed(const bb_baseline_rows *rows, const bb_baseline *poo
             bb_allocate(&intercept, m * outputs, sizeof *intercept, "the baselines");
     if (!status) status = fit_mixed(rows, pooled, &found, weight, intercept);
     if (!status)
-        status = single ? bb_baseline_assess(rows, rows->train, rows->test, weight,
-                                             intercept, test)
+        status = single ? bb_baseline_assess(rows, rows->train, rows->test, false,
+                                             weight, intercept, test)
                         : assess_classes(rows, weight, intercept, test);
     free(weight);
     free(intercept);

@@ -109,7 +109,8 @@ bb_status bb_baseline_own(const bb_baseline_rows *rows, bb_baseline *figures,
     folded.fold = fold;
     if (!status) status = learn(&folded, weight, intercept);
     if (!status)
-        status = bb_baseline_assess(rows, train, rows->test, weight, intercept, test);
+        status =
+            bb_baseline_assess(rows, train, rows->test, true, weight, intercept, test);
     if (!status) status = bb_assessed_check(test);
     if (status) bb_assessed_close(test);
     found.test = test->metrics;
