@@ -8,6 +8,7 @@
 #include "data/names.h"
 #include "data/ranges.h"
 #include "data/scan.h"
+#include "data/task_names.h"
 #include "train/population.h"
 
 #include <stddef.h>
@@ -251,19 +252,12 @@ static void add_row_names_notes(const bb_info *info, const bb_dataset *data,
                                     data->feature_name[info->numbering[k]]));
 }
 
-/* Rows of which nobody knows whose they are are one task nevertheless. */
-static void add_nameless_notes(const bb_dataset *data, json_t **notes) {
-    for (size_t i = 0; i < data->tasks; i++) {
-        const char *name = data->task_name[i];
-        const size_t spelling = bb_scan_missing(name, strlen(name));
-        const size_t rows = data->first[i + 1] - data->first[i];
-        if (spelling != BB_SCAN_SPELLINGS && spelling != BB_SCAN_NONE)
-            bb_json_append(notes,
-                           json_sprintf("task \"%s\": %zu row%s one task, whose name "
-                                        "says that it is missing: take out what is of "
-                                        "an unknown task",
-                                        name, rows, rows == 1 ? " is" : "s are"));
-    }
+static bb_status add_name_notes(const bb_dataset *data, json_t **notes) {
+    json_t *list = NULL;
+    const bb_status status = bb_task_names_say(data->tasks, data->task_name, &list);
+    if (!status && json_array_extend(*notes, list)) json_decref(*notes), *notes = NULL;
+    json_decref(list);
+    return status;
 }
 
 /* Why there is no draft, where one was asked for. */
@@ -288,7 +282,7 @@ static bb_status make_notes(const draft *d, const info_options *o, const bb_info
     if (info->binaries && !info->height && info->target != BB_TARGET_LABELS)
         status = add_binary_note(info, data, out);
     if (has_row_names(info, o)) add_row_names_notes(info, data, out);
-    add_nameless_notes(data, out);
+    if (!status) status = add_name_notes(data, out);
     json_object_foreach(d->texts, name, list) {
         json_t *note = json_object_get(list, "note");
         if (note) bb_json_append(out, json_incref(note));

@@ -2,6 +2,7 @@
 #include "data/names.h"
 
 #include "base/memory.h"
+#include "base/number.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -166,14 +167,19 @@ bb_status bb_names_count(char ***out, size_t count, const char *prefix) {
     return BB_OK;
 }
 
-/* The name at `at`, without its quotes, to `name`, which has room for it; where it ends. NULL:
+/* The name at `at`, without blanks around it and its quotes, to `name`, which has room for it; where it ends. NULL:
  * its quotes do not. */
 static const char *take_name(const char *at, char *name, size_t *length) {
+    const char *bare;
+    while (bb_is_blank(*at)) at++;
     *length = 0;
     if (*at != '"') {
-        *length = strcspn(at, ",");
-        memcpy(name, at, *length);
-        return at + *length;
+        const char *const end = at + strcspn(at, ",");
+        *length = (size_t)(end - at);
+        bare = at;
+        bb_trim(&bare, length);
+        memcpy(name, bare, *length);
+        return end;
     }
     for (at++; *at; at++) {
         if (*at == '"' && *++at != '"') break;
@@ -311,14 +317,24 @@ static bool differ_in_form(const char *a, const char *b) {
     }
 }
 
+bool bb_names_number(const char *name, double *value) {
+    const double exact =
+        9007199254740992.0; /* 2^53: above, doubles are not all integers */
+    return bb_number_real(name, value) && *value > -exact && *value < exact;
+}
+
 /* How two different names that look the same differ; NULL: they look different. */
 static const char *how_alike(const char *a, const char *b) {
+    double of_name_a, of_name_b;
     const char *bare_a = a, *bare_b = b;
     size_t of_a = strlen(a), of_b = strlen(b);
     bb_trim(&bare_a, &of_a);
     bb_trim(&bare_b, &of_b);
     if (of_a == of_b && memcmp(bare_a, bare_b, of_a) == 0)
         return "differs in blanks at its ends";
+    if (bb_names_number(a, &of_name_a) && bb_names_number(b, &of_name_b) &&
+        of_name_a == of_name_b)
+        return "is the same number";
     return differ_in_form(a, b)
                ? "looks the same, and is in another normal form of Unicode (NFC or NFD)"
                : NULL;

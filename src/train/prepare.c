@@ -2,6 +2,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "data/columns.h"
+#include "data/task_names.h"
 #include "train/experiment.h"
 #include "train/locals.h"
 #include "train/run_statement.h"
@@ -252,6 +253,19 @@ static void warn_of_single_rows(const bb_experiment *e, const seen *s) {
     if (bb_single_rows_say(s->tasks, s->single_rows, text)) bb_experiment_warn(e, text);
 }
 
+/* Of all ranks' tasks. */
+static bb_status warn_of_names(const bb_experiment *e) {
+    const bb_dataset *own = &e->population.prepared;
+    char *const *const name = e->dealt.ranks ? e->dealt.task_name : own->task_name;
+    json_t *list = NULL, *text;
+    size_t k;
+    const bb_status status =
+        bb_task_names_say(e->dealt.ranks ? e->dealt.tasks : own->tasks, name, &list);
+    json_array_foreach(list, k, text) bb_experiment_warn(e, json_string_value(text));
+    json_decref(list);
+    return status;
+}
+
 /* Methods that share through the door are made for rows in the unit ball. */
 static void warn_of_long_rows(const bb_experiment *e, size_t long_rows, size_t rows) {
     char text[400];
@@ -425,7 +439,8 @@ bb_status bb_experiment_prepare(bb_experiment *e) {
     warn_of_single_rows(e, &s);
     warn_of_units(e);
     warn_of_target_range(e);
-    status = warn_of_texts(e);
+    status = warn_of_names(e);
+    if (!status) status = warn_of_texts(e);
     if (status) return status;
     warn_of_long_rows(e, s.long_rows, s.rows);
     warn_of_data(e);
