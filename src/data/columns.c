@@ -61,7 +61,8 @@ static bb_status find_task_and_target(bb_columns *c, const char *path,
     bb_status status = find(path, header, task, "--task", options->for_run, &c->task);
     if (status) return status;
     status = find(path, header, target, "--target", options->for_run, &c->target);
-    if (status && !options->target_optional && !options->target_ignored) return status;
+    const bool optional = options->target_optional && !options->target;
+    if (status && !optional && !options->target_ignored) return status;
     if (c->task == c->target)
         return bb_fail(BB_EUSAGE, "column \"%s\" cannot be both task and target",
                        target);

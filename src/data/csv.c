@@ -277,8 +277,8 @@ static json_t *say_kind(column_kind is, const seen *s, const char *name) {
                             s->line, s->first, s->texts == 1 ? "it is" : "they are");
     if (is == KIND_COMMAS)
         return json_sprintf(
-            "column %s: numbers with a decimal comma: line %zu, %s; no option "
-            "reads them: left out until the file has decimal points",
+            "column %s: numbers with commas, decimal or of thousands: line %zu, %s; "
+            "no option reads them: left out until the file has decimal points alone",
             shown, s->line, s->first);
     return json_sprintf(
         "column %s: dates: line %zu, %s; left out, but a number of days, say, "

@@ -25,7 +25,10 @@ static bb_status note_text(bb_csv *c, const bb_csv_cell *from, size_t column) {
 
 static bb_status fail_text(const bb_csv *c) {
     char where[BB_WHERE_BYTES];
-    const char *quote = strpbrk(c->advice, " \"") ? "'" : ""; /* for the shell */
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                "0123456789_./,:=+@%-";
+    const char *quote =
+        c->advice[strspn(c->advice, plain)] ? "'" : ""; /* for the shell */
     return bb_fail(
         BB_EDATA, "%s: expected a number, found %s; %s: --ignore %s%s%s",
         bb_csv_place(&c->cells, c->text_cell.line, c->text_column, where), c->shown,
@@ -68,6 +71,18 @@ static bb_status take_no_target(const bb_csv *c, const bb_csv_cell *from, size_t
     return fail_missing(c, from, column);
 }
 
+/* What to do about a cell that is none; first: of the first row, so that others may be alike. */
+static const char *remedy(const bb_csv *c, const bb_csv_cell *cell, bool first) {
+    if (bb_scan_comma(cell->text, cell->length))
+        return "; numbers are read with decimal points, and without other commas";
+    if (!first || c->options->for_run) return "";
+    if (bb_scan_date(cell->text, cell->length))
+        return "; of dates make numbers before, of days, say";
+    return "; texts of the target are classes, whose names are public: --categories "
+           "FILE, "
+           "which `billboard info' drafts where they are few";
+}
+
 /* A cell that is no plain number: quoted, missing, or wrong. */
 static bb_status take_number(bb_csv *c, size_t column, row *r, double *value,
                              bb_csv_end *end) {
@@ -94,19 +109,15 @@ static bb_status take_number(bb_csv *c, size_t column, row *r, double *value,
     if (kind == BB_CELL_MISSING && c->options->keep_missing) return BB_OK;
     if (kind == BB_CELL_MISSING) return fail_missing(c, &from, column);
     const bool first = c->builder.rows == 0 && !c->later;
-    const bool comma = kind == BB_CELL_TEXT && bb_scan_comma(from.text, from.length);
-    if (kind == BB_CELL_TEXT && feature && first && !comma)
+    if (kind == BB_CELL_TEXT && feature && first &&
+        !bb_scan_comma(from.text, from.length))
         return note_text(c, &from, column);
     char where[BB_WHERE_BYTES], shown[BB_SHOWN_BYTES];
     bb_shown(shown, from.text, from.length);
     bb_csv_place(&c->cells, from.line, column, where);
     return bb_fail(BB_EDATA, "%s: expected a %snumber, found %s%s", where,
                    kind == BB_CELL_INFINITE ? "finite " : "", shown,
-                   comma ? "; numbers are read with decimal points"
-                   : kind == BB_CELL_TEXT && first && !c->options->for_run
-                       ? "; texts of the target are classes, whose names are public: "
-                         "--categories FILE, which `billboard info' drafts"
-                       : "");
+                   kind == BB_CELL_TEXT ? remedy(c, &from, first) : "");
 }
 
 /* Among texts `none' is one of them. */

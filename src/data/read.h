@@ -61,7 +61,7 @@ typedef struct bb_read_options {
     bool target_ignored; /* CSV, LIBSVM, NPY: whatever the target is, it is passed over;
                              target_name is NULL, y all NAN */
     bool target_optional; /* CSV, LEAF, IDX: a file without targets is read, target_name
-                             is NULL */
+                             is NULL; CSV: unless `target` names one */
     bool
         for_run; /* rows for the models of a run, whose options these are: columns to leave
                      out need not be there, and messages name no option of training */

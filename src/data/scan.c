@@ -84,11 +84,11 @@ bool bb_scan_comma(const char *text, size_t length) {
     for (; k < length; k++) {
         const bool digit = text[k] >= '0' && text[k] <= '9';
         const bool comma = text[k] == ',', point = text[k] == '.';
-        const bool between = k > 0 && k + 1 < length && !commas;
+        const bool between = k > 0 && k + 1 < length;
         if (!digit && !((comma || point) && between)) return false;
         commas += comma;
     }
-    return commas == 1;
+    return commas > 0;
 }
 
 bool bb_scan_date(const char *text, size_t length) {

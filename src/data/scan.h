@@ -166,7 +166,7 @@ size_t bb_scan_missing(const char *text, size_t length);
 
 /* Any number or other text, between spaces; *out is NAN unless it is a number. */
 bb_cell bb_scan_cell(const char *text, size_t length, double *out);
-/* A number with a decimal comma, 1,5 or 1.234,5; a date, 2012-08-01 with perhaps a time. */
+/* A number with commas, 1,5 or 1.234,5 or 1,234,567.8; a date, 2012-08-01 with perhaps a time. */
 bool bb_scan_comma(const char *text, size_t length);
 bool bb_scan_date(const char *text, size_t length);
 /* yes or true, which is 1, and no or false, 0, in capitals or not; false: another text. */

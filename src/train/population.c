@@ -40,10 +40,23 @@ bb_read_options bb_population_reading(const bb_resolved *c) {
     return format;
 }
 
+/* Where a table's target is no class, its classes may have other names. */
+static bb_status hint_at_names(bb_status status, const bb_train_options *o,
+                               const bb_dataset *data) {
+    char said[1000];
+    if (status != BB_EDATA || !data->target_column || o->categories) return status;
+    snprintf(said, sizeof said, "%s", bb_last_error());
+    return bb_fail(status,
+                   "%s; classes may have other names: --categories "
+                   "'{\"%s\": [\"1\", \"2\"]}', say",
+                   said, data->target_name);
+}
+
 /* Targets of the logistic loss, by all ranks. */
-static bb_status take_labels(const bb_dealt *dealt, bb_dataset *data) {
+static bb_status take_labels(const bb_dealt *dealt, const bb_train_options *o,
+                             bb_dataset *data) {
     size_t line[2] = {SIZE_MAX, SIZE_MAX};
-    bb_status status = bb_dataset_label_check(data, line);
+    bb_status status = hint_at_names(bb_dataset_label_check(data, line), o, data);
     status = bb_dealt_least(dealt, status, &line[0]);
     status = bb_dealt_least(dealt, status, &line[1]);
     if (!status && dealt->ranks) status = bb_dataset_label_conflict(data, line);
@@ -52,11 +65,14 @@ static bb_status take_labels(const bb_dealt *dealt, bb_dataset *data) {
 }
 
 /* How many classes or labels there are, in the rows of all ranks. */
-static bb_status count_outputs(const bb_dealt *dealt, bb_loss loss, bb_dataset *data,
-                               size_t *outputs) {
+static bb_status count_outputs(const bb_dealt *dealt, const bb_resolved *c,
+                               bb_dataset *data, size_t *outputs) {
+    const bb_loss loss = c->run.pub.loss;
     bb_status status = BB_OK;
     if (loss == BB_LOSS_MULTILABEL) *outputs = data->labels;
-    if (loss == BB_LOSS_SOFTMAX) status = bb_dataset_class_check(data, outputs);
+    if (loss == BB_LOSS_SOFTMAX)
+        status = hint_at_names(bb_dataset_class_check(data, outputs),
+                               &c->request->options, data);
     status = bb_dealt_most(dealt, status, outputs);
     if (!status && loss == BB_LOSS_MULTILABEL && !*outputs)
         status = bb_fail(BB_EDATA, "%s: no row has a label", data->source);
@@ -78,11 +94,12 @@ static bb_status read_rows(const bb_resolved *c, bb_dealt *dealt, size_t *output
         *outputs = format.outputs; /* --classes */
     bb_status status = bb_dealt_read(dealt, source, &format, &data);
     if (status) return status;
-    if (loss == BB_LOSS_LOGISTIC) status = take_labels(dealt, &data);
+    if (loss == BB_LOSS_LOGISTIC)
+        status = take_labels(dealt, &c->request->options, &data);
     if (bb_loss_is_single(loss))
         *outputs = 1;
     else
-        status = count_outputs(dealt, loss, &data, outputs);
+        status = count_outputs(dealt, c, &data, outputs);
     status = bb_dealt_exchange(dealt, status, &data);
     data.memory = (size_t)c->request->options.memory;
     if (status)

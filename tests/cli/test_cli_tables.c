@@ -158,8 +158,8 @@ static void info_says_what_texts_may_be(void **state) {
         "column \"age\": 2 of 120 cells are not a number: line 5, \"3y\"; left out "
         "until they are mended");
     assert_non_null(strstr(json_string_value(json_array_get(notes, 1)),
-                           "column \"euro\": numbers with a decimal comma: line 2, "
-                           "\"0.234,0\"; no option reads them"));
+                           "column \"euro\": numbers with commas, decimal or of "
+                           "thousands: line 2, \"0.234,0\"; no option reads them"));
     assert_non_null(
         strstr(json_string_value(json_array_get(notes, 2)),
                "column \"visit\": dates: line 2, \"2012-08-01\"; left out"));
@@ -191,7 +191,7 @@ static void names_of_rows_are_no_feature(void **state) {
                         "column \"rownames\" numbers the rows, as names of rows do: no "
                         "feature, so leave it out");
     assert_non_null(strstr(json_string_value(json_array_get(notes, 1)),
-                           "task \"NA\": 15 rows are one task"));
+                           "task \"NA\": its name says that it is missing"));
     json_decref(j);
     cli_result r = cli("info rownames.csv --task who --target y");
     assert_non_null(strstr(r.out, "features         3: rownames, x, z\n"));
@@ -218,9 +218,67 @@ static void lists_may_be_given_in_parts(void **state) {
                  "--json -o parts3");
     assert_int_equal((int)cli_number(j, "features"), 3);
     json_decref(j);
+    j = cli_json("info parts.csv --features 'c, \"a\"' --json");
+    assert_int_equal((int)cli_number(j, "features"), 2);
+    json_decref(j);
     j = cli_json("advise parts.csv --ignore a --ignore b --epsilon 1 --json");
     assert_int_equal((int)cli_number(j, "features"), 1);
     json_decref(j);
+}
+
+/* Whoever the tasks are is public, so that whoever trains is told, too: what is written in two
+ * ways is two tasks. */
+static void odd_names_of_tasks_are_told(void **state) {
+    (void)state;
+    static const char *const note[] = {
+        "task \"NA\": its name says that it is missing, and all such rows are one task",
+        "tasks \"01\" and \"1.0\" are two, and their names are the same number (and 2 "
+        "more): a task that is written in two ways is protected as two"};
+    cli_write("odd.csv",
+              "task,y,a\n1.0,1,1\n01,2,2\nNA,1,3\n2,2,5\n2.0,4,1\n100000,1,2\n"
+              "1e+05,3,1\nb 1,4,4\n3,2,2\n");
+    cli_write("even.csv", "task,y,a\n0,1,1\n1,2,2\n10,1,3\n1.5,2,5\nnone,3,2\n");
+    cli_result r = cli("train odd.csv --method stl -o odd"), info = cli("info odd.csv");
+    for (size_t k = 0; k < sizeof note / sizeof *note; k++) {
+        assert_non_null(strstr(r.err, note[k]));
+        assert_non_null(strstr(info.out, note[k]));
+    }
+    cli_free(&r);
+    cli_free(&info);
+    r = cli("train even.csv --method stl -o even"), info = cli("info even.csv");
+    assert_null(strstr(r.err, "names"));
+    assert_null(strstr(info.out, "are two"));
+    cli_free(&r);
+    cli_free(&info);
+    cli_write("later.csv", "task,a\n10.0,1\n");
+    cli_fails(1, "task \"10.0\" has no model; \"10\" has one, which is the same number",
+              "predict even later.csv -o p");
+}
+
+/* What a target may be that is none, where there is an option for it. */
+static void targets_that_are_none(void **state) {
+    (void)state;
+    const char *const names = "; classes may have other names: --categories "
+                              "'{\"y\": [\"1\", \"2\"]}'";
+    cli_write("grades.csv", "task,y,a,when\n1,1,1,2020-01-01\n1,2,2,2020-01-02\n");
+    cli_fails(1, names,
+              "train grades.csv --ignore when --loss logistic --method stl -o x");
+    cli_fails(
+        1, names,
+        "train grades.csv --ignore when --loss softmax --classes 2 --method stl -o x");
+    cli_ok("train grades.csv --ignore when --categories '{\"y\": [\"1\", \"2\"]}' "
+           "--loss logistic --method stl -o grades");
+    cli_write("plain.csv", "task,y,a\n1,0,1\n1,1,2\n");
+    cli_ok("train plain.csv --loss logistic --method stl -o plain");
+    cli_result r = cli("evaluate plain grades.csv --ignore when");
+    assert_true(r.code == 1 && strstr(r.err, "found 2\n"));
+    cli_free(&r);
+    cli_fails(1, "found \"2020-01-01\"; of dates make numbers before",
+              "info grades.csv --target when");
+    cli_fails(2, "grades.csv: no column \"Y\" for --target",
+              "info grades.csv --target Y --ignore when");
+    cli_write("bare.csv", "task,a\n1,0\n");
+    cli_ok("info bare.csv");
 }
 
 /* Before anything is spent. */
@@ -314,6 +372,8 @@ int main(void) {
         cmocka_unit_test(info_says_what_texts_may_be),
         cmocka_unit_test(names_of_rows_are_no_feature),
         cmocka_unit_test(lists_may_be_given_in_parts),
+        cmocka_unit_test(odd_names_of_tasks_are_told),
+        cmocka_unit_test(targets_that_are_none),
         cmocka_unit_test(a_wrong_column_of_tasks_is_told),
         cmocka_unit_test(a_task_may_lose_all_its_rows),
         cmocka_unit_test(public_options_are_the_run),

@@ -43,7 +43,7 @@ static const bad_file bad[] = {
     {"task,y,x1\n1,abc,3\n",
      "t.csv:2:2 (column \"y\"): expected a number, found \"abc\"; texts of the "
      "target are classes, whose names are public: --categories FILE, which `billboard "
-     "info' drafts"},
+     "info' drafts where they are few"},
     {"task,y,x1\n1,2,3\n1,2,4x\n",
      "t.csv:3:3 (column \"x1\"): expected a number, found \"4x\""},
     {"task,y,x1\n1,2,3\n1,2,0x10\n",
@@ -52,7 +52,15 @@ static const bad_file bad[] = {
      "t.csv:3:3 (column \"x1\"): expected a number, found \"1 000\""},
     {"task,y,x1\n1,2,3\n1,2,\"1,5\"\n",
      "t.csv:3:3 (column \"x1\"): expected a number, found \"1,5\"; numbers are read "
-     "with decimal points"},
+     "with decimal points, and without other commas"},
+    {"task,y,x1\n1,2,3\n1,2,\"1,234,567.8\"\n",
+     "t.csv:3:3 (column \"x1\"): expected a number, found \"1,234,567.8\"; numbers are "
+     "read with decimal points, and without other commas"},
+    {"task,y,x(1)\n1,2,a\n",
+     "t.csv:2:3 (column \"x(1)\"): expected a number, found \"a\"; texts want levels "
+     "that "
+     "are public: --categories FILE, which `billboard info' drafts, or are left out: "
+     "--ignore 'x(1)'"},
     {"task,y,x1\n1,2,3\n1,2,1.2.3\n",
      "t.csv:3:3 (column \"x1\"): expected a number, found \"1.2.3\""},
     {"task,y,x1\n1,2,3\n1,2,-\n",

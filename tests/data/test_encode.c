@@ -39,7 +39,7 @@ static void separators(void **state) {
     assert_message(read_text("t.csv", "task;y;x1\na;1;2\na;1;2,5\n", &semicolon, &data),
                    BB_EDATA,
                    "t.csv:3:3 (column \"x1\"): expected a number, found \"2,5\"; "
-                   "numbers are read with decimal points");
+                   "numbers are read with decimal points, and without other commas");
     assert_fails(read_text("t.svm", "1 qid:1 1:2\n", &semicolon, &data), BB_EUSAGE,
                  "are for CSV files");
 }
@@ -287,7 +287,7 @@ static void classes_have_names(void **state) {
         read_text("t.csv", text, NULL, &data), BB_EDATA,
         "t.csv:2:2 (column \"y\"): expected a number, found \"dead\"; texts of "
         "the target are classes, whose names are public: --categories FILE, "
-        "which `billboard info' drafts");
+        "which `billboard info' drafts where they are few");
 }
 
 int main(void) {
