@@ -134,12 +134,26 @@ static bb_status read_shipped(const char *name, json_t **out) {
         known);
 }
 
+static bb_status fail_preset(const char *name, const char *preset, const json_t *json) {
+    char known[400] = "";
+    size_t used = 0;
+    const char *key;
+    json_t *patch, *presets = json_object_get(json, "presets");
+    json_object_foreach(presets, key, patch) {
+        const char *between = used ? ", " : "; known are ";
+        const int more =
+            snprintf(known + used, sizeof known - used, "%s%s", between, key);
+        used += (size_t)more;
+        if (used >= sizeof known) break;
+    }
+    return bb_fail(BB_EUSAGE, "%s: there is no preset \"%s\"%s", name, preset, known);
+}
+
 static bb_status apply_preset(const char *name, const char *preset, json_t *json) {
     static const char usual[] = "quick";
     const char *chosen = preset ? preset : usual;
     const json_t *patch = json_object_get(json_object_get(json, "presets"), chosen);
-    if (!patch && preset)
-        return bb_fail(BB_EUSAGE, "%s: there is no preset \"%s\"", name, preset);
+    if (!patch && preset) return fail_preset(name, preset, json);
     bb_status status = patch ? bb_json_patch(json, patch) : BB_OK;
     if (!status) json_object_del(json, "presets");
     if (!status && (json_object_set_new(json, "name", json_string(name)) ||

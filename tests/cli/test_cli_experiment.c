@@ -261,7 +261,8 @@ static void what_makes_no_sense_is_refused(void **state) {
     cli_fails(2, "no experiment \"lst\"; known are accountants, allocation,",
               "experiment lst");
     cli_fails(2, "--output", "experiment models");
-    cli_fails(2, "no preset \"huge\"", "experiment models --preset huge -o x");
+    cli_fails(2, "no preset \"huge\"; known are tiny, quick, full",
+              "experiment models --preset huge -o x");
     cli_fails(2, "give --data DIR", "experiment school --preset tiny -o x");
     cli_fails(2, "no such file", "experiment school --preset tiny --data nowhere -o x");
     cli_fails(2, "show which DIR", "experiment show");
