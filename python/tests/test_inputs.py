@@ -157,6 +157,8 @@ def test_groups_of_rows_in_another_order(pop):
     with pytest.warns(billboard.BillboardWarning, match="index of X in another order") as told:
         fit(frame, pop.y, groups.sample(frac=1, random_state=0))
     assert told[0].filename == __file__
+    with pytest.warns(billboard.BillboardWarning, match="^y has the index of X in another order"):
+        fit(frame, pandas.Series(pop.y).sample(frac=1, random_state=0), groups)
     with pytest.warns(billboard.BillboardWarning, match="index of X in another order") as told:
         model.predict(frame[:2], groups[:2][::-1])
     assert told[0].filename == __file__
@@ -249,7 +251,8 @@ def test_columns_that_are_no_numbers_are_named(pop, module):
     model = fit(table(pop.X[:, 1].tolist()), pop.y, pop.groups)
     wrong = [(["1", *["y"] * (rows - 1)], f"texts in column {name}, such as 'y': .*get_dummies"),
              ([None, *pop.X[1:, 1].tolist()],
-              f"contains NaN: 1 of {rows} rows has no value in column {name}: .*SimpleImputer")]
+              f"contains NaN: 1 of {rows} rows has no value in column {name}: .*SimpleImputer"),
+             ([float("inf"), *pop.X[1:, 1].tolist()], f"contains infinity.* in column {name}")]
     for column, words in wrong:
         for learn in (True, False):
             with pytest.raises(ValueError, match=words):
@@ -267,6 +270,26 @@ def test_columns_of_categories_are_named(pop):
     frame["b"] = pandas.array([None] * len(pop.y), dtype="Int64")
     with pytest.raises(ValueError, match="NaN: .* in column 'b'"):
         fit(frame, pop.y, pop.groups)
+    frame["b"] = pandas.cut(pop.X[:, 1], 3)
+    with pytest.raises(ValueError, match="no numbers in column 'b', but Interval"):
+        fit(frame, pop.y, pop.groups)
+    with pytest.raises(ValueError, match="X has no column"):
+        fit(frame[[]], pop.y, pop.groups)
+
+
+def test_texts_to_predict_are_classes(pop):
+    texts = np.where(pop.y > 0, "yes", "no")
+    for y in texts, texts.tolist(), texts.astype(object):
+        with pytest.raises(ValueError, match="y has texts, such as '.*MultiTaskClassifier"):
+            fit(pop.X, y, pop.groups)
+
+
+@pytest.mark.parametrize("one, other, how", [("1", "1.0", "are the same number"),
+                                             ("ward", "ward ", "differ in blanks")])
+def test_groups_that_are_written_in_two_ways_are_told(pop, one, other, how):
+    groups = np.where(pop.groups < 30, one, np.where(pop.groups < 50, other, "last"))
+    with pytest.warns(billboard.BillboardWarning, match=f"'?{one}.* are two, .*{how}"):
+        fit(pop.X, pop.y, groups)
 
 
 # -- copies --------------------------------------------------------------------------------

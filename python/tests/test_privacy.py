@@ -294,6 +294,30 @@ def test_the_second_fit_without_a_ledger_says_the_sum(pop, bounds):
         private(bounds, epsilon=2).fit(pop.X[half], pop.y[half], pop.groups[half])
 
 
+def test_where_nothing_is_exchanged_nothing_is_spent(pop, bounds, tmp_path):
+    few, ledger = pop.groups < 8, billboard.Ledger(tmp_path / "l", epsilon=1, delta=1e-5)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        for _ in range(2):
+            model = private(bounds).fit(pop.X[few], pop.y[few], pop.groups[few])
+    assert not model.privacy_.exchanged
+    assert repr(model.privacy_) == "Privacy(nothing was exchanged, and nothing spent: print it)"
+    assert not any("together they cost" in str(one.message) for one in told)
+    model.set_params(ledger=ledger).fit(pop.X[few], pop.y[few], pop.groups[few])
+    assert ledger.spent() == (0, 0)
+    assert private(bounds).fit(pop.X, pop.y, pop.groups).privacy_.exchanged
+
+
+def test_a_ledger_without_entries_has_its_columns(tmp_path):
+    pytest.importorskip("pandas")
+    assert billboard.Ledger(tmp_path / "l", epsilon=1).to_frame()["epsilon"].sum() == 0
+
+
+def test_truths_of_numpy_are_options(pop, bounds):
+    model = billboard.MultiTaskRegressor(epsilon=1, bounds=bounds, intervals=np.True_)
+    model.fit(pop.X, pop.y, pop.groups).predict_interval(pop.X[:1], pop.groups[:1])
+
+
 def test_a_search_says_what_it_multiplies(pop, bounds, tmp_path):
     frame = np.column_stack([pop.groups, pop.X])
     model = private(bounds, group_column=0, method="mp-prior")

@@ -165,6 +165,7 @@ def test_labels(pop):
     assert frame.classes_.tolist() == [0, 1, 2]
     assert rows.score(pop.X, pop.labels, pop.groups) == (said == pop.labels).all(axis=1).mean() > 0.7
     share = rows.predict_proba(pop.X, pop.groups)
+    assert np.array_equal(rows.predict_log_proba(pop.X, pop.groups), np.log(share))
     np.testing.assert_allclose(share, 1 / (1 + np.exp(-rows.decision_function(pop.X, pop.groups))))
     assert np.array_equal(share > 0.5, said == 1)
     again = pickle.loads(pickle.dumps(rows))

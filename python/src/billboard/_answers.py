@@ -3,7 +3,7 @@
 import ctypes as c
 import json
 import os
-from typing import Any, Dict, Iterator, KeysView, List, Mapping, Optional, Tuple
+from typing import Any, Dict, Iterator, KeysView, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -18,10 +18,8 @@ class _Told(Handle):
 
 def text_of(value: Any) -> Optional[bytes]:
     """An option's value as the program would have it."""
-    if value is True:
-        return b"true"
-    if value is False:
-        return b"false"
+    if isinstance(value, (bool, np.bool_)):
+        return b"true" if value else b"false"
     if isinstance(value, (float, np.floating)):
         return repr(float(value)).encode()
     if isinstance(value, os.PathLike):
@@ -131,10 +129,10 @@ def promise(values: Mapping[str, Any]) -> str:
             f"{values['adjacency']}, sampling {values['sampling']}")
 
 
-def frame(rows: List[Dict[str, Any]]) -> Any:
-    """A pandas.DataFrame where pandas is there, else the list."""
+def frame(rows: List[Dict[str, Any]], columns: Sequence[str] = ()) -> Any:
+    """A pandas.DataFrame where pandas is there, else the list; `columns`: of one without rows."""
     try:
         import pandas
     except ImportError:
         return rows
-    return pandas.DataFrame(rows)
+    return pandas.DataFrame(rows, columns=None if rows else list(columns))

@@ -24,7 +24,8 @@ except ImportError:
 
 from . import _abi, _library
 from ._data import (SKLEARN, Groups, are_disordered, check_groups, column_of, from_arrow,
-                    groups_of, named, plain, refuse_dates, rows_of, truths, why_no_numbers)
+                    groups_of, named, plain, refuse_dates, rows_of, truths, why_no_numbers,
+                    why_no_targets)
 from ._answers import answer_of, options, text_of
 from ._library import Data, Job, Predictions, Result
 from ._trained import Report, SharedModel, Trained, array_of, split
@@ -203,11 +204,12 @@ class MultiTask(BaseEstimator):  # type: ignore[misc]
             if groups is not None:
                 raise ValueError("groups are given twice: as an argument, and by group_column")
             X, groups = column_of(X, self.group_column)
-        if are_disordered(X, groups):
-            warnings.warn("groups has the index of X in another order, and rows belong together "
-                          "by their place, as everywhere in scikit-learn: if they should by "
-                          "their index, give groups=groups.loc[X.index]",
-                          BillboardWarning, stacklevel=5 if reset else 4)
+        for name, other in (("groups", groups), ("y", y)):
+            if are_disordered(X, other):
+                warnings.warn(f"{name} has the index of X in another order, and rows belong "
+                              "together by their place, as everywhere in scikit-learn: if they "
+                              f"should by their index, give {name}.loc[X.index]",
+                              BillboardWarning, stacklevel=5 if reset else 4)
         refuse_dates(X)
         if reset:
             self._truths = truths(X)
@@ -222,6 +224,8 @@ class MultiTask(BaseEstimator):  # type: ignore[misc]
                 X = validate_data(self, X, **checks)
         except (TypeError, ValueError):
             why = why_no_numbers(rows)
+            if why is None and self._loss() == "squared":
+                why = why_no_targets(y)
             if why is None:
                 raise
             raise ValueError(why) from None
@@ -287,7 +291,7 @@ class MultiTask(BaseEstimator):  # type: ignore[misc]
             if not kept:
                 self.__dict__ = before
             raise
-        if self.ledger is None and self.privacy_.is_private:
+        if self.ledger is None and self.privacy_.is_private and self.privacy_.exchanged:
             count_fit(self._columns(), grouped.names, vars(self.privacy_))
 
     def _keep(self, trained: Trained, groups: Groups) -> None:

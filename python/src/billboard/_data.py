@@ -5,6 +5,7 @@ by columns; everything else (data frames, Arrow, integers, other sparse formats)
 array first. The library keeps 8 bytes for every number of its own, during the call only."""
 
 import ctypes as c
+import math
 from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
 
 import numpy as np
@@ -126,8 +127,28 @@ def _is_text(value: Any) -> bool:
     return False
 
 
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def why_no_targets(y: Any) -> Optional[str]:
+    """What targets that are no numbers are."""
+    for value in np.asarray(y, dtype=object).ravel().tolist():
+        if _is_text(value):
+            return (f"y has texts, such as {value!r}, where numbers are learned: classes are for "
+                    "MultiTaskClassifier")
+    return None
+
+
 def why_no_numbers(X: Any) -> Optional[str]:
-    """What rows that are not finite numbers have in which column: texts, or nothing."""
+    """What rows that are not finite numbers have in which column: texts, nothing, or others."""
+    names = getattr(X, "column_names", getattr(X, "columns", None))
+    if names is not None and len(names) == 0:
+        return "X has no column to learn from"
     for name, column in _columns(X):
         values = np.asarray(column, dtype=object).tolist()
         texts = [value for value in values if _is_text(value)]
@@ -142,6 +163,15 @@ def why_no_numbers(X: Any) -> Optional[str]:
                     f"{name!r}: leave these rows out, or put a number that anybody knows there, as "
                     "sklearn.impute.SimpleImputer(strategy='constant', fill_value=0, "
                     "add_indicator=True) does")
+        for value in values:
+            if not _is_number(value):
+                if names is None:
+                    return None  # of arrays scikit-learn says it
+                return (f"X has no numbers in column {name!r}, but {value!r}, say: make numbers "
+                        "of them before, or leave the column out")
+            if math.isinf(float(value)):
+                return (f"Input X contains infinity, or a value too large for it, in column "
+                        f"{name!r}: numbers are finite")
     return None
 
 

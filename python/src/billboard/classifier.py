@@ -227,6 +227,31 @@ class MultiTaskClassifier(ClassifierMixin, MultiTask):  # type: ignore[misc]
         share = np.exp(score - score.max(axis=1, keepdims=True))
         return np.asarray(share / share.sum(axis=1, keepdims=True))
 
+    def predict_log_proba(self, X: Any, groups: Any = None) -> np.ndarray:
+        """Their logarithms.
+
+        Parameters
+        ----------
+        X, groups
+            As in `predict`.
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+
+        Examples
+        --------
+        >>> import billboard, numpy as np
+        >>> X, clinic = [[0.0], [1.0], [0.0], [1.0]], [1, 1, 2, 2]
+        >>> y = ["well", "ill", "ill", "well"]
+        >>> model = billboard.MultiTaskClassifier(method_params={"lambda": 1e-3})
+        >>> model = model.fit(X, y, groups=clinic)
+        >>> (model.predict_log_proba(X, groups=clinic) > np.log(0.5)).argmax(axis=1).tolist()
+        [1, 0, 0, 1]
+        """
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.predict_proba(X, groups)))
+
     def predict(self, X: Any, groups: Any = None) -> np.ndarray:
         """Every row's class, or labels, by its own group's model.
 

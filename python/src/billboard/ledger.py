@@ -10,6 +10,7 @@ from .errors import BillboardError
 
 __all__ = ["Ledger"]
 
+_COLUMNS = ("id", "time", "description", "epsilon", "delta", "state", "directory")
 _SIGNS = {"epsilon": "ε", "delta": "δ", "mu_squared": "μ²"}
 LEDGER_OPTIONS = ("ledger", "budget-epsilon", "budget-delta", "population", "ledger-kind")
 
@@ -163,7 +164,7 @@ class Ledger:
         >>> len(ledger.to_frame())
         1
         """
-        return frame(self.read()["entries"] if self._is_there() else [])
+        return frame(self.read()["entries"] if self._is_there() else [], _COLUMNS)
 
     def __str__(self) -> str:
         if not self._is_there():

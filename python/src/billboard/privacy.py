@@ -29,6 +29,9 @@ class Privacy:
     epsilon, delta : float or None
         The first promise; None where there is none that holds. No epsilon means anything
         without delta, `adjacency` and `sampling`.
+    exchanged : bool
+        False: every group learned alone, and nothing was published, so that nothing was
+        charged either.
     unit, adjacency, sampling, mechanism : str or None
         Whom the promise is about ("task" or "instance"), which populations it cannot tell
         apart, who took part in a round, and what made the noise.
@@ -50,6 +53,7 @@ class Privacy:
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         self.is_private: bool = bool(values["private"])
+        self.exchanged: bool = bool(values["exchanged"])
         self.epsilon: Optional[float] = values["epsilon"]
         self.delta: Optional[float] = values["delta"]
         self.adjacency: Optional[str] = values["adjacency"]
@@ -72,6 +76,8 @@ class Privacy:
     def __repr__(self) -> str:
         if not self.is_private or self.epsilon is None:
             return "Privacy(nothing is promised: print it)"
+        if not self.exchanged:
+            return "Privacy(nothing was exchanged, and nothing spent: print it)"
         return f"Privacy({promise(vars(self))})"
 
     def _repr_html_(self) -> str:

@@ -7,6 +7,7 @@ from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 
 from ._base import MultiTask, joined
+from ._data import why_no_targets
 from ._words import ATTRIBUTES, NOTES, PARAMETERS
 from .effects import Effects
 from .ledger import Ledger, PathLike
@@ -75,6 +76,9 @@ class MultiTaskRegressor(RegressorMixin, MultiTask):  # type: ignore[misc]
         if y.dtype.kind in "mM":
             raise ValueError("y has dates or times: make them numbers before, such as days since "
                              "a day that anybody knows")
+        why = why_no_targets(y) if y.dtype.kind in "SU" else None
+        if why:
+            raise ValueError(why)
         return y
 
     def _read(self) -> None:
