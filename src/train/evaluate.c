@@ -329,6 +329,14 @@ static bool limits_hide(const bb_experiment *e) {
            is_wild(e->run.pub.loss, &m);
 }
 
+/* Below chance, and not by chance: of few tasks, or of a few rows each, half are. */
+static bool ranks_badly(const bb_experiment *e, const bb_metrics *m, bool tested) {
+    double range[2];
+    const bool below = m->auc < 0.5;
+    if (!below || !tested || e->run.pub.loss != BB_LOSS_LOGISTIC) return below;
+    return bb_assessed_range(&e->test, range) == BB_OK && range[1] < 0.5;
+}
+
 /* Worse than not learning at all: for the operator, who may see it. */
 static void warn_of_results(bb_experiment *e) {
     bb_report *r = &e->report;
@@ -351,7 +359,7 @@ static void warn_of_results(bb_experiment *e) {
                  "on %s rows the models are worse than always saying the mean (nMSE "
                  "%.3g); likely %s",
                  rows, m->nmse, cause);
-    else if (m->auc < 0.5)
+    else if (ranks_badly(e, m, tested))
         snprintf(r->warning, sizeof r->warning,
                  "on %s rows the models rank worse than chance (AUC %.3g); likely %s",
                  rows, m->auc, cause);

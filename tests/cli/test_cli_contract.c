@@ -668,6 +668,38 @@ static void a_task_that_most_errors_come_from_is_named(void **state) {
 }
 
 /* Where tasks have one row, all of them together have held-out ones. */
+/* Ten tasks whose x tells y, and two rows to test each on, of which x tells the opposite in the
+ * first `turned` tasks. */
+static void write_turned(int turned) {
+    FILE *train = fopen("turned.csv", "w"), *test = fopen("turned.test.csv", "w");
+    assert_true(train && test);
+    fputs("task,y,x\n", train);
+    fputs("task,y,x\n", test);
+    for (int i = 0; i < 10; i++) {
+        for (int r = 0; r < 8; r++) fprintf(train, "%d,%d,%d\n", i, r % 2, r % 2);
+        fprintf(test, "%d,%d,0\n%d,%d,1\n", i, i < turned, i, i >= turned);
+    }
+    fclose(train);
+    fclose(test);
+}
+
+/* An AUC of six tasks in ten is below one half by chance, and of none in ten is not. */
+static void who_ranks_worse_than_chance(void **state) {
+    (void)state;
+    const char words[] = "rank worse than chance",
+               *line = "train turned.csv --test turned.test.csv --loss logistic "
+                       "--method stl -o turned --force";
+    write_turned(6);
+    cli_result r = cli("%s", line);
+    assert_true(r.code == 0 && strstr(r.out, "0.4000") && !strstr(r.err, words));
+    cli_free(&r);
+    write_turned(10);
+    r = cli("%s", line);
+    assert_true(r.code == 0 && strstr(r.err, words));
+    cli_free(&r);
+    assert_int_equal(system("rm -r turned turned.csv turned.test.csv"), 0);
+}
+
 static void one_model_for_all_is_tuned_on_single_rows(void **state) {
     (void)state;
     write_tasks("single.csv", 120, 1, 0.0, false);
@@ -704,6 +736,7 @@ int main(void) {
         cmocka_unit_test(classes_have_a_default),
         cmocka_unit_test(absurd_results_draw_a_warning),
         cmocka_unit_test(a_task_that_most_errors_come_from_is_named),
+        cmocka_unit_test(who_ranks_worse_than_chance),
         cmocka_unit_test(one_model_for_all_is_tuned_on_single_rows),
         cmocka_unit_test(tasks_of_one_class_are_compared_by_log_loss),
         cmocka_unit_test(a_private_run_has_every_key),
