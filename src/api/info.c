@@ -101,17 +101,18 @@ static bb_status read_rows(const bb_source *source, const info_options *o, draft
     bb_read_options format = format_of(o);
     bb_status status = bb_source_read(source, &format, data);
     if (status != BB_EDATA || !source->path || o->read.categories) return status;
-    /* rows that are wrong in another way have this message again */
-    if (bb_read_texts(source->path, &format, &d->texts) == BB_OK &&
-        json_object_size(d->texts)) {
-        status = make_draft(d, o->read.ignore);
-        if (status) return status;
+    /* what is wrong in another way is told: of texts this command is what to do */
+    status = bb_read_texts(source->path, &format, &d->texts);
+    if (!status && json_object_size(d->texts)) status = make_draft(d, o->read.ignore);
+    if (status) return status;
+    if (json_object_size(d->texts)) {
         format.categories = d->categories;
         format.ignore = d->ignore;
     }
     status = bb_source_read(source, &format, data);
-    if (status != BB_EDATA || !d->ignore) return status;
-    format = format_of(o); /* without what is to be mended nothing may be left */
+    if (status != BB_EDATA || !strstr(bb_last_error(), "no column is left"))
+        return status;
+    format = format_of(o); /* what is to be mended is all there is: of that it tells */
     return bb_source_read(source, &format, data);
 }
 

@@ -124,12 +124,18 @@ static void see(bb_info *info, column *c, double value) {
     if (value != 0 && value != 1) c->other = true;
 }
 
+/* As data frames of R and pandas call them: of a part of a table there may be gaps. */
+static bool is_called_row_names(const char *name) {
+    return strcmp(name, "rownames") == 0 || strcmp(name, "Unnamed: 0") == 0;
+}
+
 /* Has the column every number from 0, or 1, on once, as names of rows have? Fewer rows than
  * LEAST_NUMBERED may have so by chance. seen: a byte for each row. */
 static bool numbers_rows(const bb_dataset *data, size_t k, const column *c,
                          unsigned char *seen) {
     enum { LEAST_NUMBERED = 10 };
     const size_t n = data->rows;
+    if (is_called_row_names(data->feature_name[k])) return true;
     if (n < LEAST_NUMBERED || c->count < n || (c->least != 0 && c->least != 1) ||
         c->most - c->least != (double)(n - 1))
         return false;

@@ -1,6 +1,7 @@
 #include "train/resolve.h"
 
 #include "base/number.h"
+#include "data/names.h"
 #include "data/preprocess.h"
 #include "train/effects.h"
 #include "train/intervals.h"
@@ -67,16 +68,19 @@ static bb_status read_sampling(const char *text, bb_resolved *c) {
 
 static bb_status read_compare(const char *list, bb_resolved *c) {
     while (list && *list) {
-        const size_t length = strcspn(list, ",");
-        if (length == 3 && memcmp(list, "stl", 3) == 0)
+        const size_t whole = strcspn(list, ",");
+        const char *word = list;
+        size_t length = whole;
+        bb_trim(&word, &length);
+        if (length == 3 && memcmp(word, "stl", 3) == 0)
             c->compare_stl = true;
-        else if (length == 10 && memcmp(list, "no-privacy", 10) == 0)
+        else if (length == 10 && memcmp(word, "no-privacy", 10) == 0)
             c->compare_no_privacy = true;
         else
             return bb_fail(BB_EUSAGE,
                            "--compare knows stl and no-privacy, got \"%.*s\"",
-                           (int)length, list);
-        list += length + (list[length] == ',');
+                           (int)length, word);
+        list += whole + (list[whole] == ',');
     }
     return BB_OK;
 }

@@ -202,6 +202,25 @@ static void names_of_rows_are_no_feature(void **state) {
     json_decref(j);
 }
 
+/* A part of R's table has gaps in its names of rows. */
+static void names_of_rows_of_a_part(void **state) {
+    (void)state;
+    cli_write("part.csv", "rownames,task,y,x\n3,1,1,2\n4,1,2,3\n9,2,3,1\n12,2,1,2\n");
+    json_t *j = cli_json("info part.csv --json");
+    assert_non_null(strstr(cli_text(j, "start"), " --ignore rownames "));
+    json_decref(j);
+}
+
+/* What is wrong is told, not the texts before it, of which info itself would be the remedy. */
+static void info_tells_what_is_wrong_beside_texts(void **state) {
+    (void)state;
+    cli_write("nobody.csv", "task,y,x,city\n1,1,2,Oslo\n,2,3,Oslo\n");
+    cli_fails(
+        1,
+        "nobody.csv:3:1 (column \"task\"): expected a task's name, found an empty cell",
+        "info nobody.csv");
+}
+
 /* A list that is given again goes on, and nothing that was to be left out is a feature. */
 static void lists_may_be_given_in_parts(void **state) {
     (void)state;
@@ -217,6 +236,9 @@ static void lists_may_be_given_in_parts(void **state) {
     j = cli_json("train parts.csv --method stl --features a --features b --features c "
                  "--json -o parts3");
     assert_int_equal((int)cli_number(j, "features"), 3);
+    json_decref(j);
+    j = cli_json(
+        "train parts.csv --method stl --compare 'stl, no-privacy' --json -o parts2");
     json_decref(j);
     j = cli_json("info parts.csv --features 'c, \"a\"' --json");
     assert_int_equal((int)cli_number(j, "features"), 2);
@@ -372,6 +394,8 @@ int main(void) {
         cmocka_unit_test(info_says_what_texts_may_be),
         cmocka_unit_test(names_of_rows_are_no_feature),
         cmocka_unit_test(lists_may_be_given_in_parts),
+        cmocka_unit_test(names_of_rows_of_a_part),
+        cmocka_unit_test(info_tells_what_is_wrong_beside_texts),
         cmocka_unit_test(odd_names_of_tasks_are_told),
         cmocka_unit_test(targets_that_are_none),
         cmocka_unit_test(a_wrong_column_of_tasks_is_told),
