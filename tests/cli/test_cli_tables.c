@@ -214,11 +214,16 @@ static void names_of_rows_of_a_part(void **state) {
 /* What is wrong is told, not the texts before it, of which info itself would be the remedy. */
 static void info_tells_what_is_wrong_beside_texts(void **state) {
     (void)state;
-    cli_write("nobody.csv", "task,y,x,city\n1,1,2,Oslo\n,2,3,Oslo\n");
-    cli_fails(
-        1,
-        "nobody.csv:3:1 (column \"task\"): expected a task's name, found an empty cell",
-        "info nobody.csv");
+    static const char *const table[] = {
+        "task,y,x,city\n1,1,2,Oslo\n,2,3,Oslo\n",
+        "task,y,x,when\n1,1,2,2012-08-01\n,2,3,2012-08-02\n"};
+    for (size_t k = 0; k < sizeof table / sizeof *table; k++) {
+        cli_write("nobody.csv", table[k]);
+        cli_fails(1,
+                  "nobody.csv:3:1 (column \"task\"): expected a task's name, found an "
+                  "empty cell",
+                  "info nobody.csv");
+    }
 }
 
 /* A list that is given again goes on, and nothing that was to be left out is a feature. */
