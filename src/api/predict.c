@@ -19,7 +19,7 @@ typedef struct applied {
 } applied;
 
 typedef struct request {
-    char *unknown, *ignore, *task, *target;
+    char *unknown, *ignore, *task, *target, *separator;
     bool outputs, lines;
     double intervals; /* NaN: none */
 } request;
@@ -34,6 +34,8 @@ static const bb_option row[] = {
      "DATA's column that names a row's task (default: as in the run)"},
     {"target", BB_OPTION_TEXT, offsetof(request, target), NULL, 0.0, 0.0, NULL,
      "COLUMN", "DATA's column of the target (default: as in the run)"},
+    {"separator", BB_OPTION_TEXT, offsetof(request, separator), NULL, 0.0, 0.0, NULL,
+     "CHARACTER", "CSV: what separates DATA's columns (default: as in the run)"},
     {"outputs", BB_OPTION_FLAG, offsetof(request, outputs), "false", 0.0, 0.0, NULL,
      NULL, "also what the predictions are made of"},
     {"lines", BB_OPTION_FLAG, offsetof(request, lines), "false", 0.0, 0.0, NULL, NULL,
@@ -99,7 +101,8 @@ static bb_status apply(const billboard_result *result, const request *r,
     if (!status && r->ignore) status = bb_trained_ignore(&a->trained, r->ignore);
     if (!status && a->unknown == BB_UNKNOWN_SHARED && a->trained.shared.tasks)
         status = copy_models(a);
-    const bb_new_rows how = {for_prediction, a->unknown, r->task, r->target};
+    const bb_new_rows how = {for_prediction, a->unknown, r->task, r->target,
+                             r->separator};
     if (!status)
         status = bb_trained_rows(&a->trained, &source, how, &a->rows, &a->left);
     return status;

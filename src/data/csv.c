@@ -71,13 +71,17 @@ static bb_status read_header(csv *c) {
         if (!status) status = add_name(c, &name);
         if (status) return status;
     } while (name.end == BB_CSV_END_CELL);
-    const bool single = c->header.count == 1 && !c->rows.options->separator;
-    if (single && strchr(bb_names_at(&c->header, 0), ';'))
+    const char *const other =
+        c->header.count == 1 ? strpbrk(bb_names_at(&c->header, 0), ";\t,") : NULL;
+    if (other && *other == ';')
         return bb_csv_bad(&c->rows.cells, name.line, 0,
                           "one column only; " BB_CSV_SEPARATED ": --separator ';'");
-    if (single && strchr(bb_names_at(&c->header, 0), '\t'))
+    if (other && *other == '\t')
         return bb_csv_bad(&c->rows.cells, name.line, 0,
                           "one column only; " BB_CSV_SEPARATED ": --separator tab");
+    if (other && c->rows.cells.separator != ',')
+        return bb_csv_bad(&c->rows.cells, name.line, 0,
+                          "one column only; " BB_CSV_SEPARATED ": --separator ,");
     status = bb_columns_open(&c->columns, t->path, &c->header, c->row_names,
                              c->rows.options);
     if (status) return status;

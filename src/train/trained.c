@@ -290,6 +290,7 @@ bb_status bb_trained_rows(bb_trained *t, const bb_source *source, bb_new_rows ho
     format.classes = bb_target_option(&format);
     if (how.task) format.task = how.task;
     if (how.target) format.target = how.target;
+    if (how.separator) format.separator = how.separator;
     format.target_ignored = format.target_optional = how.for_prediction;
     format.target_missing = true;
     format.for_run = true;

@@ -50,6 +50,7 @@ typedef struct bb_new_rows {
     bool for_prediction;       /* targets are passed over, and need not be there */
     bb_unknown unknown;        /* what becomes of rows of tasks that have no model */
     const char *task, *target; /* their columns; NULL: as the run's rows had them */
+    const char *separator;     /* of columns; likewise */
 } bb_new_rows;
 
 /* How many rows were left out, or answered by the shared model (unknown), and texts not

@@ -122,6 +122,17 @@ static void messages(void **state) {
     }
 }
 
+/* Also of what is not separated as the options say. */
+static void another_separator(void **state) {
+    (void)state;
+    const bb_read_options options = {.separator = ";"};
+    bb_dataset data = {.rows = 77};
+    assert_message(read_text("t.csv", "task,y,x1\n1,2,3\n", &options, &data), BB_EDATA,
+                   "t.csv:1:1 (column \"task,y,x1\"): one column only; columns are "
+                   "separated by commas, or as --separator says: --separator ,");
+    assert_int_equal(data.rows, 77);
+}
+
 static void zero_bytes(void **state) {
     (void)state;
     static const char header[] = "task,y\0,x1\n1,2,3\n",
@@ -266,6 +277,7 @@ static void columnar_files(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(messages),
+        cmocka_unit_test(another_separator),
         cmocka_unit_test(zero_bytes),
         cmocka_unit_test(column_lists),
         cmocka_unit_test(nonsense_of_a_million_columns),

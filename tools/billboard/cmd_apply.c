@@ -6,7 +6,7 @@
 /* What both commands are given; evaluate has no output. */
 typedef struct request {
     const char *run, *data, *output;
-    cmd_options given; /* ignore, unknown, task, target */
+    cmd_options given; /* ignore, unknown, task, target, separator */
     bool json;
 } request;
 
@@ -169,7 +169,7 @@ static billboard_status predict(const request *r, const cmd_output *output) {
 
 /* -- the command lines -- */
 
-enum { INTERVALS = 1000, LINES, TASK, TARGET }; /* no letter */
+enum { INTERVALS = 1000, LINES, TASK, TARGET, SEPARATOR }; /* no letter */
 
 /* Both commands have them. */
 #define UNKNOWN                                                                        \
@@ -194,6 +194,11 @@ enum { INTERVALS = 1000, LINES, TASK, TARGET }; /* no letter */
         "target", TARGET, "COLUMN", 0,                                                 \
             "DATA's column of the target (default: as in the run)", 0                  \
     }
+#define SEPARATES_COLUMNS                                                              \
+    {                                                                                  \
+        "separator", SEPARATOR, "CHARACTER", 0,                                        \
+            "CSV: what separates DATA's columns (default: as in the run)", 0           \
+    }
 
 static error_t parse(int key, char *text, struct argp_state *state) {
     request *r = state->input;
@@ -215,6 +220,9 @@ static error_t parse(int key, char *text, struct argp_state *state) {
         return 0;
     case TARGET:
         cmd_options_add(&r->given, "target", text);
+        return 0;
+    case SEPARATOR:
+        cmd_options_add(&r->given, "separator", text);
         return 0;
     case LINES:
         cmd_options_add(&r->given, "lines", NULL);
@@ -249,6 +257,7 @@ int cmd_evaluate(int argc, char **argv) {
     static const struct argp_option option[] = {
         COLUMN_OF_TASKS,
         COLUMN_OF_TARGETS,
+        SEPARATES_COLUMNS,
         IGNORE,
         UNKNOWN,
         {"json", 'j', NULL, 0, "as one JSON object", 0},
@@ -270,6 +279,7 @@ int cmd_predict(int argc, char **argv) {
          "the predictions, as CSV, in the order of DATA; - is standard output", 0},
         COLUMN_OF_TASKS,
         COLUMN_OF_TARGETS,
+        SEPARATES_COLUMNS,
         IGNORE,
         UNKNOWN,
         {"intervals", INTERVALS, "LEVEL", 0,
