@@ -129,20 +129,28 @@ static bb_status trim_names(json_t *list) {
     return BB_OK;
 }
 
-/* A list of texts; `name` is there, or the list is NULL. */
+/* A list of texts, none of them twice; `name` is there, or the list is NULL. */
 static bb_status take_texts(const char *path, const json_t *json, const char *name,
                             const char ***list, size_t *count) {
     const json_t *given = json_object_get(json, name);
     *count = json_array_size(given);
     if (!*count) return expected(path, name, "a list of names");
-    const bb_status status = bb_allocate(list, *count, sizeof **list, "an agreement");
-    if (status) return status;
-    for (size_t k = 0; k < *count; k++) {
-        (*list)[k] = json_string_value(json_array_get(given, k));
-        if (!(*list)[k] || !*(*list)[k])
-            return expected(path, name, "a list of names, none empty");
+    bb_names names = {0};
+    bb_status status = bb_allocate(list, *count, sizeof **list, "an agreement");
+    for (size_t k = 0; k < *count && !status; k++) {
+        const char *const text = json_string_value(json_array_get(given, k));
+        size_t at = k;
+        (*list)[k] = text;
+        if (text && *text)
+            status = bb_names_add(&names, text, strlen(text), &at);
+        else
+            status = expected(path, name, "a list of names, none empty");
+        if (!status && at != k)
+            status = bb_fail(BB_EUSAGE, "%s: \"%s\": \"%s\" is there twice", path, name,
+                             text);
     }
-    return BB_OK;
+    bb_names_free(&names);
+    return status;
 }
 
 static bb_status take_clusters(billboard_experimental_agreement *a, const char *path) {
@@ -166,13 +174,8 @@ static bb_status take_clusters(billboard_experimental_agreement *a, const char *
 static bb_status take_silos(billboard_experimental_agreement *a, const char *path) {
     const json_t *fewest = json_object_get(a->json, "fewest-silos");
     size_t silos;
-    bb_status status = take_texts(path, a->json, "silos", &a->silo, &silos);
+    const bb_status status = take_texts(path, a->json, "silos", &a->silo, &silos);
     if (status) return status;
-    for (size_t k = 0; k < silos; k++)
-        for (size_t l = 0; l < k; l++)
-            if (strcmp(a->silo[k], a->silo[l]) == 0)
-                return bb_fail(BB_EUSAGE, "%s: \"silos\": \"%s\" is there twice", path,
-                               a->silo[k]);
     if (fewest && (!json_is_integer(fewest) || json_integer_value(fewest) < 1 ||
                    json_integer_value(fewest) > (json_int_t)silos))
         return bb_fail(BB_EUSAGE,
