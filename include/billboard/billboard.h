@@ -504,10 +504,10 @@ BILLBOARD_API BILLBOARD_CHECK billboard_status billboard_export(const char *run,
  * The tasks of new rows are found by name. Options are `unknown`, what becomes of rows
  * of tasks that have no model: "error" (default), "skip", or "shared", the model that
  * all share; `ignore`, columns to leave out; `task` and `target`, which a file calls
- * otherwise than the run's rows did, and the `separator` of its columns; `outputs`, see billboard_values; `lines`, in the CSV
- * the line of a file that each prediction is of, in a first column (BILLBOARD_USAGE: the
- * data have none); and `intervals`, a level in (0, 1): half_width, and lower and upper in
- * the CSV, for runs that were trained with it. */
+ * otherwise than the run's rows did, and the `separator` of its columns; `outputs`, see
+ * billboard_values; `lines`, in the CSV the line of a file that each prediction is of, in a
+ * first column (BILLBOARD_USAGE: the data have none); and `intervals`, a level in (0, 1):
+ * half_width, and lower and upper in the CSV, for runs that were trained with it. */
 typedef struct billboard_predictions billboard_predictions;
 
 /* Predicts every row with its own task's model, numbers no farther than limits.csv has it
