@@ -551,62 +551,6 @@ def a_curators_model_answers_rows_of_any_column_of_tasks():
         assert [line.split(",")[0] for line in told.split()] == ["task", "b1", "b2"], told
 
 
-def rows_that_are_separated_otherwise_than_the_runs_are_answered():
-    """A curator has no rows whose separator it would know, and a place may get others."""
-    with folder():
-        plan(scale={"others": [-1, 1], "target": [-3, 3]})
-        write("north.csv", read("north.csv").decode().replace(",", ";"))
-        places = {who: start(who, "socket", more=["--separator", ";"] if who == "north" else ())
-                  for who in ["curator", *SILOS]}
-        for who, process in places.items():
-            ends(process, who=who)
-        of_all = ["--unknown", "shared", "-o", "-"]
-        told = call("predict", "out-curator", "north.csv", "--separator", ";", *of_all)
-        write("comma.csv", read("north.csv").decode().replace(";", ","))
-        assert told == call("predict", "out-curator", "comma.csv", *of_all)
-        for command, more in (("predict", ["-o", "-"]), ("evaluate", [])):
-            wrong = subprocess.run([BILLBOARD, command, "out-north", "comma.csv", *more],
-                                   capture_output=True, text=True, timeout=LIMIT)
-            assert wrong.returncode == 1 and "one column only; columns are separated by commas, " \
-                "or as --separator says: --separator ,\n" in wrong.stderr, wrong
-            assert call(command, "out-north", "comma.csv", *more, "--separator", ",") == call(
-                command, "out-north", "north.csv", *more)
-
-
-def places_of_one_name_are_told():
-    """By a socket the curator's operator is, who sees two connections; a folder's box is read by
-    one place."""
-    with folder():
-        plan(rounds=9)
-        places = [start(who, "socket") for who in ("curator", "north")]
-        wait_for(lambda: "north is there" in said("curator"))
-        assert "second connection" not in said("curator")
-        again = line_of("north", "socket")
-        again[again.index("north.state")] = "other.state"
-        places.append(subprocess.Popen(again, stdout=subprocess.DEVNULL,
-                                       stderr=subprocess.DEVNULL))
-        started.append(places[-1])
-        wait_for(lambda: "north speaks by a second connection" in said("curator"))
-        for place in places:
-            place.send_signal(signal.SIGINT)
-            ends(place, 130)
-    with folder():
-        places = {who: start(who, "folder") for who in ("curator", "north")}
-        wait_for(lambda: "north is there" in said("curator"))
-        for who, box in (("curator", "box/curator"), ("north", "box/silo-1")):
-            line = line_of(who, "folder")
-            line[line.index(f"{who}.state")] = "other.state"
-            second = subprocess.run(line, capture_output=True, text=True, timeout=LIMIT)
-            assert second.returncode == 1 and second.stderr.endswith(
-                f"billboard: {box}: is in use already\n"), second
-            with contextlib.suppress(FileNotFoundError):
-                os.remove("other.state")
-        places.update({who: start(who, "folder") for who in SILOS[1:]})
-        for who, process in places.items():
-            ends(process, who=who)
-        check_as_one()
-
-
 def a_target_that_the_plan_names_is_the_same_everywhere():
     """Where it names none, each place calls its own as it likes."""
     with folder():
@@ -756,7 +700,6 @@ def a_plan_whose_rounds_may_have_fewer_silos_than_a_policy_asks_for():
         ends(start("north", "folder"), 2)
         assert "asks for 3 silos in every round; the plan lets one go on with 2" in said(
             "north"), said("north")
-        wait_for(lambda: os.path.exists("curator.state"))  # before that a signal just ends it
         curator.send_signal(signal.SIGINT)
         ends(curator, 130)
         told = call("policy", "check", "policy.json")
@@ -1453,15 +1396,12 @@ def lines_that_make_no_sense():
         write("list.json", [])
         write("twice.json", {"options": {}, "tasks": ["a"], "features": ["x"],
                              "silos": ["north", "north"]})
-        write("task.json", {"options": {}, "tasks": ["a", "b", " a"], "features": ["x"],
-                            "silos": ["north"]})
         write("unknown.json", {"options": {}, "task": ["a"]})
         write("empty.json", {"options": {}, "tasks": [], "features": ["x"], "silos": ["north"]})
         write("many.json", {"options": {}, "tasks": ["a"], "features": ["x"], "silos": ["north"],
                             "fewest-silos": 2})
         for name, code, words in [("bad.json", 1, "bad.json: line 1"), ("list.json", 2, "object"),
                                   ("twice.json", 2, "\"north\" is there twice"),
-                                  ("task.json", 2, "task.json: \"tasks\": \"a\" is there twice"),
                                   ("unknown.json", 2, "\"task\": expected options, tasks"),
                                   ("empty.json", 2, "\"tasks\": expected a list"),
                                   ("many.json", 2, "from 1 to 1"), ("none.json", 1, "none.json")]:
@@ -1470,8 +1410,7 @@ def lines_that_make_no_sense():
             assert done.returncode == code and words in done.stderr, (name, done)
         done = subprocess.run([*line_of("north", "socket"), "--name", "west"], capture_output=True,
                               text=True)
-        assert done.returncode == 2 and "no silo \"west\" in it: the first is " \
-            "\"north\", the last \"east\"\n" in done.stderr, done
+        assert done.returncode == 2 and "no silo \"west\"" in done.stderr, done
         done = subprocess.run(line_of("north", "socket", plan="plan.json", policy="plan.json"),
                               capture_output=True, text=True)
         assert done.returncode == 2 and "options" in done.stderr, done
@@ -1503,8 +1442,6 @@ for case in [every_carrier_gives_the_models_of_one_process,
              a_checkpoint_of_another_plan_says_which_file_it_is, a_task_in_two_places_is_told_by_name,
              a_ledger_that_refuses_tells_no_more, what_was_taken_from_the_data_is_refused,
              a_plan_whose_rounds_may_have_fewer_silos_than_a_policy_asks_for,
-             rows_that_are_separated_otherwise_than_the_runs_are_answered,
-             places_of_one_name_are_told,
              rows_that_are_not_the_plans_are_told_to_their_operator,
              a_silo_can_look_before_it_takes_part,
              a_silo_that_looks_sees_files_that_it_could_not_write,

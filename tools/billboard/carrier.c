@@ -46,8 +46,8 @@ billboard_status carrier_receive(carrier *c, double seconds, message *got) {
     return c->class->receive(c, seconds, got);
 }
 
-bool carrier_introduce(carrier *c) {
-    return c->class->introduce(c);
+void carrier_introduce(carrier *c) {
+    c->class->introduce(c);
 }
 
 bool carrier_is_empty(const carrier *c) {

@@ -11,7 +11,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -35,7 +34,6 @@ typedef struct folder {
     int lists, read;        /* so many; so many of them are done */
     unsigned char *bytes;   /* of the message that was read last */
     bool broken;            /* it has said that the folder does not work */
-    int box;                /* this place's own, locked; -1 */
 } folder;
 
 static billboard_status no_memory(void) {
@@ -54,9 +52,8 @@ static bool reaches(const carrier *c, uint32_t silo) {
     return true;
 }
 
-static bool introduce(carrier *c) {
+static void introduce(carrier *c) {
     (void)c; /* every silo has its box */
-    return false;
 }
 
 static bool is_empty(const carrier *c) {
@@ -224,7 +221,6 @@ static void close_folder(carrier *c) {
     }
     forget_list(f);
     free(f->bytes);
-    if (f->box >= 0) close(f->box);
     free(f);
 }
 
@@ -250,27 +246,14 @@ static billboard_status open_box(const folder *f, uint32_t silo) {
                             strerror(errno));
 }
 
-/* Two that read one box would each have a part of its messages. Where the folder's server knows
- * no locks nobody is told. */
-static billboard_status lock_box(folder *f) {
-    char box[PATH];
-    box_of(f, f->base.way.silo, box);
-    f->box = open(box, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (f->box < 0 || !flock(f->box, LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK)
-        return BILLBOARD_OK;
-    return cmd_fail(BILLBOARD_FAILED, "%s: is in use already", box);
-}
-
 billboard_status carrier_folder_open(carrier **out, const carrier_way *way) {
     billboard_status status = BILLBOARD_OK;
     folder *f = calloc(1, sizeof *f);
     if (!f) return no_memory();
     f->base = (carrier){&class, *way};
     f->last = &f->first;
-    f->box = -1;
     for (uint32_t silo = 0; silo <= way->silos && !status; silo++)
         status = open_box(f, silo);
-    if (!status) status = lock_box(f);
     if (status)
         close_folder(&f->base);
     else

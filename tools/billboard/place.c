@@ -243,13 +243,9 @@ static billboard_status find_self(place *p) {
         if (strcmp(billboard_experimental_agreement_silo(p->agreement, k), p->name) ==
             0)
             p->way.silo = k;
-    if (p->way.silo) return BILLBOARD_OK;
-    return cmd_fail(
-        BILLBOARD_USAGE,
-        "%s: there is no silo \"%s\" in it: the first is \"%s\", the last "
-        "\"%s\"",
-        p->plan, p->name, billboard_experimental_agreement_silo(p->agreement, 1),
-        billboard_experimental_agreement_silo(p->agreement, p->roster->silos));
+    return p->way.silo ? BILLBOARD_OK
+                       : cmd_fail(BILLBOARD_USAGE, "%s: there is no silo \"%s\" in it",
+                                  p->plan, p->name);
 }
 
 /* A run directory that is there, with a checkpoint, is this run's: a place that keeps what it has may be started again at any time, also after its end. */
