@@ -193,9 +193,7 @@ static json_t *spelt_json(unsigned spelt) {
 
 /* As the shell takes it for one word. */
 static void put_word(FILE *to, const char *word) {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                "0123456789_./,:=+@%-";
-    if (*word && strspn(word, plain) == strlen(word)) {
+    if (bb_is_word(word)) {
         fputs(word, to);
         return;
     }
@@ -256,7 +254,10 @@ static void add_row_names_notes(const bb_info *info, const bb_dataset *data,
 static bb_status add_name_notes(const bb_dataset *data, json_t **notes) {
     json_t *list = NULL;
     const bb_status status = bb_task_names_say(data->tasks, data->task_name, &list);
-    if (!status && json_array_extend(*notes, list)) json_decref(*notes), *notes = NULL;
+    if (!status && json_array_extend(*notes, list)) {
+        json_decref(*notes);
+        *notes = NULL;
+    }
     json_decref(list);
     return status;
 }

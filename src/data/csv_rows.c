@@ -25,10 +25,7 @@ static bb_status note_text(bb_csv *c, const bb_csv_cell *from, size_t column) {
 
 static bb_status fail_text(const bb_csv *c) {
     char where[BB_WHERE_BYTES];
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                "0123456789_./,:=+@%-";
-    const char *quote =
-        c->advice[strspn(c->advice, plain)] ? "'" : ""; /* for the shell */
+    const char *quote = bb_is_word(c->advice) ? "" : "'"; /* for the shell */
     return bb_fail(
         BB_EDATA, "%s: expected a number, found %s; %s: --ignore %s%s%s",
         bb_csv_place(&c->cells, c->text_cell.line, c->text_column, where), c->shown,
@@ -79,8 +76,7 @@ static const char *remedy(const bb_csv *c, const bb_csv_cell *cell, bool first) 
     if (bb_scan_date(cell->text, cell->length))
         return "; of dates make numbers before, of days, say";
     return "; texts of the target are classes, whose names are public: --categories "
-           "FILE, "
-           "which `billboard info' drafts where they are few";
+           "FILE, which `billboard info' drafts where they are few";
 }
 
 /* A cell that is no plain number: quoted, missing, or wrong. */

@@ -167,8 +167,8 @@ bb_status bb_names_count(char ***out, size_t count, const char *prefix) {
     return BB_OK;
 }
 
-/* The name at `at`, without blanks around it and its quotes, to `name`, which has room for it; where it ends. NULL:
- * its quotes do not. */
+/* The name at `at`, without blanks around it and its quotes, to `name`, which has room for it;
+ * where it ends. NULL: its quotes do not. */
 static const char *take_name(const char *at, char *name, size_t *length) {
     const char *bare;
     while (bb_is_blank(*at)) at++;
@@ -279,6 +279,19 @@ void bb_trim(const char **text, size_t *length) {
     while (*length && bb_is_blank((*text)[*length - 1])) --*length;
 }
 
+bool bb_names_trimmed_are_same(const char *a, const char *b) {
+    size_t of_a = strlen(a), of_b = strlen(b);
+    bb_trim(&a, &of_a);
+    bb_trim(&b, &of_b);
+    return of_a == of_b && memcmp(a, b, of_a) == 0;
+}
+
+bool bb_is_word(const char *text) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                "0123456789_./,:=+@%-";
+    return *text && !text[strspn(text, plain)];
+}
+
 /* -- names that look the same -- */
 
 /* Bytes of what stands on or behind a letter and is one character with it in the form NFC: an
@@ -325,15 +338,9 @@ bool bb_names_number(const char *name, double *value) {
 
 /* How two different names that look the same differ; NULL: they look different. */
 static const char *how_alike(const char *a, const char *b) {
-    double of_name_a, of_name_b;
-    const char *bare_a = a, *bare_b = b;
-    size_t of_a = strlen(a), of_b = strlen(b);
-    bb_trim(&bare_a, &of_a);
-    bb_trim(&bare_b, &of_b);
-    if (of_a == of_b && memcmp(bare_a, bare_b, of_a) == 0)
-        return "differs in blanks at its ends";
-    if (bb_names_number(a, &of_name_a) && bb_names_number(b, &of_name_b) &&
-        of_name_a == of_name_b)
+    double of_a, of_b;
+    if (bb_names_trimmed_are_same(a, b)) return "differs in blanks at its ends";
+    if (bb_names_number(a, &of_a) && bb_names_number(b, &of_b) && of_a == of_b)
         return "is the same number";
     return differ_in_form(a, b)
                ? "looks the same, and is in another normal form of Unicode (NFC or NFD)"

@@ -44,9 +44,8 @@ BB_MUST_CHECK bb_status bb_names_list(char ***out, const bb_names *names);
 BB_MUST_CHECK bb_status bb_names_count(char ***out, size_t count, const char *prefix);
 
 /* Splits "a,b,c" into names, without blanks around them; one with a comma is in quotes, as in
- * CSV: a,"b, or ""B""",c.
- * BB_EUSAGE for an empty or doubled one; `option` is what the list is called in the
- * message. NULL gives an empty list. */
+ * CSV: a,"b, or ""B""",c. BB_EUSAGE for an empty or doubled one; `option` is what the list is
+ * called in the message. NULL gives an empty list. */
 BB_MUST_CHECK bb_status bb_names_parse(bb_names *names, const char *list,
                                        const char *option);
 /* Adds a name to such a list (NULL: an empty one), in quotes where it needs them; free with
@@ -63,6 +62,11 @@ bool bb_is_blank(char c);
 /* Leaves out blanks at both ends. */
 void bb_trim(const char **text, size_t *length);
 
+/* Whether names are the same but for blanks at their ends. */
+bool bb_names_trimmed_are_same(const char *a, const char *b);
+/* Whether a shell takes a text for one word as it is, without quotes. */
+bool bb_is_word(const char *text);
+
 /* The number that a name is, of those that are told apart as doubles. */
 bool bb_names_number(const char *name, double *value);
 
@@ -72,8 +76,9 @@ enum { BB_SHOWN_BYTES = 64, BB_ALIKE_BYTES = 192 };
 const char *bb_shown(char buffer[BB_SHOWN_BYTES], const char *text, size_t length);
 /* `; "OTHER" is one, which differs ...' for the end of a message on `name', which is none of
  * these: the first of them that looks the same, but for blanks at its ends, the way a number is
- * written ("1.0" for "1") or the normal form of Unicode; "" where none does. is: "is one", "has one". A guess: of letters that only one of
- * them has in parts (an e and an accent) it does not know which they make together. */
+ * written ("1.0" for "1") or the normal form of Unicode; "" where none does. is: "is one", "has
+ * one". A guess: of letters that only one of them has in parts (an e and an accent) it does not
+ * know which they make together. */
 const char *bb_names_alike(char buffer[BB_ALIKE_BYTES], const bb_names *names,
                            const char *name, const char *is);
 /* "a", "b", "c", ... for a message that says what there is: as many as `size` bytes hold. */

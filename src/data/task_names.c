@@ -63,16 +63,9 @@ static bb_status find_numbers(size_t tasks, char *const *name, pairs *found) {
     return BB_OK;
 }
 
-static bool differ_in_blanks(const char *a, const char *b) {
-    size_t of_a = strlen(a), of_b = strlen(b);
-    bb_trim(&a, &of_a);
-    bb_trim(&b, &of_b);
-    return of_a == of_b && memcmp(a, b, of_a) == 0;
-}
-
 static void find_blanks(size_t tasks, char *const *name, pairs *found) {
     for (size_t i = 1; i < tasks; i++)
-        if (differ_in_blanks(name[i - 1], name[i])) note_pair(found, i - 1, i);
+        if (bb_names_trimmed_are_same(name[i - 1], name[i])) note_pair(found, i - 1, i);
 }
 
 static json_t *say_pairs(const pairs *p, char *const *name, const char *how) {

@@ -46,10 +46,10 @@ BB_MUST_CHECK bb_status bb_baseline_mean(const bb_baseline_rows *rows, bool own,
                                          bb_baseline *figures, bb_assessed *test);
 
 /* What linear models of one output reach on the test rows, their predictions limited with the
- * squared loss by each task's own rows (models/limits.h), apart: as in units that nobody has
- * said, since a model of nothing else does not know what others have seen. train, other:
- * rows->train and rows->test as the models have them, by task or as those of one; weight:
- * train->tasks x features. */
+ * squared loss by each task's own rows (models/limits.h). train, other: rows->train and
+ * rows->test as the models have them, by task or as those of one; apart: each model is of one
+ * task's rows and nothing else, and its limits are the narrow ones, since it does not know what
+ * others have seen; weight: train->tasks x features. */
 BB_MUST_CHECK bb_status bb_baseline_assess(const bb_baseline_rows *rows,
                                            const bb_dataset *train,
                                            const bb_dataset *other, bool apart,

@@ -67,6 +67,7 @@ static bb_status find_limits(const bb_experiment *e, const bb_result *result,
         status = bb_experiment_predict(e, result, models, rows, fitted);
     if (!status) {
         const bb_preprocess *steps = &e->population.steps;
+        /* what others know of a column with a range may be far from what few rows saw */
         const bool own_units =
             bb_preprocess_is_own(steps) && !e->resolved->request->options.scale;
         bb_limits_find(rows, steps->features, own_units, fitted, limit);
