@@ -131,6 +131,38 @@ static void predictions_stay_near_what_a_task_has_seen(void **state) {
     assert_int_equal(system("rm -r line mine7"), 0);
 }
 
+/* Of the first task, which has seen 0 and 1 in two rows. */
+static void assert_limits(const char *options, double low, double high) {
+    char line[200];
+    double found[2];
+    json_decref(cli_json("train two.csv --epsilon 1 --seed 1 --json -o two --force%s",
+                         options));
+    FILE *file = fopen("two/operator/limits.csv", "r");
+    assert_non_null(file);
+    assert_true(fgets(line, sizeof line, file) && fgets(line, sizeof line, file));
+    assert_int_equal(sscanf(line, "0,%lf,%lf", &found[0], &found[1]), 2);
+    fclose(file);
+    assert_close(found[0], low, 1e-9);
+    assert_close(found[1], high, 1e-9);
+}
+
+/* Where somebody has written down a range, others may know of rows that are far away. */
+static void without_ranges_predictions_stay_nearer(void **state) {
+    (void)state;
+    FILE *file = fopen("two.csv", "w");
+    assert_non_null(file);
+    fputs("task,y,x,z\n", file);
+    for (int j = 0; j < 80; j++)
+        fprintf(file, "%d,%d,%d,%d\n", j / 2, j % 2, 7 * j % 5, 3 * j % 11);
+    fclose(file);
+    assert_limits("", -10.0, 11.0);
+    assert_limits(" --scale '{\"columns\": {\"x\": [0, 5]}, \"others\": \"open\"}'",
+                  -37.0, 38.0);
+    assert_limits(
+        " --scale '{\"target\": [0, 1], \"columns\": {\"x\": [0, 5], \"z\": [0, 11]}}'",
+        -37.0, 38.0);
+}
+
 /* Tasks that the shared model answers for have none: they have no rows. */
 static void the_shared_model_has_no_limits(void **state) {
     (void)state;
@@ -357,6 +389,7 @@ int main(void) {
         cmocka_unit_test(unknown_tasks_that_look_like_known_ones),
         cmocka_unit_test(unknown_tasks_get_the_shared_model),
         cmocka_unit_test(predictions_stay_near_what_a_task_has_seen),
+        cmocka_unit_test(without_ranges_predictions_stay_nearer),
         cmocka_unit_test(the_shared_model_has_no_limits),
         cmocka_unit_test(predictions_go_to_standard_output_alone),
         cmocka_unit_test(predictions_never_replace_what_is_read),
