@@ -61,15 +61,15 @@ static void turn_back(const turned *as, size_t d, double *w) {
 }
 
 /* Which of the cells that tasks vote on are whose, each with all penalties: around zero and
- * around a centre with the constant as it is and, behind it, free; around a centre where it is
- * less free. */
+ * around a centre with the constant as it is and, behind it, free; around a centre and half of
+ * it, where the constant is less free. */
 enum {
     AROUND_ZERO = 0,
     AROUND = 2 * BB_PERSONAL_PENALTIES,
     LESS_FREE = 2 * AROUND,
     NO_CELL = BB_PERSONAL_LABEL_CELLS
 };
-static_assert(LESS_FREE + BB_PERSONAL_PENALTIES == NO_CELL, "five kinds");
+static_assert(LESS_FREE + AROUND == NO_CELL, "six kinds");
 /* The standard deviation of log odds there. */
 static const double less_free = 0.7;
 
@@ -228,20 +228,29 @@ static bb_status add_known(averaged *all, const double *centre) {
     return add_fits(all);
 }
 
-/* The constant around a centre may be less free, where tasks tell. */
-static bb_status add_less_free(averaged *all, const double *centre) {
-    set_kinds(all, 1, &centre, false);
-    all->kind[0].free = less_free;
+/* room (d) <- a part of the centre. */
+static const double *part_of(const averaged *all, const double *centre, double part,
+                             double *room) {
+    const size_t d = all->fits.local->d;
+    memcpy(room, centre, d * sizeof *room);
+    bb_scale(d, part, room);
+    return room;
+}
+
+/* The constant around a centre may be less free, and the centre too long (few rows are often
+ * separable, and these go on for ever in directions that are right already), where tasks tell.
+ * room: d. */
+static bb_status add_less_free(averaged *all, const double *centre, double *room) {
+    const double *const around[] = {centre, part_of(all, centre, 0.5, room)};
+    set_kinds(all, 2, around, false);
+    all->kind[0].free = all->kind[1].free = less_free;
     set_cells(all, LESS_FREE);
     return add_fits(all);
 }
 
 /* Around a part of the centre. room: d. */
 static bb_status add_short(averaged *all, const double *centre, double *room) {
-    const double *const around = room;
-    const size_t d = all->fits.local->d;
-    memcpy(room, centre, d * sizeof *room);
-    bb_scale(d, shorter, room);
+    const double *const around = part_of(all, centre, shorter, room);
     set_kinds(all, 1, &around, all->fits.constant != 0.0);
     return add_fits(all);
 }
@@ -272,7 +281,7 @@ static bb_status average(const bb_local *local, const bb_personal_public *known,
     }
     bb_status status = add_known(&all, centre);
     if (centre && constant && (evidence || known->odds) && !status)
-        status = add_less_free(&all, centre);
+        status = add_less_free(&all, centre, work);
     if (evidence) return status;
     if (centre && doubted && !status) status = add_short(&all, centre, work);
     for (int units = 0; units < BB_OWN_UNITS && !status; units++)

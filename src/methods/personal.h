@@ -27,9 +27,9 @@ BB_MUST_CHECK bb_status bb_personal_around(const bb_local *local,
                                            double *model, double *work);
 
 /* What tasks of two classes with a constant vote on (personal_vote.h): around zero and around a
- * centre, the constant as it is and free, or less free around a centre; each with every penalty.
- */
-enum { BB_PERSONAL_LABEL_CELLS = 35 };
+ * centre, the constant as it is and free, or less free around a centre and half of it; each with
+ * every penalty. */
+enum { BB_PERSONAL_LABEL_CELLS = 42 };
 /* is (BB_PERSONAL_LABEL_CELLS) <- which of them tasks may have that know this. */
 void bb_personal_label_cells(const bb_personal_public *known, bool *is);
 /* evidence (BB_PERSONAL_LABEL_CELLS) <- what a task's rows alone say of each, a logarithm;

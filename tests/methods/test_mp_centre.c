@@ -326,13 +326,12 @@ static void classes_have_no_part_in_common(void **state) {
     population_close(&p);
 }
 
-/* Two rows a task, of which one in seven is an event: most tasks have none, and would go on
- * for ever towards fewer. They have what they want, and say little. */
 /* What a model loses beside the truth, per row: of log odds level + z. */
-static double lost(const double *w, double unit, double level) {
+static double lost(const double *w, const double unit[2], double level) {
     double sum = 0.0, count = 0.0;
     for (double z = -2.0; z <= 2.0; z += 0.25) {
-        const double weight = exp(-0.5 * z * z), told = unit * (w[0] * z + w[1]);
+        const double weight = exp(-0.5 * z * z),
+                     told = unit[0] * w[0] * z + unit[1] * w[1];
         const double p = 1.0 / (1.0 + exp(-level - z)), q = 1.0 / (1.0 + exp(-told));
         sum += weight * (p * log(p / q) + (1.0 - p) * log((1.0 - p) / (1.0 - q)));
         count += weight;
@@ -340,14 +339,13 @@ static double lost(const double *w, double unit, double level) {
     return sum / count;
 }
 
-/* Ten rows do not tell a task how far its level is from that of others, which have the same
- * slope: all tasks together vote on it. */
-static void tasks_vote_on_how_far_models_are(void **state) {
-    (void)state;
+/* What is lost per row by 300 tasks of so many rows with levels that differ and the same
+ * slope, in a range that is so wide. */
+static double lost_by_tasks_of(size_t rows, double width) {
     enum { MANY = 300 };
     static double level[MANY];
-    const double unit = sqrt(0.5);
-    population p = population_empty(MANY, 10, 2, BB_LOSS_LOGISTIC, false);
+    const double unit[2] = {sqrt(0.5) / width, sqrt(0.5)};
+    population p = population_empty(MANY, rows, 2, BB_LOSS_LOGISTIC, false);
     const bb_engine engine = bb_engine_threads(2);
     double loss = 0.0;
     bb_random random;
@@ -358,8 +356,8 @@ static void tasks_vote_on_how_far_models_are(void **state) {
         for (size_t j = p.first[i]; j < p.first[i + 1]; j++) {
             const double z = bb_random_normal(&random);
             const double chance = 1.0 / (1.0 + exp(-level[i] - z));
-            p.x[2 * j] = unit * z;
-            p.x[2 * j + 1] = unit;
+            p.x[2 * j] = unit[0] * z;
+            p.x[2 * j + 1] = unit[1];
             p.y[j] = bb_random_uniform(&random) < chance ? 1.0 : -1.0;
         }
     }
@@ -371,13 +369,25 @@ static void tasks_vote_on_how_far_models_are(void **state) {
     assert_ok(bb_run_train(&run, &result));
     for (size_t i = 0; i < MANY; i++)
         loss += lost(result.model + 2 * i, unit, level[i]) / MANY;
-    print_message("%.4f nats a row are lost beside the truth\n", loss);
-    assert_true(loss < 0.04); /* .066 without the vote */
+    print_message("%zu rows: %.4f nats a row are lost beside the truth\n", rows, loss);
     bb_result_free(&result);
     run_close(&run);
     population_close(&p);
+    return loss;
 }
 
+/* Ten rows do not tell a task how far its level is from that of others: all tasks together vote
+ * on it. Of four rows most are separable, and lead to a centre that is too long: they vote on
+ * that, too. */
+static void tasks_vote_on_how_far_models_are(void **state) {
+    (void)state;
+    assert_true(lost_by_tasks_of(10, 1.0) < 0.04); /* .066 without the vote */
+    assert_true(lost_by_tasks_of(4, 3.0) <
+                0.075); /* XX around the whole centre alone */
+}
+
+/* Two rows a task, of which one in seven is an event: most tasks have none, and would go on
+ * for ever towards fewer. They have what they want, and say little. */
 static void tasks_of_one_class_do_not_lead_away(void **state) {
     (void)state;
     enum { MANY = 400 };
