@@ -4,7 +4,7 @@
  * In each round a task shows the direction, of length one where it is far, in which it would
  * move from the centre; the noisy average of the directions, shrunk, moves the centre with
  * momentum. Rounds follow from public sizes; without ranges two for units come before them,
- * and tasks of two classes that are many enough vote behind them on how they fit at home.
+ * and tasks that are many enough vote behind them on how they fit at home.
  * Everything else is local and free.
  * docs/methods/mp-centre.md, docs/methods/mp-centre-details.md */
 #include "linalg/linalg.h"
@@ -128,11 +128,11 @@ static bb_units units_read(const bb_view *view) {
                            : (bb_units){0};
 }
 
-/* Whether tasks vote on how they fit at home, after the search: of two classes. */
+/* Whether tasks vote on how they fit at home, after the search. */
 static bool votes(const bb_view *view) {
     const double mu = view->pub->mu * sqrt(vote_share);
-    return view->pub->loss == BB_LOSS_LOGISTIC && view->pub->constant &&
-           is_open(view) && bb_vote_is_heard(view->pub, mu, BB_PERSONAL_LABEL_CELLS);
+    return view->pub->constant && is_open(view) &&
+           bb_vote_is_heard(view->pub, mu, BB_PERSONAL_LABEL_CELLS);
 }
 
 /* Log odds of fits, if tasks vote. */

@@ -9,7 +9,6 @@
 #include "methods/personal_temper.h"
 #include "methods/personal_units.h"
 
-#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <stdbool.h>
@@ -60,19 +59,6 @@ static void turn_back(const turned *as, size_t d, double *w) {
     memcpy(w, as->room, d * sizeof *w);
 }
 
-/* Which of the cells that tasks vote on are whose, each with all penalties: around zero and
- * around a centre with the constant as it is and, behind it, free; around a centre and half of
- * it, where the constant is less free. */
-enum {
-    AROUND_ZERO = 0,
-    AROUND = 2 * BB_PERSONAL_PENALTIES,
-    LESS_FREE = 2 * AROUND,
-    NO_CELL = BB_PERSONAL_LABEL_CELLS
-};
-static_assert(LESS_FREE + AROUND == NO_CELL, "six kinds");
-/* The standard deviation of log odds there. */
-static const double less_free = 0.7;
-
 /* The fits of a task and their average. */
 typedef struct averaged {
     bb_logistic_fits fits;
@@ -89,7 +75,7 @@ typedef struct averaged {
     bb_personal_average average;
     const double *odds; /* by cells: what tasks have voted, or NULL */
     double *evidence;   /* by cells: what rows say, or NULL */
-    size_t cell[4];     /* where those of a kind begin, or NO_CELL */
+    size_t cell[4];     /* where those of a kind begin, or BB_CELLS */
 } averaged;
 
 /* Around one or two centres (NULL: 0); the constant, if there is one, as it is and free. */
@@ -103,7 +89,7 @@ static void set_kinds(averaged *all, size_t centres, const double *const *centre
     for (size_t k = 0; k < all->kinds; k++) {
         all->most[k] = -INFINITY;
         all->over[k] = false;
-        all->cell[k] = NO_CELL;
+        all->cell[k] = BB_CELLS;
     }
 }
 
@@ -124,7 +110,7 @@ static void add_fit(averaged *all, size_t k, size_t l, double objective,
     turn_back(all->as, fits->local->d, fits->w);
     if (all->own) bb_own_units_back(all->own, fits->w);
     double score = -objective - 0.5 * log_det;
-    if (all->cell[k] != NO_CELL) {
+    if (all->cell[k] != BB_CELLS) {
         if (all->evidence) all->evidence[all->cell[k] + l] = score;
         if (all->odds) score += all->odds[all->cell[k] + l];
     }
@@ -206,25 +192,12 @@ static bb_status add_own_units(averaged *all, const bb_local *local, bb_own_unit
     return status;
 }
 
-/* odds <- the tasks' vote, such that what was voted on has as much of the average beforehand as
- * it had without. */
-static void hear(const averaged *all, const bb_personal_public *known, double *odds) {
-    double before = 0.0, after = 0.0;
-    for (size_t k = 0; k < (known->centre ? NO_CELL : AROUND); k++) {
-        const double share = exp(bb_personal_beforehand(
-            all->usual, all->average.odds, k >= AROUND, k % BB_PERSONAL_PENALTIES));
-        before += share;
-        after += share * exp(known->odds[k]);
-    }
-    for (size_t k = 0; k < NO_CELL; k++) odds[k] = known->odds[k] + log(before / after);
-}
-
 /* What is voted on: around zero and a centre (NULL: none). */
 static bb_status add_known(averaged *all, const double *centre) {
     const double *const around[] = {NULL, centre};
     const bool constant = all->fits.constant != 0.0;
     set_kinds(all, centre ? 2 : 1, around, constant);
-    if (constant) set_cells(all, AROUND_ZERO);
+    if (constant) set_cells(all, BB_CELLS_AROUND_ZERO);
     return add_fits(all);
 }
 
@@ -243,8 +216,8 @@ static const double *part_of(const averaged *all, const double *centre, double p
 static bb_status add_less_free(averaged *all, const double *centre, double *room) {
     const double *const around[] = {centre, part_of(all, centre, 0.5, room)};
     set_kinds(all, 2, around, false);
-    all->kind[0].free = all->kind[1].free = less_free;
-    set_cells(all, LESS_FREE);
+    all->kind[0].free = all->kind[1].free = bb_personal_less_free;
+    set_cells(all, BB_CELLS_LESS_FREE);
     return add_fits(all);
 }
 
@@ -264,7 +237,7 @@ static bb_status average(const bb_local *local, const bb_personal_public *known,
     const size_t d = local->d, n = local->n;
     double *mean = work + d, *sure = mean + d + n;
     double *own = sure + bb_personal_temper_two_work(n);
-    double *rest = own + bb_own_units_work(local), voted[BB_PERSONAL_LABEL_CELLS];
+    double *rest = own + bb_own_units_work(local), voted[BB_CELLS];
     averaged all = {.usual = doubted ? &usual_of_many : &usual, .evidence = evidence};
     bb_logistic_fits_open(&all.fits, local, rest);
     if (!all.fits.by_rows && !all.fits.by_eight)
@@ -276,7 +249,8 @@ static bb_status average(const bb_local *local, const bb_personal_public *known,
     all.size = bb_personal_size(local, constant, work);
     const double size = all.size;
     if (known->odds) {
-        hear(&all, known, voted);
+        bb_personal_hear(all.usual, all.average.odds, known->centre != NULL,
+                         known->odds, voted);
         all.odds = voted;
     }
     bb_status status = add_known(&all, centre);
@@ -298,7 +272,7 @@ static bb_status average(const bb_local *local, const bb_personal_public *known,
 
 void bb_personal_label_cells(const bb_personal_public *known, bool *is) {
     for (size_t k = 0; k < BB_PERSONAL_LABEL_CELLS; k++)
-        is[k] = k < AROUND || known->centre;
+        is[k] = k < BB_CELLS_AROUND || known->centre;
 }
 
 static bb_status any_loss(const bb_local *local, const bb_personal_public *known,
@@ -331,6 +305,8 @@ bb_status bb_personal_label_evidence(const bb_local *local,
                                      double *work) {
     for (size_t k = 0; k < BB_PERSONAL_LABEL_CELLS; k++) evidence[k] = -INFINITY;
     if (local->n == 0) return BB_OK;
+    if (local->loss == BB_LOSS_SOFTMAX)
+        return bb_personal_outputs_evidence(local, known, evidence, work);
     return average(local, known, usual_odds, false, evidence, NULL, work);
 }
 

@@ -26,9 +26,8 @@ BB_MUST_CHECK bb_status bb_personal_around(const bb_local *local,
                                            const bb_personal_public *known, double odds,
                                            double *model, double *work);
 
-/* What tasks of two classes with a constant vote on (personal_vote.h): around zero and around a
- * centre, the constant as it is and free, or less free around a centre and half of it; each with
- * every penalty. */
+/* What tasks of classes with a constant vote on (personal_vote.h), by BB_CELLS_ of
+ * personal_average.h. */
 enum { BB_PERSONAL_LABEL_CELLS = 42 };
 /* is (BB_PERSONAL_LABEL_CELLS) <- which of them tasks may have that know this. */
 void bb_personal_label_cells(const bb_personal_public *known, bool *is);

@@ -10,7 +10,7 @@ enum { rows_with_a_mean = 3 };
 static const double hardly = 12.0; /* log odds */
 static const double spread_of_distance = 1.0;
 
-const double bb_personal_free_deviation = 2.0;
+const double bb_personal_free_deviation = 2.0, bb_personal_less_free = 0.7;
 
 double bb_personal_size(const bb_local *local, bool constant, double *sum) {
     const size_t d = local->d, last = d - constant, n = local->n;
@@ -73,6 +73,18 @@ double bb_personal_beforehand(const bb_personal_usual *usual, double odds, bool 
     const double far = around ? (decades(l) - usual->distance) / spread_of_distance
                               : (decades(l) - usual->alone) / usual->spread;
     return (around ? log(odds) : 0.0) - 0.5 * far * far;
+}
+
+void bb_personal_hear(const bb_personal_usual *usual, double centre_odds, bool centre,
+                      const double *vote, double *odds) {
+    double before = 0.0, after = 0.0;
+    for (size_t k = 0; k < (centre ? BB_CELLS : BB_CELLS_AROUND); k++) {
+        const double share = exp(bb_personal_beforehand(
+            usual, centre_odds, k >= BB_CELLS_AROUND, k % BB_PERSONAL_PENALTIES));
+        before += share;
+        after += share * exp(vote[k]);
+    }
+    for (size_t k = 0; k < BB_CELLS; k++) odds[k] = vote[k] + log(before / after);
 }
 
 bool bb_personal_average_add(bb_personal_average *a, const bb_personal_usual *usual,

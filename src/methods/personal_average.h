@@ -21,8 +21,9 @@ double bb_personal_penalty(size_t l);
  * the rows that are there have long corrected it. Few rows say little else. */
 double bb_personal_by_left_out(const bb_local *local);
 
-/* The standard deviation of the log odds that a free constant stands for. */
-extern const double bb_personal_free_deviation;
+/* The standard deviation of the log odds that a free constant stands for, and one that is less
+ * free. */
+extern const double bb_personal_free_deviation, bb_personal_less_free;
 
 /* What is believed beforehand of log10 of the penalty, over the size of the rows: of
  * models alone, and of their distance from a centre. */
@@ -52,6 +53,21 @@ void bb_personal_average_close(bb_personal_average *a); /* model: the average */
  * is around a centre. */
 double bb_personal_beforehand(const bb_personal_usual *usual, double odds, bool around,
                               size_t l);
+
+/* What tasks vote on, a cell each with all penalties: around zero and around a centre with the
+ * constant as it is and, behind it, free; around a centre and half of it where the constant is
+ * less free. BB_CELLS: no cell. */
+enum {
+    BB_CELLS_AROUND_ZERO = 0,
+    BB_CELLS_AROUND = 2 * BB_PERSONAL_PENALTIES,
+    BB_CELLS_LESS_FREE = 2 * BB_CELLS_AROUND,
+    BB_CELLS = 3 * BB_CELLS_AROUND
+};
+/* odds (BB_CELLS) <- the tasks' vote, log odds of cells, such that what was voted on has as much
+ * of the average beforehand as it had without; centre: whether there is one, believed with these
+ * odds. */
+void bb_personal_hear(const bb_personal_usual *usual, double centre_odds, bool centre,
+                      const double *vote, double *odds);
 
 /* Adds fit w of the penalty l, whose rows say `score` (a logarithm) of it, around a
  * centre or not. Whether it counts at all beside `most`, the largest so far. */

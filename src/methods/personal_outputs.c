@@ -6,6 +6,7 @@
 #include "methods/personal_units.h"
 #include "methods/personal_wide.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -59,8 +60,8 @@ static size_t room_length(const bb_local *local) {
            2 * order * order + rest_length(local);
 }
 
-/* Of add_both. */
-static size_t both_work(const bb_local *local) {
+/* Of add_kinds. */
+static size_t kinds_work(const bb_local *local) {
     const bb_local shape = bb_wide_shape(local);
     if (!bb_wide_fits(local)) return room_length(local);
     return room_length(&shape) + bb_wide_work(local) + shape.length + local->length;
@@ -68,7 +69,8 @@ static size_t both_work(const bb_local *local) {
 
 size_t bb_personal_outputs_work(const bb_local *local) {
     if (!local->x) return rest_length(local);
-    const size_t both = both_work(local) + bb_own_units_work(local);
+    const size_t both =
+        2 * local->length + kinds_work(local) + bb_own_units_work(local);
     const size_t tempering = room_length(local) + (local->n + 1) * local->outputs;
     return both > tempering ? both : tempering;
 }
@@ -164,11 +166,11 @@ static bb_status leave_out(const bb_local *local, double weight, const room *r,
     return BB_OK;
 }
 
-/* score <- minus the summed loss of rows by models without them; of a task with rows for
- * all features the mean of that and Laplace's log evidence, a block for each output but
- * one, since a constant added to all outputs changes nothing. */
+/* evidence <- Laplace's log evidence, a block for each output but one, since a constant added to
+ * all outputs changes nothing; score <- minus the summed loss of rows by models without them; of
+ * a task with rows for all features the mean of both. */
 static bb_status weigh(const bb_local *local, double weight, const double *centre,
-                       const room *r, double *score) {
+                       const room *r, double *evidence, double *score) {
     const size_t n = local->n, outputs = local->outputs;
     double log_det, out = 0.0;
     bb_local_outputs(local, r->w, 0, n, r->z, r->rest);
@@ -177,7 +179,8 @@ static bb_status weigh(const bb_local *local, double weight, const double *centr
     for (size_t j = 0; j < n && !status; j++)
         out -= softmax(outputs, r->z + j * outputs, label_of(local, j), r->rest);
     const double blocks = 1.0 - 1.0 / (double)outputs;
-    *score = by_rows(local) ? out : 0.5 * (out + density - 0.5 * blocks * log_det);
+    *evidence = density - 0.5 * blocks * log_det;
+    *score = by_rows(local) ? out : 0.5 * (out + *evidence);
     return status;
 }
 
@@ -198,10 +201,10 @@ static void stretch_constant(const bb_local *local, const double *centre,
     bb_scale(local->outputs, 1.0 / stretch, r->centre + last);
 }
 
-/* By how much, for a constant that is nearly free under this penalty. */
-static double stretch_of(const room *r, bool is_free, double weight) {
-    return is_free ? sqrt(weight) * bb_personal_free_deviation / fabs(r->constant)
-                   : 1.0;
+/* By how much, for a constant that stands for log odds of this standard deviation under this
+ * penalty; 0: it is as it is. */
+static double stretch_of(const room *r, double deviation, double weight) {
+    return deviation > 0.0 ? sqrt(weight) * deviation / fabs(r->constant) : 1.0;
 }
 
 /* A task, perhaps in units of its own, and then in coordinates of its own. */
@@ -212,6 +215,8 @@ typedef struct seen {
     const bb_wide *wide;        /* or NULL */
     const double *around;       /* the centre in all coordinates */
     double *model;              /* room for a model in all coordinates */
+    const double *odds;         /* by cells: what tasks have voted, or NULL */
+    double *evidence;           /* by cells: what rows say, or NULL */
 } seen;
 
 /* The model in all coordinates: w itself, or as->model, and then w is lost. */
@@ -228,21 +233,28 @@ static double *widen(const seen *as, double *w) {
     return as->model;
 }
 
-static bb_status add_fits(const seen *as, bool is_free, double size, room *r,
-                          bb_personal_average *a) {
+/* The constant's log odds deviate by so much (0: it is as it is). cell: the first of these fits
+ * (BB_CELLS: they have none). */
+static bb_status add_fits(const seen *as, double deviation, size_t cell, double size,
+                          room *r, bb_personal_average *a) {
     const bb_local *local = as->local;
     const double *centre = as->centre;
     const size_t outputs = local->outputs, last = (local->d - 1) * outputs;
     const double *around = centre ? r->centre : NULL;
     double most = -INFINITY;
+    const bool voted = cell < BB_CELLS;
+    for (size_t l = 0; l < BB_PERSONAL_PENALTIES && voted && as->evidence; l++)
+        as->evidence[cell + l] = -DBL_MAX; /* as it stays if not tried */
     for (size_t l = 0; l < BB_PERSONAL_PENALTIES; l++) {
-        double score;
+        double score, evidence;
         const double weight = size * bb_personal_penalty(l);
-        const double stretch = stretch_of(r, is_free, weight);
+        const double stretch = stretch_of(r, deviation, weight);
         stretch_constant(local, centre, stretch, r);
         bb_personal_outputs_fit(&r->as, weight, around, r->w, r->rest);
-        const bb_status status = weigh(&r->as, weight, around, r, &score);
+        const bb_status status = weigh(&r->as, weight, around, r, &evidence, &score);
         if (status) return status;
+        if (voted && as->evidence) as->evidence[cell + l] = evidence;
+        if (voted && as->odds) score += as->odds[cell + l];
         bb_scale(outputs, stretch, r->w + last);
         double *model = widen(as, r->w);
         if (as->own) bb_own_units_back(as->own, model);
@@ -268,18 +280,47 @@ static double *look_by_rows(seen *as, bb_wide *wide, double *work) {
     return as->model + local->length;
 }
 
-/* With the constant as it is, and free; *constant <- what the last column is. */
-static bb_status add_both(seen as, double *constant, bb_personal_average *a,
-                          double *work) {
+/* Standard deviations of the constant's log odds: as it is and free, or less free. */
+typedef struct kinds {
+    double deviation[2];
+    size_t count, cell; /* the first cell of the first; BB_CELLS: they have none */
+} kinds;
+
+/* *constant <- what the last column is; without one, as it is alone. */
+static bb_status add_kinds(seen as, kinds which, double *constant,
+                           bb_personal_average *a, double *work) {
     bb_wide wide;
+    bb_status status = BB_OK;
     if (bb_wide_fits(as.local)) work = look_by_rows(&as, &wide, work);
     room r = lay_out(as.local, work);
     const bool has_constant = r.constant != 0.0;
     const double size = bb_personal_size(as.local, has_constant, r.rest);
     *constant = r.constant;
-    bb_status status = add_fits(&as, false, size, &r, a);
-    if (!status && has_constant) status = add_fits(&as, true, size, &r, a);
+    for (size_t k = 0; k < which.count && !status; k++) {
+        const size_t cell =
+            which.cell < BB_CELLS ? which.cell + k * BB_PERSONAL_PENALTIES : BB_CELLS;
+        if (which.deviation[k] > 0.0 && !has_constant) break;
+        status = add_fits(&as, which.deviation[k], cell, size, &r, a);
+    }
     return status;
+}
+
+static kinds both_from(size_t cell) {
+    return (kinds){{0.0, bb_personal_free_deviation}, 2, cell};
+}
+
+/* The constant less free, around a centre and half of it (personal.c). half: length. */
+static bb_status add_less_free(seen as, double *constant, bb_personal_average *a,
+                               double *half, double *work) {
+    const size_t length = as.local->length;
+    kinds which = {{bb_personal_less_free}, 1, BB_CELLS_LESS_FREE};
+    bb_status status = add_kinds(as, which, constant, a, work);
+    if (status) return status;
+    memcpy(half, as.centre, length * sizeof *half);
+    bb_scale(length, 0.5, half);
+    as.centre = half;
+    which.cell += BB_PERSONAL_PENALTIES;
+    return add_kinds(as, which, constant, a, work);
 }
 
 /* The same around zero in units of the task's own. */
@@ -292,7 +333,8 @@ static bb_status add_own_units(const bb_local *local, double constant,
     const double *x = own.local.x;
     own.local.lipschitz = 0.5 * local->weight * bb_dot(local->n * local->d, x, x);
     const seen as = {.local = &own.local, .own = &own};
-    return add_both(as, &constant, a, work + bb_own_units_work(local));
+    return add_kinds(as, both_from(BB_CELLS), &constant, a,
+                     work + bb_own_units_work(local));
 }
 
 /* target (n x outputs) <- the probabilities that doubts leave; r->z <- what the model says.
@@ -332,21 +374,47 @@ static void temper(const bb_local *local, double decades, double *model, double 
     if (isfinite(slope)) bb_scale(local->length, slope, model);
 }
 
+/* What is voted on; voted: less free ones, too. */
+static bb_status add_known(const bb_local *local, const bb_personal_public *known,
+                           const double *odds, double *evidence, double *constant,
+                           bb_personal_average *a, double *work) {
+    const bool voted = odds || evidence;
+    double *half = work, *rest = work + local->length;
+    seen as = {.local = local, .odds = odds, .evidence = evidence};
+    bb_status status =
+        add_kinds(as, both_from(BB_CELLS_AROUND_ZERO), constant, a, rest);
+    as.centre = known->centre;
+    if (!status && as.centre)
+        status = add_kinds(as, both_from(BB_CELLS_AROUND), constant, a, rest);
+    if (!status && as.centre && voted)
+        status = add_less_free(as, constant, a, half, rest);
+    return status;
+}
+
 bb_status bb_personal_outputs(const bb_local *local, const bb_personal_public *known,
                               double odds, double *model, double *work) {
-    const seen around_zero = {.local = local};
-    const seen around_centre = {.local = local, .centre = known->centre};
-    double constant;
+    double constant, voted[BB_CELLS];
     if (!local->x) {
         bb_personal_outputs_fit(local, sparse_weight, known->centre, model, work);
         return BB_OK;
     }
     bb_personal_average a = bb_personal_average_open(model, local->length, odds);
-    bb_status status = add_both(around_zero, &constant, &a, work);
-    if (!status && known->centre) status = add_both(around_centre, &constant, &a, work);
+    if (known->odds)
+        bb_personal_hear(&usual, odds, known->centre != NULL, known->odds, voted);
+    bb_status status =
+        add_known(local, known, known->odds ? voted : NULL, NULL, &constant, &a, work);
     for (int units = 0; known->unranged && units < BB_OWN_UNITS && !status; units++)
         status = add_own_units(local, constant, (bb_own_units)units, &a, work);
     if (!status) bb_personal_average_close(&a);
     if (!status) temper(local, a.decades, model, work);
     return status;
+}
+
+bb_status bb_personal_outputs_evidence(const bb_local *local,
+                                       const bb_personal_public *known,
+                                       double *evidence, double *work) {
+    double constant, *model = work;
+    if (!local->x || local->n == 1) return BB_OK;
+    bb_personal_average a = bb_personal_average_open(model, local->length, 1.0);
+    return add_known(local, known, NULL, evidence, &constant, &a, work + local->length);
 }
