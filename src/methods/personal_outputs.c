@@ -14,6 +14,8 @@
 static const bb_personal_usual usual = {-1.0, 0.5, 0.5};
 /* Of sparse rows, which are too many columns to weigh penalties by. */
 static const double sparse_weight = 1.0;
+/* Fewer say nothing by those that are left out. */
+static const size_t least_rows = 3;
 /* Of a class that a model is certain not to see. */
 static const double least_probability = 1e-12;
 
@@ -166,11 +168,11 @@ static bb_status leave_out(const bb_local *local, double weight, const room *r,
     return BB_OK;
 }
 
-/* evidence <- Laplace's log evidence, a block for each output but one, since a constant added to
- * all outputs changes nothing; score <- minus the summed loss of rows by models without them; of
- * a task with rows for all features the mean of both. */
+/* score <- minus the summed loss of rows by models without them; of a task with rows for
+ * all features the mean of that and Laplace's log evidence, a block for each output but
+ * one, since a constant added to all outputs changes nothing. */
 static bb_status weigh(const bb_local *local, double weight, const double *centre,
-                       const room *r, double *evidence, double *score) {
+                       const room *r, double *score) {
     const size_t n = local->n, outputs = local->outputs;
     double log_det, out = 0.0;
     bb_local_outputs(local, r->w, 0, n, r->z, r->rest);
@@ -179,8 +181,7 @@ static bb_status weigh(const bb_local *local, double weight, const double *centr
     for (size_t j = 0; j < n && !status; j++)
         out -= softmax(outputs, r->z + j * outputs, label_of(local, j), r->rest);
     const double blocks = 1.0 - 1.0 / (double)outputs;
-    *evidence = density - 0.5 * blocks * log_det;
-    *score = by_rows(local) ? out : 0.5 * (out + *evidence);
+    *score = by_rows(local) ? out : 0.5 * (out + density - 0.5 * blocks * log_det);
     return status;
 }
 
@@ -233,8 +234,8 @@ static double *widen(const seen *as, double *w) {
     return as->model;
 }
 
-/* The constant's log odds deviate by so much (0: it is as it is). cell: the first of these fits
- * (BB_CELLS: they have none). */
+/* The constant's log odds deviate by so much (0: it is as it is). cell: the first of these fits,
+ * where there are any. */
 static bb_status add_fits(const seen *as, double deviation, size_t cell, double size,
                           room *r, bb_personal_average *a) {
     const bb_local *local = as->local;
@@ -242,19 +243,18 @@ static bb_status add_fits(const seen *as, double deviation, size_t cell, double 
     const size_t outputs = local->outputs, last = (local->d - 1) * outputs;
     const double *around = centre ? r->centre : NULL;
     double most = -INFINITY;
-    const bool voted = cell < BB_CELLS;
-    for (size_t l = 0; l < BB_PERSONAL_PENALTIES && voted && as->evidence; l++)
+    for (size_t l = 0; as->evidence && l < BB_PERSONAL_PENALTIES; l++)
         as->evidence[cell + l] = -DBL_MAX; /* as it stays if not tried */
     for (size_t l = 0; l < BB_PERSONAL_PENALTIES; l++) {
-        double score, evidence;
+        double score;
         const double weight = size * bb_personal_penalty(l);
         const double stretch = stretch_of(r, deviation, weight);
         stretch_constant(local, centre, stretch, r);
         bb_personal_outputs_fit(&r->as, weight, around, r->w, r->rest);
-        const bb_status status = weigh(&r->as, weight, around, r, &evidence, &score);
+        const bb_status status = weigh(&r->as, weight, around, r, &score);
         if (status) return status;
-        if (voted && as->evidence) as->evidence[cell + l] = evidence;
-        if (voted && as->odds) score += as->odds[cell + l];
+        if (as->evidence) as->evidence[cell + l] = score;
+        if (as->odds) score += as->odds[cell + l];
         bb_scale(outputs, stretch, r->w + last);
         double *model = widen(as, r->w);
         if (as->own) bb_own_units_back(as->own, model);
@@ -283,7 +283,7 @@ static double *look_by_rows(seen *as, bb_wide *wide, double *work) {
 /* Standard deviations of the constant's log odds: as it is and free, or less free. */
 typedef struct kinds {
     double deviation[2];
-    size_t count, cell; /* the first cell of the first; BB_CELLS: they have none */
+    size_t count, cell; /* the first cell of the first */
 } kinds;
 
 /* *constant <- what the last column is; without one, as it is alone. */
@@ -297,10 +297,9 @@ static bb_status add_kinds(seen as, kinds which, double *constant,
     const double size = bb_personal_size(as.local, has_constant, r.rest);
     *constant = r.constant;
     for (size_t k = 0; k < which.count && !status; k++) {
-        const size_t cell =
-            which.cell < BB_CELLS ? which.cell + k * BB_PERSONAL_PENALTIES : BB_CELLS;
         if (which.deviation[k] > 0.0 && !has_constant) break;
-        status = add_fits(&as, which.deviation[k], cell, size, &r, a);
+        status = add_fits(&as, which.deviation[k],
+                          which.cell + k * BB_PERSONAL_PENALTIES, size, &r, a);
     }
     return status;
 }
@@ -333,7 +332,7 @@ static bb_status add_own_units(const bb_local *local, double constant,
     const double *x = own.local.x;
     own.local.lipschitz = 0.5 * local->weight * bb_dot(local->n * local->d, x, x);
     const seen as = {.local = &own.local, .own = &own};
-    return add_kinds(as, both_from(BB_CELLS), &constant, a,
+    return add_kinds(as, both_from(BB_CELLS_AROUND_ZERO), &constant, a,
                      work + bb_own_units_work(local));
 }
 
@@ -347,7 +346,8 @@ static bb_status doubt(const bb_local *local, double weight, const double *model
         bb_personal_softmax(outputs, r->z + j * outputs, r->p + j * outputs);
     for (size_t k = 0; k < n * outputs; k++)
         r->p[k] = fmin(fmax(r->p[k], least_probability), 1.0 - least_probability);
-    stretch_constant(local, NULL, stretch_of(r, r->constant != 0.0, weight), r);
+    const double free = r->constant != 0.0 ? bb_personal_free_deviation : 0.0;
+    stretch_constant(local, NULL, stretch_of(r, free, weight), r);
     for (size_t c = 0; c < outputs; c++) {
         const bb_status status = look_at(&r->as, weight, c, r);
         if (status) return status;
@@ -414,7 +414,7 @@ bb_status bb_personal_outputs_evidence(const bb_local *local,
                                        const bb_personal_public *known,
                                        double *evidence, double *work) {
     double constant, *model = work;
-    if (!local->x || local->n == 1) return BB_OK;
+    if (!local->x || local->n < least_rows) return BB_OK;
     bb_personal_average a = bb_personal_average_open(model, local->length, 1.0);
     return add_known(local, known, NULL, evidence, &constant, &a, work + local->length);
 }

@@ -16,8 +16,7 @@ size_t bb_personal_outputs_work(const bb_local *local);
 BB_MUST_CHECK bb_status bb_personal_outputs(const bb_local *local,
                                             const bb_personal_public *known,
                                             double odds, double *model, double *work);
-/* bb_personal_label_evidence, likewise: Laplace's. One row says nothing, as none of it is left
- * out then. */
+/* bb_personal_label_evidence, likewise: what fits count by at home, of three rows or more. */
 BB_MUST_CHECK bb_status bb_personal_outputs_evidence(const bb_local *local,
                                                      const bb_personal_public *known,
                                                      double *evidence, double *work);
