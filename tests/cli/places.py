@@ -700,6 +700,7 @@ def a_plan_whose_rounds_may_have_fewer_silos_than_a_policy_asks_for():
         ends(start("north", "folder"), 2)
         assert "asks for 3 silos in every round; the plan lets one go on with 2" in said(
             "north"), said("north")
+        wait_for(lambda: "north: silo 1 refuses to take part" in said("curator"))
         curator.send_signal(signal.SIGINT)
         ends(curator, 130)
         told = call("policy", "check", "policy.json")
