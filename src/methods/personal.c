@@ -3,13 +3,11 @@
 
 #include "learners/rows.h"
 #include "linalg/linalg.h"
-#include "methods/personal_average.h"
 #include "methods/personal_logistic.h"
 #include "methods/personal_outputs.h"
 #include "methods/personal_temper.h"
 #include "methods/personal_units.h"
 
-#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <stdbool.h>
@@ -59,8 +57,6 @@ static void turn_back(const turned *as, size_t d, double *w) {
     bb_multiply_transposed(d, d, 1.0, as->told->basis, w, 0.0, as->room);
     memcpy(w, as->room, d * sizeof *w);
 }
-
-static_assert(BB_CELLS == BB_PERSONAL_LABEL_CELLS, "what is voted on");
 
 /* The fits of a task and their average. */
 typedef struct averaged {

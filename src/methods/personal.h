@@ -4,6 +4,7 @@
 #ifndef BB_METHODS_PERSONAL_H
 #define BB_METHODS_PERSONAL_H
 
+#include "methods/personal_average.h"
 #include "methods/personal_squared.h"
 
 /* The model that the task keeps: the average of fits around known->centre, if there is one,
@@ -28,7 +29,7 @@ BB_MUST_CHECK bb_status bb_personal_around(const bb_local *local,
 
 /* What tasks of classes with a constant vote on (personal_vote.h), by BB_CELLS_ of
  * personal_average.h. */
-enum { BB_PERSONAL_LABEL_CELLS = 42 };
+enum { BB_PERSONAL_LABEL_CELLS = BB_CELLS };
 /* is (BB_PERSONAL_LABEL_CELLS) <- which of them tasks may have that know this. */
 void bb_personal_label_cells(const bb_personal_public *known, bool *is);
 /* evidence (BB_PERSONAL_LABEL_CELLS) <- what a task's rows alone say of each, a logarithm;
