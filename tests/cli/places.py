@@ -377,7 +377,7 @@ def a_curator_killed_at_the_end_waits_for_nobody_who_has_gone():
                 places[silo].send_signal(signal.SIGTERM)
                 ends(places[silo], who=silo)
             waiting = {}
-            for name in sorted(os.listdir("box/curator")):
+            for name in sorted(x for x in os.listdir("box/curator") if x[0] != "."):
                 frame = read(f"box/curator/{name}")
                 if kind_of(frame) == BYE:
                     waiting.setdefault(struct.unpack_from("<I", frame, SILO_AT)[0], []).append(
@@ -549,6 +549,42 @@ def a_curators_model_answers_rows_of_any_column_of_tasks():
         told = call("predict", "out-curator", "new.csv", "--task", "bed", "--unknown", "shared",
                     "-o", "-")
         assert [line.split(",")[0] for line in told.split()] == ["task", "b1", "b2"], told
+
+
+def a_box_of_a_folder_is_read_by_one_process():
+    """The second is told, and says nothing to others; the first one's run goes on."""
+    with folder():
+        places = {who: start(who, "folder") for who in ("curator", "north")}
+        wait_for(lambda: "north is there" in said("curator"))
+        for who, box in (("curator", "box/curator"), ("north", "box/silo-1")):
+            line = line_of(who, "folder")
+            line[line.index(f"{who}.state")] = "other.state"
+            second = subprocess.run(line, capture_output=True, text=True, timeout=LIMIT)
+            assert second.returncode == 1 and second.stderr.endswith(
+                f"billboard: {box}: is in use already: another process reads the messages of this "
+                "place\n"), second
+            with contextlib.suppress(FileNotFoundError):
+                os.remove("other.state")  # of a run of which nobody has heard
+        places["north"].kill()  # whose successor finds the box free
+        places["north"].wait()
+        places["north"] = start("north", "folder")
+        places.update({who: start(who, "folder") for who in SILOS[1:]})
+        for who, process in places.items():
+            ends(process, who=who)
+        check_as_one()
+
+
+def who_looks_needs_no_box():
+    with folder():
+        places = {who: start(who, "folder") for who in ("curator", "north")}
+        wait_for(lambda: "north is there" in said("curator"))
+        line = line_of("north", "folder")
+        line[line.index("north.state")] = "other.state"
+        looked = subprocess.run([*line, "--check"], capture_output=True, text=True, timeout=LIMIT)
+        assert looked.returncode == 0 and "could take part" in looked.stdout, looked
+        places.update({who: start(who, "folder") for who in SILOS[1:]})
+        for who, process in places.items():
+            ends(process, who=who)
 
 
 def a_target_that_the_plan_names_is_the_same_everywhere():
@@ -1443,6 +1479,7 @@ for case in [every_carrier_gives_the_models_of_one_process,
              a_checkpoint_of_another_plan_says_which_file_it_is, a_task_in_two_places_is_told_by_name,
              a_ledger_that_refuses_tells_no_more, what_was_taken_from_the_data_is_refused,
              a_plan_whose_rounds_may_have_fewer_silos_than_a_policy_asks_for,
+             a_box_of_a_folder_is_read_by_one_process, who_looks_needs_no_box,
              rows_that_are_not_the_plans_are_told_to_their_operator,
              a_silo_can_look_before_it_takes_part,
              a_silo_that_looks_sees_files_that_it_could_not_write,

@@ -32,6 +32,10 @@ void carrier_close(carrier *c) {
     if (c) c->class->close(c);
 }
 
+billboard_status carrier_hold(carrier *c) {
+    return c->class->hold ? c->class->hold(c) : BILLBOARD_OK;
+}
+
 bool carrier_reaches(const carrier *c, uint32_t silo) {
     return c->class->reaches(c, silo);
 }

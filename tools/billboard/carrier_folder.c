@@ -1,6 +1,7 @@
 /* Messages as files: FOLDER/curator/ has those for the curator, FOLDER/silo-N/ those for
  * silo N. A file is written under a name that begins with a point, made durable, and
- * renamed, so that a message is there whole or not at all; whoever reads it removes it.
+ * renamed, so that a message is there whole or not at all; whoever reads it removes it. Who
+ * reads a box has its file .lock locked: two would each have a part of the messages.
  *
  * A folder that does not work for a while - a server that is away, a full disk - is said once,
  * and tried again: what is to leave waits here. */
@@ -11,12 +12,14 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 enum { PATH = 4096 };
-static const double look_every = 0.1; /* seconds */
+static const double look_every = 0.1;    /* seconds */
+static const double give_up_after = 3.0; /* seconds: a box that another process has */
 
 /* A message that is to leave. */
 typedef struct letter {
@@ -34,6 +37,7 @@ typedef struct folder {
     int lists, read;        /* so many; so many of them are done */
     unsigned char *bytes;   /* of the message that was read last */
     bool broken;            /* it has said that the folder does not work */
+    int lock;               /* of this place's own box; -1 */
 } folder;
 
 static billboard_status no_memory(void) {
@@ -212,6 +216,30 @@ static billboard_status receive(carrier *c, double seconds, message *got) {
     }
 }
 
+/* A file, since servers lock no folders, that stays: the kernel frees the lock of a process that
+ * dies. One that is just ending is waited for. Where no lock can be had, as on a server that
+ * knows none, nobody is told. */
+static billboard_status hold(carrier *c) {
+    folder *f = (folder *)c;
+    const struct timespec pause = {.tv_nsec = (long)(1e9 * look_every)};
+    char box[PATH], path[PATH + 10];
+    box_of(f, f->base.way.silo, box);
+    snprintf(path, sizeof path, "%s/.lock", box);
+    f->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+    if (f->lock < 0) return BILLBOARD_OK;
+    for (double left = give_up_after; flock(f->lock, LOCK_EX | LOCK_NB);
+         left -= look_every) {
+        if (errno != EWOULDBLOCK) return BILLBOARD_OK;
+        if (left <= 0.0)
+            return cmd_fail(BILLBOARD_FAILED,
+                            "%s: is in use already: another process reads the messages "
+                            "of this place",
+                            box);
+        nanosleep(&pause, NULL);
+    }
+    return BILLBOARD_OK;
+}
+
 static void close_folder(carrier *c) {
     folder *f = (folder *)c;
     while (f->first) {
@@ -221,11 +249,12 @@ static void close_folder(carrier *c) {
     }
     forget_list(f);
     free(f->bytes);
+    if (f->lock >= 0) close(f->lock);
     free(f);
 }
 
-static const carrier_class class = {reaches,   send_file, receive,
-                                    introduce, is_empty,  close_folder};
+static const carrier_class class = {hold,      reaches,  send_file,   receive,
+                                    introduce, is_empty, close_folder};
 
 /* What will never work is said at once: this place reads its own box, and writes to the
  * curator's or, as the curator, to all. */
@@ -252,6 +281,7 @@ billboard_status carrier_folder_open(carrier **out, const carrier_way *way) {
     if (!f) return no_memory();
     f->base = (carrier){&class, *way};
     f->last = &f->first;
+    f->lock = -1;
     for (uint32_t silo = 0; silo <= way->silos && !status; silo++)
         status = open_box(f, silo);
     if (status)

@@ -341,7 +341,7 @@ static void close_stream(carrier *c) {
     free(s);
 }
 
-static const carrier_class class = {reaches,   queue,    receive,
+static const carrier_class class = {NULL,      reaches,  queue,       receive,
                                     introduce, is_empty, close_stream};
 
 static billboard_status take_memory(stream *s) {
