@@ -574,6 +574,33 @@ def a_box_of_a_folder_is_read_by_one_process():
         check_as_one()
 
 
+def what_an_earlier_run_left_in_a_box_is_none_of_this_ones():
+    """An offer that nobody had read ended the silos of the next run: it was not their plan's."""
+    with folder():
+        plan(rounds=11)
+        curator = start("curator", "folder")
+        wait_for(lambda: os.path.isdir("box/silo-3") and messages_in("box/silo-3"))
+        curator.kill()
+        curator.wait()
+        os.remove("curator.state")
+        plan()
+        places = {who: start(who, "folder") for who in ["curator", *SILOS]}
+        for who, process in places.items():
+            ends(process, who=who)
+        check_as_one()
+
+
+def a_silo_says_where_it_hears_nothing():
+    with folder():
+        places = [start("north", "socket"), start("south", "folder")]
+        wait_for(lambda: "no word from the curator yet: nobody is at the socket run.sock" in said(
+            "north"))
+        wait_for(lambda: "no word from the curator yet (box): it is not there" in said("south"))
+        for place in places:
+            place.send_signal(signal.SIGINT)
+            ends(place, 130)
+
+
 def who_looks_needs_no_box():
     with folder():
         places = {who: start(who, "folder") for who in ("curator", "north")}
@@ -1447,7 +1474,8 @@ def lines_that_make_no_sense():
             assert done.returncode == code and words in done.stderr, (name, done)
         done = subprocess.run([*line_of("north", "socket"), "--name", "west"], capture_output=True,
                               text=True)
-        assert done.returncode == 2 and "no silo \"west\"" in done.stderr, done
+        assert done.returncode == 2 and "no silo \"west\" in it: the first is \"north\", the " \
+            "last \"east\"\n" in done.stderr, done
         done = subprocess.run(line_of("north", "socket", plan="plan.json", policy="plan.json"),
                               capture_output=True, text=True)
         assert done.returncode == 2 and "options" in done.stderr, done
@@ -1480,6 +1508,8 @@ for case in [every_carrier_gives_the_models_of_one_process,
              a_ledger_that_refuses_tells_no_more, what_was_taken_from_the_data_is_refused,
              a_plan_whose_rounds_may_have_fewer_silos_than_a_policy_asks_for,
              a_box_of_a_folder_is_read_by_one_process, who_looks_needs_no_box,
+             a_silo_says_where_it_hears_nothing,
+             what_an_earlier_run_left_in_a_box_is_none_of_this_ones,
              rows_that_are_not_the_plans_are_told_to_their_operator,
              a_silo_can_look_before_it_takes_part,
              a_silo_that_looks_sees_files_that_it_could_not_write,

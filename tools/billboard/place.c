@@ -243,15 +243,20 @@ static billboard_status find_self(place *p) {
         if (strcmp(billboard_experimental_agreement_silo(p->agreement, k), p->name) ==
             0)
             p->way.silo = k;
-    return p->way.silo ? BILLBOARD_OK
-                       : cmd_fail(BILLBOARD_USAGE, "%s: there is no silo \"%s\" in it",
-                                  p->plan, p->name);
+    if (p->way.silo) return BILLBOARD_OK;
+    return cmd_fail(
+        BILLBOARD_USAGE,
+        "%s: there is no silo \"%s\" in it: the first is \"%s\", the last "
+        "\"%s\"",
+        p->plan, p->name, billboard_experimental_agreement_silo(p->agreement, 1),
+        billboard_experimental_agreement_silo(p->agreement, p->roster->silos));
 }
 
 /* A run directory that is there, with a checkpoint, is this run's: a place that keeps what it has may be started again at any time, also after its end. */
 static billboard_status check_output(place *p) {
     int made = 0;
     p->checkpoint = cmd_options_last(&p->given, "checkpoint");
+    p->anew = !p->checkpoint || access(p->checkpoint, F_OK) != 0;
     if (!p->output) return BILLBOARD_OK;
     const bool there = access(p->output, F_OK) == 0;
     p->stored = there && p->checkpoint && access(p->checkpoint, F_OK) == 0;

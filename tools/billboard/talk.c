@@ -148,7 +148,24 @@ static void show_waiting(const talk *t, const silence *of) {
     progress_say(&p->bar, text);
 }
 
-static bool is_time_to_ask(place *p, silence *of, message_kind got) {
+/* That nobody is at a socket is another matter than a curator who does not answer. */
+static void say_no_word(const talk *t) {
+    if (carrier_reaches(t->carrier, 0))
+        place_say(
+            t->place,
+            "no word from the curator yet (%s): it is not there, or leaves out what "
+            "this place says, and says why",
+            t->place->way.path);
+    else
+        place_say(
+            t->place,
+            "no word from the curator yet: nobody is at the socket %s: the curator "
+            "was not started, or its socket is another one",
+            t->place->way.path);
+}
+
+static bool is_time_to_ask(const talk *t, silence *of, message_kind got) {
+    place *p = t->place;
     if (got == MESSAGE_FRAME) {
         if (!of->heard) of->idle = time(NULL);
         of->heard = true;
@@ -156,10 +173,7 @@ static bool is_time_to_ask(place *p, silence *of, message_kind got) {
         of->asked = false;
     }
     of->quiet = got == MESSAGE_NONE ? of->quiet + 1 : 0;
-    if (!of->heard && of->quiet == ask_again_first)
-        place_say(p,
-                  "no word from the curator yet: it is not there, or leaves out what "
-                  "this place says, and says why");
+    if (!of->heard && of->quiet == ask_again_first) say_no_word(t);
     if (got != MESSAGE_AGAIN && of->quiet < of->ask_again) return false;
     if (of->heard && of->asked && got != MESSAGE_AGAIN) {
         char since[PLACE_CLOCK];
@@ -192,7 +206,7 @@ billboard_status talk_run(const talk *t) {
             of_curator.worked = true;
             of_curator.idle = time(NULL);
         }
-        if (!status && is_time_to_ask(t->place, &of_curator, got.kind) &&
+        if (!status && is_time_to_ask(t, &of_curator, got.kind) &&
             carrier_reaches(t->carrier, 0))
             status = say_hello(t);
         if (!status && got.kind == MESSAGE_NONE) show_waiting(t, &of_curator);
