@@ -574,6 +574,30 @@ def a_box_of_a_folder_is_read_by_one_process():
         check_as_one()
 
 
+def two_silos_of_one_name_at_a_socket_are_told_to_the_curator():
+    with folder():
+        words = "north speaks by a second connection while its first is open"
+        places = [start(who, "socket") for who in ("curator", "north")]
+        wait_for(lambda: "north is there" in said("curator"))
+        places[0].send_signal(signal.SIGSTOP)  # who is killed and comes back has one connection
+        places[1].kill()
+        places[1].wait()
+        places[1] = start("north", "socket")
+        time.sleep(0.5)
+        places[0].send_signal(signal.SIGCONT)
+        time.sleep(1)
+        assert words not in said("curator"), said("curator")
+        again = line_of("north", "socket")
+        again[again.index("north.state")] = "other.state"
+        places.append(subprocess.Popen(again, stdout=subprocess.DEVNULL,
+                                       stderr=subprocess.DEVNULL))
+        started.append(places[-1])
+        wait_for(lambda: words in said("curator"))
+        for place in places:
+            place.send_signal(signal.SIGINT)
+            ends(place, 130)
+
+
 def what_an_earlier_run_left_in_a_box_is_none_of_this_ones():
     """An offer that nobody had read ended the silos of the next run: it was not their plan's."""
     with folder():
@@ -1508,6 +1532,7 @@ for case in [every_carrier_gives_the_models_of_one_process,
              a_ledger_that_refuses_tells_no_more, what_was_taken_from_the_data_is_refused,
              a_plan_whose_rounds_may_have_fewer_silos_than_a_policy_asks_for,
              a_box_of_a_folder_is_read_by_one_process, who_looks_needs_no_box,
+             two_silos_of_one_name_at_a_socket_are_told_to_the_curator,
              a_silo_says_where_it_hears_nothing,
              what_an_earlier_run_left_in_a_box_is_none_of_this_ones,
              rows_that_are_not_the_plans_are_told_to_their_operator,

@@ -50,8 +50,8 @@ billboard_status carrier_receive(carrier *c, double seconds, message *got) {
     return c->class->receive(c, seconds, got);
 }
 
-void carrier_introduce(carrier *c) {
-    c->class->introduce(c);
+bool carrier_introduce(carrier *c) {
+    return c->class->introduce(c);
 }
 
 bool carrier_is_empty(const carrier *c) {

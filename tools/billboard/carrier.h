@@ -63,8 +63,9 @@ BILLBOARD_CHECK billboard_status carrier_send(carrier *c, uint32_t silo,
 BILLBOARD_CHECK billboard_status carrier_receive(carrier *c, double seconds,
                                                  message *got);
 /* Whoever has sent the last message is the silo that it says: it is told from now on what
- * that silo is told, and speaks for it alone. */
-void carrier_introduce(carrier *c);
+ * that silo is told, and speaks for it alone. True: another connection, which is still open, did so
+ * before. */
+bool carrier_introduce(carrier *c);
 /* Whether everything that was sent has left. */
 bool carrier_is_empty(const carrier *c);
 
@@ -80,7 +81,7 @@ typedef struct carrier_class {
     bool (*reaches)(const carrier *c, uint32_t silo);
     billboard_status (*send)(carrier *c, uint32_t silo, const void *bytes, size_t size);
     billboard_status (*receive)(carrier *c, double seconds, message *got);
-    void (*introduce)(carrier *c);
+    bool (*introduce)(carrier *c);
     bool (*is_empty)(const carrier *c);
     void (*close)(carrier *c);
 } carrier_class;

@@ -173,18 +173,27 @@ static uint64_t length_at(const unsigned char *at) {
     return length;
 }
 
+/* Whether somebody is at its other end: of one who was killed that may not have been read yet. */
+static bool is_open(const connection *c) {
+    struct pollfd end = {.fd = c->in};
+    return poll(&end, 1, 0) == 0;
+}
+
 /* Of whom the last message was. */
-static void introduce(carrier *base) {
+static bool introduce(carrier *base) {
     stream *s = (stream *)base;
-    if (is_one(s) || !s->taken) return;
+    if (is_one(s) || !s->taken) return false;
     connection *c = &s->connection[s->taken_of];
     const uint32_t silo =
         carrier_read(c->came.at + c->came.from + LENGTH, s->taken - LENGTH).silo;
-    if (silo < 1 || silo > base->way.silos) return;
-    if (s->place[silo] != NOWHERE) s->connection[s->place[silo]].silo = 0;
+    if (silo < 1 || silo > base->way.silos) return false;
+    const size_t before = s->place[silo];
+    if (before != NOWHERE) s->connection[before].silo = 0;
     if (c->silo) s->place[c->silo] = NOWHERE;
     s->place[silo] = s->taken_of;
     c->silo = silo;
+    return before != NOWHERE && before != s->taken_of &&
+           is_open(&s->connection[before]);
 }
 
 /* On a socket a silo speaks for itself only, once it was introduced. */

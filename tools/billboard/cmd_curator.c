@@ -18,6 +18,7 @@ typedef struct conduct {
     uint32_t unkepts; /* so many, */
     bool *is_unkept;  /* silos + 1: these; */
     double keep_at;   /* seconds: which are kept then */
+    bool *is_twice;   /* silos + 1: were there by two connections, which was told */
     bool over;        /* the last round is published: silos may still need the end */
     bool *is_back;    /* silos + 1: have said something after their good-bye, */
     double back;      /* seconds: the last of them then */
@@ -72,7 +73,13 @@ static billboard_status take(conduct *k, const message *got) {
     if (status)
         page_failed(k->page, got->silo, status == BILLBOARD_USAGE, billboard_error());
     if (status || got->kind != MESSAGE_HELLO) return BILLBOARD_OK;
-    carrier_introduce(k->carrier);
+    if (carrier_introduce(k->carrier) && !k->is_twice[got->silo]) {
+        k->is_twice[got->silo] = true;
+        place_say(p,
+                  "%s speaks by a second connection while its first is open: if two "
+                  "places were started by that name, stop one of them",
+                  place_silo(p, got->silo));
+    }
     const bool late = waiting_is_too_late(&k->waiting, got->silo);
     if (late) page_too_late(k->page, got->silo);
     if (!k->heard[got->silo] || away) /* else it has only asked again */
@@ -359,7 +366,8 @@ int cmd_curator(int argc, char **argv) {
         k.unkept = calloc(places, sizeof *k.unkept);
         k.is_unkept = calloc(places, sizeof *k.is_unkept);
         k.is_back = calloc(places, sizeof *k.is_back);
-        if (!k.heard || !k.unkept || !k.is_unkept || !k.is_back)
+        k.is_twice = calloc(places, sizeof *k.is_twice);
+        if (!k.heard || !k.unkept || !k.is_unkept || !k.is_back || !k.is_twice)
             status = cmd_fail(BILLBOARD_FAILED, "no memory for the silos");
     }
     if (!status) status = conduct_run(&k, output.stream);
@@ -371,5 +379,6 @@ int cmd_curator(int argc, char **argv) {
     free(k.unkept);
     free(k.is_unkept);
     free(k.is_back);
+    free(k.is_twice);
     return place_end(&p, &output, status);
 }
