@@ -32,8 +32,8 @@ void carrier_close(carrier *c) {
     if (c) c->class->close(c);
 }
 
-billboard_status carrier_hold(carrier *c, bool anew) {
-    return c->class->hold ? c->class->hold(c, anew) : BILLBOARD_OK;
+billboard_status carrier_hold(carrier *c) {
+    return c->class->hold ? c->class->hold(c) : BILLBOARD_OK;
 }
 
 bool carrier_reaches(const carrier *c, uint32_t silo) {

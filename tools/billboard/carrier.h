@@ -50,9 +50,8 @@ BILLBOARD_CHECK billboard_status carrier_open(carrier **out, const carrier_way *
 void carrier_close(carrier *c); /* NULL is allowed */
 /* From now on this process, and no other, takes what comes for its place. Before it says anything,
  * and after it has its checkpoint, whose message says more. BILLBOARD_FAILED: another process takes
- * it from the same folder. `anew`: it has nothing to go on from, so that what was left for it
- * before is of another run, and is removed. */
-BILLBOARD_CHECK billboard_status carrier_hold(carrier *c, bool anew);
+ * it from the same folder. */
+BILLBOARD_CHECK billboard_status carrier_hold(carrier *c);
 /* Whether a silo (0: the curator) can be told something now. */
 bool carrier_reaches(const carrier *c, uint32_t silo);
 /* Takes a copy, which leaves when there is room for it: now or in carrier_receive. */
@@ -76,8 +75,7 @@ message carrier_read(const unsigned char *bytes, size_t size);
 
 /* How one kind of carrier does it. */
 typedef struct carrier_class {
-    billboard_status (*hold)(carrier *c,
-                             bool anew); /* NULL: nobody else could take it */
+    billboard_status (*hold)(carrier *c); /* NULL: nobody else could take it */
     bool (*reaches)(const carrier *c, uint32_t silo);
     billboard_status (*send)(carrier *c, uint32_t silo, const void *bytes, size_t size);
     billboard_status (*receive)(carrier *c, double seconds, message *got);

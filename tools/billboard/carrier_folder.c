@@ -220,7 +220,8 @@ static billboard_status receive(carrier *c, double seconds, message *got) {
 /* A file, since servers lock no folders, that stays: the kernel frees the lock of a process that
  * dies. One that is just ending is waited for. Where no lock can be had, as on a server that
  * knows none, nobody is told. */
-static billboard_status lock_box(folder *f) {
+static billboard_status hold(carrier *c) {
+    folder *f = (folder *)c;
     const struct timespec pause = {.tv_nsec = (long)(1e9 * look_every)};
     char box[PATH], path[PATH + 10];
     box_of(f, f->base.way.silo, box);
@@ -238,24 +239,6 @@ static billboard_status lock_box(folder *f) {
         nanosleep(&pause, NULL);
     }
     return BILLBOARD_OK;
-}
-
-/* What cannot be removed is left out later, with a line that says why. */
-static void empty_box(folder *f) {
-    char box[PATH], path[PATH + 300];
-    box_of(f, f->base.way.silo, box);
-    if (!list(f)) return;
-    for (int k = 0; k < f->lists; k++) {
-        snprintf(path, sizeof path, "%s/%s", box, f->listed[k]->d_name);
-        unlink(path);
-    }
-    forget_list(f);
-}
-
-static billboard_status hold(carrier *c, bool anew) {
-    const billboard_status status = lock_box((folder *)c);
-    if (!status && anew) empty_box((folder *)c);
-    return status;
 }
 
 static void close_folder(carrier *c) {

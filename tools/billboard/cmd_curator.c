@@ -342,7 +342,7 @@ static billboard_status conduct_run(conduct *k, FILE *stream) {
     bool over = false;
     billboard_status status = open_curator(k);
     if (!status) status = carrier_open(&k->carrier, &p->way);
-    if (!status) status = carrier_hold(k->carrier, false); /* refusals, good-byes */
+    if (!status) status = carrier_hold(k->carrier);
     if (!status) status = store_if_over(k, stream, &over);
     if (!status && !over) status = all_rounds(k);
     if (!status && !over) status = store(k, stream);

@@ -8,7 +8,7 @@ static billboard_status help(place *p, carrier *c, FILE *stream) {
     bool heard;
     billboard_status status =
         billboard_experimental_helper_open(p->job, p->roster, &p->watch, &h);
-    if (!status) status = carrier_hold(c, p->anew);
+    if (!status) status = carrier_hold(c);
     const talk with_curator = {.place = p, .carrier = c, .helper = h};
     /* this run's key is drawn, and kept before anybody hears of it */
     if (!status && p->checkpoint) status = billboard_experimental_helper_keep(h);

@@ -61,7 +61,7 @@ static billboard_status take_part(place *p, carrier *c, FILE *stream) {
     if (!status)
         status = billboard_experimental_silo_open(p->job, p->roster, p->way.silo, data,
                                                   &policy, &p->watch, &s);
-    if (!status) status = carrier_hold(c, p->anew);
+    if (!status) status = carrier_hold(c);
     const talk with_curator = {.place = p, .carrier = c, .silo = s};
     if (!status && !p->stored) status = talk_run(&with_curator);
     if (!status && !p->stored) status = store(p, s, stream);

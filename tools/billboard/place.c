@@ -256,7 +256,6 @@ static billboard_status find_self(place *p) {
 static billboard_status check_output(place *p) {
     int made = 0;
     p->checkpoint = cmd_options_last(&p->given, "checkpoint");
-    p->anew = !p->checkpoint || access(p->checkpoint, F_OK) != 0;
     if (!p->output) return BILLBOARD_OK;
     const bool there = access(p->output, F_OK) == 0;
     p->stored = there && p->checkpoint && access(p->checkpoint, F_OK) == 0;

@@ -28,7 +28,6 @@ typedef struct place {
     billboard_job *job;
     const char *output, *checkpoint;
     bool check;  /* only says whether it could take part */
-    bool anew;   /* there is no checkpoint to go on from */
     bool stored; /* the run directory and the checkpoint are both there: this place has
                     its result, and went before it could say so */
     bool over;   /* only the first is, of this run: the place was done with it before */
