@@ -15,7 +15,7 @@ typedef struct bb_personal_public {
     bool unranged;             /* columns and target have no ranges */
     const double
         *odds; /* log odds of candidates by the tasks' vote, BB_PERSONAL_CELLS or,
-                           of two classes, BB_PERSONAL_LABEL_CELLS; NULL: there was none */
+                           of classes, BB_PERSONAL_LABEL_CELLS; NULL: there was none */
 } bb_personal_public;
 
 /* What all tasks know before anything is published. */
